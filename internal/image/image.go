@@ -1,0 +1,40 @@
+// Package image builds the workload images and gives them to every engine in
+// its own format, with the same content.
+package image
+
+import "context"
+
+// Format is a form in which an engine takes an image.
+type Format string
+
+// The formats.
+const (
+	OCILayout     Format = "oci-layout"     // a directory in OCI image layout
+	DockerArchive Format = "docker-archive" // a tar as docker save writes it
+	Directory     Format = "directory"      // an unpacked root file system
+	SquashFS      Format = "squashfs"
+	SIF           Format = "sif"
+)
+
+// ProbePath is where the probe lies in every image.
+const ProbePath = "/plimsoll-probe"
+
+// Image is one image, whatever its format.
+type Image struct {
+	Name   string // "payload", "busybox"
+	Digest string // of the OCI manifest, sha256:…
+	Tree   string // of the content: the same in every format
+	Bytes  int64  // apparent size, unpacked
+}
+
+// Provider is what a Store does; see store.go.
+type Provider interface {
+	// Get builds the image where that is needed and describes it.
+	Get(ctx context.Context, name string) (Image, error)
+	// Path converts where that is needed and gives the path of the image in
+	// this format. The file or directory is shared: nobody writes to it.
+	Path(ctx context.Context, name string, f Format) (string, error)
+	// Tag is the reference under which an engine's own store holds the image
+	// for a run: "localhost/plimsoll/payload:RUNID".
+	Tag(name, runID string) string
+}

@@ -1,0 +1,140 @@
+package probe
+
+import (
+	"time"
+
+	"plimsoll/internal/record"
+)
+
+// Job is a short program for the launcher: commands that it runs one after
+// the other, stamping each, and reports together when all is over, so that
+// nothing of Go's lies on the measured path.
+type Job struct {
+	Commands []Command
+	// Limit ends the job: whatever still runs is killed (the commands'
+	// process groups, and the container by its pid where it is known).
+	// 0 means 60 s.
+	Limit time.Duration
+	// OutputLimit bounds what is kept of each stream of each command, in
+	// bytes; what is over is read and thrown away, and counted. 0 means 64 KiB.
+	OutputLimit int
+}
+
+// Command is one process to start, or one signal to send.
+type Command struct {
+	Argv []string // Argv[0] is a path; PATH is not searched
+	Env  []string // the whole environment
+	Dir  string   // working directory, inside Chroot where that is given
+
+	// Credentials: all zero and Groups nil leaves them as they are.
+	UID, GID int
+	Groups   []int
+	SetUser  bool // apply UID, GID and Groups
+
+	Rlimits []Rlimit
+	// Cgroups are cgroup.procs files that the child writes itself to before
+	// it execs. This is inside the measured time; a cgroup around a whole
+	// environment is given to the launcher itself (Options.Cgroups).
+	Cgroups []string
+
+	Chroot string // native: chroot there, then exec
+	Floor  *Floor // floor: make the smallest container, then exec
+
+	Stdin Stdin
+	// Await is what must have happened before this command begins.
+	Await Await
+	// Background: go on to the next command without waiting for this one's
+	// end. The job as a whole ends when every command has ended.
+	Background bool
+	// PidFile is read when this command has ended: the pid in it is the
+	// container's, whose end is then watched by a pidfd.
+	PidFile string
+	// Signal, when not 0, makes this no process but a signal: it is sent to
+	// the first command's child (or, where a PidFile was read, to that pid).
+	Signal int
+	// Calibrate, when not 0, is the number of rounds of the clock exchange
+	// held over stdin and stdout with a payload in the variant "echo".
+	Calibrate int
+}
+
+// Stdin says what a command reads.
+type Stdin int
+
+// The choices for Stdin.
+const (
+	StdinNull Stdin = iota // /dev/null
+	StdinPipe              // a pipe that stays open and empty until the job ends
+)
+
+// Await is a condition before a command.
+type Await int
+
+// The conditions.
+const (
+	AwaitPrevious      Await = iota // the previous command has ended, unless it is in the background
+	AwaitReady                      // the payload's first byte has come, on any command's stdout
+	AwaitContainerExit              // the container of the pid file, or else the first command's child, has ended
+)
+
+// Rlimit is one resource limit by its Linux number.
+type Rlimit struct {
+	Resource   int
+	Soft, Hard uint64
+}
+
+// Floor describes the smallest container that the kernel can make.
+type Floor struct {
+	Lower, Upper, Work, Merged string // the overlay's directories; all absolute
+	// UserNS maps uid and gid 0 inside to the launcher's own.
+	UserNS bool
+	// NetNS makes a network namespace of its own (network none); false leaves the host's.
+	NetNS bool
+}
+
+// JobResult is what the launcher saw. Times are CLOCK_MONOTONIC in ns; 0 is
+// "did not happen".
+type JobResult struct {
+	Commands []CommandResult
+	// Ready is when the first byte of any command's payload stream (stdout) came.
+	Ready int64
+	// ContainerExit is when the watched container pid ended.
+	ContainerExit int64
+	// TimedOut says that Limit struck.
+	TimedOut bool
+	// Offsets are the rounds of the clock exchange, if one was held.
+	Offsets []Exchange
+}
+
+// CommandResult is the course of one command.
+type CommandResult struct {
+	Spawn int64 // just before vfork
+	Exec  int64 // vfork has returned: the child has exec'd, or failed to
+	First int64 // first byte on this command's stdout
+	Exit  int64 // we saw the end
+	// Errno is not 0 where the child could not be started; Where says at which step.
+	Errno int
+	Where string
+	// Status is the raw wait status.
+	Status int
+	Usage  record.Usage
+	Stdout []byte
+	Stderr []byte
+	// Dropped counts the bytes over OutputLimit.
+	Dropped int64
+	// Steps are the floor's system calls, in order.
+	Steps []record.Step
+}
+
+// Exchange is one round of the clock calibration: sent and received by the
+// host's clock, inside by the payload's.
+type Exchange struct {
+	Sent, Inside, Received int64
+}
+
+// Options are for starting a launcher.
+type Options struct {
+	// Cgroups are cgroup.procs files that the launcher joins once, so that
+	// all its commands are born there: limits from outside, whose cost is
+	// not in any trial.
+	Cgroups []string
+}

@@ -1,0 +1,85 @@
+package record
+
+// Direction says which way a metric is better.
+type Direction string
+
+// The two directions.
+const (
+	LowerIsBetter  Direction = "lower"
+	HigherIsBetter Direction = "higher"
+)
+
+// Metric is one entry of the registry: what a number means. Ids are stable
+// for ever.
+type Metric struct {
+	ID     string    `json:"id"`
+	Unit   string    `json:"unit"`
+	Better Direction `json:"better"`
+	// Title is a short name for a column, What a sentence.
+	Title string `json:"title"`
+	What  string `json:"what"`
+	// From and To are the two events whose difference the metric is; both are
+	// empty for metrics that come from Trial.Values.
+	From Event `json:"from,omitempty"`
+	To   Event `json:"to,omitempty"`
+}
+
+// LifeCycle lists the metrics derived from events, in the order in which a
+// report shows them. All are nanoseconds, lower is better.
+var LifeCycle = []Metric{
+	{ID: "bootstrap", Unit: "ns", Better: LowerIsBetter, Title: "bootstrap", From: Request, To: First,
+		What: "from the request to the first instruction of the payload"},
+	{ID: "startup", Unit: "ns", Better: LowerIsBetter, Title: "start-up", From: Request, To: Ready,
+		What: "from the request to the payload's first byte reaching us (comparable with a foreign clock too)"},
+	{ID: "create", Unit: "ns", Better: LowerIsBetter, Title: "create", From: Request, To: Created,
+		What: "from the request until create has returned"},
+	{ID: "start", Unit: "ns", Better: LowerIsBetter, Title: "start", From: Start, To: First,
+		What: "from the start request to the first instruction of the payload"},
+	{ID: "output-delay", Unit: "ns", Better: LowerIsBetter, Title: "output delay", From: First, To: Ready,
+		What: "from the first instruction of the payload until its first byte has reached us"},
+	{ID: "execution", Unit: "ns", Better: LowerIsBetter, Title: "execution", From: First, To: Done,
+		What: "the payload's own work, by its own clock"},
+	{ID: "shutdown", Unit: "ns", Better: LowerIsBetter, Title: "shutdown", From: Done, To: Exit,
+		What: "from the payload's last stamp until we see that the container has ended"},
+	{ID: "stop", Unit: "ns", Better: LowerIsBetter, Title: "stop", From: Stop, To: Stopped,
+		What: "from the stop request until it has returned"},
+	{ID: "removal", Unit: "ns", Better: LowerIsBetter, Title: "removal", From: Exit, To: Removed,
+		What: "from the container's end until remove has returned"},
+	{ID: "whole", Unit: "ns", Better: LowerIsBetter, Title: "whole", From: Request, To: Removed,
+		What: "the whole life cycle, from the request until the container is gone"},
+}
+
+// MetricByID finds a life-cycle metric.
+func MetricByID(id string) (Metric, bool) {
+	for _, m := range LifeCycle {
+		if m.ID == id {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
+
+// Derive computes an event metric of a trial, in nanoseconds. The second
+// result is false where the trial failed, lacks one of the events, or where
+// one event is of a foreign clock and the other is not: such a cell is
+// missing, never 0.
+func (m Metric) Derive(t *Trial) (int64, bool) {
+	if !t.OK() || m.From == "" {
+		return 0, false
+	}
+	from, ok := t.Events[m.From]
+	if !ok {
+		return 0, false
+	}
+	to, ok := t.Events[m.To]
+	if !ok {
+		return 0, false
+	}
+	if t.Clock == ClockForeign && m.From.Inside() != m.To.Inside() {
+		return 0, false
+	}
+	if m.ID == "removal" && from == to {
+		return 0, false
+	}
+	return to - from, true
+}

@@ -1,0 +1,157 @@
+package record
+
+import "time"
+
+// FormatVersion is the version of the directory format that this program
+// writes. A reader refuses a newer one and ignores unknown fields.
+const FormatVersion = 1
+
+// Run is run.json: everything about a run but its trials.
+type Run struct {
+	Format  int       `json:"format"`
+	ID      string    `json:"id"`
+	Tool    Tool      `json:"tool"`
+	Started time.Time `json:"started"`
+	// Finished is zero while the run goes on or when it was killed.
+	Finished time.Time `json:"finished,omitzero"`
+	// Status is "running", "done", "interrupted".
+	Status string `json:"status"`
+
+	Study        Study         `json:"study"`
+	Protocol     Protocol      `json:"protocol"`
+	Environments []Environment `json:"environments"`
+	Workloads    []Workload    `json:"workloads"`
+	Excluded     []Excluded    `json:"excluded,omitempty"`
+	Host         Host          `json:"host"`
+	Images       []Image       `json:"images,omitempty"`
+	// Residue is what the audit at the end found of ours; empty is right.
+	Residue []string `json:"residue,omitempty"`
+}
+
+// Tool says which program wrote the run.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go,omitempty"`
+	Probe   string `json:"probe,omitempty"` // digest of the probe
+}
+
+// Study is the study as it was read.
+type Study struct {
+	Name   string `json:"name"`
+	Title  string `json:"title,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Source string `json:"source,omitempty"` // the text of the file
+}
+
+// Protocol is how the trials were run.
+type Protocol struct {
+	Blocks   int    `json:"blocks"`
+	Warmup   int    `json:"warmup"`    // warm-up blocks, before and not among Blocks
+	PerBlock int    `json:"per_block"` // trials of each cell in a block, at least 1
+	Seed     uint64 `json:"seed"`
+	Order    string `json:"order"` // "random" or, for demonstrations only, "sequential"
+	PauseNS  int64  `json:"pause_ns,omitempty"`
+	Cache    string `json:"cache"` // "warm" or "cold"
+	// Limits on every container, alike.
+	CPUs        float64 `json:"cpus,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes,omitempty"`
+	// TrialLimitNS is the time limit of one trial.
+	TrialLimitNS int64 `json:"trial_limit_ns"`
+	// Delta is the smallest relative difference that matters, e.g. 0.01.
+	Delta float64 `json:"delta"`
+}
+
+// Environment is one environment of the plan, with what was asked and what
+// the engine itself says it is.
+type Environment struct {
+	ID     string `json:"id"`
+	Engine string `json:"engine"`
+	// Levels are the factors' levels as asked, by factor.
+	Levels map[string]string `json:"levels,omitempty"`
+	// Facts are what the live engine says: version, runtime, storage driver…
+	Facts map[string]string `json:"facts,omitempty"`
+	// Baseline is "native", "floor", "host" or empty.
+	Baseline string `json:"baseline,omitempty"`
+	// Unverified is true where the adapter was never run against the real engine.
+	Unverified bool `json:"unverified,omitempty"`
+	// Clock was decided by measurement.
+	Clock Clock `json:"clock,omitempty"`
+}
+
+// Workload is one workload of the plan.
+type Workload struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title,omitempty"`
+	Metrics []Metric `json:"metrics,omitempty"` // those from Values; event metrics need no mention
+}
+
+// Excluded is an environment that was asked for and does not run here.
+type Excluded struct {
+	ID     string            `json:"id"`
+	Engine string            `json:"engine"`
+	Levels map[string]string `json:"levels,omitempty"`
+	// Kind is "impossible" (a rule forbids it) or "unavailable" (here).
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+	Fix    string `json:"fix,omitempty"` // the command that would make it available
+}
+
+// Image is an image that was provided to the engines.
+type Image struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"` // of the OCI manifest
+	Tree   string `json:"tree"`   // digest of the content: the same in every format
+	Bytes  int64  `json:"bytes"`  // unpacked, apparent
+}
+
+// Host is what is known of the machine.
+type Host struct {
+	Name       string            `json:"name,omitempty"`
+	Kernel     string            `json:"kernel"`
+	OS         string            `json:"os"`
+	Arch       string            `json:"arch"`
+	CPU        string            `json:"cpu"`
+	CPUs       int               `json:"cpus"`
+	Memory     int64             `json:"memory_bytes"`
+	Cgroup     string            `json:"cgroup"` // "v1", "v2" or "hybrid"
+	Virtual    string            `json:"virtual,omitempty"`
+	FileSystem string            `json:"filesystem,omitempty"` // under the state directory
+	Root       bool              `json:"root"`
+	More       map[string]string `json:"more,omitempty"`
+	// Remarks are what doctor found.
+	Remarks []Remark `json:"remarks,omitempty"`
+}
+
+// Remark is a warning as data: text, JSON and HTML render the same one.
+type Remark struct {
+	Code   string `json:"code"`             // stable, e.g. "drift"
+	Level  string `json:"level"`            // "info", "warn" or "refuse"
+	Text   string `json:"text"`             // one sentence
+	Advice string `json:"advice,omitempty"` // what to do
+	// Env, Workload and Metric name the cell that it belongs to; all empty: the run.
+	Env      string `json:"env,omitempty"`
+	Workload string `json:"workload,omitempty"`
+	Metric   string `json:"metric,omitempty"`
+}
+
+// Inside is what the payload saw: one line of inside.jsonl. Trials name it by
+// ID, since it is the same for nearly all trials of an environment.
+type Inside struct {
+	ID  string `json:"id"` // digest of the rest
+	Env string `json:"env"`
+	// Namespaces: "own" or "host" by kind (mnt, pid, net, ipc, uts, user, cgroup, time).
+	Namespaces map[string]string `json:"namespaces"`
+	UID        string            `json:"uid"` // uid and gid inside
+	UIDMap     string            `json:"uid_map"`
+	GIDMap     string            `json:"gid_map"`
+	CapEff     string            `json:"cap_eff"` // hexadecimal
+	CapBnd     string            `json:"cap_bnd"`
+	Seccomp    string            `json:"seccomp"` // "0" off, "2" filter
+	NoNewPrivs string            `json:"no_new_privs"`
+	Cgroup     string            `json:"cgroup,omitempty"` // with ids of trials made anonymous
+	Root       string            `json:"root"`             // file system type and options of /
+	Kernel     string            `json:"kernel"`           // uname release as seen inside
+	// More holds what else the payload reported, by key.
+	More map[string]string `json:"more,omitempty"`
+}

@@ -1,0 +1,182 @@
+// Package house holds the rules of the house that no compiler checks: who may
+// import whom.
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "plimsoll/"
+	in     = module + "internal/"
+)
+
+// storeys lists the packages from the top of the house to the ground; imports
+// go downwards only. A package below a listed folder belongs to its storey.
+var storeys = [][]string{
+	{"cli"},
+	{"web", "run", "selftest"},
+	{"study"},
+	{"collect"},
+	{"workload"},
+	{"engine"},
+	{"host", "image", "probe"},
+	{"report"},
+	{"analyze"},
+	{"stats"},
+	{"record"},
+}
+
+// left and right are the two wings; record is the door between them.
+var (
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest"}
+	right = []string{"stats", "analyze", "report", "web"}
+)
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found %d packages: the test looks in the wrong place", len(all))
+	}
+	return all
+}
+
+// room gives the name of the package's folder directly below internal/.
+func room(path string) string {
+	rest, ok := strings.CutPrefix(path, in)
+	if !ok {
+		return ""
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return first
+}
+
+func storey(room string) int {
+	for i, s := range storeys {
+		for _, r := range s {
+			if r == room {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// violation says which rule an import breaks, or "".
+func violation(from, to string) string {
+	a, b := room(from), room(to)
+	switch {
+	case b == "":
+		return ""
+	case a == "":
+		return ""
+	case a == b:
+		return ""
+	case a == "house" || b == "house":
+		return "nothing imports the rules"
+	case storey(a) < 0:
+		return a + " has no storey: add it to the list"
+	case storey(b) < 0:
+		return b + " has no storey: add it to the list"
+	case a == "record":
+		return "record imports neither wing"
+	case has(right, a) && has(left, b):
+		return "the right wing imports nothing of the left"
+	case a == "engine" && (b == "run" || b == "study"):
+		return "an engine knows neither run nor study"
+	case storey(a) >= storey(b):
+		return "imports go downwards only"
+	}
+	return ""
+}
+
+func TestImportsGoDownwards(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, to := range p.Imports {
+			if why := violation(p.ImportPath, to); why != "" {
+				t.Errorf("%s imports %s: %s", p.ImportPath, to, why)
+			}
+		}
+	}
+}
+
+// An adapter must not lean on another adapter: each folder stands alone.
+func TestAdaptersStandAlone(t *testing.T) {
+	shared := []string{"clirun", "wrap", "enginetest", "catalogue"}
+	adapter := func(path string) string {
+		rest, ok := strings.CutPrefix(path, in+"engine/")
+		if !ok {
+			return ""
+		}
+		first, _, _ := strings.Cut(rest, "/")
+		return first
+	}
+	for _, p := range packages(t) {
+		a := adapter(p.ImportPath)
+		if a == "" || has(shared, a) {
+			continue
+		}
+		for _, to := range p.Imports {
+			if b := adapter(to); b != "" && b != a && !has(shared, b) {
+				t.Errorf("%s imports %s: an adapter imports no other", p.ImportPath, to)
+			}
+		}
+	}
+}
+
+// The rule itself must be able to fail.
+func TestRuleFails(t *testing.T) {
+	for _, c := range []struct{ from, to string }{
+		{in + "report", in + "run"},
+		{in + "analyze", in + "host"},
+		{in + "engine/docker", in + "study"},
+		{in + "record", in + "stats"},
+		{in + "stats", in + "report"},
+		{in + "study", in + "run"},
+		{in + "newcomer", in + "record"},
+	} {
+		if violation(c.from, c.to) == "" {
+			t.Errorf("%s may import %s: the rule has a hole", c.from, c.to)
+		}
+	}
+	if why := violation(in+"run", in+"engine/docker"); why != "" {
+		t.Errorf("run may not import an adapter: %s", why)
+	}
+}

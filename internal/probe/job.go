@@ -52,6 +52,11 @@ type Command struct {
 	// Signal, when not 0, makes this no process but a signal: it is sent to
 	// the first command's child (or, where a PidFile was read, to that pid).
 	Signal int
+	// Mute: this command's stdout is not the payload's (docker create prints
+	// an id), so its bytes do not make Ready.
+	Mute bool
+	// Grace belongs to AwaitGrace.
+	Grace time.Duration
 	// Calibrate, when not 0, is the number of rounds of the clock exchange
 	// held over stdin and stdout with a payload in the variant "echo".
 	Calibrate int
@@ -74,6 +79,10 @@ const (
 	AwaitPrevious      Await = iota // the previous command has ended, unless it is in the background
 	AwaitReady                      // the payload's first byte has come, on any command's stdout
 	AwaitContainerExit              // the container of the pid file, or else the first command's child, has ended
+	// AwaitGrace: the command before this one has begun Grace ago, and the
+	// container (as of AwaitContainerExit) still has not ended. Where it ends
+	// before that, the command is skipped: its result has Skipped set.
+	AwaitGrace
 )
 
 // Rlimit is one resource limit by its Linux number.
@@ -111,6 +120,8 @@ type CommandResult struct {
 	Exec  int64 // vfork has returned: the child has exec'd, or failed to
 	First int64 // first byte on this command's stdout
 	Exit  int64 // we saw the end
+	// Skipped: its condition (AwaitGrace) did not come true; nothing was started.
+	Skipped bool
 	// Errno is not 0 where the child could not be started; Where says at which step.
 	Errno int
 	Where string

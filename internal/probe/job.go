@@ -108,6 +108,12 @@ type JobResult struct {
 	Ready int64
 	// ContainerExit is when the watched container pid ended.
 	ContainerExit int64
+	// ContainerStatus is the raw wait status of the watched container where it
+	// was ours to reap: the launcher is a child subreaper, so that a container
+	// whose runtime has gone becomes its child. Meaningful only with
+	// ContainerReaped.
+	ContainerStatus int
+	ContainerReaped bool
 	// TimedOut says that Limit struck.
 	TimedOut bool
 	// Offsets are the rounds of the clock exchange, if one was held.

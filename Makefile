@@ -1,0 +1,59 @@
+# Plimsoll. `make run` measures the engines of this machine, `make test` runs
+# every test; both set up what they need first (asking, unless ASSUME_YES=1).
+
+SHELL       := /bin/bash
+GO          ?= go
+BIN         := bin/plimsoll
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS     := -s -w -X plimsoll/internal/cli.Version=$(VERSION)
+TEST_FLAGS  ?=
+TEST_TIME   ?= 20m
+STUDY       ?= quick
+RUN_FLAGS   ?=
+
+# The linter is built from its pinned source once and kept outside the tree.
+LINT_VERSION := v2.15.0
+TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
+LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
+
+.PHONY: help build run test setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost clean
+
+help: ## print what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+build: ## build bin/plimsoll (needs only Go)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
+
+run: setup-run build ## set up engines, then measure them and print the table
+	$(BIN) run $(STUDY) $(RUN_FLAGS)
+
+test: setup-test check ## set up engines, then run every check and every test
+	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) ./...
+
+setup-run:
+	@lab/setup run
+
+setup-test:
+	@lab/setup test
+
+check: fmt lint cross ## format, vet, lint, cross-compilation
+
+fmt:
+	@bad=$$(gofmt -l cmd internal studies lab 2>/dev/null); if [ -n "$$bad" ]; then echo "not formatted (gofmt -w mends it):"; echo "$$bad"; exit 1; fi
+
+lint: $(LINT)
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+$(LINT):
+	@mkdir -p $(TOOLS)/build
+	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(TOOLS)/build/golangci-lint $@
+
+cross: ## everything compiles for arm64, the reading half on other systems too
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/...
+
+clean: ## remove what was built
+	rm -rf bin dist

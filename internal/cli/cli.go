@@ -1,0 +1,175 @@
+// Package cli is the command line: one file a command. A command parses its
+// flags, calls one function and prints what it gives.
+//
+// It is opinionated: standard output carries results and nothing else,
+// standard error carries progress and complaints, and the exit status says
+// what happened (see Status).
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// World is everything that comes from outside, so that tests can drive the
+// whole command line in process.
+type World struct {
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	// LookPath finds a program.
+	LookPath func(string) (string, error)
+	// Width gives the columns of standard output's terminal, 0 where it is none.
+	Width func() int
+	// ErrTerminal says whether standard error is a terminal.
+	ErrTerminal bool
+	// Signals makes a context that ends when the user interrupts.
+	Signals func() (first, second context.Context, stop func())
+}
+
+// System is the world as it is.
+func System() World {
+	return World{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, LookPath: exec.LookPath,
+		Width: func() int {
+			w, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				return 0
+			}
+			return w
+		},
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Signals:     notify,
+	}
+}
+
+// Status is the program's exit status.
+type Status int
+
+// The exit statuses.
+const (
+	Done         Status = 0   // done
+	Failed       Status = 1   // an error
+	Usage        Status = 2   // wrong usage, or a wrong study
+	GateFailed   Status = 3   // a gate failed
+	GateOpen     Status = 4   // a gate could not tell, with --strict
+	NothingHere  Status = 5   // nothing can be measured here
+	SomeFailed   Status = 6   // done, but some trials failed
+	Interrupted  Status = 130 // interrupted; can be resumed
+	statusPrefix        = "plimsoll: "
+)
+
+// exitError is an error with its exit status and, where there is one, what to
+// do about it.
+type exitError struct {
+	status Status
+	err    error
+	hint   string
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// fail gives an error its exit status.
+func fail(s Status, format string, a ...any) error {
+	return &exitError{status: s, err: fmt.Errorf(format, a...)}
+}
+
+// withHint adds what to do.
+func withHint(err error, format string, a ...any) error {
+	e := &exitError{status: Failed, err: err, hint: fmt.Sprintf(format, a...)}
+	var inner *exitError
+	if errors.As(err, &inner) {
+		e.status = inner.status
+	}
+	return e
+}
+
+// quiet is an error whose text was already printed as part of the result.
+func quiet(s Status) error { return &exitError{status: s, err: errSaid} }
+
+var errSaid = errors.New("said already")
+
+// Main runs one command line and gives the exit status.
+func Main(w World) int {
+	root := newRoot(w)
+	root.SetArgs(w.Args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return int(Done)
+	}
+	status := Failed
+	var e *exitError
+	if errors.As(err, &e) {
+		status = e.status
+	}
+	if !errors.Is(err, errSaid) {
+		for _, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
+			fmt.Fprintln(w.Stderr, statusPrefix+line)
+		}
+		if e != nil && e.hint != "" {
+			fmt.Fprintln(w.Stderr, "  "+e.hint)
+		}
+	}
+	return int(status)
+}
+
+// newRoot builds the tree of commands.
+func newRoot(w World) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plimsoll",
+		Short: "Measure container engines side by side on this machine, and say why they differ",
+		Long: `Plimsoll measures container engines side by side on your own machine, on equal
+terms and in interleaved order, against the same files run without an engine
+(native) and against the least that the kernel can do (floor).`,
+		Example: `  plimsoll engines             what can be measured here
+  plimsoll run                 measure it, in about a minute
+  plimsoll report DIR          look at the result again`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetIn(w.Stdin)
+	root.SetOut(w.Stdout)
+	root.SetErr(w.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return withHint(fail(Usage, "%w", err), "%s --help shows what it takes", cmd.CommandPath())
+	})
+	for _, c := range commands(w) {
+		wrapArgs(c)
+		root.AddCommand(c)
+	}
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes every complaint about arguments one about usage.
+func wrapArgs(c *cobra.Command) {
+	check := c.Args
+	if check == nil {
+		check = cobra.ArbitraryArgs
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return withHint(fail(Usage, "%w", err), "%s --help shows what it takes", cmd.CommandPath())
+		}
+		return nil
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}

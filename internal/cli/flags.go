@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value *string
+	words []string
+}
+
+func (c choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c choice) Type() string { return strings.Join(c.words, "|") }
+
+func (c choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return fail(Usage, "it can be %s", strings.Join(c.words, ", "))
+	}
+	*c.value = s
+	return nil
+}
+
+// formatFlag adds --format, with its completion.
+func formatFlag(c *cobra.Command, value *string, words ...string) {
+	choiceFlag(c, value, "format", "how to print the result", words...)
+}
+
+// choiceFlag adds a flag that takes one of a few words.
+func choiceFlag(c *cobra.Command, value *string, name, usage string, words ...string) {
+	c.Flags().Var(choice{value, words}, name, usage)
+	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+}

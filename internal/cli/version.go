@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/record"
+)
+
+// Version and Commit are stamped by the build.
+var (
+	Version = "0.1.0-dev"
+	Commit  = ""
+)
+
+// tool says which program this is.
+func tool() record.Tool {
+	t := record.Tool{Version: Version, Commit: Commit, Go: runtime.Version()}
+	if bi, ok := debug.ReadBuildInfo(); ok && t.Commit == "" {
+		for _, s := range bi.Settings {
+			if s.Key == "vcs.revision" {
+				t.Commit = s.Value
+			}
+		}
+	}
+	return t
+}
+
+func versionCommand(w World) *cobra.Command {
+	format := "text"
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of this program and of the record format",
+		Args:    cobra.NoArgs,
+		Example: "  plimsoll version\n  plimsoll version --format json",
+		RunE: func(*cobra.Command, []string) error {
+			t := toolWithProbe()
+			if format == "json" {
+				return printJSON(w.Stdout, struct {
+					record.Tool
+					Format   int    `json:"record_format"`
+					Platform string `json:"platform"`
+				}{t, record.FormatVersion, runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			fmt.Fprintf(w.Stdout, "plimsoll %s", t.Version)
+			if t.Commit != "" {
+				fmt.Fprintf(w.Stdout, " (%.12s)", t.Commit)
+			}
+			fmt.Fprintf(w.Stdout, ", record format %d, %s, %s/%s\n", record.FormatVersion, t.Go, runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+	formatFlag(c, &format, "text", "json")
+	return c
+}
+
+// printJSON writes v as indented JSON.
+func printJSON(w interface{ Write([]byte) (int, error) }, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,45 @@
+package run
+
+import "time"
+
+// Progress is told how a run goes. Its calls come between trials, never while
+// one is being timed, and must return at once.
+type Progress interface {
+	// Step names a stage before the trials: opening an environment and so on.
+	Step(text string)
+	// Planned comes once, when it is known how many trials there will be.
+	Planned(total, done int)
+	// Trial comes before each trial.
+	Trial(t Upcoming)
+	// Remark is something that the user should know now.
+	Remark(text string)
+	// End comes once, after the last trial.
+	End()
+}
+
+// Upcoming is what runs next.
+type Upcoming struct {
+	Done, Total, Failed int
+	Env, Workload       string
+	Block, Blocks       int
+	Warmup              bool
+	Left                time.Duration // estimate; 0 is unknown
+}
+
+// NoProgress tells nobody.
+type NoProgress struct{}
+
+// Step does nothing.
+func (NoProgress) Step(string) {}
+
+// Planned does nothing.
+func (NoProgress) Planned(int, int) {}
+
+// Trial does nothing.
+func (NoProgress) Trial(Upcoming) {}
+
+// Remark does nothing.
+func (NoProgress) Remark(string) {}
+
+// End does nothing.
+func (NoProgress) End() {}

@@ -1,0 +1,148 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Description is one row of the catalogue.
+type Description struct {
+	Name string
+	What string // one sentence
+	How  string // where its content comes from
+}
+
+// recipe makes the content of one image.
+type recipe struct {
+	Description
+	build func(ctx context.Context, s *Store) (tree, error)
+}
+
+// recipes is the catalogue. To add an image is to add a row.
+var recipes = []recipe{
+	{Description{
+		Name: "payload",
+		What: "the probe alone, with the empty directories and files that engines mount on",
+		How:  "assembled from the probe inside this program",
+	}, buildPayload},
+	{Description{
+		Name: "busybox",
+		What: "BusyBox with a link for each of its applets, and the probe",
+		How:  "assembled from the host's statically linked busybox (package busybox-static)",
+	}, buildBusyBox},
+}
+
+// List gives the catalogue, in the order in which it is shown.
+func List() []Description {
+	var l []Description
+	for _, r := range recipes {
+		l = append(l, r.Description)
+	}
+	return l
+}
+
+func recipeFor(name string) (recipe, error) {
+	var known []string
+	for _, r := range recipes {
+		if r.Name == name {
+			return r, nil
+		}
+		known = append(known, r.Name)
+	}
+	return recipe{}, &Error{Text: fmt.Sprintf("there is no image %q; the images are %s", name, strings.Join(known, ", "))}
+}
+
+func buildPayload(_ context.Context, s *Store) (tree, error) {
+	if len(s.probe) == 0 {
+		return nil, &Error{Text: "assembling an image: the probe is empty"}
+	}
+	t := skeleton()
+	t.add(entry{path: ProbePath, kind: kindFile, mode: 0o755, data: s.probe})
+	return t, nil
+}
+
+const busyBoxFix = "apt-get install busybox-static"
+
+func buildBusyBox(ctx context.Context, s *Store) (tree, error) {
+	t, err := buildPayload(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.opts.LookPath("busybox")
+	if err != nil {
+		return nil, &Error{Text: "assembling the image busybox: there is no busybox on this machine", Fix: busyBoxFix, Err: err}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &Error{Text: "assembling the image busybox", Err: err}
+	}
+	if err := mustBeStatic(data); err != nil {
+		return nil, &Error{Text: fmt.Sprintf("assembling the image busybox: %s can't be used in an image", file), Fix: busyBoxFix, Err: err}
+	}
+	applets, err := applets(ctx, file)
+	if err != nil {
+		return nil, &Error{Text: fmt.Sprintf("asking %s for its applets", file), Fix: busyBoxFix, Err: err}
+	}
+	t.add(entry{path: "/bin/busybox", kind: kindFile, mode: 0o755, data: data})
+	for _, a := range applets {
+		if !t.has("/" + a) {
+			t.add(entry{path: "/" + a, kind: kindLink, link: "/bin/busybox"})
+		}
+	}
+	return t, nil
+}
+
+// mustBeStatic refuses a program that needs a dynamic linker, which the image
+// has not: it would fail inside with "no such file".
+func mustBeStatic(program []byte) error {
+	f, err := elf.NewFile(bytes.NewReader(program))
+	if err != nil {
+		return fmt.Errorf("reading it as ELF: %w", err)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			return errors.New("it is dynamically linked")
+		}
+	}
+	return nil
+}
+
+// applets asks busybox where its applets belong, as paths without the leading
+// slash, sorted.
+func applets(ctx context.Context, file string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, file, "--list-full").Output()
+	if err != nil {
+		return nil, err
+	}
+	return parseApplets(string(out))
+}
+
+func parseApplets(out string) ([]string, error) {
+	var l []string
+	for p := range strings.Lines(out) {
+		p = strings.TrimSpace(p)
+		if p == "" || p == "bin/busybox" {
+			continue
+		}
+		// A path becomes a link in the image: what is not plain is refused.
+		if strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..") || strings.ContainsAny(p, " \t\x00") {
+			return nil, fmt.Errorf("its list has %q, which is no path of an applet", p)
+		}
+		l = append(l, p)
+	}
+	if len(l) == 0 {
+		return nil, errors.New("its list is empty")
+	}
+	slices.Sort(l)
+	return slices.Compact(l), nil
+}

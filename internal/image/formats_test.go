@@ -1,0 +1,237 @@
+//go:build linux
+
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+)
+
+// Every format is unpacked again by another hand than the one that packed it,
+// and must hold the same tree.
+func TestSameTreeInEveryFormat(t *testing.T) {
+	static(t)
+	s := storeIn(t, storeDir(t), Options{})
+	for _, d := range List() {
+		want := mustGet(t, s, d.Name)
+		for f, unpack := range map[Format]func(t *testing.T, p, out string) (skip func(string) bool){
+			OCILayout: func(t *testing.T, p, out string) func(string) bool {
+				img, err := onlyImage(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h, err := img.Digest(); err != nil || h.String() != want.Digest {
+					t.Errorf("the layout holds %v (%v), Get says %s", h, err, want.Digest)
+				}
+				unpackImage(t, img, out)
+				return nil
+			},
+			DockerArchive: func(t *testing.T, p, out string) func(string) bool {
+				img, err := tarball.ImageFromPath(p, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(p) })
+				if err != nil || len(m) != 1 || len(m[0].RepoTags) != 1 || m[0].RepoTags[0] != s.Tag(d.Name, "") {
+					t.Errorf("manifest %+v (%v)", m, err)
+				}
+				unpackImage(t, img, out)
+				return nil
+			},
+			Directory: func(t *testing.T, p, out string) func(string) bool {
+				if err := os.Symlink(p, out); err != nil {
+					t.Fatal(err)
+				}
+				return nil
+			},
+			SquashFS: func(t *testing.T, p, out string) func(string) bool {
+				unsquash(t, p, 0, out)
+				return nil
+			},
+			SIF: func(t *testing.T, p, out string) func(string) bool {
+				unsquash(t, p, squashOffset(t, p), out)
+				return AddedBySIF
+			},
+		} {
+			t.Run(d.Name+" "+string(f), func(t *testing.T) {
+				need := map[Format][]string{SquashFS: {"mksquashfs", "unsquashfs"}, SIF: {"apptainer", "unsquashfs"}}
+				for _, tool := range need[f] {
+					if _, err := exec.LookPath(tool); err != nil {
+						t.Skip("needs ", tool, ": ", err)
+					}
+				}
+				out := filepath.Join(t.TempDir(), "out")
+				skip := unpack(t, mustPath(t, s, d.Name, f), out)
+				real, err := filepath.EvalSymlinks(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := TreeDigest(real, skip); err != nil || got != want.Tree {
+					t.Errorf("tree %s (%v), want %s", got, err, want.Tree)
+				}
+			})
+		}
+	}
+}
+
+func unpackImage(t *testing.T, img v1.Image, out string) {
+	t.Helper()
+	if err := validate.Image(img); err != nil {
+		t.Error(err)
+	}
+	if err := os.Mkdir(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := mutate.Extract(img)
+	defer r.Close()
+	for tr := tar.NewReader(r); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(epoch) {
+			t.Errorf("%s: owner %d:%d, time %v", h.Name, h.Uid, h.Gid, h.ModTime)
+		}
+		file := filepath.Join(out, h.Name)
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = os.Mkdir(file, 0o755)
+		case tar.TypeSymlink:
+			err = os.Symlink(h.Linkname, file)
+		case tar.TypeReg:
+			var data []byte
+			if data, err = io.ReadAll(tr); err == nil {
+				err = os.WriteFile(file, data, 0o644)
+			}
+		}
+		if err == nil && h.Typeflag != tar.TypeSymlink {
+			err = os.Chmod(file, goMode(uint32(h.Mode)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func unsquash(t *testing.T, file string, offset int, out string) {
+	t.Helper()
+	msg, err := exec.CommandContext(t.Context(), "unsquashfs", "-q", "-n", "-o", strconv.Itoa(offset), "-d", out, file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("unsquashfs: %v: %s", err, msg)
+	}
+}
+
+// squashOffset finds the SquashFS partition of a SIF: its superblock has a
+// magic number and, at byte 28, the format's version 4.0.
+func squashOffset(t *testing.T, file string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from := 0; ; {
+		i := bytes.Index(data[from:], []byte("hsqs"))
+		if i < 0 || from+i+32 > len(data) {
+			t.Fatal("no SquashFS in it")
+		}
+		if binary.LittleEndian.Uint16(data[from+i+28:]) == 4 {
+			return from + i
+		}
+		from += i + 4
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	p := mustPath(t, storeIn(t, storeDir(t), Options{}), "payload", Directory)
+	before, err := Fingerprint(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func() []string {
+		t.Helper()
+		now, err := Fingerprint(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return before.Changes(now)
+	}
+	if _, err := os.ReadFile(p + ProbePath); err != nil {
+		t.Fatal(err)
+	}
+	if c := same(); len(c) > 0 {
+		t.Errorf("reading changed it: %v", c)
+	}
+	// A mount point that is made and removed again leaves only the time.
+	if err := os.Mkdir(p+"/mnt/x", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(p + "/mnt/x"); err != nil {
+		t.Fatal(err)
+	}
+	if c := same(); len(c) != 1 {
+		t.Errorf("want /mnt alone, got %v", c)
+	}
+	write(t, p+"/etc/hosts", "x")
+	if err := os.Remove(p + "/etc/hostname"); err != nil {
+		t.Fatal(err)
+	}
+	if c := same(); len(c) != 4 { // /etc, /etc/hostname, /etc/hosts, /mnt
+		t.Errorf("got %v", c)
+	}
+}
+
+func TestParseApplets(t *testing.T) {
+	got, err := parseApplets("usr/bin/[\nbin/busybox\nbin/sh\nbin/sh\n\nsbin/init\n")
+	if err != nil || len(got) != 3 || got[0] != "bin/sh" || got[1] != "sbin/init" || got[2] != "usr/bin/[" {
+		t.Errorf("%q %v", got, err)
+	}
+	for _, bad := range []string{"", "/bin/sh\n", "bin/../../etc/passwd\n", "usage: busybox\n"} {
+		if got, err := parseApplets(bad); err == nil {
+			t.Errorf("%q gave %q", bad, got)
+		}
+	}
+}
+
+func TestDynamicProgramIsRefused(t *testing.T) {
+	if err := mustBeStatic([]byte("#!/bin/sh\n")); err == nil {
+		t.Error("a script passed for a static program")
+	}
+	if err := mustBeStatic(static(t)); err != nil {
+		t.Error(err)
+	}
+	f, err := elf.Open("/bin/sh")
+	if err != nil {
+		t.Skip("no ELF /bin/sh here: ", err)
+	}
+	defer f.Close()
+	if f.Section(".interp") == nil {
+		t.Skip("/bin/sh is static here")
+	}
+	data, err := os.ReadFile("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mustBeStatic(data); err == nil {
+		t.Error("/bin/sh, which needs a dynamic linker, passed for a static program")
+	}
+}

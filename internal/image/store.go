@@ -1,0 +1,162 @@
+//go:build linux
+
+package image
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+)
+
+// Options are what a Store is given from outside. The zero value is usable.
+type Options struct {
+	// RunID names the run whose images these are: docker archives bear its
+	// tag. Empty outside a run; the tag is then "latest".
+	RunID string
+	// LookPath finds a program; nil is exec.LookPath.
+	LookPath func(name string) (string, error)
+}
+
+// Store builds images and keeps them below a directory, in every format that
+// was asked for. Several processes may use one directory at the same time.
+type Store struct {
+	dir   string
+	probe []byte
+	opts  Options
+
+	mu       sync.Mutex
+	trees    map[string]tree
+	verified map[string]seal // by path, checked by this process
+}
+
+var _ Provider = (*Store)(nil)
+
+// NewStore gives a store below dir, which is made when it is needed. For the
+// engines of ordinary users every directory above it must be searchable by
+// all: see Reachable.
+func NewStore(dir string, probe []byte, opts Options) *Store {
+	if opts.LookPath == nil {
+		opts.LookPath = exec.LookPath
+	}
+	return &Store{dir: dir, probe: probe, opts: opts, trees: map[string]tree{}, verified: map[string]seal{}}
+}
+
+var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// Tag is documented in Provider.
+func (s *Store) Tag(name, runID string) string {
+	if runID == "" {
+		runID = "latest"
+	}
+	return "localhost/plimsoll/" + name + ":" + runID
+}
+
+// Get is documented in Provider.
+func (s *Store) Get(ctx context.Context, name string) (Image, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.tree(ctx, name)
+	if err != nil {
+		return Image{}, err
+	}
+	_, sl, err := s.ensure(ctx, name, t, OCILayout)
+	if err != nil {
+		return Image{}, err
+	}
+	return Image{Name: name, Digest: sl.Manifest, Tree: t.digest(), Bytes: t.bytes()}, nil
+}
+
+// Path is documented in Provider. Errors are *Error.
+func (s *Store) Path(ctx context.Context, name string, f Format) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.tree(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	p, _, err := s.ensure(ctx, name, t, f)
+	return p, err
+}
+
+// Close removes what bears the run's id. The images themselves stay for the
+// next run.
+func (s *Store) Close() error {
+	if s.opts.RunID == "" {
+		return nil
+	}
+	return s.Forget(s.opts.RunID)
+}
+
+// Forget removes what a run left in the store: of the run with this id, or of
+// every run where the id is empty. Close does so for the store's own run; this
+// is for runs that were killed.
+func (s *Store) Forget(runID string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir := filepath.Join(s.dir, "runs")
+	if runID != "" {
+		if !plainID.MatchString(runID) {
+			return &Error{Text: fmt.Sprintf("removing the images of run %q: that is no run's id", runID)}
+		}
+		dir = filepath.Join(dir, runID)
+	}
+	for p := range s.verified {
+		if p == dir || within(dir, p) {
+			delete(s.verified, p)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return &Error{Text: "removing the images of a run", Err: err}
+	}
+	if runID != "" {
+		os.Remove(filepath.Dir(dir)) // only when it is empty
+	}
+	return nil
+}
+
+func within(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Reachable says whether an ordinary user's engine can get to the store: the
+// error names the first directory on the way that only its owner may search.
+func (s *Store) Reachable() error {
+	abs, err := filepath.Abs(s.dir)
+	if err != nil {
+		return &Error{Text: "finding the image store", Err: err}
+	}
+	for p := abs; ; p = filepath.Dir(p) {
+		info, err := os.Stat(p)
+		if err == nil && info.Mode()&0o001 == 0 {
+			return &Error{
+				Text: fmt.Sprintf("an ordinary user can't reach the images: %s is closed to others (mode %04o)", p, info.Mode().Perm()),
+				Fix:  "choose a state directory below /var/lib",
+			}
+		}
+		if p == filepath.Dir(p) {
+			return nil
+		}
+	}
+}
+
+// tree gives the content of an image, made once for each process.
+func (s *Store) tree(ctx context.Context, name string) (tree, error) {
+	if t, ok := s.trees[name]; ok {
+		return t, nil
+	}
+	r, err := recipeFor(name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.build(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	s.trees[name] = t
+	return t, nil
+}

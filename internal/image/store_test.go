@@ -1,0 +1,299 @@
+//go:build linux
+
+package image
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// static is a statically linked program of the host, for images that are run.
+func static(t *testing.T) []byte {
+	t.Helper()
+	file, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Skip("no busybox on this machine: ", busyBoxFix)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mustBeStatic(data); err != nil {
+		t.Skip(file, ": ", err)
+	}
+	return data
+}
+
+func storeIn(t *testing.T, dir string, opts Options) *Store {
+	t.Helper()
+	return NewStore(dir, []byte("the probe"), opts)
+}
+
+// storeDir is a directory that a store accepts, whatever the umask.
+func storeDir(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "images")
+}
+
+func mustPath(t *testing.T, s *Store, name string, f Format) string {
+	t.Helper()
+	p, err := s.Path(t.Context(), name, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func mustGet(t *testing.T, s *Store, name string) Image {
+	t.Helper()
+	img, err := s.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// The tree digest is recorded with every result: a change of the skeleton or
+// of the definition must be meant.
+func TestTreeDigestOfPayload(t *testing.T) {
+	const want = "sha256:cba59fa146f515f3f1751ff384819c28b2f7c97c91617fd32121b7a2ac2e59b7"
+	img := mustGet(t, storeIn(t, storeDir(t), Options{}), "payload")
+	if img.Tree != want {
+		t.Errorf("tree digest %s, want %s", img.Tree, want)
+	}
+	if !strings.HasPrefix(img.Digest, "sha256:") || img.Name != "payload" || img.Bytes < int64(len("the probe")) {
+		t.Errorf("odd image %+v", img)
+	}
+}
+
+func TestSameInputSameBytes(t *testing.T) {
+	static(t)
+	a, b := storeIn(t, storeDir(t), Options{}), storeIn(t, storeDir(t), Options{})
+	for _, name := range []string{"payload", "busybox"} {
+		if x, y := mustGet(t, a, name), mustGet(t, b, name); x != y {
+			t.Errorf("%+v and %+v", x, y)
+		}
+		formats := []Format{OCILayout, DockerArchive, Directory}
+		if _, err := exec.LookPath("mksquashfs"); err == nil {
+			formats = append(formats, SquashFS)
+		} else {
+			t.Log("SquashFS is left out:", err)
+		}
+		for _, f := range formats {
+			x, err := itemSum(mustPath(t, a, name, f), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := itemSum(mustPath(t, b, name, f), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x != y {
+				t.Errorf("%s as %s: %s and %s", name, f, x, y)
+			}
+		}
+	}
+	other := NewStore(storeDir(t), []byte("another probe"), Options{})
+	if x, y := mustGet(t, a, "payload"), mustGet(t, other, "payload"); x.Tree == y.Tree || x.Digest == y.Digest {
+		t.Errorf("another probe gives the same image: %+v and %+v", x, y)
+	}
+}
+
+func TestTag(t *testing.T) {
+	s := storeIn(t, storeDir(t), Options{RunID: "ab12cd34"})
+	if got := s.Tag("payload", "ab12cd34"); got != "localhost/plimsoll/payload:ab12cd34" {
+		t.Error(got)
+	}
+}
+
+func TestDockerArchiveIsTheRuns(t *testing.T) {
+	dir := storeDir(t)
+	s := storeIn(t, dir, Options{RunID: "ab12cd34"})
+	p := mustPath(t, s, "payload", DockerArchive)
+	if !within(filepath.Join(dir, "runs", "ab12cd34"), p) {
+		t.Errorf("%s is not the run's own", p)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the run's archive is left: %v", err)
+	}
+	if p := mustPath(t, s, "payload", DockerArchive); !exists(p) {
+		t.Errorf("after Close the store gives %s, which is not there", p)
+	}
+	if err := s.Forget("../.."); err == nil {
+		t.Error("Forget took a path for an id")
+	}
+	if err := s.Forget(""); err != nil || exists(p) {
+		t.Errorf("Forget of all runs left %s (%v)", p, err)
+	}
+	bad := storeIn(t, dir, Options{RunID: "../x"})
+	if _, err := bad.Path(t.Context(), "payload", DockerArchive); err == nil {
+		t.Error("a path was taken for a run's id")
+	}
+}
+
+func exists(p string) bool { _, err := os.Lstat(p); return err == nil }
+
+func TestDamageIsNoticed(t *testing.T) {
+	dir := storeDir(t)
+	want := mustGet(t, storeIn(t, dir, Options{}), "payload")
+	damage := map[string]func(t *testing.T, p string){
+		"a new file in it": func(t *testing.T, p string) { write(t, filepath.Join(p, "intruder"), "x") },
+		"a changed file": func(t *testing.T, p string) {
+			write(t, filepath.Join(p, "plimsoll-probe"), "evil")
+		},
+		"it is gone":       func(t *testing.T, p string) { os.RemoveAll(p) },
+		"the seal is gone": func(t *testing.T, p string) { os.Remove(p + ".seal") },
+		"the seal is torn": func(t *testing.T, p string) { write(t, p+".seal", `{"sum`) },
+	}
+	for name, do := range damage {
+		t.Run(name, func(t *testing.T) {
+			p := mustPath(t, storeIn(t, dir, Options{}), "payload", Directory)
+			do(t, p)
+			again := mustPath(t, storeIn(t, dir, Options{}), "payload", Directory)
+			if got, err := TreeDigest(again, nil); err != nil || got != want.Tree {
+				t.Errorf("after it: %s %v, want %s", got, err, want.Tree)
+			}
+		})
+	}
+	t.Run("the layout", func(t *testing.T) {
+		p := mustPath(t, storeIn(t, dir, Options{}), "payload", OCILayout)
+		write(t, filepath.Join(p, "index.json"), "{}")
+		if got := mustGet(t, storeIn(t, dir, Options{}), "payload"); got != want {
+			t.Errorf("after it: %+v, want %+v", got, want)
+		}
+		if _, err := onlyImage(p); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	dir := storeDir(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		s := storeIn(t, dir, Options{})
+		for _, f := range []Format{OCILayout, DockerArchive, Directory} {
+			wg.Go(func() {
+				if _, err := s.Path(t.Context(), "payload", f); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	left, err := filepath.Glob(filepath.Join(dir, "v*", "*", ".new-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+func TestWaitingForTheLockEnds(t *testing.T) {
+	dir := storeDir(t)
+	holder := storeIn(t, dir, Options{})
+	unlock, err := holder.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = storeIn(t, dir, Options{}).Path(ctx, "payload", Directory)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMissingToolsSayWhatHelps(t *testing.T) {
+	s := storeIn(t, storeDir(t), Options{LookPath: func(name string) (string, error) {
+		return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+	}})
+	for f, name := range map[Format]string{SquashFS: "payload", SIF: "payload", OCILayout: "busybox"} {
+		_, err := s.Path(t.Context(), name, f)
+		var e *Error
+		if !errors.As(err, &e) || e.Fix == "" || !errors.Is(err, exec.ErrNotFound) {
+			t.Errorf("%s as %s: %v", name, f, err)
+		}
+	}
+	var e *Error
+	if _, err := s.Path(t.Context(), "nonesuch", Directory); !errors.As(err, &e) || !strings.Contains(err.Error(), "payload, busybox") {
+		t.Errorf("unknown image: %v", err)
+	}
+	if _, err := s.Path(t.Context(), "payload", "zip"); !errors.As(err, &e) {
+		t.Errorf("unknown format: %v", err)
+	}
+	if _, err := NewStore(storeDir(t), nil, Options{}).Get(t.Context(), "payload"); !errors.As(err, &e) {
+		t.Errorf("empty probe: %v", err)
+	}
+}
+
+func TestAFailingToolIsQuoted(t *testing.T) {
+	fake := filepath.Join(t.TempDir(), "mksquashfs")
+	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho disk is full >&2\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := storeDir(t)
+	s := storeIn(t, dir, Options{LookPath: func(string) (string, error) { return fake, nil }})
+	_, err := s.Path(t.Context(), "payload", SquashFS)
+	if err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("got %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "v*", "*", ".new-*")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+func TestOthersCanReadWhateverTheUmask(t *testing.T) {
+	dir := storeDir(t)
+	old := syscall.Umask(0o077)
+	defer syscall.Umask(old)
+	s := storeIn(t, dir, Options{})
+	for _, f := range []Format{OCILayout, DockerArchive, Directory} {
+		p := mustPath(t, s, "payload", f)
+		for d := p; d != filepath.Dir(dir); d = filepath.Dir(d) {
+			info, err := os.Stat(d)
+			if err != nil || info.Mode()&0o004 == 0 {
+				t.Errorf("%s as %s: %s has mode %v (%v)", "payload", f, d, info.Mode(), err)
+			}
+		}
+	}
+	if got, err := TreeDigest(mustPath(t, s, "payload", Directory), nil); err != nil || got != mustGet(t, s, "payload").Tree {
+		t.Errorf("the umask is in the tree: %s %v", got, err)
+	}
+	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reachable(); err == nil || !strings.Contains(err.Error(), filepath.Dir(dir)) {
+		t.Errorf("a closed directory above the store was not noticed: %v", err)
+	}
+}
+
+func TestAStoreThatOthersCanWriteToIsRefused(t *testing.T) {
+	dir := storeDir(t)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var e *Error
+	if _, err := storeIn(t, dir, Options{}).Get(t.Context(), "payload"); !errors.As(err, &e) || e.Fix == "" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -12,7 +12,7 @@ func skeleton() tree {
 	var t tree
 	t.add(entry{path: "/", kind: kindDir, mode: 0o755})
 	for _, d := range []string{
-		"/bin", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run",
+		"/bin", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run/secrets",
 		"/sbin", "/srv", "/sys", "/usr/bin", "/usr/lib", "/usr/local/bin", "/usr/sbin", "/usr/share", "/var/lib", "/var/log",
 	} {
 		t.add(entry{path: d, kind: kindDir, mode: 0o755})
@@ -20,6 +20,8 @@ func skeleton() tree {
 	for _, d := range []string{"/tmp", "/var/tmp"} {
 		t.add(entry{path: d, kind: kindDir, mode: 0o1777})
 	}
+	// Podman mounts on it, and makes it where it is missing.
+	t.add(entry{path: "/run/.containerenv", kind: kindFile, mode: 0o644})
 	t.add(entry{path: "/etc/mtab", kind: kindLink, link: "/proc/mounts"})
 	t.add(entry{path: "/var/run", kind: kindLink, link: "/run"})
 	for name, text := range map[string]string{

@@ -63,7 +63,7 @@ func mustGet(t *testing.T, s *Store, name string) Image {
 // The tree digest is recorded with every result: a change of the skeleton or
 // of the definition must be meant.
 func TestTreeDigestOfPayload(t *testing.T) {
-	const want = "sha256:cba59fa146f515f3f1751ff384819c28b2f7c97c91617fd32121b7a2ac2e59b7"
+	const want = "sha256:1b81057dc8d44e0a3506262d31d751202e654a0a05992aa44424cd75d556e328"
 	img := mustGet(t, storeIn(t, storeDir(t), Options{}), "payload")
 	if img.Tree != want {
 		t.Errorf("tree digest %s, want %s", img.Tree, want)

@@ -42,6 +42,10 @@ type Study struct {
 	Title  string `json:"title,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Source string `json:"source,omitempty"` // the text of the file
+	// Metrics are the ids that the study asks a report to show first, Sort
+	// the one it sorts by; empty leaves it to the report.
+	Metrics []string `json:"metrics,omitempty"`
+	Sort    string   `json:"sort,omitempty"`
 }
 
 // Protocol is how the trials were run.
@@ -60,6 +64,11 @@ type Protocol struct {
 	TrialLimitNS int64 `json:"trial_limit_ns"`
 	// Delta is the smallest relative difference that matters, e.g. 0.01.
 	Delta float64 `json:"delta"`
+	// Algorithm names how the order of the trials follows from Seed.
+	Algorithm string `json:"algorithm,omitempty"`
+	// Plan is a digest of all that decides which trial has which Seq, so
+	// that a resume can prove that it continues the same plan.
+	Plan string `json:"plan,omitempty"`
 }
 
 // Environment is one environment of the plan, with what was asked and what
@@ -81,9 +90,13 @@ type Environment struct {
 
 // Workload is one workload of the plan.
 type Workload struct {
-	ID      string   `json:"id"`
-	Title   string   `json:"title,omitempty"`
-	Metrics []Metric `json:"metrics,omitempty"` // those from Values; event metrics need no mention
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	// Name is the workload's name in the catalogue, Params its parameters:
+	// each choice of parameters is a workload with an id of its own.
+	Name    string            `json:"name,omitempty"`
+	Params  map[string]string `json:"params,omitempty"`
+	Metrics []Metric          `json:"metrics,omitempty"` // those from Values; event metrics need no mention
 }
 
 // Excluded is an environment that was asked for and does not run here.
@@ -91,10 +104,13 @@ type Excluded struct {
 	ID     string            `json:"id"`
 	Engine string            `json:"engine"`
 	Levels map[string]string `json:"levels,omitempty"`
+	// Workload is set where only this workload can't run in the environment.
+	Workload string `json:"workload,omitempty"`
 	// Kind is "impossible" (a rule forbids it) or "unavailable" (here).
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
-	Fix    string `json:"fix,omitempty"` // the command that would make it available
+	Source string `json:"source,omitempty"` // where the rule is documented, a URL
+	Fix    string `json:"fix,omitempty"`    // the command that would make it available
 }
 
 // Image is an image that was provided to the engines.

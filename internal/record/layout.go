@@ -1,0 +1,33 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The names in a run's directory.
+const (
+	RunFile    = "run.json"
+	TrialsFile = "trials.jsonl"
+	InsideFile = "inside.jsonl"
+	OutputDir  = "output"
+	SamplesDir = "samples"
+	lockFile   = ".lock"
+)
+
+// MaxSeq bounds Trial.Seq: a number beyond it is damage, not a plan.
+const MaxSeq = 1 << 26
+
+// OutputName is the name below output/ of what a trial printed. It is made
+// from the trial's number only, so that nothing from a study or a container
+// can become a path.
+func OutputName(seq int) string { return fmt.Sprintf("%08d.txt", seq) }
+
+// SamplesName is the name below samples/ of one collector's time series of a
+// trial. The collector's name may hold a-z, 0-9 and '-' only.
+func SamplesName(seq int, collector string) (string, error) {
+	if collector == "" || strings.Trim(collector, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return "", fmt.Errorf("naming the samples of trial %d: collector %q may hold a-z, 0-9 and '-' only", seq, collector)
+	}
+	return fmt.Sprintf("%08d.%s.jsonl", seq, collector), nil
+}

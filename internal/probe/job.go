@@ -15,12 +15,23 @@ type Job struct {
 	// process groups, and the container by its pid where it is known).
 	// 0 means 60 s.
 	Limit time.Duration
+	// Cleanup is the time that the commands marked Always have once Limit has
+	// struck or the job was cancelled. 0 means 10 s. Run never takes longer
+	// than Limit + Cleanup and a few seconds.
+	Cleanup time.Duration
 	// OutputLimit bounds what is kept of each stream of each command, in
 	// bytes; what is over is read and thrown away, and counted. 0 means 64 KiB.
+	// All streams together may keep 16 MiB.
 	OutputLimit int
 }
 
-// Command is one process to start, or one signal to send.
+// Command is one process to start, or one signal to send; one with neither
+// Argv nor Signal only awaits.
+//
+// A command that ends badly (it can't be started, its status is not 0, its
+// PidFile can't be read, its signal finds nobody) makes the launcher skip
+// those that follow, but for the ones marked Always. A background command
+// counts from when it has ended.
 type Command struct {
 	Argv []string // Argv[0] is a path; PATH is not searched
 	Env  []string // the whole environment
@@ -46,6 +57,10 @@ type Command struct {
 	// Background: go on to the next command without waiting for this one's
 	// end. The job as a whole ends when every command has ended.
 	Background bool
+	// Always: run this command even though an earlier one failed or Limit has
+	// struck (delete, clean-up). It then waits neither for AwaitReady nor for
+	// AwaitContainerExit nor for AwaitGrace.
+	Always bool
 	// PidFile is read when this command has ended: the pid in it is the
 	// container's, whose end is then watched by a pidfd.
 	PidFile string
@@ -114,8 +129,19 @@ type JobResult struct {
 	// ContainerReaped.
 	ContainerStatus int
 	ContainerReaped bool
+	// ContainerLate: the container had ended before its pid file was read, so
+	// that ContainerExit is when this was noticed, not when it happened.
+	ContainerLate bool
 	// TimedOut says that Limit struck.
 	TimedOut bool
+	// Killed says that the launcher killed the container: at Limit, or because
+	// a command had failed and nothing was left that would have ended it.
+	Killed bool
+	// Strays are processes that a command of this or an earlier job left
+	// behind and that live on as the launcher's children (a detached
+	// container's monitor, say). After a time-out the strays of that job are
+	// killed; all of them are when the launcher is closed.
+	Strays []int
 	// Offsets are the rounds of the clock exchange, if one was held.
 	Offsets []Exchange
 }
@@ -126,7 +152,9 @@ type CommandResult struct {
 	Exec  int64 // vfork has returned: the child has exec'd, or failed to
 	First int64 // first byte on this command's stdout
 	Exit  int64 // we saw the end
-	// Skipped: its condition (AwaitGrace) did not come true; nothing was started.
+	// Skipped: nothing was started, since its condition did not come true
+	// (AwaitGrace, or AwaitReady when no stream is left that could become
+	// ready), an earlier command failed, or Limit had struck.
 	Skipped bool
 	// Errno is not 0 where the child could not be started; Where says at which step.
 	Errno int

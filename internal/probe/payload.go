@@ -26,6 +26,7 @@ type PayloadArgs struct {
 	OnTerm string // "exit" (default) or "ignore"
 	Report bool   // report what is seen from inside
 	Echo   bool   // answer each line of standard input with a stamp (clock exchange)
+	Crash  bool   // "--crash": after the first line, end by an illegal instruction (PID 1 too: the kernel forces it)
 }
 
 // Argv gives the argument list, with path as Argv[0].

@@ -1,0 +1,54 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Holm corrects a family of p so that the chance of any false alarm in it is
+// the chosen one (Holm 1979). NaN stays NaN and is not of the family.
+func Holm(p []float64) []float64 {
+	order := byValue(p)
+	out := slices.Clone(p)
+	run, m := 0.0, len(order)
+	for i, k := range order {
+		run = max(run, min(1, p[k]*float64(m-i)))
+		out[k] = run
+	}
+	return out
+}
+
+// BenjaminiHochberg corrects a family of p so that among the alarms the
+// expected share of false ones is the chosen one (Benjamini & Hochberg 1995).
+// NaN stays NaN and is not of the family.
+func BenjaminiHochberg(p []float64) []float64 {
+	order := byValue(p)
+	out := slices.Clone(p)
+	run, m := 1.0, len(order)
+	for i := m - 1; i >= 0; i-- {
+		k := order[i]
+		run = min(run, p[k]*float64(m)/float64(i+1))
+		out[k] = run
+	}
+	return out
+}
+
+// byValue gives the indices of p in rising order, without those of NaN.
+func byValue(p []float64) []int {
+	var order []int
+	for i, v := range p {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case p[a] < p[b]:
+			return -1
+		case p[a] > p[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}

@@ -1,0 +1,42 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// TInterval is the mean of d and Student's interval for it. The last result
+// is false for fewer than 2 values.
+func TInterval(d []float64, level float64) (mean float64, i Interval, ok bool) {
+	if len(d) == 0 {
+		return math.NaN(), Interval{}, false
+	}
+	n := float64(len(d))
+	mean, sd := stat.MeanStdDev(d, nil)
+	if n < 2 {
+		return mean, Interval{}, false
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - (1-level)/2)
+	h := t * sd / math.Sqrt(n)
+	return mean, Interval{Lo: mean - h, Hi: mean + h}, true
+}
+
+// TTest is the two-sided p of Student's test that d has mean 0. It is NaN for
+// fewer than 2 values.
+func TTest(d []float64) float64 {
+	if len(d) < 2 {
+		return math.NaN()
+	}
+	n := float64(len(d))
+	mean, sd := stat.MeanStdDev(d, nil)
+	if sd == 0 {
+		if mean == 0 {
+			return 1
+		}
+		return 0
+	}
+	t := math.Abs(mean) / (sd / math.Sqrt(n))
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
+}

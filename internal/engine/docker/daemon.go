@@ -1,0 +1,117 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/record"
+)
+
+// restart is what helps when the daemon does not answer.
+const restart = "systemctl restart docker, or start dockerd"
+
+// daemon is one Docker daemon.
+type daemon struct {
+	*client.Client
+	host string // unix:///var/run/docker.sock
+}
+
+// connect makes a client for the daemon that the user's environment names. It
+// sends nothing yet.
+//
+// Connections stay open for as long as the client lives (the client's own
+// default closes them after 30 s), so that no trial has to open one. The API
+// version is negotiated down to the daemon's.
+func connect(kit *engine.Kit) (*daemon, error) {
+	host := hostOf(kit)
+	if !strings.HasPrefix(host, "unix://") {
+		return nil, &engine.Error{Class: record.Unsupported,
+			Text: fmt.Sprintf("DOCKER_HOST is %q: a daemon beyond the network can't be measured, since its clock and its processes are not this machine's", host),
+			Fix:  "unset DOCKER_HOST, or point it to a Unix socket"}
+	}
+	opts := []client.Opt{
+		client.WithHTTPClient(&http.Client{
+			Transport:     &http.Transport{MaxIdleConns: 8, MaxIdleConnsPerHost: 8},
+			CheckRedirect: client.CheckRedirect,
+		}),
+		client.WithHost(host),
+	}
+	if v := kit.Getenv("DOCKER_API_VERSION"); v != "" {
+		opts = append(opts, client.WithAPIVersion(v))
+	}
+	c, err := client.New(opts...)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable,
+			Text: fmt.Sprintf("making a client for the docker daemon at %s", host), Err: err}
+	}
+	return &daemon{Client: c, host: host}, nil
+}
+
+func hostOf(kit *engine.Kit) string {
+	if h := kit.Getenv("DOCKER_HOST"); h != "" {
+		return h
+	}
+	return defaultHost
+}
+
+// ping warms the connection and negotiates the version.
+func (d *daemon) ping(ctx context.Context) error {
+	_, err := d.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
+	return err
+}
+
+// class tells what an error of the client stands for.
+func class(err error) record.Class {
+	switch {
+	case gone(err):
+		return record.Unavailable
+	case cerrdefs.IsNotImplemented(err):
+		return record.Unsupported
+	}
+	return clirun.Classify(err.Error(), []clirun.Pattern{
+		{Text: "unknown or invalid runtime name", Class: record.Unavailable},
+		{Text: "unknown runtime specified", Class: record.Unavailable},
+	})
+}
+
+// gone says whether the daemon did not answer, or broke off in the middle.
+func gone(err error) bool {
+	var op *net.OpError
+	return client.IsErrConnectionFailed(err) || errors.As(err, &op) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// wrong makes an engine.Error out of an error of the client. What is a
+// participle and its object: "creating the container".
+func (d *daemon) wrong(what string, err error) *engine.Error {
+	e := &engine.Error{Class: class(err), Text: what, Err: err}
+	switch {
+	case errors.Is(err, os.ErrPermission), strings.Contains(err.Error(), "permission denied while trying to connect"):
+		e.Class = record.Unavailable
+		e.Text = fmt.Sprintf("%s: you may not talk to the docker daemon at %s", what, d.host)
+		e.Fix = "sudo usermod -aG docker $USER, then log in again"
+	case gone(err):
+		e.Text = fmt.Sprintf("%s: the docker daemon at %s does not answer", what, d.host)
+		e.Fix = restart
+	}
+	return e
+}
+
+// failure is wrong as the outcome of a trial.
+func (d *daemon) failure(what string, err error) *record.Failure {
+	e := d.wrong(what, err)
+	return &record.Failure{Class: e.Class, Text: e.Error()}
+}

@@ -1,0 +1,163 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/system"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
+)
+
+// detectLimit bounds what Detect waits for the daemon.
+const detectLimit = 5 * time.Second
+
+// Detect is documented in engine.Engine.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	ctx, cancel := context.WithTimeout(ctx, detectLimit)
+	defer cancel()
+	det := engine.Detection{Where: strings.TrimPrefix(hostOf(kit), "unix://")}
+	unusable := func(err error) engine.Detection {
+		det.Reason = err.Error()
+		if e, ok := err.(*engine.Error); ok {
+			det.Fix = e.Fix
+			plain := *e
+			plain.Fix = ""
+			det.Reason = plain.Error()
+		}
+		return det
+	}
+	d, err := connect(kit)
+	if err != nil {
+		return unusable(err)
+	}
+	defer d.Close()
+	info, err := d.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		e := d.wrong("asking the docker daemon for its state", err)
+		if _, err := kit.LookPath("dockerd"); err != nil && gone(e.Err) {
+			e.Text, e.Fix = "Docker is not installed, or its daemon does not run", "apt-get install docker.io"
+		}
+		return unusable(e)
+	}
+	det.Usable = true
+	det.Version = info.Info.ServerVersion
+	det.Facts = daemonFacts(&info.Info)
+	det.Facts["api-version"] = d.ClientVersion()
+	det.Levels = map[string][]engine.Level{}
+	for factor, levels := range e.Info().Levels {
+		for _, name := range levels {
+			l := engine.Level{Name: name, Usable: true}
+			if err := possible(kit, &info.Info, factor, name); err != nil {
+				l.Usable, l.Fix = false, err.Fix
+				plain := *err
+				plain.Fix = ""
+				l.Reason = plain.Error()
+			}
+			det.Levels[factor] = append(det.Levels[factor], l)
+		}
+	}
+	return det
+}
+
+// possible says whether the daemon offers a level; the error has the reason
+// and what would help.
+func possible(kit *engine.Kit, info *system.Info, factor, level string) *engine.Error {
+	if level == engine.DefaultLevel {
+		return nil
+	}
+	no := func(fix, format string, args ...any) *engine.Error {
+		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf(format, args...), Fix: fix}
+	}
+	known := New().Info().Levels[factor]
+	if len(known) > 0 && factor != engine.Image && !slices.Contains(known, level) {
+		return &engine.Error{Class: record.Unsupported,
+			Text: fmt.Sprintf("docker has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
+	}
+	switch factor {
+	case engine.Runtime:
+		if runtimeName(info, level) == "" {
+			return noRuntime(info, level)
+		}
+	case engine.Storage:
+		if info.Driver != level {
+			return no("", "the docker daemon's storage driver is %s; %s needs a private daemon", info.Driver, level)
+		}
+	case engine.Client:
+		if level == byCLI {
+			if _, err := kit.LookPath("docker"); err != nil {
+				return no("apt-get install docker-cli", "the program docker is not on the PATH")
+			}
+		}
+	case engine.Rootless:
+		if is := rootless(info); is != level {
+			return no("point DOCKER_HOST to the socket of the other daemon",
+				"the docker daemon at %s runs with rootless %s", hostOf(kit), is)
+		}
+	case engine.Seccomp:
+		if !hasSecurity(info, "seccomp") {
+			return no("", "the docker daemon knows no seccomp, so nothing can be switched %s", level)
+		}
+	}
+	return nil
+}
+
+// daemonFacts are what a daemon says of itself.
+func daemonFacts(info *system.Info) map[string]string {
+	facts := map[string]string{
+		"version":         info.ServerVersion,
+		"storage":         info.Driver,
+		"cgroup":          cgroupVersion(info),
+		"cgroup-driver":   info.CgroupDriver,
+		"default-runtime": info.DefaultRuntime,
+		"rootless":        rootless(info),
+		"security":        strings.Join(securityNames(info), ","),
+		"daemon-kernel":   info.KernelVersion,
+	}
+	for _, s := range info.DriverStatus {
+		if s[0] == "Backing Filesystem" {
+			facts["storage-on"] = s[1]
+		}
+		if s[0] == "driver-type" {
+			facts["image-store"] = s[1]
+		}
+	}
+	return facts
+}
+
+func cgroupVersion(info *system.Info) string {
+	if info.CgroupVersion == "" {
+		return "v1" // before API 1.41 there was nothing else
+	}
+	return "v" + info.CgroupVersion
+}
+
+func rootless(info *system.Info) string {
+	if hasSecurity(info, "rootless") {
+		return "yes"
+	}
+	return "no"
+}
+
+// securityNames reads entries such as "name=seccomp,profile=default".
+func securityNames(info *system.Info) []string {
+	var names []string
+	for _, o := range info.SecurityOptions {
+		for _, kv := range strings.Split(o, ",") {
+			if n, ok := strings.CutPrefix(kv, "name="); ok {
+				names = append(names, n)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func hasSecurity(info *system.Info, name string) bool {
+	return slices.Contains(securityNames(info), name)
+}

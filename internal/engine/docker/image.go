@@ -1,0 +1,185 @@
+package docker
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/image"
+	"plimsoll/internal/record"
+)
+
+// images counts who uses an image in a daemon's store: several environments of
+// a run share one, and the last to close takes it away.
+type images struct {
+	mu   *sync.Mutex
+	held map[string]int // by host and tag
+}
+
+// provide loads an image into the daemon's store, unless another environment
+// of this run has done so, and verifies that what the store holds is the
+// image: the digests of its layers and, in the daemon's classic store, its id.
+// release must be called when it is not needed any more.
+func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name string) (tag string, release func(context.Context) error, err error) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	tag = kit.Images.Tag(name, kit.RunID)
+	key := d.host + " " + tag
+	archive, err := kit.Images.Path(ctx, name, image.DockerArchive)
+	if err != nil {
+		return "", nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as a docker archive", name), Err: err}
+	}
+	want, err := readArchive(archive)
+	if err != nil {
+		return "", nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("reading the docker archive %s", archive), Err: err}
+	}
+	if im.held[key] == 0 {
+		if err := kit.Ledger.Made("image", "docker "+tag); err != nil {
+			return "", nil, err
+		}
+		if err := load(ctx, d, archive); err != nil {
+			return "", nil, err
+		}
+	}
+	im.held[key]++
+	var once sync.Once
+	release = func(ctx context.Context) error {
+		var err error
+		once.Do(func() { err = im.release(ctx, d, kit, key, tag) })
+		return err
+	}
+	if err := verify(ctx, d, tag, want); err != nil {
+		return "", nil, errors.Join(err, im.drop(ctx, d, kit, key, tag))
+	}
+	return tag, release, nil
+}
+
+func (im *images) release(ctx context.Context, d *daemon, kit *engine.Kit, key, tag string) error {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	return im.drop(ctx, d, kit, key, tag)
+}
+
+// drop is release with the lock held.
+func (im *images) drop(ctx context.Context, d *daemon, kit *engine.Kit, key, tag string) error {
+	if im.held[key]--; im.held[key] > 0 {
+		return nil
+	}
+	delete(im.held, key)
+	if err := removeImage(ctx, d, tag); err != nil {
+		return err
+	}
+	return kit.Ledger.Gone("image", "docker "+tag)
+}
+
+// removeImage takes our tag away, and the image where nobody else has a tag
+// on it. Force is needed where a stopped container of somebody else's uses
+// the image: then only the tag goes.
+func removeImage(ctx context.Context, d *daemon, tag string) error {
+	_, err := d.ImageRemove(ctx, tag, client.ImageRemoveOptions{Force: true, PruneChildren: true})
+	if err != nil && !cerrdefs.IsNotFound(err) {
+		return d.wrong("removing the image "+tag, err)
+	}
+	return nil
+}
+
+func load(ctx context.Context, d *daemon, archive string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return &engine.Error{Class: record.HarnessError, Text: "opening the image for the docker daemon", Err: err}
+	}
+	defer f.Close()
+	resp, err := d.ImageLoad(ctx, f, client.ImageLoadWithQuiet(true))
+	if err != nil {
+		return d.wrong("loading the image "+archive, err)
+	}
+	defer resp.Close()
+	// The answer is a stream of progress; that the load has failed stands in
+	// it, under a status of success.
+	dec := json.NewDecoder(resp)
+	for {
+		var m struct{ Error string }
+		switch err := dec.Decode(&m); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return d.wrong("loading the image "+archive, err)
+		case m.Error != "":
+			return d.wrong("loading the image "+archive, errors.New(m.Error))
+		}
+	}
+}
+
+// manifest is what identifies an image in a docker archive.
+type manifest struct {
+	Config string   // name of the configuration's file: its digest
+	Layers []string // digests of the layers, unpacked
+}
+
+func readArchive(path string) (manifest, error) {
+	var m manifest
+	var list []struct{ Config string }
+	data, err := member(path, "manifest.json")
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(data, &list); err != nil || len(list) != 1 {
+		return m, fmt.Errorf("manifest.json names %d images, expected one: %w", len(list), err)
+	}
+	m.Config = list[0].Config
+	data, err = member(path, m.Config)
+	if err != nil {
+		return m, err
+	}
+	var config struct {
+		RootFS struct {
+			DiffIDs []string `json:"diff_ids"`
+		} `json:"rootfs"`
+	}
+	if err := json.Unmarshal(data, &config); err != nil {
+		return m, fmt.Errorf("%s: %w", m.Config, err)
+	}
+	m.Layers = config.RootFS.DiffIDs
+	return m, nil
+}
+
+// member reads one small file of a tar archive.
+func member(path, name string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	tr := tar.NewReader(f)
+	for {
+		h, err := tr.Next()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if h.Name == name {
+			return io.ReadAll(io.LimitReader(tr, 1<<20))
+		}
+	}
+}
+
+func verify(ctx context.Context, d *daemon, tag string, want manifest) error {
+	have, err := d.ImageInspect(ctx, tag)
+	if err != nil {
+		return d.wrong("looking up the image "+tag+" after it was loaded", err)
+	}
+	if !slices.Equal(have.RootFS.Layers, want.Layers) {
+		return &engine.Error{Class: record.WrongComponent,
+			Text: fmt.Sprintf("the docker daemon's image %s has the layers %v, the one that was loaded has %v", tag, have.RootFS.Layers, want.Layers)}
+	}
+	return nil
+}

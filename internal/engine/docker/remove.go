@@ -1,0 +1,170 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/events"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/engine"
+)
+
+// removeLimit bounds the removal of what a failed trial left.
+const removeLimit = 20 * time.Second
+
+// removeContainer kills and removes a container and returns when it is gone.
+// A container that is not there is gone.
+func (d *daemon) removeContainer(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	for {
+		_, err := d.ContainerRemove(ctx, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		if err != nil && !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err) {
+			return d.wrong("removing the container "+name, err)
+		}
+		// A conflict is a removal that is already under way.
+		there, err := d.exists(ctx, name)
+		if err != nil || !there {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the container %s was still there after %v", name, removeLimit)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// exists says whether the daemon knows a container.
+func (d *daemon) exists(ctx context.Context, name string) (bool, error) {
+	_, err := d.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, d.wrong("looking for the container "+name, err)
+	}
+	return true, nil
+}
+
+// oomKilled says whether the kernel has killed in a container for want of
+// memory. The daemon keeps its last events, so that it can be asked when the
+// container is gone and nothing is measured any more.
+func (d *daemon) oomKilled(ctx context.Context, name string, since time.Time) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	until := time.Now()
+	res := d.Events(ctx, client.EventsListOptions{
+		Since: stamp(since.Add(-time.Second)), Until: stamp(until),
+		Filters: client.Filters{}.Add("type", string(events.ContainerEventType)).
+			Add("event", string(events.ActionOOM)).Add("container", name),
+	})
+	for {
+		select {
+		case m := <-res.Messages:
+			if m.Action == events.ActionOOM {
+				return true
+			}
+		case <-res.Err: // the end of the list, or no answer: nothing is known
+			return false
+		}
+	}
+}
+
+func stamp(t time.Time) string {
+	return strconv.FormatInt(t.Unix(), 10) + fmt.Sprintf(".%09d", t.Nanosecond())
+}
+
+// Leftovers is documented in engine.Engine.
+func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
+	d, err := connect(kit)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	label := engine.Label
+	if runID != "" {
+		label += "=" + runID
+	}
+	list, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", label)})
+	if err != nil {
+		if !installed(kit) && gone(err) {
+			return nil, nil
+		}
+		return nil, d.wrong("listing the containers of ours", err)
+	}
+	var left []engine.Leftover
+	for _, c := range list.Items {
+		name := c.ID
+		if len(c.Names) > 0 {
+			name = c.Names[0][1:]
+		}
+		left = append(left, engine.Leftover{Kind: "container", Name: name, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
+			return d.removeContainer(ctx, c.ID)
+		})})
+	}
+	tags, err := d.tags(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	for _, tag := range tags {
+		left = append(left, engine.Leftover{Kind: "image", Name: tag, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
+			return removeImage(ctx, d, tag)
+		})})
+	}
+	return left, nil
+}
+
+// tagPrefix is what all of our images are called.
+const tagPrefix = "localhost/plimsoll/"
+
+// tags lists our images' tags, of one run or of any.
+func (d *daemon) tags(ctx context.Context, runID string) ([]string, error) {
+	pattern := tagPrefix + "*"
+	if runID != "" {
+		pattern += ":" + runID
+	}
+	list, err := d.ImageList(ctx, client.ImageListOptions{Filters: client.Filters{}.Add("reference", pattern)})
+	if err != nil {
+		return nil, d.wrong("listing the images of ours", err)
+	}
+	var tags []string
+	for _, img := range list.Items {
+		for _, tag := range img.RepoTags {
+			// A newer daemon gives every tag of a matching image, and two
+			// runs share one image.
+			if strings.HasPrefix(tag, tagPrefix) && (runID == "" || strings.HasSuffix(tag, ":"+runID)) {
+				tags = append(tags, tag)
+			}
+		}
+	}
+	return tags, nil
+}
+
+// remover opens a connection of its own, since the one that found the
+// leftover is closed by then.
+func (e *Engine) remover(kit *engine.Kit, remove func(context.Context, *daemon) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		d, err := connect(kit)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return remove(ctx, d)
+	}
+}
+
+// installed says whether there is any sign of Docker on this machine.
+func installed(kit *engine.Kit) bool {
+	for _, name := range []string{"dockerd", "docker"} {
+		if _, err := kit.LookPath(name); err == nil {
+			return true
+		}
+	}
+	return false
+}

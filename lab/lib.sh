@@ -1,0 +1,427 @@
+# shellcheck shell=bash
+# Shared by the scripts of the lab. Sourced, never run.
+#
+# What is written where:
+#   $LAB_RUN    what must not outlive a boot: pid files, logs, the ledger of what to undo
+#   $LAB_STATE  what may: unpacked programs, image stores, the rootless user's home
+# Nothing else is written, except distribution packages and what the ledger undoes.
+
+set -euo pipefail
+export LC_ALL=C
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user's PATH lacks them
+
+LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
+LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
+LAB_DEFAULT_ENGINES="runc crun runsc docker podman podman-rootless charliecloud apptainer"
+LAB_SELF=${LAB_SELF:-$(basename "$0")}
+
+say() { printf '%s: %s\n' "$LAB_SELF" "$*" >&2; }
+die() {
+	say "$*"
+	exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+is_root() { [ "$(id -u)" = 0 ]; }
+need_root() { is_root || die "needs root: run it again with sudo"; }
+
+# lab_engines: the engines asked for, one a line, each checked against the scripts that exist.
+lab_engines() {
+	local e
+	for e in ${LAB_ENGINES:-$LAB_DEFAULT_ENGINES}; do
+		case $e in
+		*/* | .* | tools) die "LAB_ENGINES: no such engine: $e" ;;
+		esac
+		[ -x "$LAB_DIR/engines/$e" ] || die "LAB_ENGINES: no such engine: $e (there are: $(lab_all_engines))"
+		printf '%s\n' "$e"
+	done
+}
+
+lab_all_engines() { (cd "$LAB_DIR/engines" && printf '%s ' *) | sed 's/ tools / /; s/ $//'; }
+
+# ---- state ----------------------------------------------------------------
+
+# lab_init: make the lab's directories. What an earlier boot left in $LAB_RUN is void: its
+# processes, mounts and links are gone, and undoing them twice could hit somebody else's.
+lab_init() {
+	need_root
+	mkdir -p "$LAB_STATE" "$LAB_RUN"
+	local boot
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	if [ "$(cat "$LAB_RUN/boot-id" 2>/dev/null)" != "$boot" ]; then
+		find "$LAB_RUN" -xdev -mindepth 1 -maxdepth 1 ! -name '*.lock' -exec rm -rf --one-file-system {} +
+		printf '%s\n' "$boot" >"$LAB_RUN/boot-id"
+	fi
+}
+
+# note NAME [VALUE]: remember the state before our change; the first note stays, so that a
+# second `up` does not take our own change for the original.
+note() { [ -e "$run/before/$1" ] || { mkdir -p "$run/before" && printf '%s\n' "${2-}" >"$run/before/$1"; }; }
+noted() { [ -e "$run/before/$1" ]; }
+before() { cat "$run/before/$1" 2>/dev/null; }
+forget() { rm -f "$run/before/$1"; }
+
+# ---- processes ------------------------------------------------------------
+
+# start_time PID: in clock ticks since boot; with the pid it names one process for ever.
+start_time() {
+	local s
+	s=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+	s=${s##*) }
+	# shellcheck disable=SC2086
+	set -- $s
+	printf '%s\n' "${20}"
+}
+
+save_pid() { printf '%s %s\n' "$2" "$(start_time "$2")" >"$1"; }
+
+# saved_pid FILE: print the pid if that very process still runs.
+saved_pid() {
+	local pid started
+	read -r pid started 2>/dev/null <"$1" || return 1
+	[ -n "$started" ] && [ "$(start_time "$pid" || true)" = "$started" ] || return 1
+	case $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) in Z* | '') return 1 ;; esac
+	printf '%s\n' "$pid"
+}
+
+# stop_saved FILE SECONDS: TERM, wait, then KILL; only the process that was saved.
+stop_saved() {
+	local pid
+	pid=$(saved_pid "$1") || { rm -f "$1"; return 0; }
+	kill -TERM "$pid" 2>/dev/null || true
+	if ! wait_until "$2" pid_is_gone "$1"; then
+		say "process $pid did not end in $2 s after SIGTERM; sending SIGKILL"
+		kill -KILL "$pid" 2>/dev/null || true
+		wait_until 5 pid_is_gone "$1" || { say "process $pid cannot be ended"; return 1; }
+	fi
+	rm -f "$1"
+}
+pid_is_gone() { ! saved_pid "$1" >/dev/null; }
+
+# wait_until SECONDS COMMAND...: poll ten times a second until it succeeds.
+wait_until() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# ---- packages -------------------------------------------------------------
+
+# Needs are words: `program:package` (wanted while the program is not on PATH), `+package`
+# (wanted while the package is not installed: data, libraries), each with `?` at the end when
+# the engine also works without it, or when the package exists in some suites only.
+
+lab_distro() {
+	local ID='' ID_LIKE='' VERSION_ID='' VERSION_CODENAME=''
+	# shellcheck disable=SC1091
+	[ -r /etc/os-release ] && . /etc/os-release
+	printf '%s %s\n' "${ID:-unknown}" "${VERSION_ID:-${VERSION_CODENAME:-unknown}}"
+}
+lab_distro_supported() {
+	have apt-get && have dpkg-query || return 1
+	case $(lab_distro) in
+	"debian 12" | "debian 13" | "ubuntu 22.04" | "ubuntu 24.04") return 0 ;;
+	*) return 1 ;;
+	esac
+}
+pkg_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+pkg_known() { [ -n "$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *\([^(].*\)/\1/p')" ]; }
+lab_lists_empty() { [ -z "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -print -quit 2>/dev/null)" ]; }
+
+# need_met WORD
+need_met() {
+	local n=${1%\?}
+	case $n in
+	+*) ! have dpkg-query || pkg_installed "${n#+}" ;;
+	*) have "${n%%:*}" ;;
+	esac
+}
+
+# missing WORD...: the words that are not met, one a line; an optional one only if apt has it.
+missing() {
+	local n p
+	for n in "$@"; do
+		need_met "$n" && continue
+		case $n in
+		*\?)
+			p=${n%\?} p=${p##*:} p=${p#+}
+			have apt-cache || continue
+			lab_lists_empty || pkg_known "$p" || continue
+			;;
+		esac
+		printf '%s\n' "$n"
+	done
+}
+need_package() { local p=${1%\?}; p=${p##*:}; printf '%s\n' "${p#+}"; }
+
+# lab_consent LIST: may these packages be installed?
+lab_consent() {
+	[ "${ASSUME_YES:-}" = 1 ] || [ -n "${CI:-}" ] || [ "${LAB_CONSENT:-}" = 1 ] && return 0
+	printf 'These packages of your distribution are needed and would be installed:\n  %s\n' "$(echo "$1" | fold -s -w 90 | sed '2,$s/^/  /')" >&2
+	if [ -t 0 ] && [ -t 2 ]; then
+		local answer
+		read -r -p "Install them now? [y/N] " answer
+		case $answer in
+		[yY] | [yY][eE][sS]) return 0 ;;
+		esac
+		return 1
+	fi
+	say "there is no terminal to ask on: set ASSUME_YES=1 to agree, or install them yourself: apt-get install --no-install-recommends $1"
+	return 1
+}
+
+# apt_locked ARGUMENTS...: apt-get, one at a time. Images made for containers carry a hook that
+# deletes every downloaded package after any `apt-get update`, also those that an install
+# running beside it is about to unpack; dpkg's own lock does not cover that.
+apt_locked() {
+	(
+		flock -w 900 9 || die "another script of the lab has held the package lock for 15 minutes"
+		DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=l APT_LISTCHANGES_FRONTEND=none \
+			timeout 900 apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+			-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" \
+			>>"$LAB_RUN/apt.log" 2>&1 </dev/null 9>&-
+	) 9>"$LAB_RUN/apt.lock"
+}
+
+apt_update() {
+	[ ! -e "$LAB_RUN/apt.updated" ] || [ -n "$(find "$LAB_RUN/apt.updated" -mmin +720 2>/dev/null)" ] || return 0
+	say "apt-get update"
+	apt_locked update || { say "apt-get update failed; using the lists that are there. Its last words:"; tail -n 5 "$LAB_RUN/apt.log" >&2; return 0; }
+	touch "$LAB_RUN/apt.updated"
+}
+
+# install WORD...: make these needs met. Fails with a clear message when that cannot be.
+install() {
+	local words want=() n
+	mapfile -t words < <(missing "$@")
+	[ ${#words[@]} -gt 0 ] || return 0
+	if ! lab_distro_supported; then
+		local hard=()
+		for n in "${words[@]}"; do case $n in *\?) ;; *) hard+=("${n%%:*}") ;; esac; done
+		[ ${#hard[@]} -gt 0 ] || return 0
+		say "$(lab_distro) is not a distribution this lab installs packages on (Debian 12, 13, Ubuntu 22.04, 24.04); install by hand: ${hard[*]#+}"
+		return 1
+	fi
+	need_root
+	local first
+	first=$(for n in "${words[@]}"; do need_package "$n"; done | sort -u | tr '\n' ' ')
+	if ! lab_consent "${first% }"; then
+		for n in "${words[@]}"; do
+			case $n in *\?) ;; *) say "not installed: ${first% }"; return 1 ;; esac
+		done
+		say "going on without ${first% }"
+		return 0
+	fi
+	apt_update
+	for n in "${words[@]}"; do
+		first=$(need_package "$n")
+		if pkg_known "$first"; then
+			want+=("$first")
+		else
+			case $n in
+			*\?) ;;
+			*)
+				say "the package $first is in none of this machine's apt sources (Ubuntu: is the universe component enabled?)"
+				return 1
+				;;
+			esac
+		fi
+	done
+	[ ${#want[@]} -gt 0 ] || return 0
+	say "installing ${want[*]}"
+	if ! apt_locked install --no-install-recommends "${want[@]}"; then
+		say "apt-get install failed; repairing and trying once more"
+		dpkg --configure -a >>"$LAB_RUN/apt.log" 2>&1 </dev/null || true
+		apt_locked update || true
+		if ! apt_locked install --no-install-recommends "${want[@]}"; then
+			tail -n 15 "$LAB_RUN/apt.log" >&2
+			say "could not install ${want[*]}; the whole log is $LAB_RUN/apt.log"
+			return 1
+		fi
+	fi
+	hash -r
+	for n in "$@"; do
+		case $n in *\?) continue ;; esac
+		need_met "$n" || { say "$(need_package "$n") is installed, but ${n%%:*} is still not there"; return 1; }
+	done
+}
+
+# ---- proving that an engine runs -----------------------------------------
+
+# lab_rootfs DIR: a root file system of BusyBox alone, with the mount points engines expect.
+lab_rootfs() {
+	local d=$1 bb
+	[ -x "$d/bin/busybox" ] && [ -e "$d/etc/passwd" ] && return 0
+	bb=$(command -v busybox) || die "busybox is needed (package busybox-static)"
+	mkdir -p "$d"/{bin,dev,etc,home,mnt,proc,root,run,sys,tmp,usr/bin,var/tmp}
+	cp -f "$bb" "$d/bin/busybox"
+	ln -sf busybox "$d/bin/sh"
+	printf 'root:x:0:0:root:/root:/bin/sh\n' >"$d/etc/passwd"
+	printf 'root:x:0:\n' >"$d/etc/group"
+	: >"$d/etc/hosts"
+	: >"$d/etc/resolv.conf"
+}
+
+# lab_bundle DIR: an OCI bundle that prints the word `ok`. It sets no resource limits: a
+# process without CAP_SYS_RESOURCE may not raise them, and the runtimes' own default does.
+lab_bundle() {
+	lab_rootfs "$1/rootfs"
+	cat >"$1/config.json" <<'J'
+{"ociVersion": "1.0.2",
+ "process": {"terminal": false, "user": {"uid": 0, "gid": 0}, "args": ["/bin/busybox", "echo", "ok"],
+  "env": ["PATH=/bin"], "cwd": "/", "noNewPrivileges": true},
+ "root": {"path": "rootfs", "readonly": true}, "hostname": "lab",
+ "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
+  {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=65536k"]}],
+ "linux": {"namespaces": [{"type": "pid"}, {"type": "network"}, {"type": "ipc"}, {"type": "uts"}, {"type": "mount"}]}}
+J
+}
+
+# proved COMMAND...: it must print the word `ok` and exit 0, in half a minute. Through a pipe:
+# gVisor writes to a regular file at offset 0 and would overwrite what is there.
+proved() {
+	local out rc=0
+	out=$(timeout -k 5 30 "$@" 2>"$run/proof.log" </dev/null | cat; exit "${PIPESTATUS[0]}") || rc=$?
+	[ $rc = 0 ] && [ "$out" = ok ] && return 0
+	say "$name is installed, but does not run a container here (exit status $rc, output \"$out\"):"
+	tail -n 15 "$run/proof.log" >&2
+	return 1
+}
+
+prove_runtime() { # PROGRAM FLAGS...
+	lab_bundle "$LAB_STATE/bundle"
+	local p=$1 id="lab-$name-$$" rc=0
+	shift
+	proved "$p" --root "$run/containers" "$@" run --bundle "$LAB_STATE/bundle" "$id" || rc=1
+	[ $rc = 0 ] || timeout -k 5 15 "$p" --root "$run/containers" "$@" delete --force "$id" >/dev/null 2>&1 || true
+	return $rc
+}
+
+# ---- the verbs of an engine ----------------------------------------------
+
+# An engine's script sets name, summary and needs, defines version, is_up, engine_up and
+# engine_down, and ends with: lab_engine "$@"
+lab_engine() {
+	LAB_SELF=lab/$name
+	run=$LAB_RUN/$name
+	case ${1:-} in
+	up)
+		lab_init
+		mkdir -p "$run"
+		exec 7>"$run.lock"
+		flock -w 600 7 || die "another up or down of $name has held $run.lock for ten minutes"
+		install "${needs[@]}" || exit 1
+		if ! { [ -e "$run/up" ] && is_up; }; then
+			engine_up 7>&- || exit 1
+			touch "$run/up"
+		fi
+		printf '%s %s ok\n' "$name" "$(version)"
+		;;
+	down)
+		lab_init
+		mkdir -p "$run"
+		exec 7>"$run.lock"
+		flock -w 600 7 || die "another up or down of $name has held $run.lock for ten minutes"
+		engine_down 7>&- || exit 1
+		rm -f "$run/up"
+		printf '%s down\n' "$name"
+		;;
+	status)
+		local w
+		for w in "${needs[@]}"; do
+			case $w in *\? | +*) continue ;; esac
+			need_met "$w" || {
+				printf '%s absent - (no %s)\n' "$name" "${w%%:*}"
+				exit 3
+			}
+		done
+		if is_up; then
+			printf '%s up %s\n' "$name" "$(version)"
+		else
+			printf '%s down %s\n' "$name" "$(version)"
+			exit 3
+		fi
+		;;
+	needs) printf '%s\n' "${needs[@]}" ;; # for lab/up and lab/setup
+	-h | --help)
+		printf '%s: %s\n\nusage: lab/engines/%s up | down | status | needs\n' "$name" "$summary" "$name"
+		printf '  up      install what is missing, start it, prove it with a container; again: does nothing\n'
+		printf '  down    stop what up started, restore what it changed\n'
+		printf '  status  up, down or absent, and the version; exit status 0 when up, else 3\n'
+		printf '  needs   the programs and packages it takes\n'
+		;;
+	*)
+		printf 'usage: lab/engines/%s up | down | status | needs (or -h)\n' "$name" >&2
+		exit 2
+		;;
+	esac
+}
+
+# ---- shared undoing -------------------------------------------------------
+
+# note_cgroup NAME / undo_cgroup NAME: the directory of this name at the top of every hierarchy.
+note_cgroup() { compgen -G "/sys/fs/cgroup/*/$1" >/dev/null || [ -d "/sys/fs/cgroup/$1" ] || note "cgroup-$1"; }
+undo_cgroup() {
+	noted "cgroup-$1" || return 0
+	local d
+	for d in /sys/fs/cgroup/*/"$1" "/sys/fs/cgroup/$1"; do
+		[ -d "$d" ] && [ ! -L "$d" ] && prune_cgroup "$d"
+	done
+	forget "cgroup-$1"
+}
+# prune_cgroup DIR: remove it and what is below; the kernel keeps whatever still has processes.
+prune_cgroup() { find "$1" -xdev -depth -type d -exec rmdir {} + 2>/dev/null || true; }
+
+# unmount_below DIR: every mount at or below it, the innermost first.
+unmount_below() {
+	local m
+	awk -v d="$1" '$2==d || index($2, d "/")==1 {print $2}' /proc/self/mounts | sort -r | while read -r m; do
+		umount "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || say "cannot unmount $m"
+	done
+}
+
+# undo_chains PATTERN: take iptables chains that match out of the filter and nat tables, with the
+# rules that lead to them.
+undo_chains() {
+	have iptables || return 0
+	local t c rule
+	for t in nat filter raw; do
+		iptables -w 5 -t "$t" -S 2>/dev/null | grep -E -- "^-A .*$1" | while read -r rule; do
+			eval "set -- ${rule#-A }" # the quoting is iptables' own
+			iptables -w 5 -t "$t" -D "$@" 2>/dev/null || true
+		done
+		for c in $(iptables -w 5 -t "$t" -S 2>/dev/null | sed -n 's/^-N //p' | grep -E "$1"); do
+			iptables -w 5 -t "$t" -F "$c" 2>/dev/null || true
+		done
+		for c in $(iptables -w 5 -t "$t" -S 2>/dev/null | sed -n 's/^-N //p' | grep -E "$1"); do
+			iptables -w 5 -t "$t" -X "$c" 2>/dev/null || true
+		done
+	done
+}
+
+# lab_runsc_flags: one a line. The platform is the fastest that this version knows without
+# hardware: systrap since 2023, ptrace before; KVM hangs on many virtual machines. No network
+# of its own: gVisor's needs rights that constrained machines do not give.
+lab_runsc_flags() {
+	local usage
+	usage=$(runsc flags 2>&1 || true)
+	if grep -A1 -e '-platform ' <<<"$usage" | grep -q systrap; then
+		echo --platform=systrap
+	else
+		echo --platform=ptrace
+	fi
+	echo --network=none
+}
+
+# lab_podman_limits: the limits podman sets by default are above what a process without
+# CAP_SYS_RESOURCE may set; these are what this process has. It lowers nproc to 32768 itself.
+lab_podman_limits() {
+	local files procs
+	files=$(ulimit -Hn) procs=$(ulimit -Hu)
+	[ "$files" != unlimited ] || files=1048576
+	{ [ "$procs" != unlimited ] && [ "$procs" -lt 32768 ]; } || procs=32768
+	printf '%s\n' --ulimit "nofile=$files:$files" --ulimit "nproc=$procs:$procs"
+}

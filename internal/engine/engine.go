@@ -79,6 +79,8 @@ type Info struct {
 	Title string // "Docker"
 	// Baseline is true for native, floor and host.
 	Baseline bool
+	// Simulated is true for the fake: its times are made up.
+	Simulated bool
 	// Unverified is true until the adapter was run against the real engine.
 	Unverified bool
 	// Levels are the levels that the adapter knows for each factor, its
@@ -163,7 +165,9 @@ type Result struct {
 	Stderr []byte
 	Exit   *int // the payload's exit status, as far as the engine tells
 	Client *record.Usage
-	// Failure says that the trial did not work, with what the engine said.
+	// Failure says that the trial did not work, with what the engine said. An
+	// exit status of the payload's own is none: the caller knows which one it
+	// asked for. An end by a signal is (record.Crash), unless Stop was asked for.
 	Failure *record.Failure
 }
 

@@ -110,3 +110,19 @@ func (d groupDir) counter(file, key string) (int64, bool) {
 	}
 	return 0, false
 }
+
+// HostOOMWatch is like OOMWatch for the whole host: the kernel's count of
+// processes killed for want of memory, which also sees a cgroup that the
+// engine made and removed. A kill elsewhere on the host counts too, so it is
+// evidence only beside a death by SIGKILL.
+func HostOOMWatch() func() bool {
+	before, ok := vmstat("oom_kill")
+	return func() bool {
+		after, ok2 := vmstat("oom_kill")
+		return ok && ok2 && after > before
+	}
+}
+
+func vmstat(key string) (int64, bool) {
+	return groupDir{path: "/proc"}.counter("vmstat", key)
+}

@@ -1,0 +1,180 @@
+// Package baseline has the three environments that engines are compared with:
+// native (the same root file system, entered with chroot and nothing else),
+// floor (the least that the kernel can do to make a container) and host (the
+// host's own programs, not isolated at all).
+//
+// It is opinionated: nothing is between the launcher and the payload but the
+// system calls that a baseline stands for, and a baseline that needs a
+// privilege we lack is unavailable rather than replaced by a similar one.
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// kernel is the version of a baseline: the kernel does all the work.
+func kernel() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return "unknown kernel"
+	}
+	return "Linux " + unix.ByteSliceToString(u.Release[:])
+}
+
+// imageLevels are the images that every baseline can use.
+var imageLevels = []string{"payload", "busybox"}
+
+func usable(names ...string) []engine.Level {
+	var ls []engine.Level
+	for _, n := range names {
+		ls = append(ls, engine.Level{Name: n, Usable: true})
+	}
+	return ls
+}
+
+// imageName is the image of a spec.
+func imageName(spec engine.Spec) string {
+	if name := spec.Level(engine.Image); name != engine.DefaultLevel {
+		return name
+	}
+	return "payload"
+}
+
+// directory provides the image's root directory.
+func directory(ctx context.Context, kit *engine.Kit, spec engine.Spec) (string, error) {
+	dir, err := kit.Images.Path(ctx, imageName(spec), image.Directory)
+	if err != nil {
+		return "", &engine.Error{Class: record.Unavailable,
+			Text: fmt.Sprintf("providing the image %s for %s", imageName(spec), spec.ID), Err: err}
+	}
+	return dir, nil
+}
+
+// known refuses a level that the engine does not have.
+func known(info engine.Info, spec engine.Spec) error {
+	for factor, level := range spec.Levels {
+		if level == "" || level == engine.DefaultLevel || factor == engine.Image {
+			continue
+		}
+		ok := false
+		for _, l := range info.Levels[factor] {
+			ok = ok || l == level
+		}
+		if !ok {
+			return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("%s has no %s=%s", info.Name, factor, level)}
+		}
+	}
+	return nil
+}
+
+// env is the environment of a payload: that of the images, then the task's.
+func env(task engine.Task) []string {
+	return append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, task.Env...)
+}
+
+// plan makes the trial of one command: its end is also the removal, since
+// there is nothing to remove, and a stop is a signal to it.
+func plan(task engine.Task, cmd probe.Command) clirun.Plan {
+	p := clirun.Plan{Task: task, NoClient: true}
+	cmd.Background = task.Stop != nil
+	p.Steps = append(p.Steps, clirun.Step{Cmd: cmd, Begin: record.Request, End: record.Removed})
+	if task.Stop != nil {
+		p.Steps = append(p.Steps,
+			clirun.Step{Begin: record.Stop,
+				Cmd: probe.Command{Signal: int(unix.SIGTERM), Await: probe.AwaitReady}},
+			clirun.Step{MayFail: true, Name: "grace is over",
+				Cmd: probe.Command{Signal: int(unix.SIGKILL), Await: probe.AwaitGrace, Grace: task.Stop.Grace}})
+	}
+	return p
+}
+
+// environment is any baseline, ready for trials.
+type environment struct {
+	*clirun.Base
+	// command makes the command of a trial and what undoes its preparation.
+	command func(task engine.Task) (probe.Command, func() error, error)
+}
+
+// open finishes what the Open of each baseline begins.
+func open(ctx context.Context, kit *engine.Kit, spec engine.Spec, e *environment) (engine.Environment, error) {
+	payload, err := clirun.Prove(ctx, kit, e, spec.ID)
+	if err != nil {
+		return nil, closeAfter(ctx, e, err)
+	}
+	e.AddFacts(map[string]string{"version": kernel(), "pid": payload.Report["pid"]})
+	return e, nil
+}
+
+func closeAfter(ctx context.Context, e engine.Environment, err error) error {
+	if cerr := e.Close(context.WithoutCancel(ctx)); cerr != nil {
+		return fmt.Errorf("%w (and closing: %w)", err, cerr)
+	}
+	return err
+}
+
+// Run is documented in engine.Environment.
+func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	cmd, undo, err := e.command(task)
+	if err != nil {
+		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
+	}
+	p := plan(task, cmd)
+	p.OOM = e.Group.OOMWatch()
+	res, err := e.Base.Run(ctx, p)
+	if uerr := undo(); uerr != nil && err == nil && res.Failure == nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: uerr.Error()}
+	}
+	return res, err
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	cmd, undo, err := e.command(task)
+	if err != nil {
+		return nil, err
+	}
+	xs, err := e.Exchange(ctx, task, cmd, rounds)
+	if uerr := undo(); uerr != nil && err == nil {
+		err = uerr
+	}
+	return xs, err
+}
+
+func nothing() error { return nil }
+
+// leftovers are cgroups of ours: all that a baseline can leave outside the
+// run's own directory.
+func leftovers(runID string) []engine.Leftover { return wrap.Leftovers(runID) }
+
+// needRoot is why a baseline that needs root can't be had.
+const needRoot = "run it as root: sudo plimsoll"
+
+// onOverlay says whether a directory lies on an overlay, whose upper layer
+// can't be on another one.
+func onOverlay(dir string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(dir, &fs) == nil && fs.Type == unix.OVERLAYFS_SUPER_MAGIC
+}
+
+// hostPath is the host's own program for an argument: the probe for the
+// image's, else the one of that name on the PATH.
+func hostPath(kit *engine.Kit, arg string) (string, error) {
+	if arg == image.ProbePath {
+		return kit.ProbePath, nil
+	}
+	if p, err := kit.LookPath(filepath.Base(arg)); err == nil {
+		return p, nil
+	}
+	return "", fmt.Errorf("the host has no program %s on its PATH", filepath.Base(arg))
+}

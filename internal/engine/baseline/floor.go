@@ -1,0 +1,134 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// Floor is the smallest container that the kernel can make: new namespaces,
+// one overlay mount over the image's root directory, pivot_root, exec; a few
+// system calls of ours and no engine. What an engine takes more is its own.
+type Floor struct{}
+
+// Info is documented in engine.Engine.
+func (Floor) Info() engine.Info {
+	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Levels: map[string][]string{
+		engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
+		engine.Storage: {"overlay"}, engine.Image: imageLevels}}
+}
+
+// Detect is documented in engine.Engine.
+func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Usable: true, Version: kernel(), Where: "clone3(2), overlay, pivot_root(2)",
+		Levels: map[string][]engine.Level{engine.Network: usable("none", "host"),
+			engine.Storage: usable("overlay"), engine.Image: usable(imageLevels...)}}
+	rootless := engine.Level{Name: "yes", Usable: true}
+	if kit.Root {
+		rootless.Usable = false
+		rootless.Reason = "as root, the floor is made by root: a user namespace entered by root would not show what an ordinary user pays"
+		rootless.Fix = "run plimsoll as an ordinary user"
+	}
+	root := engine.Level{Name: "no", Usable: kit.Root}
+	if !kit.Root {
+		root.Reason, root.Fix = "making namespaces without a user namespace needs root", needRoot
+	}
+	d.Levels[engine.Rootless] = []engine.Level{root, rootless}
+	if text, err := os.ReadFile("/proc/filesystems"); err == nil && !strings.Contains(string(text), "\toverlay\n") {
+		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", "modprobe overlay"
+	}
+	if !kit.Root {
+		if why := userNamespaces(); why != "" {
+			d.Usable, d.Reason = false, why
+		}
+	}
+	return d
+}
+
+// userNamespaces says why an ordinary user can't make one, as far as settings
+// tell; whether the kernel then allows an overlay in it is tried at Open.
+func userNamespaces() string {
+	for file, wrong := range map[string]string{
+		"/proc/sys/kernel/unprivileged_userns_clone":             "0",
+		"/proc/sys/user/max_user_namespaces":                     "0",
+		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
+	} {
+		if text, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(text)) == wrong {
+			return fmt.Sprintf("ordinary users may not make user namespaces: %s is %s", file, wrong)
+		}
+	}
+	return ""
+}
+
+// Open is documented in engine.Engine.
+func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	if err := known(f.Info(), spec); err != nil {
+		return nil, err
+	}
+	d := f.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	for _, l := range d.Levels[engine.Rootless] {
+		if l.Name == spec.Level(engine.Rootless) && !l.Usable {
+			return nil, &engine.Error{Class: record.Unavailable, Text: l.Reason, Fix: l.Fix}
+		}
+	}
+	lower, err := directory(ctx, kit, spec)
+	if err != nil {
+		return nil, err
+	}
+	if onOverlay(kit.Dir) {
+		return nil, &engine.Error{Class: record.Unavailable,
+			Text: fmt.Sprintf("%s lies on an overlay, which can't carry another one's upper layer", kit.Dir),
+			Fix:  "point --state-dir to another file system"}
+	}
+	b, err := clirun.NewBase(ctx, kit, spec, true)
+	if err != nil {
+		return nil, err
+	}
+	own := spec.Level(engine.Network) != "host"
+	facts := map[string]string{"network": "none", "storage": "overlay", "rootless": "no"}
+	if !own {
+		facts["network"] = "host"
+	}
+	if !kit.Root {
+		facts["rootless"] = "yes"
+	}
+	b.AddFacts(facts)
+	e := &environment{Base: b, command: func(task engine.Task) (probe.Command, func() error, error) {
+		dir := filepath.Join(kit.Dir, "floor-"+task.Name)
+		fl := &probe.Floor{Lower: lower, UserNS: !kit.Root, NetNS: own,
+			Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work"), Merged: filepath.Join(dir, "merged")}
+		undo := func() error { return removeTree(dir) }
+		for _, d := range []string{fl.Upper, fl.Work, fl.Merged} {
+			if err := os.MkdirAll(d, 0o755); err != nil {
+				return probe.Command{}, undo, fmt.Errorf("making the overlay's directories: %w", err)
+			}
+		}
+		return probe.Command{Argv: task.Argv, Env: env(task), Dir: "/", Floor: fl}, undo, nil
+	}}
+	return open(ctx, kit, spec, e)
+}
+
+// removeTree removes the overlay's directories. The kernel leaves one of mode
+// 0 in the work directory, which an ordinary user can't look into.
+func removeTree(dir string) error {
+	_ = os.Chmod(filepath.Join(dir, "work", "work"), 0o700)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing the overlay's directories: %w", err)
+	}
+	return nil
+}
+
+// Leftovers is documented in engine.Engine.
+func (Floor) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
+	return leftovers(runID), nil
+}

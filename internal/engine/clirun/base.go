@@ -1,0 +1,136 @@
+package clirun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// Base is what the environments of all engines that are started by commands
+// have in common: a launcher, the cgroup around it, and the facts.
+type Base struct {
+	Kit   *engine.Kit
+	Spec  engine.Spec
+	Group *wrap.Cgroup // nil where the engine limits by itself
+
+	mu       sync.Mutex
+	launcher *probe.Launcher
+	facts    map[string]string
+}
+
+// NewBase prepares an environment. With around, limits are put on by a cgroup
+// of ours around the launcher, and the facts say so; without it the engine is
+// expected to, and the adapter adds the fact itself.
+func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool) (*Base, error) {
+	b := &Base{Kit: kit, Spec: spec, facts: map[string]string{}}
+	if around {
+		g, err := wrap.New(kit, spec.ID, spec.Limits)
+		if err != nil {
+			return nil, err
+		}
+		b.Group = g
+		b.AddFacts(g.Facts())
+	}
+	if err := b.start(ctx); err != nil {
+		return nil, errors.Join(err, b.Close(ctx))
+	}
+	return b, nil
+}
+
+func (b *Base) start(ctx context.Context) error {
+	l, err := b.Kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs()})
+	if err != nil {
+		return fmt.Errorf("starting a launcher for %s: %w", b.Spec.ID, err)
+	}
+	b.launcher = l
+	return nil
+}
+
+// AddFacts adds to the facts; an empty value takes one away.
+func (b *Base) AddFacts(facts map[string]string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for k, v := range facts {
+		if v == "" {
+			delete(b.facts, k)
+		} else {
+			b.facts[k] = v
+		}
+	}
+}
+
+// Facts is documented in engine.Environment.
+func (b *Base) Facts() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.facts)
+}
+
+// Run carries a plan out. A launcher that broke fails the trial and is
+// replaced, so that the next trial has one; an error means that there is none
+// to be had, or that ctx is over.
+func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
+	}
+	if b.launcher == nil {
+		if err := b.start(ctx); err != nil {
+			return engine.Result{}, err
+		}
+	}
+	if p.OOM == nil {
+		p.OOM = wrap.HostOOMWatch()
+	}
+	res, err := Run(ctx, b.launcher, p)
+	if err == nil {
+		return res, nil
+	}
+	if ctx.Err() != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
+	}
+	closing := b.launcher.Close()
+	b.launcher = nil
+	return engine.Result{Failure: &record.Failure{Class: record.HarnessError,
+		Text: errors.Join(fmt.Errorf("running %s: %w", p.Task.Name, err), closing).Error()}}, nil
+}
+
+// Exchange holds the clock exchange by one command on the launcher.
+func (b *Base) Exchange(ctx context.Context, task engine.Task, cmd probe.Command, rounds int) ([]probe.Exchange, error) {
+	cmd.Calibrate, cmd.Stdin = rounds, probe.StdinPipe
+	p := Plan{Task: task, Steps: []Step{{Cmd: cmd}}}
+	if b.launcher == nil {
+		if err := b.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	job, err := b.launcher.Run(ctx, p.Job())
+	if err != nil {
+		return nil, fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
+	}
+	if len(job.Offsets) < rounds {
+		text := fmt.Sprintf("exchanging clocks with %s: %d of %d rounds came back", task.Name, len(job.Offsets), rounds)
+		if f := p.failure(job); f != nil {
+			text += ": " + f.Text
+		}
+		return nil, errors.New(text)
+	}
+	return job.Offsets, nil
+}
+
+// Close ends the launcher and removes the cgroup. It is safe to call twice.
+func (b *Base) Close(ctx context.Context) error {
+	var errs []error
+	if b.launcher != nil {
+		errs = append(errs, b.launcher.Close())
+		b.launcher = nil
+	}
+	errs = append(errs, b.Group.Remove(ctx))
+	return errors.Join(errs...)
+}

@@ -1,0 +1,60 @@
+/* mounts.c: the mount of the root directory, and how many mounts there are. */
+#include "report.h"
+
+static struct lines file;
+static char kept[sizeof(file.line)];
+
+/* field cuts the next blank-separated field off *s; mountinfo writes blanks
+ * inside of fields as \040. */
+static char *field(char **s) {
+	char *f = *s;
+	while (**s && **s != ' ')
+		(*s)++;
+	if (**s)
+		*(*s)++ = 0;
+	return f;
+}
+
+/* root reports a line of mountinfo, proc_pid_mountinfo(5): id, parent,
+ * device, root, mount point, options, tags…, "-", type, source, options. */
+static void root(struct out *o, char *s) {
+	char *f, *options;
+	for (int i = 0; i < 5; i++)
+		field(&s);
+	options = field(&s);
+	do {
+		f = field(&s);
+	} while (*f && !text_eq(f, "-"));
+	report_text(o, "root.fs", field(&s));
+	report_text(o, "root.source", field(&s));
+	report_text(o, "root.mount_options", options);
+	report_text(o, "root.options", field(&s));
+}
+
+static int is_root(const char *s) {
+	for (int i = 0; i < 4; i++) {
+		while (*s && *s != ' ')
+			s++;
+		if (*s)
+			s++;
+	}
+	return s[0] == '/' && s[1] == ' ';
+}
+
+void report_mounts(struct out *o) {
+	i64 n = 0;
+	int found = 0;
+	if (lines_open(&file, "/proc/self/mountinfo") < 0)
+		return;
+	while (lines_next(&file)) {
+		n++;
+		if (is_root(file.line)) { /* the last one lies on top */
+			memcpy(kept, file.line, file.len + 1);
+			found = 1;
+		}
+	}
+	lines_close(&file);
+	report_num(o, "mounts", n);
+	if (found)
+		root(o, kept);
+}

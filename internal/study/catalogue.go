@@ -1,0 +1,167 @@
+package study
+
+import (
+	"slices"
+
+	"plimsoll/internal/record"
+)
+
+// DefaultLevel stands for "as the engine does when not told".
+const DefaultLevel = "default"
+
+// Catalogue is what a study can choose from.
+type Catalogue struct {
+	Engines []EngineInfo
+	// Factors are the names of all factors, in the order in which ids and
+	// tables show them.
+	Factors   []string
+	Workloads []WorkloadInfo
+	// Rules are the combinations that are known to be impossible everywhere.
+	Rules []Rule
+}
+
+// EngineInfo is what a study must know of an engine.
+type EngineInfo struct {
+	Name string
+	// Baseline is true for native, floor and host.
+	Baseline bool
+	// Simulated is true for the fake engine: its times were not measured, and
+	// no baseline that was is set beside them.
+	Simulated bool
+	// Levels are the levels of each factor, the engine's default first; a
+	// factor that is missing can't be varied.
+	Levels map[string][]string
+	// Unverified is true where the adapter was never run against the real engine.
+	Unverified bool
+	// Detached is true where containers run without a process of ours, so
+	// that the engine can be asked to stop them.
+	Detached bool
+}
+
+// WorkloadInfo is what a study must know of a workload.
+type WorkloadInfo struct {
+	Name  string
+	Title string
+	// Parameters are the levels of each parameter, the default first.
+	Parameters map[string][]string
+	// NeedsDetached is true where the engine must be able to stop a container.
+	NeedsDetached bool
+	// Metrics are those that the workload itself reports.
+	Metrics []record.Metric
+}
+
+// Rule forbids the combinations for which all of When holds.
+type Rule struct {
+	// When gives, by factor or by "engine" or "workload", the levels that are
+	// meant. An unnamed level counts as the engine's default.
+	When map[string][]string
+	// Because is the sentence that says why, Source a URL, where there is one.
+	Because, Source string
+}
+
+// The keys of a rule beside the factors.
+const (
+	whenEngine   = "engine"
+	whenWorkload = "workload"
+)
+
+func (c *Catalogue) engine(name string) *EngineInfo {
+	for i := range c.Engines {
+		if c.Engines[i].Name == name {
+			return &c.Engines[i]
+		}
+	}
+	return nil
+}
+
+func (c *Catalogue) workload(name string) *WorkloadInfo {
+	for i := range c.Workloads {
+		if c.Workloads[i].Name == name {
+			return &c.Workloads[i]
+		}
+	}
+	return nil
+}
+
+func (c *Catalogue) engineNames() []string {
+	names := make([]string, len(c.Engines))
+	for i, e := range c.Engines {
+		names[i] = e.Name
+	}
+	return names
+}
+
+func (c *Catalogue) workloadNames() []string {
+	names := make([]string, len(c.Workloads))
+	for i, w := range c.Workloads {
+		names[i] = w.Name
+	}
+	return names
+}
+
+func (c *Catalogue) baselines() []string {
+	var names []string
+	for _, e := range c.Engines {
+		if e.Baseline {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// levels gives every level of a factor that one of the engines knows, those
+// of the named engines first.
+func (c *Catalogue) levels(factor string, first ...string) []string {
+	var all []string
+	add := func(list []string) {
+		for _, l := range list {
+			if !slices.Contains(all, l) {
+				all = append(all, l)
+			}
+		}
+	}
+	for _, name := range first {
+		if e := c.engine(name); e != nil {
+			add(e.Levels[factor])
+		}
+	}
+	for _, e := range c.Engines {
+		add(e.Levels[factor])
+	}
+	add([]string{DefaultLevel})
+	return all
+}
+
+// metrics gives the ids of all metrics: those of the life cycle and those of
+// the workloads.
+func (c *Catalogue) metrics() []string {
+	var ids []string
+	for _, m := range record.LifeCycle {
+		ids = append(ids, m.ID)
+	}
+	for _, w := range c.Workloads {
+		for _, m := range w.Metrics {
+			if !slices.Contains(ids, m.ID) {
+				ids = append(ids, m.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// resolve gives the level that is in force: the engine's default where none
+// was named.
+func (e *EngineInfo) resolve(factor, level string) string {
+	if level != "" && level != DefaultLevel {
+		return level
+	}
+	if known := e.Levels[factor]; len(known) > 0 {
+		return known[0]
+	}
+	return DefaultLevel
+}
+
+// knows says whether the adapter has this level; the default is always had.
+func (e *EngineInfo) knows(factor, level string) bool {
+	return level == DefaultLevel || slices.Contains(e.Levels[factor], level)
+}

@@ -1,0 +1,188 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// maxCombinations bounds environments × workloads of a study, and maxTrials
+// what they come to over all blocks. Both are far above what anybody can wait for.
+const (
+	maxCombinations = 200_000
+	maxTrials       = 100_000_000
+)
+
+// A combination is one environment that a study asks for.
+type combination struct {
+	engine *EngineInfo
+	// named are the levels as named, by the number of the factor; "" where
+	// the study leaves it to the engine.
+	named []string
+	alias string
+}
+
+// product multiplies without overflow: what is too much stays too much.
+func product(ns ...int) int {
+	out := 1
+	for _, n := range ns {
+		if n != 0 && out > math.MaxInt32/n {
+			return math.MaxInt32
+		}
+		out *= n
+	}
+	return out
+}
+
+// combinations counts what an entry stands for, without making it.
+func (e *Entry) combinations() int {
+	n := product(len(e.Engines), max(1, len(e.As)))
+	for _, a := range e.Factors {
+		n = product(n, len(a.Levels))
+	}
+	return n
+}
+
+func (w *Workload) combinations() int {
+	n := 1
+	for _, a := range w.Parameters {
+		n = product(n, len(a.Levels))
+	}
+	return n
+}
+
+// size refuses a study that can't be meant.
+func (c *checker) size(s *Study) {
+	if c.any() {
+		return
+	}
+	w, e := 0, 0
+	for i := range s.Workloads {
+		w = min(w+s.Workloads[i].combinations(), math.MaxInt32)
+	}
+	for i := range s.Environments {
+		e = min(e+s.Environments[i].combinations(), math.MaxInt32)
+		if product(e, w) > maxCombinations {
+			c.add(s.Environments[i].at, fmt.Sprintf("with this entry the study has more than %d combinations of environments and workloads", maxCombinations), "fewer levels or parameters")
+			return
+		}
+	}
+	p := s.Protocol
+	if n := (p.Blocks + p.Warmup) * p.PerBlock; n > maxTrials/max(1, product(e, w)) {
+		c.add(s.at, fmt.Sprintf("the study has more than %d trials", maxTrials), "fewer blocks or combinations")
+	}
+}
+
+// combine lists every environment that a study asks for, in its order, each
+// once. A combination that two entries ask for is the same environment.
+func combine(s *Study, cat *Catalogue, remark func(record.Remark)) []combination {
+	index := map[string]int{}
+	for i, f := range cat.Factors {
+		index[f] = i
+	}
+	var out []combination
+	seen := map[string]bool{}
+	missed := map[string]bool{}
+	for i := range s.Environments {
+		e := &s.Environments[i]
+		for _, name := range e.Engines {
+			engine := cat.engine(name)
+			base := commonLevels(s, cat, engine, e, missed, remark)
+			each(e.Factors, func(levels []string) {
+				named := slices.Clone(base)
+				for j, l := range levels {
+					if l == DefaultLevel {
+						l = ""
+					}
+					named[index[e.Factors[j].Name]] = l
+				}
+				for _, alias := range orOne(e.As) {
+					key := identity(cat, engine, named, alias)
+					if seen[key] {
+						continue
+					}
+					seen[key] = true
+					out = append(out, combination{engine, named, alias})
+				}
+			})
+		}
+	}
+	return out
+}
+
+// commonLevels gives the levels that the study has in common, as far as the
+// engine knows them. Where it does not, that is said: the terms are not equal.
+func commonLevels(s *Study, cat *Catalogue, engine *EngineInfo, e *Entry, missed map[string]bool, remark func(record.Remark)) []string {
+	named := make([]string, len(cat.Factors))
+	for i, f := range cat.Factors {
+		level := s.Common[f]
+		if level == "" || level == DefaultLevel || e != nil && e.names(f) {
+			continue
+		}
+		if engine.knows(f, level) {
+			named[i] = level
+			continue
+		}
+		if key := engine.Name + "\x00" + f; !missed[key] && !engine.Baseline {
+			missed[key] = true
+			remark(record.Remark{
+				Code: "unequal-terms", Level: "warn",
+				Text:   fmt.Sprintf("%s can't be run with the common %s %s and runs as it does by default.", engine.Name, f, level),
+				Advice: fmt.Sprintf("Mind the difference when you compare %s with the others, or exclude it.", engine.Name),
+			})
+		}
+	}
+	return named
+}
+
+func (e *Entry) names(factor string) bool {
+	return slices.ContainsFunc(e.Factors, func(a Axis) bool { return a.Name == factor })
+}
+
+// each calls f with every combination of levels, the last axis fastest. The
+// slice is reused.
+func each(axes []Axis, f func(levels []string)) {
+	at := make([]int, len(axes))
+	levels := make([]string, len(axes))
+	for {
+		for i, a := range axes {
+			levels[i] = a.Levels[at[i]]
+		}
+		f(levels)
+		i := len(axes) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(axes[i].Levels) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// identity is the same for two environments that are one: a level that is
+// named and the same level by default are no difference.
+func identity(cat *Catalogue, engine *EngineInfo, named []string, alias string) string {
+	var b strings.Builder
+	b.WriteString(engine.Name)
+	for i, f := range cat.Factors {
+		b.WriteByte('\n')
+		b.WriteString(engine.resolve(f, named[i]))
+	}
+	b.WriteByte('@')
+	b.WriteString(alias)
+	return b.String()
+}
+
+// orOne makes an empty list one empty word, so that a loop runs once.
+func orOne(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
+}

@@ -1,0 +1,153 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// A verdict says why something does not run; the zero verdict lets it run.
+type verdict struct {
+	kind, reason, source, fix string
+}
+
+func (v verdict) of(x record.Excluded) record.Excluded {
+	x.Kind, x.Reason, x.Source, x.Fix = v.kind, v.reason, v.source, v.fix
+	return x
+}
+
+// A judge decides which combinations run.
+type judge struct {
+	cat     *Catalogue
+	rules   []rule
+	usables func(engine string, levels map[string]string) (bool, string, string)
+}
+
+// A rule with its factors by number.
+type rule struct {
+	Rule
+	factors []factorIs
+	own     bool // the study's
+	used    bool
+}
+
+type factorIs struct {
+	factor int
+	levels []string
+}
+
+func newJudge(s *Study, cat *Catalogue, usable func(string, map[string]string) (bool, string, string)) *judge {
+	j := &judge{cat: cat, usables: usable}
+	add := func(r Rule, own bool) {
+		out := rule{Rule: r, own: own}
+		for _, k := range keys(r.When) {
+			if i := slices.Index(cat.Factors, k); i >= 0 {
+				out.factors = append(out.factors, factorIs{i, r.When[k]})
+			}
+		}
+		j.rules = append(j.rules, out)
+	}
+	for _, r := range cat.Rules {
+		add(r, false)
+	}
+	for _, r := range s.Exclude {
+		add(r, true)
+	}
+	return j
+}
+
+// environment judges by what holds on every machine.
+func (j *judge) environment(c *combination) verdict {
+	for i, level := range c.named {
+		f := j.cat.Factors[i]
+		if level == "" || c.engine.knows(f, level) {
+			continue
+		}
+		known := c.engine.Levels[f]
+		if len(known) == 0 {
+			return verdict{kind: Impossible, reason: fmt.Sprintf("%s has no choice of %s.", c.engine.Name, f)}
+		}
+		return verdict{kind: Impossible, reason: fmt.Sprintf("%s has no %s %s (it has %s).", c.engine.Name, f, level, strings.Join(known, ", "))}
+	}
+	return j.byRules(c, nil)
+}
+
+// cell judges a workload in an environment that runs.
+func (j *judge) cell(c *combination, w *WorkloadInfo) verdict {
+	if w.NeedsDetached && !c.engine.Detached {
+		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine that can stop a container, and %s has no such step.", w.Name, c.engine.Name)}
+	}
+	return j.byRules(c, w)
+}
+
+func (j *judge) byRules(c *combination, w *WorkloadInfo) verdict {
+	for i := range j.rules {
+		r := &j.rules[i]
+		if _, of := r.When[whenWorkload]; of != (w != nil) {
+			continue
+		}
+		if r.matches(c, w, j.cat) {
+			r.used = true
+			return verdict{kind: Impossible, reason: r.Because, source: r.Source}
+		}
+	}
+	return verdict{}
+}
+
+func (r *rule) matches(c *combination, w *WorkloadInfo, cat *Catalogue) bool {
+	if e, ok := r.When[whenEngine]; ok && !slices.Contains(e, c.engine.Name) {
+		return false
+	}
+	if w != nil && !slices.Contains(r.When[whenWorkload], w.Name) {
+		return false
+	}
+	for _, f := range r.factors {
+		named := c.named[f.factor]
+		if named == "" {
+			named = DefaultLevel
+		}
+		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.engine.resolve(cat.Factors[f.factor], named)) {
+			return false
+		}
+	}
+	return true
+}
+
+// usable judges by this machine.
+func (j *judge) usable(c *combination, levels map[string]string) verdict {
+	if j.usables == nil {
+		return verdict{}
+	}
+	ok, reason, fix := j.usables(c.engine.Name, levels)
+	if ok {
+		return verdict{}
+	}
+	if reason == "" {
+		reason = "It can't be had here, and the adapter does not say why."
+	}
+	return verdict{kind: Unavailable, reason: reason, fix: fix}
+}
+
+// unused are the study's own rules that forbade nothing: probably a slip.
+func (j *judge) unused() []Rule {
+	var out []Rule
+	for _, r := range j.rules {
+		if r.own && !r.used {
+			out = append(out, r.Rule)
+		}
+	}
+	return out
+}
+
+// describe writes a rule's condition in the order of the catalogue.
+func describe(when map[string][]string, cat *Catalogue) string {
+	var parts []string
+	for _, k := range append([]string{whenEngine, whenWorkload}, cat.Factors...) {
+		if levels := when[k]; len(levels) > 0 {
+			parts = append(parts, k+" "+strings.Join(levels, " or "))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,130 @@
+package study
+
+import (
+	"iter"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+
+	"plimsoll/internal/record"
+)
+
+// Algorithm names how the order follows from the seed. It is recorded, and it
+// never changes: another algorithm would get another name.
+//
+// Block b of a plan with n trials a block is the permutation that Fisher and
+// Yates's shuffle (Durstenfeld 1964, from the top down) makes of 0…n-1, with
+// numbers below a bound by Lemire's method (ACM TOMACS 29, 2019) from PCG-DXSM
+// (Go's math/rand/v2.PCG) seeded with (seed, mix(b)), mix being the finaliser
+// of SplitMix64 (Steele, Lea, Flood 2014) on (b+1)·0x9e3779b97f4a7c15. The
+// shuffle is ours because the standard library promises the numbers of PCG but
+// not how Shuffle uses them.
+const Algorithm = "pcg-dxsm/fisher-yates/1"
+
+// Trial is one execution, as planned.
+type Trial struct {
+	// Seq is its place in the plan, from 0.
+	Seq int
+	// Block counts from 0 over the warm-up blocks and then the others.
+	Block  int
+	Warmup bool
+	// Cell is the index of the cell in the plan; Repetition counts the trials
+	// of this cell in this block, from 0.
+	Cell, Repetition int
+	Env              *record.Environment
+	Workload         *record.Workload
+}
+
+// perBlock is the number of trials in a block.
+func (p *Plan) perBlock() int { return len(p.Cells) * p.Protocol.PerBlock }
+
+// Trials is the number of trials of the whole plan, warm-up and all.
+func (p *Plan) Trials() int {
+	return p.perBlock() * (p.Protocol.Warmup + p.Protocol.Blocks)
+}
+
+// Trial gives the trial at a place from 0 to Trials()-1: a pure function of
+// the plan and its seed.
+func (p *Plan) Trial(seq int) Trial {
+	n := p.perBlock()
+	block := seq / n
+	slot := p.cache.block(p, block)[seq%n]
+	cell := int(slot) % len(p.Cells)
+	return Trial{
+		Seq: seq, Block: block, Warmup: block < p.Protocol.Warmup,
+		Cell: cell, Repetition: int(slot) / len(p.Cells),
+		Env:      &p.Environments[p.Cells[cell].Env],
+		Workload: &p.Workloads[p.Cells[cell].Workload],
+	}
+}
+
+// From gives the trials in their order, beginning with a place.
+func (p *Plan) From(seq int) iter.Seq[Trial] {
+	return func(yield func(Trial) bool) {
+		for ; seq < p.Trials(); seq++ {
+			if !yield(p.Trial(seq)) {
+				return
+			}
+		}
+	}
+}
+
+// blockCache keeps the order of the last block asked for.
+type blockCache struct {
+	mu    sync.Mutex
+	n     int
+	slots []int32
+}
+
+func (c *blockCache) block(p *Plan, n int) []int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.slots == nil || c.n != n {
+		c.n, c.slots = n, p.order(n)
+	}
+	return c.slots
+}
+
+func (c *blockCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slots = nil
+}
+
+// order gives the slots of a block in their order; slot s is repetition
+// s / cells of cell s % cells.
+func (p *Plan) order(block int) []int32 {
+	slots := make([]int32, p.perBlock())
+	for i := range slots {
+		slots[i] = int32(i)
+	}
+	if p.Protocol.Order == "sequential" {
+		return slots
+	}
+	src := rand.NewPCG(p.Protocol.Seed, mix(uint64(block)))
+	for i := len(slots) - 1; i > 0; i-- {
+		j := below(src, uint64(i+1))
+		slots[i], slots[j] = slots[j], slots[i]
+	}
+	return slots
+}
+
+// mix spreads the block's number over all bits, so that neighbouring blocks
+// start at unrelated places.
+func mix(block uint64) uint64 {
+	z := (block + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// below gives a number from 0 to n-1, each with the same probability.
+func below(src *rand.PCG, n uint64) uint64 {
+	hi, lo := bits.Mul64(src.Uint64(), n)
+	if lo < n {
+		for reject := -n % n; lo < reject; {
+			hi, lo = bits.Mul64(src.Uint64(), n)
+		}
+	}
+	return hi
+}

@@ -1,0 +1,152 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/studies"
+)
+
+// maxExtends bounds a chain of studies that extend each other.
+const maxExtends = 8
+
+// Source is the text of a study and where it came from.
+type Source struct {
+	// Path is what messages show.
+	Path string
+	Data []byte
+	// dir and file are the folder on the host and the file's path in it; dir
+	// is empty for a bundled study and for one that is no file.
+	dir, file string
+}
+
+// Names lists the bundled studies.
+func Names() []string {
+	files, err := fs.Glob(studies.FS, "*.yaml")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(f, ".yaml")
+	}
+	return files
+}
+
+// Find gives a bundled study by its name, or the file at a path. A path has a
+// slash in it or ends in .yaml or .yml. The error is an *Errors.
+func Find(nameOrPath string) (Source, error) {
+	if !isPath(nameOrPath) {
+		return bundled(nameOrPath)
+	}
+	f, err := os.Open(nameOrPath)
+	if err != nil {
+		return Source{}, fail(nameOrPath, "can't read the study: "+reason(err), "")
+	}
+	defer f.Close()
+	data, err := readAll(f)
+	if err != nil {
+		return Source{}, fail(nameOrPath, "can't read the study: "+reason(err), "a file")
+	}
+	return Source{Path: nameOrPath, Data: data, dir: filepath.Dir(nameOrPath), file: filepath.Base(nameOrPath)}, nil
+}
+
+// Load finds and reads a study. The error is an *Errors.
+func Load(nameOrPath string, cat *Catalogue) (*Study, error) {
+	src, err := Find(nameOrPath)
+	if err != nil {
+		return nil, err
+	}
+	return Read(src, cat)
+}
+
+func isPath(s string) bool {
+	return strings.ContainsRune(s, filepath.Separator) || strings.HasSuffix(s, ".yaml") || strings.HasSuffix(s, ".yml")
+}
+
+func bundled(name string) (Source, error) {
+	data, err := studies.FS.ReadFile(name + ".yaml")
+	if err != nil || !isName(name) {
+		return Source{}, &Errors{List: []*Error{noStudy(pos{}, name)}}
+	}
+	return Source{Path: "studies/" + name + ".yaml", Data: data}, nil
+}
+
+func noStudy(at pos, name string) *Error {
+	return &Error{
+		Path: at.path, Line: at.line, Column: at.col,
+		What:       "no bundled study " + quote(name),
+		Expected:   oneOf(Names()) + ", or the path of a file, such as ./my.yaml",
+		Suggestion: nearest(name, Names()),
+	}
+}
+
+// readAll reads one byte more than a study may have, so that the reader can
+// say that it is too large without swallowing it whole.
+func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxBytes+1)) }
+
+// reason leaves the path out of a file error: it stands in front already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// parent finds the study that this one extends. A file must lie in the folder
+// of the study that was asked for; symbolic links don't lead out of it.
+func (s *Source) parent(ref text, p *problems) (Source, bool) {
+	if !isPath(ref.text) {
+		src, err := bundled(ref.text)
+		if err != nil {
+			e := p.add(ref.at, "", "")
+			*e = *noStudy(ref.at, ref.text)
+		}
+		return src, err == nil
+	}
+	const expected = "a bundled study's name, or a .yaml file in this study's folder"
+	switch {
+	case s.dir == "":
+		p.add(ref.at, fmt.Sprintf("extends is %s, but this study is no file in a folder", quote(ref.text)), "a bundled study's name")
+		return Source{}, false
+	case !isPath(path.Base(ref.text)) || !filepath.IsLocal(filepath.FromSlash(ref.text)):
+		p.add(ref.at, "extends is "+quote(ref.text), expected)
+		return Source{}, false
+	}
+	rel := path.Join(path.Dir(filepath.ToSlash(s.file)), ref.text)
+	data, err := readIn(s.dir, rel)
+	if err != nil {
+		p.add(ref.at, fmt.Sprintf("can't read %s: %s", quote(ref.text), reason(err)), expected)
+		return Source{}, false
+	}
+	return Source{Path: filepath.Join(s.dir, rel), Data: data, dir: s.dir, file: rel}, true
+}
+
+// readIn reads a regular file inside a folder. It looks before it opens, since
+// to open a pipe would wait for ever.
+func readIn(dir, rel string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := root.Open(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f)
+}

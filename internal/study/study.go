@@ -1,0 +1,44 @@
+package study
+
+import "plimsoll/internal/record"
+
+// Study is a study that was read and checked: every word in it is known.
+type Study struct {
+	Name, Title, Description string
+	// Path and Source are where it was read from and the text of the file,
+	// with the texts of those that it extends.
+	Path, Source string
+	// Protocol has every default filled in. Seed 0 stands for one to be drawn.
+	Protocol     record.Protocol
+	Workloads    []Workload
+	Common       map[string]string // level by factor
+	Baselines    []string
+	Environments []Entry
+	Exclude      []Rule
+	Metrics      []string
+	Sort         string
+
+	at pos // of the environments, for what is found only when planning
+}
+
+// Workload is a workload with the parameters that the study names.
+type Workload struct {
+	Name       string
+	Parameters []Axis
+}
+
+// Entry is one entry of the environments: every combination of its engines
+// and levels, each once for every name in As.
+type Entry struct {
+	Engines []string
+	Factors []Axis
+	As      []string
+
+	at pos
+}
+
+// Axis is a factor or a parameter with the levels that are named.
+type Axis struct {
+	Name   string
+	Levels []string
+}

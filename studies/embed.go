@@ -1,0 +1,12 @@
+// Package studies holds the studies that come with Plimsoll.
+//
+// It is opinionated: a bundled study is a file like any user's, read by the
+// same reader and held to the same schema.
+package studies
+
+import "embed"
+
+// FS has every bundled study as NAME.yaml.
+//
+//go:embed *.yaml
+var FS embed.FS

@@ -1,0 +1,295 @@
+// Package analyze turns a run's records into what can be said of them.
+//
+// It is opinionated. The unit is the block, and only pairs from the same
+// block are compared. There are three answers to whether two differ, never
+// two. A ratio is of one metric to the same metric. What failed, what could
+// not run and what is missing stands in the result like any other cell. Every
+// oddity is a remark: data, with an advice.
+package analyze
+
+import (
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/stats"
+)
+
+// Options are for Run.
+type Options struct {
+	// Delta is the smallest relative difference that matters; 0 takes the
+	// protocol's, and 1 % where that has none.
+	Delta float64
+}
+
+// Run reads all trials and gives the result.
+func Run(r *record.Reader, opts Options) (*Result, error) {
+	s, err := load(r)
+	if err != nil {
+		return nil, err
+	}
+	run := s.run
+	res := &Result{
+		Schema: Schema,
+		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
+			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
+			Images: run.Images, Residue: run.Residue, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
+			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run)},
+		Environments: run.Environments, Excluded: run.Excluded,
+	}
+	// The study's text is for repeating, not for reading a result.
+	for w := range run.Workloads {
+		res.Workloads = append(res.Workloads, s.workload(w, res.Run.Delta))
+		for _, c := range res.Workloads[w].Counts {
+			res.Run.Failed += c.Failed
+		}
+	}
+	res.Remarks = s.remarks(res, r.Remarks())
+	res.neverNull()
+	return res, nil
+}
+
+// neverNull makes lists empty rather than null in JSON.
+func (r *Result) neverNull() {
+	if r.Environments == nil {
+		r.Environments = []record.Environment{}
+	}
+	if r.Workloads == nil {
+		r.Workloads = []Workload{}
+	}
+	if r.Excluded == nil {
+		r.Excluded = []record.Excluded{}
+	}
+	if r.Remarks == nil {
+		r.Remarks = []record.Remark{}
+	}
+	for w := range r.Workloads {
+		for t := range r.Workloads[w].Tables {
+			if tab := &r.Workloads[w].Tables[t]; tab.Ranking == nil {
+				tab.Ranking = []string{}
+			}
+		}
+	}
+}
+
+func (s *store) workload(w int, delta float64) Workload {
+	work := s.run.Workloads[w]
+	out := Workload{ID: work.ID, Title: work.Title, Params: work.Params}
+	for e := range s.run.Environments {
+		out.Counts = append(out.Counts, s.count(w, e))
+	}
+	out.Tables = make([]Table, len(s.metrics[w]))
+	// Metrics are independent of each other; half of the time goes into sorting.
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for m := range s.metrics[w] {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out.Tables[m] = s.table(w, m, delta)
+		})
+	}
+	wg.Wait()
+	out.Show, out.Sort = s.show(w, &out)
+	return out
+}
+
+// show chooses what is shown first: what the study asks for, else start-up,
+// which every engine and every clock has, and the workload's own metrics.
+func (s *store) show(w int, out *Workload) (ids []string, sort string) {
+	for _, id := range s.run.Study.Metrics {
+		if out.Table(id) != nil {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		for _, m := range s.run.Workloads[w].Metrics {
+			ids = append(ids, m.ID)
+		}
+		ids = append(ids, "startup")
+	}
+	if out.Table(s.run.Study.Sort) != nil {
+		sort = s.run.Study.Sort
+	}
+	return ids, sort
+}
+
+func (s *store) count(w, e int) Count {
+	c := s.cells[w][e]
+	out := Count{Env: s.run.Environments[e].ID, Warmup: c.warmup, Trials: c.trials, Failed: c.failed, Classes: c.classes}
+	for _, f := range c.classes {
+		if f.Class == record.TimeOut {
+			out.Censored = f.N
+		}
+	}
+	if c.trials > 0 {
+		out.Rate = estimate(float64(c.failed)/float64(c.trials), stats.Wilson(c.failed, c.trials, stats.Level), true)
+	} else {
+		out.Missing = s.whyNoTrials(w, e)
+	}
+	return out
+}
+
+// whyNoTrials finds the reason in the plan.
+func (s *store) whyNoTrials(w, e int) string {
+	for _, x := range s.run.Excluded {
+		if x.ID == s.run.Environments[e].ID && (x.Workload == "" || x.Workload == s.run.Workloads[w].ID) {
+			return x.Kind + ": " + x.Reason
+		}
+	}
+	if s.run.Status != "done" {
+		return "not measured yet"
+	}
+	return "no trial was recorded"
+}
+
+func (s *store) table(w, m int, delta float64) Table {
+	t := Table{Metric: s.metrics[w][m]}
+	medians := make([][]float64, len(s.run.Environments))
+	for e := range s.run.Environments {
+		var values []float64
+		values, medians[e] = s.column(w, e, m)
+		t.Cells = append(t.Cells, s.cell(w, e, m, values, medians[e]))
+	}
+	for e := range t.Cells {
+		if t.Cells[e].Median != nil {
+			t.Cells[e].Ratios = s.ratios(e, medians, delta)
+		}
+	}
+	t.rank(medians, delta)
+	return t
+}
+
+func (s *store) cell(w, e, m int, values, medians []float64) Cell {
+	c := Cell{Env: s.run.Environments[e].ID, N: len(values)}
+	if len(values) == 0 {
+		c.Missing = s.whyNoValue(w, e, m)
+		return c
+	}
+	for _, v := range medians {
+		if !math.IsNaN(v) {
+			c.medians = append(c.medians, v)
+		}
+	}
+	c.Blocks = len(c.medians)
+	if len(medians) <= maxBlockMedians {
+		for _, v := range medians {
+			if math.IsNaN(v) {
+				c.BlockMedians = append(c.BlockMedians, nil)
+			} else {
+				c.BlockMedians = append(c.BlockMedians, &v)
+			}
+		}
+	}
+	x := stats.Sorted(values)
+	i, ok := stats.MedianInterval(x, stats.Level)
+	c.Median = estimate(stats.Median(x), i, ok)
+	if i, ok := stats.QuantileInterval(x, 0.95, stats.Level); ok {
+		c.P95 = estimate(stats.Quantile(x, 0.95), i, ok)
+	}
+	if i, ok := stats.QuantileInterval(x, 0.99, stats.Level); ok {
+		c.P99 = estimate(stats.Quantile(x, 0.99), i, ok)
+	}
+	c.Min, c.Max = &x[0], &x[len(x)-1]
+	lo, hi := *c.Min, *c.Max
+	c.Min, c.Max = &lo, &hi // lets go of the sorted values
+	if c.Median.Value != 0 && len(x) > 1 {
+		spread := stats.IQR(x) / math.Abs(c.Median.Value)
+		c.Spread = &spread
+	}
+	c.Outliers = stats.FarOut(x)
+	c.Distinct = stats.Distinct(x)
+	c.TwoHumps = stats.TwoHumps(x)
+	return c
+}
+
+func (s *store) whyNoValue(w, e, m int) string {
+	c := s.cells[w][e]
+	metric := s.metrics[w][m]
+	switch {
+	case c.trials == 0:
+		return s.whyNoTrials(w, e)
+	case c.failed == c.trials:
+		return "every trial failed"
+	case metric.From == "":
+		return "the workload reported none"
+	case c.foreign > 0 && metric.From.Inside() != metric.To.Inside():
+		return "the container has a clock of its own, which cannot be compared with the host's"
+	}
+	return "this engine has no such step"
+}
+
+// ratios compares with the baselines of the run, each by the environment that
+// has most levels in common with this one.
+func (s *store) ratios(e int, medians [][]float64, delta float64) []Ratio {
+	var out []Ratio
+	for _, name := range []string{"native", "floor", "host"} {
+		b := s.baseline(name, e)
+		if b < 0 {
+			continue
+		}
+		r := Ratio{Baseline: name, Env: s.run.Environments[b].ID}
+		if b == e {
+			one := 1.0
+			r.Comparison = Comparison{Estimate: Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
+		} else {
+			r.Comparison, _ = compare(medians[e], medians[b], delta)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (s *store) baseline(name string, e int) int {
+	best, most := -1, -1
+	levels := s.run.Environments[e].Levels
+	for i, b := range s.run.Environments {
+		if b.Baseline != name {
+			continue
+		}
+		if i == e {
+			return i
+		}
+		same := 0
+		for f, l := range levels {
+			if b.Levels[f] == l {
+				same++
+			}
+		}
+		if same > most {
+			best, most = i, same
+		}
+	}
+	return best
+}
+
+func pick(values ...float64) float64 {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// repeat is the command that measures the same again.
+func repeat(run *record.Run) string {
+	study := run.Study.Path
+	if study == "" {
+		study = run.Study.Name
+	}
+	return "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(run.Protocol.Seed, 10)
+}
+
+// shellWord quotes s for a shell where it needs that.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-") == "" && s[0] != '-' {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }

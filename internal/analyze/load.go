@@ -1,0 +1,238 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"plimsoll/internal/record"
+)
+
+// store holds the trials by columns: a number for each trial and metric, and
+// the trial's block. A million trials of ten metrics are less than 100 MB.
+type store struct {
+	run     *record.Run
+	envs    map[string]int
+	works   map[string]int
+	cells   [][]*cellData // by workload, environment
+	metrics [][]record.Metric
+	blocks  map[int]int32 // dense numbers of the counted blocks
+	trials  int
+	warmup  int
+	// disturbed counts trials that lost more than 1 % of their time.
+	stolen, throttled int
+	mostStolen        float64
+}
+
+// cellData is one environment with one workload.
+type cellData struct {
+	warmup, trials, failed int
+	classes                []Failure
+	block                  []int32
+	columns                [][]float64 // by metric; NaN is missing; nil: no value at all
+	foreign                int         // trials with a foreign clock
+	negative               map[string]int
+	remarks                []textCount
+}
+
+type textCount struct {
+	text string
+	n    int
+}
+
+func load(r *record.Reader) (*store, error) {
+	s := &store{run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
+	for i, e := range s.run.Environments {
+		s.envs[e.ID] = i
+	}
+	for i, w := range s.run.Workloads {
+		s.works[w.ID] = i
+		s.metrics = append(s.metrics, append(slices.Clone(record.LifeCycle), w.Metrics...))
+		row := make([]*cellData, len(s.run.Environments))
+		for k := range row {
+			row[k] = &cellData{columns: make([][]float64, len(s.metrics[i]))}
+		}
+		s.cells = append(s.cells, row)
+	}
+	for t, err := range r.Trials() {
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(t); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *store) add(t *record.Trial) error {
+	e, ok := s.envs[t.Env]
+	if !ok {
+		return fmt.Errorf("trial %d is of environment %q, which %s does not name: the two files are not of one run", t.Seq, t.Env, record.RunFile)
+	}
+	w, ok := s.works[t.Workload]
+	if !ok {
+		return fmt.Errorf("trial %d is of workload %q, which %s does not name: the two files are not of one run", t.Seq, t.Workload, record.RunFile)
+	}
+	c := s.cells[w][e]
+	s.trials++
+	for _, text := range t.Remarks {
+		c.remark(text)
+	}
+	if t.Warmup {
+		s.warmup++
+		c.warmup++
+		return nil
+	}
+	c.trials++
+	if !t.OK() {
+		c.fail(t.Failure)
+		return nil
+	}
+	block, ok := s.blocks[t.Block]
+	if !ok {
+		block = int32(len(s.blocks))
+		s.blocks[t.Block] = block
+	}
+	if t.Clock == record.ClockForeign {
+		c.foreign++
+	}
+	s.disturbance(t)
+	n := len(c.block)
+	c.block = append(c.block, block)
+	for m := range s.metrics[w] {
+		v, ok := value(&s.metrics[w][m], t)
+		if ok && v < 0 && s.metrics[w][m].From != "" {
+			if c.negative == nil {
+				c.negative = map[string]int{}
+			}
+			c.negative[s.metrics[w][m].ID]++
+		}
+		switch {
+		case ok:
+			for len(c.columns[m]) < n {
+				c.columns[m] = append(c.columns[m], math.NaN())
+			}
+			c.columns[m] = append(c.columns[m], v)
+		case c.columns[m] != nil:
+			c.columns[m] = append(c.columns[m], math.NaN())
+		}
+	}
+	return nil
+}
+
+// value is a metric of a trial: derived from events, or as the workload said.
+func value(m *record.Metric, t *record.Trial) (float64, bool) {
+	if m.From != "" {
+		d, ok := m.Derive(t)
+		return float64(d), ok
+	}
+	v, ok := t.Values[m.ID]
+	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+func (s *store) disturbance(t *record.Trial) {
+	if t.Host == nil {
+		return
+	}
+	if t.Host.ThrottledNS > 0 {
+		s.throttled++
+	}
+	end, ok := t.Events[record.Exit]
+	if !ok {
+		end = t.Events[record.Ready]
+	}
+	if d := end - t.Events[record.Request]; d > 0 {
+		share := float64(t.Host.StealNS) / float64(d)
+		if share > 0.01 {
+			s.stolen++
+		}
+		s.mostStolen = max(s.mostStolen, share)
+	}
+}
+
+func (c *cellData) fail(f *record.Failure) {
+	c.failed++
+	for i := range c.classes {
+		if c.classes[i].Class == f.Class {
+			c.classes[i].N++
+			return
+		}
+	}
+	c.classes = append(c.classes, Failure{Class: f.Class, N: 1, Text: f.Text})
+}
+
+func (c *cellData) remark(text string) {
+	for i := range c.remarks {
+		if c.remarks[i].text == text {
+			c.remarks[i].n++
+			return
+		}
+	}
+	if len(c.remarks) < 20 { // texts with numbers in them must not fill the memory
+		c.remarks = append(c.remarks, textCount{text, 1})
+	}
+}
+
+// column gives the values of a metric that are there, and the median of each
+// block (NaN where it has none), blocks in the order of their numbers.
+func (s *store) column(w, e, m int) (values, medians []float64) {
+	c := s.cells[w][e]
+	col := c.columns[m]
+	if col == nil {
+		return nil, nil
+	}
+	order := s.blockOrder()
+	count := make([]int, len(order)+1)
+	for i, v := range col {
+		if !math.IsNaN(v) {
+			count[order[c.block[i]]+1]++
+		}
+	}
+	for b := range order {
+		count[b+1] += count[b]
+	}
+	byBlock := make([]float64, count[len(order)])
+	next := slices.Clone(count)
+	for i, v := range col {
+		if !math.IsNaN(v) {
+			b := order[c.block[i]]
+			byBlock[next[b]] = v
+			next[b]++
+			values = append(values, v)
+		}
+	}
+	medians = make([]float64, len(order))
+	for b := range order {
+		medians[b] = median(byBlock[count[b]:count[b+1]])
+	}
+	return values, medians
+}
+
+// blockOrder maps dense block numbers, given in the order of appearance, to
+// places in the order of the blocks' own numbers.
+func (s *store) blockOrder() []int32 {
+	numbers := make([]int, 0, len(s.blocks))
+	for b := range s.blocks {
+		numbers = append(numbers, b)
+	}
+	slices.Sort(numbers)
+	order := make([]int32, len(numbers))
+	for place, b := range numbers {
+		order[s.blocks[b]] = int32(place)
+	}
+	return order
+}
+
+// median sorts x in place; NaN for none.
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(x)
+	n := len(x)
+	if n%2 == 1 {
+		return x[n/2]
+	}
+	return (x[n/2-1] + x[n/2]) / 2
+}

@@ -1,0 +1,255 @@
+//go:build linux
+
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kind is what an item of the census is.
+type Kind string
+
+// The kinds.
+const (
+	KindMount   Kind = "mount"
+	KindCgroup  Kind = "cgroup"
+	KindNetNS   Kind = "netns"
+	KindLink    Kind = "link"
+	KindProcess Kind = "process"
+	KindLoop    Kind = "loop"
+)
+
+// maxCgroups bounds the walk of each hierarchy.
+const maxCgroups = 50000
+
+// Census is what there was on the machine at one moment: only what a
+// container engine makes and may forget.
+type Census struct {
+	machine Machine
+	items   map[Kind]map[string]string // detail by name
+	// Problems say what could not be looked at.
+	Problems []string
+}
+
+func (c *Census) put(k Kind, name, detail string) {
+	if c.items[k] == nil {
+		c.items[k] = map[string]string{}
+	}
+	c.items[k][name] = detail
+}
+
+func (c *Census) problem(err error) {
+	if err != nil && len(c.Problems) < 20 {
+		c.Problems = append(c.Problems, err.Error())
+	}
+}
+
+// Count is the number of items of a kind.
+func (c *Census) Count(k Kind) int { return len(c.items[k]) }
+
+// Census takes the census: mounts of our mount namespace, control groups of
+// all hierarchies, network namespaces that a process is in or a file holds,
+// network links of our namespace, processes that are no kernel threads, and
+// loop devices in use. The error is that of ctx; what else goes wrong is a
+// problem of the census, and the rest of it holds.
+func (m Machine) Census(ctx context.Context) (*Census, error) {
+	c := &Census{machine: m, items: map[Kind]map[string]string{}}
+	mounts, err := parse(m, "/proc/self/mountinfo", parseMountinfo)
+	c.problem(err)
+	for _, mnt := range mounts {
+		// The id tells two mounts on one place apart; the kernel uses ids again.
+		c.put(KindMount, mnt.Point+" ("+mnt.Type+" from "+mnt.Source+", id "+mnt.ID+")", "")
+	}
+	seen := map[string]bool{}
+	for _, mnt := range mounts {
+		if (mnt.Type != "cgroup" && mnt.Type != "cgroup2") || seen[mnt.Point] {
+			continue
+		}
+		seen[mnt.Point] = true
+		c.problem(c.cgroups(ctx, mnt.Point))
+	}
+	c.netNames()
+	c.problem(c.links())
+	c.loops()
+	c.problem(c.processes(ctx))
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("taking the census of the machine: %w", err)
+	}
+	return c, nil
+}
+
+// cgroups walks one hierarchy. A directory of cgroupfs has 2 links and one
+// more for each directory in it (kernfs keeps the count), so a leaf, and most
+// are leaves, needs one stat and no reading of its fifty files.
+func (c *Census) cgroups(ctx context.Context, mount string) error {
+	left := maxCgroups
+	var walk func(rel string, depth int) error
+	walk = func(rel string, depth int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dir := c.machine.path(path.Join(mount, rel))
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return nil // it went away meanwhile
+		}
+		if rel != "" {
+			if left--; left < 0 {
+				return fmt.Errorf("counting the control groups: %s has more than %d", mount, maxCgroups)
+			}
+			c.put(KindCgroup, path.Join(mount, rel), "")
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink == 2 || depth > 64 {
+			return nil
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				if err := walk(path.Join(rel, e.Name()), depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return walk("", 0)
+}
+
+// netNames are the network namespaces that files hold, as ip-netns(8) and
+// Podman keep them.
+func (c *Census) netNames() {
+	for _, dir := range []string{"/run/netns", "/run/docker/netns", "/var/run/netns"} {
+		if dir == "/var/run/netns" && c.machine.resolve(dir) == "/run/netns" {
+			continue
+		}
+		for _, p := range c.machine.glob(dir + "/*") {
+			c.put(KindNetNS, p, "")
+		}
+	}
+}
+
+func (c *Census) links() error {
+	entries, err := os.ReadDir(c.machine.path("/sys/class/net"))
+	if err != nil {
+		return fmt.Errorf("listing the network links: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() != "bonding_masters" { // a file of the bonding driver
+			c.put(KindLink, e.Name(), "")
+		}
+	}
+	return nil
+}
+
+func (c *Census) loops() {
+	for _, p := range c.machine.glob("/sys/block/loop*/loop/backing_file") {
+		c.put(KindLoop, path.Base(path.Dir(path.Dir(p))), c.machine.text(p))
+	}
+}
+
+// pfKthread marks kernel threads in the flags of /proc/PID/stat; source:
+// include/linux/sched.h.
+const pfKthread = 0x00200000
+
+// processes lists pids with their start times, which together are unique, and
+// the network namespaces that they are in. What else there is to know is read
+// only of processes that turn out to be new (see Since).
+func (c *Census) processes(ctx context.Context) error {
+	f, err := os.Open(c.machine.path("/proc"))
+	if err != nil {
+		return fmt.Errorf("listing the processes: %w", err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return fmt.Errorf("listing the processes: %w", err)
+	}
+	buf := make([]byte, 1024)
+	link := make([]byte, 64)
+	for i, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		base := c.machine.path("/proc/" + name)
+		// Plain system calls: os.ReadFile would double the cost of this loop.
+		fd, err := unix.Open(base+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		n, err := unix.Read(fd, buf)
+		unix.Close(fd)
+		if err != nil || n <= 0 {
+			continue
+		}
+		st, err := parsePidStat(string(buf[:n]))
+		if err != nil {
+			c.problem(err)
+			continue
+		}
+		if st.Flags&pfKthread != 0 {
+			continue
+		}
+		c.put(KindProcess, name+"@"+strconv.FormatUint(st.Start, 10), st.Comm)
+		// Of another user's processes the namespace can't be read.
+		if n, err := unix.Readlink(base+"/ns/net", link); err == nil && n > 0 {
+			c.put(KindNetNS, string(link[:n]), "")
+		}
+	}
+	return nil
+}
+
+// pidStat is what we need of /proc/PID/stat; source: proc(5).
+type pidStat struct {
+	PID   int
+	Comm  string
+	State byte
+	PPID  int
+	Flags uint64
+	Ticks uint64 // user and system time, in USER_HZ
+	Start uint64 // ticks after boot
+}
+
+// parsePidStat reads /proc/PID/stat. The name stands in parentheses and may
+// hold some itself, and blanks.
+func parsePidStat(s string) (pidStat, error) {
+	var p pidStat
+	bad := func() (pidStat, error) { return pidStat{}, fmt.Errorf("%.60q is no /proc/PID/stat", s) }
+	open, end := strings.IndexByte(s, '('), strings.LastIndexByte(s, ')')
+	if open < 1 || end < open {
+		return bad()
+	}
+	f := strings.Fields(s[end+1:])
+	if len(f) < 20 || len(f[0]) != 1 {
+		return bad()
+	}
+	var errs [6]error
+	var user, system uint64
+	p.PID, errs[0] = strconv.Atoi(strings.TrimSpace(s[:open]))
+	p.Comm, p.State = s[open+1:end], f[0][0]
+	p.PPID, errs[1] = strconv.Atoi(f[1])
+	p.Flags, errs[2] = strconv.ParseUint(f[6], 10, 64)
+	user, errs[3] = strconv.ParseUint(f[11], 10, 64)
+	system, errs[4] = strconv.ParseUint(f[12], 10, 64)
+	p.Start, errs[5] = strconv.ParseUint(f[19], 10, 64)
+	for _, err := range errs {
+		if err != nil {
+			return bad()
+		}
+	}
+	p.Ticks = user + system
+	return p, nil
+}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package host
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Limit says what counts as calm.
+type Limit struct {
+	// Window is how long the machine is watched at a time; 0 means 500 µs.
+	Window time.Duration
+	// Running is how many other threads may be runnable, on average over the
+	// window's samples; 0 means 0.5, so that one passing kernel thread does
+	// not count and a process that computes does.
+	Running float64
+	// Pressure is the share of the window for which somebody may wait for a
+	// CPU; 0 means 0.1.
+	Pressure float64
+	// Wait is the longest wait in all; 0 means 200 ms.
+	Wait time.Duration
+}
+
+func (l Limit) withDefaults() Limit {
+	if l.Window <= 0 {
+		l.Window = 500 * time.Microsecond
+	}
+	if l.Running <= 0 {
+		l.Running = 0.5
+	}
+	if l.Pressure <= 0 {
+		l.Pressure = 0.1
+	}
+	if l.Wait <= 0 {
+		l.Wait = 200 * time.Millisecond
+	}
+	return l
+}
+
+// Calm is the outcome of a wait.
+type Calm struct {
+	Waited  time.Duration
+	Reached bool
+	// Running and Pressure are those of the last window.
+	Running  float64
+	Pressure float64 // 0 where the kernel has no PSI
+
+	seen bool // the run queue could be read: what was not seen is not calm
+}
+
+// Quiet watches for the machine to be calm. One goroutine at a time may use it.
+type Quiet struct {
+	load *kfile
+	cpu  *kfile // nil where the kernel has no PSI
+	// Handed in by tests.
+	now   func() time.Time
+	sleep func(time.Duration)
+}
+
+// NewQuiet opens what is watched.
+func (m Machine) NewQuiet() (*Quiet, error) {
+	load, err := openKfile(m, "/proc/loadavg", 128)
+	if err != nil {
+		return nil, err
+	}
+	if load == nil {
+		return nil, errors.New("watching for the machine to be calm: it has no /proc/loadavg")
+	}
+	cpu, err := openKfile(m, "/proc/pressure/cpu", 256)
+	if err != nil {
+		load.Close()
+		return nil, err
+	}
+	return &Quiet{load: load, cpu: cpu, now: time.Now, sleep: time.Sleep}, nil
+}
+
+// samplesPerWindow is the number of looks at the run queue in a window. The
+// count is of this instant only, so one look proves little.
+const samplesPerWindow = 4
+
+// Wait returns as soon as one whole window was calm, or when the limit's Wait
+// is over or ctx ends, whichever is first. On a calm machine that is one
+// window, plus what the timer is late.
+func (q *Quiet) Wait(ctx context.Context, l Limit) Calm {
+	l = l.withDefaults()
+	begin := q.now()
+	for window := l.Window; ; {
+		c := q.watch(window)
+		c.Waited = q.now().Sub(begin)
+		c.Reached = c.seen && c.Running <= l.Running && c.Pressure <= l.Pressure
+		if c.Reached || ctx.Err() != nil || c.Waited+window > l.Wait {
+			return c
+		}
+		// A busy machine is not made calmer by being looked at more often.
+		window = min(2*window, 4*time.Millisecond)
+	}
+}
+
+func (q *Quiet) watch(window time.Duration) Calm {
+	from := q.now()
+	before := q.cpu.count("total=", 1000)
+	var others, looks int64
+	for range samplesPerWindow {
+		q.sleep(window / samplesPerWindow)
+		b, err := q.load.read()
+		if err != nil {
+			continue
+		}
+		if n, ok := parseRunning(b); ok {
+			others += max(0, n-1) // the reader runs, too
+			looks++
+		}
+	}
+	var c Calm
+	if looks > 0 {
+		c.seen = true
+		c.Running = float64(others) / float64(looks)
+	}
+	if took := q.now().Sub(from); took > 0 {
+		c.Pressure = float64(grown(before, q.cpu.count("total=", 1000))) / float64(took)
+	}
+	return c
+}
+
+// Close closes what was opened.
+func (q *Quiet) Close() error { return errors.Join(q.load.Close(), q.cpu.Close()) }

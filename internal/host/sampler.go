@@ -1,0 +1,122 @@
+//go:build linux
+
+package host
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// Sampler says what else happened on the host between Begin and End. It costs
+// a few reads of open files at each end, which lie outside of what is timed.
+type Sampler struct {
+	stat          *kfile // nil where nothing can be stolen: no hypervisor
+	cpu, mem, io  *kfile // nil where the kernel has no PSI
+	throttle      *kfile // cpu.stat of the cgroup, nil where none was given
+	throttleKey   string
+	throttleScale int64
+	before        record.Disturbance
+}
+
+// NewSampler opens what is to be watched. cgroup is the directory of a cgroup
+// (one with the cpu controller) whose throttled time counts, or empty.
+func (m Machine) NewSampler(cgroup string) (*Sampler, error) {
+	s := &Sampler{}
+	var err error
+	open := func(p string, size int) *kfile {
+		k, e := openKfile(m, p, size)
+		err = errors.Join(err, e)
+		return k
+	}
+	// The kernel prints a line for each CPU and a number for each interrupt
+	// whenever /proc/stat is read, which is dear on a large machine; a machine
+	// without hypervisor has no steal to read.
+	if cpu, e := parse(m, "/proc/cpuinfo", parseCPUInfo); e != nil || m.hypervisor(cpu) != "" {
+		s.stat = open("/proc/stat", 256)
+	}
+	s.cpu = open("/proc/pressure/cpu", 256)
+	s.mem = open("/proc/pressure/memory", 256)
+	s.io = open("/proc/pressure/io", 256)
+	if cgroup != "" {
+		s.throttle = open(path.Join(cgroup, "cpu.stat"), 1024)
+		if s.throttle != nil {
+			// v2 counts microseconds, v1 nanoseconds.
+			s.throttleKey, s.throttleScale = "throttled_usec ", 1000
+			if b, e := s.throttle.read(); e == nil && strings.Contains(string(b), "throttled_time ") {
+				s.throttleKey, s.throttleScale = "throttled_time ", 1
+			}
+		}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Begin notes where the counters stand.
+func (s *Sampler) Begin() { s.before = s.now() }
+
+// End gives how far the counters went since Begin. A counter that the kernel
+// has not, or that went backwards (steal may), is 0. Steal has a grain of
+// 10 ms, pressure of 1 µs.
+func (s *Sampler) End() *record.Disturbance {
+	n, b := s.now(), s.before
+	return &record.Disturbance{
+		StealNS:          grown(b.StealNS, n.StealNS),
+		ThrottledNS:      grown(b.ThrottledNS, n.ThrottledNS),
+		CPUPressureNS:    grown(b.CPUPressureNS, n.CPUPressureNS),
+		MemoryPressureNS: grown(b.MemoryPressureNS, n.MemoryPressureNS),
+		IOPressureNS:     grown(b.IOPressureNS, n.IOPressureNS),
+	}
+}
+
+func grown(before, now int64) int64 {
+	if before < 0 || now < 0 {
+		return 0 // one of the two could not be read
+	}
+	return max(0, now-before)
+}
+
+func (s *Sampler) now() record.Disturbance {
+	d := record.Disturbance{
+		StealNS:          -1,
+		ThrottledNS:      s.throttle.count(s.throttleKey, s.throttleScale),
+		CPUPressureNS:    s.cpu.count("total=", 1000),
+		MemoryPressureNS: s.mem.count("total=", 1000),
+		IOPressureNS:     s.io.count("total=", 1000),
+	}
+	if s.stat != nil {
+		if b, err := s.stat.read(); err == nil {
+			if t, ok := parseTicks(b); ok {
+				d.StealNS = t.Steal * nsPerTick
+			}
+		}
+	}
+	return d
+}
+
+// count reads a counter in nanoseconds; -1 where it can't be had (a cgroup may
+// be removed while it is watched).
+func (k *kfile) count(key string, scale int64) int64 {
+	if k == nil {
+		return -1
+	}
+	b, err := k.read()
+	if err != nil {
+		return -1
+	}
+	n, ok := field(b, key)
+	if !ok {
+		return -1
+	}
+	return n * scale
+}
+
+// Close closes what was opened.
+func (s *Sampler) Close() error {
+	return errors.Join(s.stat.Close(), s.cpu.Close(), s.mem.Close(), s.io.Close(), s.throttle.Close())
+}

@@ -1,0 +1,224 @@
+//go:build linux
+
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"plimsoll/internal/record"
+)
+
+func TestSampler(t *testing.T) {
+	m := stored(t, "debian12-vm-hybrid")
+	m.set(t, "/proc/stat", "cpu  1000 0 500 100000 10 0 5 7 0 0\n")
+	for _, c := range []struct{ stat, want string }{
+		{"nr_periods 1\nnr_throttled 1\nthrottled_time 5000\n", "v1"},
+		{"usage_usec 3\nnr_periods 1\nnr_throttled 1\nthrottled_usec 5\n", "v2"},
+	} {
+		m.set(t, "/cg/cpu.stat", c.stat)
+		for _, r := range []string{"cpu", "memory", "io"} {
+			m.set(t, "/proc/pressure/"+r, "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n")
+		}
+		s, err := m.NewSampler("/cg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Begin()
+		// In place: the files stay open.
+		overwrite(t, m.path("/proc/stat"), "cpu  1000 0 500 100000 10 0 5 9 0 0\n")
+		overwrite(t, m.path("/proc/pressure/cpu"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=101\n")
+		overwrite(t, m.path("/proc/pressure/memory"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=102\n")
+		overwrite(t, m.path("/proc/pressure/io"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=99\n") // backwards
+		if c.want == "v1" {
+			overwrite(t, m.path("/cg/cpu.stat"), "nr_periods 2\nnr_throttled 2\nthrottled_time 9000\n")
+		} else {
+			overwrite(t, m.path("/cg/cpu.stat"), "usage_usec 3\nnr_periods 2\nnr_throttled 2\nthrottled_usec 9\n")
+		}
+		want := record.Disturbance{StealNS: 20e6, ThrottledNS: 4000, CPUPressureNS: 1000, MemoryPressureNS: 2000}
+		if got := *s.End(); got != want {
+			t.Errorf("%s: got %+v, want %+v", c.want, got, want)
+		}
+		overwrite(t, m.path("/proc/stat"), "cpu  1000 0 500 100000 10 0 5 7 0 0\n")
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func overwrite(t *testing.T, file, text string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSamplerWithoutPSIAndWithoutHypervisor(t *testing.T) {
+	m := stored(t, "ubuntu2404-metal-v2")
+	os.RemoveAll(m.path("/proc/pressure"))
+	s, err := m.NewSampler("/no/such/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.stat != nil {
+		t.Error("/proc/stat is read where nothing can be stolen")
+	}
+	s.Begin()
+	if got := *s.End(); got != (record.Disturbance{}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSamplerOnThisMachine(t *testing.T) {
+	s, err := Machine{}.NewSampler("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	// The counters run on: two samplers see the same order of things.
+	for range 3 {
+		s.Begin()
+		d := s.End()
+		if d.StealNS < 0 || d.CPUPressureNS < 0 || d.ThrottledNS != 0 {
+			t.Errorf("got %+v", d)
+		}
+	}
+	if _, err := os.Stat("/proc/pressure/cpu"); err == nil && s.cpu != nil && s.now().CPUPressureNS < 0 {
+		t.Error("the pressure of this machine could not be read")
+	}
+}
+
+// fakeQuiet waits on a clock of its own; each sleep calls during.
+func fakeQuiet(t *testing.T, m Machine, during func(now time.Duration)) *Quiet {
+	t.Helper()
+	q, err := m.NewQuiet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { q.Close() })
+	var now time.Duration
+	q.now = func() time.Time { return time.Unix(0, int64(now)) }
+	q.sleep = func(d time.Duration) {
+		now += d
+		if during != nil {
+			during(now)
+		}
+	}
+	return q
+}
+
+func TestQuiet(t *testing.T) {
+	const calm, busy = "0.05 0.03 0.04 1/94 8077\n", "0.05 0.03 0.04 3/94 8077\n"
+	machine := func() Machine {
+		m := stored(t, "debian12-vm-hybrid")
+		m.set(t, "/proc/loadavg", calm)
+		m.set(t, "/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n")
+		return m
+	}
+	t.Run("a calm machine takes one window", func(t *testing.T) {
+		c := fakeQuiet(t, machine(), nil).Wait(t.Context(), Limit{})
+		if !c.Reached || c.Waited != 500*time.Microsecond {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("one that calms down", func(t *testing.T) {
+		m := machine()
+		m.set(t, "/proc/loadavg", busy)
+		c := fakeQuiet(t, m, func(now time.Duration) {
+			if now > 10*time.Millisecond {
+				overwrite(t, m.path("/proc/loadavg"), calm)
+			}
+		}).Wait(t.Context(), Limit{})
+		if !c.Reached || c.Waited < 10*time.Millisecond || c.Waited > 25*time.Millisecond {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("one that never does", func(t *testing.T) {
+		m := machine()
+		m.set(t, "/proc/loadavg", busy)
+		c := fakeQuiet(t, m, nil).Wait(t.Context(), Limit{Wait: 50 * time.Millisecond})
+		if c.Reached || c.Waited > 50*time.Millisecond || c.Running != 2 {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("pressure alone", func(t *testing.T) {
+		m := machine()
+		us := 100
+		c := fakeQuiet(t, m, func(now time.Duration) {
+			us = int(now.Microseconds()) / 2 // somebody waits half of the time
+			overwrite(t, m.path("/proc/pressure/cpu"), "some avg10=0.00 total="+strconv.Itoa(us)+"\n")
+		}).Wait(t.Context(), Limit{Wait: 50 * time.Millisecond})
+		if c.Reached || c.Pressure < 0.4 || c.Pressure > 0.6 {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("what can't be seen is not calm", func(t *testing.T) {
+		m := machine()
+		m.set(t, "/proc/loadavg", "nonsense\n")
+		if c := fakeQuiet(t, m, nil).Wait(t.Context(), Limit{Wait: time.Millisecond}); c.Reached {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("without PSI", func(t *testing.T) {
+		m := machine()
+		os.RemoveAll(m.path("/proc/pressure"))
+		if c := fakeQuiet(t, m, nil).Wait(t.Context(), Limit{}); !c.Reached {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("an ended context", func(t *testing.T) {
+		m := machine()
+		m.set(t, "/proc/loadavg", busy)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if c := fakeQuiet(t, m, nil).Wait(ctx, Limit{}); c.Reached || c.Waited > time.Millisecond {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestQuietNeedsLoadavg(t *testing.T) {
+	if _, err := (Machine{Root: filepath.Join(t.TempDir(), "none")}).NewQuiet(); err == nil {
+		t.Error("a machine without /proc/loadavg can be watched")
+	}
+}
+
+func BenchmarkSampler(b *testing.B) {
+	s, err := Machine{}.NewSampler("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Begin()
+		s.End()
+	}
+}
+
+func BenchmarkQuiet(b *testing.B) {
+	q, err := Machine{}.NewQuiet()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer q.Close()
+	reached := 0
+	for b.Loop() {
+		if q.Wait(context.Background(), Limit{}).Reached {
+			reached++
+		}
+	}
+	b.ReportMetric(float64(reached)/float64(b.N), "reached/op")
+}

@@ -64,11 +64,11 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 func (p *Plan) payloadFailure(name string, c probe.CommandResult) *record.Failure {
 	n := status(c.Status)
 	if len(c.Stdout) == 0 && !p.NoClient {
-		said := len(c.Stderr) > 0
+		engines := len(c.Stderr) > 0 && n < 128
 		if p.EngineStatus != nil {
-			said = p.EngineStatus(n)
+			engines = p.EngineStatus(n)
 		}
-		if said && n < 128 {
+		if engines {
 			return p.engineFailure(name, c)
 		}
 	}

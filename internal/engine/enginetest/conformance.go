@@ -101,7 +101,6 @@ var checks = []struct {
 }{
 	{"trials", (*suite).trials},
 	{"exit status", (*suite).exitStatus},
-	{"crash", (*suite).crash},
 	{"stop handled", (*suite).stopHandled},
 	{"stop ignored", (*suite).stopIgnored},
 	{"hang", (*suite).hang},

@@ -182,7 +182,8 @@ func (s *suite) tool(argv ...string) engine.Task {
 }
 
 // tools: with other programs than the payload, the task's environment
-// variables arrive, much output is bounded, and stderr stays apart.
+// variables arrive, much output is bounded, stderr stays apart, and an end by a
+// signal is a failure of class crash.
 func (s *suite) tools(t *testing.T) {
 	env := s.busybox(t)
 	task := s.tool("/bin/busybox", "env")
@@ -217,5 +218,12 @@ func (s *suite) tools(t *testing.T) {
 	}
 	if string(res.Stdout) != "out\n" || !strings.Contains(string(res.Stderr), "err\n") || res.Exit == nil || *res.Exit != 3 {
 		t.Errorf("stdout %q, stderr %q, exit %v; want out, err, 3", res.Stdout, res.Stderr, show(res.Exit))
+	}
+
+	// A recursion without end overflows the stack: a signal that the kernel
+	// forces on PID 1 too.
+	res, err = env.Run(t.Context(), s.tool("/bin/busybox", "sh", "-c", "ulimit -c 0; f() { f; }; f"))
+	if err != nil || res.Failure == nil || res.Failure.Class != record.Crash {
+		t.Errorf("a program that crashes: error %v, failure %+v, exit %v; want class %s", err, res.Failure, show(res.Exit), record.Crash)
 	}
 }

@@ -82,19 +82,6 @@ func (s *suite) exitStatus(t *testing.T) {
 	}
 }
 
-// crash: an end by a signal is a failure of that class.
-func (s *suite) crash(t *testing.T) {
-	args := probe.PayloadArgs{Crash: true}
-	task := s.task(&args)
-	res, err := s.env.Run(t.Context(), task)
-	if err != nil {
-		t.Fatalf("Run: %v", err)
-	}
-	if res.Failure == nil || res.Failure.Class != record.Crash {
-		t.Errorf("failure %+v, exit %s, want class %s", res.Failure, show(res.Exit), record.Crash)
-	}
-}
-
 // stopHandled: a payload that handles SIGTERM ends well before the grace.
 func (s *suite) stopHandled(t *testing.T) {
 	args := probe.PayloadArgs{Stay: true}

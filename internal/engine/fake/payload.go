@@ -33,8 +33,6 @@ func parseArgs(argv []string) (probe.PayloadArgs, bool) {
 			a.Report = true
 		case "--echo":
 			a.Echo = true
-		case "--crash":
-			a.Crash = true
 		case "--on-term":
 			a.OnTerm = value()
 		case "--exit":

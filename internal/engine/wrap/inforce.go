@@ -31,7 +31,7 @@ func InForce(pid int) engine.Limits {
 			continue
 		}
 		for _, h := range hs {
-			if h.v2 != (f[1] == "") || (!h.v2 && !slices.Equal(h.controllers, strings.Split(f[1], ","))) {
+			if h.v2 != (f[1] == "") || (!h.v2 && !h.has(f[1])) {
 				continue
 			}
 			rel, err := filepath.Rel(h.root, f[2])
@@ -48,6 +48,16 @@ func InForce(pid int) engine.Limits {
 		}
 	}
 	return l
+}
+
+// has says whether the hierarchy is the one of this list of controllers.
+func (h hierarchy) has(list string) bool {
+	for c := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(h.controllers, c) {
+			return false
+		}
+	}
+	return true
 }
 
 func tighter(a, b engine.Limits) engine.Limits {

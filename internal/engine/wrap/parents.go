@@ -22,7 +22,7 @@ type parent struct {
 type hierarchy struct {
 	mount       string
 	root        string   // what of the hierarchy is mounted there; "/" is all of it
-	controllers []string // nil for v2
+	controllers []string // among other options of the mount; nil for v2
 	v2          bool
 }
 

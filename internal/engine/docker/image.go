@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"archive/tar"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/archive"
 	"plimsoll/internal/image"
 	"plimsoll/internal/record"
 )
@@ -35,19 +35,19 @@ func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name 
 	defer im.mu.Unlock()
 	tag = kit.Images.Tag(name, kit.RunID)
 	key := d.host + " " + tag
-	archive, err := kit.Images.Path(ctx, name, image.DockerArchive)
+	path, err := kit.Images.Path(ctx, name, image.DockerArchive)
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as a docker archive", name), Err: err}
 	}
-	want, err := readArchive(archive)
+	want, err := archive.Read(path)
 	if err != nil {
-		return "", nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("reading the docker archive %s", archive), Err: err}
+		return "", nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
 	if im.held[key] == 0 {
 		if err := kit.Ledger.Made("image", "docker "+tag); err != nil {
 			return "", nil, err
 		}
-		if err := load(ctx, d, archive); err != nil {
+		if err := load(ctx, d, path); err != nil {
 			return "", nil, err
 		}
 	}
@@ -93,15 +93,15 @@ func removeImage(ctx context.Context, d *daemon, tag string) error {
 	return nil
 }
 
-func load(ctx context.Context, d *daemon, archive string) error {
-	f, err := os.Open(archive)
+func load(ctx context.Context, d *daemon, path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return &engine.Error{Class: record.HarnessError, Text: "opening the image for the docker daemon", Err: err}
 	}
 	defer f.Close()
 	resp, err := d.ImageLoad(ctx, f, client.ImageLoadWithQuiet(true))
 	if err != nil {
-		return d.wrong("loading the image "+archive, err)
+		return d.wrong("loading the image "+path, err)
 	}
 	defer resp.Close()
 	// The answer is a stream of progress; that the load has failed stands in
@@ -113,66 +113,14 @@ func load(ctx context.Context, d *daemon, archive string) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return d.wrong("loading the image "+archive, err)
+			return d.wrong("loading the image "+path, err)
 		case m.Error != "":
-			return d.wrong("loading the image "+archive, errors.New(m.Error))
+			return d.wrong("loading the image "+path, errors.New(m.Error))
 		}
 	}
 }
 
-// manifest is what identifies an image in a docker archive.
-type manifest struct {
-	Config string   // name of the configuration's file: its digest
-	Layers []string // digests of the layers, unpacked
-}
-
-func readArchive(path string) (manifest, error) {
-	var m manifest
-	var list []struct{ Config string }
-	data, err := member(path, "manifest.json")
-	if err != nil {
-		return m, err
-	}
-	if err := json.Unmarshal(data, &list); err != nil || len(list) != 1 {
-		return m, fmt.Errorf("manifest.json names %d images, expected one: %w", len(list), err)
-	}
-	m.Config = list[0].Config
-	data, err = member(path, m.Config)
-	if err != nil {
-		return m, err
-	}
-	var config struct {
-		RootFS struct {
-			DiffIDs []string `json:"diff_ids"`
-		} `json:"rootfs"`
-	}
-	if err := json.Unmarshal(data, &config); err != nil {
-		return m, fmt.Errorf("%s: %w", m.Config, err)
-	}
-	m.Layers = config.RootFS.DiffIDs
-	return m, nil
-}
-
-// member reads one small file of a tar archive.
-func member(path, name string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	tr := tar.NewReader(f)
-	for {
-		h, err := tr.Next()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if h.Name == name {
-			return io.ReadAll(io.LimitReader(tr, 1<<20))
-		}
-	}
-}
-
-func verify(ctx context.Context, d *daemon, tag string, want manifest) error {
+func verify(ctx context.Context, d *daemon, tag string, want archive.Image) error {
 	have, err := d.ImageInspect(ctx, tag)
 	if err != nil {
 		return d.wrong("looking up the image "+tag+" after it was loaded", err)

@@ -1,0 +1,179 @@
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// environment is Podman in one configuration.
+type environment struct {
+	*clirun.Base
+	p        *program
+	settings settings
+	bySteps  bool
+
+	// look, where given, is called when a container has ended, before it is
+	// removed: for the proof only.
+	look func(ctx context.Context, name string) error
+
+	closing sync.Once
+	release []func(context.Context) error // in reverse order
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	for _, factor := range engine.Factors {
+		if err := possible(kit, factor, spec.Level(factor)); err != nil {
+			return nil, err
+		}
+	}
+	user, werr := who(kit, spec.Level(engine.Rootless))
+	if werr != nil {
+		return nil, werr
+	}
+	p, werr := find(kit, user)
+	if werr != nil {
+		return nil, werr
+	}
+	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps}
+	if err := e.open(ctx, kit, spec, env); err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, env *environment) error {
+	p := env.p
+	e.holdPause(p)
+	env.release = append(env.release, func(ctx context.Context) error { return e.letGo(ctx, p) })
+
+	// The first command brings the pause process up, outside of any cgroup of
+	// ours, in which it would stay.
+	if _, err := p.info(ctx); err != nil {
+		return err
+	}
+	if driver := spec.Level(engine.Storage); driver != engine.DefaultLevel {
+		env.release = append(env.release, func(ctx context.Context) error { return p.dropStore(ctx, kit) })
+		if err := p.useStore(kit, driver); err != nil {
+			return err
+		}
+	}
+	if name := spec.Level(engine.Runtime); name != engine.DefaultLevel {
+		path, err := kit.LookPath(name)
+		if err != nil {
+			return &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + name, Fix: "apt-get install " + name, Err: err}
+		}
+		p.global = append(p.global, "--runtime", path)
+	}
+	info, err := p.info(ctx)
+	if err != nil {
+		return err
+	}
+	tag, release, err := e.provide(ctx, kit, p, imageLevel(spec))
+	if err != nil {
+		return err
+	}
+	env.release = append(env.release, release)
+	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
+		return err
+	}
+	return env.prove(ctx, kit, spec, info)
+}
+
+// configure decides who limits and starts the launcher.
+func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec engine.Spec, info *info, tag string) error {
+	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits}
+	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
+		env.settings.network = l
+	}
+	if spec.Level(engine.Seccomp) == "off" {
+		env.settings.seccomp = "off"
+	}
+	if env.p.user == nil {
+		options, err := ownUlimits()
+		if err != nil {
+			return fmt.Errorf("reading the limits of this process: %w", err)
+		}
+		env.settings.ulimits = options
+	}
+	around := !info.limits() && spec.Limits != (engine.Limits{})
+	if around {
+		env.settings.limits = engine.Limits{}
+	}
+	base, err := clirun.NewBase(ctx, kit, spec, around)
+	if err != nil {
+		return err
+	}
+	env.Base = base
+	env.AddFacts(info.facts())
+	if !around {
+		limits := map[string]string{wrap.Limits: wrap.ByEngine}
+		if spec.Limits == (engine.Limits{}) {
+			limits = map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
+		}
+		env.AddFacts(limits)
+	}
+	client := byRun
+	if env.bySteps {
+		client = bySteps
+	}
+	env.AddFacts(map[string]string{"cli": env.p.path, "client": client, "user": env.p.who()})
+	if u := env.settings.ulimits; u != nil {
+		env.AddFacts(map[string]string{"ulimits": u[1] + " " + u[3] + " (this process may not raise limits)"})
+	}
+	return nil
+}
+
+// Run is documented in engine.Environment.
+func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	steps, payload := env.steps(task)
+	plan := clirun.Plan{
+		Task: task, Steps: steps, Payload: payload, Patterns: patterns,
+		EngineStatus: func(n int) bool { return n >= 125 && n <= 127 },
+	}
+	if env.Group != nil {
+		plan.OOM = env.Group.OOMWatch()
+	}
+	res, err := env.Base.Run(ctx, plan)
+	after := context.WithoutCancel(ctx)
+	if err != nil || res.Failure != nil {
+		return res, errors.Join(err, env.mop(after, task.Name, &res))
+	}
+	if env.look != nil {
+		if err := env.look(ctx, task.Name); err != nil {
+			res.Failure = &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("inspecting the container: %v", err)}
+		}
+		return res, env.mop(after, task.Name, &res)
+	}
+	env.settle(after, task.Name, &res)
+	return res, nil
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	cmd := env.p.command(env.settings.args("run", task, "--rm", "--interactive")...)
+	offsets, err := env.Exchange(ctx, task, cmd, rounds)
+	return offsets, errors.Join(err, env.remove(context.WithoutCancel(ctx), task.Name))
+}
+
+// Close is documented in engine.Environment.
+func (env *environment) Close(ctx context.Context) error {
+	var errs []error
+	env.closing.Do(func() {
+		if env.Base != nil {
+			errs = append(errs, env.Base.Close(ctx))
+		}
+		for i := len(env.release) - 1; i >= 0; i-- {
+			errs = append(errs, env.release[i](ctx))
+		}
+	})
+	return errors.Join(errs...)
+}

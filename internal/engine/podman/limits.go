@@ -1,0 +1,61 @@
+package podman
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// systemdRuns says whether systemd is the init: as sd_booted(3) does.
+func systemdRuns() bool {
+	st, err := os.Lstat("/run/systemd/system")
+	return err == nil && st.IsDir()
+}
+
+// mayRaise says whether this process may raise its hard limits
+// (CAP_SYS_RESOURCE is capability 24, see capabilities(7)).
+func mayRaise(status string) bool {
+	for line := range strings.Lines(status) {
+		if v, ok := strings.CutPrefix(line, "CapEff:"); ok {
+			n, err := strconv.ParseUint(strings.TrimSpace(v), 16, 64)
+			return err == nil && n&(1<<unix.CAP_SYS_RESOURCE) != 0
+		}
+	}
+	return false
+}
+
+// podmanProcs is the most that podman leaves itself of RLIMIT_NPROC.
+const podmanProcs = 32768
+
+// ulimits are options that keep podman from asking for more than this process
+// has. Podman gives containers the limits of its containers.conf or 1048576
+// files, which a process without CAP_SYS_RESOURCE can't set: the runtime then
+// fails with status 126. An ordinary user's podman knows that of itself.
+func ulimits(status string, files, procs unix.Rlimit) []string {
+	if mayRaise(status) {
+		return nil
+	}
+	nofile := min(files.Max, 1<<20)
+	nproc := min(procs.Max, podmanProcs)
+	return []string{"--ulimit", fmt.Sprintf("nofile=%d:%d", nofile, nofile),
+		"--ulimit", fmt.Sprintf("nproc=%d:%d", nproc, nproc)}
+}
+
+// ownUlimits are ulimits for this process.
+func ownUlimits() ([]string, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return nil, err
+	}
+	var files, procs unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return nil, err
+	}
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &procs); err != nil {
+		return nil, err
+	}
+	return ulimits(string(status), files, procs), nil
+}

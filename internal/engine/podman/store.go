@@ -1,0 +1,98 @@
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
+)
+
+// The storage drivers that can be asked for. fuse-overlayfs is the driver
+// overlay with another program to mount.
+const (
+	overlay     = "overlay"
+	vfs         = "vfs"
+	fuseOverlay = "fuse-overlayfs"
+)
+
+// store is where podman keeps images and containers. The zero value is the
+// user's own.
+type store struct {
+	driver, root, run string
+}
+
+func (s store) own() bool { return s.root != "" }
+
+// useStore gives podman a store of ours with this driver. The images lie
+// below the run's directory; what is volatile lies where podman has it too,
+// and is short, since podman refuses a --runroot of over 50 bytes.
+//
+// Its --tmpdir stays the user's: with one of its own, podman takes the machine
+// for freshly booted and frees all locks of the user's running containers.
+func (p *program) useStore(kit *engine.Kit, driver string) error {
+	dir := filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who())
+	run := filepath.Join("/run", fmt.Sprintf("plimsoll-%s-%s", kit.RunID, driver))
+	if p.user != nil {
+		run = filepath.Join(p.user.RuntimeDir, fmt.Sprintf("plimsoll-%s-%s", kit.RunID, driver))
+	}
+	for _, d := range []string{dir, run} {
+		if err := kit.Ledger.Made("file", d); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return fmt.Errorf("making a store for podman: %w", err)
+		}
+		if p.as != nil {
+			if err := os.Chown(d, p.as.UID, p.as.GID); err != nil {
+				return fmt.Errorf("making a store for podman: %w", err)
+			}
+		}
+	}
+	p.store = store{driver: driver, root: filepath.Join(dir, "root"), run: run}
+	name := driver
+	if driver == fuseOverlay {
+		name = overlay
+	}
+	p.global = append(p.global, "--root", p.store.root, "--runroot", run, "--storage-driver", name)
+	if driver == fuseOverlay {
+		path, err := kit.LookPath(fuseOverlay)
+		if err != nil {
+			return &engine.Error{Class: record.Unavailable, Text: "finding fuse-overlayfs", Fix: "apt-get install fuse-overlayfs", Err: err}
+		}
+		p.global = append(p.global, "--storage-opt", "overlay.mount_program="+path)
+	}
+	return nil
+}
+
+// dropStore takes a store of ours away. An ordinary user's files belong to
+// ids that only the user's own namespace may touch, hence `podman unshare`;
+// the driver's mount lies there too.
+func (p *program) dropStore(ctx context.Context, kit *engine.Kit) error {
+	if !p.store.own() {
+		return nil
+	}
+	var errs []error
+	mounted := filepath.Join(p.store.root, "overlay")
+	if p.user != nil {
+		_, _ = p.output(ctx, "unshare", "umount", mounted) // not every driver mounts
+		if _, err := p.output(ctx, "unshare", "rm", "-rf", "--one-file-system", p.store.root); err != nil {
+			errs = append(errs, wrong("removing the store "+p.store.root, err))
+		}
+	} else if err := unix.Unmount(mounted, 0); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		errs = append(errs, fmt.Errorf("unmounting %s: %w", mounted, err))
+	}
+	for _, d := range []string{filepath.Dir(p.store.root), p.store.run} {
+		if err := os.RemoveAll(d); err != nil {
+			errs = append(errs, fmt.Errorf("removing podman's store: %w", err))
+			continue
+		}
+		errs = append(errs, kit.Ledger.Gone("file", d))
+	}
+	return errors.Join(errs...)
+}

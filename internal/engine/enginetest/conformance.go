@@ -37,6 +37,9 @@ type Options struct {
 	// Hang is the time limit of the trial that hangs, long enough for the
 	// engine to bring the payload up; 0 means 3 s.
 	Hang time.Duration
+	// Grace is between SIGTERM and SIGKILL for a payload that ignores the
+	// first; 0 means 1 s, the least that most engines know.
+	Grace time.Duration
 	// MustOpen: fail, and do not skip, where the environment is unavailable.
 	MustOpen bool
 }
@@ -53,6 +56,9 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	}
 	if s.opts.Limit == 0 {
 		s.opts.Limit = 20 * time.Second
+	}
+	if s.opts.Grace == 0 {
+		s.opts.Grace = time.Second
 	}
 	if s.opts.Hang == 0 {
 		s.opts.Hang = 3 * time.Second

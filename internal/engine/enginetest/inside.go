@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -73,7 +72,7 @@ func (s *suite) limits(t *testing.T) {
 	// The payload ignores SIGTERM, so that it is there for a while.
 	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore", Report: true}
 	task := s.task(&args)
-	task.Stop = &engine.Stop{Grace: time.Second}
+	task.Stop = &engine.Stop{Grace: s.opts.Grace}
 	found := make(chan engine.Limits, 1)
 	quit := make(chan struct{})
 	go func() { found <- watchLimits(args.Word, task.Name, quit) }()

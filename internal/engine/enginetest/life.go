@@ -102,7 +102,7 @@ func (s *suite) stopHandled(t *testing.T) {
 func (s *suite) stopIgnored(t *testing.T) {
 	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore"}
 	task := s.task(&args)
-	task.Stop = &engine.Stop{Grace: time.Second}
+	task.Stop = &engine.Stop{Grace: s.opts.Grace}
 	res := s.run(t, task)
 	p := prove(t, res, args.Word)
 	if p.Done != 0 {

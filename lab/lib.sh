@@ -14,7 +14,8 @@ LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker podman podman-rootless charliecloud apptainer"
-LAB_SELF=${LAB_SELF:-$(basename "$0")}
+LAB_SELF=$(basename "$0")
+name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
 
 say() { printf '%s: %s\n' "$LAB_SELF" "$*" >&2; }
 die() {
@@ -115,7 +116,7 @@ wait_until() {
 # the engine also works without it, or when the package exists in some suites only.
 
 lab_distro() {
-	local ID='' ID_LIKE='' VERSION_ID='' VERSION_CODENAME=''
+	local ID='' VERSION_ID='' VERSION_CODENAME=''
 	# shellcheck disable=SC1091
 	[ -r /etc/os-release ] && . /etc/os-release
 	printf '%s %s\n' "${ID:-unknown}" "${VERSION_ID:-${VERSION_CODENAME:-unknown}}"
@@ -193,8 +194,8 @@ apt_update() {
 	touch "$LAB_RUN/apt.updated"
 }
 
-# install WORD...: make these needs met. Fails with a clear message when that cannot be.
-install() {
+# provide WORD...: make these needs met. Fails with a clear message when that cannot be.
+provide() {
 	local words want=() n
 	mapfile -t words < <(missing "$@")
 	[ ${#words[@]} -gt 0 ] || return 0
@@ -302,6 +303,16 @@ prove_runtime() { # PROGRAM FLAGS...
 
 # ---- the verbs of an engine ----------------------------------------------
 
+# engine_lacks: print the first program that is not there, and fail. An engine's script may
+# define its own.
+engine_lacks() {
+	local w
+	for w in "${needs[@]}"; do
+		case $w in *\? | +*) continue ;; esac
+		need_met "$w" || { printf '%s\n' "${w%%:*}"; return 1; }
+	done
+}
+
 # An engine's script sets name, summary and needs, defines version, is_up, engine_up and
 # engine_down, and ends with: lab_engine "$@"
 lab_engine() {
@@ -313,7 +324,7 @@ lab_engine() {
 		mkdir -p "$run"
 		exec 7>"$run.lock"
 		flock -w 600 7 || die "another up or down of $name has held $run.lock for ten minutes"
-		install "${needs[@]}" || exit 1
+		provide "${needs[@]}" || exit 1
 		if ! { [ -e "$run/up" ] && is_up; }; then
 			engine_up 7>&- || exit 1
 			touch "$run/up"
@@ -331,13 +342,10 @@ lab_engine() {
 		;;
 	status)
 		local w
-		for w in "${needs[@]}"; do
-			case $w in *\? | +*) continue ;; esac
-			need_met "$w" || {
-				printf '%s absent - (no %s)\n' "$name" "${w%%:*}"
-				exit 3
-			}
-		done
+		if ! w=$(engine_lacks); then
+			printf '%s absent - (no %s)\n' "$name" "$w"
+			exit 3
+		fi
 		if is_up; then
 			printf '%s up %s\n' "$name" "$(version)"
 		else
@@ -374,6 +382,9 @@ undo_cgroup() {
 }
 # prune_cgroup DIR: remove it and what is below; the kernel keeps whatever still has processes.
 prune_cgroup() { find "$1" -xdev -depth -type d -exec rmdir {} + 2>/dev/null || true; }
+
+# has_link NAME: not by /sys/class/net, which shows the network namespace that mounted /sys.
+has_link() { ip link show dev "$1" >/dev/null 2>&1; }
 
 # unmount_below DIR: every mount at or below it, the innermost first.
 unmount_below() {

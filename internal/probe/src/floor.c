@@ -82,14 +82,23 @@ static long overlay(const struct command *c) {
 	return r;
 }
 
+/* The new /proc comes before the old root goes: in a user namespace the
+ * kernel lets one be mounted only as long as another, whole one can be seen
+ * (mount_too_revealing in fs/namespace.c). The working directory is the
+ * overlay already. */
+static long proc(void) {
+	long flags = PROBE_MS_NOSUID | PROBE_MS_NODEV | PROBE_MS_NOEXEC;
+	long r = sys_mount("proc", "proc", "proc", flags, NULL);
+	if (r != -ENOENT)
+		return r;
+	r = sys_mkdir("proc", 0555);
+	return r < 0 ? r : sys_mount("proc", "proc", "proc", flags, NULL);
+}
+
 /* pivot_root(".", ".") lays the old root over the new one, from where it is
  * taken away at once: pivot_root(2), "pivot_root(".", ".")". */
-static long pivot(struct birth *b, const char *merged) {
+static long pivot(struct birth *b) {
 	long r;
-	b->where = "chdir to the overlay";
-	r = sys_chdir(merged);
-	if (r < 0)
-		return r;
 	b->where = "pivot_root";
 	r = sys_pivot_root(".", ".");
 	if (r < 0)
@@ -100,15 +109,6 @@ static long pivot(struct birth *b, const char *merged) {
 		return r;
 	b->where = "chdir to the new root";
 	return sys_chdir("/");
-}
-
-static long proc(void) {
-	long flags = PROBE_MS_NOSUID | PROBE_MS_NODEV | PROBE_MS_NOEXEC;
-	long r = sys_mount("proc", "/proc", "proc", flags, NULL);
-	if (r != -ENOENT)
-		return r;
-	r = sys_mkdir("/proc", 0555);
-	return r < 0 ? r : sys_mount("proc", "/proc", "proc", flags, NULL);
 }
 
 long floor_enter(const struct command *cmd, struct birth *b, u32 uid, u32 gid) {
@@ -129,15 +129,19 @@ long floor_enter(const struct command *cmd, struct birth *b, u32 uid, u32 gid) {
 	if (r < 0)
 		return r;
 	step(b, "overlay");
-	r = pivot(b, cmd->merged);
+	b->where = "chdir to the overlay";
+	r = sys_chdir(cmd->merged);
 	if (r < 0)
 		return r;
-	step(b, "pivot");
 	b->where = "mounting /proc";
 	r = proc();
 	if (r < 0)
 		return r;
 	step(b, "proc");
+	r = pivot(b);
+	if (r < 0)
+		return r;
+	step(b, "pivot");
 	b->where = NULL;
 	return 0;
 }

@@ -1,0 +1,123 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLauncherKilledMidJob(t *testing.T) {
+	l, _ := startLauncher(t, Options{})
+	file := t.TempDir() + "/pid"
+	go func() {
+		for range 500 {
+			if b, _ := os.ReadFile(file); len(b) > 0 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		syscall.Kill(l.PID(), syscall.SIGKILL)
+	}()
+	_, err := l.Run(context.Background(), Job{Commands: []Command{sh(t, "echo $$ > "+file+"; exec sleep 1000")}})
+	if err == nil || !strings.Contains(err.Error(), "has died") || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("error %v", err)
+	}
+	b, _ := os.ReadFile(file)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, pid) // it has asked for the death of its parent to be its own
+	if _, err := l.Run(context.Background(), Job{Commands: []Command{{Argv: []string{"/bin/true"}}}}); err == nil || !strings.Contains(err.Error(), "has died") {
+		t.Errorf("a further job: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Errorf("closing a dead launcher: %v", err)
+	}
+}
+
+func TestCloseMidJob(t *testing.T) {
+	l, path := startLauncher(t, Options{})
+	ended := make(chan error)
+	go func() {
+		_, err := l.Run(context.Background(), Job{Commands: []Command{{Argv: PayloadArgs{Word: "w", Stay: true, OnTerm: "ignore"}.Argv(path)}}})
+		ended <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	syscall.Kill(l.PID(), syscall.SIGTERM)
+	if err := <-ended; err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestStartErrors(t *testing.T) {
+	if _, err := Start(context.Background(), "/nonexistent", Options{}); err == nil {
+		t.Error("no error for a probe that is missing")
+	}
+	_, err := Start(context.Background(), probePath(t), Options{Cgroups: []string{"/nonexistent/cgroup.procs"}})
+	if err == nil || !strings.Contains(err.Error(), "/nonexistent/cgroup.procs") {
+		t.Errorf("error %v does not name the cgroup", err)
+	}
+	// A program that is no launcher, and never answers.
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	sleeper := t.TempDir() + "/sleeper"
+	if err := os.WriteFile(sleeper, []byte("#!/bin/sh\nread line\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(ctx, sleeper, Options{}); err == nil {
+		t.Error("no error from a program that does not answer")
+	}
+}
+
+// TestParentKilled starts itself as another Plimsoll, kills it, and looks for
+// what it had running.
+func TestParentKilled(t *testing.T) {
+	if os.Getenv("PLIMSOLL_TEST_PARENT") != "" {
+		parent(t)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestParentKilled$")
+	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_PARENT=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var launcher, child, stray int
+	_, err = fmt.Fscan(out, &launcher, &child, &stray)
+	cmd.Process.Kill()
+	io.Copy(io.Discard, out)
+	cmd.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range []int{launcher, child, stray} {
+		gone(t, pid)
+	}
+}
+
+func parent(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := startLauncher(t, Options{})
+	go l.Run(context.Background(), Job{Commands: []Command{
+		sh(t, "setsid sleep 1000 & echo $! $$ > "+dir+"/x; mv "+dir+"/x "+dir+"/pids; exec sleep 1000")}})
+	for {
+		b, err := os.ReadFile(dir + "/pids")
+		if err == nil {
+			os.RemoveAll(dir) // we are going to be killed
+			fmt.Print(l.PID(), " ", string(b))
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

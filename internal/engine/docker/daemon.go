@@ -47,6 +47,9 @@ func connect(kit *engine.Kit) (*daemon, error) {
 			CheckRedirect: client.CheckRedirect,
 		}),
 		client.WithHost(host),
+		// Cloning a transport gives it a TLS configuration, which the client
+		// would take for a wish.
+		client.WithScheme("http"),
 	}
 	if v := kit.Getenv("DOCKER_API_VERSION"); v != "" {
 		opts = append(opts, client.WithAPIVersion(v))

@@ -203,8 +203,14 @@ func (env *environment) settle(ctx context.Context, task engine.Task, res *engin
 	}
 }
 
+// closeLimit bounds Close. What was opened is undone even where the caller's
+// context is over already, since it often is over after an interrupt.
+const closeLimit = time.Minute
+
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
 		for _, name := range env.left {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -164,8 +165,14 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	return offsets, errors.Join(err, env.remove(context.WithoutCancel(ctx), task.Name))
 }
 
+// closeLimit bounds Close. What was opened is undone even where the caller's
+// context is over already, since it often is over after an interrupt.
+const closeLimit = 2 * time.Minute
+
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
 		if env.Base != nil {

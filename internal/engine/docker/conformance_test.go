@@ -1,0 +1,33 @@
+package docker
+
+import (
+	"testing"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/enginetest"
+)
+
+// TestConformance puts the adapter through everything, against the daemon
+// that is there. Combinations that are not in the table differ from these in
+// options that the proof of every Open reads back.
+func TestConformance(t *testing.T) {
+	own := []string{"mnt", "pid", "ipc", "uts"}
+	for _, c := range []struct {
+		name   string
+		levels map[string]string
+		opts   enginetest.Options
+	}{
+		{"api", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		{"cli crun host", map[string]string{engine.Client: "cli", engine.Runtime: "crun", engine.Network: "host", engine.Seccomp: "off"},
+			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+		{"api runsc", map[string]string{engine.Runtime: "runsc", engine.Network: "none", engine.Image: "busybox"},
+			enginetest.Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.levels[engine.Runtime] == "runsc" {
+				t.Skip("gVisor is slow; left out with -short")
+			}
+			enginetest.Conformance(t, New(), c.levels, c.opts)
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package podman
+
+import (
+	"testing"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/enginetest"
+)
+
+// TestConformance puts the adapter through everything, on the Podman that is
+// there. Combinations that are not in the table differ from these in options
+// that the proof of every Open reads back.
+func TestConformance(t *testing.T) {
+	own := []string{"mnt", "pid", "ipc", "uts"}
+	for _, c := range []struct {
+		name   string
+		levels map[string]string
+		opts   enginetest.Options
+	}{
+		{"rootful", map[string]string{engine.Rootless: "no"},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		{"rootful steps runc vfs", map[string]string{engine.Rootless: "no", engine.Client: "steps", engine.Runtime: "runc",
+			engine.Network: "host", engine.Storage: "vfs", engine.Seccomp: "off"},
+			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "none"},
+			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			enginetest.Conformance(t, New(), c.levels, c.opts)
+		})
+	}
+}

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Turn is the right to measure on this machine. Two measurements at a time
+// turn is the right to measure on this machine. Two measurements at a time
 // would measure each other.
-type Turn struct{ files []*os.File }
+type turn struct{ files []*os.File }
 
 // BusyError says that somebody else measures now.
 type BusyError struct {
@@ -37,34 +37,42 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("another Plimsoll measures on this machine: %s holds %s; wait until it has ended", who, e.File)
 }
 
-// Acquire takes the machine's turn, or gives a *BusyError at once. runtimeDir
-// is the user's XDG_RUNTIME_DIR. The lock is the kernel's: it ends with the
-// process, however that ends.
+// Lock takes this machine's turn to measure, or gives a *BusyError at once.
+// getenv reads the user's environment. The lock is the kernel's: it ends with
+// the process, however that ends; unlock may be called twice.
 //
-// Root locks /run/plimsoll/lock, an ordinary user the same name below the
-// runtime directory; each also takes the other's lock where there is one, so
-// that root and users exclude one another.
-func (m Machine) Acquire(runtimeDir string) (*Turn, error) {
-	const system = "/run/plimsoll/lock"
-	own, others := system, m.glob("/run/user/*/plimsoll/lock")
-	if os.Geteuid() != 0 {
-		if runtimeDir == "" || !filepath.IsAbs(runtimeDir) {
-			return nil, errors.New("taking the machine's turn to measure: XDG_RUNTIME_DIR is not set, " +
-				"so there is no place for a lock (log in properly, or set it to a directory of yours)")
-		}
-		own, others = filepath.Join(runtimeDir, "plimsoll/lock"), []string{system}
-	}
-	t := &Turn{}
-	if err := t.lock(m, own, true); err != nil {
-		t.Release()
+// Root locks /run/plimsoll/lock, an ordinary user the same below
+// XDG_RUNTIME_DIR or, without a session, below /tmp; each also takes the
+// others' locks where there are any, so that root and users exclude one another.
+func Lock(root bool, getenv func(string) string) (unlock func(), err error) {
+	t, err := Machine{}.acquire(root, os.Geteuid(), getenv("XDG_RUNTIME_DIR"))
+	if err != nil {
 		return nil, err
 	}
-	for _, p := range others {
-		if p == own {
+	return t.release, nil
+}
+
+const (
+	systemLock   = "/run/plimsoll/lock"
+	sessionLocks = "/run/user/*/plimsoll/lock"
+	homelessLock = "/tmp/plimsoll-%d/lock" // of a user without XDG_RUNTIME_DIR
+)
+
+func (m Machine) acquire(root bool, uid int, runtimeDir string) (*turn, error) {
+	own, others := systemLock, append(m.glob(sessionLocks), m.glob(strings.Replace(homelessLock, "%d", "*", 1))...)
+	if !root {
+		own, others = fmt.Sprintf(homelessLock, uid), []string{systemLock}
+		if filepath.IsAbs(runtimeDir) {
+			own = filepath.Join(runtimeDir, "plimsoll/lock")
+		}
+	}
+	t := &turn{}
+	for i, p := range append([]string{own}, others...) {
+		if i > 0 && p == own {
 			continue
 		}
-		if err := t.lock(m, p, false); err != nil {
-			t.Release()
+		if err := t.lock(m, p, i == 0); err != nil {
+			t.release()
 			return nil, err
 		}
 	}
@@ -74,10 +82,10 @@ func (m Machine) Acquire(runtimeDir string) (*Turn, error) {
 // lock locks one file. Somebody else's is opened for reading only, which is
 // enough for flock(2), and is passed over when it isn't there or not ours to
 // read.
-func (t *Turn) lock(m Machine, p string, own bool) error {
+func (t *turn) lock(m Machine, p string, own bool) error {
 	flags := os.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK
 	if own {
-		if err := os.MkdirAll(m.path(filepath.Dir(p)), 0o755); err != nil {
+		if err := ownDir(m.path(filepath.Dir(p))); err != nil {
 			return fmt.Errorf("taking the machine's turn to measure: %w", err)
 		}
 		flags |= os.O_CREATE
@@ -112,6 +120,23 @@ func (t *Turn) lock(m Machine, p string, own bool) error {
 	return busy
 }
 
+// ownDir makes the lock's directory. Below /tmp anybody may have made it
+// before us, and then the lock would be theirs.
+func ownDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to somebody else; set XDG_RUNTIME_DIR to a directory of yours", dir)
+	}
+	return nil
+}
+
 // lockHolder finds in /proc/locks who holds a lock on a file, 0 where nobody
 // is named: "1: FLOCK  ADVISORY  WRITE 1234 fe:00:131 0 EOF". Source: proc(5).
 func lockHolder(r io.Reader, major, minor uint32, inode uint64) (int, error) {
@@ -134,12 +159,10 @@ func lockHolder(r io.Reader, major, minor uint32, inode uint64) (int, error) {
 	return pid, err
 }
 
-// Release gives the turn back. It is safe to call twice.
-func (t *Turn) Release() error {
-	var errs []error
+// release gives the turn back.
+func (t *turn) release() {
 	for _, f := range t.files {
-		errs = append(errs, f.Close())
+		f.Close()
 	}
 	t.files = nil
-	return errors.Join(errs...)
 }

@@ -39,10 +39,10 @@ func checkMemory(r *reading) []record.Remark {
 }
 
 func checkDisk(r *reading) []record.Remark {
-	if r.exam.StateDir == "" {
+	if r.exam.stateDir == "" {
 		return nil
 	}
-	dir, err := filepath.Abs(r.exam.StateDir)
+	dir, err := filepath.Abs(r.exam.stateDir)
 	if err != nil {
 		return nil
 	}

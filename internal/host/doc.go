@@ -1,7 +1,7 @@
 // Package host knows this machine: what it is (Facts), what on it would
 // disturb a measurement (Doctor), what did disturb one (Sampler), when it is
 // calm (Quiet), what a run left on it (Census), and who measures on it now
-// (Acquire).
+// (Lock).
 //
 // It is opinionated: everything is read from the kernel's own files below a
 // root that is handed in, so that a stored machine can stand in for a live

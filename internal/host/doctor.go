@@ -23,18 +23,18 @@ const (
 	levelRefuse = "refuse"
 )
 
-// Exam is what Doctor looks at the machine with.
-type Exam struct {
-	Machine Machine
-	// StateDir is where a run's files will lie.
-	StateDir string
-	// Window is how long the machine is watched; 0 means 300 ms.
-	Window time.Duration
+// doctorWindow is how long the machine is watched: long enough for several
+// ticks of the kernel's 10 ms accounting, short enough not to be noticed.
+const doctorWindow = 300 * time.Millisecond
 
-	// Handed in by tests.
-	sleep  func(context.Context, time.Duration)
-	free   func(dir string) (free uint64, err error)
-	ticker func() error
+// exam is what the machine is looked at with; tests hand in other tools.
+type exam struct {
+	machine  Machine
+	stateDir string // where a run's files will lie
+	window   time.Duration
+	sleep    func(context.Context, time.Duration)
+	free     func(dir string) (free uint64, err error)
+	ticker   func() error
 }
 
 // check looks at one thing. It is pure on what was read: see reading.
@@ -70,26 +70,21 @@ var Codes = []string{
 	"thp", "throttled", "time-namespace", "turbo", "virtual-machine",
 }
 
-// Doctor says what on this machine would disturb a measurement. It watches for
-// the length of the window and changes nothing.
-func Doctor(ctx context.Context, e Exam) []record.Remark {
-	if e.Window <= 0 {
-		e.Window = 300 * time.Millisecond
-	}
-	if e.sleep == nil {
-		e.sleep = func(ctx context.Context, d time.Duration) {
+// Doctor says what on this machine would disturb a measurement, whose files
+// would lie in stateDir. It watches for 300 ms and changes nothing.
+func (m Machine) Doctor(ctx context.Context, stateDir string) []record.Remark {
+	return exam{
+		machine: m, stateDir: stateDir, window: doctorWindow, free: freeBytes, ticker: monotonicClock,
+		sleep: func(ctx context.Context, d time.Duration) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(d):
 			}
-		}
-	}
-	if e.free == nil {
-		e.free = freeBytes
-	}
-	if e.ticker == nil {
-		e.ticker = monotonicClock
-	}
+		},
+	}.run(ctx)
+}
+
+func (e exam) run(ctx context.Context) []record.Remark {
 	r := read(ctx, e)
 	var l []record.Remark
 	for _, c := range checks {
@@ -100,7 +95,7 @@ func Doctor(ctx context.Context, e Exam) []record.Remark {
 
 // reading is everything that the checks look at, read once.
 type reading struct {
-	exam   Exam
+	exam   exam
 	m      Machine
 	facts  record.Host
 	cpu    cpuInfo
@@ -122,9 +117,9 @@ type moment struct {
 	processes map[int]pidStat
 }
 
-func read(ctx context.Context, e Exam) *reading {
-	r := &reading{exam: e, m: e.Machine}
-	r.facts, _ = e.Machine.Facts(e.StateDir)
+func read(ctx context.Context, e exam) *reading {
+	r := &reading{exam: e, m: e.machine}
+	r.facts, _ = e.machine.Facts(e.stateDir)
 	r.cpu, _ = parse(r.m, "/proc/cpuinfo", parseCPUInfo)
 	r.status, _ = parse(r.m, "/proc/self/status", parseStatus)
 	if mounts, err := parse(r.m, "/proc/self/mountinfo", parseMountinfo); err == nil {
@@ -135,9 +130,9 @@ func read(ctx context.Context, e Exam) *reading {
 
 	start := time.Now()
 	r.before = r.moment()
-	e.sleep(ctx, e.Window)
+	e.sleep(ctx, e.window)
 	r.after = r.moment()
-	r.took = max(time.Since(start), e.Window)
+	r.took = max(time.Since(start), e.window)
 	return r
 }
 

@@ -17,9 +17,9 @@ import (
 
 // examOf is an exam of a stored machine; during is what happens within the
 // window.
-func examOf(m Machine, during func()) Exam {
-	return Exam{
-		Machine: m, StateDir: "/home/user/plimsoll", Window: 300 * time.Millisecond,
+func examOf(m Machine, during func()) exam {
+	return exam{
+		machine: m, stateDir: "/home/user/plimsoll", window: 300 * time.Millisecond,
 		sleep: func(context.Context, time.Duration) {
 			if during != nil {
 				during()
@@ -63,9 +63,9 @@ func TestDoctorOnStoredMachines(t *testing.T) {
 				m.set(t, "/proc/loadavg", "0.05 0.60 0.82 1/93 26011\n")
 			}
 			m.set(t, "/proc/stat", "cpu  1000 0 500 100000 10 0 5 0 0 0\nprocesses 1\n")
-			l := Doctor(t.Context(), examOf(m, func() {
+			l := examOf(m, func() {
 				m.set(t, "/proc/stat", "cpu  1001 0 500 100059 10 0 5 0 0 0\nprocesses 1\n")
-			}))
+			}).run(t.Context())
 			if got := codes(l); !slices.Equal(got, want) {
 				t.Errorf("\n got %q\nwant %q", got, want)
 			}
@@ -109,7 +109,7 @@ func TestDoctorNoticesWhatHappensInTheWindow(t *testing.T) {
 		return m
 	}
 	m := calm()
-	quiet := codes(Doctor(t.Context(), examOf(m, nil)))
+	quiet := codes(examOf(m, nil).run(t.Context()))
 	for _, c := range []struct {
 		want   string
 		text   string
@@ -130,7 +130,7 @@ func TestDoctorNoticesWhatHappensInTheWindow(t *testing.T) {
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			m := calm()
-			l := Doctor(t.Context(), examOf(m, func() { c.during(m) }))
+			l := examOf(m, func() { c.during(m) }).run(t.Context())
 			inForm(t, l)
 			var extra []string
 			for _, code := range codes(l) {
@@ -161,7 +161,7 @@ func TestDoctorOnDiskAndClock(t *testing.T) {
 		}
 		return 5 * mib, nil
 	}
-	l := Doctor(t.Context(), e)
+	l := e.run(t.Context())
 	inForm(t, l)
 	got := codes(l)
 	if !slices.Contains(got, "clock-broken refuse") || !slices.Contains(got, "disk-low warn") || asked != 3 {
@@ -170,7 +170,7 @@ func TestDoctorOnDiskAndClock(t *testing.T) {
 }
 
 func TestDoctorOnThisMachine(t *testing.T) {
-	l := Doctor(t.Context(), Exam{StateDir: t.TempDir(), Window: 20 * time.Millisecond})
+	l := Machine{}.Doctor(t.Context(), t.TempDir())
 	inForm(t, l)
 	if err := monotonicClock(); err != nil {
 		t.Error(err)

@@ -20,6 +20,14 @@ type Item struct {
 	PID    int    // of a process
 	// Ours says that it carries the run's name: see Residue.Ours.
 	Ours bool
+	// Certain says that it may be taken away without harm to anybody. It is
+	// Ours and, if a process, not one that only mentions the run in its command
+	// line (somebody's editor or pager may): its control group, program or root
+	// is the run's, or it is one of the helpers that engines put beside a
+	// container.
+	Certain bool
+
+	comm, cgroup, exe, root string // of a process
 }
 
 func (i Item) String() string {
@@ -64,7 +72,10 @@ func (m Machine) describe(it *Item) bool {
 	if err != nil || strconv.FormatUint(st.Start, 10) != start {
 		return false
 	}
-	it.PID, it.Name = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm)
+	it.Detail = ""
+	it.PID, it.Name, it.comm = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm), st.Comm
+	it.exe, _ = os.Readlink(m.path(dir + "/exe"))
+	it.root, _ = os.Readlink(m.path(dir + "/root"))
 	raw, err := os.ReadFile(m.path(dir + "/cmdline"))
 	if err == nil {
 		it.Detail = strings.Join(parseCmdline(raw), " ")
@@ -84,7 +95,8 @@ func (m Machine) describe(it *Item) bool {
 		}
 		slices.Sort(paths)
 		if len(paths) > 0 {
-			it.Detail += " in cgroup " + strings.Join(paths, " ")
+			it.cgroup = strings.Join(paths, " ")
+			it.Detail += " in cgroup " + it.cgroup
 		}
 	}
 	return true
@@ -112,20 +124,34 @@ func (r Residue) Ours(m Marks) Residue {
 		}
 	}
 	dir := ""
-	if m.Dir != "" {
-		dir = filepath.Clean(m.Dir)
+	if d := filepath.Clean(m.Dir); m.Dir != "" && d != "/" {
+		dir = d
+	}
+	inDir := func(text string) bool { return dir != "" && holdsPath(text, dir) }
+	named := func(text string) bool {
+		return m.RunID != "" && strings.Contains(text, "plimsoll") && strings.Contains(text, m.RunID) ||
+			slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
 	var ours Residue
 	for i := range r {
-		text := r[i].Name + " " + r[i].Detail
-		r[i].Ours = (m.RunID != "" && strings.Contains(text, "plimsoll") && strings.Contains(text, m.RunID)) ||
-			(dir != "" && dir != "/" && holdsPath(text, dir)) ||
-			slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-		if r[i].Ours {
-			ours = append(ours, r[i])
+		it := &r[i]
+		text := it.Name + " " + it.Detail
+		it.Ours = named(text) || inDir(text) || inDir(it.exe) || inDir(it.root)
+		it.Certain = it.Ours && (it.Kind != KindProcess ||
+			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, helpers...))
+		if it.Ours {
+			ours = append(ours, *it)
 		}
 	}
 	return ours
+}
+
+// helpers are the beginnings of the names of the processes that engines put
+// beside a container, as the kernel cuts them (15 bytes).
+var helpers = []string{
+	"conmon", "containerd-shim", "docker-proxy", "runsc", "exe", // gVisor starts itself anew as /proc/self/exe
+	"slirp4netns", "pasta", "rootlessport", "fuse-overlayfs",
+	"squashfuse", "fuse2fs", "starter", "appinit", "lxc", "plimsoll-probe",
 }
 
 // holdsPath says whether the text has the path dir or one below it, and not

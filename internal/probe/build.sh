@@ -22,7 +22,7 @@ for arch in ${ARCHES:-amd64 arm64}; do
 	esac
 	# shellcheck disable=SC2086 # CFLAGS_EXTRA is a list
 	"$ZIG" cc -target "$target" -mcpu="$cpu" -std=gnu11 -O2 -g0 -Wall -Wextra -Werror \
-		-static -nostdlib -ffreestanding -fno-builtin -fno-pie -fno-stack-protector -fomit-frame-pointer \
+		-static -nostdlib -rtlib=none -ffreestanding -fno-builtin -fno-pie -fno-stack-protector -fomit-frame-pointer \
 		-fno-unwind-tables -fno-asynchronous-unwind-tables -fno-ident -fno-sanitize=undefined \
 		-isystem "$include/$headers" -isystem "$include/any-linux-any" \
 		-Wl,--build-id=none -Wl,-s -Wl,--gc-sections -Wl,-z,noexecstack ${CFLAGS_EXTRA:-} \

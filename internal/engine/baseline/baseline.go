@@ -158,7 +158,7 @@ func nothing() error { return nil }
 func leftovers(runID string) []engine.Leftover { return wrap.Leftovers(runID) }
 
 // needRoot is why a baseline that needs root can't be had.
-const needRoot = "run it as root: sudo plimsoll"
+const needRoot = "sudo plimsoll run"
 
 // onOverlay says whether a directory lies on an overlay, whose upper layer
 // can't be on another one.

@@ -2,7 +2,6 @@ package wrap
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,18 +11,11 @@ import (
 	"plimsoll/internal/engine"
 )
 
-// limit writes the limits. Swap is taken away with the memory, as an OCI
-// runtime is told to, so that the limit means the same for all; where the
-// kernel does not account for swap there is no file for it.
+// limit writes the limits. Swap is left alone, as OCI runtimes do when they
+// are told of memory only.
 func (d groupDir) limit(l engine.Limits) error {
 	write := func(name, value string) error {
 		return os.WriteFile(filepath.Join(d.path, name), []byte(value), 0)
-	}
-	optional := func(err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
 	}
 	quota := strconv.FormatInt(int64(l.CPUs*periodUS), 10)
 	period := strconv.Itoa(periodUS)
@@ -40,10 +32,9 @@ func (d groupDir) limit(l engine.Limits) error {
 	if l.MemoryBytes > 0 {
 		switch d.kind {
 		case memoryV1, bothV1:
-			errs = append(errs, write("memory.limit_in_bytes", memory),
-				optional(write("memory.memsw.limit_in_bytes", memory)))
+			errs = append(errs, write("memory.limit_in_bytes", memory))
 		case unified:
-			errs = append(errs, write("memory.max", memory), optional(write("memory.swap.max", "0")))
+			errs = append(errs, write("memory.max", memory))
 		}
 	}
 	return errors.Join(errs...)

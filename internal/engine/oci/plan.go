@@ -1,0 +1,74 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// plan is the life of one container, in one call or in steps. A bare runtime
+// has no stop: it is SIGTERM, the grace, SIGKILL, as a manager would do it.
+func (e *environment) plan(task engine.Task, dir string) clirun.Plan {
+	name := task.Name
+	p := clirun.Plan{Task: task}
+	add := func(s clirun.Step) { p.Steps = append(p.Steps, s) }
+	with := func(c probe.Command, change func(*probe.Command)) probe.Command { change(&c); return c }
+
+	if e.oneCall {
+		add(clirun.Step{Begin: record.Request, End: record.Removed,
+			Cmd: with(e.command("run", "--bundle", dir, name), func(c *probe.Command) { c.Background = task.Stop != nil })})
+	} else {
+		add(clirun.Step{Begin: record.Request, End: record.Created,
+			Cmd: with(e.command("create", "--bundle", dir, "--pid-file", filepath.Join(dir, "pid"), name),
+				func(c *probe.Command) { c.PidFile = filepath.Join(dir, "pid") })})
+		add(clirun.Step{Begin: record.Start, End: record.Started, Cmd: e.command("start", name)})
+	}
+	if task.Stop != nil {
+		add(clirun.Step{Begin: record.Stop, Name: "signalled",
+			Cmd: with(e.command("kill", name, "TERM"), func(c *probe.Command) { c.Await = probe.AwaitReady })})
+		add(clirun.Step{MayFail: true, Name: "killed",
+			Cmd: with(e.command("kill", name, "KILL"), func(c *probe.Command) {
+				c.Await, c.Grace = probe.AwaitGrace, task.Stop.Grace
+			})})
+	}
+	if e.oneCall {
+		return p
+	}
+	if e.program.wait {
+		// The sandbox's process ends with its own status; the runtime knows
+		// the payload's.
+		waiting := len(p.Steps)
+		add(clirun.Step{Name: "waited", MayFail: true, Cmd: with(e.command("wait", name), func(c *probe.Command) {
+			c.Await = probe.AwaitContainerExit
+		})})
+		p.Exit = func(job *probe.JobResult) *int { return waited(job.Commands[waiting].Stdout) }
+	}
+	add(clirun.Step{End: record.Removed, Cmd: with(e.command("delete", name), func(c *probe.Command) {
+		c.Await = probe.AwaitContainerExit
+	})})
+	return p
+}
+
+// waited reads what `runsc wait` prints.
+func waited(out []byte) *int {
+	var w struct {
+		ExitStatus *int `json:"exitStatus"`
+	}
+	if json.Unmarshal(out, &w) != nil {
+		return nil
+	}
+	return w.ExitStatus
+}
+
+// clear removes a container after a failure, whatever state it is in. A
+// container that the runtime does not know is no error.
+func (e *environment) clear(ctx context.Context, name string) error {
+	args := append(e.program.global(e.options), "delete", "--force", name)
+	_, err := tool(ctx, e.path, args...)
+	return stillThere(filepath.Join(e.options.root, name), err)
+}

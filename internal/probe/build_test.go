@@ -39,6 +39,7 @@ func build(t *testing.T, arches, flags string) string {
 
 // TestBinariesAreBuiltFromSource rebuilds what is committed.
 func TestBinariesAreBuiltFromSource(t *testing.T) {
+	t.Parallel()
 	dir := build(t, "amd64 arm64", "")
 	for _, arch := range []string{"amd64", "arm64"} {
 		have, err := os.ReadFile("bin/probe-" + arch)
@@ -77,6 +78,7 @@ func TestSanitized(t *testing.T) {
 // TestDecoderOfTheLauncher feeds mutated frames to the C decoder, built with
 // the address sanitizer.
 func TestDecoderOfTheLauncher(t *testing.T) {
+	t.Parallel()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		t.Skip("no C compiler on this machine")

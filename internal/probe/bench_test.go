@@ -1,0 +1,157 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkTruth compares the launcher with a plain posix_spawn loop in C:
+// the same program, the same two events, in alternating short blocks of random
+// order. Run: go test -run '^$' -bench Truth -benchtime 2000x ./internal/probe
+func BenchmarkTruth(b *testing.B) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		b.Skip("no C compiler on this machine")
+	}
+	loop := b.TempDir() + "/spawn_loop"
+	if out, err := exec.Command(cc, "-O2", "-o", loop, "testdata/spawn_loop.c").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	l, path := startLauncher(b, Options{})
+	argv := PayloadArgs{Word: "w"}.Argv(path)
+	cmd := exec.Command(loop, argv...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+
+	const block = 10
+	var ours, theirs struct{ first, exit []int64 }
+	launcher := func() {
+		for range block {
+			c := run(b, l, Job{Commands: []Command{{Argv: argv}}}).Commands[0]
+			if c.Status != 0 || c.First == 0 {
+				b.Fatalf("%+v", c)
+			}
+			ours.first = append(ours.first, c.First-c.Spawn)
+			ours.exit = append(ours.exit, c.Exit-c.Spawn)
+		}
+	}
+	plain := func() {
+		fmt.Fprintln(in, block)
+		for range block {
+			var first, exit int64
+			if _, err := fmt.Fscan(out, &first, &exit); err != nil {
+				b.Fatal(err)
+			}
+			theirs.first = append(theirs.first, first)
+			theirs.exit = append(theirs.exit, exit)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(b.N)))
+	for i := 0; i < b.N; i += block {
+		if rng.IntN(2) == 0 {
+			launcher()
+			plain()
+		} else {
+			plain()
+			launcher()
+		}
+	}
+	report := func(event string, ours, theirs []int64) {
+		o, t := median(ours), median(theirs)
+		b.ReportMetric(o/1e3, "us-launcher-"+event)
+		b.ReportMetric(t/1e3, "us-posix_spawn-"+event)
+		b.ReportMetric(o/t, "ratio-"+event)
+	}
+	report("first", ours.first, theirs.first)
+	report("exit", ours.exit, theirs.exit)
+	b.ReportMetric(0, "ns/op")
+}
+
+func median(v []int64) float64 {
+	slices.Sort(v)
+	return float64(v[len(v)/2]+v[(len(v)-1)/2]) / 2
+}
+
+// BenchmarkCost runs null jobs and tells what they cost Plimsoll itself: CPU
+// time of this process for each job, CPU time of the launcher for each, and
+// memory at the end.
+// Run: go test -run '^$' -bench Cost -benchtime 100000x ./internal/probe
+func BenchmarkCost(b *testing.B) {
+	l, path := startLauncher(b, Options{})
+	job := Job{Commands: []Command{{Argv: PayloadArgs{Word: "w"}.Argv(path)}}}
+	for range 100 {
+		run(b, l, job)
+	}
+	theirs, ours, rss := cpu(b, l.PID()), self(b), residentKiB(b, l.PID())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Run(context.Background(), job); err != nil {
+			b.Fatal(err)
+		}
+	}
+	n := float64(b.N)
+	b.ReportMetric(float64(self(b)-ours)/1e3/n, "us-cpu/op")
+	b.ReportMetric(float64(cpu(b, l.PID())-theirs)/1e3/n, "us-cpu-launcher/op")
+	b.ReportMetric(float64(residentKiB(b, os.Getpid()))/1024, "MiB-rss")
+	b.ReportMetric(float64(residentKiB(b, l.PID())), "KiB-rss-launcher")
+	b.ReportMetric(float64(residentKiB(b, l.PID())-rss), "KiB-rss-launcher-growth")
+}
+
+func self(b *testing.B) time.Duration {
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+}
+
+// cpu is the CPU time of another process, in the kernel's ticks of 10 ms.
+func cpu(b *testing.B, pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')'):])
+	ticks := 0
+	for _, f := range fields[12:14] {
+		n, err := strconv.Atoi(string(f))
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+func residentKiB(b *testing.B, pid int) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
+	kib, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kib
+}

@@ -55,5 +55,13 @@ cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/...
 	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/...
 
+bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
+	$(GO) run ./internal/bench truth
+	$(GO) test -run '^$$' -bench Truth ./internal/probe
+	$(GO) run ./cmd/plimsoll selftest
+
+bench-cost: ## what a trial costs us: CPU time, memory, record
+	$(GO) run ./internal/bench cost
+
 clean: ## remove what was built
 	rm -rf bin dist

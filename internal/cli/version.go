@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
 
@@ -38,7 +39,8 @@ func versionCommand(w World) *cobra.Command {
 		Args:    cobra.NoArgs,
 		Example: "  plimsoll version\n  plimsoll version --format json",
 		RunE: func(*cobra.Command, []string) error {
-			t := toolWithProbe()
+			t := tool()
+			t.Probe = probe.Digest()
 			if format == "json" {
 				return printJSON(w.Stdout, struct {
 					record.Tool

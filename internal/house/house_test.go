@@ -19,8 +19,9 @@ const (
 // storeys lists the packages from the top of the house to the ground; imports
 // go downwards only. A package below a listed folder belongs to its storey.
 var storeys = [][]string{
-	{"cli"},
-	{"web", "run", "selftest"},
+	{"cli", "bench"},
+	{"selftest"},
+	{"web", "run"},
 	{"study"},
 	{"collect"},
 	{"workload"},

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/stats"
+)
+
+// A whole process, from just before it is spawned until its end is seen: ours
+// against hyperfine's, for the same argument list, a few runs of each in turn.
+const (
+	perTurn               = 3
+	truthFor              = 20 * time.Second // for each program, at least leastTurns
+	leastTurns, mostTurns = 20, 200
+)
+
+// program is one command line to be timed by both.
+type program struct {
+	name  string
+	argv  []string
+	after func() error // puts back what a run changed; not timed
+}
+
+func truth(ctx context.Context) error {
+	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path, err := probe.Extract(dir)
+	if err != nil {
+		return err
+	}
+	l, err := probe.Start(ctx, path, probe.Options{})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	hyperfine, err := exec.LookPath("hyperfine")
+	if err != nil {
+		return errors.New("hyperfine is needed to compare with: lab/setup test installs it")
+	}
+	programs, undo, err := programs(ctx, dir)
+	defer undo()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("(a) whole process, ours and hyperfine -N's, in turns of %d; medians\n", perTurn)
+	fmt.Printf("    %-24s %6s %12s %12s %9s\n", "program", "runs", "ours", "hyperfine", "ratio")
+	for _, p := range programs {
+		ours, theirs, err := interleave(ctx, l, hyperfine, dir, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		a, b := stats.Median(stats.Sorted(ours)), stats.Median(stats.Sorted(theirs))
+		fmt.Printf("    %-24s %6d %9.3f ms %9.3f ms %9.3f\n", p.name, len(ours), a/1e6, b/1e6, a/b)
+	}
+	return nil
+}
+
+func interleave(ctx context.Context, l *probe.Launcher, hyperfine, dir string, p program) (ours, theirs []float64, err error) {
+	begin := time.Now()
+	for turn := 0; turn < mostTurns && (turn < leastTurns || time.Since(begin) < truthFor); turn++ {
+		turns := []func() error{
+			func() error {
+				for range perTurn {
+					ns, err := once(ctx, l, p)
+					if err != nil {
+						return err
+					}
+					ours = append(ours, ns)
+				}
+				return nil
+			},
+			func() error {
+				ns, err := byHyperfine(ctx, hyperfine, dir, p)
+				theirs = append(theirs, ns...)
+				return err
+			},
+		}
+		rand.Shuffle(2, func(i, k int) { turns[i], turns[k] = turns[k], turns[i] })
+		for _, f := range turns {
+			if err := f(); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	// The first turn meets cold caches; it is the same for both.
+	return ours[perTurn:], theirs[perTurn:], nil
+}
+
+// once times one run by our launcher.
+func once(ctx context.Context, l *probe.Launcher, p program) (float64, error) {
+	res, err := l.Run(ctx, probe.Job{
+		Commands: []probe.Command{{Argv: p.argv, Env: os.Environ()}},
+		Limit:    time.Minute,
+	})
+	if err != nil {
+		return 0, err
+	}
+	c := res.Commands[0]
+	if c.Errno != 0 || c.Status != 0 || res.TimedOut {
+		return 0, fmt.Errorf("%v: status %d, errno %d: %s", p.argv, c.Status, c.Errno, c.Stderr)
+	}
+	return float64(c.Exit - c.Spawn), nil
+}
+
+// byHyperfine times a turn of runs by hyperfine, without a shell.
+func byHyperfine(ctx context.Context, hyperfine, dir string, p program) ([]float64, error) {
+	out := filepath.Join(dir, "hyperfine.json")
+	args := []string{"-N", "--style", "none", "--output", "pipe", "--runs", strconv.Itoa(perTurn), "--export-json", out, quote(p.argv)}
+	if b, err := exec.CommandContext(ctx, hyperfine, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(b))
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Results []struct{ Times []float64 }
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("reading hyperfine's result: %w", err)
+	}
+	var ns []float64
+	for _, t := range r.Results[0].Times {
+		ns = append(ns, t*1e9)
+	}
+	return ns, nil
+}
+
+// quote joins an argument list so that hyperfine splits it the same way again.
+func quote(argv []string) string {
+	var b bytes.Buffer
+	for i, a := range argv {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "'%s'", a)
+	}
+	return b.String()
+}
+
+// programs are those of the engines that are here.
+func programs(ctx context.Context, dir string) (ps []program, undo func(), err error) {
+	var undos []func()
+	undo = func() {
+		for _, f := range undos {
+			f()
+		}
+	}
+	store := image.NewStore("/var/lib/plimsoll/images", probe.Binary(), image.Options{RunID: "bench"})
+	undos = append(undos, func() { _ = store.Close() }) // only what this run named
+	rootfs, err := store.Path(ctx, "payload", image.Directory)
+	if err != nil {
+		return nil, undo, err
+	}
+	payload := probe.PayloadArgs{Word: "truth"}.Argv(image.ProbePath)
+	for _, rt := range []string{"crun", "runc"} {
+		bin, err := exec.LookPath(rt)
+		if err != nil {
+			continue
+		}
+		bundle := filepath.Join(dir, rt)
+		if err := writeBundle(bin, bundle, rootfs, payload); err != nil {
+			return nil, undo, fmt.Errorf("%s: %w", rt, err)
+		}
+		ps = append(ps, program{name: rt + " run", argv: []string{bin, "--root", filepath.Join(dir, rt+"-state"), "run", "--bundle", bundle, "plimsoll-bench"}})
+	}
+	if bin, err := exec.LookPath("ch-run"); err == nil {
+		if os.Getenv("USER") == "" {
+			os.Setenv("USER", "root") // ch-run looks the user up by it
+		}
+		ps = append(ps, program{name: "ch-run", argv: append([]string{bin, rootfs, "--"}, payload...)})
+	}
+	if bin, err := exec.LookPath("docker"); err == nil {
+		archive, err := store.Path(ctx, "payload", image.DockerArchive)
+		if err != nil {
+			return nil, undo, err
+		}
+		tag := store.Tag("payload", "bench")
+		if b, err := exec.CommandContext(ctx, bin, "load", "-i", archive).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "docker is left out: %s\n", bytes.TrimSpace(b))
+		} else {
+			undos = append(undos, func() { _ = exec.Command(bin, "rmi", "-f", tag).Run() }) // best effort: it bears our label
+			ps = append(ps, program{name: "docker run --rm", argv: append([]string{bin, "run", "--rm", "--network", "none", tag}, payload...)})
+		}
+	}
+	return ps, undo, nil
+}
+
+// writeBundle makes a bundle from the runtime's own template.
+func writeBundle(bin, bundle, rootfs string, argv []string) error {
+	if err := os.MkdirAll(bundle, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.Command(bin, "spec")
+	cmd.Dir = bundle
+	if b, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("spec: %w: %s", err, b)
+	}
+	path := filepath.Join(bundle, "config.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var spec map[string]any
+	if err := json.Unmarshal(b, &spec); err != nil {
+		return err
+	}
+	process := spec["process"].(map[string]any)
+	process["args"], process["terminal"] = argv, false
+	delete(process, "rlimits") // raising one needs CAP_SYS_RESOURCE
+	spec["root"] = map[string]any{"path": rootfs, "readonly": true}
+	if b, err = json.Marshal(spec); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o644)
+}

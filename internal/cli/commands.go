@@ -1,0 +1,21 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// commands lists every command, in the order in which help shows them by
+// group. A new command is one file and one line here.
+func commands(w World) []*cobra.Command {
+	return []*cobra.Command{
+		runCommand(w),
+		planCommand(w),
+		enginesCommand(w),
+		doctorCommand(w),
+		reportCommand(w),
+		studiesCommand(w),
+		workloadsCommand(w),
+		imageCommand(w),
+		selftestCommand(w),
+		cleanCommand(w),
+		versionCommand(w),
+	}
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/host"
+	"plimsoll/internal/record"
+)
+
+func doctorCommand(w World) *cobra.Command {
+	format := "text"
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what on this machine would disturb a measurement",
+		Long: `Looks at the machine and says what would disturb a measurement, and what to do
+about it. Ends with status 5 where numbers measured here could not be trusted.`,
+		Example: "  plimsoll doctor\n  plimsoll doctor --format json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			facts, err := host.Machine{}.Facts(s.state.Dir)
+			if err != nil {
+				return err
+			}
+			facts.Remarks = host.Machine{}.Doctor(cmd.Context(), s.state.Dir)
+			if format == "json" {
+				if err := printJSON(w.Stdout, facts); err != nil {
+					return err
+				}
+			} else {
+				printHost(w, facts)
+			}
+			if host.Refused(facts.Remarks) {
+				return quiet(NothingHere)
+			}
+			return nil
+		},
+	}
+	formatFlag(c, &format, "text", "json")
+	return c
+}
+
+func printHost(w World, h record.Host) {
+	fmt.Fprintf(w.Stdout, "%s, %d CPUs (%s), %.1f GiB, %s, kernel %s, cgroup %s", h.OS, h.CPUs, h.CPU, float64(h.Memory)/(1<<30), h.Arch, h.Kernel, h.Cgroup)
+	if h.Virtual != "" {
+		fmt.Fprintf(w.Stdout, ", %s", h.Virtual)
+	}
+	fmt.Fprintln(w.Stdout)
+	if len(h.Remarks) == 0 {
+		fmt.Fprintln(w.Stdout, "Nothing was found that would disturb a measurement.")
+	}
+	for _, r := range h.Remarks {
+		fmt.Fprintf(w.Stdout, "%-6s  %s: %s\n", r.Level, r.Code, r.Text)
+		if r.Advice != "" {
+			fmt.Fprintf(w.Stdout, "%s%s\n", strings.Repeat(" ", 8), r.Advice)
+		}
+	}
+	if host.Refused(h.Remarks) {
+		fmt.Fprintln(w.Stdout, "Numbers measured here now could not be trusted.")
+	}
+}

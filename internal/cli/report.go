@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/report"
+)
+
+// reportFlags are how a result is printed.
+type reportFlags struct {
+	format string
+	metric string
+	output string
+	ascii  bool
+}
+
+func (f *reportFlags) add(c *cobra.Command) {
+	formatFlag(c, &f.format, report.Formats()...)
+	c.Flags().StringVar(&f.metric, "metric", "", "the metric to rank by (default: the study's)")
+	c.Flags().BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
+	metrics := make([]string, len(record.LifeCycle))
+	for i, m := range record.LifeCycle {
+		metrics[i] = m.ID + "\t" + m.What
+	}
+	_ = c.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metrics, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+}
+
+func reportCommand(w World) *cobra.Command {
+	f := reportFlags{format: "text"}
+	c := &cobra.Command{
+		Use:   "report DIR...",
+		Short: "Print the result of a run",
+		Example: `  plimsoll report plimsoll-run-1
+  plimsoll report plimsoll-run-1 --metric whole
+  plimsoll report plimsoll-run-1 --format json | jq .`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			out := w.Stdout
+			if f.output != "" {
+				file, err := os.Create(f.output)
+				if err != nil {
+					return fail(Failed, "opening the output: %w", err)
+				}
+				defer file.Close()
+				out = file
+			}
+			for i, dir := range dirs {
+				if i > 0 {
+					fmt.Fprintln(out)
+				}
+				if err := printReport(w, out, dir, f); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	f.add(c)
+	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
+	return c
+}
+
+// printReport reads a run and prints it.
+func printReport(w World, out io.Writer, dir string, f reportFlags) error {
+	r, err := record.Open(dir)
+	if err != nil {
+		return fail(Failed, "%w", err)
+	}
+	res, err := analyze.Run(r, analyze.Options{})
+	if err != nil {
+		return fail(Failed, "%w", err)
+	}
+	return report.Write(out, f.format, res, report.Options{
+		Metric: f.metric, ASCII: f.ascii, Width: width(w), Color: color(w),
+	})
+}
+
+// width is that of the terminal; what is no terminal gets the 100 columns
+// that the table is made for.
+func width(w World) int {
+	if n := w.Width(); n > 0 {
+		return n
+	}
+	return 100
+}
+
+// color says whether to colour: a terminal, and neither NO_COLOR nor dumb.
+func color(w World) bool {
+	return w.Width() > 0 && w.Getenv("NO_COLOR") == "" && w.Getenv("TERM") != "dumb"
+}

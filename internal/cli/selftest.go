@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/oci"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/selftest"
+)
+
+func selftestCommand(w World) *cobra.Command {
+	format, progress := "text", "auto"
+	blocks := 0
+	c := &cobra.Command{
+		Use:   "selftest",
+		Short: "Prove the stopwatch on this machine, in about a minute",
+		Long: `Injects a delay of 5 ms and looks whether it is found, in the right phase and
+nothing else; enters the same environment under two names and looks whether they
+are told apart; and prints the noise floor of this machine, under which no gate
+may be set.`,
+		Example: "  plimsoll selftest\n  plimsoll selftest --blocks 400 --format json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			finish, broken, stop := w.Signals()
+			defer stop()
+			if blocks != 0 && blocks < 20 {
+				return fail(Usage, "--blocks is %d: it must be at least 20", blocks)
+			}
+			o := selftest.Options{Run: s.options(), Blocks: blocks}
+			o.Run.Progress = newProgress(w, progress)
+			o.Run.Finish = finish.Done()
+			s.addRuntime(finish, &o)
+			res, err := selftest.Run(broken, o)
+			if err != nil {
+				if finish.Err() != nil {
+					return fail(Interrupted, "interrupted")
+				}
+				return fail(Failed, "%w", err)
+			}
+			if format == "json" {
+				err = printJSON(w.Stdout, res)
+			} else {
+				printSelftest(w, res)
+			}
+			if err == nil && !res.Pass() {
+				return withHint(fail(Failed, "the stopwatch could not be proved here"), "plimsoll doctor says what disturbs this machine; try again when it is quiet")
+			}
+			return err
+		},
+	}
+	formatFlag(c, &format, "text", "json")
+	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks (default 200)")
+	return c
+}
+
+// addRuntime adds the first bare runtime that can be used here to the test.
+func (s *setting) addRuntime(ctx context.Context, o *selftest.Options) {
+	for _, f := range s.detect(ctx, "oci") {
+		if !f.Usable {
+			return
+		}
+		for _, l := range f.Levels[engine.Runtime] {
+			if l.Usable && (l.Name == "runc" || l.Name == "crun") {
+				path, err := s.world.LookPath(l.Name)
+				if err != nil {
+					continue
+				}
+				o.OCI, o.Runtime = oci.New(), l.Name
+				o.OCIDelayed = func(dir string) (engine.Engine, error) {
+					slow, err := delayedRuntime(dir, l.Name, path)
+					return oci.New(oci.WithRuntime(l.Name, slow)), err
+				}
+				return
+			}
+		}
+	}
+}
+
+// delayedRuntime makes a runtime that sleeps before it creates a container:
+// the probe under another name, told by a file beside it what to do.
+func delayedRuntime(dir, name, path string) (string, error) {
+	slow := filepath.Join(dir, name)
+	if err := os.WriteFile(slow, probe.Binary(), 0o755); err != nil {
+		return "", fmt.Errorf("making a delayed runtime: %w", err)
+	}
+	conf := fmt.Sprintf("%d create %s\n", selftest.Delay.Nanoseconds(), path)
+	if err := os.WriteFile(slow+".delay", []byte(conf), 0o644); err != nil {
+		return "", fmt.Errorf("making a delayed runtime: %w", err)
+	}
+	return slow, nil
+}
+
+func printSelftest(w World, r *selftest.Result) {
+	for _, c := range r.Checks {
+		mark := "pass"
+		if !c.Pass {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(w.Stdout, "%s  %s: %s (wanted: %s)\n", mark, c.Name, c.Text, c.Wanted)
+	}
+	fmt.Fprintln(w.Stdout, "\nNoise floor: under this no gate may be set on this machine.")
+	for _, n := range r.Noise {
+		fmt.Fprintf(w.Stdout, "  %s: %.1f %% of %.2f ms, with %d blocks\n", n.Env, 100*n.Relative, n.MedianNS/1e6, n.Blocks)
+	}
+	for _, t := range r.Remarks {
+		fmt.Fprintln(w.Stdout, t)
+	}
+	fmt.Fprintf(w.Stdout, "Took %.0f s.\n", r.Took)
+}

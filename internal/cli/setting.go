@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/catalogue"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/run"
+	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
+)
+
+// setting is what the measuring commands share: the machine and the engines.
+type setting struct {
+	world   World
+	root    bool
+	state   run.State
+	engines []engine.Engine
+	user    *engine.User
+	noUser  string
+}
+
+// newSetting looks at who we are.
+func newSetting(w World) (*setting, error) {
+	s := &setting{world: w, root: os.Geteuid() == 0, engines: catalogue.All()}
+	var err error
+	if s.state, err = run.StateDir(s.root, w.Getenv); err != nil {
+		return nil, err
+	}
+	s.user, s.noUser = ordinaryUser(w, s.root)
+	return s, nil
+}
+
+// detectKit is a kit for looking only: it has no run.
+func (s *setting) detectKit() *engine.Kit {
+	return &engine.Kit{
+		Dir:      filepath.Join(s.state.Dir, "detect"),
+		Images:   image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath}),
+		LookPath: s.world.LookPath, Getenv: s.world.Getenv,
+		User: s.user, NoUser: s.noUser, Root: s.root,
+	}
+}
+
+// options are what every run needs from outside.
+func (s *setting) options() run.Options {
+	return run.Options{
+		Engines: s.engines, State: s.state, Root: s.root,
+		User: s.user, NoUser: s.noUser,
+		Getenv: s.world.Getenv, LookPath: s.world.LookPath,
+	}
+}
+
+// ordinaryUser finds the user who runs rootless engines: ourselves when we are
+// none but an ordinary user; else $PLIMSOLL_USER, the user behind sudo, or the
+// user "plimsoll" that the lab's set-up makes.
+func ordinaryUser(w World, root bool) (*engine.User, string) {
+	if !root {
+		u, err := user.Current()
+		if err != nil {
+			return nil, "who we are can't be found out: " + err.Error()
+		}
+		return engineUser(u, w.Getenv("XDG_RUNTIME_DIR"))
+	}
+	for _, name := range []string{w.Getenv("PLIMSOLL_USER"), w.Getenv("SUDO_USER"), "plimsoll"} {
+		if name == "" || name == "root" {
+			continue
+		}
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		return engineUser(u, "")
+	}
+	return nil, "there is no ordinary user to run it as (make one, and name it by PLIMSOLL_USER)"
+}
+
+// runtimeDirs are where an ordinary user's runtime directory may lie when
+// nobody logged in to make one.
+func runtimeDirs(uid string) []string {
+	return []string{"/run/user/" + uid, "/run/plimsoll-lab/xdg", "/run/plimsoll-lab/xdg-" + uid}
+}
+
+func engineUser(u *user.User, runtimeDir string) (*engine.User, string) {
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return nil, fmt.Sprintf("user %s has the uid %q", u.Username, u.Uid)
+	}
+	gid, err := strconv.Atoi(u.Gid)
+	if err != nil {
+		return nil, fmt.Sprintf("user %s has the gid %q", u.Username, u.Gid)
+	}
+	eu := &engine.User{Name: u.Username, UID: uid, GID: gid, Home: u.HomeDir, RuntimeDir: runtimeDir}
+	if ids, err := u.GroupIds(); err == nil {
+		for _, id := range ids {
+			if n, err := strconv.Atoi(id); err == nil {
+				eu.Groups = append(eu.Groups, n)
+			}
+		}
+	}
+	if eu.RuntimeDir == "" {
+		dirs := runtimeDirs(u.Uid)
+		if i := slices.IndexFunc(dirs, func(d string) bool { return ownedBy(d, uid) }); i >= 0 {
+			eu.RuntimeDir = dirs[i]
+		}
+	}
+	return eu, ""
+}
+
+// detectLimit bounds one engine's detection: an engine that hangs is reported
+// like one that is not there.
+const detectLimit = 20 * time.Second
+
+// found is what detection said of one engine.
+type found struct {
+	Info engine.Info
+	engine.Detection
+}
+
+// detect looks for the named engines, or all of them.
+func (s *setting) detect(ctx context.Context, names ...string) []found {
+	kit := s.detectKit()
+	var out []found
+	for _, e := range s.engines {
+		info := e.Info()
+		if len(names) > 0 && !slices.Contains(names, info.Name) {
+			continue
+		}
+		out = append(out, found{Info: info, Detection: detectOne(ctx, kit, e)})
+	}
+	return out
+}
+
+func detectOne(ctx context.Context, kit *engine.Kit, e engine.Engine) engine.Detection {
+	ctx, cancel := context.WithTimeout(ctx, detectLimit)
+	defer cancel()
+	return e.Detect(ctx, kit)
+}
+
+// studyCatalogue is what a study can choose from.
+func (s *setting) studyCatalogue() *study.Catalogue {
+	c := &study.Catalogue{Factors: engine.Factors}
+	for _, e := range s.engines {
+		i := e.Info()
+		c.Engines = append(c.Engines, study.EngineInfo{
+			Name: i.Name, Baseline: i.Baseline, Levels: i.Levels, Unverified: i.Unverified, Detached: i.Detached,
+		})
+	}
+	for _, x := range workload.Catalogue() {
+		c.Workloads = append(c.Workloads, study.WorkloadInfo{
+			Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached,
+		})
+	}
+	return c
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/study"
+)
+
+func studiesCommand(w World) *cobra.Command {
+	format := "text"
+	c := &cobra.Command{
+		Use:     "studies",
+		Short:   "List the bundled studies, or show the text of one",
+		Example: "  plimsoll studies\n  plimsoll studies show quick > my.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			cat := s.studyCatalogue()
+			type row struct {
+				Name        string `json:"name"`
+				Title       string `json:"title"`
+				Description string `json:"description,omitempty"`
+				Blocks      int    `json:"blocks"`
+			}
+			var rows []row
+			for _, n := range study.Names() {
+				st, err := study.Load(n, cat)
+				if err != nil {
+					return err
+				}
+				rows = append(rows, row{n, st.Title, st.Description, st.Protocol.Blocks})
+			}
+			if format == "json" {
+				return printJSON(w.Stdout, rows)
+			}
+			tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(tw, "STUDY\tBLOCKS\tWHAT IT IS")
+			for _, r := range rows {
+				fmt.Fprintf(tw, "%s\t%d\t%s\n", r.Name, r.Blocks, r.Title)
+			}
+			return tw.Flush()
+		},
+	}
+	formatFlag(c, &format, "text", "json")
+	c.AddCommand(&cobra.Command{
+		Use:               "show NAME",
+		Short:             "Print the text of a study, to begin one of your own with",
+		Example:           "  plimsoll studies show quick > my.yaml",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeStudies,
+		RunE: func(_ *cobra.Command, args []string) error {
+			src, err := study.Find(args[0])
+			if err != nil {
+				return &exitError{status: Usage, err: err}
+			}
+			_, err = w.Stdout.Write(src.Data)
+			return err
+		},
+	})
+	return c
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/study"
+)
+
+// defaultStudy is what runs when none is named.
+const defaultStudy = "quick"
+
+// studyName gives the study that the arguments name.
+func studyName(args []string) string {
+	if len(args) == 0 {
+		return defaultStudy
+	}
+	return args[0]
+}
+
+// completeStudies completes the name of a bundled study, or a file.
+func completeStudies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return study.Names(), cobra.ShellCompDirectiveDefault
+}
+
+// changes are what the command line changes of a study.
+type changes struct {
+	blocks  int
+	seed    uint64
+	engines []string
+}
+
+func (c *changes) add(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&c.blocks, "blocks", 0, "number of blocks, instead of the study's")
+	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
+	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
+}
+
+// plan reads a study and expands it on this machine.
+func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Plan, error) {
+	cat := s.studyCatalogue()
+	st, err := study.Load(name, cat)
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	if ch.blocks < 0 {
+		return nil, fail(Usage, "--blocks is %d: it must be at least 1", ch.blocks)
+	}
+	if ch.blocks > 0 {
+		st.Protocol.Blocks = ch.blocks
+	}
+	if ch.seed > study.MaxSeed {
+		return nil, fail(Usage, "--seed is %d: it can be at most %d", ch.seed, uint64(study.MaxSeed))
+	}
+	if ch.seed != 0 {
+		st.Protocol.Seed = ch.seed
+	}
+	if err := s.narrow(st, ch.engines); err != nil {
+		return nil, err
+	}
+	usable, err := s.usable(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	p, err := study.Expand(st, cat, study.Options{Usable: usable})
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	return p, nil
+}
+
+// narrow leaves only the named engines, and the baselines, in a study.
+func (s *setting) narrow(st *study.Study, only []string) error {
+	if len(only) == 0 {
+		return nil
+	}
+	for _, n := range only {
+		if !slices.Contains(s.engineNames(), n) {
+			return fail(Usage, "--engine: no engine %q: there are %s", n, strings.Join(s.engineNames(), ", "))
+		}
+	}
+	var keep []study.Entry
+	for _, e := range st.Environments {
+		e.Engines = slices.DeleteFunc(slices.Clone(e.Engines), func(n string) bool {
+			return !slices.Contains(only, n) && !s.baseline(n)
+		})
+		if len(e.Engines) > 0 {
+			keep = append(keep, e)
+		}
+	}
+	st.Environments = keep
+	return nil
+}
+
+func (s *setting) baseline(name string) bool {
+	return slices.ContainsFunc(s.engines, func(e engine.Engine) bool { i := e.Info(); return i.Name == name && i.Baseline })
+}
+
+// usable detects the engines of a study once and answers from that.
+func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map[string]string) (bool, string, string), error) {
+	names := slices.Clone(st.Baselines)
+	for _, e := range s.engines {
+		if e.Info().Baseline {
+			names = append(names, e.Info().Name)
+		}
+	}
+	for _, e := range st.Environments {
+		names = append(names, e.Engines...)
+	}
+	byName := map[string]found{}
+	for _, f := range s.detect(ctx, names...) {
+		byName[f.Info.Name] = f
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fail(Interrupted, "interrupted while looking for engines: %w", err)
+	}
+	return func(name string, levels map[string]string) (bool, string, string) {
+		f, ok := byName[name]
+		if !ok {
+			return false, "this plimsoll has no such engine", ""
+		}
+		if !f.Usable {
+			return false, f.Reason, f.Fix
+		}
+		return usableWith(f, levels)
+	}, nil
+}
+
+// usableWith says whether an engine that is here has these levels too.
+func usableWith(f found, levels map[string]string) (ok bool, reason, fix string) {
+	for _, factor := range slices.Sorted(maps.Keys(levels)) {
+		level := levels[factor]
+		for _, l := range f.Levels[factor] {
+			if l.Name == level && !l.Usable {
+				return false, l.Reason, l.Fix
+			}
+		}
+	}
+	return true, "", ""
+}
+
+// isUsage says whether an error is one of a study's text.
+func isUsage(err error) bool {
+	var e *study.Errors
+	return errors.As(err, &e)
+}

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/record"
+)
+
+// insider turns a payload's report into record.Inside: inodes become "own" or
+// "host", and what is different in every trial (pids, clocks, ids in paths) is
+// left out or made anonymous, so that two containers of the same make give
+// the same Inside.
+type insider struct {
+	runID string
+	host  map[string]string // the host's namespaces, by kind
+}
+
+var namespaceKinds = []string{"mnt", "pid", "net", "ipc", "uts", "user", "cgroup", "time"}
+
+func newInsider(runID string) (*insider, error) {
+	i := &insider{runID: runID, host: map[string]string{}}
+	for _, kind := range namespaceKinds {
+		link, err := os.Readlink("/proc/self/ns/" + kind)
+		if os.IsNotExist(err) {
+			continue // this kernel has no such kind
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading our own namespaces: %w", err)
+		}
+		i.host[kind] = strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]")
+	}
+	return i, nil
+}
+
+// fleeting are the keys that differ from trial to trial by nature, or that
+// have a field of their own.
+var fleeting = []string{
+	"clock.", "pid", "ppid", "uname.nodename", "uid", "gid", "euid", "egid", "uid_map", "gid_map",
+	"ns.", "cap.eff", "cap.bnd", "seccomp", "no_new_privs", "cgroup.", "root.", "uname.release",
+}
+
+func isFleeting(key string) bool {
+	return slices.ContainsFunc(fleeting, func(f string) bool {
+		return key == f || strings.HasSuffix(f, ".") && strings.HasPrefix(key, f)
+	})
+}
+
+// read makes the Inside of one report.
+func (i *insider) read(env string, report map[string]string) record.Inside {
+	in := record.Inside{
+		Env:        env,
+		Namespaces: map[string]string{},
+		UID:        report["uid"] + ":" + report["gid"],
+		UIDMap:     report["uid_map"],
+		GIDMap:     report["gid_map"],
+		CapEff:     report["cap.eff"],
+		CapBnd:     report["cap.bnd"],
+		Seccomp:    report["seccomp"],
+		NoNewPrivs: report["no_new_privs"],
+		Root:       strings.TrimSpace(report["root.fs"] + " " + report["root.mount_options"]),
+		Kernel:     report["uname.release"],
+		More:       map[string]string{},
+	}
+	for _, kind := range namespaceKinds {
+		switch inode := report["ns."+kind]; {
+		case inode == "":
+		case inode == i.host[kind]:
+			in.Namespaces[kind] = "host"
+		default:
+			in.Namespaces[kind] = "own"
+		}
+	}
+	var groups []string
+	for _, key := range slices.Sorted(maps.Keys(report)) {
+		switch {
+		case strings.HasPrefix(key, "cgroup."):
+			groups = append(groups, strings.TrimPrefix(key, "cgroup.")+"="+i.anonymous(report[key]))
+		case !isFleeting(key):
+			in.More[key] = i.anonymous(report[key])
+		}
+	}
+	in.Cgroup = strings.Join(groups, " ")
+	return in
+}
+
+// ids are what engines put into paths: long hexadecimal numbers, and our own
+// names with the number of the trial.
+var ids = regexp.MustCompile(`[0-9a-f]{12,64}`)
+
+func (i *insider) anonymous(s string) string {
+	ours := regexp.MustCompile(regexp.QuoteMeta("plimsoll-"+i.runID) + `[a-z0-9-]*`)
+	return ids.ReplaceAllString(ours.ReplaceAllString(s, "*"), "*")
+}
+
+// differs says in what that matters two containers of one environment differ.
+func differs(a, b record.Inside) string {
+	for _, kind := range namespaceKinds {
+		if a.Namespaces[kind] != b.Namespaces[kind] {
+			return fmt.Sprintf("its %s namespace is %q, not %q", kind, b.Namespaces[kind], a.Namespaces[kind])
+		}
+	}
+	for _, f := range []struct{ what, a, b string }{
+		{"user inside", a.UID, b.UID},
+		{"user map", a.UIDMap, b.UIDMap},
+		{"effective capabilities", a.CapEff, b.CapEff},
+		{"seccomp mode", a.Seccomp, b.Seccomp},
+		{"no_new_privs", a.NoNewPrivs, b.NoNewPrivs},
+		{"root file system", a.Root, b.Root},
+		{"kernel", a.Kernel, b.Kernel},
+	} {
+		if f.a != f.b {
+			return fmt.Sprintf("its %s is %q, not %q", f.what, f.b, f.a)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.More)) {
+		if strings.HasPrefix(key, "limit.") && a.More[key] != b.More[key] {
+			return fmt.Sprintf("its %s is %q, not %q", key, b.More[key], a.More[key])
+		}
+	}
+	return ""
+}
+
+// kernelRelease is the host's.
+func kernelRelease() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+func syncDisks() { unix.Sync() }

@@ -1,0 +1,385 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/host"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
+)
+
+// Options are what a run needs from outside.
+type Options struct {
+	// Run holds what the plan does not: the host's facts, the tool. The rest of
+	// it is filled in here.
+	Run  *record.Run
+	Plan *study.Plan
+	// Dir is where the record goes. With Resume it holds a run that was cut off.
+	Dir    string
+	Resume bool
+
+	Engines  []engine.Engine
+	State    State
+	Root     bool
+	User     *engine.User
+	NoUser   string
+	Getenv   func(string) string
+	LookPath func(string) (string, error)
+	Progress Progress
+
+	// Finish, when done, lets the trial in flight end and then ends the run.
+	Finish <-chan struct{}
+	// OpenLimit bounds the opening of one environment; 0 means two minutes.
+	OpenLimit time.Duration
+}
+
+// Summary is how a run went.
+type Summary struct {
+	Dir         string
+	Trials      int // recorded, in all
+	Failed      int
+	Interrupted bool
+	Excluded    []record.Excluded // those found out while opening
+	Residue     []string
+	// Audit holds what else is new on the machine but not of our name.
+	Audit []string
+}
+
+// ErrNothing is returned where no environment could be opened.
+var ErrNothing = errors.New("no environment could be opened: there is nothing to measure")
+
+type runner struct {
+	Options
+	rec       *record.Run
+	kit       *engine.Kit
+	engines   map[string]engine.Engine
+	session   *session
+	writer    *record.Writer
+	ledger    *Ledger
+	progress  Progress
+	disturb   *host.Sampler
+	calm      *host.Quiet
+	openLimit time.Duration
+	insider   *insider
+
+	sinceGC     int
+	heapAfterGC uint64
+}
+
+// Execute carries a run out and cleans up after it. ctx breaks the trial in
+// flight off; Options.Finish lets it end first. In either case the record can
+// be resumed.
+func Execute(ctx context.Context, o Options) (*Summary, error) {
+	r := &runner{Options: o, rec: o.Run, progress: o.Progress, openLimit: o.OpenLimit, engines: map[string]engine.Engine{}}
+	if r.openLimit == 0 {
+		r.openLimit = 2 * time.Minute
+	}
+	for _, e := range o.Engines {
+		r.engines[e.Info().Name] = e
+	}
+	unlock, err := host.Lock(o.Root, o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	before, err := host.Machine{}.Census(ctx)
+	if err != nil {
+		return nil, errors.Join(err, r.end(nil))
+	}
+	sum := &Summary{Dir: o.Dir}
+	runErr := r.measure(ctx, sum)
+	// Cleaning up must go on though the user has interrupted.
+	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+	defer cancel()
+	return sum, errors.Join(runErr, r.cleanUp(clean, before, sum), r.end(sum))
+}
+
+// begin opens the record, claims the run's folder and builds the kit.
+func (r *runner) begin() (err error) {
+	r.rec.Status = "running"
+	if r.Resume {
+		// The plan was rebuilt from this very record by our caller.
+		var old *record.Run
+		if r.writer, old, err = record.Resume(r.Dir); err != nil {
+			return err
+		}
+		r.rec.ID, r.rec.Started = old.ID, old.Started
+		r.rec.Finished = time.Time{}
+	} else {
+		if r.rec.ID == "" {
+			r.rec.ID = NewRunID()
+		}
+		r.rec.Started = time.Now()
+		r.Plan.Record(r.rec)
+		if r.writer, err = record.Create(r.Dir, r.rec); err != nil {
+			return err
+		}
+	}
+	dir, err := r.State.Claim(r.rec.ID, r.Dir)
+	if err != nil {
+		return errors.Join(err, r.writer.Close())
+	}
+	if r.kit, r.ledger, err = NewKit(r.rec.ID, dir, r.Options); err != nil {
+		return errors.Join(err, r.writer.Close())
+	}
+	r.rec.Tool.Probe = probe.Digest()
+	r.insider, err = newInsider(r.rec.ID)
+	if err == nil {
+		r.disturb, err = host.Machine{}.NewSampler("")
+	}
+	if err == nil {
+		r.calm, err = host.Machine{}.NewQuiet()
+	}
+	return err
+}
+
+// NewKit builds what adapters get from outside, with the run's folder as
+// their own.
+func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
+	path, err := probe.Extract(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	ledger, err := OpenLedger(filepath.Join(dir, "ledger.jsonl"))
+	if err != nil {
+		return nil, nil, err
+	}
+	store := image.NewStore(o.State.Images(), probe.Binary(), image.Options{RunID: id, LookPath: o.LookPath})
+	return &engine.Kit{
+		RunID: id, Dir: dir, ProbePath: path, Images: store,
+		LookPath: o.LookPath, Getenv: o.Getenv,
+		User: o.User, NoUser: o.NoUser, Root: o.Root, Ledger: ledger,
+		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {
+			return probe.Start(ctx, path, opts)
+		},
+	}, ledger, nil
+}
+
+// measure opens the environments and carries out the trials.
+func (r *runner) measure(ctx context.Context, sum *Summary) error {
+	if r.Resume {
+		if err := SweepRun(ctx, r.kit, r.Engines); err != nil {
+			r.progress.Remark("clearing away what the earlier part of this run left: " + err.Error())
+		}
+	}
+	if err := r.openAll(ctx, sum); err != nil {
+		return r.broken(err, sum)
+	}
+	r.describeImages(ctx)
+	if err := r.writer.Update(r.rec); err != nil {
+		return err
+	}
+	if len(r.session.envs) == 0 {
+		return ErrNothing
+	}
+	return r.broken(r.trials(ctx, sum), sum)
+}
+
+// broken turns the end of the context into an interruption.
+func (r *runner) broken(err error, sum *Summary) error {
+	if errors.Is(err, context.Canceled) {
+		sum.Interrupted = true
+		return nil
+	}
+	return err
+}
+
+// describeImages records the images in use.
+func (r *runner) describeImages(ctx context.Context) {
+	seen := map[string]bool{}
+	for _, im := range r.rec.Images {
+		seen[im.Name] = true
+	}
+	for _, e := range r.rec.Environments {
+		name := engine.Spec{Levels: e.Levels}.Level(engine.Image)
+		if name == engine.DefaultLevel {
+			name = "payload"
+		}
+		o := r.session.envs[e.ID]
+		if seen[name] || o == nil || o.virtual {
+			continue
+		}
+		im, err := r.kit.Images.Get(ctx, name)
+		if err != nil {
+			r.progress.Remark("describing image " + name + ": " + err.Error())
+			continue
+		}
+		seen[name] = true
+		r.rec.Images = append(r.rec.Images, record.Image{Name: im.Name, Digest: im.Digest, Tree: im.Tree, Bytes: im.Bytes})
+	}
+}
+
+// trials carries out what is still to be done of the plan.
+func (r *runner) trials(ctx context.Context, sum *Summary) error {
+	insts, err := instances(r.Plan)
+	if err != nil {
+		return err
+	}
+	total, already := r.Plan.Trials(), len(r.writer.Complete())
+	sum.Trials = already
+	r.progress.Planned(total, already)
+	defer r.progress.End()
+	defer collectorOff()()
+
+	pace := newPace(total - already)
+	for p := range r.Plan.From(0) {
+		if r.writer.Complete()[p.Seq] {
+			continue
+		}
+		select {
+		case <-r.Finish:
+			sum.Interrupted = true
+			return nil
+		default:
+		}
+		r.progress.Trial(Upcoming{
+			Done: sum.Trials, Total: total, Failed: sum.Failed,
+			Env: p.Env.ID, Workload: p.Workload.ID,
+			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: pace.left(),
+		})
+		t, res, err := r.carryOut(ctx, p, insts[p.Cell], sum)
+		if err != nil {
+			return err
+		}
+		if err := r.write(t, res); err != nil {
+			return err
+		}
+		sum.Trials++
+		if !t.OK() {
+			sum.Failed++
+		}
+		pace.done()
+	}
+	return nil
+}
+
+// carryOut gives the record of one trial, run or lost.
+func (r *runner) carryOut(ctx context.Context, p study.Trial, inst workload.Instance, sum *Summary) (*record.Trial, engine.Result, error) {
+	if o := r.session.envs[p.Env.ID]; o != nil {
+		return r.trial(ctx, p, o, inst)
+	}
+	return r.lost(p, sum), engine.Result{}, nil
+}
+
+// write appends a trial; what a failed one printed is kept beside it.
+func (r *runner) write(t *record.Trial, res engine.Result) error {
+	if !t.OK() && len(res.Stdout)+len(res.Stderr) > 0 {
+		name, err := r.writer.WriteOutput(t.Seq, res.Stdout, res.Stderr)
+		if err != nil {
+			return err
+		}
+		t.Output = name
+	}
+	return r.writer.Append(t)
+}
+
+// lost is a trial of an environment that was there when the run began and
+// can't be opened now that it is resumed.
+func (r *runner) lost(p study.Trial, sum *Summary) *record.Trial {
+	why := "the environment could not be opened again when the run was resumed"
+	for _, x := range sum.Excluded {
+		if x.ID == p.Env.ID {
+			why += ": " + x.Reason
+		}
+	}
+	t := blank(p)
+	t.At = time.Now()
+	t.Failure = &record.Failure{Class: record.Unavailable, Text: why}
+	return t
+}
+
+// blank is the record of a trial before anything is known of it.
+func blank(p study.Trial) *record.Trial {
+	return &record.Trial{
+		Seq: p.Seq, Block: p.Block, Warmup: p.Warmup,
+		Env: p.Env.ID, Workload: p.Workload.ID, Params: p.Workload.Params,
+	}
+}
+
+// instances gives for each cell of the plan what runs in it.
+func instances(p *study.Plan) ([]workload.Instance, error) {
+	out := make([]workload.Instance, len(p.Cells))
+	for i, c := range p.Cells {
+		rw := p.Workloads[c.Workload]
+		w, err := workload.Find(rw.Name)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = w.Instance(rw.Params); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// cleanUp closes the environments, sweeps what is left and audits the machine.
+func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary) error {
+	r.progress.Step("cleaning up")
+	var errs []error
+	if r.session != nil {
+		errs = append(errs, r.session.closeAll(ctx))
+	}
+	errs = append(errs, SweepRun(ctx, r.kit, r.Engines))
+	ours, others, err := audit(ctx, before, r.kit)
+	sum.Residue, sum.Audit = ours, others
+	r.rec.Residue = ours
+	r.progress.End()
+	return errors.Join(append(errs, err)...)
+}
+
+// end writes the last of the record and lets go of the run's folder.
+func (r *runner) end(sum *Summary) error {
+	r.rec.Status = "interrupted"
+	if sum != nil && !sum.Interrupted {
+		r.rec.Status = "done"
+	}
+	r.rec.Finished = time.Now()
+	errs := []error{r.writer.Update(r.rec), r.writer.Close(), r.ledger.Close()}
+	if sum != nil && len(sum.Residue) == 0 {
+		errs = append(errs, r.State.Release(r.rec.ID))
+	}
+	if r.disturb != nil {
+		errs = append(errs, r.disturb.Close())
+	}
+	if r.calm != nil {
+		errs = append(errs, r.calm.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (r *runner) limit() time.Duration {
+	if l := r.rec.Protocol.TrialLimitNS; l > 0 {
+		return time.Duration(l)
+	}
+	return 30 * time.Second
+}
+
+// dropCaches empties the page cache, dentries and inodes, after writing out
+// what is dirty: see Documentation/admin-guide/sysctl/vm.rst of the kernel.
+func dropCaches() error {
+	syncDisks()
+	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3\n"), 0o200)
+}
+
+// quiet waits until the host is calm, within the bound that host sets: a busy
+// host is a remark on the trial, not a run that never ends.
+func (r *runner) quiet(ctx context.Context) (time.Duration, bool) {
+	c := r.calm.Wait(ctx, host.Limit{})
+	return c.Waited, c.Reached
+}
+
+func (r *runner) inside(env string, report map[string]string) record.Inside {
+	return r.insider.read(env, report)
+}

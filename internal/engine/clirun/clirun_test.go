@@ -165,6 +165,19 @@ func TestFailingStepOfDetachedLife(t *testing.T) {
 	}
 }
 
+// A trial in which nothing failed but something was left out is no success.
+func TestSkippedStep(t *testing.T) {
+	p, job := detached(probe.JobResult{ContainerExit: 5, Commands: []probe.CommandResult{
+		{Exit: 1, Stdout: []byte("x")}, {Exit: 2}, {Skipped: true}}})
+	if f := p.Result(job).Failure; f == nil || f.Class != record.HarnessError {
+		t.Errorf("failure %+v, want class %s", f, record.HarnessError)
+	}
+	p.Steps[2].Cmd.Await = probe.AwaitReady
+	if f := p.Result(job).Failure; f == nil || f.Class != record.NoProof {
+		t.Errorf("failure %+v, want class %s", f, record.NoProof)
+	}
+}
+
 func TestLauncherError(t *testing.T) {
 	p, _ := attached(probe.JobResult{})
 	want := errors.New("gone")

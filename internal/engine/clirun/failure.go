@@ -48,6 +48,9 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 		}
 		return p.engineFailure(name, c)
 	}
+	if f := p.skipped(job); f != nil {
+		return f
+	}
 	if job.ContainerReaped {
 		return p.signalFailure(status(job.ContainerStatus))
 	}
@@ -55,6 +58,21 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 		if n := p.Exit(job); n != nil {
 			return p.signalFailure(*n)
 		}
+	}
+	return nil
+}
+
+// skipped makes sure that a trial without a failed command did not just leave
+// commands out.
+func (p *Plan) skipped(job *probe.JobResult) *record.Failure {
+	for i, c := range job.Commands {
+		if i >= len(p.Steps) || !c.Skipped || p.Steps[i].MayFail || p.Steps[i].Cmd.Await == probe.AwaitGrace {
+			continue
+		}
+		if p.Steps[i].Cmd.Await == probe.AwaitReady {
+			return &record.Failure{Class: record.NoProof, Text: "the payload ended before it had said anything"}
+		}
+		return &record.Failure{Class: record.HarnessError, Text: fmt.Sprintf("%s was left out, though nothing had failed", p.name(i))}
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ type Step struct {
 	// Name, where given, is recorded as a step when the command ends.
 	Name string
 	// MayFail: its failure says nothing about the trial (a kill that comes
-	// when all is over).
+	// when all is over). The launcher does not know this and skips what comes
+	// after a failed command, so that later steps need Cmd.Always.
 	MayFail bool
 }
 

@@ -2,7 +2,6 @@ package oci
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 
 	"plimsoll/internal/engine"
@@ -13,6 +12,8 @@ import (
 
 // plan is the life of one container, in one call or in steps. A bare runtime
 // has no stop: it is SIGTERM, the grace, SIGKILL, as a manager would do it.
+// The payload's status is that of the watched process; gVisor's sandbox ends
+// with it too.
 func (e *environment) plan(task engine.Task, dir string) clirun.Plan {
 	name := task.Name
 	p := clirun.Plan{Task: task}
@@ -39,30 +40,10 @@ func (e *environment) plan(task engine.Task, dir string) clirun.Plan {
 	if e.oneCall {
 		return p
 	}
-	if e.program.wait {
-		// The sandbox's process ends with its own status; the runtime knows
-		// the payload's.
-		waiting := len(p.Steps)
-		add(clirun.Step{Name: "waited", MayFail: true, Cmd: with(e.command("wait", name), func(c *probe.Command) {
-			c.Await = probe.AwaitContainerExit
-		})})
-		p.Exit = func(job *probe.JobResult) *int { return waited(job.Commands[waiting].Stdout) }
-	}
 	add(clirun.Step{End: record.Removed, Cmd: with(e.command("delete", name), func(c *probe.Command) {
-		c.Await = probe.AwaitContainerExit
+		c.Await, c.Always = probe.AwaitContainerExit, true
 	})})
 	return p
-}
-
-// waited reads what `runsc wait` prints.
-func waited(out []byte) *int {
-	var w struct {
-		ExitStatus *int `json:"exitStatus"`
-	}
-	if json.Unmarshal(out, &w) != nil {
-		return nil
-	}
-	return w.ExitStatus
 }
 
 // clear removes a container after a failure, whatever state it is in. A

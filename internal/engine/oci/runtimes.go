@@ -21,9 +21,6 @@ type program struct {
 	usable func() (reason, fix string)
 	// global are its flags before the verb.
 	global func(o global) []string
-	// wait: after start, the runtime must be asked to wait for the container,
-	// since the watched process's status is not the payload's.
-	wait bool
 }
 
 // global is what global flags depend on.
@@ -41,7 +38,7 @@ var programs = []program{
 		global: func(o global) []string { return []string{"--root", o.root} }},
 	{name: "youki", fix: "cargo install youki --locked --features v1,v2,systemd,seccomp",
 		global: func(o global) []string { return []string{"--root", o.root} }},
-	{name: "runsc", fix: "apt-get install runsc", wait: true, global: func(o global) []string {
+	{name: "runsc", fix: "apt-get install runsc", global: func(o global) []string {
 		network := "none"
 		if o.hostNet {
 			network = "host"

@@ -88,7 +88,10 @@ func (s *store) countRemarks(work *Workload, w, e int) []record.Remark {
 	}
 	for _, f := range n.Classes {
 		advice := "its times are of the trials that worked; see output/ for what the engine said"
-		if f.Class == record.TimeOut {
+		switch {
+		case n.Failed == n.Trials:
+			advice = "there is no time of it; see output/ for what the engine said"
+		case f.Class == record.TimeOut:
 			advice = "these are longer than the time limit, not missing: the median of the others is too good"
 		}
 		add("failures", warn, fmt.Sprintf("%s of %d failed (%s): %s", count(f.N, "trial"), n.Trials, f.Class, f.Text), advice)

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// escapes are terminal sequences: CSI, OSC and the two-byte ones.
+var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[@-Z\\\\-_]?")
+
+// maxText bounds a text from outside, in characters.
+const maxText = 300
+
+// clean makes text that came from a container or a file safe for a terminal
+// and a single line: no escape sequences, no control characters, nothing that
+// turns the direction of writing, and not without end.
+func clean(s string) string {
+	if len(s) > 64<<10 {
+		s = s[:64<<10]
+	}
+	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.IsControl(r):
+			return ' '
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+			return -1
+		}
+		return r
+	}, s)
+	return cut(strings.Join(strings.Fields(s), " "), maxText)
+}
+
+// cut shortens s to n characters, the last being an ellipsis.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	r := []rune(s)
+	return string(r[:n-1]) + "…"
+}
+
+// ascii replaces what we write ourselves by something that looks alike and is
+// as wide; whatever else is not ASCII becomes a question mark.
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return r
+		}
+		if a, ok := lookAlike[r]; ok {
+			return a
+		}
+		return '?'
+	}, s)
+}
+
+var lookAlike = map[rune]rune{
+	'×': 'x', 'µ': 'u', '–': '-', '—': '-', '…': '.', '·': '.', '→': '>', '−': '-',
+	'├': '|', '┤': '|', '─': '-', '●': 'o', 'τ': 't', 'δ': 'd', '≥': '>', '’': '\'', '≈': '~',
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/analyze"
+)
+
+// writeMarkdown shows the same as the text, in tables that GitHub renders.
+func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
+	out := bufio.NewWriter(w)
+	para := func(s string) { fmt.Fprintf(out, "%s\n\n", mdEscape(s)) }
+	rankings := rankingsOf(res, opts)
+	groups, hidden := groupRemarks(res, rankings)
+
+	fmt.Fprintf(out, "# %s\n\n", mdEscape(headline(res)))
+	para(protocol(res) + ".")
+	for i, r := range rankings {
+		work := clean(firstOf(r.work.Title, r.work.ID))
+		fmt.Fprintf(out, "## %s: %s\n\n", mdEscape(work), mdEscape(clean(r.table.Metric.Title)))
+		para(clean(firstOf(r.table.Metric.What, r.table.Metric.Title)) + "; " + better(r.table.Metric) + ".")
+		l := layouts[0]
+		l.host = interval
+		mdGrid(out, r.grid(l))
+		for _, s := range r.legend(res.Run.Delta) {
+			para(s)
+		}
+		if s := r.more(l); len(s.rows) > 0 {
+			fmt.Fprintf(out, "### More on %s\n\n", mdEscape(clean(r.table.Metric.Title)))
+			mdGrid(out, s)
+			para(r.moreLegend())
+		}
+		if i+1 == len(rankings) || rankings[i+1].work != r.work {
+			if g := phases(r, rankings); len(g.cols) > 1 {
+				fmt.Fprintf(out, "### Phases of %s (medians)\n\n", mdEscape(work))
+				mdGrid(out, g)
+				reasons, envs := whyMissing(r)
+				for _, why := range reasons {
+					para("n/a, " + clean(why) + ": " + clean(strings.Join(envs[why], ", ")) + ".")
+				}
+			}
+		}
+	}
+	mdRemarks(out, groups, hidden)
+	if len(res.Excluded) > 0 {
+		fmt.Fprintf(out, "## What could not run\n\n")
+		for _, x := range res.Excluded {
+			name := clean(x.ID)
+			if x.Workload != "" {
+				name += " with " + clean(x.Workload)
+			}
+			fmt.Fprintf(out, "- **%s**: %s, %s.", mdEscape(name), mdEscape(clean(x.Kind)), mdEscape(clean(x.Reason)))
+			if x.Fix != "" {
+				fmt.Fprintf(out, " Fix: %s", mdCode(clean(x.Fix)))
+			}
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintf(out, "## What ran\n\n")
+	for _, e := range res.Environments {
+		fmt.Fprintf(out, "- **%s**: %s\n", mdEscape(clean(e.ID)), mdEscape(firstOf(describe(e), "nothing is known of it")))
+	}
+	fmt.Fprintf(out, "\nMachine: %s.\n\nRun: %s.\n\nRepeat: %s\n", mdEscape(machine(res.Run.Host)), mdEscape(when(res)), mdCode(clean(res.Run.Repeat)))
+	return out.Flush()
+}
+
+func mdRemarks(out *bufio.Writer, groups []*remarkGroup, hidden int) {
+	if len(groups) == 0 && hidden == 0 {
+		return
+	}
+	fmt.Fprintf(out, "## Remarks\n\n")
+	for _, g := range groups {
+		fmt.Fprintf(out, "%d. **%s.** %s.", g.number, mdEscape(g.code), mdEscape(g.text()))
+		if g.advice != "" {
+			fmt.Fprintf(out, " *%s.*", mdEscape(clean(g.advice)))
+		}
+		fmt.Fprintln(out)
+	}
+	if hidden > 0 {
+		fmt.Fprintf(out, "\n%s on metrics that are not ranked here: see the format json.\n", plural(hidden, "further remark"))
+	}
+	fmt.Fprintln(out)
+}
+
+// mdGrid writes a grid as a table. Where a note stands instead of cells, it
+// takes the first of their places.
+func mdGrid(out *bufio.Writer, g *grid) {
+	var head, rule []string
+	for _, c := range g.cols {
+		head = append(head, mdEscape(strings.ReplaceAll(c.title, "\n", " ")))
+		if c.right {
+			rule = append(rule, "---:")
+		} else {
+			rule = append(rule, "---")
+		}
+	}
+	line := func(cells []string) { fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | ")) }
+	line(head)
+	line(rule)
+	for _, r := range g.rows {
+		cells := make([]string, len(g.cols))
+		for i := range cells {
+			switch {
+			case r.note != "" && i == r.noteAt:
+				cells[i] = mdEscape(r.note)
+			case r.note != "" && i > r.noteAt:
+			case i < len(r.cells):
+				cells[i] = mdEscape(strings.Join(strings.Fields(r.cells[i]), " "))
+			}
+		}
+		line(cells)
+	}
+	fmt.Fprintln(out)
+}
+
+var mdReplacer = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`)
+
+// mdEscape makes text stand for itself: no markup, no HTML, no table border.
+func mdEscape(s string) string { return mdReplacer.Replace(s) }
+
+// mdCode puts text into a code span, whose fence is longer than any inside.
+func mdCode(s string) string {
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}

@@ -1,0 +1,94 @@
+// Package report renders a result as text, Markdown, CSV and JSON.
+//
+// It is opinionated: a report computes nothing, all numbers come from the
+// result. A number never stands without its n, its failures and its interval;
+// a cell that is missing is shown with its reason; a unit holds for a whole
+// column. Text that comes from containers or files is cleaned before it
+// reaches a terminal.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/analyze"
+)
+
+// Options are for Write. The zero value is a good default.
+type Options struct {
+	// Metric is the only metric to rank by; empty takes the result's choice.
+	Metric string
+	// Sort is the metric to sort by, or "plan" for the study's order; empty
+	// takes the result's choice, else each table's own metric.
+	Sort string
+	// Color uses ANSI colours (text only). The caller minds NO_COLOR.
+	Color bool
+	// Width is that of the terminal, in columns; 0 is 100 (text only).
+	Width int
+	// ASCII writes nothing beyond ASCII (text only).
+	ASCII bool
+	// NoPlot leaves the picture of the intervals out (text only).
+	NoPlot bool
+}
+
+// PlanOrder is the Sort that keeps the study's order.
+const PlanOrder = "plan"
+
+type format struct {
+	name  string
+	write func(io.Writer, *analyze.Result, Options) error
+}
+
+var formats = []format{
+	{"text", writeText},
+	{"markdown", writeMarkdown},
+	{"csv", writeCSV},
+	{"json", writeJSON},
+}
+
+// Formats lists the formats that there are.
+func Formats() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// Write renders the result in a format.
+func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
+	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+	if i < 0 {
+		return fmt.Errorf("no report format %q: choose one of %s", name, strings.Join(Formats(), ", "))
+	}
+	if err := checkMetric(res, opts.Metric, "show"); err != nil {
+		return err
+	}
+	if opts.Sort != PlanOrder {
+		if err := checkMetric(res, opts.Sort, "sort by"); err != nil {
+			return err
+		}
+	}
+	return formats[i].write(w, res, opts)
+}
+
+// checkMetric refuses a metric that no workload of the run has.
+func checkMetric(res *analyze.Result, id, what string) error {
+	if id == "" {
+		return nil
+	}
+	var known []string
+	for _, w := range res.Workloads {
+		for _, t := range w.Tables {
+			if t.Metric.ID == id {
+				return nil
+			}
+			if !slices.Contains(known, t.Metric.ID) {
+				known = append(known, t.Metric.ID)
+			}
+		}
+	}
+	return fmt.Errorf("no metric %q to %s: this run has %s", id, what, strings.Join(known, ", "))
+}

@@ -1,0 +1,252 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/record/recordtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func result(t testing.TB, s recordtest.Spec) *analyze.Result {
+	t.Helper()
+	res, err := analyze.Run(s.Open(t), analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func render(t testing.TB, format string, res *analyze.Result, opts Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, format, res, opts); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func values() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:6]
+	s.Blocks, s.PerBlock, s.Warmup = 4, 1, 0
+	s.Workloads[0].Metrics = []record.Metric{{ID: "events", Unit: "1/s", Better: record.HigherIsBetter, Title: "events", What: "events per second"}}
+	for i, v := range []float64{1000, 990, 985, 960, 700, 12} {
+		s.Envs[i].Values = map[string]float64{"events": v}
+	}
+	return s
+}
+
+func long() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:8]
+	s.Blocks, s.PerBlock = 20, 20
+	return s
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		spec         recordtest.Spec
+		opts         Options
+	}{
+		{"typical.txt", "text", recordtest.Typical(), Options{}},
+		{"typical-wide.txt", "text", recordtest.Typical(), Options{Width: 140}},
+		{"typical-60.txt", "text", recordtest.Typical(), Options{Width: 60}},
+		{"typical-ascii.txt", "text", recordtest.Typical(), Options{ASCII: true, Metric: "whole", Sort: "startup"}},
+		{"typical-color.txt", "text", recordtest.Typical(), Options{Color: true, NoPlot: true, Sort: PlanOrder}},
+		{"values.txt", "text", values(), Options{}},
+		{"long.txt", "text", long(), Options{}},
+		{"typical.md", "markdown", recordtest.Typical(), Options{}},
+		{"typical.csv", "csv", recordtest.Typical(), Options{}},
+		{"typical.json", "json", recordtest.Typical(), Options{}},
+	} {
+		got := render(t, c.format, result(t, c.spec), c.opts)
+		path := filepath.Join("testdata", c.name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", c.name, firstDifference(got, string(want)))
+		}
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		if i >= len(g) || i >= len(w) || g[i] != w[i] {
+			return "got  " + strings.Join(g[min(i, len(g)):min(i+1, len(g))], "") + "\nwant " + strings.Join(w[min(i, len(w)):min(i+1, len(w))], "")
+		}
+	}
+	return ""
+}
+
+// TestFits: whatever the width, no line is wider, and what must not be
+// dropped is there.
+func TestFits(t *testing.T) {
+	for _, s := range []recordtest.Spec{recordtest.Typical(), values(), long()} {
+		res := result(t, s)
+		for w := minWidth; w <= 200; w += 3 {
+			text := render(t, "text", res, Options{Width: w})
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > w {
+					t.Fatalf("width %d: %q has %d", w, l, utf8.RuneCountInString(l))
+				}
+			}
+			if !strings.Contains(text, "failed") || !strings.Contains(text, "start-up, ms") {
+				t.Fatalf("width %d: no failures or no median", w)
+			}
+		}
+	}
+}
+
+func TestASCII(t *testing.T) {
+	for _, r := range render(t, "text", result(t, recordtest.Typical()), Options{ASCII: true}) {
+		if r >= utf8.RuneSelf {
+			t.Fatalf("%q is not ASCII", r)
+		}
+	}
+}
+
+// TestHostile: what a container or a study says reaches no terminal as a
+// command, no page as markup, and breaks no table.
+func TestHostile(t *testing.T) {
+	evil := "a\x1b[2J\x1b]0;pwned\x07b\x9b31m\r\n\x00|<script>`x`\u202e\u200b" + strings.Repeat("z", 5000)
+	s := recordtest.Typical()
+	s.Envs[3].ID = evil
+	s.Envs[4].Unverified = true
+	s.Envs[5].Levels["runtime"] = evil
+	s.Workloads[0].Title = evil
+	s.Excluded[0].Reason = evil
+	s.Excluded[0].Fix = evil
+	s.Residue = []string{evil}
+	s.Name = evil
+	res := result(t, s)
+	for i := range res.Workloads[0].Counts {
+		for k := range res.Workloads[0].Counts[i].Classes {
+			res.Workloads[0].Counts[i].Classes[k].Text = evil
+		}
+	}
+	for _, f := range []string{"text", "markdown", "csv"} {
+		text := render(t, f, res, Options{})
+		for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e", "\u200b", "pwned"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s lets %q through", f, bad)
+			}
+		}
+		if f == "markdown" && strings.Contains(strings.ReplaceAll(text, "`", ""), "a b") && strings.Contains(text, "| <script>") {
+			t.Error("markdown lets HTML through")
+		}
+		if f == "text" {
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > defaultWidth {
+					t.Errorf("a line of %d", utf8.RuneCountInString(l))
+				}
+			}
+		}
+	}
+	// In Markdown HTML stands inside code spans only.
+	for _, l := range strings.Split(render(t, "markdown", res, Options{}), "\n") {
+		if i := strings.Index(l, "<script>"); i >= 0 && !strings.Contains(l[:i], "`` ") {
+			t.Errorf("HTML: %.100q", l)
+		}
+	}
+}
+
+func TestCSVIsComplete(t *testing.T) {
+	res := result(t, recordtest.Typical())
+	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", res, Options{}))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 1 + len(res.Environments)*len(record.LifeCycle) + len(res.Excluded)
+	if len(rows) != want {
+		t.Errorf("%d rows, want %d", len(rows), want)
+	}
+}
+
+func TestJSONComesBack(t *testing.T) {
+	res := result(t, recordtest.Typical())
+	text := render(t, "json", res, Options{})
+	var back analyze.Result
+	if err := json.Unmarshal([]byte(text), &back); err != nil {
+		t.Fatal(err)
+	}
+	if again := render(t, "json", &back, Options{}); again != text {
+		t.Errorf("what was read back differs: %s", firstDifference(again, text))
+	}
+	if back.Schema != analyze.Schema {
+		t.Errorf("schema %d", back.Schema)
+	}
+	// The text can be made from the JSON as well.
+	if render(t, "text", &back, Options{}) != render(t, "text", res, Options{}) {
+		t.Error("the text from the JSON differs")
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	res := result(t, recordtest.Typical())
+	for _, c := range []struct {
+		format string
+		opts   Options
+		want   string
+	}{
+		{"pdf", Options{}, "text, markdown, csv, json"},
+		{"text", Options{Metric: "latency"}, "this run has bootstrap, startup"},
+		{"text", Options{Sort: "latency"}, "sort by"},
+	} {
+		if err := Write(&bytes.Buffer{}, c.format, res, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		v, lo, hi float64
+		want      string
+	}{
+		{322, 316, 331, "322 [316, 331]"},
+		{1.08, 1.05, 1.11, "1.08 [1.05, 1.11]"},
+		{1.08123, 1.08101, 1.08144, "1.0812 [1.0810, 1.0814]"},
+		{0.5404, 0.4, 0.7, "0.54 [0.40, 0.70]"},
+		{0.00123, 0.00122, 0.00124, "0.00123 [0.00122, 0.00124]"},
+		{1.02, 0.97, 1.08, "1.02 [0.97, 1.08]"},
+		{12345, 12000, 12700, "12345 [12000, 12700]"},
+		{-0.001, -3, 3, "0.0 [-3.0, 3.0]"},
+	} {
+		n := numberOf(analyze.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
+		if got := n.value + " " + n.interval; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{560e3, 24e6, 205e6}, "ms"}, {[]float64{560}, "ns"}, {[]float64{5e3, 9e5}, "µs"},
+		{[]float64{2e9, 3e9}, "s"}, {[]float64{1e3, 2e9}, "ms"}, {nil, "ns"},
+	} {
+		if got := scaleFor("ns", c.values).unit; got != c.want {
+			t.Errorf("%v in %s, want %s", c.values, got, c.want)
+		}
+	}
+}

@@ -65,7 +65,8 @@ type Command struct {
 	// container's, whose end is then watched by a pidfd.
 	PidFile string
 	// Signal, when not 0, makes this no process but a signal: it is sent to
-	// the first command's child (or, where a PidFile was read, to that pid).
+	// the child of the first command that is not Mute (or, where a PidFile was
+	// read, to that pid).
 	Signal int
 	// Mute: this command's stdout is not the payload's (docker create prints
 	// an id), so its bytes do not make Ready.
@@ -93,7 +94,7 @@ type Await int
 const (
 	AwaitPrevious      Await = iota // the previous command has ended, unless it is in the background
 	AwaitReady                      // the payload's first byte has come, on any command's stdout
-	AwaitContainerExit              // the container of the pid file, or else the first command's child, has ended
+	AwaitContainerExit              // the container of the pid file, or else the child of the first command that is not Mute, has ended
 	// AwaitGrace: the command before this one has begun Grace ago, and the
 	// container (as of AwaitContainerExit) still has not ended. Where it ends
 	// before that, the command is skipped: its result has Skipped set.

@@ -183,6 +183,24 @@ func TestReadySignalExit(t *testing.T) {
 	}
 }
 
+// TestContainerIsThePayloadsCommand: create is mute, start --attach is not.
+func TestContainerIsThePayloadsCommand(t *testing.T) {
+	l, path := startLauncher(t, Options{})
+	create := Command{Argv: PayloadArgs{Word: "id"}.Argv(path), Mute: true}
+	res := run(t, l, Job{Commands: []Command{
+		create,
+		{Argv: PayloadArgs{Word: "w", Stay: true}.Argv(path), Background: true},
+		{Await: AwaitReady, Signal: int(syscall.SIGTERM)},
+		{Await: AwaitContainerExit},
+	}})
+	if res.Ready != res.Commands[1].First || res.Commands[0].First == 0 {
+		t.Errorf("ready at %d, first bytes at %d and %d", res.Ready, res.Commands[0].First, res.Commands[1].First)
+	}
+	if s := res.Commands[2]; s.Errno != 0 || res.Commands[3].Spawn < res.Commands[1].Exit || res.TimedOut {
+		t.Errorf("signal %+v, waited until %d, container's end %d", s, res.Commands[3].Spawn, res.Commands[1].Exit)
+	}
+}
+
 func TestGraceThenKill(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	const grace = 30 * time.Millisecond

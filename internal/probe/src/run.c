@@ -111,15 +111,17 @@ static void start_process(u32 i) {
 	c->exit = c->exec;
 }
 
-/* start_signal sends to the watched container, or else to the first child. */
+/* start_signal sends to the watched container, or else to the command that
+ * stands for it. */
 static void start_signal(u32 i) {
 	struct course *c = &run.o->courses[i];
+	int pid = run.o->courses[container_command(&run)].pid;
 	long r = -ESRCH;
 	c->spawn = now();
 	if (run.container >= 0)
 		r = sys_pidfd_send_signal(run.container, (int)run.commands[i].signal);
-	else if (!run.watched && run.o->courses[0].pid)
-		r = sys_kill(run.o->courses[0].pid, (int)run.commands[i].signal);
+	else if (!run.watched && pid)
+		r = sys_kill(pid, (int)run.commands[i].signal);
 	c->exec = c->exit = now();
 	c->state = ENDED;
 	if (r < 0) {

@@ -33,6 +33,9 @@ struct job_run {
  * needs us even if nothing happens. */
 int may_start(const struct job_run *r, u32 i);
 i64 wake_at(const struct job_run *r);
+/* container_command is the command that stands for the container where no pid
+ * file was read: the first that carries the payload. */
+u32 container_command(const struct job_run *r);
 
 /* reap.c: reap collects all children that have ended; container_ended notes
  * the end of the watched container; children_left says whether we have

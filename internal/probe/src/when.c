@@ -3,13 +3,20 @@
 
 static int over(const struct course *c) { return c->state >= ENDED; }
 
+u32 container_command(const struct job_run *r) {
+	for (u32 i = 0; i < r->next; i++)
+		if (r->commands[i].argc && !(r->commands[i].flags & CMD_MUTE))
+			return i;
+	return 0;
+}
+
 static int container_over(const struct job_run *r) {
 	if (r->watched)
 		return r->o->container_exit != 0;
 	for (u32 i = 0; i < r->next; i++) /* its pid may still become known */
 		if (*r->commands[i].pidfile && !over(&r->o->courses[i]))
 			return 0;
-	return over(&r->o->courses[0]);
+	return over(&r->o->courses[container_command(r)]);
 }
 
 /* ready_possible: some stream is left that the first byte can come from. */

@@ -1,0 +1,81 @@
+package probe
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cgroup makes a control group of ours, in v2 or else in v1's pids hierarchy,
+// and gives its cgroup.procs and what /proc/self/cgroup says inside of it.
+func cgroup(t *testing.T, name string) (procs, key, path string) {
+	t.Helper()
+	needRoot(t)
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, try := range []struct{ mount, line, key string }{
+		{"/sys/fs/cgroup/pids", ":pids:", "cgroup.pids"},
+		{"/sys/fs/cgroup/unified", "0::", "cgroup.v2"},
+		{"/sys/fs/cgroup", "0::", "cgroup.v2"},
+	} {
+		if _, err := os.Stat(try.mount + "/cgroup.procs"); err != nil || !strings.Contains(string(own), try.line) {
+			continue
+		}
+		dir := filepath.Join(try.mount, name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Logf("%v", err)
+			continue
+		}
+		t.Cleanup(func() {
+			if err := os.Remove(dir); err != nil {
+				t.Errorf("the control group was left behind: %v", err)
+			}
+		})
+		return dir + "/cgroup.procs", try.key, "/" + name
+	}
+	t.Skip("no control group can be made here")
+	return "", "", ""
+}
+
+func TestCgroupOfACommand(t *testing.T) {
+	procs, key, path := cgroup(t, "plimsoll-probe-test-command")
+	l, probe := startLauncher(t, Options{})
+	job := Job{Commands: []Command{
+		{Argv: PayloadArgs{Word: "w", Report: true}.Argv(probe), Cgroups: []string{procs}},
+		{Argv: PayloadArgs{Word: "w", Report: true}.Argv(probe)},
+	}}
+	for i, inside := range []bool{true, false} {
+		res := run(t, l, job).Commands[i]
+		p, err := ParsePayload(res.Stdout, "w")
+		if err != nil {
+			t.Fatalf("%v: %+v", err, res)
+		}
+		if got := strings.HasSuffix(p.Report[key], path); got != inside {
+			t.Errorf("command %d: %s is %q", i, key, p.Report[key])
+		}
+	}
+}
+
+func TestCgroupOfALauncher(t *testing.T) {
+	procs, key, path := cgroup(t, "plimsoll-probe-test-launcher")
+	if key == "cgroup.pids" {
+		if err := os.WriteFile(filepath.Dir(procs)+"/pids.max", []byte("77"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, probe := startLauncher(t, Options{Cgroups: []string{procs}})
+	res := run(t, l, Job{Commands: []Command{{Argv: PayloadArgs{Word: "w", Report: true}.Argv(probe)}}}).Commands[0]
+	p, err := ParsePayload(res.Stdout, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(p.Report[key], path) {
+		t.Errorf("%s is %q, want %q", key, p.Report[key], path)
+	}
+	if key == "cgroup.pids" && p.Report["limit.pids.max"] != "77" {
+		t.Errorf("limit.pids.max is %q", p.Report["limit.pids.max"])
+	}
+}

@@ -1,0 +1,36 @@
+// Package catalogue lists the engines that there are. To add an engine is to
+// add a folder and one line here; the test of this package then asks for the
+// rest.
+package catalogue
+
+import (
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/baseline"
+	"plimsoll/internal/engine/docker"
+	"plimsoll/internal/engine/fake"
+	"plimsoll/internal/engine/oci"
+	"plimsoll/internal/engine/podman"
+)
+
+// All gives every engine, in the order in which they are shown.
+func All() []engine.Engine {
+	return []engine.Engine{
+		baseline.Host{},
+		baseline.Native{},
+		baseline.Floor{},
+		oci.New(),
+		docker.New(),
+		podman.New(),
+		fake.New(),
+	}
+}
+
+// ByName finds an engine.
+func ByName(name string) (engine.Engine, bool) {
+	for _, e := range All() {
+		if e.Info().Name == name {
+			return e, true
+		}
+	}
+	return nil, false
+}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package image
 
 import (
@@ -6,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // writeDirectory unpacks the tree into dir, which must not exist. Everything
@@ -53,4 +57,10 @@ func makeReadable(dir string) error {
 		}
 		return os.Chmod(file, mode)
 	})
+}
+
+// setTime gives the fixed time to a file, or to a link itself.
+func setTime(file string) error {
+	ts := unix.NsecToTimespec(epoch.UnixNano())
+	return unix.UtimesNanoAt(unix.AT_FDCWD, file, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
 }

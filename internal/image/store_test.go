@@ -297,3 +297,45 @@ func TestAStoreThatOthersCanWriteToIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What is unpacked runs, with nothing but what the image has.
+func TestBusyBoxRuns(t *testing.T) {
+	static(t)
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to chroot")
+	}
+	s := storeIn(t, storeDir(t), Options{})
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "test -x /plimsoll-probe && ls /etc && id -un")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: mustPath(t, s, "busybox", Directory)}
+	cmd.Dir, cmd.Env = "/", []string{insidePath}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(out), "resolv.conf\nroot\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The manual lists every image and every format.
+func TestCatalogueIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/images.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range List() {
+		names = append(names, d.Name)
+		if d.What == "" || d.How == "" {
+			t.Errorf("%+v is not described", d)
+		}
+		if !strings.Contains(string(text), "| `"+d.Name+"` | "+d.What+" | ") {
+			t.Errorf("the manual has no row for %s as described", d.Name)
+		}
+	}
+	for f := range baseNames {
+		if !strings.Contains(string(text), "| `"+string(f)+"` |") {
+			t.Errorf("the manual has no row for the format %s", f)
+		}
+	}
+	if len(names) == 0 {
+		t.Error("the catalogue is empty")
+	}
+}

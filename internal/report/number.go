@@ -55,7 +55,7 @@ func scaleFor(unit string, values []float64) scale {
 
 // digits is the number of decimals that an estimate deserves: as many as
 // make a step of the last digit at most half of the interval's half-width,
-// but from two to four significant digits (three where there is no interval),
+// but two or three significant digits (three where there is no interval),
 // and more only to keep the ends of a very narrow interval apart.
 func digits(v, lo, hi float64) int {
 	half := (hi - lo) / 2
@@ -67,7 +67,7 @@ func digits(v, lo, hi float64) int {
 	d := 2 - place
 	if half > 0 {
 		d = int(math.Ceil(-math.Log10(half / 2)))
-		d = min(max(d, 1-place), 3-place)
+		d = min(max(d, 1-place), 2-place)
 	}
 	d = max(0, d)
 	for range 2 {

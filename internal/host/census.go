@@ -191,7 +191,7 @@ func (c *Census) processes(ctx context.Context) error {
 			continue // it has ended meanwhile
 		}
 		n, err := unix.Read(fd, buf)
-		unix.Close(fd)
+		_ = unix.Close(fd) // only read from
 		if err != nil || n <= 0 {
 			continue
 		}

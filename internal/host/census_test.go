@@ -25,6 +25,13 @@ func census(t testing.TB, m Machine) *Census {
 	return c
 }
 
+func gone(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error("taking away what the test made: ", err)
+	}
+}
+
 func stat(pid int, comm string, flags int) string {
 	return fmt.Sprintf("%d (%s) S 1 1 1 0 -1 %d 1 2 3 4 11 22 0 0 20 0 1 0 %d 1 1 1", pid, comm, flags, 1000+pid)
 }
@@ -62,7 +69,8 @@ func TestResidueOnAStoredMachine(t *testing.T) {
 
 	r := census(t, m).Since(before)
 	ours := r.Ours(Marks{RunID: "ab12cd34", Dir: "/var/lib/plimsoll/run/"})
-	var all, mine, certain []string
+	all := make([]string, 0, len(r))
+	mine, certain := make([]string, 0, len(ours)), make([]string, 0, len(ours))
 	for _, it := range r {
 		all = append(all, it.String())
 	}
@@ -142,7 +150,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 	if err := unix.Mount("tmpfs", mnt, "tmpfs", 0, "size=4k"); err != nil {
 		t.Log("no mount is tried: ", err)
 	} else {
-		undo = append(undo, func() { unix.Unmount(mnt, 0) })
+		undo = append(undo, func() { gone(t, unix.Unmount(mnt, 0)) })
 		want = append(want, "mount "+mnt)
 	}
 
@@ -163,7 +171,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 	} else {
 		undo = append(undo, func() {
 			for d := cg; d != top; d = filepath.Dir(d) {
-				os.Remove(d)
+				gone(t, os.Remove(d))
 			}
 		})
 		want = append(want, "cgroup "+cg, "cgroup "+filepath.Dir(cg))
@@ -174,7 +182,10 @@ func TestCensusOfThisMachine(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	undo = append(undo, func() { cmd.Process.Kill(); cmd.Wait() })
+	undo = append(undo, func() {
+		gone(t, cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed, and says so
+	})
 	want = append(want, fmt.Sprintf("process %d", cmd.Process.Pid))
 
 	r := census(t, Machine{}).Since(before)
@@ -220,13 +231,13 @@ func BenchmarkCensus(b *testing.B) {
 		if err := os.Mkdir(parent, 0o755); err != nil {
 			b.Skip("no control group can be made: ", err)
 		}
-		defer os.Remove(parent)
+		defer func() { gone(b, os.Remove(parent)) }()
 		for i := range 1000 {
 			d := filepath.Join(parent, strconv.Itoa(i))
 			if err := os.Mkdir(d, 0o755); err != nil {
 				b.Fatal(err)
 			}
-			defer os.Remove(d)
+			defer func() { gone(b, os.Remove(d)) }()
 		}
 		for b.Loop() {
 			b.ReportMetric(float64(census(b, Machine{}).Count(KindCgroup)), "cgroups")

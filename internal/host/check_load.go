@@ -77,8 +77,9 @@ func (r *reading) busiest() string {
 		l = append(l, use{now.Comm, now.Ticks - was.Ticks})
 	}
 	slices.SortFunc(l, func(a, b use) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.comm, b.comm)) })
-	var names []string
-	for _, u := range l[:min(3, len(l))] {
+	l = l[:min(3, len(l))]
+	names := make([]string, 0, len(l))
+	for _, u := range l {
 		names = append(names, u.comm)
 	}
 	if len(names) == 0 {

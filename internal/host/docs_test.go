@@ -16,8 +16,9 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllSubmatch(text, -1) {
+	found := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllSubmatch(text, -1)
+	rows := make([]string, 0, len(found))
+	for _, m := range found {
 		rows = append(rows, string(m[1]))
 	}
 	if !slices.Equal(rows, Codes) {

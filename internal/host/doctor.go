@@ -86,7 +86,7 @@ func (m Machine) Doctor(ctx context.Context, stateDir string) []record.Remark {
 
 func (e exam) run(ctx context.Context) []record.Remark {
 	r := read(ctx, e)
-	var l []record.Remark
+	l := make([]record.Remark, 0, len(checks))
 	for _, c := range checks {
 		l = append(l, c.look(r)...)
 	}

@@ -31,7 +31,7 @@ func examOf(m Machine, during func()) exam {
 }
 
 func codes(l []record.Remark) []string {
-	var c []string
+	c := make([]string, 0, len(l))
 	for _, r := range l {
 		c = append(c, r.Code+" "+r.Level)
 	}
@@ -57,7 +57,7 @@ func TestDoctorOnStoredMachines(t *testing.T) {
 			m.set(t, "/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
 			m.set(t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
 			if name == "arm64-v1-container" {
-				os.RemoveAll(m.path("/proc/pressure"))
+				gone(t, os.RemoveAll(m.path("/proc/pressure")))
 			}
 			if name == "debian12-vm-hybrid" {
 				m.set(t, "/proc/loadavg", "0.05 0.60 0.82 1/93 26011\n")

@@ -158,10 +158,12 @@ func FuzzParsers(f *testing.F) {
 		if st, err := parseStatus(r()); err == nil && st.CPUs < 0 {
 			t.Error("fewer than no CPUs")
 		}
-		parseOSRelease(r())
-		parseCPUInfo(r())
-		parseLimits(r())
-		lockHolder(r(), 8, 1, 42)
+		_, _ = parseOSRelease(r())
+		_, _ = parseCPUInfo(r())
+		_, _ = parseLimits(r())
+		if pid, err := lockHolder(r(), 8, 1, 42); err == nil && pid < 0 {
+			t.Errorf("process %d", pid)
+		}
 		if n, ok := field([]byte(s), "total="); ok && n < 0 {
 			t.Errorf("a counter of %d", n)
 		}

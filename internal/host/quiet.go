@@ -70,8 +70,7 @@ func (m Machine) NewQuiet() (*Quiet, error) {
 	}
 	cpu, err := openKfile(m, "/proc/pressure/cpu", 256)
 	if err != nil {
-		load.Close()
-		return nil, err
+		return nil, errors.Join(err, load.Close())
 	}
 	return &Quiet{load: load, cpu: cpu, now: time.Now, sleep: time.Sleep}, nil
 }

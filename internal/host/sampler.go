@@ -51,8 +51,7 @@ func (m Machine) NewSampler(cgroup string) (*Sampler, error) {
 		}
 	}
 	if err != nil {
-		s.Close()
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }

@@ -66,12 +66,12 @@ func overwrite(t *testing.T, file, text string) {
 
 func TestSamplerWithoutPSIAndWithoutHypervisor(t *testing.T) {
 	m := stored(t, "ubuntu2404-metal-v2")
-	os.RemoveAll(m.path("/proc/pressure"))
+	gone(t, os.RemoveAll(m.path("/proc/pressure")))
 	s, err := m.NewSampler("/no/such/cgroup")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { gone(t, s.Close()) }()
 	if s.stat != nil {
 		t.Error("/proc/stat is read where nothing can be stolen")
 	}
@@ -86,7 +86,7 @@ func TestSamplerOnThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { gone(t, s.Close()) }()
 	// The counters run on: two samplers see the same order of things.
 	for range 3 {
 		s.Begin()
@@ -107,7 +107,7 @@ func fakeQuiet(t *testing.T, m Machine, during func(now time.Duration)) *Quiet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { q.Close() })
+	t.Cleanup(func() { gone(t, q.Close()) })
 	var now time.Duration
 	q.now = func() time.Time { return time.Unix(0, int64(now)) }
 	q.sleep = func(d time.Duration) {
@@ -173,7 +173,7 @@ func TestQuiet(t *testing.T) {
 	})
 	t.Run("without PSI", func(t *testing.T) {
 		m := machine()
-		os.RemoveAll(m.path("/proc/pressure"))
+		gone(t, os.RemoveAll(m.path("/proc/pressure")))
 		if c := fakeQuiet(t, m, nil).Wait(t.Context(), Limit{}); !c.Reached {
 			t.Errorf("%+v", c)
 		}
@@ -200,7 +200,7 @@ func BenchmarkSampler(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { gone(b, s.Close()) }()
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Begin()
@@ -213,7 +213,7 @@ func BenchmarkQuiet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer q.Close()
+	defer func() { gone(b, q.Close()) }()
 	reached := 0
 	for b.Loop() {
 		if q.Wait(context.Background(), Limit{}).Reached {

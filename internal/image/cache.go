@@ -98,18 +98,27 @@ func (s *Store) ensure(ctx context.Context, name string, t tree, f Format) (stri
 }
 
 // make builds an item beside its place and moves it there, the seal last.
-func (s *Store) make(ctx context.Context, name string, t tree, f Format, from, p string) (seal, error) {
+func (s *Store) make(ctx context.Context, name string, t tree, f Format, from, p string) (sl seal, err error) {
 	home := filepath.Dir(p)
 	if err := mkdirAll(s.dir, home); err != nil {
 		return seal{}, err
+	}
+	// We hold the lock: what is half made was left by a killed process.
+	stale, err := filepath.Glob(filepath.Join(home, ".new-*"))
+	if err != nil {
+		return seal{}, err
+	}
+	for _, d := range stale {
+		if err := os.RemoveAll(d); err != nil {
+			return seal{}, err
+		}
 	}
 	tmp, err := os.MkdirTemp(home, ".new-")
 	if err != nil {
 		return seal{}, err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	made := filepath.Join(tmp, filepath.Base(p))
-	var sl seal
 	switch f {
 	case OCILayout:
 		var img v1.Image

@@ -44,7 +44,7 @@ var recipes = []recipe{
 
 // List gives the catalogue, in the order in which it is shown.
 func List() []Description {
-	var l []Description
+	l := make([]Description, 0, len(recipes))
 	for _, r := range recipes {
 		l = append(l, r.Description)
 	}

@@ -223,7 +223,11 @@ func TestDynamicProgramIsRefused(t *testing.T) {
 	if err != nil {
 		t.Skip("no ELF /bin/sh here: ", err)
 	}
-	defer f.Close()
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	if f.Section(".interp") == nil {
 		t.Skip("/bin/sh is static here")
 	}

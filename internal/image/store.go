@@ -113,7 +113,7 @@ func (s *Store) Forget(runID string) error {
 		return &Error{Text: "removing the images of a run", Err: err}
 	}
 	if runID != "" {
-		os.Remove(filepath.Dir(dir)) // only when it is empty
+		_ = os.Remove(filepath.Dir(dir)) // other runs may still be in it
 	}
 	return nil
 }

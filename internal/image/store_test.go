@@ -151,8 +151,12 @@ func TestDamageIsNoticed(t *testing.T) {
 		"a changed file": func(t *testing.T, p string) {
 			write(t, filepath.Join(p, "plimsoll-probe"), "evil")
 		},
-		"it is gone":       func(t *testing.T, p string) { os.RemoveAll(p) },
-		"the seal is gone": func(t *testing.T, p string) { os.Remove(p + ".seal") },
+		"it is gone":       func(t *testing.T, p string) { remove(t, p) },
+		"the seal is gone": func(t *testing.T, p string) { remove(t, p+".seal") },
+		"a killed builder's rest": func(t *testing.T, p string) {
+			remove(t, p)
+			write(t, filepath.Join(filepath.Dir(p), ".new-rest"), "x")
+		},
 		"the seal is torn": func(t *testing.T, p string) { write(t, p+".seal", `{"sum`) },
 	}
 	for name, do := range damage {
@@ -162,6 +166,9 @@ func TestDamageIsNoticed(t *testing.T) {
 			again := mustPath(t, storeIn(t, dir, Options{}), "payload", Directory)
 			if got, err := TreeDigest(again, nil); err != nil || got != want.Tree {
 				t.Errorf("after it: %s %v, want %s", got, err, want.Tree)
+			}
+			if rest := filepath.Join(filepath.Dir(p), ".new-rest"); exists(rest) {
+				t.Errorf("%s is still there", rest)
 			}
 		})
 	}
@@ -175,6 +182,13 @@ func TestDamageIsNoticed(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func remove(t *testing.T, p string) {
+	t.Helper()
+	if err := os.RemoveAll(p); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func write(t *testing.T, file, text string) {
@@ -320,9 +334,7 @@ func TestCatalogueIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
 	for _, d := range List() {
-		names = append(names, d.Name)
 		if d.What == "" || d.How == "" {
 			t.Errorf("%+v is not described", d)
 		}
@@ -335,7 +347,7 @@ func TestCatalogueIsDocumented(t *testing.T) {
 			t.Errorf("the manual has no row for the format %s", f)
 		}
 	}
-	if len(names) == 0 {
+	if len(List()) == 0 {
 		t.Error("the catalogue is empty")
 	}
 }

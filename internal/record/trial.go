@@ -22,6 +22,10 @@ const (
 	HarnessError   Class = "harness-error"    // our own fault
 )
 
+// Classes lists every class.
+var Classes = []Class{Unsupported, Unavailable, Skipped, TimeOut, OutOfMemory, Crash, EngineError,
+	NoProof, WrongComponent, UncleanEnd, BadOutput, HarnessError}
+
 // Failure is why a trial has no times.
 type Failure struct {
 	Class Class  `json:"class"`

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestManualShowsRealTables: what docs/read-a-result.md shows is what the
+// program prints, and it explains every remark that there is.
+func TestManualShowsRealTables(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/read-a-result.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile("testdata/typical.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)
+	if len(blocks) < 4 {
+		t.Fatalf("only %d tables", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(string(golden), b[1]) {
+			t.Errorf("not what is printed: copy it anew from internal/report/testdata/typical.txt:\n%s", b[1])
+		}
+	}
+	codes := 0
+	for _, file := range []string{"../analyze/remarks.go", "../record/reader.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:\badd\(|Code: )"([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
+			codes++
+			if !strings.Contains(string(manual), "`"+m[1]+"`") {
+				t.Errorf("remark %s is not explained", m[1])
+			}
+		}
+	}
+	if codes < 15 {
+		t.Errorf("only %d remarks found in the source", codes)
+	}
+}

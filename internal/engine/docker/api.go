@@ -64,7 +64,7 @@ func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
 	if l.made && l.res.Events[record.Removed] == 0 {
 		if err := l.d.removeContainer(context.WithoutCancel(ctx), l.task.Name); err != nil {
 			left = true
-			l.res.Failure.Text += "; and removing the container: " + err.Error()
+			l.res.Failure.Text += "; " + notRemoved(err)
 		}
 	}
 	if l.out != nil {

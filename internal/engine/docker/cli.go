@@ -103,7 +103,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 		if rerr := env.d.removeContainer(after, task.Name); rerr != nil {
 			env.left = append(env.left, task.Name)
 			if res.Failure != nil {
-				res.Failure.Text += "; and removing the container: " + rerr.Error()
+				res.Failure.Text += "; " + notRemoved(rerr)
 			}
 		}
 		return res, err

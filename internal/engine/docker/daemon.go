@@ -100,6 +100,10 @@ func gone(err error) bool {
 // wrong makes an engine.Error out of an error of the client. What is a
 // participle and its object: "creating the container".
 func (d *daemon) wrong(what string, err error) *engine.Error {
+	var known *engine.Error
+	if errors.As(err, &known) {
+		return known
+	}
 	e := &engine.Error{Class: class(err), Text: what, Err: err}
 	switch {
 	case errors.Is(err, os.ErrPermission), strings.Contains(err.Error(), "permission denied while trying to connect"):
@@ -109,6 +113,9 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 	case gone(err):
 		e.Text = fmt.Sprintf("%s: the docker daemon at %s does not answer", what, d.host)
 		e.Fix = restart
+		if client.IsErrConnectionFailed(err) && !errors.Is(err, os.ErrNotExist) {
+			e.Err = nil // it says the same in other words
+		}
 	}
 	return e
 }

@@ -40,7 +40,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	info, err := d.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		e := d.wrong("asking the docker daemon for its state", err)
-		if _, err := kit.LookPath("dockerd"); err != nil && gone(e.Err) {
+		if _, missing := kit.LookPath("dockerd"); missing != nil && gone(err) {
 			e.Text, e.Fix = "Docker is not installed, or its daemon does not run", "apt-get install docker.io"
 		}
 		return unusable(e)

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
 )
 
 // removeLimit bounds the removal of what a failed trial left.
@@ -38,6 +40,15 @@ func (d *daemon) removeContainer(ctx context.Context, name string) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// notRemoved is what a failure says of a container that is still there.
+func notRemoved(err error) string {
+	var e *engine.Error
+	if errors.As(err, &e) && e.Class == record.Unavailable {
+		return "the container is removed when the daemon is back"
+	}
+	return err.Error()
 }
 
 // exists says whether the daemon knows a container.

@@ -40,8 +40,12 @@ func BenchmarkTruth(b *testing.B) {
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	defer cmd.Wait()
-	defer in.Close()
+	defer func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Error(err)
+		}
+	}()
 
 	const block = 10
 	var ours, theirs struct{ first, exit []int64 }

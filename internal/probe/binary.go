@@ -46,7 +46,7 @@ func Extract(dir string) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("extracting the probe: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // it is gone where all went well
 	_, err = f.Write(image)
 	if err == nil {
 		err = f.Chmod(0o755)

@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -23,7 +22,9 @@ func TestLauncherKilledMidJob(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		syscall.Kill(l.PID(), syscall.SIGKILL)
+		if err := syscall.Kill(l.PID(), syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
 	}()
 	_, err := l.Run(context.Background(), Job{Commands: []Command{sh(t, "echo $$ > "+file+"; exec sleep 1000")}})
 	if err == nil || !strings.Contains(err.Error(), "has died") || !strings.Contains(err.Error(), "killed") {
@@ -51,7 +52,9 @@ func TestCloseMidJob(t *testing.T) {
 		ended <- err
 	}()
 	time.Sleep(50 * time.Millisecond)
-	syscall.Kill(l.PID(), syscall.SIGTERM)
+	if err := syscall.Kill(l.PID(), syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
 	if err := <-ended; err == nil {
 		t.Error("no error")
 	}
@@ -85,7 +88,7 @@ func TestParentKilled(t *testing.T) {
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestParentKilled$")
-	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_PARENT=1")
+	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_PARENT=1", "PLIMSOLL_TEST_PROBE="+probePath(t), "TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -95,9 +98,12 @@ func TestParentKilled(t *testing.T) {
 	}
 	var launcher, child, stray int
 	_, err = fmt.Fscan(out, &launcher, &child, &stray)
-	cmd.Process.Kill()
-	io.Copy(io.Discard, out)
-	cmd.Wait()
+	if e := cmd.Process.Kill(); e != nil {
+		t.Error(e)
+	}
+	if e := cmd.Wait(); e == nil {
+		t.Error("the parent ended by itself")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +115,12 @@ func TestParentKilled(t *testing.T) {
 func parent(t *testing.T) {
 	dir := t.TempDir()
 	l, _ := startLauncher(t, Options{})
-	go l.Run(context.Background(), Job{Commands: []Command{
-		sh(t, "setsid sleep 1000 & echo $! $$ > "+dir+"/x; mv "+dir+"/x "+dir+"/pids; exec sleep 1000")}})
+	job := Job{Commands: []Command{
+		sh(t, "setsid sleep 1000 & echo $! $$ > "+dir+"/x; mv "+dir+"/x "+dir+"/pids; exec sleep 1000")}}
+	go func() { _, _ = l.Run(context.Background(), job) }()
 	for {
 		b, err := os.ReadFile(dir + "/pids")
 		if err == nil {
-			os.RemoveAll(dir) // we are going to be killed
 			fmt.Print(l.PID(), " ", string(b))
 			time.Sleep(time.Minute)
 		}

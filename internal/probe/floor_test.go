@@ -106,7 +106,7 @@ func TestFloorIsolates(t *testing.T) {
 			if test.user {
 				want = "cloned mapped private overlay proc pivot exec"
 			}
-			var names []string
+			names := make([]string, 0, len(c.Steps))
 			last := c.Spawn
 			for _, s := range c.Steps {
 				names = append(names, s.Name)
@@ -185,8 +185,10 @@ func TestFloorWithoutRoot(t *testing.T) {
 	needRoot(t) // to become somebody else; TestFloorIsolates covers who is nobody already
 	l, path := startLauncher(t, Options{})
 	dir := t.TempDir()
-	os.Chmod(filepath.Dir(dir), 0o755)
-	os.Chmod(dir, 0o777)
+	open(t, dir)
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
 	c := sh(t, `set -e; cd `+dir+`; mkdir l u w m; cp `+path+` l/`+FileName+`
 exec `+path+` floor --user --net $PWD/l $PWD/u $PWD/w $PWD/m -- /`+FileName+` payload w --report`)
 	c.SetUser, c.UID, c.GID = true, 1234, 2345

@@ -83,7 +83,7 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 		return nil, err
 	}
 	if err := l.hello(ctx); err != nil {
-		l.Close()
+		_ = l.Close() // err says it all
 		return nil, err
 	}
 	return l, nil
@@ -113,7 +113,7 @@ func (l *Launcher) hello(ctx context.Context) error {
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
 	}
-	defer context.AfterFunc(ctx, func() { l.answers.SetReadDeadline(time.Unix(1, 0)) })()
+	defer context.AfterFunc(ctx, func() { _ = l.answers.SetReadDeadline(time.Unix(1, 0)) })()
 	h, _, err := l.receive(deadline)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -165,7 +165,7 @@ func (l *Launcher) exchange(ctx context.Context, job *Job) (*JobResult, bool, er
 		defer context.AfterFunc(ctx, func() {
 			b := appendHeader(nil, frameAbort, seq)
 			finishFrame(b)
-			l.send(b) // where this fails, so does the read
+			_ = l.send(b) // where this fails, so does the read
 		})()
 	}
 	limit, cleanup, _ := job.limits()
@@ -224,7 +224,7 @@ func (l *Launcher) receive(deadline time.Time) (header, []byte, error) {
 // death makes the reason why the launcher can't be used any more, and sees to
 // it that it has ended.
 func (l *Launcher) death(err error) error {
-	l.Close()
+	_ = l.Close()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) {
 		<-l.done
 		return fmt.Errorf("the launcher (pid %d) has died: %v; start another one", l.PID(), l.cmd.ProcessState)
@@ -245,7 +245,7 @@ func (l *Launcher) Close() error {
 		select {
 		case <-l.done:
 		case <-time.After(closePatience):
-			l.cmd.Process.Kill()
+			_ = l.cmd.Process.Kill() // where it has just ended
 			<-l.done
 		}
 		l.answers.Close()

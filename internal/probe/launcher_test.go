@@ -271,7 +271,9 @@ func TestStrays(t *testing.T) {
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Errorf("the stray: %v", err)
 	}
-	l.Close()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 	gone(t, pid)
 }
 

@@ -162,7 +162,7 @@ func TestPayloadNonBlockingStdout(t *testing.T) {
 	}
 	argv := PayloadArgs{Word: "w", Report: true}.Argv(probePath(t))
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Files: []uintptr{0, uintptr(fds[1]), 2}})
-	syscall.Close(fds[1])
+	_ = syscall.Close(fds[1])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,11 @@ func probePath(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +65,16 @@ func run(t testing.TB, l *Launcher, job Job) *JobResult {
 		t.Fatal(err)
 	}
 	return res
+}
+
+// open lets other users enter a directory of t.TempDir.
+func open(t testing.TB, dir string) {
+	t.Helper()
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func needRoot(t testing.TB) {

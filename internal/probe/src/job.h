@@ -22,7 +22,7 @@ enum {
 	MAX_POOL = 16 << 20, /* output of all streams together */
 	MAX_STEPS = 12,
 	MAX_EXCHANGES = 4096,
-	MAX_STRAYS = 256
+	MAX_STRAYS = 4096
 };
 
 enum { /* command flags */

@@ -7,58 +7,6 @@
 
 static struct job_run run;
 static char pool[MAX_POOL];
-static char discard[65536];
-
-static void stream_close(struct stream *s) {
-	if (s->fd >= 0)
-		sys_close(s->fd);
-	s->fd = -1;
-}
-
-static void stdin_close(struct course *c) {
-	if (c->stdin_fd >= 0)
-		sys_close(c->stdin_fd);
-	c->stdin_fd = -1;
-}
-
-/* stream_read reads once; it must not block, so something must be there. */
-static void stream_read(struct course *c, struct stream *s, i64 at) {
-	u32 room = run.job->output_limit - s->len;
-	char *to = room ? s->data + s->len : discard;
-	long n = sys_read(s->fd, to, room ? room : sizeof(discard));
-	if (n == -EINTR || n == -EAGAIN)
-		return;
-	if (n <= 0) {
-		stream_close(s);
-		return;
-	}
-	if (room)
-		s->len += (u32)n;
-	else
-		s->dropped += n;
-	if (s == &c->out && run.commands[c - run.o->courses].calibrate)
-		exchange_feed(&run, c, to, (usize)n, at);
-}
-
-static void stream_drain(struct course *c, struct stream *s) {
-	/* A pipe's worth and some more: whoever goes on writing must not keep us. */
-	for (int i = 0; i < 64 && s->fd >= 0; i++) {
-		struct pollfd f = {s->fd, POLLIN, 0};
-		struct __kernel_timespec none = {0, 0};
-		if (sys_ppoll(&f, 1, &none) <= 0)
-			break;
-		if ((f.revents & POLLIN) && !c->first && s == &c->out)
-			run_first(&run, c, now());
-		stream_read(c, s, now());
-	}
-	stream_close(s);
-}
-
-void run_first(struct job_run *r, struct course *c, i64 at) {
-	c->first = at;
-	if (!r->o->ready && !(r->commands[c - r->o->courses].flags & CMD_MUTE))
-		r->o->ready = at;
-}
 
 /* open_fds makes the child's 0, 1 and 2 and keeps our ends. */
 static long open_fds(const struct command *cmd, struct course *c, int fds[3]) {
@@ -238,14 +186,14 @@ static int look(void) {
 	at = now();
 	for (usize i = 3; i < n; i++)
 		if ((fds[i].revents & POLLIN) && fds[i].fd == who[i]->out.fd && !who[i]->first)
-			run_first(&run, who[i], at);
+			stream_first(&run, who[i], at);
 	if (fds[2].revents)
 		container_ended(&run, at);
 	if (fds[1].revents && reap(&run, at) < 0)
 		return -1;
 	for (usize i = 3; i < n; i++)
 		if (fds[i].revents)
-			stream_read(who[i], fds[i].fd == who[i]->out.fd ? &who[i]->out : &who[i]->err, at);
+			stream_read(&run, who[i], fds[i].fd == who[i]->out.fd ? &who[i]->out : &who[i]->err, at);
 	if (fds[0].revents && request(at) < 0)
 		return -1;
 	if (at >= run.deadline) {
@@ -288,9 +236,11 @@ static void begin(const struct house *h, const struct job *j, struct outcome *o,
 static void end(void) {
 	for (u32 i = 0; i < run.job->ncommands; i++) {
 		struct course *c = &run.o->courses[i];
-		stream_drain(c, &c->out);
-		stream_drain(c, &c->err);
-		stdin_close(c);
+		stream_drain(&run, c, &c->out);
+		stream_drain(&run, c, &c->err);
+		if (c->stdin_fd >= 0)
+			sys_close(c->stdin_fd);
+		c->stdin_fd = -1;
 	}
 	if (run.container >= 0)
 		sys_close(run.container);

@@ -44,8 +44,12 @@ int reap(struct job_run *r, i64 at);
 void container_ended(struct job_run *r, i64 at);
 int children_left(struct job_run *r);
 
-/* run.c */
-void run_first(struct job_run *r, struct course *c, i64 at);
+/* stream.c: stream_first notes the first byte on a command's stdout;
+ * stream_read reads once, where something is there; stream_drain reads what
+ * is there and closes. */
+void stream_first(struct job_run *r, struct course *c, i64 at);
+void stream_read(struct job_run *r, struct course *c, struct stream *s, i64 at);
+void stream_drain(struct job_run *r, struct course *c, struct stream *s);
 
 /* exchange.c: reads a stream for answers of the clock exchange. */
 void exchange_feed(struct job_run *r, struct course *c, const char *s, usize n, i64 at);

@@ -40,7 +40,7 @@ func (r *Reader) Dir() string { return r.dir }
 func (r *Reader) Remarks() []Remark { return r.remarks }
 
 // Trials yields the trials in the order in which they were run. The trial is
-// valid until the next one: copy what is kept. After an error nothing follows.
+// valid until the next one, with all that it points to: copy what is kept. After an error nothing follows.
 func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 	return func(yield func(*Trial, error) bool) {
 		path := filepath.Join(r.dir, TrialsFile)
@@ -55,10 +55,10 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 		defer f.Close()
 		var seen bitset
 		var t Trial
+		dec := newDecoder()
 		sc := newLineScanner(f, path)
 		for sc.next() {
-			t = Trial{}
-			if err := decodeTrial(sc.line, &t); err != nil {
+			if err := dec.decode(sc.line, &t); err != nil {
 				yield(nil, sc.damage(err))
 				return
 			}
@@ -76,17 +76,6 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 		}
 		r.remarkTorn(sc, "trial")
 	}
-}
-
-func decodeTrial(line []byte, t *Trial) error {
-	t.Seq = -1
-	if err := json.Unmarshal(line, t); err != nil {
-		return err
-	}
-	if t.Seq == -1 {
-		return errNoSeq
-	}
-	return checkSeq(t.Seq)
 }
 
 func checkSeq(seq int) error {

@@ -3,9 +3,11 @@ package record
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,9 +56,18 @@ func read(t testing.TB, dir string) ([]Trial, *Reader, error) {
 
 func clone(t *Trial) Trial {
 	c := *t
-	c.Events = map[Event]int64{}
-	for k, v := range t.Events {
-		c.Events[k] = v
+	c.Events, c.Values, c.Steps = maps.Clone(t.Events), maps.Clone(t.Values), slices.Clone(t.Steps)
+	if t.Exit != nil {
+		v := *t.Exit
+		c.Exit = &v
+	}
+	if t.Client != nil {
+		v := *t.Client
+		c.Client = &v
+	}
+	if t.Host != nil {
+		v := *t.Host
+		c.Host = &v
 	}
 	return c
 }

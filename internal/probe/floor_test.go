@@ -55,11 +55,23 @@ func mounts(t testing.TB) string {
 	return string(b)
 }
 
-// userNamespaces says whether a floor in a user namespace can be made here.
-func userNamespaces(t testing.TB) bool {
+// needUserNamespaces skips where a floor in a user namespace can't be made
+// here; without says that it would be made without root.
+func needUserNamespaces(t testing.TB, without bool) {
 	t.Helper()
-	b, err := os.ReadFile("/proc/sys/user/max_user_namespaces")
-	return err == nil && strings.TrimSpace(string(b)) != "0"
+	for _, knob := range []struct {
+		path, off string
+		always    bool
+	}{
+		{"/proc/sys/user/max_user_namespaces", "0", true},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", false},
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", false},
+	} {
+		b, err := os.ReadFile(knob.path)
+		if err == nil && strings.TrimSpace(string(b)) == knob.off && (knob.always || without) {
+			t.Skipf("user namespaces are switched off here: %s is %s", knob.path, knob.off)
+		}
+	}
 }
 
 func TestFloorIsolates(t *testing.T) {
@@ -71,8 +83,8 @@ func TestFloorIsolates(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			if !test.user {
 				needRoot(t)
-			} else if !userNamespaces(t) {
-				t.Skip("user namespaces are switched off here (user.max_user_namespaces)")
+			} else {
+				needUserNamespaces(t, os.Geteuid() != 0)
 			}
 			l, _ := startLauncher(t, Options{})
 			f := tree(t)
@@ -179,9 +191,7 @@ func TestFloorKilledAtLimit(t *testing.T) {
 
 // TestFloorWithoutRoot runs the launcher as another user, in a user namespace.
 func TestFloorWithoutRoot(t *testing.T) {
-	if !userNamespaces(t) {
-		t.Skip("user namespaces are switched off here (user.max_user_namespaces)")
-	}
+	needUserNamespaces(t, true)
 	needRoot(t) // to become somebody else; TestFloorIsolates covers who is nobody already
 	l, path := startLauncher(t, Options{})
 	dir := t.TempDir()

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,7 +104,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field) {
 	for i := range v.NumField() {
 		if tf := v.Type().Field(i); tf.IsExported() {
 			if fo := fieldOf(tf); fo.required && seen[fo.key] == nil {
-				d.add(d.at(n), fmt.Sprintf("%s has no key %q", f.key, fo.key), "it, since it must be given")
+				d.add(d.at(n), fmt.Sprintf("%s has no key %q", f.key, fo.key), fo.key+": …")
 			}
 		}
 	}
@@ -126,7 +127,7 @@ func (d *decoder) key(k, val *yaml.Node, v reflect.Value) bool {
 		}
 	}
 	rest := restField(v.Type())
-	if rest < 0 || !contains(d.factors, k.Value) {
+	if rest < 0 || !slices.Contains(d.factors, k.Value) {
 		return false
 	}
 	v.Field(rest).Addr().Interface().(*axes).readAxis(d, k, val)
@@ -194,19 +195,13 @@ func firstIsEnough(t reflect.Type) bool {
 	return true
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
 // kindOf says what a node is, for people.
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
+		if len(n.Content) == 0 {
+			return "an empty group of keys"
+		}
 		return "a group of keys"
 	case yaml.SequenceNode:
 		return "a list"

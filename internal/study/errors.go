@@ -95,6 +95,10 @@ func (p *problems) add(at pos, what, expected string) *Error {
 
 // unknown adds that a word is none of the valid ones.
 func (p *problems) unknown(at pos, kind, word string, valid []string) {
+	if len(p.list) >= maxErrors {
+		p.more++
+		return
+	}
 	e := p.add(at, fmt.Sprintf("unknown %s %s", kind, quote(word)), oneOf(valid))
 	e.Suggestion = nearest(word, valid)
 }

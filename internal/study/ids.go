@@ -77,9 +77,12 @@ func (c *combination) id(s *Study, cat *Catalogue, varies []bool, token func(fac
 var vague = map[string]bool{"default": true, "none": true, "host": true, "on": true, "off": true}
 
 // token gives a level's word in an id: the level itself where that is clear,
-// else with its factor: rootless for rootless yes, network-none, seccomp-off.
+// else with its factor: rootless and rootful for yes and
+// no, network-none, seccomp-off.
 func token(factor, level string) string {
 	switch {
+	case factor == "rootless" && level == "no":
+		return "rootful"
 	case level == "yes":
 		return factor
 	case level == "no":

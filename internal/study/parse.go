@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -30,9 +31,13 @@ func parse(path string, data []byte, p *problems) *yaml.Node {
 		p.add(at, what, "a study: YAML text in UTF-8")
 		return nil
 	}
-	var doc yaml.Node
-	err := yaml.Load(data, &doc, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
+	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
 	if err != nil {
+		syntax(whole, err, p)
+		return nil
+	}
+	var doc, second yaml.Node
+	if err := loader.Load(&doc); err != nil && err != io.EOF {
 		syntax(whole, err, p)
 		return nil
 	}
@@ -40,10 +45,17 @@ func parse(path string, data []byte, p *problems) *yaml.Node {
 		p.add(whole, "the file is empty", `a study, which begins with "plimsoll: 1"`)
 		return nil
 	}
+	switch err := loader.Load(&second); {
+	case err == io.EOF:
+	case err != nil:
+		syntax(whole, err, p)
+		return nil
+	default:
+		p.add(pos{path, second.Line, second.Column}, "a second YAML document begins", "one study a file")
+		return nil
+	}
 	root := doc.Content[0]
-	before := len(p.list)
-	refuse(path, root, p)
-	if len(p.list) > before {
+	if !refuse(path, root, p) {
 		return nil
 	}
 	return root
@@ -55,15 +67,15 @@ func notText(path string, data []byte) (pos, string) {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return pos{path, 1, 1}, "the file is in UTF-16"
 	}
-	line, start := 1, 0
+	here := pos{path, 1, 0}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
-		here := pos{path, line, utf8.RuneCount(data[start:i]) + 1}
+		here.col++
 		switch {
 		case r == utf8.RuneError && size == 1:
 			return here, fmt.Sprintf("byte 0x%02x is not UTF-8", data[i])
 		case r == '\n':
-			line, start = line+1, i+1
+			here = pos{path, here.line + 1, 0}
 		case r < ' ' && r != '\t' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85:
 			return here, fmt.Sprintf("control character 0x%02x", r)
 		}
@@ -81,38 +93,44 @@ func syntax(whole pos, err error, p *problems) {
 		if load.ContextMsg != "" && !strings.Contains(what, load.ContextMsg) {
 			what = load.ContextMsg + ": " + what
 		}
-		if load.Mark.Line > 0 {
-			at.line, at.col = load.Mark.Line, max(1, load.Mark.Column)
+		mark := load.Mark
+		if strings.Contains(what, "end of stream") && load.ContextMark.Line > 0 {
+			mark = load.ContextMark // what never ends began there
+		}
+		if mark.Line > 0 {
+			at.line, at.col = mark.Line, max(1, mark.Column)
 		}
 	}
-	switch {
-	case strings.Contains(what, "max depth"):
+	if strings.Contains(what, "max depth") {
 		p.add(at, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a study, which needs six")
-	case strings.Contains(what, "multiple documents"), strings.Contains(what, "expected single document"):
-		p.add(at, "more than one YAML document", "one study a file")
-	case strings.Contains(what, "no documents"):
-		p.add(at, "the file is empty", `a study, which begins with "plimsoll: 1"`)
-	default:
-		p.add(at, "this is no valid YAML: "+what, "")
+		return
 	}
+	p.add(at, "this is no valid YAML: "+what, "")
 }
 
-// refuse walks the tree for what studies do without: anchors and aliases are
-// how a few lines become millions (and cycles), tags how data becomes types.
-func refuse(path string, n *yaml.Node, p *problems) {
+// refuse looks for what studies do without: anchors and aliases are how a few
+// lines become millions (and cycles), tags how data becomes types. One error
+// is enough: where there is one there are many.
+func refuse(path string, n *yaml.Node, p *problems) bool {
 	at := pos{path, n.Line, n.Column}
+	const instead = `the value itself (studies have no anchors and aliases; "common" and "extends" save repetition)`
 	switch {
 	case n.Kind == yaml.AliasNode:
-		p.add(at, fmt.Sprintf("alias *%s", n.Value), `the value written out (studies have no aliases; "common" and "extends" save repetition)`)
-		return
+		p.add(at, fmt.Sprintf("alias %s", quote("*"+n.Value)), instead)
+		return false
 	case n.Anchor != "":
-		p.add(at, fmt.Sprintf("anchor &%s", n.Anchor), `none (studies have no anchors; "common" and "extends" save repetition)`)
+		p.add(at, fmt.Sprintf("anchor %s", quote("&"+n.Anchor)), instead)
+		return false
 	case n.Style&yaml.TaggedStyle != 0:
-		p.add(at, fmt.Sprintf("tag %s", n.Tag), "a plain value (studies have no tags)")
+		p.add(at, fmt.Sprintf("tag %s", quote(n.Tag)), "a plain value (studies have no tags)")
+		return false
 	}
 	for _, c := range n.Content {
-		refuse(path, c, p)
+		if !refuse(path, c, p) {
+			return false
+		}
 	}
+	return true
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }

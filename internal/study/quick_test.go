@@ -1,0 +1,51 @@
+package study
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+// The bundled quick study names what a user will look for, each once.
+func TestQuick(t *testing.T) {
+	cat := catalogue()
+	for i := range cat.Engines {
+		switch e := &cat.Engines[i]; e.Name {
+		case "charliecloud": // it names the level that it can't have
+			e.Levels["network"] = []string{"host", "none"}
+		case "native", "host":
+			e.Levels = map[string][]string{"network": {"host"}}
+		case "podman":
+			e.Levels["rootless"] = []string{"default", "no", "yes"}
+		}
+	}
+	s, err := Load("quick", cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Expand(s, cat, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"native", "floor", "host",
+		"oci/runc", "oci/crun", "oci/runsc",
+		"docker/runc/api", "docker/runc/cli", "docker/crun/api", "docker/runsc/api",
+		"podman/crun/rootful", "podman/runc/rootful", "podman/crun/rootless", "podman/runc/rootless",
+		"charliecloud/directory/network-host", "charliecloud/squashfs/network-host",
+		"apptainer/sif/rootful", "apptainer/sif/rootless", "apptainer/sandbox/rootful", "apptainer/sandbox/rootless",
+		"docker/runc/cli/network-default", "podman/crun/network-default/rootful",
+	}
+	if got := envIDs(p); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
+	// Whole times that are typical, clean-up and quiet check included: the
+	// study promises to be over in 90 s on two cores.
+	typical := map[string]time.Duration{
+		"native": 100 * time.Millisecond, "floor": 100 * time.Millisecond, "host": 100 * time.Millisecond, "charliecloud": 130 * time.Millisecond,
+		"oci": 180 * time.Millisecond, "docker": 430 * time.Millisecond, "podman": 430 * time.Millisecond, "apptainer": 220 * time.Millisecond,
+	}
+	if d := p.Estimate(typical); d > 75*time.Second {
+		t.Errorf("quick takes %s", d)
+	}
+}

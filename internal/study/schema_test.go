@@ -1,0 +1,252 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v4"
+
+	"plimsoll/internal/engine"
+	"plimsoll/studies"
+)
+
+const schemaFile = "../../schema/study.schema.json"
+
+// generate makes the JSON Schema of the study format from the document types.
+// Names of engines, levels and workloads are left open: what there is depends
+// on the catalogue, and the reader says it better.
+func generate(t *testing.T) []byte {
+	t.Helper()
+	pattern := func(p string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: p} }
+	nameSchema := func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Pattern: namePattern, MaxLength: new(uint64(maxWord))}
+	}
+	// A level may look like a number.
+	wordSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{nameSchema(), {Type: "number", Minimum: "0"}}}
+	word := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/word"} }
+	levelsSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{word(), {Type: "array", Items: word(), MinItems: new(uint64(1)), UniqueItems: true}}}
+	levels := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/levels"} }
+	free := func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: levels()}
+	}
+	leaves := map[reflect.Type]func() *jsonschema.Schema{
+		reflect.TypeFor[name](): nameSchema,
+		reflect.TypeFor[text](): func() *jsonschema.Schema {
+			return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxText))}
+		},
+		reflect.TypeFor[words]():    levels,
+		reflect.TypeFor[axes]():     free,
+		reflect.TypeFor[count]():    func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} },
+		reflect.TypeFor[duration](): func() *jsonschema.Schema { return pattern(durationPattern) },
+		reflect.TypeFor[size]():     func() *jsonschema.Schema { return pattern(sizePattern) },
+		reflect.TypeFor[percent]():  func() *jsonschema.Schema { return pattern(percentPattern) },
+		reflect.TypeFor[amount](): func() *jsonschema.Schema {
+			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number", Minimum: "0.01", Maximum: "4096"}, {Type: "string", Enum: []any{none}}}}
+		},
+	}
+	r := &jsonschema.Reflector{
+		Anonymous: true, FieldNameTag: "key", RequiredFromJSONSchemaTags: true, ExpandedStruct: true,
+		Mapper: func(rt reflect.Type) *jsonschema.Schema {
+			if f, ok := leaves[rt]; ok {
+				return f()
+			}
+			return nil
+		},
+	}
+	s := r.Reflect(&document{})
+	s.ID = "" // the schema is a file; it has no address
+	s.Title = "Plimsoll study"
+	s.Description = "What to measure: environments, workloads and a protocol. See docs/studies.md."
+
+	s.Definitions["word"], s.Definitions["levels"] = wordSchema, levelsSchema
+	env := s.Definitions["environment"]
+	env.Properties.Delete("Levels") // stands for the factors, which follow
+	for _, f := range engine.Factors {
+		l := levels()
+		l.Description = "Level of the factor " + f + ", or a list."
+		env.Properties.Set(f, l)
+	}
+	for def, what := range map[string]string{"environment": "An engine by its name, or a matrix.", "workload": "A workload by its name, or with parameters."} {
+		full := s.Definitions[def]
+		s.Definitions[def] = &jsonschema.Schema{Description: what, OneOf: []*jsonschema.Schema{nameSchema(), full}}
+	}
+	// Common and exclusions know the same factors as environments.
+	one := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}
+	when := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}
+	when.Properties.Set(whenEngine, levels())
+	when.Properties.Set(whenWorkload, levels())
+	for _, f := range engine.Factors {
+		one.Properties.Set(f, word())
+		when.Properties.Set(f, levels())
+	}
+	replace := func(in *jsonschema.Schema, key string, with *jsonschema.Schema) {
+		old, ok := in.Properties.Get(key)
+		if !ok {
+			t.Fatalf("the schema has no %s", key)
+		}
+		with.Description = old.Description
+		in.Properties.Set(key, with)
+	}
+	replace(s, "common", one)
+	replace(s.Definitions["exclusion"], "when", when)
+
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(b, '\n')
+}
+
+func TestSchemaIsUpToDate(t *testing.T) {
+	got := generate(t)
+	if *update {
+		if err := os.WriteFile(schemaFile, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("schema/study.schema.json is not what the types give; make it anew with: go test ./internal/study -run Schema -update")
+	}
+}
+
+// valid asks an independent validator.
+func valid(t *testing.T) func(data []byte) error {
+	t.Helper()
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(generate(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := validator.NewCompiler()
+	if err := c.AddResource("study.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("study.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(data []byte) error {
+		var v any
+		if err := yaml.Load(data, &v); err != nil {
+			return err
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		j, err := validator.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			return err
+		}
+		return schema.Validate(j)
+	}
+}
+
+// Every bundled study is valid by the schema and by the reader, says what it
+// is, and bears its file's name.
+func TestBundledStudies(t *testing.T) {
+	check := valid(t)
+	for _, n := range Names() {
+		data, err := studies.FS.ReadFile(n + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := check(data); err != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+		s, err := Load(n, catalogue())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Name != n || s.Title == "" || s.Description == "" {
+			t.Errorf("%s.yaml has name %q, title %q and description %q", n, s.Name, s.Title, s.Description)
+		}
+		if _, err := Expand(s, catalogue(), Options{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Where schema and reader can both judge, they agree: what is wrong in its
+// form is wrong for both. Words that are only missing from the catalogue, and
+// what JSON can't tell, are left to the reader.
+func TestSchemaAgrees(t *testing.T) {
+	check := valid(t)
+	onlyReader := []string{
+		"unknown-engine", "unknown-level", "unknown-workload", "unknown-parameter", "unknown-metric", "unknown-baseline",
+		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control",
+	}
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	tried := 0
+next:
+	for _, f := range files {
+		n := strings.TrimSuffix(filepath.Base(f), ".yaml")
+		for _, o := range onlyReader {
+			if strings.HasPrefix(n, o) && n != "missing-in-entry" {
+				continue next
+			}
+		}
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried++
+		if check(data) == nil && n != "anchor" && n != "merge-key" && n != "tag" && n != "utf-16" {
+			t.Errorf("%s is valid by the schema", n)
+		}
+	}
+	if tried < 30 {
+		t.Errorf("only %d files were tried", tried)
+	}
+}
+
+// The examples of the manual are studies that can be read.
+func TestManual(t *testing.T) {
+	b, err := os.ReadFile("../../docs/studies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := valid(t)
+	blocks := strings.Split(string(b), "```yaml\n")[1:]
+	whole := 0
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		if !strings.HasPrefix(text, "plimsoll:") {
+			text = "plimsoll: 1\nname: t\n" + text
+			for _, k := range []string{"workloads: [hello]\n", "environments: [docker]\n"} {
+				if key, _, _ := strings.Cut(k, " "); !strings.Contains("\n"+text, "\n"+key) {
+					text += k
+				}
+			}
+		} else {
+			whole++
+		}
+		if err := check([]byte(text)); err != nil {
+			t.Errorf("%v in:\n%s", err, text)
+		}
+		s, err := Read(Source{Path: "docs/studies.md", Data: []byte(text)}, catalogue())
+		if err != nil {
+			t.Errorf("%v in:\n%s", err, text)
+			continue
+		}
+		if _, err := Expand(s, catalogue(), Options{}); err != nil {
+			t.Errorf("%v in:\n%s", err, text)
+		}
+	}
+	if len(blocks) < 5 || whole < 1 {
+		t.Errorf("the manual has %d examples, %d of them whole", len(blocks), whole)
+	}
+}

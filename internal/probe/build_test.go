@@ -61,6 +61,7 @@ func TestBinariesAreBuiltFromSource(t *testing.T) {
 // TestSanitized runs the other tests on a build that traps undefined
 // behaviour; there is no library in it that could do more than trap.
 func TestSanitized(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("PLIMSOLL_TEST_PROBE") != "" {
 		t.Skip("these are the tests of another build already")
 	}

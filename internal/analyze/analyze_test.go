@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -306,7 +307,8 @@ func TestForeignTrials(t *testing.T) {
 	}
 }
 
-// BenchmarkRead1M reads and analyses a million trials.
+// BenchmarkRead1M reads and analyses a million trials. Where /proc is there it
+// reports the peak of resident memory too.
 func BenchmarkRead1M(b *testing.B) {
 	dir := recordtest.Big(1_000_000).Write(b)
 	b.ResetTimer()
@@ -317,6 +319,14 @@ func BenchmarkRead1M(b *testing.B) {
 		}
 		if _, err := Run(r, Options{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		for line := range strings.Lines(string(status)) {
+			var kb float64
+			if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kb); err == nil {
+				b.ReportMetric(kb/1024, "peak-MiB")
+			}
 		}
 	}
 }

@@ -44,8 +44,7 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 	var i stats.Interval
 	if len(d) >= minRank {
 		c.Method = "hodges-lehmann"
-		center = stats.HodgesLehmann(d)
-		i, ok = stats.HodgesLehmannInterval(d, stats.Level)
+		center, i, ok = stats.PseudoMedian(d, stats.Level)
 		mean, _, _ := stats.TInterval(d, stats.Level)
 		c.Skewed = math.Abs(mean-center) > i.Width()
 	} else {

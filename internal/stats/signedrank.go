@@ -35,17 +35,24 @@ func pseudoMedian(sorted []float64) float64 {
 // (ibid. 3.3). The last result is false where d cannot carry it: at 95 %
 // fewer than 6 values.
 func HodgesLehmannInterval(d []float64, level float64) (Interval, bool) {
+	_, i, ok := PseudoMedian(d, level)
+	return i, ok
+}
+
+// PseudoMedian gives HodgesLehmann and HodgesLehmannInterval at once.
+func PseudoMedian(d []float64, level float64) (float64, Interval, bool) {
 	n := len(d)
 	if n == 0 {
-		return Interval{}, false
-	}
-	k := signedRankDepth(n, (1-level)/2)
-	if k < 1 {
-		return Interval{}, false
+		return math.NaN(), Interval{}, false
 	}
 	s := Sorted(d)
+	center := pseudoMedian(s)
+	k := signedRankDepth(n, (1-level)/2)
+	if k < 1 {
+		return center, Interval{}, false
+	}
 	m := n * (n + 1) / 2
-	return Interval{Lo: walsh(s, k), Hi: walsh(s, m+1-k)}, true
+	return center, Interval{Lo: walsh(s, k), Hi: walsh(s, m+1-k)}, true
 }
 
 // signedRankDepth is the largest k with P(T ≤ k−1) ≤ tail; 0 where there is none.
@@ -98,9 +105,56 @@ func subsetSums(ranks []int) []float64 {
 }
 
 // walsh is the k-th smallest (from 1) Walsh average of sorted values. It
-// bisects over the representable numbers and counts, so that it needs no
-// memory for n² averages and is exact.
+// narrows an interval by counting, so that it needs no memory for n²
+// averages; once few are left in it, it sorts those. The result is exact.
 func walsh(sorted []float64, k int) float64 {
+	n := len(sorted)
+	// The answer is in (lo, hi], and below counts what is at most lo.
+	lo, hi := math.Inf(-1), sorted[n-1]
+	from, below, upto := sorted[0], 0, n*(n+1)/2
+	few := 64 + n/4
+	for round := 0; upto-below > few; round++ {
+		// Where it would lie, were the averages spread evenly; every third
+		// time the middle, so that no distribution defeats us.
+		f := (float64(k-below) - 0.5) / float64(upto-below)
+		if round%3 == 2 {
+			f = 0.5
+		}
+		mid := from + f*(hi-from)
+		if !(mid > lo && mid < hi) {
+			if mid = from + (hi-from)/2; !(mid > lo && mid < hi) {
+				return walshBits(sorted, k) // equal values: nothing to narrow
+			}
+		}
+		if c := countWalsh(sorted, mid); c >= k {
+			hi, upto = mid, c
+		} else {
+			lo, from, below = mid, mid, c
+		}
+	}
+	rest := make([]float64, 0, upto-below)
+	// For each i, the partners j ≥ i with lo < average ≤ hi stand together,
+	// and their ends move to the left as i grows.
+	right := n - 1
+	left := n - 1
+	for i := range sorted {
+		for right >= 0 && average(sorted[i], sorted[right]) > hi {
+			right--
+		}
+		for left >= 0 && average(sorted[i], sorted[left]) > lo {
+			left--
+		}
+		for j := max(left+1, i); j <= right; j++ {
+			rest = append(rest, average(sorted[i], sorted[j]))
+		}
+	}
+	slices.Sort(rest)
+	return rest[k-below-1]
+}
+
+// walshBits is the same by bisection over the representable numbers: at most
+// 64 counts whatever the values.
+func walshBits(sorted []float64, k int) float64 {
 	lo, hi := ordinal(sorted[0]), ordinal(sorted[len(sorted)-1])
 	for lo < hi {
 		mid := lo + (hi-lo)/2

@@ -16,9 +16,40 @@ const (
 	maxTrials       = 100_000_000
 )
 
+// A view is an engine with its factors by number, since a plan asks for them
+// very often.
+type view struct {
+	*EngineInfo
+	known [][]string
+	usual []string // the level in force where none is named
+}
+
+// views gives each engine's view, by name.
+func views(cat *Catalogue) map[string]*view {
+	out := make(map[string]*view, len(cat.Engines))
+	for i := range cat.Engines {
+		e := &cat.Engines[i]
+		v := &view{EngineInfo: e}
+		for _, f := range cat.Factors {
+			v.known = append(v.known, e.Levels[f])
+			v.usual = append(v.usual, e.resolve(f, ""))
+		}
+		out[e.Name] = v
+	}
+	return out
+}
+
+// level gives the level in force of a factor.
+func (c *combination) level(factor int) string {
+	if c.named[factor] == "" {
+		return c.engine.usual[factor]
+	}
+	return c.named[factor]
+}
+
 // A combination is one environment that a study asks for.
 type combination struct {
-	engine *EngineInfo
+	engine *view
 	// named are the levels as named, by the number of the factor; "" where
 	// the study leaves it to the engine.
 	named []string
@@ -78,7 +109,7 @@ func (c *checker) size(s *Study) {
 
 // combine lists every environment that a study asks for, in its order, each
 // once. A combination that two entries ask for is the same environment.
-func combine(s *Study, cat *Catalogue, remark func(record.Remark)) []combination {
+func combine(s *Study, cat *Catalogue, engines map[string]*view, remark func(record.Remark)) []combination {
 	index := map[string]int{}
 	for i, f := range cat.Factors {
 		index[f] = i
@@ -89,8 +120,8 @@ func combine(s *Study, cat *Catalogue, remark func(record.Remark)) []combination
 	for i := range s.Environments {
 		e := &s.Environments[i]
 		for _, name := range e.Engines {
-			engine := cat.engine(name)
-			base := commonLevels(s, cat, engine, e, missed, remark)
+			engine := engines[name]
+			base := commonLevels(s, cat, engine.EngineInfo, e, missed, remark)
 			each(e.Factors, func(levels []string) {
 				named := slices.Clone(base)
 				for j, l := range levels {
@@ -100,12 +131,13 @@ func combine(s *Study, cat *Catalogue, remark func(record.Remark)) []combination
 					named[index[e.Factors[j].Name]] = l
 				}
 				for _, alias := range orOne(e.As) {
-					key := identity(cat, engine, named, alias)
+					c := combination{engine, named, alias}
+					key := c.identity()
 					if seen[key] {
 						continue
 					}
 					seen[key] = true
-					out = append(out, combination{engine, named, alias})
+					out = append(out, c)
 				}
 			})
 		}
@@ -167,15 +199,16 @@ func each(axes []Axis, f func(levels []string)) {
 
 // identity is the same for two environments that are one: a level that is
 // named and the same level by default are no difference.
-func identity(cat *Catalogue, engine *EngineInfo, named []string, alias string) string {
+func (c *combination) identity() string {
 	var b strings.Builder
-	b.WriteString(engine.Name)
-	for i, f := range cat.Factors {
+	b.Grow(64)
+	b.WriteString(c.engine.Name)
+	for f := range c.named {
 		b.WriteByte('\n')
-		b.WriteString(engine.resolve(f, named[i]))
+		b.WriteString(c.level(f))
 	}
 	b.WriteByte('@')
-	b.WriteString(alias)
+	b.WriteString(c.alias)
 	return b.String()
 }
 

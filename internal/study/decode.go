@@ -23,6 +23,7 @@ type decoder struct {
 // limits from the tag jsonschema.
 type field struct {
 	key      string
+	index    int
 	required bool
 	min, max int64
 	minItems int
@@ -81,6 +82,11 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field) {
 		d.add(d.at(n), fmt.Sprintf("%s is %s", f.key, kindOf(n)), "keys with values, such as "+keysOf(v.Type())[0]+": …")
 		return
 	}
+	fields, rest := fieldsOf(v.Type())
+	valid := keysOf(v.Type())
+	if rest >= 0 {
+		valid = append(valid, d.factors...)
+	}
 	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, val := n.Content[i], n.Content[i+1]
@@ -93,45 +99,46 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field) {
 			continue
 		}
 		seen[k.Value] = k
-		if !d.key(k, val, v) {
-			valid := keysOf(v.Type())
-			if restField(v.Type()) >= 0 {
-				valid = append(valid, d.factors...)
-			}
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.key == k.Value }); i >= 0 {
+			d.key(k, val, v.Field(fields[i].index), fields[i])
+		} else if rest >= 0 && slices.Contains(d.factors, k.Value) {
+			v.Field(rest).Addr().Interface().(*axes).readAxis(d, k, val)
+		} else {
 			d.unknown(d.at(k), "key", k.Value, valid)
 		}
 	}
-	for i := range v.NumField() {
-		if tf := v.Type().Field(i); tf.IsExported() {
-			if fo := fieldOf(tf); fo.required && seen[fo.key] == nil {
-				d.add(d.at(n), fmt.Sprintf("%s has no key %q", f.key, fo.key), fo.key+": …")
-			}
+	for _, fo := range fields {
+		if fo.required && seen[fo.key] == nil {
+			d.add(d.at(n), fmt.Sprintf("%s has no key %q", f.key, fo.key), fo.key+": …")
 		}
 	}
 }
 
 // key gives one key's value to its field.
-func (d *decoder) key(k, val *yaml.Node, v reflect.Value) bool {
-	for i := range v.NumField() {
-		tf := v.Type().Field(i)
-		if !tf.IsExported() {
-			continue
-		}
-		if fo := fieldOf(tf); fo.key == k.Value {
-			if isNull(val) {
-				d.add(d.at(k), fmt.Sprintf("%s has no value", fo.key), "one, or no such line")
-				return true
-			}
-			d.value(val, v.Field(i), fo)
-			return true
+func (d *decoder) key(k, val *yaml.Node, v reflect.Value, f field) {
+	if isNull(val) {
+		d.add(d.at(k), fmt.Sprintf("%s has no value", f.key), "one, or no such line")
+		return
+	}
+	d.value(val, v, f)
+}
+
+// fieldsOf gives the fields of a struct that have a key, and the index of the
+// one that takes the rest, or -1.
+func fieldsOf(t reflect.Type) (fields []field, rest int) {
+	rest = -1
+	for i := range t.NumField() {
+		switch key := t.Field(i).Tag.Get("key"); key {
+		case "":
+		case ",rest":
+			rest = i
+		default:
+			f := fieldOf(t.Field(i))
+			f.index = i
+			fields = append(fields, f)
 		}
 	}
-	rest := restField(v.Type())
-	if rest < 0 || !slices.Contains(d.factors, k.Value) {
-		return false
-	}
-	v.Field(rest).Addr().Interface().(*axes).readAxis(d, k, val)
-	return true
+	return fields, rest
 }
 
 // fieldOf reads the tags of a field.
@@ -157,22 +164,12 @@ func fieldOf(tf reflect.StructField) field {
 }
 
 func keysOf(t reflect.Type) []string {
-	var keys []string
-	for i := range t.NumField() {
-		if k := t.Field(i).Tag.Get("key"); k != "" && k != ",rest" {
-			keys = append(keys, k)
-		}
+	fields, _ := fieldsOf(t)
+	keys := make([]string, len(fields))
+	for i, f := range fields {
+		keys[i] = f.key
 	}
 	return keys
-}
-
-func restField(t reflect.Type) int {
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("key") == ",rest" {
-			return i
-		}
-	}
-	return -1
 }
 
 func firstField(t reflect.Type) int {

@@ -10,17 +10,34 @@ import "strings"
 
 // ids gives every combination its id: short, readable and unique.
 func ids(s *Study, cat *Catalogue, all []combination) []string {
-	varies := varying(cat, all)
+	varies := varying(all)
+	common := make(map[*view][]string)
+	for _, c := range all {
+		if common[c.engine] == nil {
+			common[c.engine] = commonHere(s, cat, c.engine)
+		}
+	}
 	out := make([]string, len(all))
 	count := make(map[string]int, len(all))
 	for i, c := range all {
-		out[i] = c.id(s, cat, varies[c.engine.Name], token)
+		out[i] = c.id(cat, common[c.engine], varies[c.engine], token)
 		count[out[i]]++
 	}
 	for i, c := range all {
 		// Two factors may have levels of the same name.
 		if count[out[i]] > 1 {
-			out[i] = c.id(s, cat, varies[c.engine.Name], longToken)
+			out[i] = c.id(cat, common[c.engine], varies[c.engine], longToken)
+		}
+	}
+	return out
+}
+
+// commonHere gives by factor the common level as far as the engine has it.
+func commonHere(s *Study, cat *Catalogue, engine *view) []string {
+	out := make([]string, len(cat.Factors))
+	for i, f := range cat.Factors {
+		if common := s.Common[f]; common != "" && engine.knows(f, common) {
+			out[i] = engine.resolve(f, common)
 		}
 	}
 	return out
@@ -28,36 +45,31 @@ func ids(s *Study, cat *Catalogue, all []combination) []string {
 
 // varying says for each engine which factors (by number) have more than one
 // level in force among its combinations.
-func varying(cat *Catalogue, all []combination) map[string][]bool {
-	first := map[string][]string{}
-	out := map[string][]bool{}
-	for _, c := range all {
-		levels := first[c.engine.Name]
-		if levels == nil {
-			levels = make([]string, len(cat.Factors))
-			for i, f := range cat.Factors {
-				levels[i] = c.engine.resolve(f, c.named[i])
-			}
-			first[c.engine.Name] = levels
-			out[c.engine.Name] = make([]bool, len(cat.Factors))
-			continue
+func varying(all []combination) map[*view][]bool {
+	first := map[*view]*combination{}
+	out := map[*view][]bool{}
+	for i := range all {
+		c := &all[i]
+		if first[c.engine] == nil {
+			first[c.engine] = c
+			out[c.engine] = make([]bool, len(c.named))
 		}
-		for i, f := range cat.Factors {
-			if levels[i] != c.engine.resolve(f, c.named[i]) {
-				out[c.engine.Name][i] = true
+		for f := range c.named {
+			if c.level(f) != first[c.engine].level(f) {
+				out[c.engine][f] = true
 			}
 		}
 	}
 	return out
 }
 
-func (c *combination) id(s *Study, cat *Catalogue, varies []bool, token func(factor, level string) string) string {
-	parts := []string{c.engine.Name}
+func (c *combination) id(cat *Catalogue, common []string, varies []bool, token func(factor, level string) string) string {
+	parts := make([]string, 1, 8)
+	parts[0] = c.engine.Name
 	for i, f := range cat.Factors {
-		level := c.engine.resolve(f, c.named[i])
-		usual := c.engine.resolve(f, "")
-		if common := s.Common[f]; common != "" && c.engine.knows(f, common) {
-			usual = c.engine.resolve(f, common)
+		level, usual := c.level(i), c.engine.usual[i]
+		if common[i] != "" {
+			usual = common[i]
 			if level == usual {
 				continue
 			}

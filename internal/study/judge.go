@@ -61,11 +61,11 @@ func newJudge(s *Study, cat *Catalogue, usable func(string, map[string]string) (
 // environment judges by what holds on every machine.
 func (j *judge) environment(c *combination) verdict {
 	for i, level := range c.named {
-		f := j.cat.Factors[i]
-		if level == "" || c.engine.knows(f, level) {
+		known := c.engine.known[i]
+		if level == "" || slices.Contains(known, level) {
 			continue
 		}
-		known := c.engine.Levels[f]
+		f := j.cat.Factors[i]
 		if len(known) == 0 {
 			return verdict{kind: Impossible, reason: fmt.Sprintf("%s has no choice of %s.", c.engine.Name, f)}
 		}
@@ -88,7 +88,7 @@ func (j *judge) byRules(c *combination, w *WorkloadInfo) verdict {
 		if _, of := r.When[whenWorkload]; of != (w != nil) {
 			continue
 		}
-		if r.matches(c, w, j.cat) {
+		if r.matches(c, w) {
 			r.used = true
 			return verdict{kind: Impossible, reason: r.Because, source: r.Source}
 		}
@@ -96,7 +96,7 @@ func (j *judge) byRules(c *combination, w *WorkloadInfo) verdict {
 	return verdict{}
 }
 
-func (r *rule) matches(c *combination, w *WorkloadInfo, cat *Catalogue) bool {
+func (r *rule) matches(c *combination, w *WorkloadInfo) bool {
 	if e, ok := r.When[whenEngine]; ok && !slices.Contains(e, c.engine.Name) {
 		return false
 	}
@@ -108,7 +108,7 @@ func (r *rule) matches(c *combination, w *WorkloadInfo, cat *Catalogue) bool {
 		if named == "" {
 			named = DefaultLevel
 		}
-		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.engine.resolve(cat.Factors[f.factor], named)) {
+		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.level(f.factor)) {
 			return false
 		}
 	}

@@ -76,8 +76,9 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	}
 	remark := func(r record.Remark) { p.Remarks = append(p.Remarks, r) }
 
-	asked := combine(s, cat, remark)
-	all := append(missingBaselines(s, cat, asked, remark), asked...)
+	engines := views(cat)
+	asked := combine(s, cat, engines, remark)
+	all := append(missingBaselines(s, cat, engines, asked, remark), asked...)
 	p.addWorkloads(s, cat)
 
 	j := newJudge(s, cat, opts.Usable)
@@ -120,7 +121,7 @@ func draw(seed func() uint64) uint64 {
 // missingBaselines gives native and floor, which every plan has, and host
 // unless the study leaves it out, as far as the study does not list them. A
 // study of simulated engines gets none: nothing measured belongs beside them.
-func missingBaselines(s *Study, cat *Catalogue, asked []combination, remark func(record.Remark)) []combination {
+func missingBaselines(s *Study, cat *Catalogue, engines map[string]*view, asked []combination, remark func(record.Remark)) []combination {
 	var out []combination
 	simulated, real := 0, 0
 	for _, c := range asked {
@@ -143,13 +144,13 @@ func missingBaselines(s *Study, cat *Catalogue, asked []combination, remark func
 	}
 	for i := range cat.Engines {
 		e := &cat.Engines[i]
-		if !e.Baseline || slices.ContainsFunc(asked, func(c combination) bool { return c.engine == e }) {
+		if !e.Baseline || slices.ContainsFunc(asked, func(c combination) bool { return c.engine.EngineInfo == e }) {
 			continue
 		}
 		if e.Name != "native" && e.Name != "floor" && !slices.Contains(s.Baselines, e.Name) {
 			continue
 		}
-		out = append(out, combination{engine: e, named: commonLevels(s, cat, e, nil, nil, remark)})
+		out = append(out, combination{engine: engines[e.Name], named: commonLevels(s, cat, e, nil, nil, remark)})
 		remark(record.Remark{Code: "baseline-added", Level: "info", Env: e.Name,
 			Text: fmt.Sprintf("The baseline %s was added: ratios are taken against it.", e.Name)})
 	}

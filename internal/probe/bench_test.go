@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -14,21 +15,56 @@ import (
 	"time"
 )
 
-// BenchmarkTruth compares the launcher with a plain posix_spawn loop in C:
-// the same program, the same two events, in alternating short blocks of random
-// order. Run: go test -run '^$' -bench Truth -benchtime 2000x ./internal/probe
+// BenchmarkTruth compares the launcher with plain loops in C, over posix_spawn
+// and over vfork: the same program, the same two events, taking turns after
+// each start in random order, so that all three are as cold when it is theirs.
+// Run: go test -run '^$' -bench Truth -benchtime 2000x ./internal/probe
 func BenchmarkTruth(b *testing.B) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		b.Skip("no C compiler on this machine")
 	}
-	loop := b.TempDir() + "/spawn_loop"
-	if out, err := exec.Command(cc, "-O2", "-o", loop, "testdata/spawn_loop.c").CombinedOutput(); err != nil {
+	program := b.TempDir() + "/spawn_loop"
+	if out, err := exec.Command(cc, "-O2", "-o", program, "testdata/spawn_loop.c").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	l, path := startLauncher(b, Options{})
 	argv := PayloadArgs{Word: "w"}.Argv(path)
-	cmd := exec.Command(loop, argv...)
+	names := []string{"launcher", "posix_spawn", "vfork"}
+	starts := []func() (first, exit int64){
+		func() (int64, int64) {
+			c := run(b, l, Job{Commands: []Command{{Argv: argv}}}).Commands[0]
+			if c.Status != 0 || c.First == 0 {
+				b.Fatalf("%+v", c)
+			}
+			return c.First - c.Spawn, c.Exit - c.Spawn
+		},
+		plainLoop(b, program, "posix_spawn", argv),
+		plainLoop(b, program, "vfork", argv),
+	}
+	first, exit := make([][]int64, len(starts)), make([][]int64, len(starts))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range b.N {
+		for _, who := range rng.Perm(len(starts)) {
+			f, e := starts[who]()
+			first[who], exit[who] = append(first[who], f), append(exit[who], e)
+		}
+	}
+	for who, name := range names {
+		f, e := median(first[who]), median(exit[who])
+		b.ReportMetric(f/1e3, "us-first-"+name)
+		b.ReportMetric(e/1e3, "us-exit-"+name)
+		if who > 0 {
+			b.ReportMetric(median(first[0])/f, "ratio-first-to-"+name)
+			b.ReportMetric(median(exit[0])/e, "ratio-exit-to-"+name)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// plainLoop runs the C program and has it start argv once with each call.
+func plainLoop(b *testing.B, program, how string, argv []string) func() (first, exit int64) {
+	cmd := exec.Command(program, append([]string{how}, argv...)...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -40,55 +76,20 @@ func BenchmarkTruth(b *testing.B) {
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	defer func() {
+	b.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
 			b.Error(err)
 		}
-	}()
-
-	const block = 10
-	var ours, theirs struct{ first, exit []int64 }
-	launcher := func() {
-		for range block {
-			c := run(b, l, Job{Commands: []Command{{Argv: argv}}}).Commands[0]
-			if c.Status != 0 || c.First == 0 {
-				b.Fatalf("%+v", c)
-			}
-			ours.first = append(ours.first, c.First-c.Spawn)
-			ours.exit = append(ours.exit, c.Exit-c.Spawn)
+	})
+	lines := bufio.NewReader(out)
+	return func() (first, exit int64) {
+		fmt.Fprintln(in, 1)
+		if _, err := fmt.Fscanln(lines, &first, &exit); err != nil {
+			b.Fatal(err)
 		}
+		return first, exit
 	}
-	plain := func() {
-		fmt.Fprintln(in, block)
-		for range block {
-			var first, exit int64
-			if _, err := fmt.Fscan(out, &first, &exit); err != nil {
-				b.Fatal(err)
-			}
-			theirs.first = append(theirs.first, first)
-			theirs.exit = append(theirs.exit, exit)
-		}
-	}
-	rng := rand.New(rand.NewPCG(1, uint64(b.N)))
-	for i := 0; i < b.N; i += block {
-		if rng.IntN(2) == 0 {
-			launcher()
-			plain()
-		} else {
-			plain()
-			launcher()
-		}
-	}
-	report := func(event string, ours, theirs []int64) {
-		o, t := median(ours), median(theirs)
-		b.ReportMetric(o/1e3, "us-launcher-"+event)
-		b.ReportMetric(t/1e3, "us-posix_spawn-"+event)
-		b.ReportMetric(o/t, "ratio-"+event)
-	}
-	report("first", ours.first, theirs.first)
-	report("exit", ours.exit, theirs.exit)
-	b.ReportMetric(0, "ns/op")
 }
 
 func median(v []int64) float64 {

@@ -1,4 +1,5 @@
-/* spawn_loop.c: what the launcher is compared with: a plain posix_spawn loop.
+/* spawn_loop.c: what the launcher is compared with: a plain loop over
+ * posix_spawn, or over vfork and execve with nothing else between.
  * For each number read from stdin it runs the program so many times and
  * prints, a line each, the ns from just before posix_spawn to the first byte
  * on the program's stdout, and to the return of waitpid. Pipes are made
@@ -8,6 +9,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +27,8 @@ static void must(int bad, const char *what) {
 	}
 }
 
+static int plain_vfork;
+
 static void once(char **argv) {
 	char *env[] = {NULL};
 	char buf[4096];
@@ -38,7 +42,18 @@ static void once(char **argv) {
 	posix_spawn_file_actions_adddup2(&a, out[1], 1);
 	posix_spawn_file_actions_adddup2(&a, err[1], 2);
 	t0 = now();
-	must(posix_spawn(&pid, argv[0], &a, NULL, argv, env), "posix_spawn");
+	if (plain_vfork) {
+		pid = vfork();
+		if (pid == 0) {
+			dup2(out[1], 1);
+			dup2(err[1], 2);
+			execve(argv[0], argv, env);
+			_exit(127);
+		}
+		must(pid < 0, "vfork");
+	} else {
+		must(posix_spawn(&pid, argv[0], &a, NULL, argv, env), "posix_spawn");
+	}
 	close(out[1]);
 	close(err[1]);
 	must(read(out[0], buf, sizeof(buf)) <= 0, "no output");
@@ -53,10 +68,11 @@ static void once(char **argv) {
 
 int main(int argc, char **argv) {
 	int n;
-	must(argc < 2, "usage: spawn_loop PROGRAM ARGS");
+	must(argc < 3, "usage: spawn_loop posix_spawn|vfork PROGRAM ARGS");
+	plain_vfork = strcmp(argv[1], "vfork") == 0;
 	while (scanf("%d", &n) == 1) {
 		while (n-- > 0)
-			once(argv + 1);
+			once(argv + 2);
 		fflush(stdout);
 	}
 	return 0;

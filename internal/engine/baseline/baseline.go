@@ -43,60 +43,19 @@ func usable(names ...string) []engine.Level {
 	return ls
 }
 
-// imageName is the image of a spec.
-func imageName(spec engine.Spec) string {
-	if name := spec.Level(engine.Image); name != engine.DefaultLevel {
-		return name
-	}
-	return "payload"
-}
-
 // directory provides the image's root directory.
 func directory(ctx context.Context, kit *engine.Kit, spec engine.Spec) (string, error) {
-	dir, err := kit.Images.Path(ctx, imageName(spec), image.Directory)
+	dir, err := kit.Images.Path(ctx, engine.ImageName(spec), image.Directory)
 	if err != nil {
 		return "", &engine.Error{Class: record.Unavailable,
-			Text: fmt.Sprintf("providing the image %s for %s", imageName(spec), spec.ID), Err: err}
+			Text: fmt.Sprintf("providing the image %s for %s", engine.ImageName(spec), spec.ID), Err: err}
 	}
 	return dir, nil
 }
 
-// known refuses a level that the engine does not have.
-func known(info engine.Info, spec engine.Spec) error {
-	for factor, level := range spec.Levels {
-		if level == "" || level == engine.DefaultLevel || factor == engine.Image {
-			continue
-		}
-		ok := false
-		for _, l := range info.Levels[factor] {
-			ok = ok || l == level
-		}
-		if !ok {
-			return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("%s has no %s=%s", info.Name, factor, level)}
-		}
-	}
-	return nil
-}
-
 // env is the environment of a payload: that of the images, then the task's.
 func env(task engine.Task) []string {
-	return append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, task.Env...)
-}
-
-// plan makes the trial of one command: its end is also the removal, since
-// there is nothing to remove, and a stop is a signal to it.
-func plan(task engine.Task, cmd probe.Command) clirun.Plan {
-	p := clirun.Plan{Task: task, NoClient: true}
-	cmd.Background = task.Stop != nil
-	p.Steps = append(p.Steps, clirun.Step{Cmd: cmd, Begin: record.Request, End: record.Removed})
-	if task.Stop != nil {
-		p.Steps = append(p.Steps,
-			clirun.Step{Begin: record.Stop,
-				Cmd: probe.Command{Signal: int(unix.SIGTERM), Await: probe.AwaitReady}},
-			clirun.Step{MayFail: true, Name: "grace is over",
-				Cmd: probe.Command{Signal: int(unix.SIGKILL), Await: probe.AwaitGrace, Grace: task.Stop.Grace}})
-	}
-	return p
+	return append([]string{clirun.Path}, task.Env...)
 }
 
 // environment is any baseline, ready for trials.
@@ -129,7 +88,8 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err != nil {
 		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
 	}
-	p := plan(task, cmd)
+	p := clirun.Attached(task, cmd)
+	p.NoClient = true
 	p.OOM = e.Group.OOMWatch()
 	res, err := e.Base.Run(ctx, p)
 	if uerr := undo(); uerr != nil && err == nil && res.Failure == nil {

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/userns"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
@@ -45,41 +46,21 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", "modprobe overlay"
 	}
 	if !kit.Root {
-		if why := userNamespaces(); why != "" {
-			d.Usable, d.Reason = false, why
+		if why, fix := userns.Forbidden(false); why != "" {
+			d.Usable, d.Reason, d.Fix = false, why, fix
 		}
 	}
 	return d
 }
 
-// userNamespaces says why an ordinary user can't make one, as far as settings
-// tell; whether the kernel then allows an overlay in it is tried at Open.
-func userNamespaces() string {
-	for file, wrong := range map[string]string{
-		"/proc/sys/kernel/unprivileged_userns_clone":             "0",
-		"/proc/sys/user/max_user_namespaces":                     "0",
-		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
-	} {
-		if text, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(text)) == wrong {
-			return fmt.Sprintf("ordinary users may not make user namespaces: %s is %s", file, wrong)
-		}
-	}
-	return ""
-}
-
 // Open is documented in engine.Engine.
 func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
-	if err := known(f.Info(), spec); err != nil {
-		return nil, err
-	}
 	d := f.Detect(ctx, kit)
 	if !d.Usable {
 		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
 	}
-	for _, l := range d.Levels[engine.Rootless] {
-		if l.Name == spec.Level(engine.Rootless) && !l.Usable {
-			return nil, &engine.Error{Class: record.Unavailable, Text: l.Reason, Fix: l.Fix}
-		}
+	if err := engine.Refuse(f.Info(), d, spec); err != nil {
+		return nil, err
 	}
 	lower, err := directory(ctx, kit, spec)
 	if err != nil {

@@ -26,7 +26,7 @@ func (Host) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 
 // Open is documented in engine.Engine.
 func (h Host) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
-	if err := known(h.Info(), spec); err != nil {
+	if err := engine.Refuse(h.Info(), h.Detect(ctx, kit), spec); err != nil {
 		return nil, err
 	}
 	// The image is not used, but a spec that names one that does not exist is

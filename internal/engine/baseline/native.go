@@ -31,11 +31,12 @@ func (Native) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 
 // Open is documented in engine.Engine.
 func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
-	if err := known(n.Info(), spec); err != nil {
-		return nil, err
-	}
-	if d := n.Detect(ctx, kit); !d.Usable {
+	d := n.Detect(ctx, kit)
+	if !d.Usable {
 		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(n.Info(), d, spec); err != nil {
+		return nil, err
 	}
 	dir, err := directory(ctx, kit, spec)
 	if err != nil {

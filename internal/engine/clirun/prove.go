@@ -22,14 +22,20 @@ const proveLimit = 30 * time.Second
 // inside: how an adapter shows, at the end of its Open, that the environment
 // works. The error is an *engine.Error.
 func Prove(ctx context.Context, kit *engine.Kit, env engine.Environment, id string) (probe.Payload, error) {
+	p, _, err := ProveResult(ctx, kit, env, id)
+	return p, err
+}
+
+// ProveResult is Prove for those who also want to see what the engine said.
+func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, id string) (probe.Payload, engine.Result, error) {
 	args := probe.PayloadArgs{Word: Word(), Report: true}
 	task := engine.Task{Name: Name(kit.RunID, id, "open-"+Word()[:6]), Limit: proveLimit, Argv: args.Argv(image.ProbePath)}
 	res, err := env.Run(ctx, task)
 	if err != nil {
-		return probe.Payload{}, err
+		return probe.Payload{}, res, err
 	}
 	if f := res.Failure; f != nil {
-		return probe.Payload{}, &engine.Error{Class: f.Class, Text: fmt.Sprintf("trying %s: %s", id, f.Text)}
+		return probe.Payload{}, res, &engine.Error{Class: f.Class, Text: fmt.Sprintf("trying %s: %s", id, f.Text)}
 	}
 	p, err := probe.ParsePayload(res.Stdout, args.Word)
 	if err != nil {
@@ -41,9 +47,9 @@ func Prove(ctx context.Context, kit *engine.Kit, env engine.Environment, id stri
 		if said := Words(res.Stderr); said != "" {
 			e.Text += ": " + said
 		}
-		return probe.Payload{}, e
+		return probe.Payload{}, res, e
 	}
-	return p, nil
+	return p, res, nil
 }
 
 // Word is a random word for a trial.

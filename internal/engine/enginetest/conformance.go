@@ -40,6 +40,9 @@ type Options struct {
 	// Grace is between SIGTERM and SIGKILL for a payload that ignores the
 	// first; 0 means 1 s, the least that most engines know.
 	Grace time.Duration
+	// HidesSignals says why an end by a signal can't be told from an exit
+	// status of the payload's: the engine turns one into the other.
+	HidesSignals string
 	// MustOpen: fail, and do not skip, where the environment is unavailable.
 	MustOpen bool
 }

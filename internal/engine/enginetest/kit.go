@@ -40,6 +40,12 @@ func Kit(t testing.TB) *engine.Kit {
 	}
 	runID := runID()
 	cache := filepath.Join(os.TempDir(), "plimsoll-test-images-"+strconv.Itoa(os.Getuid()))
+	store := image.NewStore(cache, probe.Binary(), image.Options{RunID: runID})
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Errorf("closing the image store: %v", err)
+		}
+	})
 	ledger := &Ledger{}
 	t.Cleanup(func() {
 		for _, open := range ledger.Open() {
@@ -48,7 +54,7 @@ func Kit(t testing.TB) *engine.Kit {
 	})
 	kit := &engine.Kit{
 		RunID: runID, Dir: dir, ProbePath: path,
-		Images:   image.NewStore(cache, probe.Binary(), image.Options{RunID: runID}),
+		Images:   store,
 		LookPath: exec.LookPath, Getenv: os.Getenv,
 		Root: os.Geteuid() == 0, Ledger: ledger,
 		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {

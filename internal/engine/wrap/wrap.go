@@ -174,6 +174,8 @@ func (d groupDir) remove(ctx context.Context) error {
 			}
 			killed = d.kill()
 			deadline = time.Now().Add(removeLimit)
+			// Those that were killed need a moment, even if we are in a hurry.
+			ctx = context.WithoutCancel(ctx)
 		}
 		time.Sleep(removeEvery)
 	}

@@ -1,0 +1,246 @@
+// Package charliecloud runs containers with ch-run, as users of
+// high-performance computers do.
+//
+// It is opinionated: ch-run is used with its defaults, which share the host's
+// network, processes and /tmp; that its containers start fast is partly
+// because they isolate little, and the facts say so. Charliecloud has no way
+// to stop a container, so a stop is a signal to the payload itself, and where
+// ch-run stays between (SquashFS) there is none.
+package charliecloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/userns"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+const (
+	title   = "Charliecloud"
+	program = "ch-run"
+	fix     = "apt-get install charliecloud"
+)
+
+// Engine is the adapter.
+type Engine struct{}
+
+// New makes the adapter.
+func New() *Engine { return &Engine{} }
+
+var levels = map[string][]string{
+	engine.Storage:  {"directory", "squashfs"},
+	engine.Network:  {"host", "none"},
+	engine.Rootless: {"no", "yes"},
+	engine.Client:   {"cli"},
+	engine.Image:    {"payload", "busybox"},
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "charliecloud", Title: title, Levels: known}
+}
+
+// Detect is documented in engine.Engine.
+func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+		}
+	}
+	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	none := &d.Levels[engine.Network][1]
+	none.Usable, none.Reason = false, "ch-run makes no network namespace: its containers have the host's network"
+	path, err := kit.LookPath(program)
+	if err != nil {
+		d.Reason, d.Fix = program+" is not installed", fix
+		return d
+	}
+	d.Where = path
+	out, err := tool(ctx, path, "--version")
+	if err != nil {
+		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
+		return d
+	}
+	d.Version = strings.TrimSpace(out)
+	if squash := &d.Levels[engine.Storage][1]; squash.Usable {
+		squash.Reason, squash.Fix = noSquash(ctx, path)
+		squash.Usable = squash.Reason == ""
+	}
+	if why, how := userns.Forbidden(true); why != "" {
+		if !kit.Root {
+			d.Reason, d.Fix = why, how
+			return d
+		}
+		yes := &d.Levels[engine.Rootless][1]
+		yes.Usable, yes.Reason, yes.Fix = false, why, how
+	}
+	d.Usable = true
+	return d
+}
+
+// noSquash says why ch-run can't mount a SquashFS image.
+func noSquash(ctx context.Context, path string) (reason, fix string) {
+	// No version says by --feature whether it has SquashFS; the option is
+	// there only where it has.
+	help, err := tool(ctx, path, "--help")
+	if err != nil {
+		return fmt.Sprintf("asking %s for its options: %v", path, err), ""
+	}
+	if !strings.Contains(help, "SquashFS mount point") {
+		return "this ch-run was built without SquashFS", "build Charliecloud with libsquashfuse"
+	}
+	if unix.Access("/dev/fuse", unix.R_OK|unix.W_OK) != nil {
+		return "/dev/fuse can't be opened", "modprobe fuse && chmod 666 /dev/fuse"
+	}
+	return "", ""
+}
+
+// tool runs ch-run for something that is not measured. It refuses to say even
+// its version where USER is not set.
+func tool(ctx context.Context, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = []string{clirun.Path, "USER=root", "HOME=/"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, clirun.Words(out))
+	}
+	return string(out), nil
+}
+
+// environment is Charliecloud in one configuration.
+type environment struct {
+	*clirun.Base
+	path   string
+	image  string
+	user   *engine.User
+	squash bool
+	mount  string // where ch-run mounts a SquashFS image, in its own namespace
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d := e.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	user, err := clirun.Identity(kit, spec)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
+	}
+	env := &environment{path: d.Where, user: user, squash: spec.Level(engine.Storage) == "squashfs",
+		mount: filepath.Join(kit.Dir, "charliecloud-"+spec.ID)}
+	format, storage := image.Directory, "directory"
+	if env.squash {
+		format, storage = image.SquashFS, "squashfs"
+	}
+	name := engine.ImageName(spec)
+	if env.image, err = kit.Images.Path(ctx, name, format); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
+		return nil, err
+	}
+	env.AddFacts(map[string]string{"version": d.Version, "client": "cli", "network": "host", "storage": storage,
+		"binds": "/dev /proc /sys /tmp /etc/hosts /etc/resolv.conf", "rootless": "no"})
+	if user != nil {
+		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
+	}
+	if env.squash {
+		err = clirun.OwnDir(env.mount, user, kit)
+	}
+	if err == nil {
+		err = env.prove(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// prove checks from inside that the storage and the namespaces are those asked
+// for.
+func (e *environment) prove(ctx context.Context) error {
+	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	fs := p.Report["root.fs"]
+	if fuse := strings.Contains(fs, "fuse") || fs == "squashfs"; fuse != e.squash {
+		return &engine.Error{Class: record.WrongComponent,
+			Text: fmt.Sprintf("the root file system inside is %s, which is not what storage=%s gives", fs, e.Facts()["storage"])}
+	}
+	if host, err := os.Readlink("/proc/self/ns/user"); err == nil && host == "user:["+p.Report["ns.user"]+"]" {
+		return &engine.Error{Class: record.WrongComponent, Text: "the container has no user namespace of its own"}
+	}
+	e.AddFacts(map[string]string{"root-fs": fs})
+	return nil
+}
+
+func (e *environment) command(task engine.Task) probe.Command {
+	argv := []string{e.path}
+	if e.squash {
+		argv = append(argv, "--mount="+e.mount)
+	}
+	argv = append(append(argv, e.image, "--"), task.Argv...)
+	// ch-run hands its environment down to the container.
+	return clirun.As(probe.Command{Argv: argv, Env: task.Env, Dir: "/"}, e.user, e.Kit)
+}
+
+// Run is documented in engine.Environment.
+func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if task.Stop != nil && e.squash {
+		return engine.Result{Failure: &record.Failure{Class: record.Unsupported,
+			Text: "Charliecloud has no stop, and with SquashFS ch-run stays between, so that a signal to it does not reach the payload"}}, nil
+	}
+	p := clirun.Attached(task, e.command(task))
+	p.OOM = e.Group.OOMWatch()
+	p.Patterns = []clirun.Pattern{{Text: "can't stat", Class: record.Unavailable}}
+	return e.Base.Run(ctx, p)
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	return e.Exchange(ctx, task, e.command(task), rounds)
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	err := e.Base.Close(ctx)
+	if e.squash {
+		if rerr := os.Remove(e.mount); rerr != nil && !os.IsNotExist(rerr) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
+}
+
+// Leftovers is documented in engine.Engine. Mounts are in the containers' own
+// namespaces and go with them.
+func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
+	return wrap.Leftovers(runID), nil
+}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"plimsoll/internal/record"
+)
+
+// ImageName is the image of a spec: "payload" where none was named.
+func ImageName(spec Spec) string {
+	if name := spec.Level(Image); name != DefaultLevel {
+		return name
+	}
+	return "payload"
+}
+
+// Refuse checks the levels of a spec: an error of class record.Unsupported
+// for what the engine does not know, of record.Unavailable for what can't be
+// had here. Images are not checked: providing them tells.
+func Refuse(info Info, d Detection, spec Spec) error {
+	for _, factor := range slices.Sorted(maps.Keys(spec.Levels)) {
+		name := spec.Level(factor)
+		if name == DefaultLevel || factor == Image {
+			continue
+		}
+		if !slices.Contains(info.Levels[factor], name) {
+			return &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s has no %s=%s", info.Title, factor, name)}
+		}
+		for _, l := range d.Levels[factor] {
+			if l.Name == name && !l.Usable {
+				return &Error{Class: record.Unavailable, Text: fmt.Sprintf("%s with %s=%s: %s", info.Title, factor, name, l.Reason), Fix: l.Fix}
+			}
+		}
+	}
+	return nil
+}

@@ -10,7 +10,7 @@ import (
 
 func cleanCommand(w World) *cobra.Command {
 	format := "text"
-	images := false
+	images, wait := false, false
 	c := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove whatever a run that was cut off left behind",
@@ -24,7 +24,9 @@ The records stay, and can still be resumed.`,
 			if err != nil {
 				return err
 			}
-			done, err := run.Clean(cmd.Context(), s.options(), images)
+			o := s.options()
+			o.Wait = wait
+			done, err := run.Clean(cmd.Context(), o, images)
 			if done != nil {
 				if format == "json" {
 					if err := printJSON(w.Stdout, done); err != nil {
@@ -41,6 +43,7 @@ The records stay, and can still be resumed.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c
 }

@@ -24,6 +24,7 @@ func runCommand(w World) *cobra.Command {
 		resume   string
 		progress = "auto"
 		force    bool
+		wait     bool
 	)
 	c := &cobra.Command{
 		Use:   "run [STUDY]",
@@ -49,7 +50,7 @@ off; both clean up, and --resume goes on later.`,
 			defer stop()
 			o := s.options()
 			o.Progress = newProgress(w, progress)
-			o.Finish = finish.Done()
+			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
 				if len(args) > 0 || dir != "" || cmd.Flags().Changed("blocks") || cmd.Flags().Changed("seed") || len(ch.engines) > 0 {
 					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --seed or --engine")
@@ -86,6 +87,7 @@ off; both clean up, and --resume goes on later.`,
 	f.add(c)
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")
+	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().BoolVar(&force, "force", false, "measure though doctor refuses")
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
 	return c

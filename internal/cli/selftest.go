@@ -16,7 +16,7 @@ import (
 
 func selftestCommand(w World) *cobra.Command {
 	format, progress := "text", "auto"
-	blocks := 0
+	blocks, wait := 0, false
 	c := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove the stopwatch on this machine, in about a minute",
@@ -38,7 +38,7 @@ may be set.`,
 			}
 			o := selftest.Options{Run: s.options(), Blocks: blocks}
 			o.Run.Progress = newProgress(w, progress)
-			o.Run.Finish = finish.Done()
+			o.Run.Finish, o.Run.Wait = finish.Done(), wait
 			s.addRuntime(finish, &o)
 			res, err := selftest.Run(broken, o)
 			if err != nil {
@@ -60,6 +60,7 @@ may be set.`,
 	}
 	formatFlag(c, &format, "text", "json")
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks (default 200)")
 	return c
 }

@@ -37,6 +37,9 @@ type Options struct {
 
 	// Finish, when done, lets the trial in flight end and then ends the run.
 	Finish <-chan struct{}
+	// Wait waits for the machine's turn while another Plimsoll measures,
+	// instead of giving up at once.
+	Wait bool
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }
@@ -85,7 +88,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	for _, e := range o.Engines {
 		r.engines[e.Info().Name] = e
 	}
-	unlock, err := host.Lock(o.Root, o.Getenv)
+	unlock, err := o.turn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +107,25 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
 	return sum, errors.Join(runErr, r.cleanUp(clean, before, sum), r.end(sum))
+}
+
+// turn takes the machine's turn to measure.
+func (o *Options) turn(ctx context.Context) (unlock func(), err error) {
+	const again = 100 * time.Millisecond
+	for {
+		unlock, err = host.Lock(o.Root, o.Getenv)
+		var busy *host.BusyError
+		if !o.Wait || !errors.As(err, &busy) {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-o.Finish:
+			return nil, err
+		case <-time.After(again):
+		}
+	}
 }
 
 // begin opens the record, claims the run's folder and builds the kit.

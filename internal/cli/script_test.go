@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"plimsoll": func() { os.Exit(Main(System())) },
+	})
+}
+
+// TestScripts drives the command line as a user does: each script is a
+// session, with its files, its output and its exit statuses.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			// A place of its own for what outlives a run, so that no test
+			// meets another's, nor the user's.
+			env.Setenv("PLIMSOLL_STATE", env.WorkDir+"/state")
+			env.Setenv("XDG_RUNTIME_DIR", env.WorkDir)
+			env.Setenv("CI", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status,
+		},
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}

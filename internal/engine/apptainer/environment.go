@@ -1,0 +1,150 @@
+package apptainer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// environment is Apptainer in one configuration.
+type environment struct {
+	*clirun.Base
+	program installed
+	image   string
+	user    *engine.User // nil is root
+	userns  bool
+	netNone bool
+	home    string // the program's own settings and cache, so that it writes into nobody's home
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d, in := e.detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	env := &environment{program: in, netNone: spec.Level(engine.Network) == "none",
+		home: filepath.Join(kit.Dir, "apptainer-"+spec.ID)}
+	env.identity(kit, spec.Level(engine.Rootless))
+	if env.userns && env.netNone {
+		return nil, &engine.Error{Class: record.Unsupported, Text: "apptainer lets only root choose a network, and not in a user namespace"}
+	}
+	format, storage := image.SIF, "sif"
+	if spec.Level(engine.Storage) == "sandbox" {
+		format, storage = image.Directory, "sandbox"
+	}
+	name := engine.ImageName(spec)
+	var err error
+	if env.image, err = kit.Images.Path(ctx, name, format); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
+		return nil, err
+	}
+	facts := map[string]string{"version": d.Version, "program": in.name, "client": "cli", "storage": storage,
+		"network": "host", "rootless": "no", "setuid": d.Facts["setuid"], "flags": strings.Join(env.flags(), " ")}
+	if env.netNone {
+		facts["network"] = "none"
+	}
+	if env.userns {
+		facts["rootless"] = "yes"
+	}
+	if env.user != nil {
+		facts["user"] = env.user.Name
+	}
+	env.AddFacts(facts)
+	if err = clirun.OwnDir(env.home, env.user, kit); err == nil {
+		err = env.prove(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// identity decides who runs it and how that one gets the right to mount.
+func (e *environment) identity(kit *engine.Kit, rootless string) {
+	switch {
+	case rootless == "yes":
+		e.user, e.userns = kit.User, true
+	case !kit.Root:
+		e.user, e.userns = kit.User, rootless != "no" && !e.program.setuid
+	}
+}
+
+func (e *environment) flags() []string {
+	var flags []string
+	if e.userns {
+		flags = append(flags, "--userns")
+	}
+	if e.netNone {
+		flags = append(flags, "--net", "--network=none")
+	}
+	return flags
+}
+
+// prove checks from inside, and from what Apptainer said, that namespaces,
+// network and storage are those asked for.
+func (e *environment) prove(ctx context.Context) error {
+	p, res, err := clirun.ProveResult(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	for kind, own := range map[string]bool{"user": e.userns, "net": e.netNone} {
+		host, err := os.Readlink("/proc/self/ns/" + kind)
+		if err == nil && (host != kind+":["+p.Report["ns."+kind]+"]") != own {
+			return wrong("the %s namespace inside is %s, the host's is %s; own was to be %v", kind, p.Report["ns."+kind], host, own)
+		}
+	}
+	// Where it can't mount an image file it unpacks it for each container,
+	// which is another storage.
+	if bytes.Contains(res.Stderr, []byte("to temporary sandbox")) {
+		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", clirun.Words(res.Stderr))
+	}
+	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
+	return nil
+}
+
+func (e *environment) command(task engine.Task) probe.Command {
+	argv := append([]string{e.program.path, "exec"}, e.flags()...)
+	argv = append(append(argv, e.image), task.Argv...)
+	prefix := strings.ToUpper(e.program.name)
+	env := append([]string{prefix + "_CONFIGDIR=" + e.home, prefix + "_CACHEDIR=" + e.home}, task.Env...)
+	// From / nothing of the working directory is bound in.
+	return clirun.As(probe.Command{Argv: argv, Env: env, Dir: "/"}, e.user, e.Kit)
+}
+
+// Run is documented in engine.Environment.
+func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	p := clirun.Attached(task, e.command(task))
+	p.OOM = e.Group.OOMWatch()
+	p.EngineStatus = func(n int) bool { return n == 255 }
+	p.Patterns = []clirun.Pattern{{Text: "could not open image", Class: record.Unavailable}}
+	return e.Base.Run(ctx, p)
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	return e.Exchange(ctx, task, e.command(task), rounds)
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	return errors.Join(e.Base.Close(ctx), os.RemoveAll(e.home))
+}

@@ -27,6 +27,8 @@ type program struct {
 	as     *engine.User // nil: as ourselves
 	user   *engine.User // the rootless user; nil for root
 	store  store
+	// ownFrom is where in global the options of a store of ours begin.
+	ownFrom int
 }
 
 // who resolves the factor rootless to the user who runs podman: nil is root.

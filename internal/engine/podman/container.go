@@ -2,12 +2,12 @@ package podman
 
 import (
 	"strconv"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
-	"time"
 )
 
 // settings is how an environment's containers are made.
@@ -86,6 +86,7 @@ func (env *environment) steps(task engine.Task) (steps []clirun.Step, payload in
 	}
 	if env.bySteps && env.look == nil {
 		remove := p.command("rm", task.Name)
+		remove.Always = true // a payload's own exit status is no reason to keep it
 		if task.Stop != nil {
 			remove.Await = probe.AwaitContainerExit
 		}

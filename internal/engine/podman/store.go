@@ -29,6 +29,9 @@ type store struct {
 
 func (s store) own() bool { return s.root != "" }
 
+// maxRunRoot is the longest --runroot that podman takes, bytes.
+const maxRunRoot = 50
+
 // useStore gives podman a store of ours with this driver. The images lie
 // below the run's directory; what is volatile lies where podman has it too,
 // and is short, since podman refuses a --runroot of over 50 bytes.
@@ -37,9 +40,14 @@ func (s store) own() bool { return s.root != "" }
 // for freshly booted and frees all locks of the user's running containers.
 func (p *program) useStore(kit *engine.Kit, driver string) error {
 	dir := filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who())
-	run := filepath.Join("/run", fmt.Sprintf("plimsoll-%s-%s", kit.RunID, driver))
+	run := "/run"
 	if p.user != nil {
-		run = filepath.Join(p.user.RuntimeDir, fmt.Sprintf("plimsoll-%s-%s", kit.RunID, driver))
+		run = p.user.RuntimeDir
+	}
+	run = filepath.Join(run, fmt.Sprintf("plimsoll-%s-%c", kit.RunID, driver[0]))
+	if len(run) > maxRunRoot {
+		return &engine.Error{Class: record.Unavailable,
+			Text: fmt.Sprintf("podman takes no --runroot of over %d bytes, as %s is: the runtime directory's name is too long", maxRunRoot, run)}
 	}
 	for _, d := range []string{dir, run} {
 		if err := kit.Ledger.Made("file", d); err != nil {
@@ -59,6 +67,7 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 	if driver == fuseOverlay {
 		name = overlay
 	}
+	p.ownFrom = len(p.global)
 	p.global = append(p.global, "--root", p.store.root, "--runroot", run, "--storage-driver", name)
 	if driver == fuseOverlay {
 		path, err := kit.LookPath(fuseOverlay)
@@ -72,7 +81,8 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 
 // dropStore takes a store of ours away. An ordinary user's files belong to
 // ids that only the user's own namespace may touch, hence `podman unshare`;
-// the driver's mount lies there too.
+// the driver's mount lies there too. Both commands are run on the user's own
+// store: on ours, podman would mount it again before each.
 func (p *program) dropStore(ctx context.Context, kit *engine.Kit) error {
 	if !p.store.own() {
 		return nil
@@ -80,8 +90,10 @@ func (p *program) dropStore(ctx context.Context, kit *engine.Kit) error {
 	var errs []error
 	mounted := filepath.Join(p.store.root, "overlay")
 	if p.user != nil {
-		_, _ = p.output(ctx, "unshare", "umount", mounted) // not every driver mounts
-		if _, err := p.output(ctx, "unshare", "rm", "-rf", "--one-file-system", p.store.root); err != nil {
+		plain := *p
+		plain.global = p.global[:p.ownFrom]
+		_, _ = plain.output(ctx, "unshare", "umount", mounted) // not every driver mounts
+		if _, err := plain.output(ctx, "unshare", "rm", "-rf", "--one-file-system", p.store.root); err != nil {
 			errs = append(errs, wrong("removing the store "+p.store.root, err))
 		}
 	} else if err := unix.Unmount(mounted, 0); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {

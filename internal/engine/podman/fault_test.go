@@ -1,0 +1,225 @@
+package podman
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/enginetest"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+func newTask(args *probe.PayloadArgs) engine.Task {
+	args.Word = clirun.Word()
+	return engine.Task{Name: clirun.Name("fault000", args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 30 * time.Second}
+}
+
+func usable(t *testing.T, kit *engine.Kit) *Engine {
+	t.Helper()
+	e := New()
+	if det := e.Detect(t.Context(), kit); !det.Usable {
+		t.Skipf("podman is not usable here: %s (try: %s)", det.Reason, det.Fix)
+	}
+	return e
+}
+
+// TestWrongRuntime: by its name and its path this is crun.
+func TestWrongRuntime(t *testing.T) {
+	kit := enginetest.Kit(t)
+	e := usable(t, kit)
+	runc, err := exec.LookPath("runc")
+	if err != nil {
+		t.Skip("runc is not installed")
+	}
+	fake := filepath.Join(kit.Dir, "crun")
+	if err := os.Symlink(runc, fake); err != nil {
+		t.Fatal(err)
+	}
+	look := kit.LookPath
+	kit.LookPath = func(name string) (string, error) {
+		if name == "crun" {
+			return fake, nil
+		}
+		return look(name)
+	}
+	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "wrong", Levels: map[string]string{engine.Runtime: "crun", engine.Network: "none"}})
+	if err == nil {
+		_ = env.Close(t.Context())
+	}
+	var got *engine.Error
+	if !errors.As(err, &got) || got.Class != record.WrongComponent || !strings.Contains(got.Text, "runc") {
+		t.Fatalf("runc under the name of crun: %v, want class %s", err, record.WrongComponent)
+	}
+}
+
+// TestFaults are faults within one's own containers, and leftovers.
+func TestFaults(t *testing.T) {
+	kit := enginetest.Kit(t)
+	e := usable(t, kit)
+	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "faults", Limits: engine.Limits{MemoryBytes: 64 << 20},
+		Levels: map[string]string{engine.Network: "none", engine.Image: "busybox"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = env.Close(context.Background()) })
+	run := func(argv ...string) engine.Result {
+		var args probe.PayloadArgs
+		task := newTask(&args)
+		if len(argv) > 0 {
+			task.Argv = argv
+		}
+		res, err := env.Run(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	want := func(what string, res engine.Result, class record.Class) {
+		t.Helper()
+		if res.Failure == nil || res.Failure.Class != class {
+			t.Errorf("%s: failure %+v, want class %s", what, res.Failure, class)
+		}
+	}
+	want("more memory than allowed", run("/bin/busybox", "dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"), record.OutOfMemory)
+	want("a program that is not there", run("/no/such/program"), record.EngineError)
+
+	// What a killed run leaves.
+	in := env.(*environment)
+	args := probe.PayloadArgs{Stay: true}
+	task := newTask(&args)
+	if _, err := in.p.output(t.Context(), in.settings.args("run", task, "--detach")...); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := e.Leftovers(t.Context(), kit, "no-such-run"); err != nil || len(left) != 0 {
+		t.Errorf("another run's: %v, %v", left, err)
+	}
+	left, err := e.Leftovers(t.Context(), kit, kit.RunID)
+	if err != nil || len(left) != 2 {
+		t.Fatalf("found %v, %v, want a container and an image", left, err)
+	}
+	for _, l := range left {
+		if err := l.Remove(t.Context()); err != nil {
+			t.Errorf("removing the %s %s: %v", l.Kind, l.Name, err)
+		}
+	}
+	want("an image that is not there any more", run(), record.Unavailable)
+	if left, err := e.Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) != 0 {
+		t.Errorf("still there: %v, %v", left, err)
+	}
+}
+
+// TestStorage opens every storage driver in a store of ours, as root and as
+// an ordinary user: the proof of Open reads the driver back.
+func TestStorage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a store for each driver takes seconds; left out with -short")
+	}
+	kit := enginetest.Kit(t)
+	e := usable(t, kit)
+	for _, rootless := range []string{"no", "yes"} {
+		for _, driver := range []string{overlay, vfs, fuseOverlay} {
+			if err := possible(kit, engine.Rootless, rootless); err != nil {
+				t.Log(err)
+				continue
+			}
+			t.Run("rootless "+rootless+" "+driver, func(t *testing.T) {
+				env, err := e.Open(t.Context(), kit, engine.Spec{ID: "storage", Levels: map[string]string{
+					engine.Rootless: rootless, engine.Storage: driver, engine.Network: "none"}})
+				var got *engine.Error
+				if errors.As(err, &got) && got.Class != record.WrongComponent && got.Class != record.HarnessError {
+					t.Skip(err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := env.(*environment)
+				t.Logf("root file system %s", env.Facts()["root-fs"])
+				if err := env.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				for _, dir := range []string{filepath.Dir(in.p.store.root), in.p.store.run} {
+					if _, err := os.Lstat(dir); err == nil {
+						t.Errorf("%s is still there", dir)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPause: a pause process that was there before stays, one that this run
+// has brought up goes. It is played by another program of that name: podman's
+// locks belong to the user, whatever its directories, so that a second podman
+// of the same user can't be brought up from nothing beside others.
+func TestPause(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	start := func(name string) *exec.Cmd {
+		program := filepath.Join(dir, name)
+		if err := os.Symlink(sleep, program); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program, "60")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		return cmd
+	}
+	file := filepath.Join(dir, "libpod/tmp/pause.pid")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	say := func(cmd *exec.Cmd) {
+		if err := os.WriteFile(file, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	user := &program{user: &engine.User{Name: "u", UID: os.Getuid(), RuntimeDir: dir}}
+
+	before := New()
+	before.holdPause(user)
+	podman := start("podman")
+	say(podman)
+	after := New()
+	after.holdPause(user)
+	if !before.pauses[dir].ours || after.pauses[dir].ours {
+		t.Error("whose pause process it is was not told right")
+	}
+	if err := after.letGo(t.Context(), user); err != nil {
+		t.Error(err)
+	}
+	if ended(podman.Process.Pid) {
+		t.Error("the pause process of somebody else was ended")
+	}
+	other := start("something")
+	h := before.pauses[dir]
+	say(other)
+	if err := h.end(os.Getuid()); err != nil || ended(other.Process.Pid) {
+		t.Errorf("a process that is no pause process was ended (%v)", err)
+	}
+	say(podman)
+	if err := h.end(os.Getuid()); err != nil || !ended(podman.Process.Pid) {
+		t.Errorf("our pause process still runs (%v)", err)
+	}
+}
+
+// ended: there is no such process, or nobody has reaped it yet.
+func ended(pid int) bool {
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	_, rest, _ := strings.Cut(string(data), ") ")
+	return err != nil || strings.HasPrefix(rest, "Z")
+}

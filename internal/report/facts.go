@@ -87,20 +87,40 @@ func when(res *analyze.Result) string {
 	return s + ", run " + clean(res.Run.ID)
 }
 
-// describe says what an environment is: its levels and facts.
-func describe(e record.Environment) string {
+// short are the facts that a page has room for, in this order; JSON and
+// Markdown have all of them.
+var short = []string{
+	"version", "client", "runtime", "runtime-version", "storage", "network", "rootless", "user",
+	"isolation", "cgroup", "limits", "seccomp-inside", "log-driver", "simulated",
+}
+
+// describe says what an environment is: what is in force, and where nothing
+// is known of that, what was asked for.
+func describe(e record.Environment, keys []string) string {
+	in := map[string]string{}
+	maps.Copy(in, e.Levels)
+	maps.Copy(in, e.Facts)
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(in))
+	}
 	var parts []string
-	for _, m := range []map[string]string{e.Levels, e.Facts} {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if m[k] != "" && m[k] != "default" {
-				parts = append(parts, clean(k+" "+m[k]))
-			}
+	for _, k := range keys {
+		if in[k] != "" && in[k] != "default" {
+			parts = append(parts, clean(k+" "+in[k]))
 		}
 	}
 	if e.Clock == record.ClockForeign {
 		parts = append(parts, "clock of its own")
 	}
-	return strings.Join(slices.Compact(parts), ", ")
+	return strings.Join(parts, ", ")
+}
+
+// sentence ends a text with a full stop, unless it has its end.
+func sentence(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
 }
 
 func plural(n int, what string) string {

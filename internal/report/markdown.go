@@ -39,7 +39,7 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 				mdGrid(out, g)
 				reasons, envs := whyMissing(r)
 				for _, why := range reasons {
-					para("n/a, " + clean(why) + ": " + clean(strings.Join(envs[why], ", ")) + ".")
+					para("n/a for " + clean(strings.Join(envs[why], ", ")) + ": " + sentence(clean(why)))
 				}
 			}
 		}
@@ -52,7 +52,7 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 			if x.Workload != "" {
 				name += " with " + clean(x.Workload)
 			}
-			fmt.Fprintf(out, "- **%s**: %s, %s.", mdEscape(name), mdEscape(clean(x.Kind)), mdEscape(clean(x.Reason)))
+			fmt.Fprintf(out, "- **%s**: %s, %s", mdEscape(name), mdEscape(clean(x.Kind)), mdEscape(sentence(clean(x.Reason))))
 			if x.Fix != "" {
 				fmt.Fprintf(out, " Fix: %s", mdCode(clean(x.Fix)))
 			}
@@ -62,7 +62,7 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 	}
 	fmt.Fprintf(out, "## What ran\n\n")
 	for _, e := range res.Environments {
-		fmt.Fprintf(out, "- **%s**: %s\n", mdEscape(clean(e.ID)), mdEscape(firstOf(describe(e), "nothing is known of it")))
+		fmt.Fprintf(out, "- **%s**: %s\n", mdEscape(clean(e.ID)), mdEscape(firstOf(describe(e, nil), "nothing is known of it")))
 	}
 	fmt.Fprintf(out, "\nMachine: %s.\n\nRun: %s.\n\nRepeat: %s\n", mdEscape(machine(res.Run.Host)), mdEscape(when(res)), mdCode(clean(res.Run.Repeat)))
 	return out.Flush()

@@ -70,6 +70,9 @@ func (g *remarkGroup) text() string {
 		if len(envs[s]) > 0 {
 			sentences[i] = strings.Join(envs[s], ", ") + ": " + s
 		}
+		if i < len(sentences)-1 {
+			sentences[i] = strings.TrimSuffix(sentences[i], ".")
+		}
 	}
 	return strings.Join(sentences, "; ")
 }

@@ -168,7 +168,7 @@ func (p *page) phases(r *ranking, shown []*ranking) {
 	p.parts(g)
 	reasons, envs := whyMissing(r)
 	for _, why := range reasons {
-		p.text("dim", "", "n/a, "+clean(why)+": "+clean(strings.Join(envs[why], ", "))+".")
+		p.text("dim", "", "n/a for "+clean(strings.Join(envs[why], ", "))+": "+sentence(clean(why)))
 	}
 }
 
@@ -194,7 +194,7 @@ func (p *page) remarks(groups []*remarkGroup, hidden int) {
 			style = "warn"
 		}
 		lead := fmt.Sprintf("%2d ", g.number)
-		p.text(style, lead, g.code+". "+g.text()+".")
+		p.text(style, lead, g.code+". "+sentence(g.text()))
 		if g.advice != "" {
 			p.text("dim", "   → ", clean(g.advice))
 		}
@@ -215,7 +215,7 @@ func (p *page) excluded(res *analyze.Result) {
 		if x.Workload != "" {
 			name += " with " + clean(x.Workload)
 		}
-		p.text("", "   ", name+": "+clean(x.Kind)+", "+clean(x.Reason)+".")
+		p.text("", "   ", name+": "+clean(x.Kind)+", "+sentence(clean(x.Reason)))
 		if x.Fix != "" {
 			p.text("dim", "   → ", clean(x.Fix))
 		}
@@ -226,7 +226,7 @@ func (p *page) environments(res *analyze.Result) {
 	var lines [][2]string
 	names := 0
 	for _, e := range res.Environments {
-		if d := describe(e); d != "" {
+		if d := describe(e, short); d != "" {
 			lines = append(lines, [2]string{clean(e.ID), d})
 			names = max(names, width(clean(e.ID)))
 		}

@@ -192,7 +192,8 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 // measure opens the environments and carries out the trials.
 func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if r.Resume {
-		if err := SweepRun(ctx, r.kit, r.Engines); err != nil {
+		_, handErr := RemoveByHand(ctx, r.rec.ID, r.kit.Dir)
+		if err := errors.Join(SweepRun(ctx, r.kit, r.Engines), handErr); err != nil {
 			r.progress.Remark("clearing away what the earlier part of this run left: " + err.Error())
 		}
 	}

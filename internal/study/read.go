@@ -25,7 +25,9 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 	if p.any() {
 		return nil, p.err()
 	}
-	s.Path = src.Path
+	if src.dir != "" {
+		s.Path = src.Path // a bundled study goes by its name
+	}
 	s.Source = strings.Join(texts, "")
 	return s, nil
 }

@@ -158,7 +158,7 @@ sort: whole
 		s.Environments[i].at = pos{}
 	}
 	want := &Study{
-		Name: "full.study_1", Title: "A title", Description: "Two\nlines.", Path: "test.yaml",
+		Name: "full.study_1", Title: "A title", Description: "Two\nlines.",
 		Protocol: record.Protocol{
 			Blocks: 20, Warmup: 0, PerBlock: 2, PauseNS: int64(60500 * time.Millisecond), Seed: MaxSeed, Order: "sequential", Cache: "cold",
 			TrialLimitNS: int64(1500 * time.Millisecond), Delta: 0.025, CPUs: 0.5, MemoryBytes: 3 << 29,

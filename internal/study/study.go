@@ -5,7 +5,8 @@ import "plimsoll/internal/record"
 // Study is a study that was read and checked: every word in it is known.
 type Study struct {
 	Name, Title, Description string
-	// Path and Source are where it was read from and the text of the file,
+	// Path and Source are where it was read from (empty for a bundled study,
+	// which goes by its name) and the text of the file,
 	// with the texts of those that it extends.
 	Path, Source string
 	// Protocol has every default filled in. Seed 0 stands for one to be drawn.

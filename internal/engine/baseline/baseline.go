@@ -10,6 +10,7 @@ package baseline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -63,6 +64,17 @@ type environment struct {
 	*clirun.Base
 	// command makes the command of a trial and what undoes its preparation.
 	command func(task engine.Task) (probe.Command, func() error, error)
+	// close undoes what the baseline's own Open made; nil where that is nothing.
+	close func() error
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	err := e.Base.Close(ctx)
+	if e.close != nil {
+		err = errors.Join(err, e.close())
+	}
+	return err
 }
 
 // open finishes what the Open of each baseline begins.

@@ -10,7 +10,9 @@ import (
 )
 
 // Native runs the image's own programs in its own root directory, entered by
-// chroot and nothing else: same files as in the containers, no isolation.
+// chroot and nothing else: same files as in the containers, no isolation. As in
+// every container there is a /proc, so that the payload finds the same to do;
+// it is mounted when the environment is opened, not in a trial.
 type Native struct{}
 
 // Info is documented in engine.Engine.
@@ -47,9 +49,15 @@ func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (en
 		return nil, err
 	}
 	b.AddFacts(map[string]string{"network": "host", "storage": "directory", "isolation": "chroot"})
-	e := &environment{Base: b, command: func(task engine.Task) (probe.Command, func() error, error) {
-		return probe.Command{Argv: task.Argv, Env: env(task), Chroot: dir, Dir: "/"}, nothing, nil
-	}}
+	e := &environment{Base: b}
+	root, err := newRoot(kit, dir)
+	if err != nil {
+		return nil, closeAfter(ctx, e, err)
+	}
+	e.close = root.remove
+	e.command = func(task engine.Task) (probe.Command, func() error, error) {
+		return probe.Command{Argv: task.Argv, Env: env(task), Chroot: root.path, Dir: "/"}, nothing, nil
+	}
 	return open(ctx, kit, spec, e)
 }
 

@@ -153,7 +153,10 @@ func finishRun(w World, sum *run.Summary, f reportFlags) error {
 	for _, r := range sum.Residue {
 		fmt.Fprintf(w.Stderr, "left behind: %s\n", r)
 	}
-	if len(sum.Residue) > 0 {
+	if sum.Unclean != nil {
+		fmt.Fprintf(w.Stderr, "cleaning up: %v\n", sum.Unclean)
+	}
+	if sum.Unclean != nil || len(sum.Residue) > 0 {
 		fmt.Fprintln(w.Stderr, "plimsoll clean removes what a run left behind")
 	}
 	path := shortPath(sum.Dir)
@@ -167,6 +170,8 @@ func finishRun(w World, sum *run.Summary, f reportFlags) error {
 	switch {
 	case sum.Interrupted:
 		return withHint(fail(Interrupted, "interrupted"), "go on with: plimsoll run --resume %s", path)
+	case sum.Unclean != nil || len(sum.Residue) > 0:
+		return fail(Failed, "the measurement holds, but not everything could be taken away after it")
 	case sum.Failed > 0:
 		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
 	}

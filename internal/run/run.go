@@ -52,6 +52,8 @@ type Summary struct {
 	Interrupted bool
 	Excluded    []record.Excluded // those found out while opening
 	Residue     []string
+	// Unclean says what went wrong in cleaning up: the measurement holds.
+	Unclean error
 	// Audit holds what else is new on the machine but not of our name.
 	Audit []string
 }
@@ -106,7 +108,8 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	// Cleaning up must go on though the user has interrupted.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	return sum, errors.Join(runErr, r.cleanUp(clean, before, sum), r.end(sum))
+	sum.Unclean = r.cleanUp(clean, before, sum)
+	return sum, errors.Join(runErr, r.end(sum))
 }
 
 // turn takes the machine's turn to measure.
@@ -370,7 +373,7 @@ func (r *runner) end(sum *Summary) error {
 	}
 	r.rec.Finished = time.Now()
 	errs := []error{r.writer.Update(r.rec), r.writer.Close(), r.ledger.Close()}
-	if sum != nil && len(sum.Residue) == 0 {
+	if sum != nil && len(sum.Residue) == 0 && sum.Unclean == nil {
 		errs = append(errs, r.State.Release(r.rec.ID))
 	}
 	if r.disturb != nil {

@@ -187,6 +187,8 @@ func execute(ctx context.Context, o Options, dir, text string, engines []engine.
 	switch {
 	case err != nil:
 		return nil, nil, err
+	case sum.Unclean != nil:
+		return nil, nil, fmt.Errorf("cleaning up after the self-test: %w", sum.Unclean)
 	case sum.Interrupted:
 		return nil, nil, context.Canceled
 	case len(plan.Environments) < want:

@@ -5,7 +5,9 @@ package catalogue
 
 import (
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/apptainer"
 	"plimsoll/internal/engine/baseline"
+	"plimsoll/internal/engine/charliecloud"
 	"plimsoll/internal/engine/docker"
 	"plimsoll/internal/engine/fake"
 	"plimsoll/internal/engine/oci"
@@ -21,6 +23,8 @@ func All() []engine.Engine {
 		oci.New(),
 		docker.New(),
 		podman.New(),
+		charliecloud.New(),
+		apptainer.New(),
 		fake.New(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type environment struct {
 	p        *program
 	settings settings
 	bySteps  bool
+	flags    []string // of the runtime
 
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
@@ -58,12 +60,13 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 
 	// The first command brings the pause process up, outside of any cgroup of
 	// ours, in which it would stay.
-	if _, err := p.info(ctx); err != nil {
+	usual, err := p.info(ctx)
+	if err != nil {
 		return err
 	}
 	if driver := spec.Level(engine.Storage); driver != engine.DefaultLevel {
-		env.release = append(env.release, func(ctx context.Context) error { return p.dropStore(ctx, kit) })
-		if err := p.useStore(kit, driver); err != nil {
+		env.release = append(env.release, func(ctx context.Context) error { return e.dropStore(ctx, kit, p) })
+		if err := e.holdStore(kit, p, driver); err != nil {
 			return err
 		}
 	}
@@ -73,8 +76,12 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 			return &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + name, Fix: "apt-get install " + name, Err: err}
 		}
 		p.global = append(p.global, "--runtime", path)
+		for _, flag := range runtimeFlags(name, spec.Level(engine.Network), p.user != nil) {
+			p.global = append(p.global, "--runtime-flag", flag)
+			env.flags = append(env.flags, flag)
+		}
 	}
-	info, err := p.info(ctx)
+	info, err := p.info(ctx) // of the store and the runtime that were chosen
 	if err != nil {
 		return err
 	}
@@ -86,7 +93,26 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
 		return err
 	}
+	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)
+}
+
+// runtimeFlags are what gVisor must be told. It has a network stack of its
+// own, which podman does not know of: without a network there is nothing for
+// it to take over, and the host's is reached only past it. As an ordinary user
+// it may not make cgroups. Its platform is left to itself.
+func runtimeFlags(runtime, network string, rootless bool) []string {
+	if runtime != "runsc" {
+		return nil
+	}
+	var flags []string
+	if network != engine.DefaultLevel {
+		flags = append(flags, "network="+network)
+	}
+	if rootless {
+		flags = append(flags, "ignore-cgroups")
+	}
+	return flags
 }
 
 // configure decides who limits and starts the launcher.
@@ -126,7 +152,8 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if env.bySteps {
 		client = bySteps
 	}
-	env.AddFacts(map[string]string{"cli": env.p.path, "client": client, "user": env.p.who()})
+	env.AddFacts(map[string]string{"cli": env.p.path, "client": client, "user": env.p.who(),
+		"runtime-flags": strings.Join(env.flags, " ")})
 	if u := env.settings.ulimits; u != nil {
 		env.AddFacts(map[string]string{"ulimits": u[1] + " " + u[3] + " (this process may not raise limits)"})
 	}

@@ -32,11 +32,12 @@ type Engine struct {
 	mu     sync.Mutex
 	images map[string]int    // environments that use an image, by store and tag
 	pauses map[string]*pause // by runtime directory
+	stores map[string]int    // environments that use a store of ours, by its root
 }
 
 // New gives the engine.
 func New() *Engine {
-	return &Engine{images: map[string]int{}, pauses: map[string]*pause{}}
+	return &Engine{images: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}}
 }
 
 // Info is documented in engine.Engine.

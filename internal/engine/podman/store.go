@@ -79,14 +79,37 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 	return nil
 }
 
-// dropStore takes a store of ours away. An ordinary user's files belong to
-// ids that only the user's own namespace may touch, hence `podman unshare`;
-// the driver's mount lies there too. Both commands are run on the user's own
-// store: on ours, podman would mount it again before each.
-func (p *program) dropStore(ctx context.Context, kit *engine.Kit) error {
+// holdStore is useStore, for one more environment: those of the same driver
+// and user share a store, and the last one takes it away.
+func (e *Engine) holdStore(kit *engine.Kit, p *program, driver string) error {
+	err := p.useStore(kit, driver)
+	if p.store.own() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.stores[p.store.root]++
+	}
+	return err
+}
+
+// dropStore undoes holdStore.
+func (e *Engine) dropStore(ctx context.Context, kit *engine.Kit, p *program) error {
 	if !p.store.own() {
 		return nil
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stores[p.store.root]--; e.stores[p.store.root] > 0 {
+		return nil
+	}
+	delete(e.stores, p.store.root)
+	return p.removeStore(ctx, kit)
+}
+
+// removeStore takes a store of ours away. An ordinary user's files belong to
+// ids that only the user's own namespace may touch, hence `podman unshare`;
+// the driver's mount lies there too. Both commands are run on the user's own
+// store: on ours, podman would mount it again before each.
+func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 	var errs []error
 	mounted := filepath.Join(p.store.root, "overlay")
 	if p.user != nil {

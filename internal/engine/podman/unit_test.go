@@ -161,3 +161,15 @@ func TestCommand(t *testing.T) {
 		t.Error("an ordinary user tried to change its ids")
 	}
 }
+
+func TestRuntimeFlags(t *testing.T) {
+	for _, c := range []struct {
+		runtime, network string
+		rootless         bool
+		want             string
+	}{{"crun", "none", true, ""}, {"runsc", "none", false, "network=none"}, {"runsc", "host", true, "network=host ignore-cgroups"}, {"runsc", "default", false, ""}} {
+		if got := strings.Join(runtimeFlags(c.runtime, c.network, c.rootless), " "); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"plimsoll/internal/engine"
@@ -74,6 +75,7 @@ type runner struct {
 	calm      *host.Quiet
 	openLimit time.Duration
 	insider   *insider
+	tried     map[string]bool // environments that were opened, or half-way so
 
 	sinceGC     int
 	heapAfterGC uint64
@@ -83,7 +85,7 @@ type runner struct {
 // flight off; Options.Finish lets it end first. In either case the record can
 // be resumed.
 func Execute(ctx context.Context, o Options) (*Summary, error) {
-	r := &runner{Options: o, rec: o.Run, progress: o.Progress, openLimit: o.OpenLimit, engines: map[string]engine.Engine{}}
+	r := &runner{Options: o, rec: o.Run, progress: o.Progress, openLimit: o.OpenLimit, engines: map[string]engine.Engine{}, tried: map[string]bool{}}
 	if r.openLimit == 0 {
 		r.openLimit = 2 * time.Minute
 	}
@@ -196,7 +198,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if r.Resume {
 		_, handErr := RemoveByHand(ctx, r.rec.ID, r.kit.Dir)
-		if err := errors.Join(SweepRun(ctx, r.kit, r.Engines), handErr); err != nil {
+		if err := errors.Join(SweepRun(ctx, r.kit, r.used()), handErr); err != nil {
 			r.progress.Remark("clearing away what the earlier part of this run left: " + err.Error())
 		}
 	}
@@ -357,12 +359,25 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 	if r.session != nil {
 		errs = append(errs, r.session.closeAll(ctx))
 	}
-	errs = append(errs, SweepRun(ctx, r.kit, r.Engines))
+	errs = append(errs, SweepRun(ctx, r.kit, r.used()))
 	ours, others, err := audit(ctx, before, r.kit)
 	sum.Residue, sum.Audit = ours, others
 	r.rec.Residue = ours
 	r.progress.End()
 	return errors.Join(append(errs, err)...)
+}
+
+// used are the engines that this run has had to do with.
+func (r *runner) used() []engine.Engine {
+	var out []engine.Engine
+	for _, e := range r.Engines {
+		name := e.Info().Name
+		if slices.ContainsFunc(r.Plan.Environments, func(p record.Environment) bool { return p.Engine == name }) ||
+			slices.ContainsFunc(r.rec.Excluded, func(x record.Excluded) bool { return x.Engine == name && r.tried[x.ID] }) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // end writes the last of the record and lets go of the run's folder.

@@ -77,6 +77,7 @@ func (r *runner) open(ctx context.Context, rec *record.Environment) error {
 	if !ok {
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("this plimsoll has no engine %q", rec.Engine)}
 	}
+	r.tried[rec.ID] = true
 	ctx, cancel := context.WithTimeout(ctx, r.openLimit)
 	defer cancel()
 	p := r.rec.Protocol

@@ -45,6 +45,9 @@ func sweepEngine(ctx context.Context, kit *engine.Kit, e engine.Engine) ([]strin
 	ctx, cancel := context.WithTimeout(ctx, engineSweepLimit)
 	defer cancel()
 	left, err := e.Leftovers(ctx, kit, kit.RunID)
+	if kit.RunID == "" && err != nil && !e.Detect(ctx, kit).Usable {
+		err = nil // nobody here can use it, so nothing of it can be taken away
+	}
 	errs := []error{err}
 	var removed []string
 	for _, l := range left {

@@ -21,7 +21,7 @@ func catalogue() *Catalogue {
 			{Name: "host", Baseline: true},
 			{Name: "oci", Detached: true, Levels: map[string][]string{"runtime": {"runc", "crun", "youki", "runsc"}, "client": {"steps", "run"}, "network": {"none", "host"}}},
 			{Name: "docker", Detached: true, Levels: map[string][]string{"runtime": {"default", "runc", "crun", "runsc"}, "client": {"api", "cli"}, "network": none, "seccomp": {"default", "off"}, "storage": {"default", "overlay2", "vfs", "btrfs"}}},
-			{Name: "podman", Detached: true, Levels: map[string][]string{"runtime": {"default", "runc", "crun"}, "network": none, "rootless": yes}},
+			{Name: "podman", Detached: true, Levels: map[string][]string{"runtime": {"default", "runc", "crun"}, "storage": {"default", "overlay", "vfs"}, "network": none, "rootless": yes}},
 			{Name: "charliecloud", Levels: map[string][]string{"storage": {"directory", "squashfs"}}},
 			{Name: "apptainer", Levels: map[string][]string{"storage": {"sif", "sandbox"}, "rootless": yes, "network": none}},
 			{Name: "fake", Detached: true, Simulated: true, Levels: map[string][]string{"runtime": {"medium", "twin", "fast", "slow", "flaky"}, "client": {"api", "cli"}}},

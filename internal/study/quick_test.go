@@ -31,9 +31,10 @@ func TestQuick(t *testing.T) {
 		"native", "floor", "host",
 		"oci/runc", "oci/crun", "oci/runsc",
 		"docker/runc/api", "docker/runc/cli", "docker/crun/api", "docker/runsc/api",
-		"podman/crun/rootful", "podman/runc/rootful", "podman/crun/rootless", "podman/runc/rootless",
+		"podman/crun/overlay/rootful", "podman/runc/overlay/rootful", "podman/crun/overlay/rootless", "podman/runc/overlay/rootless",
 		"charliecloud/directory/network-host", "charliecloud/squashfs/network-host",
-		"apptainer/sif/rootful", "apptainer/sif/rootless", "apptainer/sandbox/rootful", "apptainer/sandbox/rootless",
+		"apptainer/sif/rootful", "apptainer/sandbox/rootful",
+		"apptainer/sif/network-default/rootless", "apptainer/sandbox/network-default/rootless",
 		"docker/runc/cli/network-default", "podman/crun/network-default/rootful",
 	}
 	if got := envIDs(p); !reflect.DeepEqual(got, want) {

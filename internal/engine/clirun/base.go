@@ -103,8 +103,13 @@ func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 
 // Exchange holds the clock exchange by one command on the launcher.
 func (b *Base) Exchange(ctx context.Context, task engine.Task, cmd probe.Command, rounds int) ([]probe.Exchange, error) {
+	return b.ExchangePlan(ctx, Plan{Task: task, Steps: []Step{{Cmd: cmd}}}, rounds)
+}
+
+// ExchangePlan holds the clock exchange with the payload of a plan.
+func (b *Base) ExchangePlan(ctx context.Context, p Plan, rounds int) ([]probe.Exchange, error) {
+	task, cmd := p.Task, &p.Steps[p.Payload].Cmd
 	cmd.Calibrate, cmd.Stdin = rounds, probe.StdinPipe
-	p := Plan{Task: task, Steps: []Step{{Cmd: cmd}}}
 	if b.launcher == nil {
 		if err := b.start(ctx); err != nil {
 			return nil, err
@@ -114,9 +119,10 @@ func (b *Base) Exchange(ctx context.Context, task engine.Task, cmd probe.Command
 	if err != nil {
 		return nil, fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
 	}
-	if len(job.Offsets) < rounds {
+	f := p.failure(job)
+	if len(job.Offsets) < rounds || f != nil {
 		text := fmt.Sprintf("exchanging clocks with %s: %d of %d rounds came back", task.Name, len(job.Offsets), rounds)
-		if f := p.failure(job); f != nil {
+		if f != nil {
 			text += ": " + f.Text
 		}
 		return nil, errors.New(text)

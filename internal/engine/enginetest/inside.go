@@ -231,6 +231,10 @@ func (s *suite) tools(t *testing.T) {
 		t.Errorf("stdout %q, stderr %q, exit %v; want out, err, 3", res.Stdout, res.Stderr, show(res.Exit))
 	}
 
+	if s.env.Facts()["limits"] != "none" && s.opts.Skip["out of memory"] == "" {
+		s.outOfMemory(t, env)
+	}
+
 	// A recursion without end overflows the stack: a signal that the kernel
 	// forces on PID 1 too.
 	res, err = env.Run(t.Context(), s.tool("/bin/busybox", "sh", "-c", "ulimit -c 0; f() { f; }; f"))
@@ -243,5 +247,24 @@ func (s *suite) tools(t *testing.T) {
 	}
 	if err != nil || res.Failure == nil || res.Failure.Class != record.Crash {
 		t.Errorf("a program that crashes: error %v, failure %+v, exit %v; want class %s", err, res.Failure, show(res.Exit), record.Crash)
+	}
+}
+
+// outOfMemory: a program that takes more memory than the limit is killed, and
+// the failure says why.
+func (s *suite) outOfMemory(t *testing.T, env engine.Environment) {
+	t.Helper()
+	// A string that doubles without end; it needs no device, which the
+	// smallest containers lack.
+	res, err := env.Run(t.Context(), s.tool("/bin/busybox", "awk", `BEGIN { s = "x"; while (1) s = s s }`))
+	switch {
+	case err != nil:
+		t.Errorf("out of memory: %v", err)
+	case s.opts.HidesSignals != "":
+		if res.Exit == nil || *res.Exit == 0 {
+			t.Errorf("out of memory: exit %v, want a status that is not 0", show(res.Exit))
+		}
+	case res.Failure == nil || res.Failure.Class != record.OutOfMemory:
+		t.Errorf("out of memory: failure %+v, exit %v, want class %s", res.Failure, show(res.Exit), record.OutOfMemory)
 	}
 }

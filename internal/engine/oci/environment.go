@@ -51,6 +51,11 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "asking the runtime for its version", Err: err}
 	}
+	if spec.Level(engine.Client) == "run" && prog.noRun != nil {
+		if why := prog.noRun(v); why != "" {
+			return nil, &engine.Error{Class: record.Unsupported, Text: why}
+		}
+	}
 	// The runtime limits by itself; the launcher and the runtime's own
 	// processes stay outside, as an engine's client does.
 	b, err := clirun.NewBase(ctx, kit, spec, false)
@@ -169,7 +174,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err := b.write(dir); err != nil {
 		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
 	}
-	res, err := e.Base.Run(ctx, e.plan(task, dir))
+	res, err := e.Base.Run(ctx, e.plan(task, dir, e.oneCall))
 	if err != nil || res.Failure != nil {
 		if cerr := e.clear(context.WithoutCancel(ctx), task.Name); cerr != nil && res.Failure != nil {
 			res.Failure.Text += "; clearing away: " + cerr.Error()
@@ -192,7 +197,7 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 	if err := b.write(dir); err != nil {
 		return nil, err
 	}
-	xs, err := e.Exchange(ctx, task, e.command("run", "--bundle", dir, task.Name), rounds)
+	xs, err := e.ExchangePlan(ctx, e.plan(task, dir, false), rounds)
 	if err != nil {
 		err = errors.Join(err, e.clear(context.WithoutCancel(ctx), task.Name))
 	}

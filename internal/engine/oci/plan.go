@@ -14,13 +14,13 @@ import (
 // has no stop: it is SIGTERM, the grace, SIGKILL, as a manager would do it.
 // The payload's status is that of the watched process; gVisor's sandbox ends
 // with it too.
-func (e *environment) plan(task engine.Task, dir string) clirun.Plan {
+func (e *environment) plan(task engine.Task, dir string, oneCall bool) clirun.Plan {
 	name := task.Name
 	p := clirun.Plan{Task: task}
 	add := func(s clirun.Step) { p.Steps = append(p.Steps, s) }
 	with := func(c probe.Command, change func(*probe.Command)) probe.Command { change(&c); return c }
 
-	if e.oneCall {
+	if oneCall {
 		add(clirun.Step{Begin: record.Request, End: record.Removed,
 			Cmd: with(e.command("run", "--bundle", dir, name), func(c *probe.Command) { c.Background = task.Stop != nil })})
 	} else {
@@ -37,7 +37,7 @@ func (e *environment) plan(task engine.Task, dir string) clirun.Plan {
 				c.Await, c.Grace = probe.AwaitGrace, task.Stop.Grace
 			})})
 	}
-	if e.oneCall {
+	if oneCall {
 		return p
 	}
 	add(clirun.Step{End: record.Removed, Cmd: with(e.command("delete", name), func(c *probe.Command) {

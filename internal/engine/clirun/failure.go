@@ -100,11 +100,11 @@ func (p *Plan) signalFailure(n int) *record.Failure {
 		return nil
 	}
 	sig := syscall.Signal(n - 128)
-	if sig == syscall.SIGKILL && p.oom() {
-		return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
-	}
 	if p.Task.Stop != nil && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
 		return nil
+	}
+	if sig == syscall.SIGKILL && p.oom() {
+		return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
 	}
 	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
 }

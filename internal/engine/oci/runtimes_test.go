@@ -1,0 +1,67 @@
+package oci
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestHybridTrap(t *testing.T) {
+	top := t.TempDir()
+	if why, _ := hybridTrap(top); why != "" {
+		t.Errorf("without a cgroup2 mount beside v1: %q", why)
+	}
+	file := filepath.Join(top, "unified", "cgroup.controllers")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{"": nil, "\n": nil, "hugetlb\n": {"hugetlb"}, "rdma misc\n": {"rdma", "misc"}} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		why, fix := hybridTrap(top)
+		if (why != "") != (want != nil) || (fix != "") != (want != nil) {
+			t.Errorf("%q: reason %q, fix %q", text, why, fix)
+		}
+		for _, c := range want {
+			if !strings.Contains(fix, "mount -t cgroup -o "+c+" none "+filepath.Join(top, c)) {
+				t.Errorf("%q: the fix does not mount %s: %s", text, c, fix)
+			}
+		}
+	}
+}
+
+func TestParsePlatforms(t *testing.T) {
+	for in, want := range map[string][]string{
+		"  -platform string\n    \tspecifies which platform to use: ptrace (default), kvm. (default \"ptrace\")\n": {"ptrace"},
+		"  -platform string\n    \tspecifies which platform to use: systrap (default), ptrace, kvm.\n":             {"systrap", "ptrace"},
+		"nothing about it": nil,
+	} {
+		if got := parsePlatforms(in); !slices.Equal(got, want) {
+			t.Errorf("parsePlatforms(%q) = %v, want %v", in, got, want)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	b := bundle{root: "/r", argv: []string{"/x"}, hostname: "h", hostNet: true}
+	c := b.config()
+	for _, ns := range c.Linux.Namespaces {
+		if ns.Type == "network" {
+			t.Error("with the host's network there is a network namespace")
+		}
+	}
+	if c.Process.Rlimits != nil || c.Linux.Seccomp != nil {
+		t.Error("a bare runtime's bundle has what belongs to a manager")
+	}
+	if r := c.Linux.Resources; r.CPU != nil || r.Memory != nil {
+		t.Error("limits were set though none were asked for")
+	}
+	b.limits.CPUs, b.limits.MemoryBytes = 1.5, 1<<20
+	r := b.config().Linux.Resources
+	if *r.CPU.Quota != 150_000 || *r.CPU.Period != 100_000 || *r.Memory.Limit != 1<<20 {
+		t.Errorf("limits %d/%d, %d", *r.CPU.Quota, *r.CPU.Period, *r.Memory.Limit)
+	}
+}

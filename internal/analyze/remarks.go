@@ -19,7 +19,7 @@ const (
 // cells, in the run's order.
 func (s *store) remarks(res *Result, fromReader []record.Remark) []record.Remark {
 	var out []record.Remark
-	out = append(out, s.runRemarks(res)...)
+	out = append(out, s.runRemarks()...)
 	out = append(out, fromReader...)
 	out = append(out, s.run.Host.Remarks...)
 	for w := range res.Workloads {
@@ -34,7 +34,7 @@ func (s *store) remarks(res *Result, fromReader []record.Remark) []record.Remark
 	return out
 }
 
-func (s *store) runRemarks(res *Result) []record.Remark {
+func (s *store) runRemarks() []record.Remark {
 	var out []record.Remark
 	add := func(code, level, text, advice string) {
 		out = append(out, record.Remark{Code: code, Level: level, Text: text, Advice: advice})

@@ -11,19 +11,20 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	switch what := append(os.Args, "")[1]; what {
-	case "truth":
-		err = truth(ctx)
-	case "cost":
-		err = cost(ctx)
-	default:
-		err = fmt.Errorf("bench: %q is neither truth nor cost", what)
-	}
-	if err != nil {
+	if err := bench(append(os.Args, "")[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+func bench(what string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	switch what {
+	case "truth":
+		return truth(ctx)
+	case "cost":
+		return cost(ctx)
+	}
+	return fmt.Errorf("%q is neither truth nor cost", what)
 }

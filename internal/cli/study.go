@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -143,10 +142,4 @@ func usableWith(f found, levels map[string]string) (ok bool, reason, fix string)
 		}
 	}
 	return true, "", ""
-}
-
-// isUsage says whether an error is one of a study's text.
-func isUsage(err error) bool {
-	var e *study.Errors
-	return errors.As(err, &e)
 }

@@ -9,6 +9,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"plimsoll/internal/probe"
@@ -198,3 +200,15 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Reason parts an error from its advice: why, and the command that would help
+// where one is known.
+func Reason(err error) (text, fix string) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err.Error(), ""
+	}
+	plain := *e
+	plain.Fix = ""
+	return strings.Replace(err.Error(), e.Error(), plain.Error(), 1), e.Fix
+}

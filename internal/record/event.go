@@ -47,10 +47,10 @@ func (e Event) Inside() bool { return e == First || e == Done }
 type Clock string
 
 const (
-	// ClockShared: the container reads the host's CLOCK_MONOTONIC. This was
+	// ClockShared says that the container reads the host's CLOCK_MONOTONIC. This was
 	// measured, not assumed from a name.
 	ClockShared Clock = "shared"
-	// ClockForeign: the container has a clock of its own (gVisor, Kata, a time
+	// ClockForeign says that the container has a clock of its own (gVisor, Kata, a time
 	// namespace). First and Done can be compared with each other only.
 	ClockForeign Clock = "foreign"
 )

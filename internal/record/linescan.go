@@ -38,11 +38,11 @@ func (s *lineScanner) next() bool {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			line, err = s.readLong(line)
 		}
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			s.err = fmt.Errorf("reading %s:%d: %w", s.path, s.number+1, err)
 			return false
 		}
-		if err == io.EOF {
+		if err != nil {
 			// The last line has no newline.
 			if len(line) == 0 || !isWhole(line) {
 				s.torn = line

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
+	"plimsoll/internal/study"
 )
 
 // session holds the environments of a run while they are open.
@@ -137,13 +138,7 @@ func (s *session) closeAll(ctx context.Context) error {
 
 // exclusion turns the error of an Open into what the report shows.
 func exclusion(rec *record.Environment, err error) record.Excluded {
-	x := record.Excluded{ID: rec.ID, Engine: rec.Engine, Levels: rec.Levels, Kind: "unavailable", Reason: err.Error()}
-	var e *engine.Error
-	if errors.As(err, &e) {
-		x.Fix = e.Fix
-		bare := *e
-		bare.Fix = ""
-		x.Reason = bare.Error()
-	}
+	x := record.Excluded{ID: rec.ID, Engine: rec.Engine, Levels: rec.Levels, Kind: study.Unavailable}
+	x.Reason, x.Fix = engine.Reason(err)
 	return x
 }

@@ -37,7 +37,7 @@ func parse(path string, data []byte, p *problems) *yaml.Node {
 		return nil
 	}
 	var doc, second yaml.Node
-	if err := loader.Load(&doc); err != nil && err != io.EOF {
+	if err := loader.Load(&doc); err != nil && !errors.Is(err, io.EOF) {
 		syntax(whole, err, p)
 		return nil
 	}
@@ -46,7 +46,7 @@ func parse(path string, data []byte, p *problems) *yaml.Node {
 		return nil
 	}
 	switch err := loader.Load(&second); {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 	case err != nil:
 		syntax(whole, err, p)
 		return nil

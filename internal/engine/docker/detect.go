@@ -23,13 +23,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	defer cancel()
 	det := engine.Detection{Where: strings.TrimPrefix(hostOf(kit), "unix://")}
 	unusable := func(err error) engine.Detection {
-		det.Reason = err.Error()
-		if e, ok := err.(*engine.Error); ok {
-			det.Fix = e.Fix
-			plain := *e
-			plain.Fix = ""
-			det.Reason = plain.Error()
-		}
+		det.Reason, det.Fix = engine.Reason(err)
 		return det
 	}
 	d, err := connect(kit)

@@ -81,7 +81,7 @@ func (d *daemon) oomKilled(ctx context.Context, name string, since time.Time) bo
 			if m.Action == events.ActionOOM {
 				return true
 			}
-		case <-res.Err: // the end of the list, or no answer: nothing is known
+		case <-res.Err: //nolint:errcheck //  the end of the list, or no answer: nothing is known
 			return false
 		}
 	}

@@ -68,7 +68,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	}
 	s.spec = engine.Spec{ID: "conformance", Levels: levels, Limits: *s.opts.Limits}
 
-	d := s.detect(t)
+	s.detect(t)
 	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -87,7 +87,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 			_ = env.Close(context.WithoutCancel(ctx))
 		}
 	})
-	s.facts(t, d)
+	s.facts(t)
 	for _, c := range checks {
 		s.check(t, c.name, c.run)
 	}
@@ -188,7 +188,7 @@ func (s *suite) detect(t *testing.T) engine.Detection {
 	return d
 }
 
-func (s *suite) facts(t *testing.T, d engine.Detection) {
+func (s *suite) facts(t *testing.T) {
 	t.Helper()
 	facts := s.env.Facts()
 	t.Logf("facts: %v", facts)

@@ -14,7 +14,6 @@ import (
 type settings struct {
 	image   string
 	runID   string
-	runtime string   // empty: not named
 	network string   // empty: not named
 	seccomp string   // "off", or empty
 	ulimits []string // options

@@ -20,7 +20,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	defer cancel()
 	var det engine.Detection
 	fail := func(err error) engine.Detection {
-		det.Reason, det.Fix = reason(err)
+		det.Reason, det.Fix = engine.Reason(err)
 		return det
 	}
 	user, werr := who(kit, engine.DefaultLevel)
@@ -51,22 +51,12 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			l := engine.Level{Name: name, Usable: true}
 			if err := possible(kit, factor, name); err != nil {
 				l.Usable = false
-				l.Reason, l.Fix = reason(err)
+				l.Reason, l.Fix = engine.Reason(err)
 			}
 			det.Levels[factor] = append(det.Levels[factor], l)
 		}
 	}
 	return det
-}
-
-// reason parts an error from its advice.
-func reason(err error) (text, fix string) {
-	if e, ok := err.(*engine.Error); ok {
-		plain := *e
-		plain.Fix = ""
-		return plain.Error(), e.Fix
-	}
-	return err.Error(), ""
 }
 
 // possible says whether a level can be had here, as far as that can be told

@@ -33,7 +33,7 @@ func (e *Engine) holdPause(p *program) {
 	h := e.pauses[p.user.RuntimeDir]
 	if h == nil {
 		h = &pause{file: filepath.Join(p.user.RuntimeDir, "libpod/tmp/pause.pid")}
-		_, _, alive := h.process()
+		_, alive := h.process()
 		h.ours = !alive
 		e.pauses[p.user.RuntimeDir] = h
 	}
@@ -66,40 +66,24 @@ func (e *Engine) letGo(ctx context.Context, p *program) error {
 	return h.end(p.user.UID)
 }
 
-// process gives the pause process and when it was started, in clock ticks
-// since boot: a pid alone may have been given away again.
-func (h *pause) process() (pid int, start string, alive bool) {
+// process gives the pause process and whether it lives.
+func (h *pause) process() (pid int, alive bool) {
 	data, err := os.ReadFile(h.file)
 	if err != nil {
-		return 0, "", false
+		return 0, false
 	}
 	pid, err = strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil || pid <= 1 {
-		return 0, "", false
+		return 0, false
 	}
-	start, err = startTime(pid)
-	return pid, start, err == nil
-}
-
-// startTime is field 22 of /proc/PID/stat (proc(5)), counted after the
-// command's name, which may hold blanks.
-func startTime(pid int) (string, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", err
-	}
-	_, rest, ok := strings.Cut(string(data), ") ")
-	f := strings.Fields(rest)
-	if !ok || len(f) < 20 {
-		return "", fmt.Errorf("/proc/%d/stat: unexpected form", pid)
-	}
-	return f[19], nil
+	_, err = os.Stat(fmt.Sprintf("/proc/%d", pid))
+	return pid, err == nil
 }
 
 // end kills the process, by a pidfd taken before it was looked at, so that it
 // can't be another one.
 func (h *pause) end(uid int) error {
-	pid, _, alive := h.process()
+	pid, alive := h.process()
 	if !alive {
 		return nil
 	}

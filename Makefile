@@ -28,7 +28,8 @@ run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
 test: setup-test check ## set up engines, then run every check and every test
-	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) ./...
+	# One package at a time: they measure, and share the engines of this machine.
+	$(GO) test -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) ./...
 
 setup-run:
 	@lab/setup run

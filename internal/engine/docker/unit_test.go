@@ -118,7 +118,7 @@ func TestClients(t *testing.T) {
 	if o.Name != "n" || o.Config.Labels["plimsoll"] != "abcd1234" || h.LogConfig.Type != "none" || *h.Init || h.Runtime != "crun" ||
 		h.NetworkMode != "none" || !slices.Equal(h.SecurityOpt, []string{"seccomp=unconfined"}) || h.NanoCPUs != 1500000000 ||
 		h.Memory != 1<<30 || h.MemorySwap != 1<<30 || !slices.Equal(o.Config.Env, task.Env) ||
-		!slices.Equal(o.Config.Entrypoint, []string{"/p"}) || !slices.Equal([]string(o.Config.Cmd), []string{"a", "-b"}) || o.Config.Image != "img:tag" {
+		!slices.Equal(o.Config.Entrypoint, []string{"/p"}) || !slices.Equal(o.Config.Cmd, []string{"a", "-b"}) || o.Config.Image != "img:tag" {
 		t.Errorf("options %+v %+v", o.Config, h)
 	}
 }

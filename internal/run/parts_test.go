@@ -1,0 +1,194 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+func TestLedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	l, err := OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []func() error{
+		func() error { return l.Made("mount", "/a") },
+		func() error { return l.Made("cgroup", "/b") },
+		func() error { return l.Made("mount", "/a") },
+		func() error { return l.Gone("mount", "/a") },
+	} {
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := torn.WriteString(`{"op":"made","ki`); err != nil {
+		t.Fatal(err)
+	}
+	torn.Close()
+	got, err := ReadLedger(path)
+	want := []Thing{{"mount", "/a"}, {"cgroup", "/b"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v %v, want %v", got, err, want)
+	}
+	if got, err := ReadLedger(path + "x"); err != nil || got != nil {
+		t.Errorf("no ledger: %v %v", got, err)
+	}
+}
+
+func TestClockOf(t *testing.T) {
+	shared := probe.Exchange{Sent: 100, Inside: 150, Received: 200}
+	for _, c := range []struct {
+		name string
+		in   []probe.Exchange
+		want record.Clock
+	}{
+		{"none", nil, ""},
+		{"shared", []probe.Exchange{shared, {Sent: 300, Inside: 300, Received: 310}}, record.ClockShared},
+		{"behind", []probe.Exchange{shared, {Sent: 300, Inside: 299, Received: 310}}, record.ClockForeign},
+		{"ahead", []probe.Exchange{{Sent: 300, Inside: 311, Received: 310}}, record.ClockForeign},
+	} {
+		if got := clockOf(c.in); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestOrdered(t *testing.T) {
+	good := map[record.Event]int64{record.Request: 1, record.First: 2, record.Ready: 3, record.Done: 4, record.Exit: 5}
+	if !ordered(good) {
+		t.Error("a good order is refused")
+	}
+	for _, c := range []struct {
+		event record.Event
+		at    int64
+	}{{record.First, 0}, {record.First, 4}, {record.Done, 1}, {record.Done, 6}} {
+		bad := map[record.Event]int64{}
+		for k, v := range good {
+			bad[k] = v
+		}
+		bad[c.event] = c.at
+		if ordered(bad) {
+			t.Errorf("%s at %d is taken for ordered", c.event, c.at)
+		}
+	}
+}
+
+func TestInside(t *testing.T) {
+	i := &insider{runID: "abcd1234", host: map[string]string{"net": "1", "pid": "2"}}
+	report := map[string]string{
+		"ns.net": "9", "ns.pid": "2", "uid": "0", "gid": "0", "cap.eff": "00ff", "seccomp": "2", "no_new_privs": "1",
+		"root.fs": "overlay", "root.mount_options": "rw", "root.options": "lowerdir=/x", "uname.release": "6.1",
+		"cgroup.memory": "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"cgroup.cpu":    "/plimsoll-abcd1234-native", "pid": "1", "clock.monotonic": "5", "limit.memory.max": "1000",
+	}
+	a := i.read("e", report)
+	if a.Namespaces["net"] != "own" || a.Namespaces["pid"] != "host" || a.Namespaces["mnt"] != "" {
+		t.Errorf("namespaces %v", a.Namespaces)
+	}
+	if a.Cgroup != "cpu=/* memory=/docker/*" || a.Root != "overlay rw" || a.More["limit.memory.max"] != "1000" {
+		t.Errorf("%+v", a)
+	}
+	for key := range a.More {
+		if key == "pid" || strings.HasPrefix(key, "clock.") {
+			t.Errorf("%s differs from trial to trial and is kept", key)
+		}
+	}
+	if why := differs(a, i.read("e", report)); why != "" {
+		t.Errorf("the same report differs: %s", why)
+	}
+	for key, value := range map[string]string{
+		"ns.net": "1", "uid": "5", "cap.eff": "0", "seccomp": "0", "no_new_privs": "0", "root.fs": "ext4", "uname.release": "4.4", "limit.memory.max": "2000",
+	} {
+		other := map[string]string{}
+		for k, v := range report {
+			other[k] = v
+		}
+		other[key] = value
+		if differs(a, i.read("e", other)) == "" {
+			t.Errorf("another %s makes no difference", key)
+		}
+	}
+}
+
+func TestWrongNetwork(t *testing.T) {
+	env := func(level, baseline string) *record.Environment {
+		return &record.Environment{Levels: map[string]string{"network": level}, Baseline: baseline}
+	}
+	in := func(net, kernel string) record.Inside {
+		return record.Inside{Namespaces: map[string]string{"net": net}, Kernel: kernel}
+	}
+	for _, c := range []struct {
+		env   *record.Environment
+		in    record.Inside
+		wrong bool
+	}{
+		{env("none", ""), in("host", kernelRelease()), true},
+		{env("none", ""), in("own", kernelRelease()), false},
+		{env("host", ""), in("own", kernelRelease()), true},
+		{env("host", ""), in("own", "4.4.0"), false}, // behind a foreign kernel
+		{env("none", "native"), in("host", kernelRelease()), false},
+		{env("default", ""), in("host", kernelRelease()), false},
+	} {
+		if got := wrongNetwork(c.env, c.in); (got != "") != c.wrong {
+			t.Errorf("%v %v: %q", c.env.Levels, c.in, got)
+		}
+	}
+}
+
+func TestState(t *testing.T) {
+	env := func(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+	for _, c := range []struct {
+		root bool
+		env  map[string]string
+		want string
+	}{
+		{true, nil, "/var/lib/plimsoll"},
+		{true, map[string]string{"PLIMSOLL_STATE": "/x"}, "/x"},
+		{false, map[string]string{"HOME": "/home/u"}, "/home/u/.local/state/plimsoll"},
+		{false, map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/plimsoll"},
+		{false, nil, ""},
+	} {
+		s, err := StateDir(c.root, env(c.env))
+		if s.Dir != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%+v: %q %v", c, s.Dir, err)
+		}
+	}
+	s := State{t.TempDir()}
+	if _, err := s.Claim("../../etc", ""); err == nil {
+		t.Error("a path was taken for a run's id")
+	}
+	if err := s.Release("../../etc"); err == nil {
+		t.Error("a path was taken for a run's id")
+	}
+	mine := NewRunID()
+	if _, err := s.Claim(mine, "/out"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(s.RunDir("dead0000"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// A pid that was given away again is another process.
+	if err := os.WriteFile(filepath.Join(s.RunDir("dead0000"), "owner.json"), []byte(`{"pid":1,"start":"x"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := s.Abandoned()
+	if err != nil || len(gone) != 1 || gone[0].RunID != "dead0000" {
+		t.Errorf("abandoned: %+v %v", gone, err)
+	}
+	if err := s.Release(mine); err != nil {
+		t.Error(err)
+	}
+}

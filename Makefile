@@ -58,8 +58,8 @@ cross: ## everything compiles for arm64, the reading half on other systems too
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth
-	$(GO) test -run '^$$' -bench Truth ./internal/probe
-	$(GO) run ./cmd/plimsoll selftest
+	$(GO) test -run '^$$' -bench Truth -benchtime 2000x ./internal/probe
+	$(GO) run ./cmd/plimsoll selftest --runtime runc --blocks 500 --progress plain
 
 bench-cost: ## what a trial costs us: CPU time, memory, record
 	$(GO) run ./internal/bench cost

@@ -19,11 +19,14 @@ import (
 )
 
 // A whole process, from just before it is spawned until its end is seen: ours
-// against hyperfine's, for the same argument list, a few runs of each in turn.
+// against hyperfine's, for the same argument list, some runs of each in turn.
+// hyperfine itself must be started for each of its turns, and the first runs
+// after that meet colder caches: in turns of 3 they are a third of all, and
+// weigh on a median; in turns of 20 they do not.
 const (
-	perTurn               = 3
-	truthFor              = 20 * time.Second // for each program, at least leastTurns
-	leastTurns, mostTurns = 20, 200
+	perTurn               = 20
+	truthFor              = 15 * time.Second // for each program, at least leastTurns
+	leastTurns, mostTurns = 4, 40
 )
 
 // program is one command line to be timed by both.
@@ -119,7 +122,7 @@ func once(ctx context.Context, l *probe.Launcher, p program) (float64, error) {
 // byHyperfine times a turn of runs by hyperfine, without a shell.
 func byHyperfine(ctx context.Context, hyperfine, dir string, p program) ([]float64, error) {
 	out := filepath.Join(dir, "hyperfine.json")
-	args := []string{"-N", "--style", "none", "--output", "pipe", "--runs", strconv.Itoa(perTurn), "--export-json", out, quote(p.argv)}
+	args := []string{"-N", "--style", "none", "--output", "null", "--runs", strconv.Itoa(perTurn), "--export-json", out, quote(p.argv)}
 	if b, err := exec.CommandContext(ctx, hyperfine, args...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(b))
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func selftestCommand(w World) *cobra.Command {
-	format, progress := "text", "auto"
+	format, progress, runtime := "text", "auto", "auto"
 	blocks, wait := 0, false
 	c := &cobra.Command{
 		Use:   "selftest",
@@ -40,7 +40,9 @@ where this machine is too noisy to tell.`,
 			o := selftest.Options{Run: s.options(), Blocks: blocks}
 			o.Run.Progress = newProgress(w, progress)
 			o.Run.Finish, o.Run.Wait = finish.Done(), wait
-			s.addRuntime(finish, &o)
+			if err := s.addRuntime(finish, &o, runtime); err != nil {
+				return err
+			}
 			res, err := selftest.Run(broken, o)
 			if err != nil {
 				if finish.Err() != nil {
@@ -68,31 +70,42 @@ where this machine is too noisy to tell.`,
 	formatFlag(c, &format, "text", "json")
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
 	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
-	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks (default 200)")
+	choiceFlag(c, &runtime, "runtime", "the bare runtime to try", "auto", "crun", "runc", "none")
+	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks with the runtime (default 200); the stopwatch alone gets five times as many")
 	return c
 }
 
-// addRuntime adds the first bare runtime that can be used here to the test.
-func (s *setting) addRuntime(ctx context.Context, o *selftest.Options) {
+// addRuntime adds a bare runtime to the test: the one that is named, or the
+// first that can be used here, crun before runc because its times vary less.
+func (s *setting) addRuntime(ctx context.Context, o *selftest.Options, want string) error {
+	if want == "none" {
+		return nil
+	}
+	usable := map[string]bool{}
 	for _, f := range s.detect(ctx, "oci") {
-		if !f.Usable {
-			return
-		}
 		for _, l := range f.Levels[engine.Runtime] {
-			if l.Usable && (l.Name == "runc" || l.Name == "crun") {
-				path, err := s.world.LookPath(l.Name)
-				if err != nil {
-					continue
-				}
-				o.OCI, o.Runtime = oci.New(), l.Name
-				o.OCIDelayed = func(dir string) (engine.Engine, error) {
-					slow, err := delayedRuntime(dir, l.Name, path)
-					return oci.New(oci.WithRuntime(l.Name, slow)), err
-				}
-				return
-			}
+			usable[l.Name] = f.Usable && l.Usable
 		}
 	}
+	for _, name := range []string{"crun", "runc"} {
+		if !usable[name] || want != "auto" && want != name {
+			continue
+		}
+		path, err := s.world.LookPath(name)
+		if err != nil {
+			continue
+		}
+		o.OCI, o.Runtime = oci.New(), name
+		o.OCIDelayed = func(dir string) (engine.Engine, error) {
+			slow, err := delayedRuntime(dir, name, path)
+			return oci.New(oci.WithRuntime(name, slow)), err
+		}
+		return nil
+	}
+	if want != "auto" {
+		return withHint(fail(NothingHere, "%s can't be used here as a bare runtime", want), "plimsoll engines oci says why")
+	}
+	return nil
 }
 
 // delayedRuntime makes a runtime that sleeps before it creates a container:

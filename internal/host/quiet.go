@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Limit says what counts as calm.
@@ -72,7 +74,14 @@ func (m Machine) NewQuiet() (*Quiet, error) {
 	if err != nil {
 		return nil, errors.Join(err, load.Close())
 	}
-	return &Quiet{load: load, cpu: cpu, now: time.Now, sleep: time.Sleep}, nil
+	return &Quiet{load: load, cpu: cpu, now: time.Now, sleep: nap}, nil
+}
+
+// nap sleeps in the kernel: time.Sleep rounds up to the milliseconds of
+// epoll_wait(2), which would make a window of half a millisecond one of eight.
+func nap(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&ts, nil) // broken off by a signal it is a little shorter
 }
 
 // samplesPerWindow is the number of looks at the run queue in a window. The
@@ -93,7 +102,7 @@ func (q *Quiet) Wait(ctx context.Context, l Limit) Calm {
 			return c
 		}
 		// A busy machine is not made calmer by being looked at more often.
-		window = min(2*window, 4*time.Millisecond)
+		window = min(2*window, max(window, 4*time.Millisecond))
 	}
 }
 

@@ -41,6 +41,9 @@ type Options struct {
 	// Wait waits for the machine's turn while another Plimsoll measures,
 	// instead of giving up at once.
 	Wait bool
+	// Settle is how long the host must have been calm before a trial; 0 means
+	// 25 milliseconds.
+	Settle time.Duration
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }
@@ -74,6 +77,7 @@ type runner struct {
 	disturb   *host.Sampler
 	calm      *host.Quiet
 	openLimit time.Duration
+	calmFor   time.Duration
 	insider   *insider
 	tried     map[string]bool // environments that were opened, or half-way so
 
@@ -86,6 +90,9 @@ type runner struct {
 // be resumed.
 func Execute(ctx context.Context, o Options) (*Summary, error) {
 	r := &runner{Options: o, rec: o.Run, progress: o.Progress, openLimit: o.OpenLimit, engines: map[string]engine.Engine{}, tried: map[string]bool{}}
+	if r.calmFor = o.Settle; r.calmFor == 0 {
+		r.calmFor = settleFor
+	}
 	if r.openLimit == 0 {
 		r.openLimit = 2 * time.Minute
 	}
@@ -417,9 +424,18 @@ func dropCaches() error {
 // quiet waits until the host is calm, within the bound that host sets: a busy
 // host is a remark on the trial, not a run that never ends.
 func (r *runner) quiet(ctx context.Context) (time.Duration, bool) {
-	c := r.calm.Wait(ctx, host.Limit{})
+	c := r.calm.Wait(ctx, host.Limit{Window: r.calmFor})
 	return c.Waited, c.Reached
 }
+
+// settleFor is how long the host must have been calm before a trial. The
+// kernel remembers what was just done: whoever moves a process into a cgroup
+// waits for an RCU grace period, some milliseconds, unless somebody else has
+// just done so (rcu_sync, include/linux/rcu_sync.h). A container started right
+// after another's end is therefore started faster than a lone one, and by how
+// much depends on the gap: with one of a millisecond, a runtime that slept for
+// 5 ms before it began came out 9 ms slower.
+const settleFor = 25 * time.Millisecond
 
 func (r *runner) inside(env string, report map[string]string) record.Inside {
 	return r.insider.read(env, report)

@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		k, n int
 		want Verdict
-	}{{0, 20, Pass}, {1, 20, Pass}, {2, 20, Open}, {4, 20, Open}, {5, 20, Fail}, {20, 20, Fail}, {0, 0, Open}, {10, 200, Pass}, {25, 200, Fail}} {
+	}{{0, 20, Pass}, {1, 20, Pass}, {3, 20, Pass}, {4, 20, Open}, {5, 20, Fail}, {20, 20, Fail}, {0, 0, Open}, {10, 200, Pass}, {10, 100, Open}, {12, 100, Fail}, {25, 200, Fail}} {
 		if got := alarms(c.k, c.n); got != c.want {
 			t.Errorf("%d of %d: %s, not %s", c.k, c.n, got, c.want)
 		}

@@ -56,7 +56,7 @@ func cost(ctx context.Context) error {
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(dir, "run"), Engines: engines,
 		State: run.State{Dir: filepath.Join(dir, "state")}, Root: os.Geteuid() == 0,
 		Getenv: os.Getenv, LookPath: exec.LookPath, Progress: run.NoProgress{}, Finish: finish,
-		Settle: time.Microsecond, // the waiting costs no CPU time, and 100 000 times 25 milliseconds are long
+		Settle: time.Microsecond, // the waiting costs next to no CPU time, and 100 000 times a millisecond are long
 	})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
 		c.Runs = append(c.Runs, owner.RunID)
 		errs = append(errs, c.run(ctx, o, owner.RunID))
 	}
-	errs = append(errs, c.unknown(ctx, o))
+	errs = append(errs, c.unknown(ctx, o), o.State.RestoreKernel())
 	if images {
 		dir := o.State.Images()
 		if _, err := os.Stat(dir); err == nil {

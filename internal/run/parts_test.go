@@ -123,6 +123,46 @@ func TestInside(t *testing.T) {
 	}
 }
 
+func TestKernelSetting(t *testing.T) {
+	s := State{t.TempDir()}
+	file := filepath.Join(t.TempDir(), "setting")
+	if err := os.WriteFile(file, []byte("0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.SetKernel(file, "1"); err != nil {
+		t.Fatal(err)
+	}
+	// A note that names another file is somebody's mischief: it is refused.
+	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "no kernel setting") {
+		t.Errorf("a file outside /sys and /proc/sys was written: %v", err)
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "1" {
+		t.Errorf("%q %v", b, err)
+	}
+	if _, err := (State{t.TempDir()}).SetKernel(file+"x", "1"); err == nil {
+		t.Error("a setting that is not there was changed")
+	}
+	const real = "/sys/kernel/rcu_expedited"
+	old, err := os.ReadFile(real)
+	if err != nil || os.Geteuid() != 0 {
+		t.Skipf("%s can't be changed here: %v, or not root", real, err)
+	}
+	fresh := State{t.TempDir()}
+	if _, err := fresh.SetKernel(real, "1"); err != nil {
+		t.Skipf("%s can't be changed here: %v", real, err)
+	}
+	if b, _ := os.ReadFile(real); strings.TrimSpace(string(b)) != "1" {
+		t.Errorf("it is %q while it is changed", b)
+	}
+	// As after a kill: another process, which knows the folder only.
+	if err := (State{fresh.Dir}).RestoreKernel(); err != nil {
+		t.Error(err)
+	}
+	if b, _ := os.ReadFile(real); string(b) != string(old) {
+		t.Errorf("it is %q, and was %q", b, old)
+	}
+}
+
 func TestWrongNetwork(t *testing.T) {
 	env := func(level, baseline string) *record.Environment {
 		return &record.Environment{Levels: map[string]string{"network": level}, Baseline: baseline}

@@ -8,6 +8,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X plimsoll/internal/cli.Version=$(VERSION)
 TEST_FLAGS  ?=
 TEST_TIME   ?= 20m
+FUZZ_TIME   ?= 5s
 STUDY       ?= quick
 RUN_FLAGS   ?=
 
@@ -16,7 +17,7 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost clean
+.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -30,6 +31,14 @@ run: setup-run build ## set up engines, then measure them and print the table
 test: setup-test check ## set up engines, then run every check and every test
 	# One package at a time: they measure, and share the engines of this machine.
 	$(GO) test -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) ./...
+	$(MAKE) fuzz
+
+fuzz: ## fuzz what reads input from outside, FUZZ_TIME each
+	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZ_TIME) ./internal/study
+	$(GO) test -run '^$$' -fuzz '^FuzzParsePayload$$' -fuzztime $(FUZZ_TIME) ./internal/probe
+	$(GO) test -run '^$$' -fuzz '^FuzzDecodeResult$$' -fuzztime $(FUZZ_TIME) ./internal/probe
+	$(GO) test -run '^$$' -fuzz '^FuzzDecoder$$' -fuzztime $(FUZZ_TIME) ./internal/record
+	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(FUZZ_TIME) ./internal/host
 
 setup-run:
 	@lab/setup run

@@ -162,6 +162,7 @@ func (p *subject) killAfter(d time.Duration, args ...string) bool {
 		return false
 	}
 	if err != nil {
+		p.failures()
 		p.t.Fatalf("%v: %v\n%s", args, err, said.String())
 	}
 	return true
@@ -205,9 +206,16 @@ func (p *subject) complete() {
 	if run.Status != "done" || len(run.Residue) > 0 {
 		p.t.Errorf("the record's status is %q, its residue %q", run.Status, run.Residue)
 	}
+	p.failures()
+}
+
+// failures demands that no trial failed.
+func (p *subject) failures() {
+	p.t.Helper()
 	r, err := record.Open(p.out)
 	if err != nil {
-		p.t.Fatal(err)
+		p.t.Error(err)
+		return
 	}
 	for tr, err := range r.Trials() {
 		if err == nil && !tr.OK() {

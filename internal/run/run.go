@@ -204,8 +204,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 // measure opens the environments and carries out the trials.
 func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if r.Resume {
-		_, handErr := RemoveByHand(ctx, r.rec.ID, r.kit.Dir)
-		if err := errors.Join(SweepRun(ctx, r.kit, r.used()), handErr); err != nil {
+		if err := r.clearAway(ctx); err != nil {
 			r.progress.Remark("clearing away what the earlier part of this run left: " + err.Error())
 		}
 	}
@@ -220,6 +219,23 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 		return ErrNothing
 	}
 	return r.broken(r.trials(ctx, sum), sum)
+}
+
+// clearAway removes what the earlier part of a resumed run left: the trial in
+// flight when it was killed is done again, under the same name.
+func (r *runner) clearAway(ctx context.Context) error {
+	_, err := RemoveByHand(ctx, r.rec.ID, r.kit.Dir)
+	if err = errors.Join(err, SweepRun(ctx, r.kit, r.used())); err != nil {
+		return err // something may still be mounted below: nothing is deleted there
+	}
+	entries, err := os.ReadDir(r.kit.Dir)
+	errs := []error{err}
+	for _, e := range entries {
+		if e.IsDir() { // the files are ours: owner, ledger, probe
+			errs = append(errs, os.RemoveAll(filepath.Join(r.kit.Dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // broken turns the end of the context into an interruption.

@@ -6,7 +6,7 @@ GO          ?= go
 BIN         := bin/plimsoll
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS     := -s -w -X plimsoll/internal/cli.Version=$(VERSION)
-TEST_FLAGS  ?=
+TEST_FLAGS  ?= -count=1
 TEST_TIME   ?= 20m
 FUZZ_TIME   ?= 5s
 STUDY       ?= quick
@@ -29,7 +29,8 @@ run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
 test: setup-test check ## set up engines, then run every check and every test
-	# One package at a time: they measure, and share the engines of this machine.
+	# One package at a time and never from the cache: they measure, and share the
+	# engines of this machine.
 	$(GO) test -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) ./...
 	$(MAKE) fuzz
 

@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
-	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -37,7 +35,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		return &engine.Error{Class: record.NoProof, Text: "the docker daemon gave no configuration of the container that it ran"}
 	}
 	seen := evidence{
-		live: live, inside: payload.Report, host: hostNow(),
+		live: live, inside: payload.Report, host: clirun.HostNow(),
 		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
 	}
 	env.add(seen.facts())
@@ -48,39 +46,14 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 type evidence struct {
 	live    container.InspectResponse
 	inside  map[string]string // the payload's report
-	host    hostState
+	host    clirun.HostState
 	runtime identity // of the runtime that the container ran under
-}
-
-// hostState is what the inside is compared with.
-type hostState struct {
-	kernel  string // uname release and version
-	net     string // inode of our network namespace
-	seccomp string // our own mode
-}
-
-func hostNow() hostState {
-	var h hostState
-	var u unix.Utsname
-	if unix.Uname(&u) == nil {
-		h.kernel = unix.ByteSliceToString(u.Release[:]) + " " + unix.ByteSliceToString(u.Version[:])
-	}
-	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
-		h.net = strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
-	}
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if v, ok := strings.CutPrefix(line, "Seccomp:"); ok {
-			h.seccomp = strings.TrimSpace(v)
-		}
-	}
-	return h
 }
 
 // foreign says whether the payload ran on another kernel than ours (gVisor,
 // a virtual machine).
 func (e *evidence) foreign() bool {
-	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.kernel
+	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
 }
 
 func (e *evidence) networks() []string {
@@ -150,7 +123,7 @@ func (e *evidence) judge(spec engine.Spec, runtime string) error {
 			return wrong("asked for no seccomp, the container's profile is %s", got)
 		}
 		// Where we live under a filter ourselves, so does every child.
-		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.seccomp == "0" && !e.foreign() {
+		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.Seccomp == "0" && !e.foreign() {
 			return wrong("asked for no seccomp, and the payload ran in mode %s", in)
 		}
 	}
@@ -174,8 +147,8 @@ func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) e
 	if ns == "" || e.foreign() {
 		return nil
 	}
-	if own := ns != e.host.net; own != (want != "host") {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.net)
+	if own := ns != e.host.Net; own != (want != "host") {
+		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/moby/moby/api/types/system"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -133,7 +134,7 @@ func TestJudge(t *testing.T) {
 					LogConfig: container.LogConfig{Type: "none"}},
 				NetworkSettings: &container.NetworkSettings{Networks: map[string]*network.EndpointSettings{"none": {}}}},
 			inside:  map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1"},
-			host:    hostState{kernel: "6.1 #1", net: "1", seccomp: "0"},
+			host:    clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
 			runtime: identity{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}

@@ -3,11 +3,8 @@ package podman
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -43,7 +40,7 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	if len(live) != 1 {
 		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("podman inspect told of %d containers, expected one", len(live))}
 	}
-	seen := evidence{live: live[0], info: info, inside: payload.Report, host: hostNow()}
+	seen := evidence{live: live[0], info: info, inside: payload.Report, host: clirun.HostNow()}
 	env.AddFacts(seen.facts())
 	return seen.judge(spec)
 }
@@ -53,37 +50,12 @@ type evidence struct {
 	live   container
 	info   *info
 	inside map[string]string
-	host   hostState
-}
-
-// hostState is what the inside is compared with.
-type hostState struct {
-	kernel  string // uname release and version
-	net     string // inode of our network namespace
-	seccomp string // our own mode
-}
-
-func hostNow() hostState {
-	var h hostState
-	var u unix.Utsname
-	if unix.Uname(&u) == nil {
-		h.kernel = unix.ByteSliceToString(u.Release[:]) + " " + unix.ByteSliceToString(u.Version[:])
-	}
-	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
-		h.net = strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
-	}
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if v, ok := strings.CutPrefix(line, "Seccomp:"); ok {
-			h.seccomp = strings.TrimSpace(v)
-		}
-	}
-	return h
+	host   clirun.HostState
 }
 
 // foreign says whether the payload ran on another kernel than ours (gVisor).
 func (e *evidence) foreign() bool {
-	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.kernel
+	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
 }
 
 func (e *evidence) seccomp() string {
@@ -155,7 +127,7 @@ func (e *evidence) judge(spec engine.Spec) error {
 			return wrong("asked for no seccomp, the container's profile is %s", got)
 		}
 		// Where we live under a filter ourselves, so does every child.
-		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.seccomp == "0" && !e.foreign() {
+		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.Seccomp == "0" && !e.foreign() {
 			return wrong("asked for no seccomp, and the payload ran in mode %s", in)
 		}
 	}
@@ -202,8 +174,8 @@ func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) e
 	if ns == "" || e.foreign() {
 		return nil
 	}
-	if own := ns != e.host.net; own != (want != "host") {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.net)
+	if own := ns != e.host.Net; own != (want != "host") {
+		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -83,7 +84,7 @@ func TestJudge(t *testing.T) {
 	right := func() evidence {
 		e := evidence{info: &info{},
 			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1", "root.fs": "overlay"},
-			host:   hostState{kernel: "6.1 #1", net: "1", seccomp: "0"}}
+			host:   clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}
 		e.live.OCIRuntime = "/usr/bin/crun"
 		e.live.HostConfig.NetworkMode, e.live.HostConfig.LogConfig.Type = "none", "none"
 		e.live.HostConfig.SecurityOpt = []string{"seccomp=unconfined"}

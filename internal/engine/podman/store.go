@@ -79,6 +79,17 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 	return nil
 }
 
+// plain is p on the user's own store.
+func (p *program) plain() *program {
+	if !p.store.own() {
+		return p
+	}
+	q := *p
+	q.global = p.global[:p.ownFrom:p.ownFrom]
+	q.store = store{}
+	return &q
+}
+
 // holdStore is useStore, for one more environment: those of the same driver
 // and user share a store, and the last one takes it away.
 func (e *Engine) holdStore(kit *engine.Kit, p *program, driver string) error {
@@ -113,8 +124,7 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 	var errs []error
 	mounted := filepath.Join(p.store.root, "overlay")
 	if p.user != nil {
-		plain := *p
-		plain.global = p.global[:p.ownFrom]
+		plain := p.plain()
 		_, _ = plain.output(ctx, "unshare", "umount", mounted) // not every driver mounts
 		if _, err := plain.output(ctx, "unshare", "rm", "-rf", "--one-file-system", p.store.root); err != nil {
 			errs = append(errs, wrong("removing the store "+p.store.root, err))

@@ -24,17 +24,20 @@ const Label = "plimsoll"
 // The names of the factors. A level that a study does not name is "default":
 // the engine's own, and the facts say what that came to.
 const (
-	Runtime  = "runtime"  // runc, crun, youki, runsc
-	Storage  = "storage"  // overlay2, vfs, directory, squashfs, sif, sandbox …
-	Client   = "client"   // api, cli; for a bare runtime: steps (create, start, delete) or run
-	Network  = "network"  // none, host, default
-	Rootless = "rootless" // no, yes
-	Image    = "image"    // payload, busybox …
-	Seccomp  = "seccomp"  // default, off
+	Runtime  = "runtime"       // runc, crun, youki, runsc
+	Storage  = "storage"       // overlay2, vfs, directory, squashfs, sif, sandbox …
+	Client   = "client"        // api, cli; for a bare runtime: steps (create, start, delete) or run
+	Network  = "network"       // none, host, default
+	Rootless = "rootless"      // no, yes
+	Image    = "image"         // payload, busybox …
+	Seccomp  = "seccomp"       // default, off
+	Cgroup   = "cgroup"        // v1, hybrid, v2: a property of the machine that can be asked for, never changed
+	Driver   = "cgroup-driver" // cgroupfs, systemd: who makes the engine's cgroups
+	Endpoint = "endpoint"      // whose CRI: containerd, crio
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Runtime, Storage, Client, Network, Rootless, Image, Seccomp}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Image, Seccomp, Cgroup, Driver}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"

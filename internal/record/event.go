@@ -11,12 +11,21 @@ const (
 	// Request is just before the request leaves us: the API call is written,
 	// or the CLI's process is about to be spawned.
 	Request Event = "request"
+	// Sandbox is when the pod sandbox is ready, for engines that make one
+	// before the container (CRI).
+	Sandbox Event = "sandbox"
 	// Created is when create has returned.
 	Created Event = "created"
 	// Start is when start is requested.
 	Start Event = "start"
 	// Started is when start has returned.
 	Started Event = "started"
+	// Init is the first instruction of the container's own init, stamped inside
+	// by it, for system containers, whose payload is run by Exec (LXD, Incus, LXC).
+	Init Event = "init"
+	// Exec is when the payload's execution in a container that already runs is
+	// requested.
+	Exec Event = "exec"
 	// First is the first instruction of the payload's main, stamped inside by
 	// the payload itself.
 	First Event = "first"
@@ -37,11 +46,11 @@ const (
 )
 
 // Events lists every event in its usual order.
-var Events = []Event{Request, Created, Start, Started, First, Ready, Done, Stop, Stopped, Exit, Removed}
+var Events = []Event{Request, Sandbox, Created, Start, Started, Init, Exec, First, Ready, Done, Stop, Stopped, Exit, Removed}
 
 // Inside says whether the event is stamped by the payload, inside the
 // container, so that it is comparable only where the clock is shared.
-func (e Event) Inside() bool { return e == First || e == Done }
+func (e Event) Inside() bool { return e == Init || e == First || e == Done }
 
 // Clock says whose clock the inside stamps of a trial were read from.
 type Clock string

@@ -18,6 +18,10 @@ type Payload struct {
 // ErrNoProof is returned where the word did not come.
 var ErrNoProof = errors.New("the payload did not answer with this trial's word")
 
+// InitWord stands in an init's one line where a payload's has its word, so
+// that ParsePayload reads both. An init is the probe with the argument "init".
+const InitWord = "init"
+
 // PayloadArgs are the arguments of a payload (without the probe's own path).
 type PayloadArgs struct {
 	Word   string // 1 to 128 bytes without blanks and control characters

@@ -27,6 +27,13 @@ const insidePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 // writeTar writes the tree as one layer.
 func (t tree) writeTar(w io.Writer) error {
 	tw := tar.NewWriter(w)
+	if err := t.writeEntries(tw); err != nil {
+		return err
+	}
+	return tw.Close()
+}
+
+func (t tree) writeEntries(tw *tar.Writer) error {
 	for _, e := range t {
 		if e.path == "/" {
 			continue // a layer's root is the engine's own
@@ -49,7 +56,7 @@ func (t tree) writeTar(w io.Writer) error {
 			return fmt.Errorf("writing %s to the layer: %w", e.path, err)
 		}
 	}
-	return tw.Close()
+	return nil
 }
 
 // ociImage makes the OCI image of a tree: one gzipped layer, as a registry's

@@ -19,7 +19,7 @@ import (
 
 // cacheVersion is raised when the same tree would be packed otherwise. It is
 // part of every path, so that two versions of the program can share a store.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // seal stands beside a finished item and says what it must be. It is written
 // last: an item without a seal was never finished.
@@ -39,7 +39,7 @@ var baseNames = map[Format]string{
 
 // itemPath says where the item lies. A docker archive bears the run's tag, so
 // it is the run's own.
-func (s *Store) itemPath(name string, t tree, f Format) (string, error) {
+func (s *Store) itemPath(name string, t *content, f Format) (string, error) {
 	base, ok := baseNames[f]
 	if !ok {
 		return "", &Error{Text: fmt.Sprintf("there is no image format %q", f)}
@@ -48,15 +48,15 @@ func (s *Store) itemPath(name string, t tree, f Format) (string, error) {
 		if !plainID.MatchString(s.opts.RunID) {
 			return "", &Error{Text: fmt.Sprintf("%q is no run's id", s.opts.RunID)}
 		}
-		return filepath.Join(s.dir, "runs", s.opts.RunID, name+"-"+base), nil
+		return filepath.Join(s.dir, "runs", s.opts.RunID, fileName(name)+"-"+base), nil
 	}
 	key := strings.TrimPrefix(t.digest(), "sha256:")[:16]
-	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), name+"-"+key, base), nil
+	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), fileName(name)+"-"+key, base), nil
 }
 
 // ensure gives an item that is whole: the one in the cache when it still is
 // what its seal says, else a new one. A process looks at each item once.
-func (s *Store) ensure(ctx context.Context, name string, t tree, f Format) (string, seal, error) {
+func (s *Store) ensure(ctx context.Context, name string, t *content, f Format) (string, seal, error) {
 	p, err := s.itemPath(name, t, f)
 	if err != nil {
 		return "", seal{}, err
@@ -98,7 +98,7 @@ func (s *Store) ensure(ctx context.Context, name string, t tree, f Format) (stri
 }
 
 // make builds an item beside its place and moves it there, the seal last.
-func (s *Store) make(ctx context.Context, name string, t tree, f Format, from, p string) (sl seal, err error) {
+func (s *Store) make(ctx context.Context, name string, t *content, f Format, from, p string) (sl seal, err error) {
 	home := filepath.Dir(p)
 	if err := mkdirAll(s.dir, home); err != nil {
 		return seal{}, err
@@ -122,7 +122,11 @@ func (s *Store) make(ctx context.Context, name string, t tree, f Format, from, p
 	switch f {
 	case OCILayout:
 		var img v1.Image
-		if img, err = ociImage(name, t); err == nil {
+		work := filepath.Join(tmp, "layers")
+		if err = os.Mkdir(work, 0o755); err != nil {
+			break
+		}
+		if img, err = ociImage(name, t, work); err == nil {
 			err = writeLayout(made, img)
 		}
 		if err == nil {
@@ -179,7 +183,7 @@ func readSeal(p string) (seal, error) {
 
 // check says whether the item is what its seal says, and ours: what another
 // user could change is not run as root.
-func check(p string, f Format, t tree, sl seal) error {
+func check(p string, f Format, t *content, sl seal) error {
 	info, err := os.Lstat(p)
 	if err != nil {
 		return err

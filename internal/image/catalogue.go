@@ -25,7 +25,7 @@ type Description struct {
 // recipe makes the content of one image.
 type recipe struct {
 	Description
-	build func(ctx context.Context, s *Store) (tree, error)
+	build func(ctx context.Context, s *Store) (*content, error)
 }
 
 // recipes is the catalogue. To add an image is to add a row.
@@ -62,19 +62,28 @@ func recipeFor(name string) (recipe, error) {
 	return recipe{}, &Error{Text: fmt.Sprintf("there is no image %q; the images are %s", name, strings.Join(known, ", "))}
 }
 
-func buildPayload(_ context.Context, s *Store) (tree, error) {
+// probeLayer is the topmost layer of every image but the payload.
+func probeLayer(s *Store) (tree, error) {
 	if len(s.probe) == 0 {
 		return nil, &Error{Text: "assembling an image: the probe is empty"}
 	}
+	return tree{{path: ProbePath, kind: kindFile, mode: 0o755, data: s.probe}}, nil
+}
+
+func buildPayload(_ context.Context, s *Store) (*content, error) {
+	top, err := probeLayer(s)
+	if err != nil {
+		return nil, err
+	}
 	t := skeleton()
-	t.add(entry{path: ProbePath, kind: kindFile, mode: 0o755, data: s.probe})
-	return t, nil
+	t.add(top[0])
+	return contentOf(nil, t), nil
 }
 
 const busyBoxFix = "apt-get install busybox-static"
 
-func buildBusyBox(ctx context.Context, s *Store) (tree, error) {
-	t, err := buildPayload(ctx, s)
+func buildBusyBox(ctx context.Context, s *Store) (*content, error) {
+	top, err := probeLayer(s)
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +102,14 @@ func buildBusyBox(ctx context.Context, s *Store) (tree, error) {
 	if err != nil {
 		return nil, &Error{Text: fmt.Sprintf("asking %s for its applets", file), Fix: busyBoxFix, Err: err}
 	}
+	t := skeleton()
 	t.add(entry{path: "/bin/busybox", kind: kindFile, mode: 0o755, data: data})
 	for _, a := range applets {
 		if !t.has("/" + a) {
 			t.add(entry{path: "/" + a, kind: kindLink, link: "/bin/busybox"})
 		}
 	}
-	return t, nil
+	return contentOf(nil, t, top), nil
 }
 
 // mustBeStatic refuses a program that needs a dynamic linker, which the image

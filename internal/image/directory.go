@@ -3,7 +3,9 @@
 package image
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +17,8 @@ import (
 // writeDirectory unpacks the tree into dir, which must not exist. Everything
 // belongs to whoever runs this.
 func (t tree) writeDirectory(dir string) error {
-	for _, e := range t {
+	for i := range t {
+		e := &t[i]
 		file := filepath.Join(dir, filepath.FromSlash(e.path))
 		var err error
 		switch e.kind {
@@ -24,7 +27,7 @@ func (t tree) writeDirectory(dir string) error {
 		case kindLink:
 			err = os.Symlink(e.link, file)
 		default:
-			err = os.WriteFile(file, e.data, 0o644)
+			err = e.writeFile(file)
 		}
 		// The umask took bits away, so the mode is set on its own.
 		if err == nil && e.kind != kindLink {
@@ -42,6 +45,20 @@ func (t tree) writeDirectory(dir string) error {
 		}
 	}
 	return nil
+}
+
+func (e *entry) writeFile(file string) error {
+	from, err := e.content()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
 }
 
 // makeReadable lets everybody read what is under dir, so that an ordinary

@@ -4,10 +4,10 @@ package image
 
 import (
 	"archive/tar"
-	"bytes"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"runtime"
 	"strings"
 
@@ -15,26 +15,17 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // path of programs inside; engines that take no image (native, a bare
 // runtime) are given the same by their adapters.
 const insidePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// writeTar writes the tree as one layer.
-func (t tree) writeTar(w io.Writer) error {
-	tw := tar.NewWriter(w)
-	if err := t.writeEntries(tw); err != nil {
-		return err
-	}
-	return tw.Close()
-}
-
+// writeEntries writes the tree as a layer has it.
 func (t tree) writeEntries(tw *tar.Writer) error {
-	for _, e := range t {
+	for i := range t {
+		e := &t[i]
 		if e.path == "/" {
 			continue // a layer's root is the engine's own
 		}
@@ -46,56 +37,47 @@ func (t tree) writeEntries(tw *tar.Writer) error {
 			h.Typeflag, h.Name = tar.TypeDir, h.Name+"/"
 		case kindLink:
 			h.Typeflag, h.Linkname = tar.TypeSymlink, e.link
+		case kindGone:
+			h.Typeflag, h.Name = tar.TypeReg, strings.TrimPrefix(path.Dir(e.path)+"/.wh."+path.Base(e.path), "/")
 		default:
-			h.Typeflag, h.Size = tar.TypeReg, int64(len(e.data))
+			h.Typeflag, h.Size = tar.TypeReg, e.length()
 		}
-		if err := tw.WriteHeader(h); err != nil {
-			return fmt.Errorf("writing %s to the layer: %w", e.path, err)
+		err := tw.WriteHeader(h)
+		if err == nil && h.Size > 0 {
+			err = e.copyTo(tw)
 		}
-		if _, err := tw.Write(e.data); err != nil {
+		if err != nil {
 			return fmt.Errorf("writing %s to the layer: %w", e.path, err)
 		}
 	}
 	return nil
 }
 
-// ociImage makes the OCI image of a tree: one gzipped layer, as a registry's
-// images have.
-func ociImage(imageName string, t tree) (v1.Image, error) {
-	var buf bytes.Buffer
-	if err := t.writeTar(&buf); err != nil {
-		return nil, err
-	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
-	}, tarball.WithMediaType(types.OCILayer))
+func (e *entry) copyTo(w io.Writer) error {
+	from, err := e.content()
 	if err != nil {
-		return nil, fmt.Errorf("packing the layer: %w", err)
+		return err
 	}
-	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	img, err = mutate.Append(img, mutate.Addendum{
-		Layer:     layer,
-		MediaType: types.OCILayer,
-		History:   v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "plimsoll image " + imageName},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("adding the layer: %w", err)
+	defer from.Close()
+	_, err = io.Copy(w, from)
+	return err
+}
+
+// ociImage makes the OCI image of a content: gzipped layers, as a registry's
+// images have. The layers' files are made below dir and are needed until the
+// image is written.
+func ociImage(imageName string, c *content, dir string) (v1.Image, error) {
+	var layers []v1.Layer
+	for _, t := range c.layers {
+		l, err := recompress(dir, t, nil)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, l)
 	}
-	cf, err := img.ConfigFile()
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	cf = cf.DeepCopy()
-	cf.OS, cf.Architecture = "linux", runtime.GOARCH
-	cf.Created = v1.Time{Time: epoch}
-	cf.Config = v1.Config{
-		Env: []string{insidePath}, Cmd: []string{ProbePath}, WorkingDir: "/",
-		Labels: map[string]string{"org.opencontainers.image.title": "plimsoll " + imageName},
-	}
-	if img, err = mutate.ConfigFile(img, cf); err != nil {
-		return nil, fmt.Errorf("setting the configuration: %w", err)
-	}
-	return img, nil
+	return assemble(&v1.ConfigFile{OS: "linux", Architecture: runtime.GOARCH, Config: v1.Config{
+		Env: []string{insidePath}, Cmd: []string{ProbePath}, WorkingDir: "/", Labels: c.labels(imageName),
+	}}, layers)
 }
 
 // writeLayout writes the OCI image layout into dir, which must not exist.

@@ -29,7 +29,7 @@ type Store struct {
 	opts  Options
 
 	mu       sync.Mutex
-	trees    map[string]tree
+	trees    map[string]*content
 	verified map[string]seal // by path, checked by this process
 }
 
@@ -42,7 +42,7 @@ func NewStore(dir string, probe []byte, opts Options) *Store {
 	if opts.LookPath == nil {
 		opts.LookPath = exec.LookPath
 	}
-	return &Store{dir: dir, probe: probe, opts: opts, trees: map[string]tree{}, verified: map[string]seal{}}
+	return &Store{dir: dir, probe: probe, opts: opts, trees: map[string]*content{}, verified: map[string]seal{}}
 }
 
 var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -52,7 +52,7 @@ func (s *Store) Tag(name, runID string) string {
 	if runID == "" {
 		runID = "latest"
 	}
-	return "localhost/plimsoll/" + name + ":" + runID
+	return "localhost/plimsoll/" + fileName(name) + ":" + runID
 }
 
 // Get is documented in Provider.
@@ -145,7 +145,7 @@ func (s *Store) Reachable() error {
 }
 
 // tree gives the content of an image, made once for each process.
-func (s *Store) tree(ctx context.Context, name string) (tree, error) {
+func (s *Store) tree(ctx context.Context, name string) (*content, error) {
 	if t, ok := s.trees[name]; ok {
 		return t, nil
 	}

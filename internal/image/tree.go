@@ -1,6 +1,7 @@
 package image
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,8 @@ const (
 	kindDir  kind = 'd'
 	kindFile kind = 'f'
 	kindLink kind = 'l'
+	// kindGone, in a layer only, takes away what a layer below has.
+	kindGone kind = 'w'
 	// kindOther is a device, pipe or socket, found where none should be.
 	kindOther kind = 'o'
 )
@@ -35,8 +38,44 @@ type entry struct {
 	path string // absolute inside the image, clean; the root itself is "/"
 	kind kind
 	mode uint32 // permission bits with set-uid, set-gid and sticky; links have 0777
-	data []byte // of a file
+	data []byte // of a file, unless it lies in a file of the host
 	link string // of a link
+
+	// A large tree is not held in memory: its files' content stays where it
+	// was found.
+	file string
+	size int64
+	sum  string // SHA-256, hexadecimal
+}
+
+// length is a file's size.
+func (e *entry) length() int64 {
+	if e.file != "" {
+		return e.size
+	}
+	return int64(len(e.data))
+}
+
+// content opens a file's content.
+func (e *entry) content() (io.ReadCloser, error) {
+	if e.file != "" {
+		return os.Open(e.file)
+	}
+	return io.NopCloser(bytes.NewReader(e.data)), nil
+}
+
+// hash is the SHA-256 of a file's content, hexadecimal.
+func (e *entry) hash() string {
+	if e.file != "" {
+		return e.sum
+	}
+	sum := sha256.Sum256(e.data)
+	return hex.EncodeToString(sum[:])
+}
+
+// same says whether two entries are the same content.
+func (e *entry) same(o *entry) bool {
+	return e.path == o.path && e.kind == o.kind && e.mode == o.mode && e.link == o.link && e.length() == o.length() && e.hash() == o.hash()
 }
 
 // tree is the content of an image, sorted by path: a directory comes before
@@ -71,8 +110,8 @@ func (t tree) has(p string) bool { _, ok := t.find(p); return ok }
 // bytes is the apparent size of all files.
 func (t tree) bytes() int64 {
 	var n int64
-	for _, e := range t {
-		n += int64(len(e.data))
+	for i := range t {
+		n += t[i].length()
 	}
 	return n
 }
@@ -80,9 +119,9 @@ func (t tree) bytes() int64 {
 // digest is the tree digest; see docs/images.md.
 func (t tree) digest() string {
 	h := sha256.New()
-	for _, e := range t {
-		sum := sha256.Sum256(e.data)
-		writeEntry(h, e.path, e.kind, e.mode, int64(len(e.data)), hex.EncodeToString(sum[:]), e.link)
+	for i := range t {
+		e := &t[i]
+		writeEntry(h, e.path, e.kind, e.mode, e.length(), e.hash(), e.link)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }

@@ -157,6 +157,7 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	for _, x := range workload.Catalogue() {
 		c.Workloads = append(c.Workloads, study.WorkloadInfo{
 			Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached,
+			NeedsStore: x.Pulls(), Metrics: x.Metrics,
 		})
 	}
 	return c

@@ -31,7 +31,7 @@ func workloadsCommand(w World) *cobra.Command {
 				for _, name := range slices.Sorted(maps.Keys(x.Parameters)) {
 					ps = append(ps, name+"="+strings.Join(x.Parameters[name], "|"))
 				}
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.Name, x.Image, dash(strings.Join(ps, " ")), x.What)
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.Name, dash(x.Image), dash(strings.Join(ps, " ")), x.What)
 			}
 			return tw.Flush()
 		},

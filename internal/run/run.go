@@ -79,6 +79,7 @@ type runner struct {
 	openLimit time.Duration
 	calmFor   time.Duration
 	insider   *insider
+	pulls     *puller         // nil where the plan has none
 	tried     map[string]bool // environments that were opened, or half-way so
 
 	sinceGC     int
@@ -215,7 +216,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if err := r.writer.Update(r.rec); err != nil {
 		return err
 	}
-	if len(r.session.envs) == 0 {
+	if len(r.session.envs) == 0 || len(r.Plan.Cells) == 0 {
 		return ErrNothing
 	}
 	return r.broken(r.trials(ctx, sum), sum)
@@ -319,6 +320,9 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 // carryOut gives the record of one trial, run or lost.
 func (r *runner) carryOut(ctx context.Context, p study.Trial, inst workload.Instance, sum *Summary) (*record.Trial, engine.Result, error) {
 	if o := r.session.envs[p.Env.ID]; o != nil {
+		if inst.Pull != nil {
+			return r.pull(ctx, p, o, *inst.Pull)
+		}
 		return r.trial(ctx, p, o, inst)
 	}
 	return r.lost(p, sum), engine.Result{}, nil
@@ -382,6 +386,7 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 	if r.session != nil {
 		errs = append(errs, r.session.closeAll(ctx))
 	}
+	errs = append(errs, r.pulls.close())
 	errs = append(errs, SweepRun(ctx, r.kit, r.used()))
 	ours, others, err := audit(ctx, before, r.kit)
 	sum.Residue, sum.Audit = ours, others

@@ -63,6 +63,9 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 			}
 		}
 	}
+	if err := r.preparePulls(ctx); err != nil {
+		return err
+	}
 	r.Plan.Record(r.rec)
 	for i := range r.rec.Environments {
 		if o := r.session.envs[r.rec.Environments[i].ID]; o != nil {

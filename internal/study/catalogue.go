@@ -46,6 +46,9 @@ type WorkloadInfo struct {
 	Parameters map[string][]string
 	// NeedsDetached is true where the engine must be able to stop a container.
 	NeedsDetached bool
+	// NeedsStore is true where the engine must have an image store, which no
+	// baseline has.
+	NeedsStore bool
 	// Metrics are those that the workload itself reports.
 	Metrics []record.Metric
 }

@@ -79,6 +79,9 @@ func (j *judge) cell(c *combination, w *WorkloadInfo) verdict {
 	if w.NeedsDetached && !c.engine.Detached {
 		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine that can stop a container, and %s has no such step.", w.Name, c.engine.Name)}
 	}
+	if w.NeedsStore && c.engine.Baseline {
+		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine with an image store, and %s is a baseline.", w.Name, c.engine.Name)}
+	}
 	return j.byRules(c, w)
 }
 

@@ -261,3 +261,19 @@ func (p *Plan) Drop(id, reason, fix string) error {
 	p.cache.clear()
 	return nil
 }
+
+// DropCell takes one workload of an environment out of the plan, under the
+// same condition as Drop.
+func (p *Plan) DropCell(env, workload, kind, reason, fix string) error {
+	i := slices.IndexFunc(p.Cells, func(c Cell) bool {
+		return p.Environments[c.Env].ID == env && p.Workloads[c.Workload].ID == workload
+	})
+	if i < 0 {
+		return fmt.Errorf("dropping %s with %s from the plan: it is not in it", env, workload)
+	}
+	e := p.Environments[p.Cells[i].Env]
+	p.Cells = slices.Delete(p.Cells, i, i+1)
+	p.Excluded = append(p.Excluded, record.Excluded{ID: env, Engine: e.Engine, Levels: e.Levels, Workload: workload, Kind: kind, Reason: reason, Fix: fix})
+	p.cache.clear()
+	return nil
+}

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
 )
 
 // Workload is one entry of the catalogue.
@@ -20,12 +21,15 @@ type Workload struct {
 	Name  string
 	Title string
 	What  string // one sentence
-	Image string // the image it runs in, unless the study names another
+	Image string // the image it runs in, unless the study names another; "": it runs in none
 	// Parameters lists the levels of each parameter, the default first.
 	Parameters map[string][]string
 	// Detached is true where the engine must be able to stop a container.
 	Detached bool
+	// Metrics are those that come with a trial's values.
+	Metrics []record.Metric
 
+	pull    bool
 	payload func(params map[string]string) probe.PayloadArgs
 	grace   time.Duration
 }
@@ -37,7 +41,13 @@ type Instance struct {
 	// Grace at the latest with SIGKILL.
 	Stop  bool
 	Grace time.Duration
+	// Pull, where given: no container is started, an image is pulled.
+	Pull *Pull
 }
+
+// Pulls says whether the workload is a pull, so that it needs an engine with
+// an image store.
+func (w Workload) Pulls() bool { return w.pull }
 
 // Argv is the argument list inside the container for a trial with this word.
 func (i Instance) Argv(word string) []string {
@@ -64,6 +74,7 @@ func Catalogue() []Workload {
 				return probe.PayloadArgs{Report: true, Stay: true, OnTerm: p["on-term"]}
 			},
 		},
+		pullWorkload(),
 	}
 }
 
@@ -96,6 +107,9 @@ func (w Workload) Instance(params map[string]string) (Instance, error) {
 			return Instance{}, fmt.Errorf("workload %s: parameter %s can't be %q (it can be %s)", w.Name, name, level, strings.Join(levels, ", "))
 		}
 		chosen[name] = level
+	}
+	if w.pull {
+		return Instance{Pull: &Pull{Image: chosen["image"], Cache: chosen["cache"]}}, nil
 	}
 	return Instance{Payload: w.payload(chosen), Stop: w.Detached, Grace: w.grace}, nil
 }

@@ -40,6 +40,11 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run)},
 		Environments: run.Environments, Excluded: run.Excluded,
 	}
+	insides, err := r.Insides()
+	if err != nil {
+		return nil, err
+	}
+	res.Audit = s.audit(insides)
 	// The study's text is for repeating, not for reading a result.
 	for w := range run.Workloads {
 		res.Workloads = append(res.Workloads, s.workload(w, res.Run.Delta))
@@ -47,6 +52,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			res.Run.Failed += c.Failed
 		}
 	}
+	res.Audit.mark(res.Workloads)
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
 	return res, nil
@@ -97,8 +103,13 @@ func (s *store) workload(w int, delta float64) Workload {
 	return out
 }
 
+// maxShown bounds how many of a workload's own metrics get a ranking each
+// without being asked for; a report shows the medians of the others.
+const maxShown = 3
+
 // show chooses what is shown first: what the study asks for, else start-up,
-// which every engine and every clock has, and the workload's own metrics.
+// which every engine and every clock has, and the workload's own metrics, the
+// first ones.
 func (s *store) show(w int, out *Workload) (ids []string, sort string) {
 	for _, id := range s.run.Study.Metrics {
 		if out.Table(id) != nil {
@@ -106,7 +117,8 @@ func (s *store) show(w int, out *Workload) (ids []string, sort string) {
 		}
 	}
 	if len(ids) == 0 {
-		for _, m := range s.run.Workloads[w].Metrics {
+		own := s.run.Workloads[w].Metrics
+		for _, m := range own[:min(len(own), maxShown)] {
 			ids = append(ids, m.ID)
 		}
 		ids = append(ids, "startup")

@@ -14,6 +14,10 @@ const alpha = 1 - stats.Level
 // minRank is the number of blocks from which ranks carry a 95 % interval.
 const minRank = 6
 
+// minT is the number of blocks from which Student's interval says anything:
+// with 2 or 3 its quantile, 12.7 or 4.3, makes it span any ratio.
+const minT = 4
+
 // logRatios gives the log of a over b for each block that has both. The last
 // result is false where one value is not positive, so that it has no log.
 func logRatios(a, b []float64) (d, x, y []float64, ok bool) {
@@ -50,12 +54,12 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 	} else {
 		c.Method = "t"
 		center, i, ok = stats.TInterval(d, stats.Level)
+		ok = ok && len(d) >= minT
 	}
 	c.Value = math.Exp(center)
 	if ok {
 		lo, hi := math.Exp(i.Lo), math.Exp(i.Hi)
-		// With two blocks Student's interval can reach beyond any number;
-		// JSON has no infinity.
+		// Values that are far apart can take it beyond any number; JSON has no infinity.
 		if !math.IsInf(hi, 0) {
 			c.Lo, c.Hi = &lo, &hi
 		}

@@ -21,7 +21,9 @@ type store struct {
 	warmup  int
 	// disturbed counts trials that lost more than 1 % of their time.
 	stolen, throttled int
-	mostStolen        float64
+	// views counts, by environment, the trials by what was seen from inside.
+	views      []map[string]int
+	mostStolen float64
 }
 
 // cellData is one environment with one workload.
@@ -44,6 +46,7 @@ func load(r *record.Reader) (*store, error) {
 	s := &store{run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
 	for i, e := range s.run.Environments {
 		s.envs[e.ID] = i
+		s.views = append(s.views, map[string]int{})
 	}
 	for i, w := range s.run.Workloads {
 		s.works[w.ID] = i
@@ -98,6 +101,9 @@ func (s *store) add(t *record.Trial) error {
 		c.foreign++
 	}
 	s.disturbance(t)
+	if t.Inside != "" {
+		s.views[e][t.Inside]++
+	}
 	n := len(c.block)
 	c.block = append(c.block, block)
 	for m := range s.metrics[w] {

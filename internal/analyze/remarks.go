@@ -22,6 +22,7 @@ func (s *store) remarks(res *Result, fromReader []record.Remark) []record.Remark
 	out = append(out, s.runRemarks()...)
 	out = append(out, fromReader...)
 	out = append(out, s.run.Host.Remarks...)
+	out = append(out, res.Audit.remarks()...)
 	for w := range res.Workloads {
 		work := &res.Workloads[w]
 		for e := range s.run.Environments {
@@ -47,7 +48,11 @@ func (s *store) runRemarks() []record.Remark {
 		add("incomplete", warn, fmt.Sprintf("the run was interrupted after %d trials", s.trials), "go on with it by --resume")
 	}
 	if n := len(s.blocks); n > 0 && n < minRank {
-		add("preliminary", warn, fmt.Sprintf("only %s: intervals of ratios are Student's and preliminary", count(n, "block")),
+		text := "intervals of ratios are Student's and preliminary"
+		if n < minT {
+			text = "too few for the interval of a ratio"
+		}
+		add("preliminary", warn, fmt.Sprintf("only %s: %s", count(n, "block"), text),
 			fmt.Sprintf("measure at least %d blocks, better 10 to 20", minRank))
 	}
 	if s.run.Protocol.Order != "" && s.run.Protocol.Order != "random" {

@@ -20,6 +20,8 @@ type Result struct {
 	Workloads    []Workload           `json:"workloads"`
 	Excluded     []record.Excluded    `json:"excluded"`
 	Remarks      []record.Remark      `json:"remarks"`
+	// Audit says on what terms the environments ran.
+	Audit *Audit `json:"audit"`
 }
 
 // RunInfo is what a reader needs to know of the run itself.
@@ -169,7 +171,8 @@ type Comparison struct {
 	Estimate
 	// Blocks is the number of pairs.
 	Blocks int `json:"blocks"`
-	// Method is "hodges-lehmann", or "t" (fewer than 6 blocks: preliminary).
+	// Method is "hodges-lehmann", or "t" (fewer than 6 blocks: preliminary;
+	// fewer than 4: the mean of the logarithms, without an interval).
 	Method string `json:"method,omitempty"`
 	// Verdict compares the interval with ±delta; BlocksNeeded, where it cannot
 	// tell, is about how many blocks would (0: no number of practical use).
@@ -203,6 +206,9 @@ type Pair struct {
 	// P is of the table's test; Holm is corrected for all pairs of the table.
 	P    *float64 `json:"p,omitempty"`
 	Holm *float64 `json:"holm,omitempty"`
+	// Also names the properties in which the two differ beyond the factors by
+	// which they are named (see Audit): the comparison is about these too.
+	Also []string `json:"also,omitempty"`
 }
 
 // Workload finds a workload of the result, or nil.

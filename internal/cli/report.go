@@ -18,6 +18,7 @@ type reportFlags struct {
 	metric string
 	output string
 	ascii  bool
+	audit  bool
 }
 
 func (f *reportFlags) add(c *cobra.Command) {
@@ -38,6 +39,7 @@ func reportCommand(w World) *cobra.Command {
 		Short: "Print the result of a run",
 		Example: `  plimsoll report plimsoll-run-1
   plimsoll report plimsoll-run-1 --metric whole
+  plimsoll report plimsoll-run-1 --audit
   plimsoll report plimsoll-run-1 --format json | jq .`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, dirs []string) error {
@@ -62,6 +64,7 @@ func reportCommand(w World) *cobra.Command {
 		},
 	}
 	f.add(c)
+	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c
 }
@@ -77,7 +80,7 @@ func printReport(w World, out io.Writer, dir string, f reportFlags) error {
 		return fail(Failed, "%w", err)
 	}
 	return report.Write(out, f.format, res, report.Options{
-		Metric: f.metric, ASCII: f.ascii, Width: width(w), Color: color(w),
+		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Width: width(w), Color: color(w),
 	})
 }
 

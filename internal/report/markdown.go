@@ -34,6 +34,10 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 			para(r.moreLegend())
 		}
 		if i+1 == len(rankings) || rankings[i+1].work != r.work {
+			if g := ownMetrics(r, rankings); len(g.cols) > 1 {
+				fmt.Fprintf(out, "### Further metrics of %s (medians)\n\n", mdEscape(work))
+				mdGrid(out, g)
+			}
 			if g := phases(r, rankings); len(g.cols) > 1 {
 				fmt.Fprintf(out, "### Phases of %s (medians)\n\n", mdEscape(work))
 				mdGrid(out, g)

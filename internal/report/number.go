@@ -18,6 +18,7 @@ type scale struct {
 var (
 	times = []scale{{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
 	sizes = []scale{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}
+	rates = []scale{{"B/s", 1}, {"KiB/s", 1 << 10}, {"MiB/s", 1 << 20}, {"GiB/s", 1 << 30}}
 )
 
 // scaleFor chooses one unit for all the values of a column: the one in which
@@ -30,6 +31,8 @@ func scaleFor(unit string, values []float64) scale {
 		units = times
 	case "bytes", "B":
 		units = sizes
+	case "bytes/s", "B/s":
+		units = rates
 	}
 	sum, n, most := 0.0, 0, 0.0
 	for _, v := range values {

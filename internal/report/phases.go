@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
 )
 
 // maxName bounds the name of an environment in a table, in characters.
@@ -15,14 +16,19 @@ func nameOf(env string) string { return cut(clean(env), maxName) }
 
 // phases is the table of the medians of all phases that any environment has,
 // in the order of the ranking. It may be wider than the page: see columns.
-func phases(r *ranking, shown []*ranking) *grid {
+func phases(r *ranking, shown []*ranking) *grid { return mediansOf(r, shown, true) }
+
+// ownMetrics is the same of the workload's own metrics.
+func ownMetrics(r *ranking, shown []*ranking) *grid { return mediansOf(r, shown, false) }
+
+func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 	g := &grid{cols: []col{{title: "environment"}}}
 	for _, c := range r.cells() {
 		g.rows = append(g.rows, row{cells: []string{nameOf(c.Env)}})
 	}
 	for i := range r.work.Tables {
 		t := &r.work.Tables[i]
-		if t.Metric.From == "" || len(medians(t)) == 0 {
+		if (t.Metric.From != "") != ofEvents || len(medians(t)) == 0 {
 			continue
 		}
 		// What has a table of its own, with intervals, is not repeated.
@@ -30,7 +36,10 @@ func phases(r *ranking, shown []*ranking) *grid {
 			continue
 		}
 		s := scaleFor(t.Metric.Unit, medians(t))
-		title := strings.ReplaceAll(t.Metric.Title, " ", "\n") + "\n" + s.unit
+		title := strings.ReplaceAll(clean(t.Metric.Title), " ", "\n") + "\n" + s.unit
+		if !ofEvents && t.Metric.Better == record.HigherIsBetter {
+			title += " ↑"
+		}
 		g.cols = append(g.cols, col{title: title, right: true})
 		var values []string
 		for _, e := range r.order {
@@ -64,7 +73,13 @@ func (g *grid) columns(limit int) []*grid {
 		}
 		part := &grid{cols: append([]col{g.cols[0]}, g.cols[from:to]...)}
 		for _, r := range g.rows {
-			part.rows = append(part.rows, row{cells: append([]string{r.cells[0]}, r.cells[from:to]...), style: r.style})
+			line := row{cells: []string{r.cells[0]}, style: r.style}
+			if r.note != "" { // it stands for all columns
+				line.note, line.noteAt = r.note, r.noteAt
+			} else {
+				line.cells = append(line.cells, r.cells[from:to]...)
+			}
+			part.rows = append(part.rows, line)
 		}
 		out = append(out, part)
 		from = to

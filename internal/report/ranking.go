@@ -184,6 +184,9 @@ func (r *ranking) estimates(g *grid, title string, d detail, of func(*analyze.Ce
 	}
 }
 
+// tooFew stands where a ratio would have its interval.
+const tooFew = "× (too few)"
+
 // ratioNumber formats a ratio, and marks it where the two do not differ.
 func ratioNumber(q *analyze.Ratio, d detail) (number, string) {
 	switch {
@@ -200,7 +203,12 @@ func ratioNumber(q *analyze.Ratio, d detail) (number, string) {
 	}
 	n := numberOf(q.Estimate, 1, most)
 	if d == interval {
-		n.interval = strings.TrimSpace("× " + n.interval)
+		switch {
+		case q.Lo == nil && q.Preliminary():
+			n.interval = tooFew
+		default:
+			n.interval = strings.TrimSpace("× " + n.interval)
+		}
 	}
 	switch q.Verdict {
 	case analyze.Equal:
@@ -253,7 +261,7 @@ func (r *ranking) legend(delta float64) []string {
 		out = append(out, s+".")
 	}
 	if preliminary {
-		out = append(out, "Fewer than 6 blocks: ratios are preliminary (Student's t on the logarithms).")
+		out = append(out, "Fewer than 6 blocks: ratios are preliminary (Student's t on the logarithms); fewer than 4: too few for an interval.")
 	}
 	for _, b := range []string{"native", "floor", "host"} {
 		if len(others[b]) > 1 {

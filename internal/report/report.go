@@ -8,6 +8,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,6 +30,8 @@ type Options struct {
 	Width int
 	// ASCII writes nothing beyond ASCII (text only).
 	ASCII bool
+	// Audit writes the equivalence audit instead of the result.
+	Audit bool
 	// NoPlot leaves the picture of the intervals out (text only).
 	NoPlot bool
 }
@@ -39,13 +42,14 @@ const PlanOrder = "plan"
 type format struct {
 	name  string
 	write func(io.Writer, *analyze.Result, Options) error
+	audit func(io.Writer, *analyze.Result, Options) error
 }
 
 var formats = []format{
-	{"text", writeText},
-	{"markdown", writeMarkdown},
-	{"csv", writeCSV},
-	{"json", writeJSON},
+	{"text", writeText, auditText},
+	{"markdown", writeMarkdown, auditMarkdown},
+	{"csv", writeCSV, auditCSV},
+	{"json", writeJSON, auditJSON},
 }
 
 // Formats lists the formats that there are.
@@ -62,6 +66,12 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
 	if i < 0 {
 		return fmt.Errorf("no report format %q: choose one of %s", name, strings.Join(Formats(), ", "))
+	}
+	if opts.Audit {
+		if res.Audit == nil {
+			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it anew from the run's directory")
+		}
+		return formats[i].audit(w, res, opts)
 	}
 	if err := checkMetric(res, opts.Metric, "show"); err != nil {
 		return err

@@ -54,6 +54,46 @@ func long() recordtest.Spec {
 	return s
 }
 
+// few is a run that is too short for intervals of ratios.
+func few() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:6]
+	s.Blocks, s.PerBlock, s.StealEvery = 2, 1, 0
+	return s
+}
+
+// pull has metrics of its own, most of them sizes, one better when higher.
+func pull() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Name, s.Envs, s.StealEvery = "pull", s.Envs[6:9], 0
+	m := func(id, unit string, better record.Direction, what string) record.Metric {
+		return record.Metric{ID: id, Unit: unit, Better: better, Title: id, What: what}
+	}
+	s.Workloads = []record.Workload{{ID: "pull", Name: "pull", Title: "pull", Metrics: []record.Metric{
+		m("transfer", "ns", record.LowerIsBetter, "until all bytes are here"),
+		m("disk", "bytes", record.LowerIsBetter, "allocated on disk"),
+		m("rate", "bytes/s", record.HigherIsBetter, "bytes a second"),
+		m("compressed", "bytes", record.LowerIsBetter, "what is transferred"),
+		m("shared", "bytes", record.HigherIsBetter, "shared with other images"),
+	}}}
+	for i := range s.Envs {
+		k := float64(i + 1)
+		s.Envs[i].Values = map[string]float64{"transfer": k * 3e8, "disk": k * 7e7, "rate": 4e7 / k, "compressed": 2.2e6}
+	}
+	s.Envs[0].Values["shared"] = 5e4
+	return s
+}
+
+// steps has one environment with the events of a pod and one with those of a
+// system container.
+func steps() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs, s.StealEvery = s.Envs[1:6], 0
+	s.Envs[3].More = map[record.Event]float64{record.Sandbox: 0.4}
+	s.Envs[4].More = map[record.Event]float64{record.Start: 0.2, record.Init: 0.5, record.Exec: 0.8}
+	return s
+}
+
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
@@ -67,6 +107,15 @@ func TestGolden(t *testing.T) {
 		{"typical-color.txt", "text", recordtest.Typical(), Options{Color: true, NoPlot: true, Sort: PlanOrder}},
 		{"values.txt", "text", values(), Options{}},
 		{"long.txt", "text", long(), Options{}},
+		{"few.txt", "text", few(), Options{}},
+		{"pull.txt", "text", pull(), Options{}},
+		{"steps.txt", "text", steps(), Options{NoPlot: true}},
+		{"audit.txt", "text", recordtest.Audited(), Options{Audit: true}},
+		{"audit-60.txt", "text", recordtest.Audited(), Options{Audit: true, Width: 60, ASCII: true}},
+		{"audit.md", "markdown", recordtest.Audited(), Options{Audit: true}},
+		{"audit.csv", "csv", recordtest.Audited(), Options{Audit: true}},
+		{"audit.json", "json", recordtest.Audited(), Options{Audit: true}},
+		{"audited.txt", "text", recordtest.Audited(), Options{NoPlot: true}},
 		{"typical.md", "markdown", recordtest.Typical(), Options{}},
 		{"typical.csv", "csv", recordtest.Typical(), Options{}},
 		{"typical.json", "json", recordtest.Typical(), Options{}},

@@ -159,6 +159,11 @@ func (p *page) plot(r *ranking) {
 }
 
 func (p *page) phases(r *ranking, shown []*ranking) {
+	if g := ownMetrics(r, shown); len(g.cols) > 1 {
+		p.blank()
+		p.text("head", "", "Further metrics of "+clean(firstOf(r.work.Title, r.work.ID))+" (medians)")
+		p.parts(g)
+	}
 	g := phases(r, shown)
 	if len(g.cols) < 2 {
 		return

@@ -9,9 +9,11 @@ package recordtest
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,6 +40,10 @@ type Env struct {
 	Humps float64
 	// Quantum rounds the times, where not 0.
 	Quantum time.Duration
+	// Inside is what its payloads saw, where they saw anything.
+	Inside record.Inside
+	// More are further events, each as its share of the start-up.
+	More map[record.Event]float64
 	// Values are the true medians of the workload's own metrics.
 	Values map[string]float64
 }
@@ -182,7 +188,7 @@ func (s Spec) Trials() iter.Seq[*record.Trial] {
 }
 
 func (s Spec) trial(rng *rand.Rand, e *Env, block int, shared float64, nth int, now int64) *record.Trial {
-	t := &record.Trial{Block: block, Warmup: block < s.Warmup, Env: e.ID, Clock: e.Clock, At: began.Add(time.Duration(now))}
+	t := &record.Trial{Block: block, Warmup: block < s.Warmup, Env: e.ID, Inside: e.Inside.ID, Clock: e.Clock, At: began.Add(time.Duration(now))}
 	sigma := e.Sigma
 	if sigma == 0 {
 		sigma = 0.03
@@ -223,15 +229,21 @@ func (s Spec) trial(rng *rand.Rand, e *Env, block int, shared float64, nth int, 
 	if e.Steps {
 		t.Events[record.Created], t.Events[record.Start], t.Events[record.Started] = at(0.6), at(0.61), at(0.99)
 	}
+	for event, share := range e.More {
+		t.Events[event] = at(share)
+		if event.Inside() {
+			t.Events[event] += own
+		}
+	}
 	t.Client = &record.Usage{UserNS: int64(start * 0.1), SystemNS: int64(start * 0.05), MaxRSS: 20 << 20}
 	if s.StealEvery > 0 && nth%s.StealEvery == s.StealEvery-1 {
 		t.Host = &record.Disturbance{StealNS: int64(start * 0.05)}
 	}
-	for id, v := range e.Values {
+	for _, id := range slices.Sorted(maps.Keys(e.Values)) {
 		if t.Values == nil {
 			t.Values = map[string]float64{}
 		}
-		t.Values[id] = v * math.Exp(sigma*rng.NormFloat64())
+		t.Values[id] = e.Values[id] * math.Exp(sigma*rng.NormFloat64())
 	}
 	return t
 }
@@ -245,6 +257,17 @@ func (s Spec) Write(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	defer w.Close()
+	s.Envs = slices.Clone(s.Envs)
+	for i := range s.Envs {
+		e := &s.Envs[i]
+		if e.Inside.Kernel == "" {
+			continue
+		}
+		e.Inside.Env = e.ID
+		if e.Inside.ID, err = w.AddInside(e.Inside); err != nil {
+			tb.Fatal(err)
+		}
+	}
 	for t := range s.Trials() {
 		if err := w.Append(t); err != nil {
 			tb.Fatal(err)

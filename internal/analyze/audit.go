@@ -1,0 +1,195 @@
+package analyze
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// Audit says on what terms the environments really ran: the live
+// configuration as the engines say it, and the isolation as it was seen from
+// inside. Whatever differs beyond what a comparison is about stands in Pairs.
+type Audit struct {
+	// Properties are all that is known of any environment: configuration
+	// first, then isolation.
+	Properties []Property `json:"properties"`
+	// Environments has an entry for each environment, in the run's order.
+	Environments []AuditEnv `json:"environments"`
+	// Pairs are the comparisons that are about one factor: of one engine, all
+	// of them; of two engines, the two environments that are most alike. Pairs
+	// with a baseline are left out: to differ is what a baseline is for.
+	Pairs []AuditPair `json:"pairs"`
+}
+
+// Property is one thing that environments can have in common.
+type Property struct {
+	Key string `json:"key"`
+	// Kind is "configuration" (what the engine says) or "isolation" (what was
+	// seen from inside).
+	Kind string `json:"kind"`
+	// Values is the number of different values among the environments that
+	// have one.
+	Values int `json:"values"`
+}
+
+// The kinds of a property.
+const (
+	Configuration = "configuration"
+	Isolation     = "isolation"
+)
+
+// AuditEnv is what is known of one environment.
+type AuditEnv struct {
+	Env    string `json:"env"`
+	Engine string `json:"engine"`
+	// Configuration holds the facts, Isolation what was seen from inside by
+	// most of the trials; a property that is missing is not known.
+	Configuration map[string]string `json:"configuration,omitempty"`
+	Isolation     map[string]string `json:"isolation,omitempty"`
+	// Views is the number of different views from inside over all trials.
+	Views int `json:"views"`
+	// Guest is true where the payload ran under a kernel of its own: what it
+	// saw of namespaces, cgroups and mounts is then that kernel's.
+	Guest bool `json:"guest,omitempty"`
+
+	levels   map[string]string
+	baseline bool
+}
+
+// AuditPair is one comparison.
+type AuditPair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// Factors are what the two differ in by name. None: the same environment
+	// twice.
+	Factors []string `json:"factors"`
+	// Beyond are the differences that no named factor brings with it: the
+	// comparison is about these too. Implied are those that one does.
+	Beyond  []Difference `json:"beyond,omitempty"`
+	Implied []Difference `json:"implied,omitempty"`
+}
+
+// Difference is a property that two environments do not share. Of a property
+// that is known of one only nothing is said.
+type Difference struct {
+	Key  string `json:"key"`
+	Kind string `json:"kind"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// audit makes the audit from the records alone.
+func (s *store) audit(insides []record.Inside) *Audit {
+	byID := map[string]record.Inside{}
+	for _, in := range insides {
+		byID[in.ID] = in
+	}
+	host := s.run.Host.Kernel
+	a := &Audit{Environments: []AuditEnv{}, Properties: []Property{}, Pairs: []AuditPair{}}
+	for i, e := range s.run.Environments {
+		env := AuditEnv{Env: e.ID, Engine: e.Engine, Views: len(s.views[i]), Configuration: map[string]string{}, levels: e.Levels, baseline: e.Baseline != ""}
+		for k, v := range e.Facts {
+			if !slices.Contains(passing, k) && v != "" {
+				env.Configuration[firstName(k)] = v
+			}
+		}
+		if in, ok := byID[most(s.views[i])]; ok {
+			env.Isolation = isolation(in)
+			env.Guest = host != "" && in.Kernel != "" && in.Kernel != host
+		}
+		if e.Clock != "" {
+			if env.Isolation == nil {
+				env.Isolation = map[string]string{}
+			}
+			env.Isolation["clock"] = string(e.Clock)
+		}
+		env.Guest = env.Guest || e.Clock == record.ClockForeign
+		a.Environments = append(a.Environments, env)
+	}
+	a.properties()
+	a.pairs()
+	return a
+}
+
+// most is the view that most trials had, the first by its id where several had
+// as many.
+func most(views map[string]int) string {
+	best, n := "", 0
+	for _, id := range slices.Sorted(maps.Keys(views)) {
+		if views[id] > n {
+			best, n = id, views[id]
+		}
+	}
+	return best
+}
+
+// passing are facts that say nothing of the terms: they change from run to run.
+var passing = []string{"pid", "image-id"}
+
+// firstName gives a fact that has two names the first one.
+func firstName(key string) string {
+	if key == "log-driver" {
+		return "log"
+	}
+	return key
+}
+
+func (a *Audit) properties() {
+	add := func(kind string, of func(*AuditEnv) map[string]string) {
+		values := map[string]map[string]bool{}
+		for i := range a.Environments {
+			for k, v := range of(&a.Environments[i]) {
+				if values[k] == nil {
+					values[k] = map[string]bool{}
+				}
+				values[k][canonical(k, v)] = true
+			}
+		}
+		for _, k := range inOrder(values) {
+			a.Properties = append(a.Properties, Property{Key: k, Kind: kind, Values: len(values[k])})
+		}
+	}
+	add(Configuration, func(e *AuditEnv) map[string]string { return e.Configuration })
+	add(Isolation, func(e *AuditEnv) map[string]string { return e.Isolation })
+}
+
+// inOrder sorts keys: those that every engine is asked for first, in the order
+// of the list, then the others by name.
+func inOrder[V any](m map[string]V) []string {
+	keys := slices.Sorted(maps.Keys(m))
+	slices.SortStableFunc(keys, func(a, b string) int { return rankOf(a) - rankOf(b) })
+	return keys
+}
+
+func rankOf(key string) int {
+	if i := slices.Index(common, key); i >= 0 {
+		return i
+	}
+	if i := slices.Index(isolationOrder, key); i >= 0 {
+		return len(common) + i
+	}
+	return len(common) + len(isolationOrder)
+}
+
+// Environment finds an environment, or nil.
+func (a *Audit) Environment(id string) *AuditEnv {
+	for i := range a.Environments {
+		if a.Environments[i].Env == id {
+			return &a.Environments[i]
+		}
+	}
+	return nil
+}
+
+// canonical makes two names of one thing the same.
+func canonical(key, value string) string {
+	if key == "storage" {
+		switch value {
+		case "overlay2", "overlayfs":
+			return "overlay"
+		}
+	}
+	return strings.TrimSpace(value)
+}

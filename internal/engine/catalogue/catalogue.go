@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/apptainer"
 	"plimsoll/internal/engine/baseline"
+	"plimsoll/internal/engine/bubblewrap"
 	"plimsoll/internal/engine/charliecloud"
 	"plimsoll/internal/engine/docker"
 	"plimsoll/internal/engine/fake"
@@ -25,6 +26,7 @@ func All() []engine.Engine {
 		podman.New(),
 		charliecloud.New(),
 		apptainer.New(),
+		bubblewrap.New(),
 		fake.New(),
 	}
 }

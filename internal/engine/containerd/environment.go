@@ -1,0 +1,197 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/containerd/containerd/v2/client"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
+)
+
+// environment is containerd in one configuration.
+type environment struct {
+	kit      *engine.Kit
+	spec     engine.Spec
+	d        *daemon
+	runtime  ociRuntime
+	settings settings
+	oom      *oomWatch
+	facts    map[string]string
+
+	// look, where given, is called when a container has ended, before it is
+	// removed: for the proof only.
+	look func(ctx context.Context, c client.Container) error
+	// left are containers that could not be removed, since the daemon had
+	// gone; they are removed before the next trial.
+	left []string
+
+	closing sync.Once
+	release []func(context.Context) error // in reverse order
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	env := &environment{kit: kit, spec: spec, facts: map[string]string{}}
+	if err := e.open(ctx, env); err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+func (e *Engine) open(ctx context.Context, env *environment) error {
+	kit, spec := env.kit, env.spec
+	det := e.Detect(ctx, kit)
+	if !det.Usable {
+		return &engine.Error{Class: record.Unavailable, Text: det.Reason, Fix: det.Fix}
+	}
+	if err := engine.Refuse(e.Info(), det, spec); err != nil {
+		return err
+	}
+	var err error
+	if env.runtime, err = chooseRuntime(kit, spec.Level(engine.Runtime)); err != nil {
+		return err
+	}
+	options, err := env.runtime.options(kit, spec)
+	if err != nil {
+		return err
+	}
+	d, version, err := connect(ctx, kit)
+	if err != nil {
+		return err
+	}
+	env.d = d
+	env.release = append(env.release, func(context.Context) error { return d.Close() })
+	env.add(map[string]string{"version": version, "host": d.socket, "daemon": whose(d.socket)})
+
+	img, release, err := e.images.provide(ctx, d, kit, engine.ImageName(spec), storage(spec))
+	if err != nil {
+		return err
+	}
+	env.release = append(env.release, release)
+	config, err := img.Spec(ctx)
+	if err != nil {
+		return d.wrong("reading the image's configuration", err)
+	}
+	env.settings = settings{
+		image: img, imageEnv: config.Config.Env, snapshotter: storage(spec), runID: kit.RunID,
+		shim: env.runtime.shim, options: options, hostNet: hostNetwork(spec),
+		seccompOff: spec.Level(engine.Seccomp) == "off", systemd: spec.Level(engine.Driver) == "systemd",
+		cgroupNS: cgroupNamespaces(), swapToo: limitsSwap(), limits: spec.Limits,
+	}
+	env.add(limitFacts(spec.Limits))
+	env.oom = watchOOM(d)
+	env.release = append(env.release, env.oom.close)
+	return env.prove(ctx)
+}
+
+func (env *environment) add(facts map[string]string) {
+	for k, v := range facts {
+		if v != "" {
+			env.facts[k] = v
+		}
+	}
+}
+
+// Facts is documented in engine.Environment.
+func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
+
+// Run is documented in engine.Environment.
+func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	}
+	if f := env.ready(ctx); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	res := env.live(ctx, &life{task: task, look: env.look})
+	if ctx.Err() != nil {
+		return res, fmt.Errorf("running %s: %w", task.Name, ctx.Err())
+	}
+	return res, nil
+}
+
+// live carries a life out and judges it.
+func (env *environment) live(ctx context.Context, l *life) engine.Result {
+	l.d, l.kit, l.settings = env.d, env.kit, &env.settings
+	res, left := l.run(ctx)
+	if left {
+		env.left = append(env.left, l.task.Name)
+	}
+	if res.Exit != nil && *res.Exit == 128+9 && env.oom.killed(ctx, l.task.Name) {
+		res.Failure = &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
+		return res
+	}
+	if res.Failure != nil {
+		return res
+	}
+	if res.Exit != nil {
+		res.Failure = signalFailure(*res.Exit, l.task.Stop != nil)
+	}
+	env.settle(ctx, l.task.Name, &res)
+	return res
+}
+
+// ready sees to it that the daemon answers, over a connection that is open,
+// and that nothing of an earlier trial is left. It lies outside of what is
+// measured.
+func (env *environment) ready(ctx context.Context) *record.Failure {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	if err := env.d.ping(ctx); err != nil {
+		return env.d.failure("before the trial", err)
+	}
+	for len(env.left) > 0 {
+		if err := env.d.remove(ctx, env.left[0]); err != nil {
+			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
+		}
+		env.left = env.left[1:]
+	}
+	return nil
+}
+
+// settle looks after a trial whether the container is gone.
+func (env *environment) settle(ctx context.Context, name string, res *engine.Result) {
+	there, err := env.d.exists(ctx, name)
+	switch {
+	case err != nil && res.Failure == nil:
+		res.Failure = env.d.failure("after the trial", err)
+		env.left = append(env.left, name)
+	case there:
+		if res.Failure == nil {
+			res.Failure = &record.Failure{Class: record.UncleanEnd,
+				Text: fmt.Sprintf("the container %s was still there after its removal had returned", name)}
+		}
+		if env.d.remove(context.WithoutCancel(ctx), name) != nil {
+			env.left = append(env.left, name)
+		}
+	}
+}
+
+// closeLimit bounds Close. What was opened is undone even where the caller's
+// context is over already, since it often is over after an interrupt.
+const closeLimit = time.Minute
+
+// Close is documented in engine.Environment.
+func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	var errs []error
+	env.closing.Do(func() {
+		for _, name := range env.left {
+			errs = append(errs, env.d.remove(ctx, name))
+		}
+		for i := len(env.release) - 1; i >= 0; i-- {
+			errs = append(errs, env.release[i](ctx))
+		}
+	})
+	return errors.Join(errs...)
+}

@@ -1,0 +1,265 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/pkg/cio"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/record"
+)
+
+// life is one container's life.
+//
+// The order of calls is that of `ctr run`: snapshot and container record,
+// task, wait, start; then task and container are deleted. Created is when the
+// task is there: the runtime has made the container by then. The wait is
+// registered between created and start. Exit is when the wait's answer has
+// reached us, removed when the record and the snapshot are deleted too; the
+// output's end is awaited before.
+type life struct {
+	d        *daemon
+	kit      *engine.Kit
+	task     engine.Task
+	settings *settings
+	stdin    io.Reader // the payload's, where it has one
+	also     io.Writer // gets the output too, where given
+	// look, where given, is called when the container has ended, before it is
+	// removed: never in a trial, only for the proof.
+	look func(ctx context.Context, c client.Container) error
+
+	res            engine.Result
+	phase          string // what is being done, for messages
+	stdout, stderr *stamp.Stream
+	io             cio.IO
+	drained        chan struct{} // closed at the end of the output
+	made           bool          // there may be a container
+}
+
+// fifoDir is where the containers' FIFOs are, below the run's directory.
+const fifoDir = "containerd-fifo"
+
+// run carries the life out. On return the container is gone, unless left is
+// true, and then the result's failure says so too.
+func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
+	l.res.Events = make(map[record.Event]int64, 8)
+	l.stdout, l.stderr = stamp.NewStream(l.task.OutputLimit), stamp.NewStream(l.task.OutputLimit)
+	l.drained = make(chan struct{})
+	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
+	defer cancel()
+
+	restore := stamp.Quiet()
+	err := l.live(ctx)
+	restore()
+
+	if err != nil {
+		l.res.Failure = l.judge(ctx, err)
+	}
+	if l.made && l.res.Events[record.Removed] == 0 {
+		if err := l.d.remove(context.WithoutCancel(ctx), l.task.Name); err != nil {
+			left = true
+			if l.res.Failure != nil {
+				l.res.Failure.Text += "; " + notRemoved(err)
+			}
+		}
+	}
+	l.closeIO()
+	l.res.Stdout, l.res.Stderr = l.stdout.Kept(), l.stderr.Kept()
+	if at := l.stdout.First(); at != 0 {
+		l.res.Events[record.Ready] = at
+	}
+	return l.res, left
+}
+
+// closeIO ends the copying, where the container's end did not, and removes the
+// FIFOs.
+func (l *life) closeIO() {
+	if l.io == nil {
+		return
+	}
+	l.io.Cancel()
+	<-l.drained
+	_ = l.io.Close()
+}
+
+// streams opens the FIFOs, as part of making the task.
+func (l *life) streams(id string) (cio.IO, error) {
+	var out io.Writer = l.stdout
+	if l.also != nil {
+		out = io.MultiWriter(l.stdout, l.also)
+	}
+	open := cio.NewCreator(cio.WithStreams(l.stdin, out, l.stderr), cio.WithFIFODir(filepath.Join(l.kit.Dir, fifoDir)))
+	streams, err := open(id)
+	if err != nil {
+		return nil, err
+	}
+	l.io = streams
+	go func() {
+		streams.Wait()
+		close(l.drained)
+	}()
+	return streams, nil
+}
+
+// live is the measured path.
+func (l *life) live(ctx context.Context) error {
+	ev := l.res.Events
+	options := l.settings.container(l.task)
+
+	l.phase, l.made = "creating the container", true
+	ev[record.Request] = stamp.Now()
+	c, err := l.d.NewContainer(ctx, l.task.Name, options...)
+	at := stamp.Now()
+	if err != nil {
+		return err
+	}
+	l.step("container", at)
+	l.phase = "creating the task"
+	task, err := c.NewTask(ctx, l.streams)
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Created] = at
+
+	l.phase = "registering the wait for the task's end"
+	end, err := l.watch(ctx, task)
+	if err != nil {
+		return err
+	}
+	l.step("waiting", stamp.Now())
+
+	l.phase = "starting the task"
+	ev[record.Start] = stamp.Now()
+	err = task.Start(ctx)
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Started] = at
+
+	if err := l.end(ctx, task, end); err != nil {
+		return err
+	}
+	select {
+	case <-l.drained:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if l.look != nil {
+		l.phase = "looking at the container"
+		if err := l.look(ctx, c); err != nil {
+			return err
+		}
+	}
+
+	l.phase = "removing the task"
+	if _, err = task.Delete(ctx); err != nil {
+		return err
+	}
+	l.step("task-removed", stamp.Now())
+	l.phase = "removing the container"
+	err = c.Delete(ctx, client.WithSnapshotCleanup)
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Removed] = at
+	return nil
+}
+
+func (l *life) step(name string, at int64) {
+	l.res.Steps = append(l.res.Steps, record.Step{Name: name, At: at})
+}
+
+// ended is how a task's end came to us.
+type ended struct {
+	at     int64
+	status int
+	err    error
+}
+
+// watch stamps the task's end when it reaches us.
+func (l *life) watch(ctx context.Context, task client.Task) (<-chan ended, error) {
+	w, err := task.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := make(chan ended, 1)
+	go func() {
+		s := <-w
+		e := ended{at: stamp.Now(), err: s.Error()}
+		e.status = int(s.ExitCode())
+		c <- e
+	}()
+	return c, nil
+}
+
+var errNotReady = errors.New("the payload ended before it was asked to stop")
+
+// end awaits the task's end, after having asked for it where the trial says so.
+func (l *life) end(ctx context.Context, task client.Task, end <-chan ended) error {
+	if l.task.Stop != nil {
+		e, err := l.stop(ctx, task, end)
+		if err != nil {
+			return err
+		}
+		l.res.Events[record.Stopped] = e.at
+		return l.over(e)
+	}
+	l.phase = "waiting for the task's end"
+	select {
+	case e := <-end:
+		return l.over(e)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *life) over(e ended) error {
+	if e.err != nil {
+		return e.err
+	}
+	l.res.Events[record.Exit] = e.at
+	l.res.Exit = &e.status
+	return nil
+}
+
+// judge makes a failure of what live returned.
+func (l *life) judge(ctx context.Context, err error) *record.Failure {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &record.Failure{Class: record.TimeOut,
+			Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}
+	}
+	if errors.Is(err, errNotReady) {
+		return &record.Failure{Class: record.Crash, Text: err.Error()}
+	}
+	return l.d.failure(l.phase, err)
+}
+
+// signalFailure is the failure of a payload that ended by a signal; one that
+// was stopped on purpose may end so. An exit status is reported, not judged:
+// only the caller knows which one was asked for.
+func signalFailure(status int, stopped bool) *record.Failure {
+	if status <= 128 || status > 128+64 {
+		return nil
+	}
+	sig := syscall.Signal(status - 128)
+	if stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
+		return nil
+	}
+	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
+}
+
+// removeFIFOs takes away what a broken life left of its FIFOs.
+func removeFIFOs(kit *engine.Kit) error {
+	return os.RemoveAll(filepath.Join(kit.Dir, fifoDir))
+}

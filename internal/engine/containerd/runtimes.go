@@ -1,0 +1,173 @@
+package containerd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/containerd/containerd/api/types/runc/options"
+	runtimeoptions "github.com/containerd/containerd/api/types/runtimeoptions/v1"
+	"github.com/containerd/containerd/v2/defaults"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
+)
+
+// The shims that are no runc.
+const (
+	gvisorShim    = "containerd-shim-runsc-v1"
+	gvisorRuntime = "io.containerd.runsc.v1"
+	kataShim      = "containerd-shim-kata-v2"
+	kataRuntime   = "io.containerd.kata.v2"
+)
+
+// ociRuntime is which runtime to use and how.
+type ociRuntime struct {
+	level   string
+	shim    string // the runtime's name in containerd
+	program string // path; empty where the shim finds it by itself
+	foreign bool   // the payload runs on another kernel
+}
+
+var install = map[string]string{
+	"runc": "apt-get install runc", "crun": "apt-get install crun", "runsc": "apt-get install runsc",
+	"youki": "cargo install youki --locked --features v1,v2,systemd,seccomp",
+}
+
+// chooseRuntime finds what a level needs on this machine.
+func chooseRuntime(kit *engine.Kit, level string) (ociRuntime, error) {
+	r := ociRuntime{level: level, shim: defaults.DefaultRuntime}
+	no := func(text, fix string) (ociRuntime, error) {
+		return r, &engine.Error{Class: record.Unavailable, Text: text, Fix: fix}
+	}
+	switch level {
+	case engine.DefaultLevel:
+		return r, nil
+	case "kata":
+		r.foreign, r.shim = true, kataRuntime
+		path, err := kit.LookPath(kataShim)
+		if err != nil {
+			return no("the shim of Kata Containers ("+kataShim+") is not on the PATH", "")
+		}
+		r.program = path
+		return r, nil
+	case "runsc":
+		r.foreign = true
+		if _, err := kit.LookPath(gvisorShim); err == nil {
+			r.shim = gvisorRuntime
+		}
+	}
+	path, err := kit.LookPath(level)
+	if err != nil {
+		return no(fmt.Sprintf("the runtime %s is not on the PATH", level), install[level])
+	}
+	r.program = path
+	return r, nil
+}
+
+// options are what the shim is told. gVisor has a network stack of its own,
+// which containerd does not know of: without a network there is nothing for it
+// to take over, and the host's is reached only past it.
+func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
+	network := "none"
+	if hostNetwork(spec) {
+		network = "host"
+	}
+	o := &options.Options{SystemdCgroup: spec.Level(engine.Driver) == "systemd"}
+	switch {
+	case r.shim == kataRuntime:
+		return nil, nil
+	case r.shim == gvisorRuntime:
+		path := filepath.Join(kit.Dir, "containerd-runsc-"+network+".toml")
+		text := fmt.Sprintf("[runsc_config]\n  network = %q\n", network)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return nil, fmt.Errorf("configuring gVisor's shim: %w", err)
+		}
+		return &runtimeoptions.Options{TypeUrl: gvisorRuntime + ".options", ConfigPath: path}, nil
+	case r.level == "runsc":
+		path, err := wrapper(kit, r.program, network)
+		if err != nil {
+			return nil, fmt.Errorf("wrapping runsc: %w", err)
+		}
+		o.BinaryName = path
+	case r.program != "":
+		o.BinaryName = r.program
+	}
+	return o, nil
+}
+
+// wrapper is a script that adds a flag, since the shim passes none.
+func wrapper(kit *engine.Kit, program, network string) (string, error) {
+	path := filepath.Join(kit.Dir, "containerd-runsc-"+network)
+	text := fmt.Sprintf("#!/bin/sh\nexec '%s' --network=%s \"$@\"\n", strings.ReplaceAll(program, "'", `'\''`), network)
+	if have, err := os.ReadFile(path); err == nil && string(have) == text {
+		return path, nil
+	}
+	// A child forked meanwhile would hold the file open for writing, and
+	// starting it would fail: https://go.dev/issue/22315
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return path, os.WriteFile(path, []byte(text), 0o755)
+}
+
+// identity is what a runtime's program says that it is.
+type identity struct {
+	path, program, version string
+}
+
+// identify asks the program. What it is called proves nothing.
+func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) identity {
+	id := identity{path: r.program}
+	if id.path == "" {
+		id.path, _ = kit.LookPath("runc") // what the shim takes
+	}
+	if id.path == "" {
+		return id
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, id.path, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return id
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	if words := strings.Fields(line); len(words) > 1 {
+		id.program, id.version = words[0], words[len(words)-1]
+	}
+	return id
+}
+
+// stateRoot is where the shim has a runtime keep the state of its containers.
+const stateRoot = "/run/containerd/runc"
+
+// stateOf tells by the files that a runtime keeps about a live container which
+// one made it; empty where they can't be seen or are not known.
+func stateOf(id string) string {
+	return stateBelow(filepath.Join(stateRoot, namespace), id)
+}
+
+func stateBelow(root, id string) string {
+	has := func(parts ...string) bool {
+		_, err := os.Stat(filepath.Join(append([]string{root}, parts...)...))
+		return err == nil
+	}
+	if found, _ := filepath.Glob(filepath.Join(root, id+"_sandbox*.state")); len(found) > 0 {
+		return "runsc"
+	}
+	switch {
+	case has(id, "status"):
+		return "crun"
+	case has(id, "youki_config.json"):
+		return "youki"
+	case has(id, "state.json"):
+		return "runc"
+	}
+	return ""
+}

@@ -2,8 +2,6 @@ package enginetest
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -76,12 +74,8 @@ type pullSuite struct {
 
 func (s *pullSuite) serve(t *testing.T) {
 	t.Helper()
-	dir := filepath.Join(s.kit.Dir, "registry")
-	err := os.MkdirAll(dir, 0o700)
-	if err == nil {
-		s.registry, err = image.StartRegistry(dir)
-	}
-	if err != nil {
+	var err error
+	if s.registry, err = image.StartRegistry(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -37,7 +37,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	env := &environment{program: in, netNone: spec.Level(engine.Network) == "none",
-		home: filepath.Join(kit.Dir, "apptainer-"+spec.ID)}
+		home: filepath.Join(kit.Dir, "apptainer-"+strings.ReplaceAll(spec.ID, "/", "-"))}
 	env.identity(kit, spec.Level(engine.Rootless))
 	if env.userns && env.netNone {
 		return nil, &engine.Error{Class: record.Unsupported, Text: "apptainer lets only root choose a network, and not in a user namespace"}

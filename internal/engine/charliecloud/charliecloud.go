@@ -137,6 +137,10 @@ type environment struct {
 	user   *engine.User
 	squash bool
 	mount  string // where ch-run mounts a SquashFS image, in its own namespace
+
+	pulls   string     // what ch-image keeps
+	forward *forwarder // nil until something was pulled
+	behind  string     // HOST:PORT of the registry behind it
 }
 
 // Open is documented in engine.Engine.
@@ -153,7 +157,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
 	}
 	env := &environment{path: d.Where, user: user, squash: spec.Level(engine.Storage) == "squashfs",
-		mount: filepath.Join(kit.Dir, "charliecloud-"+spec.ID)}
+		mount: filepath.Join(kit.Dir, "charliecloud-"+strings.ReplaceAll(spec.ID, "/", "-")), pulls: filepath.Join(kit.Dir, "charliecloud-pulls-"+strings.ReplaceAll(spec.ID, "/", "-"))}
 	format, storage := image.Directory, "directory"
 	if env.squash {
 		format, storage = image.SquashFS, "squashfs"
@@ -230,7 +234,7 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 
 // Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
-	err := e.Base.Close(ctx)
+	err := errors.Join(e.Base.Close(ctx), e.endPulls())
 	if e.squash {
 		if rerr := os.Remove(e.mount); rerr != nil && !os.IsNotExist(rerr) {
 			err = errors.Join(err, rerr)

@@ -50,7 +50,7 @@ var (
 	ansi    = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 	logrus  = regexp.MustCompile(`level=(\w+) msg=("(?:[^"\\]|\\.)*"|\S+)`)
 	prefix  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\S+Z?:? ?`)
-	chatter = regexp.MustCompile(`(?i)^(see '|usage:|run '|info:|debug:|warn(ing)?[:\[ ]|goroutine \d|note:)`)
+	chatter = regexp.MustCompile(`(?i)^(see '|hint:|usage:|run '|info:|debug:|warn(ing)?[:\[ ]|goroutine \d|note:)`)
 )
 
 // Words finds what an engine said: the last line of its messages that means

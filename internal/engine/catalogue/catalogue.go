@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/engine/charliecloud"
 	"plimsoll/internal/engine/docker"
 	"plimsoll/internal/engine/fake"
+	"plimsoll/internal/engine/nspawn"
 	"plimsoll/internal/engine/oci"
 	"plimsoll/internal/engine/podman"
 )
@@ -27,6 +28,7 @@ func All() []engine.Engine {
 		charliecloud.New(),
 		apptainer.New(),
 		bubblewrap.New(),
+		nspawn.New(),
 		fake.New(),
 	}
 }

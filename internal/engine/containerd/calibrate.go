@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/containerd/containerd/v2/client"
+
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/probe"
@@ -23,14 +25,21 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	}
 	in, out := io.Pipe()
 	x := &exchange{rounds: rounds, to: out, answers: make(chan answer, 1)}
-	l := &life{task: task, stdin: in, also: x}
+	running := make(chan client.Task, 1)
+	l := &life{task: task, stdin: in, also: x, running: running}
 	over := make(chan engine.Result, 1)
 	go func() {
 		over <- env.live(ctx, l)
+		close(running)
 		close(x.answers)
 	}()
 	offsets := x.hold()
 	_ = out.Close() // the payload ends at the end of its input
+	if task := <-running; task != nil {
+		// The shim holds the other end of the input open too. Where it can't
+		// be closed, the trial's time limit says so.
+		_ = task.CloseIO(ctx, client.WithStdinCloser)
+	}
 	for range x.answers {
 	}
 	if res := <-over; res.Failure != nil || len(offsets) < rounds {

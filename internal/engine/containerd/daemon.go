@@ -30,7 +30,8 @@ const (
 // daemon is one containerd.
 type daemon struct {
 	*client.Client
-	socket string
+	socket   string
+	lookPath func(string) (string, error)
 }
 
 // sockets are where a daemon may listen: the one that the user named, else the
@@ -46,7 +47,7 @@ func sockets(kit *engine.Kit) []string {
 func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 	var first error
 	for _, socket := range sockets(kit) {
-		d, version, err := dial(ctx, socket)
+		d, version, err := dial(ctx, kit, socket)
 		if err == nil {
 			return d, version, nil
 		}
@@ -58,8 +59,8 @@ func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 }
 
 // dial opens a connection, which then stays open, so that no trial has to.
-func dial(ctx context.Context, socket string) (*daemon, string, error) {
-	d := &daemon{socket: socket}
+func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string, error) {
+	d := &daemon{socket: socket, lookPath: kit.LookPath}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	// The client would try again and again for as long as it may.
@@ -105,9 +106,7 @@ func class(err error) record.Class {
 		return record.Unsupported
 	}
 	return clirun.Classify(err.Error(), []clirun.Pattern{
-		{Text: "no such image", Class: record.Unavailable},
-		{Text: `"localhost/plimsoll/`, Class: record.Unavailable}, // image "…": not found
-		{Text: "executable file not found in $path: unknown", Class: record.EngineError},
+		{Text: "parent snapshot", Class: record.Unavailable}, // … does not exist: the image is gone
 	})
 }
 

@@ -126,7 +126,7 @@ func (env *environment) live(ctx context.Context, l *life) engine.Result {
 	if left {
 		env.left = append(env.left, l.task.Name)
 	}
-	if res.Exit != nil && *res.Exit == 128+9 && env.oom.killed(ctx, l.task.Name) {
+	if res.Exit != nil && *res.Exit == 128+9 && l.task.Stop == nil && env.oom.killed(ctx, l.task.Name) {
 		res.Failure = &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
 		return res
 	}

@@ -17,7 +17,7 @@ import (
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
 	var left []engine.Leftover
 	for _, socket := range sockets(kit) {
-		d, _, err := dial(ctx, socket)
+		d, _, err := dial(ctx, kit, socket)
 		if err != nil {
 			var known *engine.Error
 			if errors.As(err, &known) && known.Class == record.Unavailable {
@@ -25,7 +25,7 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 			}
 			return left, err
 		}
-		found, err := d.leftovers(ctx, runID)
+		found, err := d.leftovers(ctx, kit, runID)
 		if cerr := d.Close(); err == nil {
 			err = cerr
 		}
@@ -37,10 +37,10 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 	return left, nil
 }
 
-func (d *daemon) leftovers(ctx context.Context, runID string) ([]engine.Leftover, error) {
+func (d *daemon) leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
 	var left []engine.Leftover
 	add := func(kind, name string, remove func(context.Context, *daemon) error) {
-		left = append(left, engine.Leftover{Kind: kind, Name: name, Remove: d.remover(remove)})
+		left = append(left, engine.Leftover{Kind: kind, Name: name, Remove: d.remover(kit, remove)})
 	}
 	prefix := "plimsoll-" + runID
 	containers, err := d.ContainerService().List(ctx)
@@ -120,9 +120,9 @@ func (d *daemon) leases(ctx context.Context, runID, prefix string) ([]leases.Lea
 
 // remover opens a connection of its own, since the one that found the leftover
 // is closed by then.
-func (d *daemon) remover(remove func(context.Context, *daemon) error) func(context.Context) error {
+func (d *daemon) remover(kit *engine.Kit, remove func(context.Context, *daemon) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		d, _, err := dial(ctx, d.socket)
+		d, _, err := dial(ctx, kit, d.socket)
 		if err != nil {
 			return err
 		}

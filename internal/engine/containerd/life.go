@@ -35,6 +35,8 @@ type life struct {
 	// look, where given, is called when the container has ended, before it is
 	// removed: never in a trial, only for the proof.
 	look func(ctx context.Context, c client.Container) error
+	// running, where given, gets the task when it has been started.
+	running chan<- client.Task
 
 	res            engine.Result
 	phase          string // what is being done, for messages
@@ -145,6 +147,9 @@ func (l *life) live(ctx context.Context) error {
 		return err
 	}
 	ev[record.Started] = at
+	if l.running != nil {
+		l.running <- task
+	}
 
 	if err := l.end(ctx, task, end); err != nil {
 		return err

@@ -30,9 +30,12 @@ func (d *daemon) remove(ctx context.Context, name string) error {
 	if err != nil {
 		return d.wrong("looking for the container "+name, err)
 	}
+	undo, err := d.restoreWrapper(ctx, c)
+	if err != nil {
+		return d.wrong("removing the container "+name, err)
+	}
+	defer undo()
 	if task, err := c.Task(ctx, nil); err == nil {
-		// Not the client's own kill-and-delete: it waits for a runtime that
-		// may have lost its container.
 		if err := d.end(ctx, task); err != nil {
 			return d.wrong("ending the container "+name, err)
 		}
@@ -43,30 +46,41 @@ func (d *daemon) remove(ctx context.Context, name string) error {
 	return d.removeSnapshots(ctx, name)
 }
 
-// end kills a task and deletes it.
+// killEvery is how long a killed task has before it is killed again.
+const killEvery = 2 * time.Second
+
+// end kills a task and deletes it. What a kill says is kept only where the
+// task does not end: runtimes complain when the process is dying already.
 func (d *daemon) end(ctx context.Context, task client.Task) error {
 	w, err := task.Wait(ctx)
 	if err != nil {
 		return err
 	}
-	if err := task.Kill(ctx, syscall.SIGKILL, client.WithKillAll); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsFailedPrecondition(err) {
-		// A runtime that can't signal all processes can still signal the first.
-		if err := signal(ctx, task, syscall.SIGKILL); err != nil {
-			return err
+	for {
+		killed := task.Kill(ctx, syscall.SIGKILL)
+		status, err := task.Status(ctx)
+		if errdefs.IsNotFound(err) {
+			return nil
 		}
-	}
-	if status, err := task.Status(ctx); err != nil || status.Status != client.Created {
+		if err == nil && status.Status == client.Stopped {
+			break
+		}
 		select {
-		case <-w:
+		case s := <-w:
+			if s.Error() != nil {
+				return s.Error()
+			}
+		case <-time.After(killEvery):
+			continue
 		case <-ctx.Done():
-			return ctx.Err()
+			return errors.Join(ctx.Err(), killed, err)
 		}
+		break
 	}
-	_, err = task.Delete(ctx, client.WithProcessKill)
-	if errdefs.IsNotFound(err) {
-		return nil
+	if _, err := task.Delete(ctx); err != nil && !errdefs.IsNotFound(err) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // removeSnapshots removes a container's snapshot from every snapshotter that

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/containerd/containerd/api/types/runc/options"
@@ -90,7 +89,7 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 		}
 		return &runtimeoptions.Options{TypeUrl: gvisorRuntime + ".options", ConfigPath: path}, nil
 	case r.level == "runsc":
-		path, err := wrapper(kit, r.program, network)
+		path, err := wrapper(kit.Dir, r.program, network)
 		if err != nil {
 			return nil, fmt.Errorf("wrapping runsc: %w", err)
 		}
@@ -99,20 +98,6 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 		o.BinaryName = r.program
 	}
 	return o, nil
-}
-
-// wrapper is a script that adds a flag, since the shim passes none.
-func wrapper(kit *engine.Kit, program, network string) (string, error) {
-	path := filepath.Join(kit.Dir, "containerd-runsc-"+network)
-	text := fmt.Sprintf("#!/bin/sh\nexec '%s' --network=%s \"$@\"\n", strings.ReplaceAll(program, "'", `'\''`), network)
-	if have, err := os.ReadFile(path); err == nil && string(have) == text {
-		return path, nil
-	}
-	// A child forked meanwhile would hold the file open for writing, and
-	// starting it would fail: https://go.dev/issue/22315
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	return path, os.WriteFile(path, []byte(text), 0o755)
 }
 
 // identity is what a runtime's program says that it is.

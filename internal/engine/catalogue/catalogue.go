@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/engine/baseline"
 	"plimsoll/internal/engine/bubblewrap"
 	"plimsoll/internal/engine/charliecloud"
+	"plimsoll/internal/engine/containerd"
 	"plimsoll/internal/engine/docker"
 	"plimsoll/internal/engine/fake"
 	"plimsoll/internal/engine/nspawn"
@@ -25,6 +26,7 @@ func All() []engine.Engine {
 		oci.New(),
 		docker.New(),
 		podman.New(),
+		containerd.New(),
 		charliecloud.New(),
 		apptainer.New(),
 		bubblewrap.New(),

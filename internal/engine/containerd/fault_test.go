@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 	for _, runtime := range []string{"runc", "crun"} {
 		t.Run(runtime, func(t *testing.T) {
 			kit := enginetest.Kit(t)
-			env := open(t, kit, map[string]string{engine.Runtime: runtime, engine.Image: "busybox"}, engine.Limits{MemoryBytes: 32 << 20})
+			env := open(t, kit, map[string]string{engine.Runtime: runtime, engine.Image: "busybox"}, engine.Limits{MemoryBytes: 64 << 20})
 			run := func(what string, task engine.Task, class record.Class, words ...string) {
 				t.Helper()
 				res, err := env.Run(t.Context(), task)
@@ -88,7 +88,7 @@ func TestFaults(t *testing.T) {
 			}
 			var args probe.PayloadArgs
 			task := newTask(kit.RunID, &args)
-			task.Argv = []string{"/bin/busybox", "dd", "if=/dev/zero", "of=/dev/null", "bs=100M", "count=1"}
+			task.Argv = []string{"/bin/busybox", "dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"}
 			run("more memory than allowed", task, record.OutOfMemory)
 
 			task = newTask(kit.RunID, &args)

@@ -20,7 +20,7 @@ const wrapperName = "containerd-runsc-"
 // wrapper makes a script that adds a flag to runsc, since the shim passes none.
 func wrapper(dir, program, network string) (string, error) {
 	path := filepath.Join(dir, wrapperName+network)
-	text := fmt.Sprintf("#!/bin/sh\nexec '%s' --network=%s \"$@\"\n", strings.ReplaceAll(program, "'", `'\\''`), network)
+	text := fmt.Sprintf("#!/bin/sh\nexec '%s' --network=%s \"$@\"\n", strings.ReplaceAll(program, "'", `'\''`), network)
 	if have, err := os.ReadFile(path); err == nil && string(have) == text {
 		return path, nil
 	}

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,12 +12,12 @@ import (
 )
 
 func planCommand(w World) *cobra.Command {
-	format := "text"
+	format, all := "text", false
 	var ch changes
 	c := &cobra.Command{
 		Use:               "plan [STUDY]",
 		Short:             "Say what would run, what can't and why, and how long it takes",
-		Example:           "  plimsoll plan\n  plimsoll plan ./my.yaml --format json",
+		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan ./my.yaml --format json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +32,7 @@ func planCommand(w World) *cobra.Command {
 			if format == "json" {
 				err = printJSON(w.Stdout, planJSON(p))
 			} else {
-				printPlan(w.Stdout, p)
+				printPlan(w.Stdout, p, all)
 			}
 			if err == nil && len(p.Cells) == 0 {
 				return fail(NothingHere, "nothing of this study can be measured here")
@@ -44,6 +41,7 @@ func planCommand(w World) *cobra.Command {
 		},
 	}
 	ch.add(c)
+	c.Flags().BoolVar(&all, "all", false, "list every environment, also where there are hundreds")
 	formatFlag(c, &format, "text", "json")
 	return c
 }
@@ -64,55 +62,14 @@ type planned struct {
 	Environments []record.Environment `json:"environments"`
 	Workloads    []record.Workload    `json:"workloads"`
 	Excluded     []record.Excluded    `json:"excluded"`
-	Remarks      []record.Remark      `json:"remarks"`
+	// Reasons are Excluded by reason, each once.
+	Reasons   []reason         `json:"reasons"`
+	Remarks   []record.Remark  `json:"remarks"`
+	Published *study.Published `json:"published,omitempty"`
 }
 
 func planJSON(p *study.Plan) planned {
-	return planned{p.Study, p.Protocol, p.Counts(), int64(p.Estimate(typical)), p.Environments, p.Workloads, p.Excluded, p.Remarks}
-}
-
-// printPlan prints what would run and what not.
-func printPlan(out io.Writer, p *study.Plan) {
-	n := p.Counts()
-	fmt.Fprintf(out, "%s", p.Study.Name)
-	if p.Study.Title != "" {
-		fmt.Fprintf(out, ": %s", p.Study.Title)
-	}
-	fmt.Fprintln(out)
-	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %d blocks and %d to warm up, %d trials, about %s, seed %d\n\n",
-		n.Valid, n.Unavailable, n.Impossible, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, left(p.Estimate(typical)), p.Protocol.Seed)
-	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tw, "ENVIRONMENT\tLEVELS")
-	for _, e := range p.Environments {
-		fmt.Fprintf(tw, "%s\t%s\n", e.ID, dash(levelsText(e.Levels)))
-	}
-	_ = tw.Flush() // a terminal that is gone is noticed by the next command
-	for _, kind := range []string{study.Unavailable, study.Impossible} {
-		heading := map[string]string{study.Unavailable: "\nUnavailable here:", study.Impossible: "\nImpossible:"}[kind]
-		for _, x := range p.Excluded {
-			if x.Kind != kind {
-				continue
-			}
-			if heading != "" {
-				fmt.Fprintln(out, heading)
-				heading = ""
-			}
-			what := x.ID
-			if x.Workload != "" {
-				what += " with " + x.Workload
-			}
-			fmt.Fprintln(out, missing(what, x.Reason, x.Fix))
-			if x.Source != "" {
-				fmt.Fprintf(out, "    see %s\n", x.Source)
-			}
-		}
-	}
-	for i, r := range p.Remarks {
-		if i == 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintln(out, r.Text)
-	}
+	return planned{p.Study, p.Protocol, p.Counts(), int64(p.Estimate(typical)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
 }
 
 // levelsText lists levels in the order of the factors.

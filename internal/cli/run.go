@@ -64,7 +64,7 @@ off; both clean up, and --resume goes on later.`,
 					return err
 				}
 				if len(o.Plan.Cells) == 0 {
-					printPlan(w.Stderr, o.Plan)
+					printPlan(w.Stderr, o.Plan, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
 				o.Run = &record.Run{}

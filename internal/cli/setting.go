@@ -151,8 +151,14 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	for _, e := range s.engines {
 		i := e.Info()
 		c.Engines = append(c.Engines, study.EngineInfo{
-			Name: i.Name, Baseline: i.Baseline, Levels: i.Levels, Unverified: i.Unverified, Detached: i.Detached,
+			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withMachine(i), Unverified: i.Unverified, Detached: i.Detached,
 		})
+	}
+	for _, r := range catalogue.Rules() {
+		c.Rules = append(c.Rules, study.Rule(r))
+	}
+	for _, l := range catalogue.Lacks() {
+		c.Lacks = append(c.Lacks, study.Lack(l))
 	}
 	for _, x := range workload.Catalogue() {
 		c.Workloads = append(c.Workloads, study.WorkloadInfo{

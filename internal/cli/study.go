@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/host"
 	"plimsoll/internal/study"
 )
 
@@ -119,6 +120,8 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 	if err := ctx.Err(); err != nil {
 		return nil, fail(Interrupted, "interrupted while looking for engines: %w", err)
 	}
+	// What can't be read of the machine is empty, and is then not held against a level.
+	facts, _ := host.Machine{}.Facts(s.state.Dir)
 	return func(name string, levels map[string]string) (bool, string, string) {
 		f, ok := byName[name]
 		if !ok {
@@ -126,6 +129,9 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 		}
 		if !f.Usable {
 			return false, f.Reason, f.Fix
+		}
+		if ok, reason, fix := onMachine(facts, levels); !ok {
+			return false, reason, fix
 		}
 		return usableWith(f, levels)
 	}, nil

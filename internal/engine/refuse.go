@@ -25,6 +25,11 @@ func Refuse(info Info, d Detection, spec Spec) error {
 		if name == DefaultLevel || factor == Image {
 			continue
 		}
+		// The cgroup version is the machine's, and the plan has held it against
+		// that, unless the engine has a say in it.
+		if factor == Cgroup && len(info.Levels[Cgroup]) == 0 {
+			continue
+		}
 		if !slices.Contains(info.Levels[factor], name) {
 			return &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s has no %s=%s", info.Title, factor, name)}
 		}

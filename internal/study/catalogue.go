@@ -18,6 +18,19 @@ type Catalogue struct {
 	Workloads []WorkloadInfo
 	// Rules are the combinations that are known to be impossible everywhere.
 	Rules []Rule
+	// Lacks are levels that engines have and their adapters do not.
+	Lacks []Lack
+}
+
+// Lack is what an engine could do and its adapter here cannot: a study may
+// name it, and it is unavailable, not impossible. A lack of a level that the
+// adapter has by now means nothing.
+type Lack struct {
+	Engines []string // empty: every engine that has the factor
+	Factor  string
+	Levels  []string
+	// Because is the sentence that says what is missing.
+	Because string
 }
 
 // EngineInfo is what a study must know of an engine.
@@ -130,6 +143,14 @@ func (c *Catalogue) levels(factor string, first ...string) []string {
 	}
 	for _, e := range c.Engines {
 		add(e.Levels[factor])
+	}
+	for _, l := range c.Lacks {
+		if l.Factor == factor {
+			add(l.Levels)
+		}
+	}
+	for _, r := range c.Rules {
+		add(r.When[factor]) // a word of the field, even where nobody here has it
 	}
 	add([]string{DefaultLevel})
 	return all

@@ -39,6 +39,13 @@ func check(doc *document, cat *Catalogue, p *problems, top pos) *Study {
 	for _, x := range doc.Exclude {
 		s.Exclude = append(s.Exclude, c.exclusion(x))
 	}
+	if d := doc.Published; d.at.given() {
+		c.address(d.Source)
+		s.Published = &Published{Source: d.Source.text, Combinations: int(d.Combinations.n), Valid: int(d.Valid.n), Difference: d.Difference.text}
+		if d.Valid.n > d.Combinations.n {
+			c.add(d.Valid.at, fmt.Sprintf("valid is %d", d.Valid.n), fmt.Sprintf("at most the %d combinations", d.Combinations.n))
+		}
+	}
 	metrics := cat.metrics()
 	for _, m := range append(slices.Clip(doc.Metrics), doc.Sort) {
 		if m.at.given() && !slices.Contains(metrics, m.text) {
@@ -228,13 +235,19 @@ func (c *checker) exclusion(x exclusion) Rule {
 			r.When[a.key.text] = a.axis().Levels
 		}
 	}
-	if x.Source.at.given() {
-		u, err := url.Parse(x.Source.text)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			c.add(x.Source.at, "source is "+quote(x.Source.text), "an address that begins with https:// or http://")
-		}
-	}
+	c.address(x.Source)
 	return r
+}
+
+// address refuses a source that is none.
+func (c *checker) address(t text) {
+	if !t.at.given() {
+		return
+	}
+	u, err := url.Parse(t.text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		c.add(t.at, "source is "+quote(t.text), "an address that begins with https:// or http://")
+	}
 }
 
 func (a axis) axis() Axis {

@@ -212,3 +212,4 @@ func kindOf(n *yaml.Node) string {
 func (w *workload) place(at pos)    { w.at = at }
 func (e *environment) place(at pos) { e.at = at }
 func (e *exclusion) place(at pos)   { e.at = at }
+func (e *published) place(at pos)   { e.at = at }

@@ -16,6 +16,7 @@ type document struct {
 	Baselines    []name        `key:"baselines" jsonschema_description:"The baselines to add: native and floor always are, host is unless this list leaves it out."`
 	Environments []environment `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
 	Exclude      []exclusion   `key:"exclude" jsonschema_description:"Combinations that make no sense, each with the reason. They are shown, not run."`
+	Published    published     `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
 	Metrics      []name        `key:"metrics" jsonschema_description:"The metrics that a report shows first."`
 	Sort         name          `key:"sort" jsonschema_description:"The metric that a report sorts by."`
 }
@@ -56,6 +57,14 @@ type exclusion struct {
 	When    axes `key:"when" jsonschema:"required" jsonschema_description:"Levels by factor (or by engine or workload). All must hold."`
 	Because text `key:"because" jsonschema:"required" jsonschema_description:"The reason, as a sentence."`
 	Source  text `key:"source" jsonschema_description:"Where that is documented: an http or https address."`
+}
+
+type published struct {
+	at           pos
+	Source       text  `key:"source" jsonschema:"required" jsonschema_description:"Where it is published: an http or https address."`
+	Combinations count `key:"combinations" jsonschema:"required,minimum=1,maximum=200000" jsonschema_description:"How many combinations the published matrix has."`
+	Valid        count `key:"valid" jsonschema:"required,minimum=0,maximum=200000" jsonschema_description:"How many of them are valid, as published."`
+	Difference   text  `key:"difference" jsonschema_description:"Why the plan's count differs, where it does."`
 }
 
 // axes are keys with one word or several, in the order of the file.

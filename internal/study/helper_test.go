@@ -2,11 +2,14 @@ package study
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"plimsoll/internal/engine"
+	engines "plimsoll/internal/engine/catalogue"
+	workloads "plimsoll/internal/workload"
 )
 
 // catalogue is a small market of engines with every kind of gap.
@@ -35,6 +38,32 @@ func catalogue() *Catalogue {
 			Because: "never matches", Source: "https://example.org/",
 		}},
 	}
+}
+
+// market is what there really is, as the command line offers it.
+func market() *Catalogue {
+	c := &Catalogue{Factors: engine.Factors}
+	for _, e := range engines.All() {
+		i := e.Info()
+		levels := maps.Clone(i.Levels)
+		if levels == nil {
+			levels = map[string][]string{}
+		}
+		if !i.Simulated && levels[engine.Cgroup] == nil {
+			levels[engine.Cgroup] = []string{DefaultLevel, "v1", "hybrid", "v2"}
+		}
+		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})
+	}
+	for _, x := range workloads.Catalogue() {
+		c.Workloads = append(c.Workloads, WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics})
+	}
+	for _, r := range engines.Rules() {
+		c.Rules = append(c.Rules, Rule(r))
+	}
+	for _, l := range engines.Lacks() {
+		c.Lacks = append(c.Lacks, Lack(l))
+	}
+	return c
 }
 
 func read(t *testing.T, text string) (*Study, error) {

@@ -86,7 +86,7 @@ func (c *combination) id(cat *Catalogue, common []string, varies []bool, token f
 }
 
 // vague are levels that say nothing without their factor.
-var vague = map[string]bool{"default": true, "none": true, "host": true, "on": true, "off": true}
+var vague = map[string]bool{"default": true, "none": true, "host": true, "on": true, "off": true, "v1": true, "v2": true, "hybrid": true}
 
 // token gives a level's word in an id: the level itself where that is clear,
 // else with its factor: rootless and rootful for yes and

@@ -18,12 +18,20 @@ func (v verdict) of(x record.Excluded) record.Excluded {
 	return x
 }
 
-// A judge decides which combinations run.
+// A judge decides which combinations run. The rules come first, since they
+// name their source; then what the engine has not; then this machine.
 type judge struct {
-	cat     *Catalogue
-	rules   []rule
-	usables func(engine string, levels map[string]string) (bool, string, string)
+	cat   *Catalogue
+	rules []*rule
+	// byEngine are the rules that can concern an engine, found once: a plan
+	// asks for them a hundred thousand times.
+	byEngine map[*EngineInfo]*concerned
+	usables  func(engine string, levels map[string]string) (bool, string, string)
 }
+
+// concerned are the rules on an engine's environments, and those on one with
+// some workload.
+type concerned struct{ alone, with []*rule }
 
 // A rule with its factors by number.
 type rule struct {
@@ -39,7 +47,7 @@ type factorIs struct {
 }
 
 func newJudge(s *Study, cat *Catalogue, usable func(string, map[string]string) (bool, string, string)) *judge {
-	j := &judge{cat: cat, usables: usable}
+	j := &judge{cat: cat, usables: usable, byEngine: map[*EngineInfo]*concerned{}}
 	add := func(r Rule, own bool) {
 		out := rule{Rule: r, own: own}
 		for _, k := range keys(r.When) {
@@ -47,31 +55,69 @@ func newJudge(s *Study, cat *Catalogue, usable func(string, map[string]string) (
 				out.factors = append(out.factors, factorIs{i, r.When[k]})
 			}
 		}
-		j.rules = append(j.rules, out)
+		j.rules = append(j.rules, &out)
+	}
+	// The study's own first: its reason is the one that its author wrote.
+	for _, r := range s.Exclude {
+		add(r, true)
 	}
 	for _, r := range cat.Rules {
 		add(r, false)
 	}
-	for _, r := range s.Exclude {
-		add(r, true)
+	for i := range cat.Engines {
+		e := &cat.Engines[i]
+		c := &concerned{}
+		for _, r := range j.rules {
+			if names, ok := r.When[whenEngine]; ok && !slices.Contains(names, e.Name) {
+				continue
+			}
+			if _, ok := r.When[whenWorkload]; ok {
+				c.with = append(c.with, r)
+			} else {
+				c.alone = append(c.alone, r)
+			}
+		}
+		j.byEngine[e] = c
 	}
 	return j
 }
 
-// environment judges by what holds on every machine.
+// environment judges by what holds on every machine, and by what the adapter
+// has.
 func (j *judge) environment(c *combination) verdict {
+	for _, r := range j.byEngine[c.engine.EngineInfo].alone {
+		if r.matches(c) {
+			return r.verdict()
+		}
+	}
 	for i, level := range c.named {
 		known := c.engine.known[i]
 		if level == "" || slices.Contains(known, level) {
 			continue
 		}
 		f := j.cat.Factors[i]
+		if l := j.lack(c.engine.Name, f, level); l != nil {
+			return verdict{kind: Unavailable, reason: l.Because}
+		}
 		if len(known) == 0 {
 			return verdict{kind: Impossible, reason: fmt.Sprintf("%s has no choice of %s.", c.engine.Name, f)}
 		}
 		return verdict{kind: Impossible, reason: fmt.Sprintf("%s has no %s %s (it has %s).", c.engine.Name, f, level, strings.Join(known, ", "))}
 	}
-	return j.byRules(c, nil)
+	return verdict{}
+}
+
+func (j *judge) lack(engine, factor, level string) *Lack {
+	for i := range j.cat.Lacks {
+		l := &j.cat.Lacks[i]
+		if l.Factor != factor || !slices.Contains(l.Levels, level) {
+			continue
+		}
+		if slices.Contains(l.Engines, engine) || len(l.Engines) == 0 && len(j.cat.engine(engine).Levels[factor]) > 0 {
+			return l
+		}
+	}
+	return nil
 }
 
 // cell judges a workload in an environment that runs.
@@ -82,30 +128,22 @@ func (j *judge) cell(c *combination, w *WorkloadInfo) verdict {
 	if w.NeedsStore && c.engine.Baseline {
 		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine with an image store, and %s is a baseline.", w.Name, c.engine.Name)}
 	}
-	return j.byRules(c, w)
-}
-
-func (j *judge) byRules(c *combination, w *WorkloadInfo) verdict {
-	for i := range j.rules {
-		r := &j.rules[i]
-		if _, of := r.When[whenWorkload]; of != (w != nil) {
-			continue
-		}
-		if r.matches(c, w) {
-			r.used = true
-			return verdict{kind: Impossible, reason: r.Because, source: r.Source}
+	for _, r := range j.byEngine[c.engine.EngineInfo].with {
+		if slices.Contains(r.When[whenWorkload], w.Name) && r.matches(c) {
+			return r.verdict()
 		}
 	}
 	return verdict{}
 }
 
-func (r *rule) matches(c *combination, w *WorkloadInfo) bool {
-	if e, ok := r.When[whenEngine]; ok && !slices.Contains(e, c.engine.Name) {
-		return false
-	}
-	if w != nil && !slices.Contains(r.When[whenWorkload], w.Name) {
-		return false
-	}
+func (r *rule) verdict() verdict {
+	r.used = true
+	return verdict{kind: Impossible, reason: r.Because, source: r.Source}
+}
+
+// matches says whether the levels are the rule's; engine and workload are
+// looked at by the caller.
+func (r *rule) matches(c *combination) bool {
 	for _, f := range r.factors {
 		named := c.named[f.factor]
 		if named == "" {

@@ -30,6 +30,8 @@ type Plan struct {
 	Cells []Cell
 	// Remarks are what a reader of the plan should know.
 	Remarks []record.Remark
+	// Published is set where the study names what a paper says of its matrix.
+	Published *Published
 
 	cache blockCache
 }
@@ -83,24 +85,25 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 
 	j := newJudge(s, cat, opts.Usable)
 	names := ids(s, cat, all)
-	possible, first := false, ""
+	possible, first := 0, ""
 	for i := range all {
 		c := &all[i]
 		v := j.environment(c)
 		if i >= len(all)-len(asked) {
 			if v.kind != Impossible {
-				possible = true
+				possible++
 			} else if first == "" {
 				first = fmt.Sprintf("%s: %s", names[i], v.reason)
 			}
 		}
 		p.add(names[i], c, v, j, cat)
 	}
-	if !possible {
+	if possible == 0 {
 		p := &problems{}
 		p.add(s.at, "every environment of the study is impossible ("+strings.TrimSuffix(first, ".")+")", "at least one that can be")
 		return nil, p.err()
 	}
+	p.Published = s.Published.beside(len(asked), possible)
 	for _, r := range j.unused() {
 		remark(record.Remark{Code: "rule-unused", Level: "info",
 			Text: fmt.Sprintf("The study excludes what it does not have: %s.", describe(r.When, cat))})

@@ -109,6 +109,7 @@ func overlay(base, over *document) *document {
 	put(&out.Workloads, over.Workloads, over.Workloads != nil)
 	put(&out.Baselines, over.Baselines, over.Baselines != nil)
 	put(&out.Environments, over.Environments, over.Environments != nil)
+	put(&out.Published, over.Published, over.Published.at.given())
 	put(&out.Metrics, over.Metrics, over.Metrics != nil)
 	put(&out.Sort, over.Sort, over.Sort.at.given())
 	out.Exclude = append(slices.Clip(base.Exclude), over.Exclude...)

@@ -39,6 +39,7 @@ func TestBadStudies(t *testing.T) {
 				}
 			}
 			got := strings.ReplaceAll(es.Error(), "testdata/bad/", "") + "\n"
+			got = strings.ReplaceAll(got, oneOf(Names()), "one of BUNDLED")
 			golden := strings.TrimSuffix(f, ".yaml") + ".err"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -269,9 +270,10 @@ func TestExtendsStaysInside(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
+	bundled := oneOf(Names())
 	for in, want := range map[string]string{
-		"qiuck":         `no bundled study "qiuck", expected one of demo, quick, or the path of a file, such as ./my.yaml; did you mean "quick"?`,
-		"":              `no bundled study "", expected one of demo, quick, or the path of a file, such as ./my.yaml`,
+		"qiuck":         `no bundled study "qiuck", expected ` + bundled + `, or the path of a file, such as ./my.yaml; did you mean "quick"?`,
+		"":              `no bundled study "", expected ` + bundled + `, or the path of a file, such as ./my.yaml`,
 		"../quick":      `../quick: can't read the study: no such file or directory`,
 		"nonesuch.yaml": `nonesuch.yaml: can't read the study: no such file or directory`,
 		dir + "/":       dir + "/: can't read the study: is a directory, expected a file",

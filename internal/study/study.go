@@ -16,8 +16,10 @@ type Study struct {
 	Baselines    []string
 	Environments []Entry
 	Exclude      []Rule
-	Metrics      []string
-	Sort         string
+	// Published is what a paper says of the same matrix, or nil.
+	Published *Published
+	Metrics   []string
+	Sort      string
 
 	at pos // of the environments, for what is found only when planning
 }

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
+)
+
+// cgroupLevels are the ways in which a machine can have control groups.
+var cgroupLevels = []string{engine.DefaultLevel, "v1", "hybrid", "v2"}
+
+// withMachine adds to an engine's levels those that are the machine's: every
+// engine on a host is under the host's cgroups, without a choice.
+func withMachine(i engine.Info) map[string][]string {
+	if i.Simulated || len(i.Levels[engine.Cgroup]) > 0 {
+		return i.Levels
+	}
+	levels := maps.Clone(i.Levels)
+	if levels == nil {
+		levels = map[string][]string{}
+	}
+	levels[engine.Cgroup] = cgroupLevels
+	return levels
+}
+
+// onMachine says whether the machine is as asked for, and if not, how it could
+// be made so. Nothing of the kind is ever changed by us.
+func onMachine(h record.Host, levels map[string]string) (ok bool, reason, fix string) {
+	want := levels[engine.Cgroup]
+	if want == "" || want == engine.DefaultLevel || h.Cgroup == "" || h.Cgroup == want {
+		return true, "", ""
+	}
+	reason = fmt.Sprintf("this machine has cgroup %s, not %s", h.Cgroup, want)
+	switch want {
+	case "v2":
+		fix = "boot with the kernel parameter systemd.unified_cgroup_hierarchy=1 (without systemd: mount only cgroup2, on /sys/fs/cgroup)"
+	case "hybrid":
+		fix = "boot with the kernel parameters systemd.unified_cgroup_hierarchy=0 systemd.legacy_systemd_cgroup_controller=0 (systemd before 256)"
+	case "v1":
+		fix = "boot with the kernel parameters systemd.unified_cgroup_hierarchy=0 systemd.legacy_systemd_cgroup_controller=1 (systemd before 256)"
+	}
+	return false, reason, fix
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
+	"plimsoll/internal/study"
+)
+
+// reason is why some environments, or some workloads in them, do not run.
+type reason struct {
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+	Source string `json:"source,omitempty"`
+	Fix    string `json:"fix,omitempty"`
+	// Count is how many it concerns, IDs are those.
+	Count int      `json:"count"`
+	IDs   []string `json:"ids"`
+}
+
+// reasons gathers what is excluded by the reason, in the order of the plan.
+func reasons(p *study.Plan) []reason {
+	out := []reason{}
+	index := map[reason2]int{}
+	for _, x := range p.Excluded {
+		key := reason2{x.Kind, x.Reason, x.Source, x.Fix}
+		i, ok := index[key]
+		if !ok {
+			i = len(out)
+			index[key] = i
+			out = append(out, reason{Kind: x.Kind, Reason: x.Reason, Source: x.Source, Fix: x.Fix})
+		}
+		id := x.ID
+		if x.Workload != "" {
+			id += " with " + x.Workload
+		}
+		out[i].Count++
+		out[i].IDs = append(out[i].IDs, id)
+	}
+	return out
+}
+
+type reason2 struct{ kind, reason, source, fix string }
+
+// manyEnvironments is from where on environments are summed up by engine.
+const manyEnvironments = 40
+
+// fewNames is how many are named of those that share a reason.
+const fewNames = 4
+
+// printPlan prints what would run and what not, and why. A matrix of hundreds
+// is summed up, unless all of it is asked for.
+func printPlan(out io.Writer, p *study.Plan, all bool) {
+	n := p.Counts()
+	fmt.Fprintf(out, "%s", p.Study.Name)
+	if p.Study.Title != "" {
+		fmt.Fprintf(out, ": %s", p.Study.Title)
+	}
+	fmt.Fprintln(out)
+	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %d blocks and %d to warm up, %d trials, about %s, seed %d\n",
+		n.Valid, n.Unavailable, n.Impossible, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, left(p.Estimate(typical)), p.Protocol.Seed)
+	printPublished(out, p.Published)
+	fmt.Fprintln(out)
+	if len(p.Environments) > manyEnvironments && !all {
+		printEngineCounts(out, p.Environments)
+	} else if len(p.Environments) > 0 {
+		tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(tw, "ENVIRONMENT\tLEVELS")
+		for _, e := range p.Environments {
+			fmt.Fprintf(tw, "%s\t%s\n", e.ID, dash(levelsText(e.Levels)))
+		}
+		_ = tw.Flush() // a terminal that is gone is noticed by the next command
+	}
+	for _, kind := range []string{study.Unavailable, study.Impossible} {
+		printReasons(out, kind, reasons(p), all)
+	}
+	for i, r := range p.Remarks {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, r.Text)
+	}
+}
+
+// printPublished sets the plan's count beside that of a paper.
+func printPublished(out io.Writer, p *study.Published) {
+	if p == nil {
+		return
+	}
+	fmt.Fprintf(out, "\nPublished: %d combinations, %d of them valid (%s).\n", p.Combinations, p.Valid, p.Source)
+	fmt.Fprintf(out, "Here:      %d combinations, %d of them valid by the rules below, had here or not; baselines are not counted.\n", p.OurCombinations, p.OurValid)
+	if p.Difference != "" && (p.OurValid != p.Valid || p.OurCombinations != p.Combinations) {
+		for _, l := range wrapWords(p.Difference, 98) {
+			fmt.Fprintln(out, "  "+l)
+		}
+	}
+}
+
+func printReasons(out io.Writer, kind string, rs []reason, all bool) {
+	heading := map[string]string{study.Unavailable: "\nUnavailable here:", study.Impossible: "\nImpossible:"}[kind]
+	for _, r := range rs {
+		if r.Kind != kind {
+			continue
+		}
+		if heading != "" {
+			fmt.Fprintln(out, heading)
+			heading = ""
+		}
+		if len(r.IDs) <= fewNames || all {
+			fmt.Fprintln(out, missing(strings.Join(r.IDs, ", "), r.Reason, r.Fix))
+		} else {
+			lead := fmt.Sprintf("  %d × ", len(r.IDs))
+			for i, l := range wrapWords(r.Reason, 100-len(lead)) {
+				if i > 0 {
+					lead = strings.Repeat(" ", len([]rune(lead)))
+				}
+				fmt.Fprintln(out, lead+l)
+			}
+			fmt.Fprintf(out, "    %s, …\n", strings.Join(r.IDs[:2], ", "))
+			if r.Fix != "" {
+				fmt.Fprintf(out, "    try: %s\n", r.Fix)
+			}
+		}
+		if r.Source != "" {
+			fmt.Fprintf(out, "    see %s\n", r.Source)
+		}
+	}
+}
+
+// printEngineCounts says of each engine how many environments run, and with
+// which levels.
+func printEngineCounts(out io.Writer, envs []record.Environment) {
+	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(tw, "ENGINE\tENVIRONMENTS\tLEVELS")
+	var names []string
+	count := map[string]int{}
+	levels := map[string]map[string][]string{}
+	for _, e := range envs {
+		if count[e.Engine]++; count[e.Engine] == 1 {
+			names = append(names, e.Engine)
+			levels[e.Engine] = map[string][]string{}
+		}
+		for f, l := range e.Levels {
+			if !slices.Contains(levels[e.Engine][f], l) {
+				levels[e.Engine][f] = append(levels[e.Engine][f], l)
+			}
+		}
+	}
+	for _, n := range names {
+		var parts []string
+		for _, f := range engine.Factors {
+			if ls := levels[n][f]; len(ls) > 0 {
+				parts = append(parts, f+"="+strings.Join(ls, "|"))
+			}
+		}
+		fmt.Fprintf(tw, "%s\t%d\t%s\n", n, count[n], dash(strings.Join(parts, " ")))
+	}
+	_ = tw.Flush() // as above
+	fmt.Fprintln(out, "(--all lists each)")
+}
+
+// wrapWords breaks a text into lines of at most n characters.
+func wrapWords(s string, n int) []string {
+	var lines []string
+	for _, w := range strings.Fields(s) {
+		if k := len(lines); k > 0 && len([]rune(lines[k-1]))+1+len([]rune(w)) <= n {
+			lines[k-1] += " " + w
+		} else {
+			lines = append(lines, w)
+		}
+	}
+	return lines
+}

@@ -26,20 +26,45 @@ type Description struct {
 type recipe struct {
 	Description
 	build func(ctx context.Context, s *Store) (*content, error)
+	// bases are what must be made on demand first, by bootstrap.
+	bases func(s *Store) ([]string, error)
+}
+
+// only is a recipe's single base.
+func only(name string) func(*Store) ([]string, error) {
+	return func(*Store) ([]string, error) { return []string{name}, nil }
 }
 
 // recipes is the catalogue. To add an image is to add a row.
 var recipes = []recipe{
-	{Description{
+	{Description: Description{
 		Name: "payload",
 		What: "the probe alone, with the empty directories and files that engines mount on",
 		How:  "assembled from the probe inside this program",
-	}, buildPayload},
-	{Description{
+	}, build: buildPayload},
+	{Description: Description{
 		Name: "busybox",
 		What: "BusyBox with a link for each of its applets, and the probe",
 		How:  "assembled from the host's statically linked busybox (package busybox-static)",
-	}, buildBusyBox},
+	}, build: buildBusyBox},
+	{Description: Description{
+		Name: "debian",
+		What: "Debian's minimal system without its documentation, and the probe",
+		How:  "on demand, by debootstrap from the apt sources of this machine, where it is a Debian",
+	}, build: buildMinimal("debian"), bases: only("debian")},
+	{Description: Description{
+		Name: "ubuntu-base",
+		What: "Ubuntu's minimal system without its documentation, and the probe",
+		How:  "on demand, by debootstrap from the apt sources of this machine, where it is an Ubuntu",
+	}, build: buildMinimal("ubuntu-base"), bases: only("ubuntu-base")},
+	{Description: Description{
+		Name: "toolbox",
+		What: "the minimal system of this machine's distribution with " + strings.Join(toolboxPackages, ", "),
+		How:  "on demand, by debootstrap from the apt sources of this machine",
+	}, build: buildToolbox, bases: func(s *Store) ([]string, error) {
+		d, err := s.distribution()
+		return []string{minimalName(d.ID), "toolbox"}, err
+	}},
 }
 
 // List gives the catalogue, in the order in which it is shown.

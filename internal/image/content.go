@@ -29,11 +29,11 @@ func contentOf(facts map[string]string, layers ...tree) *content {
 	all := map[string]entry{}
 	for _, l := range layers {
 		for _, e := range l {
-			if e.kind == kindGone {
-				delete(all, e.path)
-			} else {
-				all[e.path] = e
+			if e.kind == kindGone { // with all that lies in it
+				maps.DeleteFunc(all, func(p string, _ entry) bool { return within(e.path, p) })
+				continue
 			}
+			all[e.path] = e
 		}
 	}
 	c.tree = slices.SortedFunc(maps.Values(all), func(a, b entry) int { return cmp.Compare(a.path, b.path) })

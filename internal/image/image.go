@@ -25,6 +25,9 @@ type Image struct {
 	Digest string // of the OCI manifest, sha256:…
 	Tree   string // of the content: the same in every format
 	Bytes  int64  // apparent size, unpacked
+	// Facts say what it was made from: distribution, versions of packages, the
+	// digest in the registry that it came from.
+	Facts map[string]string
 }
 
 // Provider is what a Store does; see store.go.

@@ -18,10 +18,14 @@ import (
 // lock waits until no other process changes the store. It is an advisory lock
 // on a file that stays: the kernel lets go of it when its holder is killed.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	return s.lockFile(ctx, "lock")
+}
+
+func (s *Store) lockFile(ctx context.Context, name string) (unlock func(), err error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(s.dir, "lock")
+	file := filepath.Join(s.dir, name)
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, &Error{Text: "locking the image store", Err: err}

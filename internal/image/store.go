@@ -5,6 +5,7 @@ package image
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,8 @@ type Options struct {
 	RunID string
 	// LookPath finds a program; nil is exec.LookPath.
 	LookPath func(name string) (string, error)
+	// Root is where the distribution's own settings are read; "" is /.
+	Root string
 }
 
 // Store builds images and keeps them below a directory, in every format that
@@ -67,7 +70,31 @@ func (s *Store) Get(ctx context.Context, name string) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
-	return Image{Name: name, Digest: sl.Manifest, Tree: t.digest(), Bytes: t.bytes()}, nil
+	return Image{Name: name, Digest: sl.Manifest, Tree: t.digest(), Bytes: t.bytes(), Facts: t.facts}, nil
+}
+
+// Build makes what an image is made from where that is not done by itself,
+// and tells of it on progress, and then the image. Errors are *Error.
+func (s *Store) Build(ctx context.Context, name string, progress io.Writer) (Image, error) {
+	r, err := recipeFor(name)
+	if err != nil {
+		return Image{}, err
+	}
+	if r.bases != nil {
+		bases, err := r.bases(s)
+		if err != nil {
+			return Image{}, &Error{Text: "building the image " + name, Err: err}
+		}
+		for _, b := range bases {
+			if err := s.bootstrap(ctx, b, progress); err != nil {
+				return Image{}, err
+			}
+		}
+		s.mu.Lock()
+		delete(s.trees, name)
+		s.mu.Unlock()
+	}
+	return s.Get(ctx, name)
 }
 
 // Path is documented in Provider. Errors are *Error.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"syscall"
@@ -77,7 +78,7 @@ func TestSameInputSameBytes(t *testing.T) {
 	static(t)
 	a, b := storeIn(t, storeDir(t), Options{}), storeIn(t, storeDir(t), Options{})
 	for _, name := range []string{"payload", "busybox"} {
-		if x, y := mustGet(t, a, name), mustGet(t, b, name); x != y {
+		if x, y := mustGet(t, a, name), mustGet(t, b, name); !reflect.DeepEqual(x, y) {
 			t.Errorf("%+v and %+v", x, y)
 		}
 		formats := []Format{OCILayout, DockerArchive, Directory}
@@ -175,7 +176,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	t.Run("the layout", func(t *testing.T) {
 		p := mustPath(t, storeIn(t, dir, Options{}), "payload", OCILayout)
 		write(t, filepath.Join(p, "index.json"), "{}")
-		if got := mustGet(t, storeIn(t, dir, Options{}), "payload"); got != want {
+		if got := mustGet(t, storeIn(t, dir, Options{}), "payload"); !reflect.DeepEqual(got, want) {
 			t.Errorf("after it: %+v, want %+v", got, want)
 		}
 		if _, err := onlyImage(p); err != nil {
@@ -334,7 +335,7 @@ func TestCatalogueIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range List() {
+	for _, d := range always() {
 		if d.What == "" || d.How == "" {
 			t.Errorf("%+v is not described", d)
 		}
@@ -350,4 +351,15 @@ func TestCatalogueIsDocumented(t *testing.T) {
 	if len(List()) == 0 {
 		t.Error("the catalogue is empty")
 	}
+}
+
+// always lists the images that need nothing made on demand.
+func always() []Description {
+	var l []Description
+	for _, r := range recipes {
+		if r.bases == nil {
+			l = append(l, r.Description)
+		}
+	}
+	return l
 }

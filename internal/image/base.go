@@ -1,0 +1,120 @@
+//go:build linux
+
+package image
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A base is a root file system that is made once, on demand, and kept: what
+// debootstrap has installed, or what a registry has given. Images are made of
+// it by laying the probe on top.
+type base struct {
+	Tree  string            `json:"tree"` // its tree digest
+	Facts map[string]string `json:"facts"`
+	// Packages are the versions of what is installed, where that is known.
+	Packages map[string]string `json:"packages,omitempty"`
+}
+
+func (s *Store) baseDir(name string) string {
+	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), "base", fileName(name))
+}
+
+// errNoBase: it was not made yet.
+var errNoBase = errors.New("it has not been built here")
+
+// describeBase reads what a base is, without looking at its files.
+func (s *Store) describeBase(name string) (base, error) {
+	var b base
+	text, err := os.ReadFile(filepath.Join(s.baseDir(name), "base.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return b, errNoBase
+	}
+	if err != nil {
+		return b, err
+	}
+	return b, json.Unmarshal(text, &b)
+}
+
+// readBase reads a base that was made, and makes sure that it still is what
+// it was.
+func (s *Store) readBase(name string) (tree, base, error) {
+	b, err := s.describeBase(name)
+	if err != nil {
+		return nil, b, err
+	}
+	t, err := readTree(filepath.Join(s.baseDir(name), "rootfs"), nil)
+	if err != nil {
+		return nil, b, err
+	}
+	if got := t.digest(); got != b.Tree {
+		return nil, b, fmt.Errorf("it is damaged: its tree is %s, not %s", got, b.Tree)
+	}
+	return t, b, nil
+}
+
+// makeBase makes a base unless it is there and whole. fill puts the files
+// below a directory and says what they are; only one process at a time does.
+func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, fill func(ctx context.Context, work string) (tree, base, error)) error {
+	unlock, err := s.lockFile(ctx, "lock-"+fileName(name))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, _, err := s.readBase(name); err == nil {
+		return nil
+	}
+	parent := filepath.Dir(s.baseDir(name))
+	if err := mkdirAll(s.dir, parent); err != nil {
+		return err
+	}
+	if err := removeStale(parent, ".new-"+fileName(name)+"-*"); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(parent, ".new-"+fileName(name)+"-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	t, b, err := fill(ctx, filepath.Join(tmp, "work"))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%s: keeping %d files, %d bytes\n", name, len(t), t.bytes())
+	b.Tree = t.digest()
+	if err := t.writeDirectory(filepath.Join(tmp, "rootfs")); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(tmp, "work")); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(tmp, "base.json"), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.baseDir(name)); err != nil {
+		return err
+	}
+	return os.Rename(tmp, s.baseDir(name))
+}
+
+// removeStale removes what a killed process has left half made.
+func removeStale(dir, pattern string) error {
+	stale, err := filepath.Glob(filepath.Join(dir, pattern))
+	for _, d := range stale {
+		err = errors.Join(err, os.RemoveAll(d))
+	}
+	return err
+}

@@ -1,0 +1,251 @@
+//go:build linux
+
+package image
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// kept is a store that all tests share: what debootstrap makes takes a while
+// and is the same every time.
+func kept(t *testing.T) *Store {
+	t.Helper()
+	return NewStore(filepath.Join(os.TempDir(), "plimsoll-test-images-"+strconv.Itoa(os.Getuid())), []byte("the probe"), Options{})
+}
+
+// built gives a store in which the image has been built, or skips.
+func built(t *testing.T, name string) *Store {
+	t.Helper()
+	s := kept(t)
+	if _, err := s.Get(t.Context(), name); err == nil {
+		return s
+	}
+	if testing.Short() {
+		t.Skip("debootstrap takes a while: not with -short")
+	}
+	if _, err := s.mayBootstrap(name); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var said bytes.Buffer
+	if _, err := s.Build(ctx, name, &said); err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	return s
+}
+
+func TestDebian(t *testing.T) {
+	s := built(t, "debian")
+	img := mustGet(t, s, "debian")
+	if img.Bytes < 50<<20 || img.Bytes > 300<<20 {
+		t.Errorf("%d bytes is no minimal Debian", img.Bytes)
+	}
+	for _, k := range []string{"distribution", "suite", "packages", "packages-digest", "package-libc6"} {
+		if img.Facts[k] == "" {
+			t.Errorf("the fact %s is missing in %v", k, img.Facts)
+		}
+	}
+	dir := mustPath(t, s, "debian", Directory)
+	for _, p := range []string{ProbePath, "/usr/bin/dpkg", "/etc/debian_version", "/run/.containerenv", "/etc/resolv.conf"} {
+		if !exists(filepath.Join(dir, p)) {
+			t.Errorf("%s is not in it", p)
+		}
+	}
+	for _, p := range []string{"/debootstrap", "/dev/null", "/etc/machine-id", "/var/cache/apt/archives/partial/x"} {
+		if exists(filepath.Join(dir, p)) {
+			t.Errorf("%s is in it", p)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "etc/resolv.conf")); err != nil || len(text) != 0 {
+		t.Errorf("/etc/resolv.conf is the host's: %q %v", text, err)
+	}
+	layout, err := onlyImage(mustPath(t, s, "debian", OCILayout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := layout.Layers()
+	if err != nil || len(layers) != 2 {
+		t.Errorf("%d layers (%v), want the system and the probe", len(layers), err)
+	}
+}
+
+// A base that was tampered with is not used.
+func TestDamagedBase(t *testing.T) {
+	s := storeIn(t, storeDir(t), Options{})
+	src := t.TempDir()
+	write(t, filepath.Join(src, "file"), "content")
+	fill := func(context.Context, string) (tree, base, error) {
+		tr, err := readTree(src, nil)
+		return tr, base{Facts: map[string]string{"a": "b"}}, err
+	}
+	var progress bytes.Buffer
+	if err := s.makeBase(t.Context(), "x", &progress, fill); err != nil {
+		t.Fatal(err)
+	}
+	if _, b, err := s.readBase("x"); err != nil || b.Facts["a"] != "b" {
+		t.Fatalf("%+v %v", b, err)
+	}
+	write(t, filepath.Join(s.baseDir("x"), "rootfs", "file"), "contenT")
+	if _, _, err := s.readBase("x"); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a damaged base was read: %v", err)
+	}
+	if err := s.makeBase(t.Context(), "x", &progress, fill); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.readBase("x"); err != nil {
+		t.Errorf("made anew: %v", err)
+	}
+	if _, _, err := s.readBase("y"); !errors.Is(err, errNoBase) {
+		t.Errorf("a base that was never made: %v", err)
+	}
+}
+
+// Without what it needs, an image says so, and what would help.
+func TestWhatBuildingNeeds(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none := func(string) (string, error) { return "", errors.New("not found") }
+	write("etc/os-release", "ID=fedora\nPRETTY_NAME=\"Fedora Linux 42\"\n")
+	s := storeIn(t, storeDir(t), Options{Root: root, LookPath: none})
+	build := func(name, want, fix string) {
+		t.Helper()
+		var progress bytes.Buffer
+		_, err := s.Build(t.Context(), name, &progress)
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || e.Fix != fix {
+			t.Errorf("building %s: %v (fix %q), want %q and the fix %q", name, err, e.Fix, want, fix)
+		}
+	}
+	build("debian", "Fedora Linux 42", "")
+	write("etc/os-release", "ID=ubuntu\nVERSION_CODENAME=noble\nPRETTY_NAME=\"Ubuntu 24.04 LTS\"\n")
+	build("ubuntu-base", "no apt source", "")
+	write("etc/apt/sources.list.d/ubuntu.sources", "Types: deb\nURIs: http://127.0.0.1:1/ubuntu\nSuites: noble noble-updates\nComponents: main universe\nSigned-By: /usr/share/keyrings/ubuntu.gpg\n")
+	build("debian", "make the image ubuntu-base", "")
+	build("ubuntu-base", "no debootstrap", "apt-get install debootstrap")
+	if _, err := s.Get(t.Context(), "toolbox"); err == nil || !strings.Contains(err.Error(), "no debootstrap") {
+		t.Errorf("what was never built: %v", err)
+	}
+}
+
+// An archive that can't be reached is told, and nothing stays behind.
+func TestOffline(t *testing.T) {
+	s := storeIn(t, storeDir(t), Options{})
+	if _, err := s.mayBootstrap("debian"); err != nil {
+		t.Skip(err)
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "etc/apt"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "etc/os-release"), "ID=debian\nVERSION_CODENAME=bookworm\nPRETTY_NAME=Debian\n")
+	write(t, filepath.Join(root, "etc/apt/sources.list"), "deb [arch=amd64] http://127.0.0.1:1/debian bookworm main\n")
+	s = storeIn(t, storeDir(t), Options{Root: root})
+	var progress bytes.Buffer
+	_, err := s.Build(t.Context(), "debian", &progress)
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("an archive that is not there: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(s.baseDir("debian")), "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(s.baseDir("debian")), ".new*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestPackages(t *testing.T) {
+	const status = "Package: a\nStatus: install ok installed\nVersion: 1:2-3\nDepends: b\n\nPackage: b\nStatus: deinstall ok config-files\nVersion: 4\n"
+	if got := packages(status); len(got) != 1 || got["a"] != "1:2-3" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSourcesOfThirdPartiesAreNotTaken(t *testing.T) {
+	if s := parseList("deb https://tools.example/apt tools-noble main\n# deb http://x noble main\ndeb [signed-by=/k.gpg arch=amd64] http://mirror.example/ubuntu noble main universe\n", "noble"); s.uri != "http://mirror.example/ubuntu" || s.keyring != "/k.gpg" {
+		t.Errorf("%+v", s)
+	}
+	if s := parseSources("Types: deb\nURIs: http://other.example\nSuites: nodistro\nComponents: main\n\nEnabled: no\nTypes: deb\nURIs: http://off.example\nSuites: noble\nComponents: main\n\nTypes: deb\n# a remark\nURIs: http://mirror.example\nSuites: noble\nComponents: main\n", "noble"); s.uri != "http://mirror.example" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	f := func(p, text string) entry { return entry{path: p, kind: kindFile, mode: 0o644, data: []byte(text)} }
+	d := func(p string) entry { return entry{path: p, kind: kindDir, mode: 0o755} }
+	low := tree{d("/"), d("/a"), f("/a/gone", "x"), f("/a/kept", "k"), f("/b", "1"), d("/c"), f("/c/x", "x")}
+	whole := tree{d("/"), d("/a"), f("/a/kept", "k"), f("/b", "2"), f("/new", "n")}
+	top := over(low, whole)
+	var got []string
+	for _, e := range top {
+		got = append(got, string(e.kind)+e.path)
+	}
+	if s := strings.Join(got, " "); s != "w/a/gone f/b w/c f/new" {
+		t.Errorf("the layer has %s", s)
+	}
+	if c := contentOf(nil, low, top); c.digest() != whole.digest() {
+		t.Errorf("laid over each other they are %v", c.tree)
+	}
+}
+
+// The toolbox takes minutes to build: it is tried where somebody has done so.
+func TestToolbox(t *testing.T) {
+	s := kept(t)
+	if _, err := s.describeBase("toolbox"); err != nil {
+		t.Skipf("the toolbox in %s: %v", s.dir, err)
+	}
+	img := mustGet(t, s, "toolbox")
+	dir := mustPath(t, s, "toolbox", Directory)
+	for _, p := range []string{"sysbench", "iperf3", "fio", "sqlite3", "openssl", "7z", "redis-server", "ping", "stress-ng", "python3", "mpirun"} {
+		if !exists(filepath.Join(dir, "usr/bin", p)) {
+			t.Errorf("%s is not in it", p)
+		}
+	}
+	if !exists(filepath.Join(dir, "usr/sbin/nginx")) {
+		t.Error("nginx is not in it")
+	}
+	for _, p := range toolboxPackages {
+		if img.Facts["package-"+p] == "" {
+			t.Errorf("the version of %s is not told", p)
+		}
+	}
+	low, err := onlyImage(mustPath(t, s, "debian", OCILayout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	high, err := onlyImage(mustPath(t, s, "toolbox", OCILayout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := low.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := high.Layers()
+	if err != nil || len(b) != 3 {
+		t.Fatalf("%d layers (%v), want the system, the packages and the probe", len(b), err)
+	}
+	x, err := a[0].Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err := b[0].Digest(); err != nil || x != y {
+		t.Errorf("debian and toolbox share no layer: %v %v %v", x, y, err)
+	}
+}

@@ -1,0 +1,86 @@
+// Package private starts daemons of our own, and makes file systems on loop
+// devices for them, where a factor is a property of the daemon and the user's
+// daemon has another level.
+//
+// It is opinionated. A daemon lives in network and mount namespaces of its
+// own: a second dockerd in the host's would take the bridge of the first away.
+// So "host" is no network that a container of a private daemon can have; see
+// HostNetwork. What a daemon makes is found again by a mark in the environment
+// of all its descendants, never by a name; ending it ends them all. Everything
+// lies below Kit.Dir/private, is told to the ledger before it is made, and is
+// ended by Sweep when a run was killed.
+package private
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/record"
+)
+
+// Fact is the value of the fact "daemon" for an environment on a private
+// daemon; UserFact is that of the user's own.
+const (
+	Fact     = "private"
+	UserFact = "user's"
+)
+
+// folder is the directory below Kit.Dir.
+const folder = "private"
+
+// HostNetwork refuses network=host on a private daemon: its containers would
+// share the daemon's network namespace, which is not the host's.
+func HostNetwork(spec engine.Spec) error {
+	if spec.Level(engine.Network) != "host" {
+		return nil
+	}
+	return &engine.Error{Class: record.Unsupported,
+		Text: "a private daemon lives in a network namespace of its own, so its containers can't have the host's network"}
+}
+
+// Root says why private daemons in namespaces of their own can't be had by
+// this kit's user, or nil.
+func Root(kit *engine.Kit) *engine.Error {
+	if kit.Root {
+		return nil
+	}
+	return &engine.Error{Class: record.Unavailable, Text: "a private daemon needs root", Fix: "sudo plimsoll run"}
+}
+
+// ownFolder makes Kit.Dir/private/NAME, for a user where one is given.
+func ownFolder(kit *engine.Kit, name string, user *engine.User) (string, error) {
+	top := filepath.Join(kit.Dir, folder)
+	if err := os.MkdirAll(top, 0o755); err != nil {
+		return "", fmt.Errorf("making a directory for %s: %w", name, err)
+	}
+	dir := filepath.Join(top, name)
+	if _, err := os.Lstat(dir); err == nil {
+		return "", fmt.Errorf("making a directory for %s: %s is there already", name, dir)
+	}
+	if err := clirun.OwnDir(dir, user, kit); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// removeFolder removes Kit.Dir/private/NAME, and the folder above it with the
+// last one in it.
+func removeFolder(dir string) error {
+	if n, err := mountsBelow(dir); err != nil || len(n) > 0 {
+		return errors.Join(err, stillMounted(n))
+	}
+	err := os.RemoveAll(dir)
+	_ = os.Remove(filepath.Dir(dir)) // fails while others are in it
+	return err
+}
+
+func stillMounted(points []string) error {
+	if len(points) == 0 {
+		return nil
+	}
+	return fmt.Errorf("still mounted: %v", points)
+}

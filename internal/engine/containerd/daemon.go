@@ -12,6 +12,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/defaults"
 	"github.com/containerd/errdefs"
+	"github.com/containerd/log"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -61,6 +62,10 @@ func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 // dial opens a connection, which then stays open, so that no trial has to.
 func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string, error) {
 	d := &daemon{socket: socket, lookPath: kit.LookPath}
+	// The client's library logs to our standard error what it then returns.
+	if err := log.SetLevel("fatal"); err != nil {
+		return nil, "", err
+	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	// The client would try again and again for as long as it may.

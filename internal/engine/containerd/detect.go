@@ -126,12 +126,10 @@ func whose(socket string) string {
 	return "user's"
 }
 
+// cgroupVersion is the one whose controllers containers get: in a hybrid, v1.
 func cgroupVersion() string {
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		return "v2"
-	}
-	if _, err := os.Stat("/sys/fs/cgroup/unified/cgroup.controllers"); err == nil {
-		return "hybrid"
 	}
 	return "v1"
 }

@@ -31,6 +31,7 @@ type environment struct {
 	// gone; they are removed before the next trial.
 	left []string
 
+	pulls   []string // images that were pulled
 	closing sync.Once
 	release []func(context.Context) error // in reverse order
 }
@@ -188,6 +189,9 @@ func (env *environment) Close(ctx context.Context) error {
 	env.closing.Do(func() {
 		for _, name := range env.left {
 			errs = append(errs, env.d.remove(ctx, name))
+		}
+		for _, ref := range env.pulls {
+			errs = append(errs, env.Drop(ctx, ref))
 		}
 		for i := len(env.release) - 1; i >= 0; i-- {
 			errs = append(errs, env.release[i](ctx))

@@ -50,7 +50,7 @@ type evidence struct {
 	state   string        // the runtime by the state that it kept; empty where unknown
 	inside  map[string]string
 	host    clirun.HostState
-	runtime identity
+	runtime itself
 }
 
 // foreign says whether the payload ran on another kernel than ours.
@@ -61,7 +61,7 @@ func (e *evidence) foreign() bool {
 func (e *evidence) facts(spec engine.Spec) map[string]string {
 	f := map[string]string{
 		"runtime": e.runtime.program, "runtime-path": e.runtime.path, "runtime-version": e.runtime.version,
-		"runtime-by-state": e.state, "shim": e.live.Runtime.Name,
+		"shim":    e.live.Runtime.Name,
 		"storage": e.live.Snapshotter, "root-fs": e.inside["root.fs"], "image-store": "containerd",
 		"cgroup": cgroupVersion(), "cgroup-driver": "cgroupfs", "network": "none", "rootless": "no", "user": "root",
 		"seccomp": "default", "seccomp-inside": e.inside["seccomp"], "apparmor": "off",

@@ -100,14 +100,14 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 	return o, nil
 }
 
-// identity is what a runtime's program says that it is.
-type identity struct {
+// itself is what a runtime's program says that it is.
+type itself struct {
 	path, program, version string
 }
 
 // identify asks the program. What it is called proves nothing.
-func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) identity {
-	id := identity{path: r.program}
+func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) itself {
+	id := itself{path: r.program}
 	if id.path == "" {
 		id.path, _ = kit.LookPath("runc") // what the shim takes
 	}

@@ -145,6 +145,9 @@ func missingBaselines(s *Study, cat *Catalogue, engines map[string]*view, asked 
 			return nil
 		}
 	}
+	if !slices.ContainsFunc(s.Workloads, func(w Workload) bool { return !cat.workload(w.Name).NeedsStore }) {
+		return nil // nothing of this study runs in a baseline
+	}
 	for i := range cat.Engines {
 		e := &cat.Engines[i]
 		if !e.Baseline || slices.ContainsFunc(asked, func(c combination) bool { return c.engine.EngineInfo == e }) {

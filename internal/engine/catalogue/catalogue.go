@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/engine/bubblewrap"
 	"plimsoll/internal/engine/charliecloud"
 	"plimsoll/internal/engine/containerd"
+	"plimsoll/internal/engine/cri"
 	"plimsoll/internal/engine/docker"
 	"plimsoll/internal/engine/fake"
 	"plimsoll/internal/engine/nspawn"
@@ -27,6 +28,7 @@ func All() []engine.Engine {
 		docker.New(),
 		podman.New(),
 		containerd.New(),
+		cri.New(),
 		charliecloud.New(),
 		apptainer.New(),
 		bubblewrap.New(),

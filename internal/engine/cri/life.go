@@ -1,0 +1,312 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/record"
+)
+
+// The names of the steps.
+const (
+	stepRunning   = "last-seen-running" // of a polled end: it came after this
+	stepContainer = "container-removed"
+	stepStopped   = "sandbox-stopped"
+)
+
+// life is one pod with one container, from RunPodSandbox to RemovePodSandbox.
+type life struct {
+	s        *server
+	settings settings
+	task     engine.Task
+	events   *events // nil: the end is polled
+	polled   bool    // the log is
+	// look, where given, is called when the container has ended, before it is
+	// removed: never in a trial, only for the proof.
+	look func(ctx context.Context, pod, container string) error
+
+	res   engine.Result
+	phase string // what is being done, for messages
+	pod   string // ids; empty until they are known
+	ctr   string
+	asked bool // RunPodSandbox was called, so that there may be a pod
+	log   *logFile
+	end   <-chan ended
+}
+
+// run carries the life out. On return the pod is gone, unless left says so.
+func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
+	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
+	defer cancel()
+	err := l.prepare()
+	if err == nil {
+		restore := stamp.Quiet()
+		err = l.live(ctx)
+		restore()
+	}
+	return l.settle(ctx, err)
+}
+
+// prepare is outside of what is measured: the pod's log directory, and its
+// watch.
+func (l *life) prepare() (err error) {
+	l.res.Events = make(map[record.Event]int64, 10)
+	l.phase = "making the pod's log directory"
+	dir := filepath.Join(l.settings.logs, l.task.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return &engine.Error{Class: record.HarnessError, Text: l.phase, Err: err}
+	}
+	l.log, err = followLog(filepath.Join(dir, logName), l.task.OutputLimit, l.polled)
+	if err != nil {
+		return &engine.Error{Class: record.HarnessError, Text: "following the container's log", Err: err}
+	}
+	return nil
+}
+
+// live is the measured path.
+func (l *life) live(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends a poll that is still under way
+	if err := l.up(ctx); err != nil {
+		return err
+	}
+	if l.task.Stop != nil {
+		l.phase = "waiting for the payload's first byte"
+		if err := l.stop(ctx, l.log.out.Ready(), l.task.Stop.Grace); err != nil {
+			return err
+		}
+	}
+	if err := l.wait(ctx); err != nil {
+		return err
+	}
+	return l.down(ctx)
+}
+
+// up brings the container to run.
+func (l *life) up(ctx context.Context) error {
+	ev, rt := l.res.Events, l.s.runtime
+	pod := l.settings.pod(l.task.Name)
+
+	l.phase, l.asked = "making the pod sandbox", true
+	ev[record.Request] = stamp.Now()
+	made, err := rt.RunPodSandbox(ctx, &v1.RunPodSandboxRequest{Config: pod, RuntimeHandler: l.settings.handler})
+	at := stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Sandbox], l.pod = at, made.GetPodSandboxId()
+
+	l.phase = "creating the container"
+	ctr, err := rt.CreateContainer(ctx, &v1.CreateContainerRequest{PodSandboxId: l.pod, Config: l.settings.container(l.task), SandboxConfig: pod})
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Created], l.ctr = at, ctr.GetContainerId()
+	if l.events != nil {
+		l.end = l.events.await(l.ctr)
+	}
+
+	l.phase = "starting the container"
+	ev[record.Start] = stamp.Now()
+	_, err = rt.StartContainer(ctx, &v1.StartContainerRequest{ContainerId: l.ctr})
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Started] = at
+	if l.events == nil {
+		l.end = l.poll(ctx)
+	}
+	return nil
+}
+
+// poll asks beside whatever else is done, and says by a step how well the
+// end's time is known.
+func (l *life) poll(ctx context.Context) <-chan ended {
+	c := make(chan ended, 1)
+	go func() { c <- l.s.pollEnd(ctx, l.ctr) }()
+	return c
+}
+
+var errNotReady = errors.New("the payload ended before it was asked to stop")
+
+// stop asks the server to stop the container once ready is closed.
+func (l *life) stop(ctx context.Context, ready <-chan struct{}, grace time.Duration) error {
+	select {
+	case <-ready:
+	case e := <-l.end:
+		if e.err == nil {
+			e.err = errNotReady
+		}
+		return e.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	l.phase = "stopping the container"
+	l.res.Events[record.Stop] = stamp.Now()
+	_, err := l.s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: l.ctr, Timeout: wholeSeconds(grace)})
+	at := stamp.Now()
+	if err != nil {
+		return err
+	}
+	l.res.Events[record.Stopped] = at
+	return nil
+}
+
+// wholeSeconds is a grace period as the CRI takes it: a part of a second
+// counts as one.
+func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+
+// lostAfter is how long an event may be behind the state that it tells of.
+const lostAfter = time.Second
+
+// wait waits for the container's end, and reads its status.
+func (l *life) wait(ctx context.Context) error {
+	l.phase = "waiting for the container's end"
+	e, err := l.awaitEnd(ctx)
+	if err != nil {
+		return err
+	}
+	if e.running != 0 {
+		l.res.Steps = append(l.res.Steps, record.Step{Name: stepRunning, At: e.running})
+	}
+	l.res.Events[record.Exit] = e.at
+	if e.status == nil {
+		l.phase = "asking for the container's status"
+		r, err := l.s.runtime.ContainerStatus(ctx, &v1.ContainerStatusRequest{ContainerId: l.ctr})
+		if err != nil {
+			return err
+		}
+		e.status = r.GetStatus()
+	}
+	code := int(e.status.GetExitCode())
+	l.res.Exit = &code
+	if e.status.GetReason() == "OOMKilled" {
+		l.res.Failure = outOfMemory()
+	}
+	if l.look != nil {
+		l.phase = "looking at the container"
+		return l.look(ctx, l.pod, l.ctr)
+	}
+	return nil
+}
+
+// awaitEnd waits for the end to be told. Where that is by an event, the
+// container's state is looked at now and then, so that a lost event is a
+// failure with a name, and not a time-out.
+func (l *life) awaitEnd(ctx context.Context) (ended, error) {
+	over := false
+	for {
+		select {
+		case e := <-l.end:
+			return e, e.err
+		case <-ctx.Done():
+			return ended{}, ctx.Err()
+		case <-time.After(lostAfter):
+		}
+		if l.events == nil {
+			continue
+		}
+		if over {
+			return ended{}, &engine.Error{Class: record.EngineError,
+				Text: "the container has ended, and the CRI server has sent no event of it (does somebody else read its events?)"}
+		}
+		r, err := l.s.runtime.ContainerStatus(ctx, &v1.ContainerStatusRequest{ContainerId: l.ctr})
+		over = err == nil && r.GetStatus().GetState() == v1.ContainerState_CONTAINER_EXITED
+	}
+}
+
+// down takes container and pod away.
+func (l *life) down(ctx context.Context) error {
+	rt := l.s.runtime
+	l.phase = "removing the container"
+	if _, err := rt.RemoveContainer(ctx, &v1.RemoveContainerRequest{ContainerId: l.ctr}); err != nil {
+		return err
+	}
+	l.res.Steps = append(l.res.Steps, record.Step{Name: stepContainer, At: stamp.Now()})
+	l.phase = "stopping the pod sandbox"
+	if _, err := rt.StopPodSandbox(ctx, &v1.StopPodSandboxRequest{PodSandboxId: l.pod}); err != nil {
+		return err
+	}
+	l.res.Steps = append(l.res.Steps, record.Step{Name: stepStopped, At: stamp.Now()})
+	l.phase = "removing the pod sandbox"
+	_, err := rt.RemovePodSandbox(ctx, &v1.RemovePodSandboxRequest{PodSandboxId: l.pod})
+	at := stamp.Now()
+	if err != nil {
+		return err
+	}
+	l.res.Events[record.Removed] = at
+	return nil
+}
+
+func outOfMemory() *record.Failure {
+	return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
+}
+
+// settle gathers the output, judges, and removes what a failed life left.
+func (l *life) settle(ctx context.Context, err error) (res engine.Result, left bool) {
+	if err != nil {
+		l.res.Failure = l.judge(ctx, err)
+	}
+	if l.events != nil && l.ctr != "" {
+		l.events.forget(l.ctr)
+	}
+	if l.asked && l.res.Events[record.Removed] == 0 {
+		if err := l.s.removePod(context.WithoutCancel(ctx), l.task.Name); err != nil {
+			left = true
+			l.res.Failure.Text += "; " + err.Error()
+		}
+	}
+	if l.log != nil {
+		bad := l.log.Stop()
+		if bad != nil && l.res.Failure == nil {
+			l.res.Failure = &record.Failure{Class: record.BadOutput, Text: bad.Error()}
+		}
+		l.res.Stdout, l.res.Stderr = l.log.out.Kept(), l.log.err.Kept()
+		if at := l.log.out.First(); at != 0 {
+			l.res.Events[record.Ready] = at
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(l.settings.logs, l.task.Name)); err != nil && l.res.Failure == nil {
+		l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the pod's logs: %v", err)}
+	}
+	if l.res.Failure == nil && l.res.Exit != nil {
+		l.res.Failure = signalFailure(*l.res.Exit, l.task.Stop != nil)
+	}
+	return l.res, left
+}
+
+// judge makes a failure of what live returned.
+func (l *life) judge(ctx context.Context, err error) *record.Failure {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &record.Failure{Class: record.TimeOut,
+			Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}
+	}
+	if errors.Is(err, errNotReady) {
+		return &record.Failure{Class: record.Crash, Text: err.Error()}
+	}
+	return l.s.failure(l.phase, err)
+}
+
+// signalFailure is the failure of a payload that ended by a signal; one that
+// was stopped on purpose may end so. An exit status is reported, not judged.
+func signalFailure(status int, stopped bool) *record.Failure {
+	if status <= 128 || status > 128+64 {
+		return nil
+	}
+	sig := syscall.Signal(status - 128)
+	if stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
+		return nil
+	}
+	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
+}

@@ -17,7 +17,7 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost clean
+.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; 
 
 bench-cost: ## what a trial costs us: CPU time, memory, record
 	$(GO) run ./internal/bench cost
+
+bench-drivers: setup-test ## our adapters beside the least that a client of the same engine can do
+	$(GO) run ./internal/bench drivers
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -1,6 +1,7 @@
 // Command bench prints what Plimsoll claims of itself, measured in one run:
-// "truth" holds the stopwatch beside others', "cost" what a trial costs us.
-// It is for the makers of Plimsoll (make bench-truth, make bench-cost).
+// "truth" holds the stopwatch beside others', "cost" what a trial costs us,
+// "drivers" our adapters beside the least that a client can do. It is for the
+// makers of Plimsoll (make bench-truth, bench-cost, bench-drivers).
 package main
 
 import (
@@ -25,6 +26,8 @@ func bench(what string) error {
 		return truth(ctx)
 	case "cost":
 		return cost(ctx)
+	case "drivers":
+		return drivers(ctx)
 	}
-	return fmt.Errorf("%q is neither truth nor cost", what)
+	return fmt.Errorf("%q is none of truth, cost and drivers", what)
 }

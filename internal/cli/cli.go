@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"plimsoll/internal/engine"
 )
 
 // World is everything that comes from outside, so that tests can drive the
@@ -33,6 +35,8 @@ type World struct {
 	Width func() int
 	// ErrTerminal says whether standard error is a terminal.
 	ErrTerminal bool
+	// Engines are those that there are; nil stands for the whole catalogue.
+	Engines []engine.Engine
 	// Signals makes a context that ends when the user interrupts.
 	Signals func() (first, second context.Context, stop func())
 }

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +10,17 @@ import (
 )
 
 func enginesCommand(w World) *cobra.Command {
-	format := "text"
+	format, check := "text", false
 	c := &cobra.Command{
 		Use:   "engines [NAME...]",
 		Short: "Say which engines can be measured here, which not, why, and what would help",
+		Long: `Looks for every engine that there is an adapter for and says what can be had of
+it here: its version, storage drivers, runtimes, cgroups, with root and without.
+With names it says all that is known of those, each level that can't be had with
+the reason and the command that would help. It changes nothing.`,
 		Example: `  plimsoll engines
   plimsoll engines docker podman
+  plimsoll engines containerd --check && plimsoll run --engine containerd
   plimsoll engines --format json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -31,14 +33,26 @@ func enginesCommand(w World) *cobra.Command {
 					return fail(Usage, "no engine %q: there are %s", n, strings.Join(s.engineNames(), ", "))
 				}
 			}
-			all := s.detect(cmd.Context(), names...)
-			if format == "json" {
-				return printJSON(w.Stdout, enginesJSON(all))
+			if check && len(names) == 0 {
+				return fail(Usage, "--check needs the names of the engines that must be usable")
 			}
-			return printEngines(w, all)
+			all := s.detect(cmd.Context(), names...)
+			switch {
+			case format == "json":
+				err = printJSON(w.Stdout, enginesJSON(all))
+			case len(names) > 0:
+				err = printEngineDetails(w.Stdout, all)
+			default:
+				err = printEngines(w.Stdout, all)
+			}
+			if err == nil && check {
+				return unusable(all)
+			}
+			return err
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	c.Flags().BoolVar(&check, "check", false, "fail (status 5) where one of the named engines is not usable here")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		s, err := newSetting(w)
 		if err != nil {
@@ -47,6 +61,20 @@ func enginesCommand(w World) *cobra.Command {
 		return s.engineNames(), cobra.ShellCompDirectiveNoFileComp
 	}
 	return c
+}
+
+// unusable is the answer of --check.
+func unusable(all []found) error {
+	var names []string
+	for _, f := range all {
+		if !f.Usable {
+			names = append(names, f.Info.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fail(NothingHere, "not usable here: %s", strings.Join(names, ", "))
 }
 
 func (s *setting) engineNames() []string {
@@ -97,64 +125,6 @@ func enginesJSON(all []found) []engineJSON {
 		out = append(out, e)
 	}
 	return out
-}
-
-// printEngines prints a table of what works and, below it, what does not.
-func printEngines(w World, all []found) error {
-	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tw, "ENGINE\tVERSION\tWHERE\tWHAT CAN BE VARIED HERE")
-	for _, f := range all {
-		if f.Usable {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", name(f), dash(f.Version), dash(f.Where), dash(usableLevels(f)))
-		}
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	var lines []string
-	for _, f := range all {
-		if !f.Usable {
-			lines = append(lines, missing(name(f), f.Reason, f.Fix))
-			continue
-		}
-		for _, factor := range slices.Sorted(maps.Keys(f.Levels)) {
-			for _, l := range f.Levels[factor] {
-				if !l.Usable {
-					lines = append(lines, missing(fmt.Sprintf("%s %s=%s", f.Info.Name, factor, l.Name), l.Reason, l.Fix))
-				}
-			}
-		}
-	}
-	if len(lines) > 0 {
-		fmt.Fprintln(w.Stdout, "\nNot usable here:")
-		for _, l := range lines {
-			fmt.Fprintln(w.Stdout, l)
-		}
-	}
-	return nil
-}
-
-func name(f found) string {
-	if f.Info.Unverified {
-		return f.Info.Name + " (unverified)"
-	}
-	return f.Info.Name
-}
-
-func usableLevels(f found) string {
-	var parts []string
-	for _, factor := range engine.Factors {
-		var ls []string
-		for _, l := range f.Levels[factor] {
-			if l.Usable {
-				ls = append(ls, l.Name)
-			}
-		}
-		if len(ls) > 1 {
-			parts = append(parts, factor+"="+strings.Join(ls, "|"))
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 func missing(what, reason, fix string) string {

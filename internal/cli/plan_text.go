@@ -51,7 +51,7 @@ type reason2 struct{ kind, reason, source, fix string }
 const manyEnvironments = 40
 
 // fewNames is how many are named of those that share a reason.
-const fewNames = 4
+const fewNames = 2
 
 // printPlan prints what would run and what not, and why. A matrix of hundreds
 // is summed up, unless all of it is asked for.
@@ -111,8 +111,8 @@ func printReasons(out io.Writer, kind string, rs []reason, all bool) {
 			fmt.Fprintln(out, heading)
 			heading = ""
 		}
-		if len(r.IDs) <= fewNames || all {
-			fmt.Fprintln(out, missing(strings.Join(r.IDs, ", "), r.Reason, r.Fix))
+		if len(r.IDs) == 1 {
+			fmt.Fprintln(out, missing(r.IDs[0], r.Reason, r.Fix))
 		} else {
 			lead := fmt.Sprintf("  %d × ", len(r.IDs))
 			for i, l := range wrapWords(r.Reason, 100-len(lead)) {
@@ -121,7 +121,14 @@ func printReasons(out io.Writer, kind string, rs []reason, all bool) {
 				}
 				fmt.Fprintln(out, lead+l)
 			}
-			fmt.Fprintf(out, "    %s, …\n", strings.Join(r.IDs[:2], ", "))
+			switch {
+			case all:
+				fmt.Fprintf(out, "    %s\n", strings.Join(r.IDs, "\n    "))
+			case len(r.IDs) > fewNames:
+				fmt.Fprintf(out, "    %s, …\n", strings.Join(r.IDs[:fewNames], ", "))
+			default:
+				fmt.Fprintf(out, "    %s\n", strings.Join(r.IDs, ", "))
+			}
 			if r.Fix != "" {
 				fmt.Fprintf(out, "    try: %s\n", r.Fix)
 			}

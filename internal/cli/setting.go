@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"plimsoll/internal/engine"
@@ -31,7 +32,10 @@ type setting struct {
 
 // newSetting looks at who we are.
 func newSetting(w World) (*setting, error) {
-	s := &setting{world: w, root: os.Geteuid() == 0, engines: catalogue.All()}
+	s := &setting{world: w, root: os.Geteuid() == 0, engines: w.Engines}
+	if s.engines == nil {
+		s.engines = catalogue.All()
+	}
 	var err error
 	if s.state, err = run.StateDir(s.root, w.Getenv); err != nil {
 		return nil, err
@@ -128,14 +132,24 @@ type found struct {
 // detect looks for the named engines, or all of them.
 func (s *setting) detect(ctx context.Context, names ...string) []found {
 	kit := s.detectKit()
-	var out []found
+	var chosen []engine.Engine
 	for _, e := range s.engines {
-		info := e.Info()
-		if len(names) > 0 && !slices.Contains(names, info.Name) {
-			continue
+		if len(names) == 0 || slices.Contains(names, e.Info().Name) {
+			chosen = append(chosen, e)
 		}
-		out = append(out, found{Info: info, Detection: detectOne(ctx, kit, e)})
 	}
+	// Most of it is waiting for programs and sockets: a few at a time.
+	out := make([]found, len(chosen))
+	slots := make(chan struct{}, 4)
+	var wg sync.WaitGroup
+	for i, e := range chosen {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out[i] = found{Info: e.Info(), Detection: detectOne(ctx, kit, e)}
+		})
+	}
+	wg.Wait()
 	return out
 }
 

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"plimsoll/internal/engine"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// found1 is an engine of a machine that there is not: it is there or not, and
+// nothing can be run with it.
+type found1 struct {
+	engine.Engine
+	info engine.Info
+	det  engine.Detection
+}
+
+func (f found1) Info() engine.Info { return f.info }
+
+func (f found1) Detect(context.Context, *engine.Kit) engine.Detection { return f.det }
+
+// machine has one engine of every kind.
+func machine() []engine.Engine {
+	yes := func(names ...string) []engine.Level {
+		var out []engine.Level
+		for _, n := range names {
+			out = append(out, engine.Level{Name: n, Usable: true})
+		}
+		return out
+	}
+	known := map[string][]string{
+		engine.Runtime: {"default", "runc", "crun", "kata"}, engine.Storage: {"default", "overlay2", "btrfs", "fuse-overlayfs", "vfs"},
+		engine.Client: {"api", "cli"}, engine.Rootless: {"no", "yes"},
+	}
+	return []engine.Engine{
+		found1{
+			info: engine.Info{Name: "native", Title: "native", Baseline: true},
+			det:  engine.Detection{Usable: true, Version: "Linux 6.1.0-very-long-release-name", Where: "chroot(2)", Facts: map[string]string{"storage": "directory"}},
+		},
+		found1{
+			info: engine.Info{Name: "docker", Title: "Docker", Detached: true, Levels: known},
+			det: engine.Detection{
+				Usable: true, Version: "28.1.1", Where: "/var/run/docker.sock",
+				Facts: map[string]string{"version": "28.1.1", "cgroup": "v2", "cgroup-driver": "systemd", "storage": "overlay2", "rootless": "no"},
+				Levels: map[string][]engine.Level{
+					engine.Runtime:  append(yes("default", "runc", "crun"), engine.Level{Name: "kata", Reason: "the daemon has no runtime kata", Fix: "apt-get install kata"}),
+					engine.Storage:  append(yes("default", "overlay2", "fuse-overlayfs", "vfs"), engine.Level{Name: "btrfs", Reason: "there is no loop device"}),
+					engine.Client:   yes("api", "cli"),
+					engine.Rootless: append(yes("no"), engine.Level{Name: "yes", Reason: "no rootless daemon runs", Fix: "dockerd-rootless-setuptool.sh install"}),
+				},
+			},
+		},
+		found1{
+			info: engine.Info{Name: "balena", Title: "balenaEngine", Detached: true, Unverified: true, Levels: map[string][]string{engine.Client: {"api", "cli"}}},
+			det:  engine.Detection{Usable: true, Version: "20.10.43", Where: "/run/balena-engine.sock", Levels: map[string][]engine.Level{engine.Client: yes("api", "cli")}},
+		},
+		found1{
+			info: engine.Info{Name: "lxd", Title: "LXD", Levels: map[string][]string{engine.Storage: {"default", "dir", "zfs"}}},
+			det:  engine.Detection{Reason: "LXD is not installed, or its daemon does not run", Fix: "apt-get install lxd && lxd init --minimal"},
+		},
+	}
+}
+
+func runEngines(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	state := t.TempDir()
+	status = Main(World{
+		Args: append([]string{"engines"}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: func(k string) string {
+			if k == "PLIMSOLL_STATE" {
+				return state
+			}
+			return ""
+		},
+		LookPath: func(string) (string, error) { return "", os.ErrNotExist },
+		Width:    func() int { return 0 },
+		Engines:  machine(),
+	})
+	return out.String(), errs.String(), status
+}
+
+func TestEngines(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		args   []string
+		status Status
+		stderr string
+	}{
+		{"table.txt", nil, Done, ""},
+		{"detail.txt", []string{"docker", "balena", "lxd", "native"}, Done, ""},
+		{"all.json", []string{"--format", "json"}, Done, ""},
+		{"check.txt", []string{"docker", "--check"}, Done, ""},
+		{"check-fails.txt", []string{"docker", "lxd", "--check"}, NothingHere, "not usable here: lxd"},
+		{"", []string{"--check"}, Usage, "--check needs the names"},
+		{"", []string{"dcoker"}, Usage, `no engine "dcoker": there are native, docker, balena, lxd`},
+	} {
+		got, stderr, status := runEngines(t, c.args...)
+		if status != int(c.status) || !strings.Contains(stderr, c.stderr) || (c.stderr == "") != (stderr == "") {
+			t.Errorf("%v: status %d, want %d; said %q", c.args, status, c.status, stderr)
+		}
+		for _, l := range strings.Split(got, "\n") {
+			if len(c.args) == 0 && utf8.RuneCountInString(l) > 100 {
+				t.Errorf("%d columns: %s", utf8.RuneCountInString(l), l)
+			}
+		}
+		if c.name == "" {
+			if got != "" {
+				t.Errorf("%v prints %q", c.args, got)
+			}
+			continue
+		}
+		path := filepath.Join("testdata", "engines", c.name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; look at it, then go test ./internal/cli -run Engines -update; got\n%s", c.name, got)
+		}
+	}
+}

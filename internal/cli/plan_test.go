@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record"
+)
+
+const matrix = `plimsoll: 1
+name: matrix
+title: A matrix
+protocol: {blocks: 2, seed: 7}
+workloads: [hello]
+environments:
+  - engine: docker
+    runtime: [runc, crun, lxc, kata]
+    storage: [overlay2, btrfs, fuse-overlayfs, vfs, dir]
+    client: [api, cli]
+    rootless: [no, yes]
+published:
+  source: https://example.org/paper
+  combinations: 80
+  valid: 40
+  difference: The paper says less than the engine's documentation does.
+`
+
+func runPlan(t *testing.T, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "matrix.yaml")
+	if err := os.WriteFile(file, []byte(matrix), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	status := Main(World{
+		Args: append([]string{"plan", file}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: func(k string) string {
+			if k == "PLIMSOLL_STATE" {
+				return dir
+			}
+			return ""
+		},
+		LookPath: func(string) (string, error) { return "", os.ErrNotExist },
+		Width:    func() int { return 0 },
+		Engines:  machine(),
+	})
+	if status != int(Done) || errs.Len() > 0 {
+		t.Fatalf("status %d: %s", status, errs.String())
+	}
+	return out.String()
+}
+
+// A matrix is summed up by reasons; --all lists each; JSON has both.
+func TestPlan(t *testing.T) {
+	for name, args := range map[string][]string{"plan.txt": nil, "plan-all.txt": {"--all"}} {
+		got := runPlan(t, args...)
+		path := filepath.Join("testdata", "engines", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; look at it, then go test ./internal/cli -run Plan -update; got\n%s", name, got)
+		}
+	}
+	var p planned
+	if err := json.Unmarshal([]byte(runPlan(t, "--format", "json")), &p); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, r := range p.Reasons {
+		sum += r.Count
+		if r.Count != len(r.IDs) || r.Reason == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if sum != len(p.Excluded) || p.Counts.Valid+p.Counts.Impossible+p.Counts.Unavailable != 81 {
+		t.Errorf("%d of %d excluded have a reason; %+v", sum, len(p.Excluded), p.Counts)
+	}
+	// 2 clients and 2 of rootless: 4 × (4 runtimes × 5 drivers), of which lxc
+	// and dir are impossible.
+	if p.Published.OurCombinations != 80 || p.Published.OurValid != 4*3*4 {
+		t.Errorf("%+v", p.Published)
+	}
+}
+
+// The cgroup version is the machine's: another one is unavailable, with what
+// would change it.
+func TestOnMachine(t *testing.T) {
+	for _, c := range []struct {
+		host, want string
+		ok         bool
+	}{
+		{"v1", "v1", true}, {"v1", "v2", false}, {"hybrid", "v1", false}, {"v2", "hybrid", false},
+		{"v2", "default", true}, {"v2", "", true}, {"", "v2", true},
+	} {
+		ok, reason, fix := onMachine(record.Host{Cgroup: c.host}, map[string]string{"cgroup": c.want})
+		if ok != c.ok || !ok && (!strings.Contains(reason, c.host) || !strings.Contains(fix, "kernel parameter")) {
+			t.Errorf("%s on %s: %v, %q, %q", c.want, c.host, ok, reason, fix)
+		}
+	}
+}

@@ -5,7 +5,8 @@
 // a program that uses it does: a snapshot and a container record, a task whose
 // output comes by FIFOs, start, wait, delete. Only services are used that
 // containerd 1.6 has. The daemon is the user's, local, and never reconfigured;
-// everything of ours is in namespaces of our own. containerd has no network,
+// everything of ours is in namespaces of our own. Where it lacks a snapshotter
+// that the machine could have, a private daemon is started for it. containerd has no network,
 // no init and no log: those are its managers' work, so that "none" is the
 // default network and the comparison with Docker is one without a bridge. The
 // container's configuration is Docker's default as far as containerd's is not
@@ -16,6 +17,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 )
 
 // Name is the engine's name in studies.
@@ -32,6 +34,7 @@ const (
 // Engine is containerd. Its zero value is not usable; see New.
 type Engine struct {
 	images *images
+	own    private.Pool[*ownDaemon] // by run and snapshotter
 }
 
 // New gives the engine.

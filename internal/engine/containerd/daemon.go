@@ -32,6 +32,7 @@ const (
 type daemon struct {
 	*client.Client
 	socket   string
+	state    string // where the shims' runtimes keep their state
 	lookPath func(string) (string, error)
 }
 
@@ -61,7 +62,7 @@ func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 
 // dial opens a connection, which then stays open, so that no trial has to.
 func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string, error) {
-	d := &daemon{socket: socket, lookPath: kit.LookPath}
+	d := &daemon{socket: socket, state: stateRoot, lookPath: kit.LookPath}
 	// The client's library logs to our standard error what it then returns.
 	if err := log.SetLevel("fatal"); err != nil {
 		return nil, "", err

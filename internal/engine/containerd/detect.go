@@ -29,7 +29,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(d.wrong("asking for the plug-ins", err))
 		return det
 	}
-	det.Facts = map[string]string{"cgroup": cgroupVersion(), "daemon": whose(d.socket), "snapshotters": strings.Join(plugins.usable(), ",")}
+	det.Facts = map[string]string{"cgroup": cgroupVersion(), "snapshotters": strings.Join(plugins.usable(), ",")}
 	for factor, levels := range e.Info().Levels {
 		for _, name := range levels {
 			l := engine.Level{Name: name}
@@ -53,7 +53,14 @@ func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, f
 		if level == engine.DefaultLevel {
 			level = defaultStorage
 		}
-		return plugins.lacks(level)
+		why := plugins.lacks(level)
+		if why == "" {
+			return "", ""
+		}
+		if err := canStart(kit, level); err != nil {
+			reason, fix = engine.Reason(err)
+			return why + "; " + reason, fix
+		}
 	case engine.Driver:
 		if _, err := os.Stat("/run/systemd/system"); level == "systemd" && err != nil {
 			return "systemd does not run here", ""
@@ -107,23 +114,15 @@ func (p plugins) usable() []string {
 }
 
 // lacks says why the daemon does not offer a snapshotter.
-func (p plugins) lacks(name string) (reason, fix string) {
+func (p plugins) lacks(name string) string {
 	s, ok := p[name]
 	switch {
 	case !ok:
-		return "this containerd has no snapshotter " + name, ""
+		return "this containerd has no snapshotter " + name
 	case s.problem != "":
-		return fmt.Sprintf("containerd's snapshotter %s does not work: %s", name, strings.TrimSuffix(s.problem, ": skip plugin")), ""
+		return fmt.Sprintf("containerd's snapshotter %s does not work: %s", name, strings.TrimSuffix(s.problem, ": skip plugin"))
 	}
-	return "", ""
-}
-
-// whose says whose daemon answers at a socket.
-func whose(socket string) string {
-	if socket == labSocket {
-		return "lab's"
-	}
-	return "user's"
+	return ""
 }
 
 // cgroupVersion is the one whose controllers containers get: in a hybrid, v1.

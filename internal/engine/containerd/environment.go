@@ -11,6 +11,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -65,14 +66,10 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	d, version, err := connect(ctx, kit)
-	if err != nil {
+	if err := e.connect(ctx, env); err != nil {
 		return err
 	}
-	env.d = d
-	env.release = append(env.release, func(context.Context) error { return d.Close() })
-	env.add(map[string]string{"version": version, "host": d.socket, "daemon": whose(d.socket)})
-
+	d := env.d
 	img, release, err := e.images.provide(ctx, d, kit, engine.ImageName(spec), storage(spec))
 	if err != nil {
 		return err
@@ -92,6 +89,41 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	env.oom = watchOOM(d)
 	env.release = append(env.release, env.oom.close)
 	return env.prove(ctx)
+}
+
+// connect takes the user's daemon, or a private one where that lacks the
+// snapshotter.
+func (e *Engine) connect(ctx context.Context, env *environment) error {
+	kit, storage := env.kit, storage(env.spec)
+	d, version, err := connect(ctx, kit)
+	if err != nil {
+		return err
+	}
+	plugins, err := d.plugins(ctx)
+	if err != nil {
+		return errors.Join(d.wrong("asking for the snapshotters", err), d.Close())
+	}
+	whose := private.UserFact
+	if plugins.lacks(storage) != "" {
+		if err := errors.Join(d.Close(), private.HostNetwork(env.spec)); err != nil {
+			return err
+		}
+		own, release, err := e.own.Get(ctx, kit.RunID+" "+storage, func(ctx context.Context) (*ownDaemon, func(context.Context) error, error) {
+			return start(ctx, kit, storage)
+		})
+		if err != nil {
+			return err
+		}
+		env.release = append(env.release, release)
+		if d, version, err = dial(ctx, kit, own.socket); err != nil {
+			return err
+		}
+		d.state, whose = own.state, private.Fact
+	}
+	env.d = d
+	env.release = append(env.release, func(context.Context) error { return d.Close() })
+	env.add(map[string]string{"version": version, "host": d.socket, "daemon": whose})
+	return nil
 }
 
 func (env *environment) add(facts map[string]string) {

@@ -28,7 +28,7 @@ func (env *environment) prove(ctx context.Context) error {
 		if seen.spec, err = c.Spec(ctx); err != nil {
 			return err
 		}
-		seen.state = stateOf(c.ID())
+		seen.state = env.d.stateOf(c.ID())
 		seen.mounts, err = env.d.SnapshotService(seen.live.Snapshotter).Mounts(ctx, seen.live.SnapshotKey)
 		return err
 	}

@@ -134,8 +134,8 @@ const stateRoot = "/run/containerd/runc"
 
 // stateOf tells by the files that a runtime keeps about a live container which
 // one made it; empty where they can't be seen or are not known.
-func stateOf(id string) string {
-	return stateBelow(filepath.Join(stateRoot, namespace), id)
+func (d *daemon) stateOf(id string) string {
+	return stateBelow(filepath.Join(d.state, namespace), id)
 }
 
 func stateBelow(root, id string) string {

@@ -28,9 +28,9 @@ type commandLine struct {
 // newCommandLine finds the program; the error is of class Unavailable where
 // there is none.
 func newCommandLine(ctx context.Context, kit *engine.Kit, spec engine.Spec, d *daemon) (*commandLine, error) {
-	path, err := kit.LookPath("docker")
+	path, err := kit.LookPath(d.flavour.program)
 	if err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: "finding the program docker", Fix: "apt-get install docker-cli", Err: err}
+		return nil, &engine.Error{Class: record.Unavailable, Text: "finding the program " + d.flavour.program, Fix: d.flavour.cliPackage, Err: err}
 	}
 	config := filepath.Join(kit.Dir, "docker-config")
 	if err := os.MkdirAll(config, 0o700); err != nil {
@@ -70,7 +70,7 @@ func (c *commandLine) facts(ctx context.Context) map[string]string {
 
 // cliVersion reads "Docker version 20.10.24+dfsg1, build 297e128".
 func cliVersion(out string) string {
-	v := strings.TrimPrefix(strings.TrimSpace(out), "Docker version ")
+	_, v, _ := strings.Cut(strings.TrimSpace(out), " version ")
 	v, _, _ = strings.Cut(v, ",")
 	return v
 }
@@ -135,7 +135,7 @@ var patterns = []clirun.Pattern{
 // clients alike.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	if env.cli == nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: "exchanging clocks needs the program docker", Fix: "apt-get install docker-cli"}
+		return nil, &engine.Error{Class: record.Unavailable, Text: "exchanging clocks needs the program " + env.d.flavour.program, Fix: env.d.flavour.cliPackage}
 	}
 	cmd := env.cli.command(env.settings.args(task, "--rm", "--interactive")...)
 	offsets, err := env.cli.Exchange(ctx, task, cmd, rounds)

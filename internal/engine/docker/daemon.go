@@ -19,13 +19,12 @@ import (
 	"plimsoll/internal/record"
 )
 
-// restart is what helps when the daemon does not answer.
-const restart = "systemctl restart docker, or start dockerd"
-
 // daemon is one Docker daemon.
 type daemon struct {
 	*client.Client
-	host string // unix:///var/run/docker.sock
+	flavour flavour
+	host    string     // unix:///var/run/docker.sock
+	own     *ownDaemon // nil for the user's
 }
 
 // connect makes a client for the daemon that the user's environment names. It
@@ -34,12 +33,11 @@ type daemon struct {
 // Connections stay open for as long as the client lives (the client's own
 // default closes them after 30 s), so that no trial has to open one. The API
 // version is negotiated down to the daemon's.
-func connect(kit *engine.Kit) (*daemon, error) {
-	host := hostOf(kit)
+func (f flavour) connect(kit *engine.Kit, host string) (*daemon, error) {
 	if !strings.HasPrefix(host, "unix://") {
 		return nil, &engine.Error{Class: record.Unsupported,
-			Text: fmt.Sprintf("DOCKER_HOST is %q: a daemon beyond the network can't be measured, since its clock and its processes are not this machine's", host),
-			Fix:  "unset DOCKER_HOST, or point it to a Unix socket"}
+			Text: fmt.Sprintf("%s is %q: a daemon beyond the network can't be measured, since its clock and its processes are not this machine's", f.variable, host),
+			Fix:  fmt.Sprintf("unset %s, or point it to a Unix socket", f.variable)}
 	}
 	opts := []client.Opt{
 		client.WithHTTPClient(&http.Client{
@@ -57,17 +55,13 @@ func connect(kit *engine.Kit) (*daemon, error) {
 	c, err := client.New(opts...)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable,
-			Text: fmt.Sprintf("making a client for the docker daemon at %s", host), Err: err}
+			Text: fmt.Sprintf("making a client for the %s daemon at %s", f.name, host), Err: err}
 	}
-	return &daemon{Client: c, host: host}, nil
+	return &daemon{Client: c, flavour: f, host: host}, nil
 }
 
-func hostOf(kit *engine.Kit) string {
-	if h := kit.Getenv("DOCKER_HOST"); h != "" {
-		return h
-	}
-	return defaultHost
-}
+// user connects to the user's daemon.
+func (e *Engine) user(kit *engine.Kit) (*daemon, error) { return e.connect(kit, e.host(kit)) }
 
 // ping warms the connection and negotiates the version.
 func (d *daemon) ping(ctx context.Context) error {
@@ -108,11 +102,11 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 	switch {
 	case errors.Is(err, os.ErrPermission), strings.Contains(err.Error(), "permission denied while trying to connect"):
 		e.Class = record.Unavailable
-		e.Text = fmt.Sprintf("%s: you may not talk to the docker daemon at %s", what, d.host)
+		e.Text = fmt.Sprintf("%s: you may not talk to the %s daemon at %s", what, d.flavour.name, d.host)
 		e.Fix = "sudo usermod -aG docker $USER, then log in again"
 	case gone(err):
-		e.Text = fmt.Sprintf("%s: the docker daemon at %s does not answer", what, d.host)
-		e.Fix = restart
+		e.Text = fmt.Sprintf("%s: the %s daemon at %s does not answer", what, d.flavour.name, d.host)
+		e.Fix = d.flavour.restart
 		if client.IsErrConnectionFailed(err) && !errors.Is(err, os.ErrNotExist) {
 			e.Err = nil // it says the same in other words
 		}

@@ -21,23 +21,23 @@ const detectLimit = 5 * time.Second
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	ctx, cancel := context.WithTimeout(ctx, detectLimit)
 	defer cancel()
-	det := engine.Detection{Where: strings.TrimPrefix(hostOf(kit), "unix://")}
+	det := engine.Detection{Where: strings.TrimPrefix(e.host(kit), "unix://")}
 	unusable := func(err error) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(err)
 		return det
 	}
-	d, err := connect(kit)
+	d, err := e.user(kit)
 	if err != nil {
 		return unusable(err)
 	}
 	defer d.Close()
 	info, err := d.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		e := d.wrong("asking the docker daemon for its state", err)
-		if _, missing := kit.LookPath("dockerd"); missing != nil && gone(err) {
-			e.Text, e.Fix = "Docker is not installed, or its daemon does not run", "apt-get install docker.io"
+		wrong := d.wrong("asking the daemon for its state", err)
+		if !e.installed(kit) && gone(err) {
+			wrong.Text, wrong.Fix = e.title+" is not installed, or its daemon does not run", e.install
 		}
-		return unusable(e)
+		return unusable(wrong)
 	}
 	det.Usable = true
 	det.Version = info.Info.ServerVersion
@@ -47,7 +47,11 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	for factor, levels := range e.Info().Levels {
 		for _, name := range levels {
 			l := engine.Level{Name: name, Usable: true}
-			if err := possible(kit, &info.Info, factor, name); err != nil {
+			err := e.offered(kit, &info.Info, factor, name)
+			if err != nil && e.daemon != "" {
+				err = e.privately(kit, &info.Info, factor, name, err)
+			}
+			if err != nil {
 				l.Usable, l.Fix = false, err.Fix
 				plain := *err
 				plain.Fix = ""
@@ -59,19 +63,19 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	return det
 }
 
-// possible says whether the daemon offers a level; the error has the reason
-// and what would help.
-func possible(kit *engine.Kit, info *system.Info, factor, level string) *engine.Error {
+// offered says whether a daemon has a level; the error has the reason and what
+// would help.
+func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level string) *engine.Error {
 	if level == engine.DefaultLevel {
 		return nil
 	}
 	no := func(fix, format string, args ...any) *engine.Error {
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf(format, args...), Fix: fix}
 	}
-	known := New().Info().Levels[factor]
+	known := e.Info().Levels[factor]
 	if len(known) > 0 && factor != engine.Image && !slices.Contains(known, level) {
 		return &engine.Error{Class: record.Unsupported,
-			Text: fmt.Sprintf("docker has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
+			Text: fmt.Sprintf("%s has no level %q of the factor %s; it has %s", e.name, level, factor, strings.Join(known, ", "))}
 	}
 	switch factor {
 	case engine.Runtime:
@@ -80,22 +84,26 @@ func possible(kit *engine.Kit, info *system.Info, factor, level string) *engine.
 		}
 	case engine.Storage:
 		if info.Driver != level {
-			return no("", "the docker daemon's storage driver is %s; %s needs a private daemon", info.Driver, level)
+			return no("", "the %s daemon's storage driver is %s", e.name, info.Driver)
+		}
+	case engine.Driver:
+		if info.CgroupDriver != level {
+			return no("", "the %s daemon's cgroup driver is %s", e.name, info.CgroupDriver)
 		}
 	case engine.Client:
 		if level == byCLI {
-			if _, err := kit.LookPath("docker"); err != nil {
-				return no("apt-get install docker-cli", "the program docker is not on the PATH")
+			if _, err := kit.LookPath(e.program); err != nil {
+				return no(e.cliPackage, "the program %s is not on the PATH", e.program)
 			}
 		}
 	case engine.Rootless:
 		if is := rootless(info); is != level {
 			return no("point DOCKER_HOST to the socket of the other daemon",
-				"the docker daemon at %s runs with rootless %s", hostOf(kit), is)
+				"the %s daemon at %s runs with rootless %s", e.name, e.host(kit), is)
 		}
 	case engine.Seccomp:
 		if !hasSecurity(info, "seccomp") {
-			return no("", "the docker daemon knows no seccomp, so nothing can be switched %s", level)
+			return no("", "the daemon knows no seccomp, so nothing can be switched %s", level)
 		}
 	}
 	return nil

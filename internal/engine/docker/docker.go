@@ -16,13 +16,11 @@ import (
 	"sync"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 )
 
 // Name is the engine's name in studies.
 const Name = "docker"
-
-// defaultHost is where a daemon listens when nobody said otherwise.
-const defaultHost = "unix:///var/run/docker.sock"
 
 // The levels of the factor client.
 const (
@@ -30,20 +28,22 @@ const (
 	byCLI = "cli"
 )
 
-// Engine is the Docker Engine. Its zero value is not usable; see New.
+// Engine is the Docker Engine, or another one with its API. Its zero value is
+// not usable; see New and Balena.
 type Engine struct {
-	images *images
+	flavour
+	images  *images
+	private *private.Pool[*ownDaemon]
 }
 
-// New gives the engine.
-func New() *Engine {
-	return &Engine{images: &images{held: map[string]int{}, mu: &sync.Mutex{}}}
+func newEngine(f flavour) *Engine {
+	return &Engine{flavour: f, images: &images{held: map[string]int{}, mu: &sync.Mutex{}}, private: &private.Pool[*ownDaemon]{}}
 }
 
 // Info is documented in engine.Engine.
-func (*Engine) Info() engine.Info {
-	return engine.Info{
-		Name: Name, Title: "Docker", Detached: true,
+func (e *Engine) Info() engine.Info {
+	info := engine.Info{
+		Name: e.name, Title: e.title, Detached: true, Unverified: e.unverified,
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -52,8 +52,14 @@ func (*Engine) Info() engine.Info {
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
 			engine.Image:    {"payload", "busybox"},
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
+			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
 		},
 	}
+	if e.daemon == "" { // what its own daemon has, and no private ones
+		info.Levels[engine.Storage] = []string{engine.DefaultLevel, "overlay2", "aufs"}
+		delete(info.Levels, engine.Rootless)
+	}
+	return info
 }
 
 // storageLevels are the drivers that a daemon can have.

@@ -12,6 +12,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -35,15 +36,16 @@ type environment struct {
 
 	closing sync.Once
 	release func(context.Context) error // the image
+	leave   func(context.Context) error // a private daemon; nil on the user's
 }
 
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
-	d, err := connect(kit)
+	d, leave, err := e.reach(ctx, kit, spec)
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{kit: kit, spec: spec, d: d, byCLI: clientLevel(spec) == byCLI, facts: map[string]string{}}
+	env := &environment{kit: kit, spec: spec, d: d, leave: leave, byCLI: clientLevel(spec) == byCLI, facts: map[string]string{}}
 	if err := e.open(ctx, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -54,11 +56,11 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	d, kit, spec := env.d, env.kit, env.spec
 	answer, err := d.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		return d.wrong("asking the docker daemon for its state", err)
+		return d.wrong("asking the daemon for its state", err)
 	}
 	info := &answer.Info
 	for _, factor := range engine.Factors {
-		if err := possible(kit, info, factor, spec.Level(factor)); err != nil {
+		if err := e.offered(kit, info, factor, spec.Level(factor)); err != nil {
 			return err
 		}
 	}
@@ -75,6 +77,9 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	env.release = release
 	runtime := runtimeName(info, spec.Level(engine.Runtime))
 	env.settings = settingsFor(spec, kit.RunID, tag, runtime)
+	if env.facts[wrap.Limits] == wrap.Nobody {
+		env.settings.limits = engine.Limits{} // the daemon would refuse them
+	}
 
 	env.cli, err = newCommandLine(ctx, kit, spec, d)
 	if err != nil {
@@ -98,8 +103,11 @@ func (env *environment) versions(ctx context.Context) error {
 	}
 	env.add(map[string]string{
 		"version": v.Version, "api-version": env.d.ClientVersion(), "api-version-daemon": v.APIVersion,
-		"host": env.d.host, "log-driver": logDriver,
+		"host": env.d.host, "log-driver": logDriver, "log": logDriver, "init": "none", "daemon": private.UserFact,
 	})
+	if env.d.own != nil {
+		env.add(env.d.own.facts())
+	}
 	for _, c := range v.Components {
 		if c.Name == "containerd" {
 			env.add(map[string]string{"containerd": c.Version})
@@ -224,6 +232,9 @@ func (env *environment) Close(ctx context.Context) error {
 		}
 		errs = append(errs, env.d.Close())
 	})
+	if env.leave != nil { // may be tried again where it fails
+		errs = append(errs, env.leave(ctx))
+	}
 	return errors.Join(errs...)
 }
 

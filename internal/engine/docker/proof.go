@@ -86,7 +86,7 @@ func (e *evidence) facts() map[string]string {
 		"storage":      e.live.Driver, "network": strings.Join(e.networks(), ","),
 		"seccomp": e.seccomp(), "seccomp-inside": e.inside["seccomp"],
 		"log-driver": hc.LogConfig.Type, "kernel": "host", "cgroup-namespace": string(hc.CgroupnsMode),
-		"image-id": e.live.Image, "apparmor": e.live.AppArmorProfile,
+		"image-id": e.live.Image, "apparmor": e.live.AppArmorProfile, "root-fs": e.inside["root.fs"],
 	}
 	if e.foreign() {
 		f["kernel"] = "foreign: " + e.inside["uname.release"]
@@ -105,10 +105,10 @@ func (e *evidence) judge(spec engine.Spec, runtime string) error {
 		if hc.Runtime != runtime {
 			return wrong("asked for the runtime %s, the docker daemon says that the container ran under %s", runtime, hc.Runtime)
 		}
-		if p := e.runtime.Program; p != "" && p != want {
+		if p := e.runtime.Program; p != "" && p != want && !strings.HasPrefix(p, want+"-") {
 			return wrong("asked for the runtime %s, and the docker daemon's %q is %s, which says that it is %s", want, hc.Runtime, e.runtime.Path, p)
 		}
-		if foreign := e.foreign(); foreign != (want == "runsc") {
+		if foreign := e.foreign(); foreign != slices.Contains(foreignKernel, want) {
 			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])
 		}
 	}

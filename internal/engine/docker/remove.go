@@ -93,7 +93,7 @@ func stamp(t time.Time) string {
 
 // Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	d, err := connect(kit)
+	d, err := e.user(kit)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 	}
 	list, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", label)})
 	if err != nil {
-		if !installed(kit) && gone(err) {
+		if !e.installed(kit) && gone(err) {
 			return nil, nil
 		}
 		return nil, d.wrong("listing the containers of ours", err)
@@ -161,7 +161,7 @@ func (d *daemon) tags(ctx context.Context, runID string) ([]string, error) {
 // leftover is closed by then.
 func (e *Engine) remover(kit *engine.Kit, remove func(context.Context, *daemon) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		d, err := connect(kit)
+		d, err := e.user(kit)
 		if err != nil {
 			return err
 		}
@@ -170,9 +170,12 @@ func (e *Engine) remover(kit *engine.Kit, remove func(context.Context, *daemon) 
 	}
 }
 
-// installed says whether there is any sign of Docker on this machine.
-func installed(kit *engine.Kit) bool {
-	for _, name := range []string{"dockerd", "docker"} {
+// installed says whether there is any sign of the engine on this machine.
+func (f flavour) installed(kit *engine.Kit) bool {
+	for _, name := range []string{f.daemon, f.program} {
+		if name == "" {
+			continue
+		}
 		if _, err := kit.LookPath(name); err == nil {
 			return true
 		}

@@ -15,8 +15,12 @@ import (
 	"plimsoll/internal/record"
 )
 
-// runtimeLevels are the runtimes that a study can ask for by name.
-var runtimeLevels = []string{"runc", "crun", "youki", "runsc"}
+// runtimeLevels are the runtimes that a study can ask for by name. kata is
+// whatever the daemon has of Kata Containers.
+var runtimeLevels = []string{"runc", "crun", "youki", "runsc", "kata"}
+
+// foreignKernel are the runtimes whose payload sees another kernel.
+var foreignKernel = []string{"runsc", "kata"}
 
 // runtimeName finds the name under which the daemon knows a runtime: its own
 // name, or one whose program is called so (a user may have named runsc
@@ -30,7 +34,7 @@ func runtimeName(info *system.Info, level string) string {
 	}
 	var found []string
 	for name, r := range info.Runtimes {
-		if r.Path != "" && filepath.Base(r.Path) == level {
+		if r.Path != "" && filepath.Base(r.Path) == level || level == "kata" && isKata(name, r.Path, r.Type) {
 			found = append(found, name)
 		}
 	}
@@ -39,6 +43,13 @@ func runtimeName(info *system.Info, level string) string {
 	}
 	slices.Sort(found)
 	return found[0]
+}
+
+// isKata says whether a runtime is one of Kata's: a shim (by its type, or by a
+// name that is one), or a program called so.
+func isKata(name, path, kind string) bool {
+	return strings.HasPrefix(name, "kata") || strings.HasPrefix(name, "io.containerd.kata") ||
+		strings.HasPrefix(kind, "io.containerd.kata") || strings.HasPrefix(filepath.Base(path), "kata-")
 }
 
 func noRuntime(info *system.Info, level string) *engine.Error {

@@ -94,8 +94,9 @@ func TestRuntimeName(t *testing.T) {
 	info := &system.Info{DefaultRuntime: "runc", Runtimes: map[string]system.RuntimeWithStatus{
 		"runc":   {Runtime: system.Runtime{Path: "runc"}},
 		"gvisor": {Runtime: system.Runtime{Path: "/opt/bin/runsc"}},
+		"guests": {Runtime: system.Runtime{Type: "io.containerd.kata.v2"}},
 	}}
-	for level, want := range map[string]string{"default": "runc", "runc": "runc", "runsc": "gvisor", "crun": ""} {
+	for level, want := range map[string]string{"default": "runc", "runc": "runc", "runsc": "gvisor", "kata": "guests", "crun": ""} {
 		if got := runtimeName(info, level); got != want {
 			t.Errorf("%s: %q, want %q", level, got, want)
 		}

@@ -140,3 +140,21 @@ func watchLimits(word, name string, quit <-chan struct{}) engine.Limits {
 		}
 	}
 }
+
+// Left lists what bears a kit's run id on the host, or lies mounted in its
+// directory: for tests beside Conformance. The host gets a moment.
+func Left(kit *engine.Kit) []string {
+	var rest []string
+	for range 50 {
+		rest = rest[:0]
+		for k := range ours(kit.RunID, kit.Dir) {
+			rest = append(rest, k)
+		}
+		if len(rest) == 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	slices.Sort(rest)
+	return rest
+}

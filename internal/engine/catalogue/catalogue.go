@@ -13,6 +13,8 @@ import (
 	"plimsoll/internal/engine/cri"
 	"plimsoll/internal/engine/docker"
 	"plimsoll/internal/engine/fake"
+	"plimsoll/internal/engine/lxc"
+	"plimsoll/internal/engine/lxd"
 	"plimsoll/internal/engine/nspawn"
 	"plimsoll/internal/engine/oci"
 	"plimsoll/internal/engine/podman"
@@ -33,6 +35,9 @@ func All() []engine.Engine {
 		apptainer.New(),
 		bubblewrap.New(),
 		nspawn.New(),
+		lxd.New(),
+		lxd.NewIncus(),
+		lxc.New(),
 		fake.New(),
 	}
 }

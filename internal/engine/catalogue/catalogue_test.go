@@ -12,7 +12,7 @@ import (
 )
 
 // folders are where an engine's code lies, if not in a folder of its name.
-var folders = map[string]string{"host": "baseline", "native": "baseline", "floor": "baseline"}
+var folders = map[string]string{"host": "baseline", "native": "baseline", "floor": "baseline", "incus": "lxd", "balena": "docker"}
 
 // To add an engine is one folder with a conformance test, one line, and its
 // rows in the documentation: this test walks the list and demands them.

@@ -1,0 +1,202 @@
+package lxc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/image"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// environment is LXC in one configuration.
+type environment struct {
+	*clirun.Base
+	programs map[string]string
+	dir      string // configuration, overlays, consoles
+	image    string
+	overlay  bool
+	execute  bool
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d := e.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	paths, err := find(kit)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: err.Error(), Fix: install}
+	}
+	env := &environment{programs: paths, dir: filepath.Join(kit.Dir, "lxc-"+clirun.Name(kit.RunID, spec.ID)),
+		overlay: spec.Level(engine.Storage) == "overlay", execute: spec.Level(engine.Client) == byExecute}
+	name := engine.ImageName(spec)
+	if env.image, err = kit.Images.Path(ctx, name, image.Directory); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, false); err != nil {
+		return nil, err
+	}
+	if err := env.open(ctx, d); err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+func (e *environment) open(ctx context.Context, d engine.Detection) error {
+	_, err := os.Stat(common)
+	include := err == nil
+	if err := os.MkdirAll(filepath.Join(e.dir, "run"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include)), 0o644); err != nil {
+		return err
+	}
+	facts := map[string]string{
+		"version": d.Version, "runtime": "lxc", "runtime-version": d.Version, "runtime-path": d.Where,
+		"storage": "directory", "network": network(e.Spec), "rootless": "no", "privileged": "yes",
+		"client": bySteps, "init": initCommand, "log": "none", "daemon": "none", "monitor": "lxc-start",
+		wrap.Limits: wrap.ByEngine,
+	}
+	if e.Spec.Limits == (engine.Limits{}) {
+		facts[wrap.Limits], facts[wrap.LimitsWhy] = wrap.Nobody, "none were asked for"
+	}
+	if e.overlay {
+		facts["storage"] = "overlay"
+	}
+	if include {
+		facts["config"] = common
+		if _, err := os.Stat(hooks); err == nil {
+			facts["hooks"] = hooks
+		}
+	}
+	if e.execute {
+		facts["client"], facts["init"], facts["monitor"] = byExecute, "lxc-init", "lxc-execute"
+	}
+	e.AddFacts(facts)
+	return e.prove(ctx)
+}
+
+// prove checks from inside that the container is what was asked for.
+func (e *environment) prove(ctx context.Context) error {
+	p, res, err := clirun.ProveResult(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	in, host := p.Report, clirun.HostNow()
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	if own := in["ns.net"] != host.Net; own != (network(e.Spec) != "host") {
+		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", network(e.Spec), in["ns.net"], host.Net)
+	}
+	interfaces := map[string]string{"none": "1", "bridge": "2"} // the loopback is one
+	if want := interfaces[network(e.Spec)]; want != "" && in["net.interfaces"] != want {
+		return wrong("asked for the network %s, and the payload saw the interfaces %s", network(e.Spec), in["net.names"])
+	}
+	if (in["root.fs"] == "overlay") != e.overlay && !e.imageOnOverlay() {
+		return wrong("asked for the storage %s, the root inside is %s", e.Facts()["storage"], in["root.fs"])
+	}
+	seccomp := map[string]string{"0": "off", "2": "default"}[in["seccomp"]]
+	facts := map[string]string{"root-fs": in["root.fs"], "seccomp": seccomp, "seccomp-inside": in["seccomp"],
+		"capabilities": in["cap.eff"], "user": "root as " + in["uid_map"], "init-stamp": "console"}
+	if _, v1 := in["cgroup.memory"]; v1 {
+		facts["cgroup"] = "v1"
+	} else if _, v2 := in["cgroup.v2"]; v2 {
+		facts["cgroup"] = "v2"
+	}
+	if res.Events[record.Init] == 0 {
+		facts["init-stamp"] = "none"
+	}
+	e.AddFacts(facts)
+	return nil
+}
+
+// imageOnOverlay: the image itself may lie on an overlay, where we run in a
+// container ourselves.
+func (e *environment) imageOnOverlay() bool {
+	text, _ := os.ReadFile("/proc/self/mountinfo")
+	best, fs := "", ""
+	for line := range strings.Lines(string(text)) {
+		before, after, ok := strings.Cut(line, " - ")
+		f := strings.Fields(before)
+		if !ok || len(f) < 5 {
+			continue
+		}
+		if at := f[4]; len(at) >= len(best) && (e.image == at || strings.HasPrefix(e.image, strings.TrimSuffix(at, "/")+"/")) {
+			best, fs = at, strings.Fields(after)[0]
+		}
+	}
+	return fs == "overlay"
+}
+
+// Run is documented in engine.Environment.
+func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if err := e.make(task.Name); err != nil {
+		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
+	}
+	res, err := e.Base.Run(ctx, e.plan(task))
+	if !e.execute && err == nil {
+		e.readInit(task.Name, &res)
+	}
+	if uerr := e.unmake(task.Name); uerr != nil && res.Failure == nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: uerr.Error()}
+	}
+	return res, err
+}
+
+// make prepares what a container finds: like the image and a bundle, its
+// overlay's empty directory is an input.
+func (e *environment) make(name string) error {
+	if err := e.Kit.Ledger.Made("container", "lxc "+name); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(e.place(name), "delta"), 0o755)
+}
+
+// unmake waits until nothing of a container is left and removes its files.
+func (e *environment) unmake(name string) error {
+	err := errors.Join(sweep(name), os.RemoveAll(e.place(name)))
+	if err == nil {
+		err = e.Kit.Ledger.Gone("container", "lxc "+name)
+	}
+	return err
+}
+
+// readInit takes the init's own stamp from the console.
+func (e *environment) readInit(name string, res *engine.Result) {
+	text, err := os.ReadFile(e.console(name))
+	if err != nil {
+		return
+	}
+	if said, err := probe.ParsePayload(text, probe.InitWord); err == nil && res.Events != nil {
+		res.Events[record.Init] = said.First
+	}
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	if err := e.make(task.Name); err != nil {
+		return nil, err
+	}
+	xs, err := e.ExchangePlan(ctx, e.plan(task), rounds)
+	return xs, errors.Join(err, e.unmake(task.Name))
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	err := errors.Join(e.Base.Close(ctx), os.RemoveAll(e.dir))
+	unlock(e.dir)
+	return err
+}

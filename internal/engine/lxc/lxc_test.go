@@ -1,0 +1,28 @@
+package lxc
+
+import (
+	"testing"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/enginetest"
+)
+
+func TestConformance(t *testing.T) {
+	own := []string{"mnt", "pid", "ipc", "uts", "cgroup"}
+	for _, c := range []struct {
+		name   string
+		levels map[string]string
+		opts   enginetest.Options
+	}{
+		{"steps", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		{"steps overlay host", map[string]string{engine.Storage: "overlay", engine.Network: "host"},
+			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+		{"execute", map[string]string{engine.Client: "execute", engine.Network: "none"},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // half of the time is a hook's sleep
+			enginetest.Conformance(t, New(), c.levels, c.opts)
+		})
+	}
+}

@@ -1,0 +1,271 @@
+package lxd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+// hooks come with the package lxcfs, and a daemon from the distribution includes
+// them in every container. One of them sleeps for half a second after every stop.
+const hooks = "/usr/share/lxc/config/common.conf.d/00-lxcfs.conf"
+
+// environment is LXD or Incus in one configuration.
+type environment struct {
+	e        *Engine
+	kit      *engine.Kit
+	spec     engine.Spec
+	d        *daemon // within the run's project
+	pool     pool
+	networks []string
+	alias    string // the image
+	image    string // its fingerprint
+	cli      *commandLine
+	facts    map[string]string
+
+	// look, where given, is called when a payload has ended, before its
+	// container is removed: for the proof only.
+	look func(ctx context.Context, name string) error
+	// left are containers that could not be removed.
+	left []string
+
+	closing sync.Once
+	undo    []func(context.Context) error
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d, s, cerr := e.connect(ctx, kit)
+	if cerr != nil {
+		return nil, cerr
+	}
+	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s)}
+	if err := env.open(ctx, s); err != nil {
+		return nil, errors.Join(err, env.Close(ctx))
+	}
+	return env, nil
+}
+
+func (env *environment) open(ctx context.Context, s *server) error {
+	if err := engine.Refuse(env.e.Info(), env.e.Detect(ctx, env.kit), env.spec); err != nil {
+		return err
+	}
+	user, err := env.d.defaults(ctx)
+	if err != nil {
+		return err
+	}
+	if err := env.provide(ctx, s, user); err != nil {
+		return err
+	}
+	env.add(map[string]string{
+		"client": byAPI, "daemon": "user's", "host": env.d.socket, "rootless": "no",
+		"storage": env.pool.Driver, "storage-pool": env.pool.Name, "image-store": env.e.imageFormat(),
+		"network": strings.Join(env.networks, ","), "init": initCommand, "log": "none", "monitor": "lxc monitor",
+	})
+	if v, _ := s.storage(env.pool.Driver); v != "" {
+		env.add(map[string]string{"storage-version": v})
+	}
+	if _, err := os.Stat(hooks); err == nil && !strings.HasPrefix(env.d.socket, "/var/snap/") {
+		env.add(map[string]string{"hooks": hooks})
+	}
+	if len(env.networks) == 0 {
+		env.add(map[string]string{"network": "none"})
+	}
+	env.add(map[string]string{wrap.Limits: wrap.ByEngine})
+	if env.spec.Limits == (engine.Limits{}) {
+		env.add(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"})
+	}
+	if env.spec.Level(engine.Client) == byCLI {
+		if env.cli, err = newCommandLine(ctx, env); err != nil {
+			return err
+		}
+		env.add(env.cli.facts(ctx))
+	}
+	return env.prove(ctx)
+}
+
+// provide makes the project, the pool, the image and the profile, as far as
+// no other environment of the run has them already.
+func (env *environment) provide(ctx context.Context, s *server, user profile) error {
+	d, runID := env.d, env.kit.RunID
+	project := projectName(runID)
+	err := env.hold(ctx, "project", project,
+		func(ctx context.Context) error { return d.within("").createProject(ctx, runID) },
+		func(ctx context.Context) error { return d.emptyProject(ctx, project) })
+	if err != nil {
+		return err
+	}
+	p, ours, err := d.within("").choosePool(ctx, env.spec.Level(engine.Storage), runID, user)
+	if err != nil {
+		return err
+	}
+	env.pool = p
+	if ours {
+		err = env.hold(ctx, "storage pool", p.Name,
+			func(ctx context.Context) error { return d.within("").createPool(ctx, p) },
+			func(ctx context.Context) error {
+				return d.within("").remove(ctx, "the storage pool "+p.Name, "/1.0/storage-pools/"+p.Name)
+			})
+		if err != nil {
+			return err
+		}
+	}
+	name := engine.ImageName(env.spec)
+	env.alias = env.e.alias(name)
+	err = env.hold(ctx, "image", project+"/"+env.alias,
+		func(ctx context.Context) error { return env.e.importImage(ctx, env.kit, d, s, name) },
+		func(ctx context.Context) error { return d.removeImage(ctx, env.alias) })
+	if err != nil {
+		return err
+	}
+	if env.image, err = d.imageFingerprint(ctx, env.alias); err != nil {
+		return d.wrong("looking up the image "+env.alias, err)
+	}
+	prof, networks := profileFor(env.spec, runID, p.Name, user)
+	env.networks = networks
+	at := profileName(env.spec)
+	return env.hold(ctx, "profile", project+"/"+at,
+		func(ctx context.Context) error {
+			if err := d.call(ctx, http.MethodPost, "/1.0/profiles", prof); err != nil {
+				return d.wrong("making the profile "+at, err)
+			}
+			return nil
+		},
+		func(ctx context.Context) error { return d.remove(ctx, "the profile "+at, "/1.0/profiles/"+at) })
+}
+
+// removeImage removes an image by its alias.
+func (d *daemon) removeImage(ctx context.Context, alias string) error {
+	print, err := d.imageFingerprint(ctx, alias)
+	if notFound(err) {
+		return nil
+	}
+	if err != nil {
+		return d.wrong("looking up the image "+alias, err)
+	}
+	return d.remove(ctx, "the image "+alias, "/1.0/images/"+print)
+}
+
+// hold makes a thing of ours in the daemon, once for all environments that
+// use it, and sees to its removal. What was half made is removed at once.
+func (env *environment) hold(ctx context.Context, kind, name string, create, remove func(context.Context) error) error {
+	ledger, id := env.kit.Ledger, env.e.name+" "+name
+	key := env.kit.RunID + " " + kind + " " + name
+	away := func(ctx context.Context) error {
+		if err := remove(ctx); err != nil {
+			return err
+		}
+		return ledger.Gone(kind, id)
+	}
+	err := env.e.holds.take(key, func() error {
+		if err := ledger.Made(kind, id); err != nil {
+			return err
+		}
+		err := create(ctx)
+		if err == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+		defer cancel()
+		if rerr := away(ctx); rerr != nil {
+			err = errors.Join(err, rerr)
+		}
+		return err
+	})
+	if err == nil {
+		env.undo = append(env.undo, func(ctx context.Context) error {
+			return env.e.holds.drop(key, func() error { return away(ctx) })
+		})
+	}
+	return err
+}
+
+func (env *environment) add(facts map[string]string) {
+	for k, v := range facts {
+		if v == "" {
+			delete(env.facts, k)
+		} else {
+			env.facts[k] = v
+		}
+	}
+}
+
+// Facts is documented in engine.Environment.
+func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
+
+// Run is documented in engine.Environment.
+func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	}
+	if f := env.ready(ctx); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	var res engine.Result
+	var err error
+	if env.cli != nil {
+		res, err = env.runCLI(ctx, task)
+	} else {
+		l := &life{d: env.d, task: task, profile: profileName(env.spec), image: env.image, look: env.look}
+		var left bool
+		if res, left = l.run(ctx); left {
+			env.left = append(env.left, task.Name)
+		}
+	}
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
+	}
+	return res, err
+}
+
+// ready sees to it that the daemon answers, over a connection that is open,
+// and that nothing of an earlier trial is left. It lies outside of what is
+// measured.
+func (env *environment) ready(ctx context.Context) *record.Failure {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	if err := env.d.get(ctx, "/1.0", &server{}); err != nil {
+		return env.d.failure("before the trial", err)
+	}
+	for len(env.left) > 0 {
+		if err := env.d.removeInstance(ctx, env.left[0]); err != nil {
+			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
+		}
+		env.left = env.left[1:]
+	}
+	return nil
+}
+
+// closeLimit bounds Close. What was opened is undone even where the caller's
+// context is over already, since it often is over after an interrupt.
+const closeLimit = time.Minute
+
+// Close is documented in engine.Environment.
+func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	var errs []error
+	env.closing.Do(func() {
+		for _, name := range env.left {
+			errs = append(errs, env.d.removeInstance(ctx, name))
+		}
+		for i := len(env.undo) - 1; i >= 0; i-- {
+			errs = append(errs, env.undo[i](ctx))
+		}
+		if env.cli != nil {
+			errs = append(errs, env.cli.Close(ctx))
+		}
+		env.d.close()
+	})
+	return errors.Join(errs...)
+}

@@ -1,0 +1,136 @@
+package lxd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
+)
+
+// execution is a program that runs in a container. Its streams come over
+// websockets, as they do to the users of the command line.
+type execution struct {
+	stdout, stderr *stamp.Stream
+	stdin          *websocket.Conn
+	conns          []*websocket.Conn
+	streams        sync.WaitGroup
+	ended          chan ended
+	drained        chan struct{} // closed when both streams have ended
+	drainedAt      int64         // valid after that
+}
+
+// ended is how an execution's end came to us.
+type ended struct {
+	at     int64
+	status int
+	err    error
+}
+
+// exec starts a program. The program begins when all its streams are
+// connected. Its standard input is at its end, or, with wrote, stays open;
+// then wrote hears of every piece of output.
+func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote func()) (*execution, error) {
+	env := map[string]string{}
+	for _, kv := range task.Env {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	id, op, err := d.begin(ctx, http.MethodPost, "/1.0/instances/"+name+"/exec", map[string]any{
+		"command": task.Argv, "environment": env, "wait-for-websocket": true, "interactive": false,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var m struct{ Fds map[string]string }
+	if err := json.Unmarshal(op.Metadata, &m); err != nil {
+		return nil, err
+	}
+	x := &execution{ended: make(chan ended, 1), drained: make(chan struct{}), stdout: stamp.NewStream(task.OutputLimit), stderr: stamp.NewStream(task.OutputLimit)}
+	for _, s := range []struct {
+		fd string
+		to io.Writer
+	}{{"0", nil}, {"2", x.stderr}, {"1", told{x.stdout, wrote}}} {
+		c, _, err := websocket.Dial(ctx, d.address("ws", "/1.0/operations/"+id+"/websocket", "secret", m.Fds[s.fd]),
+			&websocket.DialOptions{HTTPClient: d.http, CompressionMode: websocket.CompressionDisabled})
+		if err != nil {
+			x.close()
+			return nil, err
+		}
+		c.SetReadLimit(-1)
+		x.conns = append(x.conns, c)
+		if s.to == nil {
+			x.stdin = c
+			continue
+		}
+		x.streams.Add(1)
+		go x.follow(ctx, c, s.to)
+	}
+	go func() {
+		x.streams.Wait()
+		x.drainedAt = stamp.Now()
+		close(x.drained)
+	}()
+	go func() {
+		op, err := d.wait(ctx, id)
+		e := ended{at: stamp.Now(), err: err}
+		if err == nil {
+			var m struct{ Return *int }
+			if err := json.Unmarshal(op.Metadata, &m); err != nil || m.Return == nil {
+				e.err = errors.New("the daemon gave no exit status of the payload")
+			} else {
+				e.status = *m.Return
+			}
+		}
+		x.ended <- e
+	}()
+	if wrote == nil {
+		// The end of input. A payload that reads none may have ended by now,
+		// and its streams with it.
+		_ = x.stdin.Write(ctx, websocket.MessageText, nil)
+	}
+	return x, nil
+}
+
+// told tells of what was written.
+type told struct {
+	io.Writer
+	wrote func()
+}
+
+func (t told) Write(p []byte) (int, error) {
+	n, err := t.Writer.Write(p)
+	if t.wrote != nil {
+		t.wrote()
+	}
+	return n, err
+}
+
+// follow reads a stream until its end, which is a message of text.
+func (x *execution) follow(ctx context.Context, c *websocket.Conn, to io.Writer) {
+	defer x.streams.Done()
+	for {
+		kind, r, err := c.Reader(ctx)
+		if err != nil || kind == websocket.MessageText {
+			return
+		}
+		if _, err := io.Copy(to, r); err != nil {
+			return
+		}
+	}
+}
+
+// close breaks the streams off. Those that have ended are closed by the other
+// side already.
+func (x *execution) close() {
+	for _, c := range x.conns {
+		_ = c.CloseNow()
+	}
+}

@@ -1,0 +1,241 @@
+package lxd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"syscall"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/engine/wrap"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// life is one container's life by the API: create, start, execute the payload,
+// stop, delete, each awaited.
+//
+// The event exit is the payload's end: the container's own comes with the stop.
+// Where no stop is asked for, the container is ended at once before it is
+// deleted (step halted); both are its removal.
+type life struct {
+	d       *daemon
+	task    engine.Task
+	profile string
+	image   string // fingerprint
+	// look, where given, is called when the payload has ended, before the
+	// container is removed: for the proof only.
+	look func(ctx context.Context, name string) error
+
+	res   engine.Result
+	phase string // what is being done, for messages
+	made  bool   // create was asked for, so that there may be a container
+	x     *execution
+}
+
+// run carries the life out; left says that the container is still there.
+func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
+	l.res.Events = make(map[record.Event]int64, 16)
+	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
+	defer cancel()
+	oom := wrap.HostOOMWatch()
+
+	restore := stamp.Quiet()
+	err := l.live(ctx)
+	restore()
+
+	if err != nil {
+		l.res.Failure = l.judge(ctx, err)
+	} else if l.res.Exit != nil {
+		l.res.Failure = signalFailure(*l.res.Exit, l.task.Stop != nil, oom)
+	}
+	if l.made && l.res.Events[record.Removed] == 0 {
+		if err := l.d.removeInstance(context.WithoutCancel(ctx), l.task.Name); err != nil {
+			left = true
+			l.res.Failure.Text += "; " + err.Error()
+		}
+	}
+	if l.x != nil {
+		l.x.close()
+		<-l.x.drained
+		l.res.Stdout, l.res.Stderr = l.x.stdout.Kept(), l.x.stderr.Kept()
+		if at := l.x.stdout.First(); at != 0 {
+			l.res.Events[record.Ready] = at
+		}
+	}
+	return l.res, left
+}
+
+// step does one thing and stamps before and after it.
+func (l *life) step(ctx context.Context, phase string, begin, end record.Event, method, at string, body any) error {
+	l.phase = phase
+	if begin != "" {
+		l.res.Events[begin] = stamp.Now()
+	}
+	err := l.d.call(ctx, method, at, body)
+	now := stamp.Now()
+	if err == nil && end != "" {
+		l.res.Events[end] = now
+	}
+	return err
+}
+
+// live is the measured path.
+func (l *life) live(ctx context.Context) error {
+	at := "/1.0/instances/" + l.task.Name
+	l.made = true
+	err := l.step(ctx, "creating the container", record.Request, record.Created, http.MethodPost, "/1.0/instances", map[string]any{
+		"name": l.task.Name, "type": "container", "profiles": []string{l.profile},
+		"source": map[string]string{"type": "image", "fingerprint": l.image},
+	})
+	if err != nil {
+		return err
+	}
+	err = l.step(ctx, "starting the container", record.Start, record.Started, http.MethodPut, at+"/state",
+		map[string]any{"action": "start", "timeout": -1})
+	if err != nil {
+		return err
+	}
+
+	l.phase = "executing the payload"
+	l.res.Events[record.Exec] = stamp.Now()
+	if l.x, err = l.d.exec(ctx, l.task.Name, l.task, nil); err != nil {
+		return err
+	}
+	if l.task.Stop != nil {
+		if err := l.stop(ctx, at); err != nil {
+			return err
+		}
+	}
+	if err := l.end(ctx); err != nil {
+		return err
+	}
+	read := l.readInit(ctx, at)
+	if l.look != nil {
+		l.phase = "looking at the container"
+		if err := l.look(ctx, l.task.Name); err != nil {
+			return err
+		}
+	}
+	if l.task.Stop == nil {
+		if err := l.step(ctx, "halting the container", "", "", http.MethodPut, at+"/state", forceStop); err != nil {
+			return err
+		}
+		l.res.Steps = append(l.res.Steps, record.Step{Name: "halted", At: stamp.Now()})
+	}
+	if !read { // the console's reader may lag; at its end it has it all
+		l.readInit(ctx, at)
+	}
+	return l.step(ctx, "removing the container", "", record.Removed, http.MethodDelete, at, nil)
+}
+
+var errNotReady = errors.New("the payload ended before it was asked to stop")
+
+// stop asks the engine to stop the container once the payload is ready: its
+// init is told to shut down, and when the grace is over the container is ended.
+func (l *life) stop(ctx context.Context, at string) error {
+	l.phase = "waiting for the payload's first byte"
+	select {
+	case <-l.x.stdout.Ready():
+	case e := <-l.x.ended:
+		l.x.ended <- e
+		if l.x.stdout.First() == 0 {
+			return errNotReady
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// The daemon's own limit is whole seconds; it says no more than that the
+	// container still runs when it is over.
+	err := l.step(ctx, "stopping the container", record.Stop, record.Stopped, http.MethodPut, at+"/state",
+		map[string]any{"action": "stop", "timeout": seconds(l.task.Stop.Grace), "force": false})
+	var said *apiError
+	if err == nil || ctx.Err() != nil || !errors.As(err, &said) {
+		return err
+	}
+	l.res.Steps = append(l.res.Steps, record.Step{Name: "grace is over", At: stamp.Now()})
+	if ferr := l.step(ctx, "stopping the container by force", "", record.Stopped, http.MethodPut, at+"/state", forceStop); ferr != nil {
+		return errors.Join(err, ferr)
+	}
+	return nil
+}
+
+// end waits for the payload's end, which is when its status has come and all
+// of its output: the daemon sends them over different connections, in any order.
+func (l *life) end(ctx context.Context) error {
+	l.phase = "waiting for the payload's end"
+	select {
+	case e := <-l.x.ended:
+		if e.err != nil {
+			return e.err
+		}
+		l.res.Events[record.Exit] = e.at
+		l.res.Exit = &e.status
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-l.x.drained:
+		l.res.Events[record.Exit] = max(l.res.Events[record.Exit], l.x.drainedAt)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// consoleLimit bounds what is read of a container's console, bytes.
+const consoleLimit = 64 << 10
+
+// readInit takes the init's own stamp from the console. Where it can't be read
+// the event is missing.
+func (l *life) readInit(ctx context.Context, at string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.d.address("http", at+"/console"), nil)
+	if err != nil {
+		return false
+	}
+	resp, err := l.d.http.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, consoleLimit))
+	if err != nil {
+		return false
+	}
+	said, err := probe.ParsePayload(text, probe.InitWord)
+	if err == nil {
+		l.res.Events[record.Init] = said.First
+	}
+	return err == nil
+}
+
+// judge makes a failure of what live returned.
+func (l *life) judge(ctx context.Context, err error) *record.Failure {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &record.Failure{Class: record.TimeOut,
+			Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}
+	}
+	if errors.Is(err, errNotReady) {
+		return &record.Failure{Class: record.NoProof, Text: err.Error()}
+	}
+	return l.d.failure(l.phase, err)
+}
+
+// signalFailure is the failure of a payload that ended by a signal; one that
+// was stopped on purpose may end so.
+func signalFailure(status int, stopped bool, oom func() bool) *record.Failure {
+	if status <= 128 || status > 128+64 {
+		return nil
+	}
+	sig := syscall.Signal(status - 128)
+	switch {
+	case stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM):
+		return nil
+	case sig == syscall.SIGKILL && oom != nil && oom():
+		return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
+	}
+	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
+}

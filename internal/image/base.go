@@ -4,6 +4,8 @@ package image
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +25,18 @@ type base struct {
 }
 
 func (s *Store) baseDir(name string) string {
-	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), "base", fileName(name))
+	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), "base", baseName(name))
+}
+
+// baseName is a name's directory: two references that look alike as file
+// names are told apart.
+func baseName(name string) string {
+	plain := fileName(name)
+	if plain == name {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return plain + "-" + hex.EncodeToString(sum[:4])
 }
 
 // errNoBase: it was not made yet.
@@ -59,25 +72,25 @@ func (s *Store) readBase(name string) (tree, base, error) {
 	return t, b, nil
 }
 
-// makeBase makes a base unless it is there and whole. fill puts the files
+// makeBase makes a base unless it is there, whole, and the right one. fill puts the files
 // below a directory and says what they are; only one process at a time does.
-func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, fill func(ctx context.Context, work string) (tree, base, error)) error {
-	unlock, err := s.lockFile(ctx, "lock-"+fileName(name))
+func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, right func(base) bool, fill func(ctx context.Context, work string) (tree, base, error)) error {
+	unlock, err := s.lockFile(ctx, "lock-"+baseName(name))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if _, _, err := s.readBase(name); err == nil {
+	if _, b, err := s.readBase(name); err == nil && right(b) {
 		return nil
 	}
 	parent := filepath.Dir(s.baseDir(name))
 	if err := mkdirAll(s.dir, parent); err != nil {
 		return err
 	}
-	if err := removeStale(parent, ".new-"+fileName(name)+"-*"); err != nil {
+	if err := removeStale(parent, ".new-"+baseName(name)+"-*"); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(parent, ".new-"+fileName(name)+"-")
+	tmp, err := os.MkdirTemp(parent, ".new-"+baseName(name)+"-")
 	if err != nil {
 		return err
 	}
@@ -109,6 +122,9 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, f
 	}
 	return os.Rename(tmp, s.baseDir(name))
 }
+
+// anyBase takes whatever is there.
+func anyBase(base) bool { return true }
 
 // removeStale removes what a killed process has left half made.
 func removeStale(dir, pattern string) error {

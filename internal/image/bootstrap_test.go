@@ -88,7 +88,7 @@ func TestDamagedBase(t *testing.T) {
 		return tr, base{Facts: map[string]string{"a": "b"}}, err
 	}
 	var progress bytes.Buffer
-	if err := s.makeBase(t.Context(), "x", &progress, fill); err != nil {
+	if err := s.makeBase(t.Context(), "x", &progress, anyBase, fill); err != nil {
 		t.Fatal(err)
 	}
 	if _, b, err := s.readBase("x"); err != nil || b.Facts["a"] != "b" {
@@ -98,7 +98,7 @@ func TestDamagedBase(t *testing.T) {
 	if _, _, err := s.readBase("x"); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged base was read: %v", err)
 	}
-	if err := s.makeBase(t.Context(), "x", &progress, fill); err != nil {
+	if err := s.makeBase(t.Context(), "x", &progress, anyBase, fill); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.readBase("x"); err != nil {

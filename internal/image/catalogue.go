@@ -28,6 +28,15 @@ type recipe struct {
 	build func(ctx context.Context, s *Store) (*content, error)
 	// bases are what must be made on demand first, by bootstrap.
 	bases func(s *Store) ([]string, error)
+	ref   string // of an image that a registry gives
+}
+
+// referred is the recipe of an image by reference.
+func referred(as, ref string) recipe {
+	return recipe{Description: Description{
+		Name: as, What: "the image " + ref + " of its registry, and the probe",
+		How: "by reference, from the registry when that can be reached; it stays what it is until plimsoll image pull",
+	}, build: buildReference(as, ref), ref: ref}
 }
 
 // only is a recipe's single base.
@@ -65,6 +74,9 @@ var recipes = []recipe{
 		d, err := s.distribution()
 		return []string{minimalName(d.ID), "toolbox"}, err
 	}},
+	referred("alpine", "docker.io/library/alpine:3"),
+	referred("ubuntu", "docker.io/library/ubuntu:latest"),
+	referred("centos", "docker.io/library/centos:latest"),
 }
 
 // List gives the catalogue, in the order in which it is shown.
@@ -84,7 +96,10 @@ func recipeFor(name string) (recipe, error) {
 		}
 		known = append(known, r.Name)
 	}
-	return recipe{}, &Error{Text: fmt.Sprintf("there is no image %q; the images are %s", name, strings.Join(known, ", "))}
+	if IsReference(name) {
+		return referred(name, name), nil
+	}
+	return recipe{}, &Error{Text: fmt.Sprintf("there is no image %q; the images are %s", name, strings.Join(known, ", ")+"; a reference to a registry has a ':' or a '/'")}
 }
 
 // probeLayer is the topmost layer of every image but the payload.

@@ -75,7 +75,7 @@ func (s *Store) bootstrap(ctx context.Context, name string, progress io.Writer) 
 	if name == "toolbox" {
 		include = toolboxPackages
 	}
-	err = s.makeBase(ctx, name, progress, func(ctx context.Context, work string) (tree, base, error) {
+	err = s.makeBase(ctx, name, progress, anyBase, func(ctx context.Context, work string) (tree, base, error) {
 		if err := s.debootstrap(ctx, d, include, work, name, progress); err != nil {
 			return nil, base{}, err
 		}

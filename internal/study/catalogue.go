@@ -2,6 +2,7 @@ package study
 
 import (
 	"slices"
+	"strings"
 
 	"plimsoll/internal/record"
 )
@@ -185,7 +186,16 @@ func (e *EngineInfo) resolve(factor, level string) string {
 	return DefaultLevel
 }
 
-// knows says whether the adapter has this level; the default is always had.
+// imageFactor is the one factor whose levels are not all listed: an image can
+// be named by its reference to a registry.
+const imageFactor = "image"
+
+// isReference tells a reference from the name of a level.
+func isReference(level string) bool { return strings.ContainsAny(level, "/:@") }
+
+// knows says whether the adapter has this level; the default is always had,
+// and with it any image by reference where the adapter takes images at all.
 func (e *EngineInfo) knows(factor, level string) bool {
-	return level == DefaultLevel || slices.Contains(e.Levels[factor], level)
+	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||
+		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0
 }

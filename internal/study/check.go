@@ -166,7 +166,7 @@ func (c *checker) factor(a axis, engines []string) bool {
 	valid := c.cat.levels(a.key.text, engines...)
 	good := true
 	for _, l := range a.levels.list {
-		if !slices.Contains(valid, l.text) {
+		if !slices.Contains(valid, l.text) && !(a.key.text == imageFactor && isReference(l.text)) {
 			c.unknown(l.at, a.key.text, l.text, valid)
 			good = false
 		}

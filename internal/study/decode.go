@@ -28,6 +28,8 @@ type field struct {
 	min, max int64
 	minItems int
 	enum     []string
+	// reference: a word may be a reference to an image too.
+	reference bool
 }
 
 // A leaf reads itself from a node.

@@ -92,6 +92,9 @@ var vague = map[string]bool{"default": true, "none": true, "host": true, "on": t
 // else with its factor: rootless and rootful for yes and
 // no, network-none, seccomp-off.
 func token(factor, level string) string {
+	// An id is part of file names, and of an overlay's option in which ':' parts
+	// directories.
+	level = strings.NewReplacer("/", "-", ":", "-", "@", "-").Replace(level)
 	switch {
 	case factor == "rootless" && level == "no":
 		return "rootful"

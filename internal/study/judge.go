@@ -92,7 +92,7 @@ func (j *judge) environment(c *combination) verdict {
 	}
 	for i, level := range c.named {
 		known := c.engine.known[i]
-		if level == "" || slices.Contains(known, level) {
+		if level == "" || c.engine.knows(j.cat.Factors[i], level) {
 			continue
 		}
 		f := j.cat.Factors[i]

@@ -66,10 +66,20 @@ func generate(t *testing.T) []byte {
 	s.Description = "What to measure: environments, workloads and a protocol. See docs/studies.md."
 
 	s.Definitions["word"], s.Definitions["levels"] = wordSchema, levelsSchema
+	// An image may be a reference too.
+	imageSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: levelPattern, MaxLength: new(uint64(maxReference))}, {Type: "number", Minimum: "0"}}}
+	image := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/image"} }
+	s.Definitions["image"] = imageSchema
+	s.Definitions["images"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{image(), {Type: "array", Items: image(), MinItems: new(uint64(1)), UniqueItems: true}}}
+	of := func(f string) (word, levels *jsonschema.Schema) {
+		name := map[bool][2]string{false: {"word", "levels"}, true: {"image", "images"}}[f == imageFactor]
+		return &jsonschema.Schema{Ref: "#/$defs/" + name[0]}, &jsonschema.Schema{Ref: "#/$defs/" + name[1]}
+	}
 	env := s.Definitions["environment"]
 	env.Properties.Delete("Levels") // stands for the factors, which follow
 	for _, f := range engine.Factors {
-		l := levels()
+		_, l := of(f)
 		l.Description = "Level of the factor " + f + ", or a list."
 		env.Properties.Set(f, l)
 	}
@@ -83,8 +93,9 @@ func generate(t *testing.T) []byte {
 	when.Properties.Set(whenEngine, levels())
 	when.Properties.Set(whenWorkload, levels())
 	for _, f := range engine.Factors {
-		one.Properties.Set(f, word())
-		when.Properties.Set(f, levels())
+		w, l := of(f)
+		one.Properties.Set(f, w)
+		when.Properties.Set(f, l)
 	}
 	replace := func(in *jsonschema.Schema, key string, with *jsonschema.Schema) {
 		old, ok := in.Properties.Get(key)

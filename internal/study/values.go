@@ -18,13 +18,22 @@ import (
 const (
 	maxWord = 64
 	maxText = 8 << 10
+	// maxReference bounds a reference to an image, with a digest.
+	maxReference = 255
 )
 
 // namePattern is what a name or a level looks like: never a path, never an
 // option, and safe in ids, file names and tables.
 const namePattern = `^[a-z0-9][a-z0-9._-]*$`
 
-var isName = regexp.MustCompile(namePattern).MatchString
+// levelPattern admits references to images too, such as alpine:3 or
+// registry.example/team/image@sha256:0f…, whose every piece is a name.
+const levelPattern = `^[a-z0-9][a-z0-9._-]*([/:@][a-z0-9][a-z0-9._-]*)*$`
+
+var (
+	isName  = regexp.MustCompile(namePattern).MatchString
+	isLevel = regexp.MustCompile(levelPattern).MatchString
+)
 
 // scalar gives a node's text where it is one plain value.
 func (d *decoder) scalar(n *yaml.Node, f field, expected string) (string, bool) {
@@ -100,12 +109,16 @@ func (x *words) read(d *decoder, n *yaml.Node, f field) {
 	for _, c := range nodes {
 		const expected = "a word, or a list of words: lower-case letters and digits, then also '.', '_', '-'"
 		s, ok := d.scalar(c, f, expected)
+		most := maxWord
+		if f.reference {
+			most = maxReference
+		}
 		switch {
 		case !ok:
-		case !isName(s):
+		case !isName(s) && !(f.reference && isLevel(s)):
 			d.bad(c, f, expected)
-		case len(s) > maxWord:
-			d.bad(c, f, fmt.Sprintf("at most %d letters", maxWord))
+		case len(s) > most:
+			d.bad(c, f, fmt.Sprintf("at most %d letters", most))
 		case seen[s]:
 			d.add(d.at(c), fmt.Sprintf("%s names %s twice", f.key, quote(s)), "each once (the same environment twice, for an A/A comparison, is as: [a, b])")
 		default:
@@ -140,7 +153,7 @@ func (x *axes) readAxis(d *decoder, k, val *yaml.Node) {
 		return
 	}
 	var ws words
-	ws.read(d, val, field{key: k.Value})
+	ws.read(d, val, field{key: k.Value, reference: k.Value == imageFactor})
 	*x = append(*x, axis{word{k.Value, d.at(k)}, ws})
 }
 

@@ -27,6 +27,8 @@ type program struct {
 	as     *engine.User // nil: as ourselves
 	user   *engine.User // the rootless user; nil for root
 	store  store
+	// told: it has options that the user's own podman has not.
+	told bool
 	// ownFrom is where in global the options of a store of ours begin.
 	ownFrom int
 }
@@ -110,12 +112,7 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 	// The pause process inherits our standard error where podman starts it.
 	cmd.WaitDelay = time.Second
 	if p.as != nil {
-		var groups []uint32
-		for _, g := range p.as.Groups {
-			groups = append(groups, uint32(g))
-		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
-			Uid: uint32(p.as.UID), Gid: uint32(p.as.GID), Groups: groups}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential()}
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -130,6 +127,15 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 		return out.Bytes(), &failed{status: exit.ExitCode(), said: clirun.Words(errs.Bytes())}
 	}
 	return nil, err
+}
+
+// credential is the user whom podman is run as; only where p.as is given.
+func (p *program) credential() *syscall.Credential {
+	c := &syscall.Credential{Uid: uint32(p.as.UID), Gid: uint32(p.as.GID)}
+	for _, g := range p.as.Groups {
+		c.Groups = append(c.Groups, uint32(g))
+	}
+	return c
 }
 
 // read decodes what podman prints as JSON.

@@ -24,6 +24,10 @@ func TestConformance(t *testing.T) {
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
 		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
+		{"api rootful", map[string]string{engine.Rootless: "no", engine.Client: "api", engine.Network: "none"},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		{"api rootless overlay", map[string]string{engine.Rootless: "yes", engine.Client: "api", engine.Network: "none", engine.Storage: "overlay"},
+			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			enginetest.Conformance(t, New(), c.levels, c.opts)

@@ -21,6 +21,9 @@ type environment struct {
 	p        *program
 	settings settings
 	bySteps  bool
+	byAPI    bool
+	rest     *rest    // for the level api
+	service  *service // where it is ours
 	flags    []string // of the runtime
 
 	// look, where given, is called when a container has ended, before it is
@@ -46,7 +49,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if werr != nil {
 		return nil, werr
 	}
-	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps}
+	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps, byAPI: clientLevel(spec) == byAPI}
 	if err := e.open(ctx, kit, spec, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -75,7 +78,7 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 		if err != nil {
 			return &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + name, Fix: "apt-get install " + name, Err: err}
 		}
-		p.global = append(p.global, "--runtime", path)
+		p.global, p.told = append(p.global, "--runtime", path), true
 		for _, flag := range runtimeFlags(name, spec.Level(engine.Network), p.user != nil) {
 			p.global = append(p.global, "--runtime-flag", flag)
 			env.flags = append(env.flags, flag)
@@ -90,9 +93,19 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 		return err
 	}
 	env.release = append(env.release, release)
+	daemon := "none"
+	if env.byAPI {
+		if daemon, err = env.connect(ctx, kit, spec.ID); err != nil {
+			return err
+		}
+		if info, err = env.rest.info(ctx); err != nil { // of the one that answers
+			return err
+		}
+	}
 	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
 		return err
 	}
+	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": logDriver})
 	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)
 }
@@ -135,11 +148,17 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if around {
 		env.settings.limits = engine.Limits{}
 	}
-	base, err := clirun.NewBase(ctx, kit, spec, around)
+	// No cgroup of ours can be put around what the user's own service starts.
+	base, err := clirun.NewBase(ctx, kit, spec, around && (!env.byAPI || env.service != nil))
 	if err != nil {
 		return err
 	}
 	env.Base = base
+	if around && env.service != nil {
+		if err := env.service.enter(base.Group.Procs()); err != nil {
+			return err
+		}
+	}
 	env.AddFacts(info.facts())
 	if !around {
 		limits := map[string]string{wrap.Limits: wrap.ByEngine}
@@ -148,11 +167,13 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 		}
 		env.AddFacts(limits)
 	}
-	client := byRun
-	if env.bySteps {
-		client = bySteps
+	if around && env.byAPI && env.service == nil {
+		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "podman can't limit here, and its service is not ours"})
 	}
-	env.AddFacts(map[string]string{"cli": env.p.path, "client": client, "user": env.p.who(),
+	if env.byAPI {
+		env.AddFacts(map[string]string{"host": "unix://" + env.rest.socket, "wait-interval": waitInterval.String()})
+	}
+	env.AddFacts(map[string]string{"cli": env.p.path, "client": clientLevel(spec), "user": env.p.who(),
 		"runtime-flags": strings.Join(env.flags, " ")})
 	if u := env.settings.ulimits; u != nil {
 		env.AddFacts(map[string]string{"ulimits": u[1] + " " + u[3] + " (this process may not raise limits)"})
@@ -162,6 +183,9 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if env.byAPI {
+		return env.runAPI(ctx, task)
+	}
 	steps, payload := env.steps(task)
 	plan := clirun.Plan{
 		Task: task, Steps: steps, Payload: payload, Patterns: patterns,
@@ -175,7 +199,7 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if err != nil || res.Failure != nil {
 		return res, errors.Join(err, env.mop(after, task.Name, &res))
 	}
-	if env.look != nil {
+	if env.look != nil { // the container was left for it
 		if err := env.look(ctx, task.Name); err != nil {
 			res.Failure = &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("inspecting the container: %v", err)}
 		}
@@ -183,6 +207,39 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	}
 	env.settle(after, task.Name, &res)
 	return res, nil
+}
+
+// runAPI carries a life through by the REST service.
+func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	}
+	if err := env.rest.answers(ctx); err != nil { // and a connection is open
+		return engine.Result{Failure: &record.Failure{Class: restClass(err), Text: "before the trial: " + err.Error()}}, nil
+	}
+	body, err := env.settings.spec(task)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	oom := wrap.HostOOMWatch()
+	if env.Group != nil {
+		oom = env.Group.OOMWatch()
+	}
+	l := &restLife{r: env.rest, task: task, body: body, look: env.look}
+	res := l.run(ctx)
+	if res.Failure == nil && res.Exit != nil {
+		res.Failure = signalFailure(*res.Exit, task.Stop != nil, oom)
+	}
+	after := context.WithoutCancel(ctx)
+	if res.Events[record.Removed] == 0 {
+		err = env.mop(after, task.Name, &res)
+	} else if res.Failure == nil {
+		env.settle(after, task.Name, &res)
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("running %s: %w", task.Name, ctx.Err()))
+	}
+	return res, err
 }
 
 // Calibrate is documented in engine.Calibrator.
@@ -202,6 +259,12 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		if env.rest != nil {
+			env.rest.close()
+		}
+		if env.service != nil { // it is in the cgroup that Base removes
+			errs = append(errs, env.service.close(ctx))
+		}
 		if env.Base != nil {
 			errs = append(errs, env.Base.Close(ctx))
 		}

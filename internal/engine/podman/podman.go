@@ -1,15 +1,18 @@
-// Package podman measures Podman by its command line, as root and as an
-// ordinary user.
+// Package podman measures Podman by its command line and by its REST service,
+// as root and as an ordinary user.
 //
 // It is opinionated. One `podman run --rm` is what users type and is the
 // default; the level "steps" of the factor client is the same life in three
-// commands (create, start --attach, rm), which tells its phases apart. Images
-// are loaded into the user's own store where no storage driver was asked for,
+// commands (create, start --attach, rm), which tells its phases apart, and
+// "api" is what podman-remote does: the libpod endpoints of a service, the
+// user's where that one answers, else one of ours for as long as the
+// environment. Images are loaded into the user's own store where no storage driver was asked for,
 // since that is what is to be measured; a named driver gets a store of ours,
 // so that the user's never holds two kinds. Container output goes to no log,
-// as for every engine, and PID 1 is the payload. There is no daemon; what
-// stays by design is the pause process of an ordinary user, which is ended
-// only where this run has brought it up.
+// as for every engine, and PID 1 is the payload. There is no daemon but that
+// service, which keeps no state of its own; what stays by design is the pause
+// process of an ordinary user, which is ended only where this run has brought
+// it up.
 package podman
 
 import (
@@ -25,6 +28,7 @@ const Name = "podman"
 const (
 	byRun   = "cli"
 	bySteps = "steps"
+	byAPI   = "api"
 )
 
 // Engine is Podman. See New.
@@ -47,7 +51,7 @@ func (*Engine) Info() engine.Info {
 		Levels: map[string][]string{
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
 			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay},
-			engine.Client:   {byRun, bySteps},
+			engine.Client:   {byRun, bySteps, byAPI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
 			engine.Image:    {"payload", "busybox"},

@@ -118,7 +118,7 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 		left = append(left, found...)
 		errs = append(errs, err, e.letGo(ctx, p))
 	}
-	return left, errors.Join(errs...)
+	return append(left, services(runID)...), errors.Join(errs...)
 }
 
 // used says whether a user has a podman store at all: asking podman would

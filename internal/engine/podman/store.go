@@ -67,7 +67,7 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 	if driver == fuseOverlay {
 		name = overlay
 	}
-	p.ownFrom = len(p.global)
+	p.ownFrom, p.told = len(p.global), true
 	p.global = append(p.global, "--root", p.store.root, "--runroot", run, "--storage-driver", name)
 	if driver == fuseOverlay {
 		path, err := kit.LookPath(fuseOverlay)

@@ -17,7 +17,7 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers clean
+.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-plan bench-read clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -76,6 +76,12 @@ bench-cost: ## what a trial costs us: CPU time, memory, record
 
 bench-drivers: setup-test ## our adapters beside the least that a client of the same engine can do
 	$(GO) run ./internal/bench drivers
+
+bench-plan: ## a plan of 100 000 combinations: under a second
+	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/study
+
+bench-read: ## reading and analysing a million trials: about 3 s on two processors
+	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/analyze
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -11,22 +11,29 @@ import (
 // (an unknown field, an escape, null, a float in an odd form) it leaves to
 // encoding/json, whole, so that both always agree.
 //
-// What a decoded trial points to belongs to the decoder and is used again for
-// the next one.
+// What a decoded trial points to are the decoder's parts, which are used again
+// for the next one.
 type decoder struct {
 	b       []byte
 	i       int
 	strings map[string]string
-	events  map[Event]int64
-	values  map[string]float64
-	steps   []Step
-	exit    int
-	client  Usage
-	host    Disturbance
+	*parts
 }
 
+// parts is what a trial points to.
+type parts struct {
+	events map[Event]int64
+	values map[string]float64
+	steps  []Step
+	exit   int
+	client Usage
+	host   Disturbance
+}
+
+func newParts() *parts { return &parts{events: map[Event]int64{}, values: map[string]float64{}} }
+
 func newDecoder() *decoder {
-	return &decoder{strings: map[string]string{}, events: map[Event]int64{}, values: map[string]float64{}}
+	return &decoder{strings: map[string]string{}, parts: newParts()}
 }
 
 // decode fills t from a line.

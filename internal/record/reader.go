@@ -54,19 +54,16 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 		}
 		defer f.Close()
 		var seen bitset
-		var t Trial
-		dec := newDecoder()
 		sc := newLineScanner(f, path)
-		for sc.next() {
-			if err := dec.decode(sc.line, &t); err != nil {
-				yield(nil, sc.damage(err))
+		for s := range decodeLines(sc) {
+			if s.err == nil && !seen.add(s.trial.Seq) {
+				s.err = errTwice(s.trial.Seq)
+			}
+			if s.err != nil {
+				yield(nil, &DamageError{Path: path, Line: s.number, Err: s.err})
 				return
 			}
-			if !seen.add(t.Seq) {
-				yield(nil, sc.damage(errTwice(t.Seq)))
-				return
-			}
-			if !yield(&t, nil) {
+			if !yield(&s.trial, nil) {
 				return
 			}
 		}

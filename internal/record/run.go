@@ -119,6 +119,9 @@ type Image struct {
 	Digest string `json:"digest"` // of the OCI manifest
 	Tree   string `json:"tree"`   // digest of the content: the same in every format
 	Bytes  int64  `json:"bytes"`  // unpacked, apparent
+	// Facts say what it was made from: distribution, versions of packages,
+	// digest at the registry that it came from.
+	Facts map[string]string `json:"facts,omitempty"`
 }
 
 // Host is what is known of the machine.

@@ -1,10 +1,14 @@
 package cri
 
 import (
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/enginetest"
+	"plimsoll/internal/record"
 )
 
 // TestConformance puts the adapter through everything, against every kind of
@@ -37,4 +41,68 @@ func TestPulls(t *testing.T) {
 				NoDisk: "the CRI tells one size of an image, and what the whole store takes"})
 		})
 	}
+}
+
+// TestGVisor: gVisor either works, under a shim of its own, or is refused in
+// good time with a reason, and then nothing of its pod stays behind.
+func TestGVisor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a pod that hangs takes its whole time limit; left out with -short")
+	}
+	kit := enginetest.Kit(t)
+	e := New()
+	levels := map[string]string{engine.Endpoint: containerd, engine.Runtime: "runsc"}
+	before := podProcesses()
+	began := time.Now()
+	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "gvisor", Levels: levels})
+	took := time.Since(began)
+	if err == nil {
+		t.Logf("gVisor works here: %v", env.Facts())
+		if err := env.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		enginetest.Conformance(t, e, levels, enginetest.Options{Skip: map[string]string{
+			"limits": "the payload is no process of the host's under gVisor"}})
+		return
+	}
+	t.Logf("refused after %v: %v", took.Round(time.Millisecond), err)
+	var ee *engine.Error
+	if !errors.As(err, &ee) || ee.Class != record.Unavailable {
+		t.Errorf("want an error of class %s", record.Unavailable)
+	}
+	if took > gvisorLimit+removeLimit {
+		t.Errorf("it took %v", took)
+	}
+	left, err := e.Leftovers(t.Context(), kit, kit.RunID)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	// The server tears down what was killed in its own time.
+	var rest []string
+	for range 100 {
+		rest = rest[:0]
+		for id, line := range podProcesses() {
+			if before[id] == "" {
+				rest = append(rest, line)
+			}
+		}
+		if len(rest) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("left behind: %q", rest)
+}
+
+// podProcesses are the processes of containerd's pods, by the pods' and
+// containers' ids.
+func podProcesses() map[string]string {
+	found := map[string]string{}
+	for _, pid := range processes() {
+		line := strings.ReplaceAll(commandLine(pid), "\x00", " ")
+		if id := longID.FindString(line); id != "" && strings.Contains(line, "k8s.io") {
+			found[id] = line
+		}
+	}
+	return found
 }

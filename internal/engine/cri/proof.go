@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 // gvisorLimit bounds the first pod under gVisor: with a shim that is not its
 // own, pods have been seen to hang for a minute and more.
-const gvisorLimit = 15 * time.Second
+const gvisorLimit = 12 * time.Second
 
 // prove runs one container and shows by what the server says of it, by what
 // the runtime's program says of itself, and by what the payload sees from
@@ -43,7 +44,7 @@ func (env *environment) prove(ctx context.Context) error {
 	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
 	env.look, env.most = nil, 0
 	if err != nil {
-		return err
+		return env.explain(err)
 	}
 	seen.inside, seen.host = payload.Report, clirun.HostNow()
 	// A pod that no handler was named for runs under the default one, which
@@ -53,6 +54,21 @@ func (env *environment) prove(ctx context.Context) error {
 	env.add(seen.facts())
 	env.add(map[string]string{"client-library": library("k8s.io/cri-api")})
 	return seen.judge(env.spec, env.settings.handler)
+}
+
+// explain adds what is known of a runtime that does not work here.
+func (env *environment) explain(err error) error {
+	var e *engine.Error
+	h := env.state.handlers[env.settings.handler]
+	if env.spec.Level(engine.Runtime) != "runsc" || !errors.As(err, &e) {
+		return err
+	}
+	e.Class = record.Unavailable
+	if strings.HasPrefix(h.Type, "io.containerd.runc.") {
+		e.Text += "; gVisor runs here under runc's shim, which does not see the end of a container inside of gVisor's sandbox: it needs its own"
+		e.Fix = `install containerd-shim-runsc-v1 and set runtime_type = "io.containerd.runsc.v1" for the handler ` + h.Name
+	}
+	return err
 }
 
 // byEvents finds out whether the server's events told of the end of a

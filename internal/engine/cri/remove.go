@@ -7,10 +7,19 @@ import (
 	"regexp"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
+)
+
+// How long a server may take over one call while it removes a pod, and for how
+// long it is asked, before the pod's processes are killed.
+const (
+	callLimit = 3 * time.Second
+	inVain    = 2 * time.Second
 )
 
 // removePod ends and removes a pod of ours with all of its containers, by
@@ -19,53 +28,98 @@ import (
 func (s *server) removePod(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
+	began := time.Now()
 	for {
-		pods, err := s.pods(ctx, "")
+		id, err := s.podByName(ctx, name)
 		if err != nil {
 			return err
 		}
-		found := ""
-		for _, p := range pods {
-			if p.GetMetadata().GetName() == name {
-				found = p.GetId()
-			}
-		}
-		if found == "" {
+		if id == "" {
+			reap(name, nil)
 			return nil
 		}
-		if err = s.removePodByID(ctx, found); err == nil {
+		ids, err := s.removePodByID(ctx, id)
+		if err == nil {
 			return nil
+		}
+		if time.Since(began) > inVain {
+			reap(name, ids)
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the pod %s was still there after %v: %w", name, removeLimit, err)
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
-// removePodByID also kills and removes the containers of the pod.
-func (s *server) removePodByID(ctx context.Context, id string) error {
-	r, err := s.runtime.ListContainers(ctx, &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: id}})
+func (s *server) podByName(ctx context.Context, name string) (id string, err error) {
+	pods, err := s.pods(ctx, "")
 	if err != nil {
-		return s.wrong("listing the containers of the pod "+id, err)
+		return "", err
 	}
-	var errs []error
-	for _, c := range r.GetContainers() {
-		// Removing ends a container that still runs, but on its own terms; a
-		// grace of 0 is ours.
-		_, _ = s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: c.GetId()})
-		if _, err := s.runtime.RemoveContainer(ctx, &v1.RemoveContainerRequest{ContainerId: c.GetId()}); err != nil && !notFound(err) {
-			errs = append(errs, s.wrong("removing the container "+c.GetId(), err))
+	for _, p := range pods {
+		if p.GetMetadata().GetName() == name {
+			return p.GetId(), nil
 		}
 	}
-	if _, err := s.runtime.StopPodSandbox(ctx, &v1.StopPodSandboxRequest{PodSandboxId: id}); err != nil && !notFound(err) {
-		errs = append(errs, s.wrong("stopping the pod "+id, err))
+	return "", nil
+}
+
+// removePodByID also kills and removes the containers of the pod; it gives the
+// ids of all.
+func (s *server) removePodByID(ctx context.Context, id string) (ids []string, err error) {
+	ids = []string{id}
+	r, err := s.runtime.ListContainers(ctx, &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: id}})
+	if err != nil {
+		return ids, s.wrong("listing the containers of the pod "+id, err)
 	}
-	if _, err := s.runtime.RemovePodSandbox(ctx, &v1.RemovePodSandboxRequest{PodSandboxId: id}); err != nil && !notFound(err) {
-		errs = append(errs, s.wrong("removing the pod "+id, err))
+	type call struct {
+		what string
+		do   func(context.Context) error
 	}
-	return errors.Join(errs...)
+	var calls []call
+	for _, c := range r.GetContainers() {
+		id := c.GetId()
+		ids = append(ids, id)
+		// Removing ends a container that still runs, but on the server's terms;
+		// a grace of 0 is ours.
+		calls = append(calls, call{"stopping the container " + id, func(ctx context.Context) error {
+			_, err := s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: id})
+			if status.Code(err) != codes.DeadlineExceeded {
+				return nil // there is a removal, which will say it better
+			}
+			return err
+		}}, call{"removing the container " + id, func(ctx context.Context) error {
+			_, err := s.runtime.RemoveContainer(ctx, &v1.RemoveContainerRequest{ContainerId: id})
+			return err
+		}})
+	}
+	calls = append(calls, call{"stopping the pod " + id, func(ctx context.Context) error {
+		_, err := s.runtime.StopPodSandbox(ctx, &v1.StopPodSandboxRequest{PodSandboxId: id})
+		return err
+	}}, call{"removing the pod " + id, func(ctx context.Context) error {
+		_, err := s.runtime.RemovePodSandbox(ctx, &v1.RemovePodSandboxRequest{PodSandboxId: id})
+		return err
+	}})
+	var errs []error
+	for _, c := range calls {
+		err := within(ctx, callLimit, c.do)
+		if err == nil || notFound(err) {
+			continue
+		}
+		errs = append(errs, s.wrong(c.what, err))
+		if status.Code(err) == codes.DeadlineExceeded {
+			break // the others would hang as well
+		}
+	}
+	return ids, errors.Join(errs...)
+}
+
+func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return do(ctx)
 }
 
 // pods lists the pods that bear our label: a run's, or any run's where the
@@ -145,7 +199,7 @@ func (s *server) leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 	var left []engine.Leftover
 	for _, p := range pods {
 		left = append(left, engine.Leftover{Kind: "pod", Name: p.GetMetadata().GetName(), Remove: s.again(func(ctx context.Context, s *server) error {
-			return s.removePodByID(ctx, p.GetId())
+			return s.removePod(ctx, p.GetMetadata().GetName())
 		})})
 	}
 	tags, err := s.tags(ctx, runID)

@@ -111,6 +111,14 @@ func imageReason(err error) (reason, fix string) {
 	return plain.Error(), e.Fix
 }
 
+// names are the images that the registry serves, sorted.
+func (p *puller) names() []string {
+	if p == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(p.images))
+}
+
 // close ends the registry.
 func (p *puller) close() error {
 	if p == nil {

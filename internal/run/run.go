@@ -254,13 +254,14 @@ func (r *runner) describeImages(ctx context.Context) {
 	for _, im := range r.rec.Images {
 		seen[im.Name] = true
 	}
+	names := r.pulls.names()
 	for _, e := range r.rec.Environments {
-		name := engine.Spec{Levels: e.Levels}.Level(engine.Image)
-		if name == engine.DefaultLevel {
-			name = "payload"
+		if o := r.session.envs[e.ID]; o != nil && !o.virtual {
+			names = append(names, engine.ImageName(engine.Spec{Levels: e.Levels}))
 		}
-		o := r.session.envs[e.ID]
-		if seen[name] || o == nil || o.virtual {
+	}
+	for _, name := range names {
+		if seen[name] {
 			continue
 		}
 		im, err := r.kit.Images.Get(ctx, name)
@@ -269,7 +270,7 @@ func (r *runner) describeImages(ctx context.Context) {
 			continue
 		}
 		seen[name] = true
-		r.rec.Images = append(r.rec.Images, record.Image{Name: im.Name, Digest: im.Digest, Tree: im.Tree, Bytes: im.Bytes})
+		r.rec.Images = append(r.rec.Images, record.Image{Name: im.Name, Digest: im.Digest, Tree: im.Tree, Bytes: im.Bytes, Facts: im.Facts})
 	}
 }
 

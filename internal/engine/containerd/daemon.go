@@ -11,8 +11,10 @@ import (
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/defaults"
+	"github.com/containerd/containerd/v2/pkg/protobuf/types"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/log"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -26,6 +28,7 @@ const (
 	labSocket   = "/run/plimsoll-lab/containerd/containerd.sock"
 	restart     = "systemctl start containerd"
 	askLimit    = 5 * time.Second // of a question that should take milliseconds
+	backLimit   = 2 * time.Second // of a connection to a daemon that is there
 )
 
 // daemon is one containerd.
@@ -69,14 +72,14 @@ func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string,
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	// The client would try again and again for as long as it may.
-	c, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	c, err := dialOnce(ctx, socket)
 	if err != nil {
 		return nil, "", d.wrong("connecting", err)
 	}
 	_ = c.Close()
 	d.Client, err = client.New(socket, client.WithDefaultNamespace(namespace), client.WithTimeout(askLimit),
-		client.WithDefaultRuntime(defaults.DefaultRuntime))
+		client.WithDefaultRuntime(defaults.DefaultRuntime),
+		client.WithExtraDialOpts([]grpc.DialOption{grpc.WithContextDialer(dialOnce)}))
 	if err != nil {
 		return nil, "", d.wrong("connecting", err)
 	}
@@ -88,11 +91,24 @@ func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string,
 	return d, strings.TrimPrefix(v.Version, "v"), nil
 }
 
-// ping sees to it that the connection is open.
+// dialOnce fails at once where nobody listens; the client's own dialer tries
+// again and again for seconds, while a call that is under way waits.
+func dialOnce(ctx context.Context, address string) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimPrefix(address, "unix://"))
+}
+
+// ping sees to it that the connection is open: a daemon that has come back is
+// found at once, and not when the client would try again by itself.
 func (d *daemon) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := context.WithTimeout(ctx, backLimit)
 	defer cancel()
-	_, err := d.Version(ctx)
+	if conn, ok := d.Conn().(*grpc.ClientConn); ok {
+		conn.ResetConnectBackoff()
+	}
+	_, err := d.VersionService().Version(ctx, &types.Empty{}, grpc.WaitForReady(true))
+	if err != nil && ctx.Err() != nil {
+		err = status.Error(codes.Unavailable, err.Error())
+	}
 	return err
 }
 

@@ -54,6 +54,9 @@ func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, f
 			level = defaultStorage
 		}
 		why := plugins.lacks(level)
+		if _, err := kit.LookPath("mkfs.erofs"); why == "" && level == "erofs" && err != nil {
+			return "the program mkfs.erofs, which containerd calls for each layer, is not on the PATH", "apt-get install erofs-utils"
+		}
 		if why == "" {
 			return "", ""
 		}

@@ -131,7 +131,7 @@ func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
 
 // seenAs is the root file system that a payload sees, by snapshotter; one that
 // is missing puts the image on whatever file system it was given.
-var seenAs = map[string]string{"overlayfs": "overlay", "btrfs": "btrfs", "zfs": "zfs", "fuse-overlayfs": "fuse.fuse-overlayfs"}
+var seenAs = map[string]string{"overlayfs": "overlay", "erofs": "overlay", "btrfs": "btrfs", "zfs": "zfs", "fuse-overlayfs": "fuse.fuse-overlayfs"}
 
 // judgeStorage trusts the mount seen from inside more than the daemon's word.
 func (e *evidence) judgeStorage(want string, wrong func(string, ...any) error) error {
@@ -145,8 +145,8 @@ func (e *evidence) judgeStorage(want string, wrong func(string, ...any) error) e
 	if as, ok := seenAs[want]; ok && as != fs {
 		return wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", want, fs)
 	}
-	if want == "native" && fs == "overlay" {
-		return wrong("asked for the snapshotter native, and the payload saw an overlay")
+	if seenAs[want] == "" && fs == "overlay" {
+		return wrong("asked for the snapshotter %s, and the payload saw an overlay", want)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func open(ctx context.Context, kit *engine.Kit, spec engine.Spec, e *environment
 	if err != nil {
 		return nil, closeAfter(ctx, e, err)
 	}
-	e.AddFacts(map[string]string{"version": kernel(), "pid": payload.Report["pid"]})
+	e.AddFacts(map[string]string{"version": kernel(), "pid": payload.Report["pid"], "cgroup": wrap.Version()})
 	return e, nil
 }
 

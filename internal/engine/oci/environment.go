@@ -90,7 +90,9 @@ func (e *environment) prepare(ctx context.Context, v string) error {
 		network = "host"
 	}
 	e.AddFacts(map[string]string{"version": v, "runtime": e.program.name, "runtime-path": e.path, "client": client,
-		"network": network, "storage": "directory", "seccomp": "off", "rootless": "no"})
+		"runtime-version": v, "network": network, "storage": "directory", "seccomp": "off", "rootless": "no", "user": "root",
+		"cgroup": wrap.Version(), "cgroup-driver": wrap.Driver,
+		"init": "none", "log": "none", "daemon": "none", "image-store": "none", "apparmor": "off"})
 	if e.Spec.Limits == (engine.Limits{}) {
 		e.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "no limits were asked for"})
 	} else {
@@ -158,6 +160,25 @@ func (e *environment) command(args ...string) probe.Command {
 
 func (e *environment) env() []string {
 	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"}
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	return errors.Join(e.Base.Close(ctx), removeNullNet(e.options.root))
+}
+
+// removeNullNet takes away what gVisor since 2026 mounts in its state directory
+// when it is told to have no network: an empty network namespace, kept for the
+// next container. It makes another one where there is none.
+func removeNullNet(root string) error {
+	path := filepath.Join(root, "null-netns")
+	if err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT { //nolint:errorlint //  an errno
+		return fmt.Errorf("unmounting %s: %w", path, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Run is documented in engine.Environment.

@@ -2,10 +2,12 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
@@ -47,9 +49,11 @@ func (e *environment) plan(task engine.Task, dir string, oneCall bool) clirun.Pl
 }
 
 // clear removes a container after a failure, whatever state it is in. A
-// container that the runtime does not know is no error.
+// container that the runtime does not know is no error. Runtimes wait for a
+// part of a second until the cgroup of what they killed is empty, then leave it
+// and say nothing.
 func (e *environment) clear(ctx context.Context, name string) error {
 	args := append(e.program.global(e.options), "delete", "--force", name)
 	_, err := tool(ctx, e.path, args...)
-	return stillThere(filepath.Join(e.options.root, name), err)
+	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), wrap.RemoveNamed(ctx, name))
 }

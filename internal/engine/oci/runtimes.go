@@ -97,11 +97,21 @@ func version(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v := versionNumber.FindString(out)
-	if v == "" {
+	return parseVersion(path, out)
+}
+
+// parseVersion reads the first line; further ones are of other things, such as
+// the specification. A runtime that was built without its number says a word.
+func parseVersion(path, out string) (string, error) {
+	line, _, _ := strings.Cut(out, "\n")
+	if v := versionNumber.FindString(line); v != "" {
+		return v, nil
+	}
+	words := strings.Fields(line)
+	if len(words) < 2 {
 		return "", fmt.Errorf("%s --version tells no version: %q", path, out)
 	}
-	return v, nil
+	return words[len(words)-1], nil
 }
 
 // platforms are runsc's platforms that need no virtual machine and that this

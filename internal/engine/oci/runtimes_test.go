@@ -65,3 +65,20 @@ func TestConfig(t *testing.T) {
 		t.Errorf("limits %d/%d, %d", *r.CPU.Quota, *r.CPU.Period, *r.Memory.Limit)
 	}
 }
+
+func TestParseVersion(t *testing.T) {
+	for out, want := range map[string]string{
+		"runc version 1.1.5+ds1\ncommit: x\nspec: 1.0.2-dev\ngo: go1.19.8\n": "1.1.5+ds1",
+		"crun version 1.8.1\ncommit: f8a0\n":                                 "1.8.1",
+		"youki version: 0.7.0\ncommit: 0.7.0\n":                              "0.7.0",
+		"runsc version release-20221212.0\nspec: 1.0.2\n":                    "20221212.0",
+		// What `go install` makes has no number; the specification's is not it.
+		"runsc version VERSION_MISSING\nspec: 1.2.1\n": "VERSION_MISSING",
+		"": "",
+	} {
+		got, err := parseVersion("x", out)
+		if got != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %q, %v; want %q", out, got, err, want)
+		}
+	}
+}

@@ -161,7 +161,7 @@ func (c *Cgroup) Remove(ctx context.Context) error {
 func (d groupDir) remove(ctx context.Context) error {
 	killed := ""
 	for deadline := time.Now().Add(removeLimit); ; {
-		err := os.Remove(d.path)
+		err := removeGroup(d.path)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -186,18 +186,54 @@ func (d groupDir) remove(ctx context.Context) error {
 	return nil
 }
 
-// kill ends whatever is in the group and names it.
+// removeGroup removes a group; one that a runtime has made may have groups of
+// the container's own below it, which go first.
+func removeGroup(dir string) error {
+	err := os.Remove(dir)
+	if !errors.Is(err, syscall.EBUSY) {
+		return err
+	}
+	below, _ := filepath.Glob(filepath.Join(dir, "*", "cgroup.procs"))
+	for _, procs := range below {
+		if err := removeGroup(filepath.Dir(procs)); err != nil {
+			return err
+		}
+	}
+	if len(below) == 0 {
+		return err
+	}
+	return os.Remove(dir)
+}
+
+// kill ends whatever is in the group and below it, and names it.
 func (d groupDir) kill() string {
 	var names []string
-	for _, pid := range d.pids() {
-		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(comm)), pid))
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	_ = filepath.WalkDir(d.path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return nil //nolint:nilerr //  a group that is going away has nobody to be killed
+		}
+		for _, pid := range (groupDir{path: path}).pids() {
+			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+			names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(comm)), pid))
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		return nil
+	})
+	// On v2 this also reaches those who are being forked meanwhile, and those
+	// of other pid namespaces.
+	if !d.hasUs() {
+		_ = os.WriteFile(filepath.Join(d.path, "cgroup.kill"), []byte("1"), 0)
 	}
 	if names == nil {
 		return "nothing that can be seen"
 	}
 	return strings.Join(names, ", ")
+}
+
+// hasUs says whether we are in the group or below it.
+func (d groupDir) hasUs() bool {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	return err != nil || strings.Contains(string(text), "/"+filepath.Base(d.path))
 }
 
 func (d groupDir) pids() []int {

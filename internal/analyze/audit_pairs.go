@@ -20,7 +20,7 @@ var brings = map[string][]string{
 	"endpoint": {"version", "daemon", "image-store", "cgroup-path", "runtime-path"},
 	"runtime": {"runtime", "runtime-version", "runtime-path", "runtime-program", "default-runtime", "platform", "version",
 		"kernel", "clock"},
-	"storage":       {"storage", "storage-on", "root-fs", "store", "image-store", "root", "daemon", "host", "graph-root"},
+	"storage":       {"storage", "storage-on", "storage-pool", "storage-version", "root-fs", "store", "image-store", "root", "daemon", "host", "graph-root"},
 	"client":        {"client", "client-library", "cli", "cli-version", "cli-config", "api-version"},
 	"network":       {"network", "network-backend", "ns.net", "flags"},
 	"rootless":      {"rootless", "user", "store", "host", "daemon", "ulimits", "ns.user", "uid-map", "gid-map", "cgroup-path", "flags"},

@@ -20,6 +20,7 @@ import (
 type insider struct {
 	runID string
 	host  map[string]string // the host's namespaces, by kind
+	boot  string            // the host's boot id
 }
 
 var namespaceKinds = []string{"mnt", "pid", "net", "ipc", "uts", "user", "cgroup", "time"}
@@ -36,6 +37,11 @@ func newInsider(runID string) (*insider, error) {
 		}
 		i.host[kind] = strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]")
 	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return nil, fmt.Errorf("reading our own boot id: %w", err)
+	}
+	i.boot = strings.TrimSpace(string(boot))
 	return i, nil
 }
 
@@ -82,6 +88,11 @@ func (i *insider) read(env string, report map[string]string) record.Inside {
 		switch {
 		case strings.HasPrefix(key, "cgroup."):
 			groups = append(groups, strings.TrimPrefix(key, "cgroup.")+"="+i.anonymous(report[key]))
+		case key == "boot_id": // LXC gives every container one of its own
+			in.More[key] = "own"
+			if report[key] == i.boot {
+				in.More[key] = "host"
+			}
 		case !isFleeting(key):
 			in.More[key] = i.anonymous(report[key])
 		}

@@ -101,6 +101,13 @@ func TestInside(t *testing.T) {
 	if a.Cgroup != "cpu=/* memory=/docker/*" || a.Root != "overlay rw" || a.More["limit.memory.max"] != "1000" {
 		t.Errorf("%+v", a)
 	}
+	// LXC gives every container a boot id of its own.
+	i.boot = "x"
+	for id, want := range map[string]string{"x": "host", "y": "own"} {
+		if got := i.read("e", map[string]string{"boot_id": id}).More["boot_id"]; got != want {
+			t.Errorf("boot id %s: %q, want %q", id, got, want)
+		}
+	}
 	for key := range a.More {
 		if key == "pid" || strings.HasPrefix(key, "clock.") {
 			t.Errorf("%s differs from trial to trial and is kept", key)

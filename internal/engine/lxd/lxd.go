@@ -66,6 +66,7 @@ func (e *Engine) Info() engine.Info {
 	return engine.Info{
 		Name: e.name, Title: e.title, Detached: true,
 		Levels: map[string][]string{
+			engine.Runtime:  {"lxc"},
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
 			engine.Client:   {byAPI, byCLI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},

@@ -28,6 +28,7 @@ func All() []engine.Engine {
 		baseline.Floor{},
 		oci.New(),
 		docker.New(),
+		docker.Balena(),
 		podman.New(),
 		containerd.New(),
 		cri.New(),

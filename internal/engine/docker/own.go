@@ -31,7 +31,7 @@ type ownDaemon struct {
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
 
 func (o *ownDaemon) facts() map[string]string {
-	f := map[string]string{"daemon": private.Fact}
+	f := map[string]string{"daemon": private.Fact, "registry": "relayed into the daemon's network namespace"}
 	if o.fs != nil {
 		f["storage-device"] = "loop"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (d *daemon) oomKilled(ctx context.Context, name string, since time.Time) bo
 	defer cancel()
 	until := time.Now()
 	res := d.Events(ctx, client.EventsListOptions{
-		Since: stamp(since.Add(-time.Second)), Until: stamp(until),
+		Since: eventTime(since.Add(-time.Second)), Until: eventTime(until),
 		Filters: client.Filters{}.Add("type", string(events.ContainerEventType)).
 			Add("event", string(events.ActionOOM)).Add("container", name),
 	})
@@ -87,7 +88,7 @@ func (d *daemon) oomKilled(ctx context.Context, name string, since time.Time) bo
 	}
 }
 
-func stamp(t time.Time) string {
+func eventTime(t time.Time) string {
 	return strconv.FormatInt(t.Unix(), 10) + fmt.Sprintf(".%09d", t.Nanosecond())
 }
 
@@ -134,22 +135,21 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 // tagPrefix is what all of our images are called.
 const tagPrefix = "localhost/plimsoll/"
 
+// pulledTag is what images are called that come from the registry of a run.
+var pulledTag = regexp.MustCompile(`^127\.0\.0\.1:\d+/plimsoll/[^/:]+:([a-z0-9]{8})$`)
+
 // tags lists our images' tags, of one run or of any.
 func (d *daemon) tags(ctx context.Context, runID string) ([]string, error) {
-	pattern := tagPrefix + "*"
-	if runID != "" {
-		pattern += ":" + runID
-	}
-	list, err := d.ImageList(ctx, client.ImageListOptions{Filters: client.Filters{}.Add("reference", pattern)})
+	list, err := d.ImageList(ctx, client.ImageListOptions{})
 	if err != nil {
 		return nil, d.wrong("listing the images of ours", err)
 	}
 	var tags []string
 	for _, img := range list.Items {
 		for _, tag := range img.RepoTags {
-			// A newer daemon gives every tag of a matching image, and two
-			// runs share one image.
-			if strings.HasPrefix(tag, tagPrefix) && (runID == "" || strings.HasSuffix(tag, ":"+runID)) {
+			// Two runs may share one image, each with a tag of its own.
+			ours := strings.HasPrefix(tag, tagPrefix) || pulledTag.MatchString(tag)
+			if ours && (runID == "" || strings.HasSuffix(tag, ":"+runID)) {
 				tags = append(tags, tag)
 			}
 		}

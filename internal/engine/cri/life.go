@@ -34,6 +34,10 @@ type life struct {
 	// removed: never in a trial, only for the proof.
 	look func(ctx context.Context, pod, container string) error
 
+	// watched, where given, is called with the container's id when its end can
+	// be told: for tests.
+	watched func(container string)
+
 	res   engine.Result
 	phase string // what is being done, for messages
 	pod   string // ids; empty until they are known
@@ -79,6 +83,7 @@ func (l *life) live(ctx context.Context) error {
 	if err := l.up(ctx); err != nil {
 		return err
 	}
+	l.watch(ctx)
 	if l.task.Stop != nil {
 		l.phase = "waiting for the payload's first byte"
 		if err := l.stop(ctx, l.log.out.Ready(), l.task.Stop.Grace); err != nil {
@@ -115,6 +120,9 @@ func (l *life) up(ctx context.Context) error {
 	if l.events != nil {
 		l.end = l.events.await(l.ctr)
 	}
+	if l.watched != nil {
+		l.watched(l.ctr)
+	}
 
 	l.phase = "starting the container"
 	ev[record.Start] = stamp.Now()
@@ -124,18 +132,18 @@ func (l *life) up(ctx context.Context) error {
 		return err
 	}
 	ev[record.Started] = at
-	if l.events == nil {
-		l.end = l.poll(ctx)
-	}
 	return nil
 }
 
-// poll asks beside whatever else is done, and says by a step how well the
-// end's time is known.
-func (l *life) poll(ctx context.Context) <-chan ended {
+// watch asks for the container's end beside whatever else is done, where
+// nobody tells of it, until it has come or ctx is over.
+func (l *life) watch(ctx context.Context) {
+	if l.events != nil {
+		return
+	}
 	c := make(chan ended, 1)
 	go func() { c <- l.s.pollEnd(ctx, l.ctr) }()
-	return c
+	l.end = c
 }
 
 var errNotReady = errors.New("the payload ended before it was asked to stop")

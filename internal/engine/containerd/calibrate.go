@@ -23,6 +23,9 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	if f := env.ready(ctx); f != nil {
 		return nil, fmt.Errorf("exchanging clocks with %s: %s", task.Name, f.Text)
 	}
+	if env.cli != nil {
+		return env.calibrateCLI(ctx, task, rounds)
+	}
 	in, out := io.Pipe()
 	x := &exchange{rounds: rounds, to: out, answers: make(chan answer, 1)}
 	running := make(chan client.Task, 1)

@@ -49,7 +49,7 @@ func (*Engine) Info() engine.Info {
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
-			engine.Client:   {byAPI},
+			engine.Client:   {byAPI, byCLI},
 			engine.Network:  {"none", "host"},
 			engine.Rootless: {"no"},
 			engine.Image:    {"payload", "busybox"},
@@ -59,7 +59,11 @@ func (*Engine) Info() engine.Info {
 	}
 }
 
-const byAPI = "api"
+// The levels of the factor client.
+const (
+	byAPI = "api"
+	byCLI = "cli" // the program ctr
+)
 
 // runtimeLevels are the runtimes that a study can ask for by name.
 var runtimeLevels = []string{"runc", "crun", "youki", "runsc", "kata"}

@@ -127,9 +127,14 @@ func class(err error) record.Class {
 	case errdefs.IsNotImplemented(err):
 		return record.Unsupported
 	}
-	return clirun.Classify(err.Error(), []clirun.Pattern{
-		{Text: "parent snapshot", Class: record.Unavailable}, // … does not exist: the image is gone
-	})
+	return clirun.Classify(err.Error(), patterns)
+}
+
+// patterns are pieces of containerd's messages with what they stand for.
+var patterns = []clirun.Pattern{
+	{Text: "parent snapshot", Class: record.Unavailable}, // … does not exist: the image is gone
+	{Text: "error reading from server: eof", Class: record.Unavailable},
+	{Text: `image "localhost/plimsoll/`, Class: record.Unavailable}, // …: not found
 }
 
 // wrong makes an engine.Error of an error of the client. What is a participle

@@ -21,7 +21,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		}
 		return det
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }() // a connection that was only read from
 	det := engine.Detection{Usable: true, Version: version, Where: d.socket, Levels: map[string][]engine.Level{}}
 	plugins, err := d.plugins(ctx)
 	if err != nil {
@@ -63,6 +63,10 @@ func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, f
 		if err := canStart(kit, level); err != nil {
 			reason, fix = engine.Reason(err)
 			return why + "; " + reason, fix
+		}
+	case engine.Client:
+		if _, err := kit.LookPath("ctr"); level == byCLI && err != nil {
+			return "the program ctr is not on the PATH", "apt-get install containerd"
 		}
 	case engine.Driver:
 		if _, err := os.Stat("/run/systemd/system"); level == "systemd" && err != nil {

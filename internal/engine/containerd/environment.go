@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	runc "github.com/containerd/containerd/api/types/runc/options"
+	runtimeoptions "github.com/containerd/containerd/api/types/runtimeoptions/v1"
 	"github.com/containerd/containerd/v2/client"
 
 	"plimsoll/internal/engine"
@@ -23,6 +25,7 @@ type environment struct {
 	runtime  ociRuntime
 	settings settings
 	oom      *oomWatch
+	cli      *commandLine // of the level cli only
 	facts    map[string]string
 
 	// look, where given, is called when a container has ended, before it is
@@ -85,9 +88,21 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		seccompOff: spec.Level(engine.Seccomp) == "off", systemd: spec.Level(engine.Driver) == "systemd",
 		cgroupNS: cgroupNamespaces(), swapToo: limitsSwap(), limits: spec.Limits,
 	}
+	switch o := options.(type) {
+	case *runc.Options:
+		env.settings.program = o.BinaryName
+	case *runtimeoptions.Options:
+		env.settings.config = o.ConfigPath
+	}
 	env.add(limitFacts(spec.Limits))
 	env.oom = watchOOM(d)
 	env.release = append(env.release, env.oom.close)
+	if spec.Level(engine.Client) == byCLI {
+		if env.cli, err = newCommandLine(ctx, kit, spec, d); err != nil {
+			return err
+		}
+		env.release = append(env.release, env.cli.Close)
+	}
 	return env.prove(ctx)
 }
 
@@ -145,11 +160,17 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f := env.ready(ctx); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	res := env.live(ctx, &life{task: task, look: env.look})
-	if ctx.Err() != nil {
+	var res engine.Result
+	var err error
+	if env.cli != nil {
+		res, err = env.runCLI(ctx, task)
+	} else {
+		res = env.live(ctx, &life{task: task, look: env.look})
+	}
+	if err == nil && ctx.Err() != nil {
 		return res, fmt.Errorf("running %s: %w", task.Name, ctx.Err())
 	}
-	return res, nil
+	return res, err
 }
 
 // live carries a life out and judges it.

@@ -65,10 +65,11 @@ func wantNothingLeft(t *testing.T, kit *engine.Kit) {
 
 // TestFaults are faults within one's own containers.
 func TestFaults(t *testing.T) {
-	for _, runtime := range []string{"runc", "crun"} {
-		t.Run(runtime, func(t *testing.T) {
+	for _, c := range []struct{ client, runtime string }{{byAPI, "runc"}, {byAPI, "crun"}, {byCLI, "runc"}} {
+		t.Run(c.client+" "+c.runtime, func(t *testing.T) {
 			kit := enginetest.Kit(t)
-			env := open(t, kit, map[string]string{engine.Runtime: runtime, engine.Image: "busybox"}, engine.Limits{MemoryBytes: 64 << 20})
+			env := open(t, kit, map[string]string{engine.Client: c.client, engine.Runtime: c.runtime, engine.Image: "busybox"},
+				engine.Limits{MemoryBytes: 64 << 20})
 			run := func(what string, task engine.Task, class record.Class, words ...string) {
 				t.Helper()
 				res, err := env.Run(t.Context(), task)

@@ -126,7 +126,7 @@ func (d *daemon) remover(kit *engine.Kit, remove func(context.Context, *daemon) 
 		if err != nil {
 			return err
 		}
-		defer d.Close()
+		defer func() { _ = d.Close() }() // what was to be done is done
 		return remove(ctx, d)
 	}
 }

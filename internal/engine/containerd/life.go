@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"syscall"
 
@@ -262,9 +261,4 @@ func signalFailure(status int, stopped bool) *record.Failure {
 		return nil
 	}
 	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
-}
-
-// removeFIFOs takes away what a broken life left of its FIFOs.
-func removeFIFOs(kit *engine.Kit) error {
-	return os.RemoveAll(filepath.Join(kit.Dir, fifoDir))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -105,11 +104,9 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter string) (*ownDaemon
 // configuration is that of a containerd with nothing but what a native client
 // needs. 1.x reads version 2 of the format, 2.x reads it too.
 func configuration(ctx context.Context, program, dir, snapshotter, fsPath string) string {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
 	format := 2
-	if out, err := exec.CommandContext(ctx, program, "--version").Output(); err == nil {
-		if f := strings.Fields(string(out)); len(f) > 2 && strings.HasPrefix(strings.TrimPrefix(f[2], "v"), "2.") {
+	if out, err := tool(ctx, program, "--version"); err == nil {
+		if f := strings.Fields(out); len(f) > 2 && strings.HasPrefix(strings.TrimPrefix(f[2], "v"), "2.") {
 			format = 3
 		}
 	}

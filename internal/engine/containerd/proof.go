@@ -39,6 +39,10 @@ func (env *environment) prove(ctx context.Context) error {
 	}
 	seen.inside = payload.Report
 	env.add(seen.facts(env.spec))
+	if env.cli != nil {
+		delete(env.facts, "client-library")
+		env.add(env.cli.facts(ctx))
+	}
 	return seen.judge(env.spec, env.runtime)
 }
 

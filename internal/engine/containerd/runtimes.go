@@ -114,19 +114,25 @@ func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) itself {
 	if id.path == "" {
 		return id
 	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, id.path, "--version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := tool(ctx, id.path, "--version")
 	if err != nil {
 		return id
 	}
-	line, _, _ := strings.Cut(string(out), "\n")
+	line, _, _ := strings.Cut(out, "\n")
 	if words := strings.Fields(line); len(words) > 1 {
 		id.program, id.version = words[0], words[len(words)-1]
 	}
 	return id
+}
+
+// tool runs a command that is not measured.
+func tool(ctx context.Context, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	return string(out), err
 }
 
 // stateRoot is where the shim has a runtime keep the state of its containers.

@@ -21,7 +21,9 @@ type settings struct {
 	snapshotter string
 	runID       string
 	shim        string
-	options     any // of the shim
+	options     any    // of the shim
+	program     string // what the options name as the runtime, for ctr
+	config      string // the shim's configuration file, for ctr
 	hostNet     bool
 	seccompOff  bool
 	systemd     bool
@@ -54,13 +56,9 @@ func (s *settings) container(task engine.Task) []client.NewContainerOpts {
 // The image's user and groups are not looked up, for which a client mounts the
 // image in its own namespace: our images run as root.
 func (s *settings) spec(task engine.Task) []oci.SpecOpts {
-	group := "/" + task.Name
-	if s.systemd {
-		group = "system.slice:plimsoll:" + task.Name
-	}
 	opts := []oci.SpecOpts{
 		oci.WithDefaultUnixDevices, oci.WithoutRunMount, oci.WithNewPrivileges,
-		oci.WithHostname(hostname(task.Name)), oci.WithCgroup(group),
+		oci.WithHostname(hostname(task.Name)), oci.WithCgroup(s.cgroup(task.Name)),
 		oci.WithEnv(s.imageEnv), oci.WithEnv(task.Env), oci.WithProcessArgs(task.Argv...),
 		oci.WithMounts([]specs.Mount{{Destination: "/sys/fs/cgroup", Type: "cgroup", Source: "cgroup",
 			Options: []string{"ro", "nosuid", "noexec", "nodev"}}}),
@@ -86,6 +84,15 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 		opts = append(opts, oci.WithCPUCFS(int64(s.limits.CPUs*period), period))
 	}
 	return opts
+}
+
+// cgroup is a container's, at the top of the hierarchy: one below a group of
+// ours would leave that behind.
+func (s *settings) cgroup(name string) string {
+	if s.systemd {
+		return "system.slice:plimsoll:" + name
+	}
+	return "/" + name
 }
 
 func asDocker(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {

@@ -1,0 +1,146 @@
+package containerd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// commandLine is the program ctr, run by the launcher: `ctr run --rm` is a
+// container's whole life, and its end is the removal, so that exit and removed
+// are one stamp. ctr's own configuration of a container stays, but for the
+// flags that bring it to that of the level api: /run is a tmpfs, the limit of
+// open files is 1024, and the host's name is seen.
+type commandLine struct {
+	*clirun.Base
+	path   string
+	socket string
+	fifos  string
+}
+
+func newCommandLine(ctx context.Context, kit *engine.Kit, spec engine.Spec, d *daemon) (*commandLine, error) {
+	path, err := kit.LookPath("ctr")
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: "finding the program ctr", Fix: "apt-get install containerd", Err: err}
+	}
+	base, err := clirun.NewBase(ctx, kit, spec, false)
+	if err != nil {
+		return nil, err
+	}
+	return &commandLine{Base: base, path: path, socket: d.socket, fifos: filepath.Join(kit.Dir, fifoDir)}, nil
+}
+
+func (c *commandLine) command(args ...string) probe.Command {
+	argv := append([]string{c.path, "--address", c.socket, "--namespace", namespace}, args...)
+	return probe.Command{Argv: argv, Env: []string{clirun.Path}}
+}
+
+// args are the settings for `ctr run`.
+func (s *settings) args(task engine.Task, fifos string, more ...string) []string {
+	args := append([]string{"run"}, more...)
+	args = append(args, "--fifo-dir", fifos, "--snapshotter", s.snapshotter, "--runtime", s.shim,
+		"--label", engine.Label+"="+s.runID, "--allow-new-privs")
+	if s.program != "" {
+		args = append(args, "--runc-binary", s.program)
+	}
+	if s.config != "" {
+		args = append(args, "--runtime-config-path", s.config)
+	}
+	if s.systemd {
+		args = append(args, "--runc-systemd-cgroup")
+	}
+	args = append(args, "--cgroup", s.cgroup(task.Name))
+	if s.hostNet {
+		args = append(args, "--net-host")
+	}
+	if !s.seccompOff {
+		args = append(args, "--seccomp")
+	}
+	if s.limits.CPUs > 0 {
+		args = append(args, "--cpus", strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
+	}
+	if s.limits.MemoryBytes > 0 {
+		args = append(args, "--memory-limit", strconv.FormatInt(s.limits.MemoryBytes, 10))
+	}
+	for _, kv := range task.Env {
+		args = append(args, "--env", kv)
+	}
+	return append(append(args, s.image.Name(), task.Name), task.Argv...)
+}
+
+// runCLI is one `ctr run`.
+func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
+	c := env.cli
+	remove := []string{"--rm"}
+	if env.look != nil {
+		remove = nil // the proof looks at the container first
+	}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, c.fifos, remove...)...), Begin: record.Request, End: record.Removed}
+	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
+		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
+		Patterns: patterns}
+	if task.Stop != nil {
+		plan.Steps[0].Cmd.Background = true
+		term, kill := c.command("task", "kill", "-s", "SIGTERM", task.Name), c.command("task", "kill", "-s", "SIGKILL", task.Name)
+		term.Await, kill.Await, kill.Grace = probe.AwaitReady, probe.AwaitGrace, task.Stop.Grace
+		plan.Steps = append(plan.Steps, clirun.Step{Cmd: term, Begin: record.Stop, Name: "signalled"},
+			clirun.Step{Cmd: kill, MayFail: true, Name: "killed"})
+	}
+	res, err := c.Run(ctx, plan)
+	if err == nil && res.Failure == nil && env.look == nil {
+		env.settle(ctx, task.Name, &res)
+		return res, nil
+	}
+	if err == nil && res.Failure == nil {
+		res.Failure = env.lookAt(ctx, task.Name)
+	}
+	// Either the client was killed, or it was told not to remove.
+	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
+		env.left = append(env.left, task.Name)
+		if res.Failure != nil {
+			res.Failure.Text += "; " + notRemoved(rerr)
+		}
+	}
+	if rerr := os.RemoveAll(c.fifos); rerr != nil && err == nil && res.Failure == nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: "removing the FIFOs: " + rerr.Error()}
+	}
+	return res, err
+}
+
+func (env *environment) lookAt(ctx context.Context, name string) *record.Failure {
+	c, err := env.d.LoadContainer(ctx, name)
+	if err == nil {
+		err = env.look(ctx, c)
+	}
+	if err != nil {
+		return env.d.failure("looking at the container", err)
+	}
+	return nil
+}
+
+// calibrateCLI holds the clock exchange by the command line.
+func (env *environment) calibrateCLI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, env.cli.fifos, "--rm")...), rounds)
+	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
+		env.left = append(env.left, task.Name)
+	}
+	return offsets, err
+}
+
+// facts say which program it is: its version need not be the daemon's.
+func (c *commandLine) facts(ctx context.Context) map[string]string {
+	facts := map[string]string{"client": byCLI, "cli": c.path, "swap": "ctr sets no limit"}
+	if out, err := tool(ctx, c.path, "--version"); err == nil {
+		if f := strings.Fields(out); len(f) > 2 {
+			facts["cli-version"] = f[2]
+		}
+	}
+	return facts
+}

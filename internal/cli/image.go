@@ -1,7 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -12,32 +18,90 @@ import (
 
 func imageCommand(w World) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "image",
-		Short:   "List the workload images, or build one",
-		Example: "  plimsoll image list\n  plimsoll image build payload --as squashfs",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "image",
+		Short: "List, build, fetch and remove the images that engines start, and say what they take",
+		Example: `  plimsoll image list
+  plimsoll image build debian
+  plimsoll image pull alpine:3
+  plimsoll image sizes busybox`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(imageList(w), imageBuild(w))
+	c.AddCommand(imageList(w), imageShow(w), imageBuild(w), imagePull(w), imageRemove(w), imageSizes(w))
 	return c
+}
+
+// store is the image store outside of any run.
+func (s *setting) store() *image.Store {
+	return image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath})
+}
+
+// imageRow is an image as list and show give it.
+type imageRow struct {
+	image.Description
+	State  string
+	Reason string `json:",omitempty"`
+	Fix    string `json:",omitempty"`
+	Digest string `json:",omitempty"`
+	Tree   string `json:",omitempty"`
+	Bytes  int64  `json:",omitempty"`
+}
+
+func rowOf(ctx context.Context, store *image.Store, d image.Description) (imageRow, error) {
+	r := imageRow{Description: d}
+	st, err := store.State(d.Name)
+	if err != nil {
+		return r, fail(Failed, "%w", err)
+	}
+	r.State, r.Reason, r.Fix = st.State, st.Reason, st.Fix
+	if st.State != image.Ready {
+		return r, nil
+	}
+	im, _, err := store.Peek(ctx, d.Name)
+	if err != nil {
+		r.State, r.Reason = image.Unavailable, err.Error()
+		return r, nil
+	}
+	r.Digest, r.Tree, r.Bytes = im.Digest, im.Tree, im.Bytes
+	return r, nil
 }
 
 func imageList(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "List the workload images",
+		Short:   "List the images, with their state, size and digest",
 		Args:    cobra.NoArgs,
 		Example: "  plimsoll image list --format json",
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			store := s.store()
 			all := image.List()
+			fetched, err := store.Fetched()
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			for _, ref := range fetched {
+				all = append(all, image.Description{Name: ref, What: "an image by reference", How: "plimsoll image pull " + ref})
+			}
+			var rows []imageRow
+			for _, d := range all {
+				r, err := rowOf(cmd.Context(), store, d)
+				if err != nil {
+					return err
+				}
+				rows = append(rows, r)
+			}
 			if format == "json" {
-				return printJSON(w.Stdout, all)
+				return printJSON(w.Stdout, rows)
 			}
 			tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(tw, "IMAGE\tWHAT IT IS\tHOW IT IS BUILT")
-			for _, d := range all {
-				fmt.Fprintf(tw, "%s\t%s\t%s\n", d.Name, d.What, d.How)
+			fmt.Fprintln(tw, "IMAGE\tSTATE\tUNPACKED\tDIGEST\tWHAT IT IS")
+			for _, r := range rows {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", r.Name, r.State, sizeText(r.Bytes), dash(shortDigest(r.Digest)), r.What)
 			}
 			return tw.Flush()
 		},
@@ -46,40 +110,202 @@ func imageList(w World) *cobra.Command {
 	return c
 }
 
-func imageBuild(w World) *cobra.Command {
+func imageShow(w World) *cobra.Command {
 	format := "text"
-	as := string(image.Directory)
 	c := &cobra.Command{
-		Use:     "build NAME",
-		Short:   "Build a workload image in one of the engines' formats, and say where it lies",
+		Use:     "show NAME",
+		Short:   "Show what an image is made of, and in which formats it is at hand",
 		Args:    cobra.ExactArgs(1),
-		Example: "  plimsoll image build payload --as oci-layout",
+		Example: "  plimsoll image show debian",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := newSetting(w)
 			if err != nil {
 				return err
 			}
-			store := image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: w.LookPath})
-			im, err := store.Get(cmd.Context(), args[0])
+			store := s.store()
+			d, err := image.Describe(args[0])
 			if err != nil {
-				return fail(Failed, "%w", err)
+				return &exitError{status: Usage, err: err}
 			}
-			path, err := store.Path(cmd.Context(), args[0], image.Format(as))
+			r, err := rowOf(cmd.Context(), store, d)
 			if err != nil {
-				return fail(Failed, "%w", err)
+				return err
+			}
+			out := struct {
+				imageRow
+				Facts    map[string]string `json:",omitempty"`
+				Packages map[string]string `json:",omitempty"`
+				Formats  []image.Packed    `json:",omitempty"`
+			}{imageRow: r}
+			if r.State == image.Ready {
+				st, err := store.State(r.Name)
+				if err != nil {
+					return fail(Failed, "%w", err)
+				}
+				_, packed, err := store.Peek(cmd.Context(), r.Name)
+				if err != nil {
+					return fail(Failed, "%w", err)
+				}
+				out.Facts, out.Packages, out.Formats = st.Facts, st.Packages, packed
 			}
 			if format == "json" {
-				return printJSON(w.Stdout, struct {
-					image.Image
-					Format string
-					Path   string
-				}{im, as, path})
+				return printJSON(w.Stdout, out)
 			}
-			fmt.Fprintf(w.Stdout, "%s\n  digest  %s\n  content %s, %d bytes unpacked\n", path, im.Digest, im.Tree, im.Bytes)
+			printRow(w.Stdout, r)
+			for _, k := range slices.Sorted(maps.Keys(out.Facts)) {
+				fmt.Fprintf(w.Stdout, "  %-16s %s\n", k, out.Facts[k])
+			}
+			for _, p := range out.Formats {
+				fmt.Fprintf(w.Stdout, "  %-16s %s  %s\n", p.Format, sizeText(p.Bytes), p.Path)
+			}
 			return nil
+		},
+	}
+	formatFlag(c, &format, "text", "json")
+	return c
+}
+
+func printRow(out io.Writer, r imageRow) {
+	fmt.Fprintf(out, "%s: %s\n", r.Name, r.What)
+	line := func(k, v string) {
+		if v != "" {
+			fmt.Fprintf(out, "  %-16s %s\n", k, v)
+		}
+	}
+	line("how", r.How)
+	line("state", strings.TrimSuffix(r.State+": "+r.Reason, ": "))
+	line("try", r.Fix)
+	line("digest", r.Digest)
+	line("content", r.Tree)
+	if r.Bytes > 0 {
+		line("unpacked", fmt.Sprintf("%s (%d bytes)", sizeText(r.Bytes), r.Bytes))
+	}
+}
+
+func imageBuild(w World) *cobra.Command {
+	format := "text"
+	as := string(image.Directory)
+	c := &cobra.Command{
+		Use:   "build NAME",
+		Short: "Build an image in one of the engines' formats, and say where it lies",
+		Long: `Builds an image of the catalogue and packs it in a format. Images made from the
+distribution's packages (debian, ubuntu-base, toolbox) need root, debootstrap and
+the apt sources of this machine the first time; what is done goes to standard
+error. Nothing is installed on the machine itself.`,
+		Args: cobra.ExactArgs(1),
+		Example: `  plimsoll image build payload --as oci-layout
+  plimsoll image build toolbox`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			ctx, _, stop := w.Signals()
+			defer stop()
+			store := s.store()
+			im, err := store.Build(ctx, args[0], w.Stderr)
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			path, err := store.Path(ctx, args[0], image.Format(as))
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			return printBuilt(w, format, im, as, path)
 		},
 	}
 	formatFlag(c, &format, "text", "json")
 	choiceFlag(c, &as, "as", "the format", string(image.Directory), string(image.OCILayout), string(image.DockerArchive), string(image.SquashFS), string(image.SIF))
 	return c
+}
+
+func printBuilt(w World, format string, im image.Image, as, path string) error {
+	if format == "json" {
+		return printJSON(w.Stdout, struct {
+			image.Image
+			Format string `json:",omitempty"`
+			Path   string `json:",omitempty"`
+		}{im, as, path})
+	}
+	fmt.Fprintf(w.Stdout, "%s\n  digest  %s\n  content %s, %d bytes unpacked\n", path, im.Digest, im.Tree, im.Bytes)
+	if d := im.Facts["digest"]; d != "" {
+		fmt.Fprintf(w.Stdout, "  from    %s@%s\n", im.Facts["reference"], d)
+	}
+	return nil
+}
+
+func imagePull(w World) *cobra.Command {
+	format := "text"
+	c := &cobra.Command{
+		Use:   "pull REF",
+		Short: "Fetch an image by reference from its registry, or its newer version",
+		Long: `Fetches an image from its registry into the store. REF is a reference, or a name
+of the catalogue that stands for one (alpine, ubuntu, centos). A run fetches what
+is missing by itself, but takes what is here as it is: only this command looks
+for a newer one. The record of a run names the digest.`,
+		Args:    cobra.ExactArgs(1),
+		Example: "  plimsoll image pull alpine:3\n  plimsoll image pull ubuntu",
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			ctx, _, stop := w.Signals()
+			defer stop()
+			store := s.store()
+			im, err := store.Fetch(ctx, args[0], w.Stderr)
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			path, err := store.Path(ctx, args[0], image.Directory)
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			return printBuilt(w, format, im, string(image.Directory), path)
+		},
+	}
+	formatFlag(c, &format, "text", "json")
+	return c
+}
+
+func imageRemove(w World) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm NAME...",
+		Short:   "Remove images from the store, in every format",
+		Args:    cobra.MinimumNArgs(1),
+		Example: "  plimsoll image rm toolbox",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := s.store().Remove(cmd.Context(), name); err != nil {
+					return fail(Failed, "%w", err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// shortDigest is a digest as engines print it.
+func shortDigest(d string) string {
+	d = strings.TrimPrefix(d, "sha256:")
+	return d[:min(12, len(d))]
+}
+
+// sizeText is a size for people; 0 is none.
+func sizeText(n int64) string {
+	switch {
+	case n <= 0:
+		return "-"
+	case n < 1<<10:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }

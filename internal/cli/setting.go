@@ -165,7 +165,7 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	for _, e := range s.engines {
 		i := e.Info()
 		c.Engines = append(c.Engines, study.EngineInfo{
-			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withMachine(i), Unverified: i.Unverified, Detached: i.Detached,
+			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withImages(withMachine(i)), Unverified: i.Unverified, Detached: i.Detached,
 		})
 	}
 	for _, r := range catalogue.Rules() {

@@ -122,6 +122,7 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 	}
 	// What can't be read of the machine is empty, and is then not held against a level.
 	facts, _ := host.Machine{}.Facts(s.state.Dir)
+	store := s.store()
 	return func(name string, levels map[string]string) (bool, string, string) {
 		f, ok := byName[name]
 		if !ok {
@@ -131,6 +132,9 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 			return false, f.Reason, f.Fix
 		}
 		if ok, reason, fix := onMachine(facts, levels); !ok {
+			return false, reason, fix
+		}
+		if ok, reason, fix := imageUsable(store, levels); !ok {
 			return false, reason, fix
 		}
 		return usableWith(f, levels)

@@ -18,6 +18,7 @@ import (
 // debootstrap has installed, or what a registry has given. Images are made of
 // it by laying the probe on top.
 type base struct {
+	As    string            `json:"as"`   // the image's name
 	Tree  string            `json:"tree"` // its tree digest
 	Facts map[string]string `json:"facts"`
 	// Packages are the versions of what is installed, where that is known.
@@ -32,7 +33,7 @@ func (s *Store) baseDir(name string) string {
 // names are told apart.
 func baseName(name string) string {
 	plain := fileName(name)
-	if plain == name {
+	if plain == name { // a directory's name stays what it is
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
@@ -100,7 +101,7 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 		return err
 	}
 	fmt.Fprintf(progress, "%s: keeping %d files, %d bytes\n", name, len(t), t.bytes())
-	b.Tree = t.digest()
+	b.As, b.Tree = name, t.digest()
 	if err := t.writeDirectory(filepath.Join(tmp, "rootfs")); err != nil {
 		return err
 	}

@@ -68,8 +68,8 @@ var recipes = []recipe{
 	}, build: buildMinimal("ubuntu-base"), bases: only("ubuntu-base")},
 	{Description: Description{
 		Name: "toolbox",
-		What: "the minimal system of this machine's distribution with " + strings.Join(toolboxPackages, ", "),
-		How:  "on demand, by debootstrap from the apt sources of this machine",
+		What: "the minimal system of this machine's distribution with the programs that workloads run",
+		How:  "on demand, by debootstrap from the apt sources of this machine, with " + strings.Join(toolboxPackages, ", "),
 	}, build: buildToolbox, bases: func(s *Store) ([]string, error) {
 		d, err := s.distribution()
 		return []string{minimalName(d.ID), "toolbox"}, err
@@ -86,6 +86,12 @@ func List() []Description {
 		l = append(l, r.Description)
 	}
 	return l
+}
+
+// Describe gives the description of one image, or of a reference.
+func Describe(name string) (Description, error) {
+	r, err := recipeFor(name)
+	return r.Description, err
 }
 
 func recipeFor(name string) (recipe, error) {

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/image"
+)
+
+// withImages gives an engine that takes images every image of the catalogue:
+// which there are is the store's to say, not the adapter's.
+func withImages(levels map[string][]string) map[string][]string {
+	known := levels[engine.Image]
+	if len(known) == 0 {
+		return levels
+	}
+	out := maps.Clone(levels)
+	all := known[:len(known):len(known)]
+	for _, d := range image.List() {
+		if !slices.Contains(known, d.Name) {
+			all = append(all, d.Name)
+		}
+	}
+	out[engine.Image] = all
+	return out
+}
+
+// imageUsable says whether the image that is named can be had without being
+// built first. One by reference is fetched when it is used, which tells.
+func imageUsable(store *image.Store, levels map[string]string) (ok bool, reason, fix string) {
+	name := levels[engine.Image]
+	if name == "" || name == engine.DefaultLevel {
+		return true, "", ""
+	}
+	st, err := store.State(name)
+	if err != nil {
+		return false, err.Error(), ""
+	}
+	if st.State == image.NotBuilt || st.State == image.Unavailable {
+		return false, "the image " + name + ": " + st.Reason, st.Fix
+	}
+	return true, "", ""
+}

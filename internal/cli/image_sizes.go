@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/run"
+	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
+)
+
+// sizeColumns are the columns of the table, in its order.
+var sizeColumns = []struct{ id, title string }{
+	{workload.SizeCompressed, "COMPRESSED"},
+	{workload.MetricTransferred, "TRANSFERRED"},
+	{workload.SizeUnpacked, "UNPACKED"},
+	{workload.SizeDisk, "ON DISK"},
+	{workload.SizeShared, "SHARED"},
+	{workload.SizeUnique, "UNIQUE"},
+	{workload.SizeConverted, "CONVERTED"},
+	{workload.SizePrinted, "PRINTED"},
+}
+
+func imageSizes(w World) *cobra.Command {
+	format, progress := "text", "auto"
+	var ch changes
+	c := &cobra.Command{
+		Use:   "sizes [IMAGE...]",
+		Short: "Pull images into every engine that is here, and print what they take",
+		Long: `Has each engine of the study "images" pull each image, by default busybox, from
+a registry on loopback, beside another image with the same base, asks it for the
+sizes and removes all of it again. One number called "size" means another thing
+in every engine; here are all of them:
+
+  compressed   configuration and layers as the registry's manifest gives them
+  transferred  what left the registry: less where a layer was at hand
+  unpacked     apparent size of the unpacked files
+  on disk      allocated for all that the engine keeps of the image
+  shared       the part of that which the other image uses too
+  unique       the part of that which this image alone uses
+  converted    the archive made of it (SIF, SquashFS)
+  printed      the size that the engine itself prints`,
+		Example: "  plimsoll image sizes\n  plimsoll image sizes busybox debian --format json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			finish, broken, stop := w.Signals()
+			defer stop()
+			plan, err := s.sizesPlan(finish, args, ch.engines)
+			if err != nil {
+				return err
+			}
+			dir, err := os.MkdirTemp("", "plimsoll-sizes-")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir)
+			o := s.options()
+			o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(dir, "record")
+			o.Progress, o.Finish = newProgress(w, progress), finish.Done()
+			if err := describeHost(cmd.Context(), s, o.Run, true); err != nil {
+				return err
+			}
+			sum, err := run.Execute(broken, o)
+			if err != nil {
+				return runError(err, o.Dir)
+			}
+			rows, err := readSizes(o.Dir)
+			if err != nil {
+				return err
+			}
+			if err := printSizes(w, format, rows); err != nil {
+				return err
+			}
+			return sizesStatus(sum)
+		},
+	}
+	c.Flags().StringSliceVar(&ch.engines, "engine", nil, "only these engines")
+	formatFlag(c, &format, "text", "json")
+	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+	return c
+}
+
+// sizesPlan is the study images with one pull of each image.
+func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*study.Plan, error) {
+	cat := s.studyCatalogue()
+	st, err := study.Load("images", cat)
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	w, err := workload.Find("pull")
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	if len(images) == 0 {
+		images = w.Parameters["image"][:1]
+	}
+	for _, name := range images {
+		if _, err := w.Instance(map[string]string{"image": name}); err != nil {
+			return nil, &exitError{status: Usage, err: err}
+		}
+	}
+	st.Workloads = []study.Workload{{Name: "pull", Parameters: []study.Axis{
+		{Name: "image", Levels: images}, {Name: "cache", Levels: []string{workload.CacheShared}}}}}
+	st.Protocol.Blocks, st.Protocol.Warmup = 1, 0
+	if err := s.narrow(st, engines); err != nil {
+		return nil, err
+	}
+	usable, err := s.usable(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	p, err := study.Expand(st, cat, study.Options{Usable: usable})
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	if len(p.Cells) == 0 {
+		return nil, withHint(fail(NothingHere, "no engine is here that could pull"), "plimsoll engines says what is missing and what would help")
+	}
+	return p, nil
+}
+
+// sizeRow is one image in one environment.
+type sizeRow struct {
+	Environment string           `json:"environment"`
+	Image       string           `json:"image"`
+	Sizes       map[string]int64 `json:"sizes,omitempty"`
+	Missing     string           `json:"missing,omitempty"`
+	Fix         string           `json:"fix,omitempty"`
+}
+
+// readSizes gives a row for every cell of the plan, measured or not.
+func readSizes(dir string) ([]sizeRow, error) {
+	r, err := record.Open(dir)
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	images := map[string]string{}
+	for _, w := range r.Run().Workloads {
+		images[w.ID] = w.Params["image"]
+	}
+	var rows []sizeRow
+	for t, err := range r.Trials() {
+		if err != nil {
+			return nil, fail(Failed, "%w", err)
+		}
+		row := sizeRow{Environment: t.Env, Image: images[t.Workload]}
+		if t.OK() {
+			row.Sizes = map[string]int64{}
+			for _, c := range sizeColumns {
+				if v, ok := t.Values[c.id]; ok {
+					row.Sizes[c.id] = int64(v)
+				}
+			}
+		} else {
+			row.Missing = string(t.Failure.Class) + ": " + t.Failure.Text
+		}
+		rows = append(rows, row)
+	}
+	sortRows(rows, r.Run())
+	for _, x := range r.Run().Excluded {
+		row := sizeRow{Environment: x.ID, Image: images[x.Workload], Missing: x.Kind + ": " + x.Reason, Fix: x.Fix}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func printSizes(w World, format string, rows []sizeRow) error {
+	if format == "json" {
+		return printJSON(w.Stdout, rows)
+	}
+	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "IMAGE\tENVIRONMENT\t")
+	for _, c := range sizeColumns {
+		fmt.Fprint(tw, c.title+"\t")
+	}
+	fmt.Fprintln(tw)
+	for _, r := range rows {
+		if r.Missing != "" {
+			continue
+		}
+		fmt.Fprintf(tw, "%s\t%s\t", r.Image, r.Environment)
+		for _, c := range sizeColumns {
+			v, ok := r.Sizes[c.id]
+			switch {
+			case !ok:
+				fmt.Fprint(tw, "n/a\t")
+			case v == 0:
+				fmt.Fprint(tw, "0 B\t")
+			default:
+				fmt.Fprint(tw, sizeText(v)+"\t")
+			}
+		}
+		fmt.Fprintln(tw)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Missing == "" {
+			continue
+		}
+		name := r.Environment
+		if r.Image != "" {
+			name += " with " + r.Image
+		}
+		fmt.Fprintf(w.Stdout, "%s: %s\n", name, r.Missing)
+		if r.Fix != "" {
+			fmt.Fprintf(w.Stdout, "  try: %s\n", r.Fix)
+		}
+	}
+	return nil
+}
+
+// sortRows brings the trials, which ran in random order, into the plan's.
+func sortRows(rows []sizeRow, r *record.Run) {
+	place := map[string]int{}
+	for i, e := range r.Environments {
+		place[e.ID] = i
+	}
+	order := map[string]int{}
+	for i, w := range r.Workloads {
+		order[w.Params["image"]] = i
+	}
+	at := func(x sizeRow) int { return order[x.Image]*len(place) + place[x.Environment] }
+	slices.SortStableFunc(rows, func(a, b sizeRow) int { return at(a) - at(b) })
+}
+
+func sizesStatus(sum *run.Summary) error {
+	switch {
+	case sum.Interrupted:
+		return fail(Interrupted, "interrupted")
+	case sum.Unclean != nil || len(sum.Residue) > 0:
+		return fail(Failed, "not everything could be taken away after it: %v %v", sum.Unclean, sum.Residue)
+	case sum.Failed > 0:
+		return fail(SomeFailed, "%d of %d pulls failed", sum.Failed, sum.Trials)
+	}
+	return nil
+}

@@ -43,6 +43,21 @@ func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
 	return c, errors.Join(errs...)
 }
 
+// sweepAbandoned removes what other runs left that were cut off: their daemons
+// and containers would disturb this one.
+func (r *runner) sweepAbandoned(ctx context.Context) {
+	abandoned, err := r.State.Abandoned()
+	if err != nil {
+		r.progress.Remark(err.Error())
+	}
+	for _, owner := range abandoned {
+		r.progress.Step("clearing away what run " + owner.RunID + " left")
+		if err := new(Cleaned).run(ctx, r.Options, owner.RunID); err != nil {
+			r.progress.Remark(err.Error())
+		}
+	}
+}
+
 // run removes what one run left.
 func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 	dir := o.State.RunDir(id)

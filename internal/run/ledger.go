@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
+
+	"plimsoll/internal/host"
 )
 
 // Ledger is the append-only account of what a run makes on the machine. An
@@ -59,6 +63,25 @@ func (l *Ledger) Close() error { return l.file.Close() }
 
 // Thing is something that a ledger says was made and not taken away.
 type Thing struct{ Kind, Name string }
+
+// ledgerFile is the ledger in a run's folder.
+const ledgerFile = "ledger.jsonl"
+
+// ledgerNames gives the names under which what a run's ledger lists can be seen
+// on the machine: of containers, cgroups, mounts, processes. Images and files
+// can't be seen there; others may carry the same name.
+func ledgerNames(dir string) ([]string, error) {
+	things, err := ReadLedger(filepath.Join(dir, ledgerFile))
+	var names []string
+	for _, t := range things {
+		switch host.Kind(t.Kind) {
+		case host.KindMount, host.KindCgroup, host.KindNetNS, host.KindLink, host.KindProcess, "container":
+			// Some say whose it is before the name.
+			names = append(names, t.Name[strings.LastIndex(t.Name, " ")+1:])
+		}
+	}
+	return names, err
+}
 
 // ReadLedger lists what a ledger says is still there, in the order in which
 // it was made. A torn last line is the one that a kill interrupted: what it

@@ -48,6 +48,44 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// What a ledger names is taken away, and nothing else: a process is ended only
+// where its cgroup, root or program is the run's.
+func TestLedgerIsRead(t *testing.T) {
+	dir := t.TempDir()
+	l, err := OpenLedger(filepath.Join(dir, ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
+	if len(groups) == 0 || os.Geteuid() != 0 {
+		t.Skip("making a cgroup needs root and cgroup v1")
+	}
+	// No name of ours: only the ledger tells.
+	name := "strange-" + NewRunID() + NewRunID()
+	group := filepath.Join(filepath.Dir(groups[0]), name)
+	for _, thing := range []Thing{{"cgroup", group}, {"container", "engine " + name}, {"image", "docker unrelated-name"}} {
+		if err := l.Made(thing.Kind, thing.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := ledgerNames(dir); err != nil || !reflect.DeepEqual(names, []string{group, name}) {
+		t.Errorf("names %v %v", names, err)
+	}
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(group) })
+	if _, err := RemoveByHand(t.Context(), NewRunID(), dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(group); err == nil {
+		t.Errorf("%s stands in the ledger and was not removed", group)
+	}
+}
+
 func TestClockOf(t *testing.T) {
 	shared := probe.Exchange{Sent: 100, Inside: 150, Received: 200}
 	for _, c := range []struct {

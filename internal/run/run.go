@@ -109,6 +109,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
+	r.sweepAbandoned(ctx)
 	before, err := host.Machine{}.Census(ctx)
 	if err != nil {
 		return nil, errors.Join(err, r.end(nil))
@@ -187,7 +188,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ledger, err := OpenLedger(filepath.Join(dir, "ledger.jsonl"))
+	ledger, err := OpenLedger(filepath.Join(dir, ledgerFile))
 	if err != nil {
 		return nil, nil, err
 	}

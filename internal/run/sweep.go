@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 	"plimsoll/internal/host"
 )
 
@@ -64,7 +65,11 @@ func sweepEngine(ctx context.Context, kit *engine.Kit, e engine.Engine) ([]strin
 // ours and of others. Ours is then removed as far as that is possible without
 // an engine, and what stays is the residue.
 func audit(ctx context.Context, before *host.Census, kit *engine.Kit) (residue, others []string, err error) {
-	marks := host.Marks{RunID: kit.RunID, Dir: kit.Dir}
+	names, err := ledgerNames(kit.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	marks := host.Marks{RunID: kit.RunID, Dir: kit.Dir, Names: names}
 	// Daemons and the kernel take things away behind the scenes: give them a
 	// moment before anything is called left behind.
 	var found host.Residue
@@ -95,17 +100,20 @@ func audit(ctx context.Context, before *host.Census, kit *engine.Kit) (residue, 
 }
 
 // RemoveByHand removes what of a run can be removed without its engine:
-// processes, mounts below its folder, cgroups that bear its name. It is for
-// runs that were killed.
+// private daemons, processes, mounts below its folder, cgroups that bear its
+// name, and those of these that its ledger names. It is for runs that were
+// killed.
 func RemoveByHand(ctx context.Context, runID, dir string) ([]string, error) {
+	names, err := ledgerNames(dir)
+	errs := []error{err} // what bears the run's id is found without
+	removed, err := private.Sweep(ctx, runID, dir)
+	errs = append(errs, err)
 	nothing := &host.Census{}
 	now, err := host.Machine{}.Census(ctx)
 	if err != nil {
-		return nil, err
+		return removed, errors.Join(append(errs, err)...)
 	}
-	items := now.Since(nothing).Ours(host.Marks{RunID: runID, Dir: dir})
-	var removed []string
-	var errs []error
+	items := now.Since(nothing).Ours(host.Marks{RunID: runID, Dir: dir, Names: names})
 	do := func(it host.Item, err error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("removing %s: %w", it, err))

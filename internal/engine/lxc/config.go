@@ -41,7 +41,7 @@ func config(spec engine.Spec, include bool) string {
 		set("lxc.net.0.flags", "up")
 	}
 	if spec.Level(engine.Storage) != "overlay" {
-		set("lxc.rootfs.options", "ro") // the directory is the image itself, which all share
+		set("lxc.rootfs.options", "ro") // the directory is the image itself, which all share; see view
 	}
 	set("lxc.init.cmd", "%s", initCommand)
 	// LXC passes over what the machine's cgroup version does not have.
@@ -74,9 +74,9 @@ func (e *environment) console(name string) string { return filepath.Join(e.place
 // own are the settings of one container, as options of lxc-start and
 // lxc-execute.
 func (e *environment) own(name string, set ...string) []string {
-	root := "dir:" + e.image
-	if e.overlay {
-		root = "overlay:" + e.image + ":" + filepath.Join(e.place(name), "delta")
+	root := "overlay:" + e.image + ":" + filepath.Join(e.place(name), "delta")
+	if !e.overlay {
+		root = "dir:" + e.view.path
 	}
 	args := []string{"-n", name, "-P", e.dir, "-f", filepath.Join(e.dir, "config")}
 	for _, kv := range append([]string{"lxc.rootfs.path=" + root, "lxc.uts.name=" + name}, set...) {

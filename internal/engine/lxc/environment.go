@@ -21,7 +21,8 @@ type environment struct {
 	*clirun.Base
 	programs map[string]string
 	dir      string // configuration, overlays, consoles
-	image    string
+	image    string // the shared directory
+	view     *view  // of it, where containers are in it themselves
 	overlay  bool
 	execute  bool
 }
@@ -63,6 +64,11 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include)), 0o644); err != nil {
 		return err
 	}
+	if !e.overlay {
+		if e.view, err = newView(e.Kit, e.image, filepath.Join(e.dir, "root")); err != nil {
+			return err
+		}
+	}
 	facts := map[string]string{
 		"version": d.Version, "runtime": "lxc", "runtime-version": d.Version, "runtime-path": d.Where,
 		"storage": "directory", "network": network(e.Spec), "rootless": "no", "privileged": "yes",
@@ -90,7 +96,7 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 
 // prove checks from inside that the container is what was asked for.
 func (e *environment) prove(ctx context.Context) error {
-	p, res, err := clirun.ProveResult(ctx, e.Kit, e, e.Spec.ID)
+	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
@@ -110,14 +116,11 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	seccomp := map[string]string{"0": "off", "2": "default"}[in["seccomp"]]
 	facts := map[string]string{"root-fs": in["root.fs"], "seccomp": seccomp, "seccomp-inside": in["seccomp"],
-		"capabilities": in["cap.eff"], "user": "root as " + in["uid_map"], "init-stamp": "console"}
+		"capabilities": in["cap.eff"], "user": "root as " + in["uid_map"]}
 	if _, v1 := in["cgroup.memory"]; v1 {
 		facts["cgroup"] = "v1"
 	} else if _, v2 := in["cgroup.v2"]; v2 {
 		facts["cgroup"] = "v2"
-	}
-	if res.Events[record.Init] == 0 {
-		facts["init-stamp"] = "none"
 	}
 	e.AddFacts(facts)
 	return nil
@@ -147,7 +150,8 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
 	}
 	res, err := e.Base.Run(ctx, e.plan(task))
-	if !e.execute && err == nil {
+	if !e.execute && err == nil && res.Events != nil {
+		res.Events[record.Start] = res.Events[record.Request] // lxc-start is both
 		e.readInit(task.Name, &res)
 	}
 	if uerr := e.unmake(task.Name); uerr != nil && res.Failure == nil {
@@ -177,10 +181,10 @@ func (e *environment) unmake(name string) error {
 // readInit takes the init's own stamp from the console.
 func (e *environment) readInit(name string, res *engine.Result) {
 	text, err := os.ReadFile(e.console(name))
-	if err != nil {
+	if err != nil || res.Events == nil {
 		return
 	}
-	if said, err := probe.ParsePayload(text, probe.InitWord); err == nil && res.Events != nil {
+	if said, err := probe.ParsePayload(text, probe.InitWord); err == nil {
 		res.Events[record.Init] = said.First
 	}
 }
@@ -196,7 +200,11 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 
 // Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
-	err := errors.Join(e.Base.Close(ctx), os.RemoveAll(e.dir))
-	unlock(e.dir)
+	// A view that is still mounted must keep its directory.
+	err := errors.Join(e.Base.Close(ctx), e.view.remove())
+	if err == nil {
+		err = os.RemoveAll(e.dir)
+		unlock(e.dir)
+	}
 	return err
 }

@@ -47,6 +47,7 @@ func New() *Engine { return &Engine{} }
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "lxc", Title: "LXC", Detached: true, Levels: map[string][]string{
+		engine.Runtime:  {"lxc"},
 		engine.Client:   {bySteps, byExecute},
 		engine.Storage:  {"directory", "overlay"},
 		engine.Network:  {"none", "host", "bridge"},
@@ -95,6 +96,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return d
 	}
 	d.Usable = true
+	d.Facts["runtime"], d.Facts["runtime-version"] = "lxc", d.Version
 	for factor, names := range e.Info().Levels {
 		for _, name := range names {
 			l := engine.Level{Name: name}

@@ -81,6 +81,9 @@ func (env *environment) open(ctx context.Context, s *server) error {
 	if len(env.networks) == 0 {
 		env.add(map[string]string{"network": "none"})
 	}
+	if isOurs(env.pool.Name, env.kit.RunID) {
+		env.add(map[string]string{"storage-pool": "ours"})
+	}
 	env.add(map[string]string{wrap.Limits: wrap.ByEngine})
 	if env.spec.Limits == (engine.Limits{}) {
 		env.add(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"})
@@ -130,6 +133,9 @@ func (env *environment) provide(ctx context.Context, s *server, user profile) er
 	}
 	if env.image, err = d.imageFingerprint(ctx, env.alias); err != nil {
 		return d.wrong("looking up the image "+env.alias, err)
+	}
+	if sizes, err := env.Sizes(ctx, name); err == nil {
+		env.add(map[string]string{"image-size": bytesOf(sizes.Printed), "image-disk": bytesOf(sizes.Disk)})
 	}
 	prof, networks := profileFor(env.spec, runID, p.Name, user)
 	env.networks = networks

@@ -25,7 +25,7 @@ func (env *environment) prove(ctx context.Context) error {
 	env.look = func(ctx context.Context, name string) error {
 		return env.d.get(ctx, "/1.0/instances/"+name, &live)
 	}
-	payload, res, err := clirun.ProveResult(ctx, env.kit, env, env.spec.ID)
+	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
 	env.look = nil
 	if err != nil {
 		return err
@@ -35,13 +35,10 @@ func (env *environment) prove(ctx context.Context) error {
 	facts := map[string]string{
 		"root-fs": in["root.fs"], "seccomp": seccompWord(in["seccomp"]), "seccomp-inside": in["seccomp"],
 		"user": "root as " + in["uid_map"], "privileged": "no", "capabilities": in["cap.eff"],
-		"cgroup": cgroupVersion(in), "init-stamp": "console", "idmap": live.Config["volatile.idmap.base"],
+		"cgroup": cgroupVersion(in),
 	}
 	if privileged {
 		facts["privileged"] = "yes"
-	}
-	if res.Events[record.Init] == 0 {
-		facts["init-stamp"] = "none"
 	}
 	env.add(facts)
 	return env.judge(live, in, privileged)

@@ -217,6 +217,7 @@ var patterns = []clirun.Pattern{
 	{Text: "required tool", Class: record.Unavailable},
 	{Text: "error loading", Class: record.Unavailable}, // a kernel module
 	{Text: "image not found", Class: record.Unavailable},
+	{Text: "image not provided", Class: record.Unavailable}, // what they say of one that has gone
 	{Text: "failed getting image", Class: record.Unavailable},
 	{Text: "not authorized", Class: record.Unavailable},
 }

@@ -185,11 +185,11 @@ func (a *Audit) Environment(id string) *AuditEnv {
 
 // canonical makes two names of one thing the same.
 func canonical(key, value string) string {
-	if key == "storage" {
-		switch value {
-		case "overlay2", "overlayfs":
-			return "overlay"
-		}
+	switch {
+	case key == "storage" && (value == "overlay2" || value == "overlayfs"):
+		return "overlay"
+	case key == "cgroup" && value == "hybrid":
+		return "v1" // whose controllers it has
 	}
 	return strings.TrimSpace(value)
 }

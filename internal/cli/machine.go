@@ -32,6 +32,11 @@ func onMachine(h record.Host, levels map[string]string) (ok bool, reason, fix st
 	if want == "" || want == engine.DefaultLevel || h.Cgroup == "" || h.Cgroup == want {
 		return true, "", ""
 	}
+	// In the hybrid layout cgroup2 is mounted for its tree only; the
+	// controllers, and so the engines, are those of v1.
+	if want == "v1" && h.Cgroup == "hybrid" {
+		return true, "", ""
+	}
 	reason = fmt.Sprintf("this machine has cgroup %s, not %s", h.Cgroup, want)
 	switch want {
 	case "v2":

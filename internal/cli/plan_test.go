@@ -101,7 +101,7 @@ func TestOnMachine(t *testing.T) {
 		host, want string
 		ok         bool
 	}{
-		{"v1", "v1", true}, {"v1", "v2", false}, {"hybrid", "v1", false}, {"v2", "hybrid", false},
+		{"v1", "v1", true}, {"v1", "v2", false}, {"hybrid", "v1", true}, {"hybrid", "v2", false}, {"v2", "hybrid", false},
 		{"v2", "default", true}, {"v2", "", true}, {"", "v2", true},
 	} {
 		ok, reason, fix := onMachine(record.Host{Cgroup: c.host}, map[string]string{"cgroup": c.want})

@@ -94,10 +94,8 @@ type Lack struct {
 func Lacks() []Lack {
 	return []Lack{
 		{Engines: []string{"podman"}, Factor: "storage", Levels: []string{"aufs", "btrfs", "devicemapper", "zfs"},
-			Because: "The adapter makes stores of its own for Podman with overlay, fuse-overlayfs and vfs only."},
+			Because: "The adapter makes no store of its own with this driver for Podman."},
 		{Factor: "runtime", Levels: []string{"kata", "kata-qemu", "kata-clh", "kata-fc"},
 			Because: "The adapter of this engine does not choose among the hypervisors of Kata Containers."},
-		{Factor: "image", Levels: []string{"alpine", "centos"},
-			Because: "This image is not in the catalogue: it takes a registry that has it."},
 	}
 }

@@ -40,6 +40,7 @@ fuzz: ## fuzz what reads input from outside, FUZZ_TIME each
 	$(GO) test -run '^$$' -fuzz '^FuzzDecodeResult$$' -fuzztime $(FUZZ_TIME) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzDecoder$$' -fuzztime $(FUZZ_TIME) ./internal/record
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(FUZZ_TIME) ./internal/host
+	$(GO) test -run '^$$' -fuzz '^FuzzLogParser$$' -fuzztime $(FUZZ_TIME) ./internal/engine/cri
 
 setup-run:
 	@lab/setup run

@@ -24,6 +24,8 @@ func TestConformance(t *testing.T) {
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
 		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
+		{"btrfs", map[string]string{engine.Rootless: "no", engine.Network: "none", engine.Storage: "btrfs"},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"api rootful", map[string]string{engine.Rootless: "no", engine.Client: "api", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"api rootless overlay", map[string]string{engine.Rootless: "yes", engine.Client: "api", engine.Network: "none", engine.Storage: "overlay"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -79,8 +80,16 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 	case engine.Runtime:
 		return need(level, level)
 	case engine.Storage:
-		if level == fuseOverlay {
+		switch level {
+		case fuseOverlay:
 			return need(fuseOverlay, fuseOverlay)
+		case btrfs:
+			return private.CanMake(kit, btrfs)
+		case zfs:
+			if !private.KernelHas(zfs) {
+				return &engine.Error{Class: record.Unavailable, Text: "the kernel has no zfs", Fix: "modprobe zfs"}
+			}
+			return &engine.Error{Class: record.Unavailable, Text: "podman's driver zfs needs a dataset, and Plimsoll makes no pools"}
 		}
 	case engine.Rootless:
 		if _, err := who(kit, level); err != nil {

@@ -68,8 +68,12 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 		return err
 	}
 	if driver := spec.Level(engine.Storage); driver != engine.DefaultLevel {
+		if driver == btrfs && p.user != nil {
+			return &engine.Error{Class: record.Unsupported,
+				Text: "an ordinary user may make btrfs subvolumes and not remove them, so that podman's store would stay"}
+		}
 		env.release = append(env.release, func(ctx context.Context) error { return e.dropStore(ctx, kit, p) })
-		if err := e.holdStore(kit, p, driver); err != nil {
+		if err := e.holdStore(ctx, kit, p, driver); err != nil {
 			return err
 		}
 	}

@@ -101,8 +101,12 @@ func (p *program) known(ctx context.Context, kind, name string) (bool, error) {
 	return false, wrong("looking for the "+kind+" "+name, err)
 }
 
-// tagPrefix is what all of our images are called.
-const tagPrefix = "localhost/plimsoll/"
+// ours says whether a tag is of an image of ours: loaded, or pulled from a
+// registry of a run's on loopback.
+func ours(tag string) bool {
+	host, rest, _ := strings.Cut(tag, "/")
+	return (host == "localhost" || strings.HasPrefix(host, "127.0.0.1:")) && strings.HasPrefix(rest, "plimsoll/")
+}
 
 // tags lists our images' tags, of one run or of any.
 func (p *program) tags(ctx context.Context, runID string) ([]string, error) {
@@ -113,7 +117,7 @@ func (p *program) tags(ctx context.Context, runID string) ([]string, error) {
 	var tags []string
 	for _, img := range list {
 		for _, tag := range img.Names {
-			if strings.HasPrefix(tag, tagPrefix) && (runID == "" || strings.HasSuffix(tag, ":"+runID)) && !slices.Contains(tags, tag) {
+			if ours(tag) && (runID == "" || strings.HasSuffix(tag, ":"+runID)) && !slices.Contains(tags, tag) {
 				tags = append(tags, tag)
 			}
 		}

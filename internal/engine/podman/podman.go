@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 )
 
 // Name is the engine's name in studies.
@@ -34,14 +35,15 @@ const (
 // Engine is Podman. See New.
 type Engine struct {
 	mu     sync.Mutex
-	images map[string]int    // environments that use an image, by store and tag
-	pauses map[string]*pause // by runtime directory
-	stores map[string]int    // environments that use a store of ours, by its root
+	images map[string]int                 // environments that use an image, by store and tag
+	pauses map[string]*pause              // by runtime directory
+	fs     map[string]*private.FileSystem // of stores of ours, by their directory
+	stores map[string]int                 // environments that use a store of ours, by its root
 }
 
 // New gives the engine.
 func New() *Engine {
-	return &Engine{images: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}}
+	return &Engine{images: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
 }
 
 // Info is documented in engine.Engine.
@@ -50,7 +52,7 @@ func (*Engine) Info() engine.Info {
 		Name: Name, Title: "Podman", Detached: true,
 		Levels: map[string][]string{
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
-			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay},
+			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},
 			engine.Client:   {byRun, bySteps, byAPI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},

@@ -156,6 +156,8 @@ func (e *evidence) judgeStorage(want string, wrong func(string, ...any) error) e
 		seen = fuseOverlay
 	case fs == "overlay":
 		seen = overlay
+	case fs == btrfs && want == btrfs: // also what vfs and directories have there
+		seen = btrfs
 	}
 	if seen != want {
 		return wrong("asked for the storage driver %s, and the payload saw a root file system of type %s", want, fs)

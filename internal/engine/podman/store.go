@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -19,13 +20,20 @@ const (
 	overlay     = "overlay"
 	vfs         = "vfs"
 	fuseOverlay = "fuse-overlayfs"
+	btrfs       = "btrfs" // on a file system of ours
+	zfs         = "zfs"
 )
 
 // store is where podman keeps images and containers. The zero value is the
 // user's own.
 type store struct {
 	driver, root, run string
+	fs                *private.FileSystem // that it lies on, where we made one
 }
+
+// fsBytes is the size of the sparse file of a file system of ours: room for a
+// few images.
+const fsBytes = 8 << 30
 
 func (s store) own() bool { return s.root != "" }
 
@@ -38,8 +46,8 @@ const maxRunRoot = 50
 //
 // Its --tmpdir stays the user's: with one of its own, podman takes the machine
 // for freshly booted and frees all locks of the user's running containers.
-func (p *program) useStore(kit *engine.Kit, driver string) error {
-	dir := filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who())
+func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driver string) error {
+	dir := storeDir(kit, p, driver)
 	run := "/run"
 	if p.user != nil {
 		run = p.user.RuntimeDir
@@ -63,6 +71,17 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 		}
 	}
 	p.store = store{driver: driver, root: filepath.Join(dir, "root"), run: run}
+	if driver == btrfs {
+		fs := e.fs[dir]
+		if fs == nil {
+			var err error
+			if fs, err = private.MakeFileSystem(ctx, kit, "podman-"+p.who(), btrfs, fsBytes); err != nil {
+				return err
+			}
+			e.fs[dir] = fs
+		}
+		p.store.fs, p.store.root = fs, filepath.Join(fs.Path, "root")
+	}
 	name := driver
 	if driver == fuseOverlay {
 		name = overlay
@@ -79,6 +98,10 @@ func (p *program) useStore(kit *engine.Kit, driver string) error {
 	return nil
 }
 
+func storeDir(kit *engine.Kit, p *program, driver string) string {
+	return filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who())
+}
+
 // plain is p on the user's own store.
 func (p *program) plain() *program {
 	if !p.store.own() {
@@ -92,11 +115,11 @@ func (p *program) plain() *program {
 
 // holdStore is useStore, for one more environment: those of the same driver
 // and user share a store, and the last one takes it away.
-func (e *Engine) holdStore(kit *engine.Kit, p *program, driver string) error {
-	err := p.useStore(kit, driver)
+func (e *Engine) holdStore(ctx context.Context, kit *engine.Kit, p *program, driver string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	err := e.useStore(ctx, kit, p, driver)
 	if p.store.own() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
 		e.stores[p.store.root]++
 	}
 	return err
@@ -113,6 +136,7 @@ func (e *Engine) dropStore(ctx context.Context, kit *engine.Kit, p *program) err
 		return nil
 	}
 	delete(e.stores, p.store.root)
+	delete(e.fs, storeDir(kit, p, p.store.driver))
 	return p.removeStore(ctx, kit)
 }
 
@@ -123,6 +147,9 @@ func (e *Engine) dropStore(ctx context.Context, kit *engine.Kit, p *program) err
 func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 	var errs []error
 	mounted := filepath.Join(p.store.root, "overlay")
+	if p.store.fs != nil {
+		mounted = filepath.Join(p.store.root, p.store.driver)
+	}
 	if p.user != nil {
 		plain := p.plain()
 		_, _ = plain.output(ctx, "unshare", "umount", mounted) // not every driver mounts
@@ -132,7 +159,10 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 	} else if err := unix.Unmount(mounted, 0); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
 		errs = append(errs, fmt.Errorf("unmounting %s: %w", mounted, err))
 	}
-	for _, d := range []string{filepath.Dir(p.store.root), p.store.run} {
+	if p.store.fs != nil {
+		errs = append(errs, p.store.fs.Close(ctx))
+	}
+	for _, d := range []string{storeDir(kit, p, p.store.driver), p.store.run} {
 		if err := os.RemoveAll(d); err != nil {
 			errs = append(errs, fmt.Errorf("removing podman's store: %w", err))
 			continue

@@ -30,7 +30,10 @@ var sizeColumns = []struct{ id, title string }{
 
 func imageSizes(w World) *cobra.Command {
 	format, progress := "text", "auto"
-	var ch changes
+	var (
+		ch   changes
+		wait bool
+	)
 	c := &cobra.Command{
 		Use:   "sizes [IMAGE...]",
 		Short: "Pull images into every engine that is here, and print what they take",
@@ -66,13 +69,13 @@ in every engine; here are all of them:
 			defer os.RemoveAll(dir)
 			o := s.options()
 			o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(dir, "record")
-			o.Progress, o.Finish = newProgress(w, progress), finish.Done()
+			o.Progress, o.Finish, o.Wait = newProgress(w, progress), finish.Done(), wait
 			if err := describeHost(cmd.Context(), s, o.Run, true); err != nil {
 				return err
 			}
 			sum, err := run.Execute(broken, o)
 			if err != nil {
-				return runError(err, o.Dir)
+				return fail(Failed, "%w", err) // the record is not kept, so there is nothing to resume
 			}
 			rows, err := readSizes(o.Dir)
 			if err != nil {
@@ -85,6 +88,7 @@ in every engine; here are all of them:
 		},
 	}
 	c.Flags().StringSliceVar(&ch.engines, "engine", nil, "only these engines")
+	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	formatFlag(c, &format, "text", "json")
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
 	return c
@@ -178,8 +182,14 @@ func printSizes(w World, format string, rows []sizeRow) error {
 	if format == "json" {
 		return printJSON(w.Stdout, rows)
 	}
+	// The names stand at the left, the numbers at the right.
+	image, env := len("IMAGE"), len("ENVIRONMENT")
+	for _, r := range rows {
+		image, env = max(image, len(r.Image)), max(env, len(r.Environment))
+	}
+	names := func(a, b string) string { return fmt.Sprintf("%-*s  %-*s\t", image, a, env, b) }
 	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "IMAGE\tENVIRONMENT\t")
+	fmt.Fprint(tw, names("IMAGE", "ENVIRONMENT"))
 	for _, c := range sizeColumns {
 		fmt.Fprint(tw, c.title+"\t")
 	}
@@ -188,7 +198,7 @@ func printSizes(w World, format string, rows []sizeRow) error {
 		if r.Missing != "" {
 			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t", r.Image, r.Environment)
+		fmt.Fprint(tw, names(r.Image, r.Environment))
 		for _, c := range sizeColumns {
 			v, ok := r.Sizes[c.id]
 			switch {

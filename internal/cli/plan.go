@@ -51,7 +51,9 @@ func planCommand(w World) *cobra.Command {
 var typical = map[string]time.Duration{
 	"host": 10 * time.Millisecond, "native": 10 * time.Millisecond, "floor": 10 * time.Millisecond,
 	"oci": 80 * time.Millisecond, "charliecloud": 40 * time.Millisecond, "apptainer": 150 * time.Millisecond,
-	"docker": 400 * time.Millisecond, "podman": 400 * time.Millisecond, "fake": 100 * time.Microsecond,
+	"docker": 400 * time.Millisecond, "podman": 400 * time.Millisecond, "balena": 400 * time.Millisecond,
+	"containerd": 300 * time.Millisecond, "cri": 500 * time.Millisecond, "bubblewrap": 40 * time.Millisecond, "nspawn": 120 * time.Millisecond,
+	"lxd": 1100 * time.Millisecond, "incus": time.Second, "lxc": 700 * time.Millisecond, "fake": 100 * time.Microsecond,
 }
 
 type planned struct {

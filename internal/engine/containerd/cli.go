@@ -38,7 +38,7 @@ func newCommandLine(ctx context.Context, kit *engine.Kit, spec engine.Spec, d *d
 }
 
 func (c *commandLine) command(args ...string) probe.Command {
-	argv := append([]string{c.path, "--address", c.socket, "--namespace", namespace}, args...)
+	argv := append([]string{c.path, "--address=" + c.socket, "--namespace=" + namespace}, args...)
 	return probe.Command{Argv: argv, Env: []string{clirun.Path}}
 }
 
@@ -103,7 +103,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	}
 	// Either the client was killed, or it was told not to remove.
 	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
-		env.left = append(env.left, task.Name)
+		env.keep(task.Name)
 		if res.Failure != nil {
 			res.Failure.Text += "; " + notRemoved(rerr)
 		}
@@ -129,7 +129,7 @@ func (env *environment) lookAt(ctx context.Context, name string) *record.Failure
 func (env *environment) calibrateCLI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, env.cli.fifos, "--rm")...), rounds)
 	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
-		env.left = append(env.left, task.Name)
+		env.keep(task.Name)
 	}
 	return offsets, err
 }

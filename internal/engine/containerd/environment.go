@@ -33,6 +33,7 @@ type environment struct {
 	look func(ctx context.Context, c client.Container) error
 	// left are containers that could not be removed, since the daemon had
 	// gone; they are removed before the next trial.
+	mu   sync.Mutex
 	left []string
 
 	pulls   []string // images that were pulled
@@ -178,7 +179,7 @@ func (env *environment) live(ctx context.Context, l *life) engine.Result {
 	l.d, l.kit, l.settings = env.d, env.kit, &env.settings
 	res, left := l.run(ctx)
 	if left {
-		env.left = append(env.left, l.task.Name)
+		env.keep(l.task.Name)
 	}
 	if res.Exit != nil && *res.Exit == 128+9 && l.task.Stop == nil && env.oom.killed(ctx, l.task.Name) {
 		res.Failure = &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
@@ -203,9 +204,24 @@ func (env *environment) ready(ctx context.Context) *record.Failure {
 	if err := env.d.ping(ctx); err != nil {
 		return env.d.failure("before the trial", err)
 	}
+	if err := env.removeLeft(ctx); err != nil {
+		return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
+	}
+	return nil
+}
+
+func (env *environment) keep(name string) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.left = append(env.left, name)
+}
+
+func (env *environment) removeLeft(ctx context.Context) error {
+	env.mu.Lock()
+	defer env.mu.Unlock()
 	for len(env.left) > 0 {
 		if err := env.d.remove(ctx, env.left[0]); err != nil {
-			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
+			return err
 		}
 		env.left = env.left[1:]
 	}
@@ -218,14 +234,14 @@ func (env *environment) settle(ctx context.Context, name string, res *engine.Res
 	switch {
 	case err != nil && res.Failure == nil:
 		res.Failure = env.d.failure("after the trial", err)
-		env.left = append(env.left, name)
+		env.keep(name)
 	case there:
 		if res.Failure == nil {
 			res.Failure = &record.Failure{Class: record.UncleanEnd,
 				Text: fmt.Sprintf("the container %s was still there after its removal had returned", name)}
 		}
 		if env.d.remove(context.WithoutCancel(ctx), name) != nil {
-			env.left = append(env.left, name)
+			env.keep(name)
 		}
 	}
 }
@@ -240,9 +256,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		for _, name := range env.left {
-			errs = append(errs, env.d.remove(ctx, name))
-		}
+		errs = append(errs, env.removeLeft(ctx))
 		for _, ref := range env.pulls {
 			errs = append(errs, env.Drop(ctx, ref))
 		}

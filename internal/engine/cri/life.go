@@ -3,10 +3,8 @@ package cri
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -255,66 +253,4 @@ func (l *life) down(ctx context.Context) error {
 	}
 	l.res.Events[record.Removed] = at
 	return nil
-}
-
-func outOfMemory() *record.Failure {
-	return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
-}
-
-// settle gathers the output, judges, and removes what a failed life left.
-func (l *life) settle(ctx context.Context, err error) (res engine.Result, left bool) {
-	if err != nil {
-		l.res.Failure = l.judge(ctx, err)
-	}
-	if l.events != nil && l.ctr != "" {
-		l.events.forget(l.ctr)
-	}
-	if l.asked && l.res.Events[record.Removed] == 0 {
-		if err := l.s.removePod(context.WithoutCancel(ctx), l.task.Name); err != nil {
-			left = true
-			l.res.Failure.Text += "; " + err.Error()
-		}
-	}
-	if l.log != nil {
-		bad := l.log.Stop()
-		if bad != nil && l.res.Failure == nil {
-			l.res.Failure = &record.Failure{Class: record.BadOutput, Text: bad.Error()}
-		}
-		l.res.Stdout, l.res.Stderr = l.log.out.Kept(), l.log.err.Kept()
-		if at := l.log.out.First(); at != 0 {
-			l.res.Events[record.Ready] = at
-		}
-	}
-	if err := os.RemoveAll(filepath.Join(l.settings.logs, l.task.Name)); err != nil && l.res.Failure == nil {
-		l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the pod's logs: %v", err)}
-	}
-	if l.res.Failure == nil && l.res.Exit != nil {
-		l.res.Failure = signalFailure(*l.res.Exit, l.task.Stop != nil)
-	}
-	return l.res, left
-}
-
-// judge makes a failure of what live returned.
-func (l *life) judge(ctx context.Context, err error) *record.Failure {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &record.Failure{Class: record.TimeOut,
-			Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}
-	}
-	if errors.Is(err, errNotReady) {
-		return &record.Failure{Class: record.Crash, Text: err.Error()}
-	}
-	return l.s.failure(l.phase, err)
-}
-
-// signalFailure is the failure of a payload that ended by a signal; one that
-// was stopped on purpose may end so. An exit status is reported, not judged.
-func signalFailure(status int, stopped bool) *record.Failure {
-	if status <= 128 || status > 128+64 {
-		return nil
-	}
-	sig := syscall.Signal(status - 128)
-	if stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
-		return nil
-	}
-	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
 }

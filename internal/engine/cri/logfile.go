@@ -2,13 +2,13 @@ package cri
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -115,7 +115,7 @@ func (l *logFile) follow() {
 		timeout = -1
 	}
 	for {
-		if _, err := unix.Poll(fds, timeout); err != nil && err != syscall.EINTR {
+		if _, err := unix.Poll(fds, timeout); err != nil && !errors.Is(err, unix.EINTR) {
 			l.fault = fmt.Errorf("waiting for the log %s: %w", l.path, err)
 			return
 		}

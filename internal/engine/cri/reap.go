@@ -21,30 +21,29 @@ import (
 // the server has given to the pod and its containers, which are random and 64
 // digits long. Where the server does not tell an id, since making the pod never
 // came back, an id counts when the bundle beside it names our pod.
-func reap(pod string, ids []string) (killed int) {
+func reap(pod string, ids []string) {
 	ids = append(ids, bundlesOf(pod)...)
 	for _, pid := range processes() {
-		if slices.Contains(ids, longID.FindString(commandLine(pid))) && kill(pid, ids) {
-			killed++
-		}
+		kill(pid, ids)
 	}
-	return killed
 }
 
 var longID = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 
 // kill goes by a descriptor, so that it can't hit a process that was given the
 // same number meanwhile.
-func kill(pid int, ids []string) bool {
+func kill(pid int, ids []string) {
+	if !slices.Contains(ids, longID.FindString(commandLine(pid))) {
+		return
+	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return false
+		return
 	}
 	defer unix.Close(fd)
-	if !slices.Contains(ids, longID.FindString(commandLine(pid))) {
-		return false
+	if slices.Contains(ids, longID.FindString(commandLine(pid))) {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
-	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
 // bundlesOf finds the ids of the bundles that name a pod: a shim's working

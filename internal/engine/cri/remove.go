@@ -184,14 +184,14 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 			errs = append(errs, &engine.Error{Class: record.Unavailable, Text: "asking the CRI server at " + path + " what it holds of ours", Err: err})
 			continue
 		}
-		found, err := s.leftovers(ctx, kit, runID)
+		found, err := s.leftovers(ctx, runID)
 		s.close()
 		left, errs = append(left, found...), append(errs, err)
 	}
 	return left, errors.Join(errs...)
 }
 
-func (s *server) leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
+func (s *server) leftovers(ctx context.Context, runID string) ([]engine.Leftover, error) {
 	pods, err := s.pods(ctx, runID)
 	if err != nil {
 		return nil, err

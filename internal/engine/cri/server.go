@@ -170,7 +170,7 @@ func (s *server) rootless() string {
 	if err != nil {
 		return ""
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return ""

@@ -23,8 +23,9 @@ import (
 type daemon struct {
 	*client.Client
 	flavour flavour
-	host    string     // unix:///var/run/docker.sock
-	own     *ownDaemon // nil for the user's
+	host    string       // unix:///var/run/docker.sock
+	own     *ownDaemon   // nil for the user's
+	user    *engine.User // whose it is, where that is known not to be root
 }
 
 // connect makes a client for the daemon that the user's environment names. It

@@ -108,6 +108,11 @@ func (env *environment) versions(ctx context.Context) error {
 	if env.d.own != nil {
 		env.add(env.d.own.facts())
 	}
+	if env.d.user != nil {
+		env.add(map[string]string{"user": env.d.user.Name})
+	} else if env.facts["rootless"] == "no" {
+		env.add(map[string]string{"user": "root"})
+	}
 	for _, c := range v.Components {
 		if c.Name == "containerd" {
 			env.add(map[string]string{"containerd": c.Version})

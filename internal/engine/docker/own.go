@@ -167,6 +167,7 @@ func (e *Engine) rootlessDaemon(ctx context.Context, kit *engine.Kit, spec engin
 		_ = d.Close() // it was only looked at
 		return nil
 	}
+	d.user = kit.User
 	return d
 }
 

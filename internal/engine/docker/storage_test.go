@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -181,10 +182,24 @@ func TestRootless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a private daemon takes seconds to start; left out with -short")
 	}
-	e, kit := New(), enginetest.Kit(t)
-	facts := oneLife(t, e, kit, map[string]string{engine.Rootless: "yes", engine.Network: "none"})
-	if facts["rootless"] != "yes" || facts["user"] == "" {
-		t.Errorf("facts %v", facts)
+	for _, whose := range []string{"private", "user's"} {
+		t.Run(whose, func(t *testing.T) {
+			e, kit := New(), enginetest.Kit(t)
+			if kit.User == nil {
+				t.Skip(kit.NoUser)
+			}
+			user := *kit.User
+			socket := filepath.Join(user.RuntimeDir, "docker.sock")
+			if kit.User = &user; whose == "private" {
+				user.RuntimeDir = "" // the user's own is not looked for
+			} else if !exists(socket) {
+				t.Skipf("the user %s has no Docker at %s; lab/engines/docker-rootless up starts one", user.Name, socket)
+			}
+			facts := oneLife(t, e, kit, map[string]string{engine.Rootless: "yes", engine.Network: "none"})
+			if facts["rootless"] != "yes" || facts["user"] != user.Name || facts["daemon"] != whose {
+				t.Errorf("facts %v", facts)
+			}
+			nothingOf(t, kit)
+		})
 	}
-	nothingOf(t, kit)
 }

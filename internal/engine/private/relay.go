@@ -69,12 +69,12 @@ func sameNetwork(pid int) bool {
 
 // carry copies both ways until either side has ended.
 func carry(ctx context.Context, near net.Conn, addr string) {
-	defer near.Close()
+	defer func() { _ = near.Close() }()
 	far, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return
 	}
-	defer far.Close()
+	defer func() { _ = far.Close() }()
 	end := context.AfterFunc(ctx, func() {
 		_ = near.Close() // the copies below end with it
 		_ = far.Close()

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func (s *store) audit(insides []record.Inside) *Audit {
 	host := s.run.Host.Kernel
 	a := &Audit{Environments: []AuditEnv{}, Properties: []Property{}, Pairs: []AuditPair{}}
 	for i, e := range s.run.Environments {
-		env := AuditEnv{Env: e.ID, Engine: e.Engine, Views: len(s.views[i]), Configuration: map[string]string{}, levels: e.Levels, baseline: e.Baseline != ""}
+		env := AuditEnv{Env: e.ID, Engine: e.Engine, Views: different(s.views[i], byID), Configuration: map[string]string{}, levels: e.Levels, baseline: e.Baseline != ""}
 		for k, v := range e.Facts {
 			if !slices.Contains(passing, k) && v != "" {
 				env.Configuration[firstName(k)] = v
@@ -111,6 +112,21 @@ func (s *store) audit(insides []record.Inside) *Audit {
 	a.properties()
 	a.pairs()
 	return a
+}
+
+// different counts the views that differ in a property; what else a payload
+// reports, such as the names of the host's interfaces, may change at any time.
+func different(views map[string]int, byID map[string]record.Inside) int {
+	seen := map[string]bool{}
+	for id := range views {
+		in, ok := byID[id]
+		if !ok {
+			continue
+		}
+		// fmt prints a map in the order of its keys.
+		seen[fmt.Sprint(isolation(in))] = true
+	}
+	return len(seen)
 }
 
 // most is the view that most trials had, the first by its id where several had

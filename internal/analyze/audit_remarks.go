@@ -58,6 +58,9 @@ func (a *Audit) remarks() []record.Remark {
 				}
 			}
 			for _, k := range keysOf(p.Beyond) {
+				if strings.HasPrefix(k, "ns.") {
+					k = "namespaces"
+				}
 				if !slices.Contains(keys, k) {
 					keys = append(keys, k)
 				}

@@ -133,6 +133,12 @@ func TestOneView(t *testing.T) {
 	if got := most(map[string]int{"b": 2, "a": 2, "c": 1}); got != "a" {
 		t.Error(got)
 	}
+	one := record.Inside{Kernel: "6", More: map[string]string{"net.names": "lo", "pid1": "probe"}}
+	same, other := one, one
+	same.More, other.Seccomp = map[string]string{"net.names": "lo,eth0", "pid1": "probe"}, "2"
+	if n := different(map[string]int{"1": 3, "2": 1, "3": 1, "gone": 1}, map[string]record.Inside{"1": one, "2": same, "3": other}); n != 2 {
+		t.Errorf("%d views, not 2", n)
+	}
 	a := &Audit{Environments: []AuditEnv{{Env: "x", Views: 2}}}
 	if r := a.remarks(); len(r) != 1 || r[0].Code != "views" || r[0].Env != "x" {
 		t.Errorf("%+v", r)

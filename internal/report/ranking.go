@@ -92,6 +92,7 @@ var layouts = []layout{
 	{median: interval, native: interval, floor: interval, notes: true},
 	{median: interval, native: interval, floor: value, notes: true},
 	{median: interval, native: interval, notes: true},
+	{median: interval, native: value, floor: value, notes: true},
 	{median: interval, native: value, notes: true},
 	{median: interval, notes: true},
 	{median: interval, names: 20},
@@ -158,8 +159,30 @@ func (r *ranking) base(g *grid, l layout) {
 		if l.names > 0 {
 			name = cut(name, l.names)
 		}
-		g.rows = append(g.rows, row{cells: []string{c.Group, name, strconv.Itoa(c.N), strconv.Itoa(n.Failed)}})
+		g.rows = append(g.rows, row{cells: []string{ranges(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed)}})
 	}
+}
+
+// ranges shortens a list of letters: of three or more that follow each other
+// the first and the last stand for all.
+func ranges(letters string) string {
+	var b strings.Builder
+	r := []rune(letters)
+	for i := 0; i < len(r); {
+		k := i
+		for k+1 < len(r) && r[k+1] == r[k]+1 {
+			k++
+		}
+		switch b.WriteRune(r[i]); {
+		case k > i+1:
+			b.WriteRune('-')
+			b.WriteRune(r[k])
+		case k > i:
+			b.WriteRune(r[k])
+		}
+		i = k + 1
+	}
+	return b.String()
 }
 
 // estimates adds a column of numbers, points aligned.
@@ -234,6 +257,9 @@ func (r *ranking) legend(delta float64) []string {
 	if len(r.table.Pairs) > 0 {
 		out = append(out, fmt.Sprintf("Brackets: 95 %% intervals. Environments that share a letter cannot be told apart (paired %s test within blocks, Holm over %d pairs, 5 %%).",
 			r.table.Test, len(r.table.Pairs)))
+		if slices.ContainsFunc(r.table.Cells, func(c analyze.Cell) bool { return ranges(c.Group) != c.Group }) {
+			out = append(out, "b-e are the letters b, c, d and e.")
+		}
 	}
 	equal, unsure, hopeless, needed, preliminary := false, false, false, 0, false
 	others := map[string]map[string]bool{}

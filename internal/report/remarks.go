@@ -49,7 +49,32 @@ func groupRemarks(res *analyze.Result, rankings []*ranking) (groups []*remarkGro
 			}
 		}
 	}
+	for _, r := range rankings {
+		r.forgetCommon(groups)
+	}
 	return groups, hidden
+}
+
+// forgetCommon takes away the numbers that every row would bear: what is said
+// of all needs no pointer.
+func (r *ranking) forgetCommon(groups []*remarkGroup) {
+	for _, g := range groups {
+		n := 0
+		for _, e := range r.order {
+			if slices.Contains(r.notes[e], g.number) {
+				n++
+			}
+		}
+		if n < len(r.order) || n < 4 {
+			continue
+		}
+		for e, notes := range r.notes {
+			r.notes[e] = slices.DeleteFunc(notes, func(k int) bool { return k == g.number })
+			if len(r.notes[e]) == 0 {
+				delete(r.notes, e)
+			}
+		}
+	}
 }
 
 // text says what the group's remarks say, each sentence once, after the

@@ -267,6 +267,17 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
+func TestRanges(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a": "a", "ab": "ab", "abc": "a-c", "ace": "ace", "abdef": "abd-f", "hijklmnopqrstuv": "h-v",
+		"xyzA": "x-zA", "imnoqrsu": "im-oq-su", "ab[53]": "ab[53]",
+	} {
+		if got := ranges(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	p := func(v float64) *float64 { return &v }
 	for _, c := range []struct {

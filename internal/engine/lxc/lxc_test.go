@@ -1,11 +1,23 @@
 package lxc
 
 import (
+	"flag"
+	"os"
 	"testing"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/enginetest"
 )
+
+// TestMain lets more tests run at once than there are processors: they wait
+// for most of their time, for half a second after each stop (see hooks).
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 func TestConformance(t *testing.T) {
 	own := []string{"mnt", "pid", "ipc", "uts", "cgroup"}
@@ -21,7 +33,7 @@ func TestConformance(t *testing.T) {
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // half of the time is a hook's sleep
+			t.Parallel()
 			enginetest.Conformance(t, New(), c.levels, c.opts)
 		})
 	}

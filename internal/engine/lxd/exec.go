@@ -58,6 +58,7 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 		fd string
 		to io.Writer
 	}{{"0", nil}, {"2", x.stderr}, {"1", told{x.stdout, wrote}}} {
+		//nolint:bodyclose // the library has the body: it is the connection
 		c, _, err := websocket.Dial(ctx, d.address("ws", "/1.0/operations/"+id+"/websocket", "secret", m.Fds[s.fd]),
 			&websocket.DialOptions{HTTPClient: d.http, CompressionMode: websocket.CompressionDisabled})
 		if err != nil {

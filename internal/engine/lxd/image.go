@@ -64,7 +64,7 @@ func tarTree(w *tar.Writer, dir, name string) error {
 		}
 		h.Name = filepath.Join(name, rel)
 		h.Uid, h.Gid, h.Uname, h.Gname = 0, 0, "", ""
-		h.Format = tar.FormatPAX
+		h.Format, h.AccessTime, h.ChangeTime = tar.FormatPAX, time.Time{}, time.Time{}
 		if err := w.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
 			return err
 		}

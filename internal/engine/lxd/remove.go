@@ -37,19 +37,6 @@ func (d *daemon) removeInstance(ctx context.Context, name string) error {
 // forceStop ends a container at once.
 var forceStop = map[string]any{"action": "stop", "force": true, "timeout": -1}
 
-// exists says whether the daemon knows a container.
-func (d *daemon) exists(ctx context.Context, name string) (bool, error) {
-	var i struct{ Name string }
-	err := d.get(ctx, "/1.0/instances/"+name, &i)
-	switch {
-	case notFound(err):
-		return false, nil
-	case err != nil:
-		return false, d.wrong("looking for the container "+name, err)
-	}
-	return true, nil
-}
-
 // remove takes something away that may be gone already.
 func (d *daemon) remove(ctx context.Context, what, at string) error {
 	err := d.call(ctx, http.MethodDelete, at, nil)

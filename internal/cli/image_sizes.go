@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
 	"plimsoll/internal/run"
 	"plimsoll/internal/study"
@@ -116,6 +117,8 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 	st.Workloads = []study.Workload{{Name: "pull", Parameters: []study.Axis{
 		{Name: "image", Levels: images}, {Name: "cache", Levels: []string{workload.CacheShared}}}}}
 	st.Protocol.Blocks, st.Protocol.Warmup = 1, 0
+	// These are handed their image when they are opened.
+	st.Environments = append(st.Environments, study.Entry{Engines: handedOver, Factors: []study.Axis{{Name: engine.Image, Levels: images}}})
 	if err := s.narrow(st, engines); err != nil {
 		return nil, err
 	}
@@ -127,10 +130,33 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
+	if err := otherImages(p); err != nil {
+		return nil, err
+	}
 	if len(p.Cells) == 0 {
 		return nil, withHint(fail(NothingHere, "no engine is here that could pull"), "plimsoll engines says what is missing and what would help")
 	}
 	return p, nil
+}
+
+// handedOver are engines that pull from no plain registry, but keep an image
+// in a store of their own.
+var handedOver = []string{"lxd", "incus"}
+
+// otherImages takes the images that such an engine was not given out of the
+// plan: nobody has asked for them.
+func otherImages(p *study.Plan) error {
+	for _, c := range slices.Clone(p.Cells) {
+		e, w := p.Environments[c.Env], p.Workloads[c.Workload]
+		if !slices.Contains(handedOver, e.Engine) || engine.ImageName(engine.Spec{Levels: e.Levels}) == w.Params["image"] {
+			continue
+		}
+		if err := p.DropCell(e.ID, w.ID, study.Impossible, "", ""); err != nil {
+			return err
+		}
+	}
+	p.Excluded = slices.DeleteFunc(p.Excluded, func(x record.Excluded) bool { return x.Workload != "" && x.Reason == "" })
+	return nil
 }
 
 // sizeRow is one image in one environment.

@@ -20,6 +20,13 @@ type Puller interface {
 	Sizes(ctx context.Context, ref string) (ImageSizes, error)
 }
 
+// Sizer is an Environment that is no Puller, since it gets its image in another
+// way than from a registry, and can say what that takes: with an empty
+// reference it means the environment's own image.
+type Sizer interface {
+	Sizes(ctx context.Context, ref string) (ImageSizes, error)
+}
+
 // PullTask is one pull.
 type PullTask struct {
 	// Ref is what to pull: HOST:PORT/plimsoll/NAME:TAG, from a registry on

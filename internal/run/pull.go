@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/image"
 	"plimsoll/internal/record"
 	"plimsoll/internal/study"
@@ -78,6 +79,7 @@ func (r *runner) dropPulls(wanted []workload.Instance, why map[string]error) err
 		o := r.session.envs[env.ID]
 		switch {
 		case o == nil:
+		case sizerOf(o, i.Pull.Image) != nil:
 		case pullerOf(o) == nil:
 			err = r.Plan.DropCell(env.ID, w, study.Unavailable, noPuller(env.ID), "")
 		case why[i.Pull.Image] != nil:
@@ -94,6 +96,16 @@ func (r *runner) dropPulls(wanted []workload.Instance, why map[string]error) err
 func pullerOf(o *openEnv) engine.Puller {
 	p, _ := o.env.(engine.Puller)
 	return p
+}
+
+// sizerOf gives an environment that pulls nothing, but has this image as its
+// own and can tell what it takes.
+func sizerOf(o *openEnv, imageName string) engine.Sizer {
+	s, _ := o.env.(engine.Sizer)
+	if pullerOf(o) != nil || imageName != engine.ImageName(engine.Spec{Levels: o.rec.Levels}) {
+		return nil
+	}
+	return s
 }
 
 func noPuller(env string) string {
@@ -135,6 +147,13 @@ func (r *runner) pull(ctx context.Context, p study.Trial, o *openEnv, what workl
 	t := blank(p)
 	t.At = time.Now()
 	env := pullerOf(o)
+	if sizer := sizerOf(o, what.Image); sizer != nil {
+		t.Events = map[record.Event]int64{record.Request: stamp.Now()}
+		t.Values = map[string]float64{}
+		t.Remarks = append(t.Remarks, "the image was handed over when the environment was opened, and not pulled")
+		t.Failure = r.fillSizes(ctx, t, sizer, "")
+		return t, engine.Result{}, ctx.Err()
+	}
 	var pub *image.Published
 	if r.pulls != nil {
 		pub = r.pulls.images[what.Image]
@@ -189,7 +208,7 @@ func (r *runner) pull(ctx context.Context, p study.Trial, o *openEnv, what workl
 		t.Failure = fillPull(t, pulled, pub, served, what.Cache)
 	}
 	if t.Failure == nil {
-		t.Failure = r.fillSizes(ctx, t, env, pub)
+		t.Failure = r.fillSizes(ctx, t, env, pub.Ref)
 	}
 	return t, engine.Result{}, ctx.Err()
 }
@@ -272,10 +291,10 @@ func fillPull(t *record.Trial, pulled engine.Pulled, pub *image.Published, serve
 }
 
 // fillSizes asks the engine's store what the image takes.
-func (r *runner) fillSizes(ctx context.Context, t *record.Trial, env engine.Puller, pub *image.Published) *record.Failure {
+func (r *runner) fillSizes(ctx context.Context, t *record.Trial, env engine.Sizer, ref string) *record.Failure {
 	limit, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
-	s, err := env.Sizes(limit, pub.Ref)
+	s, err := env.Sizes(limit, ref)
 	if err != nil {
 		return &record.Failure{Class: failureOf(err).Class, Text: "asking for the image's sizes: " + err.Error()}
 	}

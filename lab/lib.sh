@@ -15,7 +15,7 @@ LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker podman podman-rootless charliecloud apptainer"
 # shellcheck disable=SC2034 # for lab/setup
-LAB_TEST_ENGINES="containerd docker-rootless bubblewrap nspawn lxd incus lxc" # what the tests want in addition
+LAB_TEST_ENGINES="containerd docker-rootless bubblewrap nspawn lxd incus lxc vm" # what the tests want in addition
 LAB_SELF=$(basename "$0")
 name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
 

@@ -184,11 +184,10 @@ func timed(kit *engine.Kit, workers, each int, life func(int, string, probe.Payl
 
 // show prints a row; false is a rate that is below the goal for sure.
 func show(name string, once, lives int, ours, theirs []turn) bool {
-	var logs, cpus []float64
+	var logs []float64
 	var a, b turn
 	for i := range ours {
 		logs = append(logs, math.Log(theirs[i].wall/ours[i].wall))
-		cpus = append(cpus, ours[i].cpu-theirs[i].cpu)
 		a.wall, a.cpu = a.wall+ours[i].wall, a.cpu+ours[i].cpu
 		b.wall, b.cpu = b.wall+theirs[i].wall, b.cpu+theirs[i].cpu
 	}

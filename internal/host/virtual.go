@@ -30,6 +30,11 @@ func (m Machine) hypervisor(cpu cpuInfo) string {
 	if t := m.text("/sys/hypervisor/type"); t != "" {
 		return t
 	}
+	// QEMU without KVM: its firmware is the same, and every instruction is
+	// translated.
+	if strings.Contains(cpu.Model, "QEMU TCG") {
+		return "qemu"
+	}
 	// The clocks that a hypervisor offers name it, firmware or not.
 	clocks := m.text("/sys/devices/system/clocksource/clocksource0/available_clocksource")
 	for clock, name := range map[string]string{"kvm-clock": "kvm", "hyperv_clocksource": "hyper-v"} {

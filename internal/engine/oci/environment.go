@@ -56,6 +56,11 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 			return nil, &engine.Error{Class: record.Unsupported, Text: why}
 		}
 	}
+	if spec.Limits != (engine.Limits{}) {
+		if why, fix := wrap.AtTop(); why != "" {
+			return nil, &engine.Error{Class: record.Unavailable, Text: "no container can be limited: " + why, Fix: fix}
+		}
+	}
 	// The runtime limits by itself; the launcher and the runtime's own
 	// processes stay outside, as an engine's client does.
 	b, err := clirun.NewBase(ctx, kit, spec, false)
@@ -172,7 +177,7 @@ func (e *environment) Close(ctx context.Context) error {
 // next container. It makes another one where there is none.
 func removeNullNet(root string) error {
 	path := filepath.Join(root, "null-netns")
-	if err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT { //nolint:errorlint //  an errno
+	if err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT {
 		return fmt.Errorf("unmounting %s: %w", path, err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -1,11 +1,13 @@
 package wrap
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -115,15 +117,44 @@ func handsDown(dir string) string {
 	if err != nil {
 		return fmt.Sprintf("reading %s: %v", control, err)
 	}
-	for _, c := range []string{"cpu", "memory"} {
+	// memory first: it is refused where processes are in the group, while cpu is
+	// granted there and makes the group a threaded one, under which no container
+	// can be made any more.
+	// https://docs.kernel.org/admin-guide/cgroup-v2.html#threads
+	for _, c := range []string{"memory", "cpu"} {
 		if slices.Contains(strings.Fields(string(have)), c) {
 			continue
 		}
-		if err := os.WriteFile(control, []byte("+"+c), 0); err != nil {
+		if err := os.WriteFile(control, []byte("+"+c), 0); errors.Is(err, syscall.EBUSY) {
+			return fmt.Sprintf("the %s controller can't be handed down from %s while processes are in that group itself, as they are in a container that has a cgroup namespace of its own", c, dir)
+		} else if err != nil {
 			return fmt.Sprintf("the %s controller can't be handed down from %s: %v", c, dir, err)
 		}
 	}
 	return ""
+}
+
+// AtTop says what is in the way of engines that make their groups at the top of
+// the tree, as bare runtimes do, and want to limit them; and what helps.
+func AtTop() (reason, fix string) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || versionAt("/proc/self/mountinfo") != "v2" {
+		return "", ""
+	}
+	for _, h := range parseHierarchies(string(text)) {
+		if !h.v2 {
+			continue
+		}
+		reason = handsDown(h.mount)
+		if reason == "" {
+			return "", ""
+		}
+		if _, err := os.Stat(filepath.Join(h.mount, "cgroup.type")); err == nil { // the true root has none
+			fix = fmt.Sprintf("mkdir -p %[1]s/init && for p in $(cat %[1]s/cgroup.procs); do echo $p > %[1]s/init/cgroup.procs; done", h.mount)
+		}
+		return reason, fix
+	}
+	return "", ""
 }
 
 // parseHierarchies reads the cgroup mounts from the text of a mountinfo file.

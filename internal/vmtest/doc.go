@@ -1,0 +1,9 @@
+// Package vmtest tries Plimsoll on machines that differ from this one in what
+// only a boot decides: the versions of control groups.
+//
+// It is tests only. Each boots a small virtual machine under QEMU's emulation
+// with the distribution's kernel, which the lab provides (lab/engines/vm up),
+// copies this machine's own programs into it, and judges from outside what was
+// measured inside. The emulated processor needs no hardware support, and its
+// times mean nothing: no test here looks at any.
+package vmtest

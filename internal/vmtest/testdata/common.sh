@@ -1,0 +1,44 @@
+# Sourced by the scripts that are a machine's first process after its root file
+# system is there.
+export PATH=/usr/bin:/bin HOME=/root
+exec >/dev/console 2>&1
+mount -t proc none /proc
+mount -t sysfs none /sys
+mkdir -p /dev/pts /dev/shm
+mount -t devpts none /dev/pts
+mount -t tmpfs none /tmp
+chmod 1777 /tmp
+ip link set lo up
+
+# state NAME: what there is before and after, to be compared from outside.
+state() {
+	find /sys/fs/cgroup -type d | sort >/out/cgroups-$1
+	cut -d' ' -f2 /proc/mounts | sort >/out/mounts-$1
+	# Without the kernel's own threads, which are children of 2.
+	ps -o pid,ppid,comm | awk '$1>2 && $2!=2 {print $3}' | grep -Ev '^(ps|awk|grep|sort)$' | sort >/out/processes-$1
+}
+
+# did NAME COMMAND...: its output and status are kept.
+did() {
+	local name=$1
+	shift
+	echo "$name: $(cut -d' ' -f1 /proc/uptime) s"
+	"$@" >/out/$name.out 2>/out/$name.err
+	echo $? >/out/$name.status
+}
+
+wait_for() {
+	local n=0
+	until [ -e "$1" ] || [ $n = 300 ]; do
+		sleep 0.1
+		n=$((n + 1))
+	done
+}
+
+the_end() {
+	echo "end: $(cut -d' ' -f1 /proc/uptime) s"
+	tar -c -f /dev/vdb -C /out .
+	sync
+	echo "all is written"
+	reboot -f
+}

@@ -123,6 +123,7 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 	// What can't be read of the machine is empty, and is then not held against a level.
 	facts, _ := host.Machine{}.Facts(s.state.Dir)
 	store := s.store()
+	regs := &registries{ctx: ctx, store: store, said: map[string]error{}}
 	return func(name string, levels map[string]string) (bool, string, string) {
 		f, ok := byName[name]
 		if !ok {
@@ -137,7 +138,10 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 		if ok, reason, fix := imageUsable(store, levels); !ok {
 			return false, reason, fix
 		}
-		return usableWith(f, levels)
+		if ok, reason, fix := usableWith(f, levels); !ok {
+			return false, reason, fix
+		}
+		return regs.usable(levels)
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -41,6 +42,10 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 			title += " ↑"
 		}
 		g.cols = append(g.cols, col{title: title, right: true})
+		most := 6
+		if !ofEvents && whole(medians(t), s.by) {
+			most = 0 // a count
+		}
 		var values []string
 		for _, e := range r.order {
 			c := t.Cell(e)
@@ -48,13 +53,22 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 				values = append(values, "n/a")
 				continue
 			}
-			values = append(values, numberOf(analyze.Estimate{Value: c.Median.Value}, s.by, 6).value)
+			values = append(values, numberOf(analyze.Estimate{Value: c.Median.Value}, s.by, most).value)
 		}
 		for k, v := range align(values) {
 			g.rows[k].cells = append(g.rows[k].cells, v)
 		}
 	}
 	return g
+}
+
+func whole(values []float64, by float64) bool {
+	for _, v := range values {
+		if v/by != math.Trunc(v/by) {
+			return false
+		}
+	}
+	return true
 }
 
 // columns cuts a grid into as many as are needed for each to fit, all with

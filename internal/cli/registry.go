@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	reference "github.com/google/go-containerregistry/pkg/name"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/image"
+)
+
+// registryLimit bounds what a plan waits for a registry.
+const registryLimit = 5 * time.Second
+
+// registries asks each registry once whether it answers. It fetches nothing.
+type registries struct {
+	ctx   context.Context
+	store *image.Store
+	said  map[string]error
+}
+
+// usable says whether an image by reference is here, or its registry answers.
+func (r *registries) usable(levels map[string]string) (ok bool, reason, fix string) {
+	ref := levels[engine.Image]
+	if !image.IsReference(ref) {
+		return true, "", ""
+	}
+	if st, err := r.store.State(ref); err != nil || st.State != image.NotFetched {
+		return true, "", "" // here already, or judged by whoever knows more
+	}
+	parsed, err := reference.ParseReference(ref)
+	if err != nil {
+		return false, "the image " + ref + " is no reference: " + err.Error(), ""
+	}
+	registry := parsed.Context().Registry
+	host := registry.RegistryStr()
+	err, asked := r.said[host]
+	if !asked {
+		err = answers(r.ctx, registry.Scheme()+"://"+host+"/v2/")
+		r.said[host] = err
+	}
+	if err != nil {
+		return false, fmt.Sprintf("the image %s is not here, and its registry does not answer: %v", ref, err), "plimsoll image pull " + ref + " where it does"
+	}
+	return true, "", ""
+}
+
+// answers gets an address. Any answer will do: most registries want to know
+// first who asks.
+func answers(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, registryLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/image"
+)
+
+// A registry that wants to know who asks answers; one that is not there does
+// not, and is asked once.
+func TestRegistries(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer server.Close()
+	r := &registries{ctx: t.Context(), store: image.NewStore(t.TempDir(), nil, image.Options{}), said: map[string]error{}}
+	there := strings.TrimPrefix(server.URL, "http://")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]bool{there + "/alpine:3": true, gone + "/alpine:3": false, gone + "/centos:8": false, "busybox": true, "": true} {
+		ok, reason, fix := r.usable(map[string]string{"image": ref})
+		if ok != want || !ok && (!strings.Contains(reason, "does not answer") || fix == "") {
+			t.Errorf("%q: %v, %q, %q", ref, ok, reason, fix)
+		}
+	}
+	if len(r.said) != 2 {
+		t.Errorf("%d registries were asked", len(r.said))
+	}
+}

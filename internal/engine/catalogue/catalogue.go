@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/engine/fake"
 	"plimsoll/internal/engine/lxc"
 	"plimsoll/internal/engine/lxd"
+	"plimsoll/internal/engine/nerdctl"
 	"plimsoll/internal/engine/nspawn"
 	"plimsoll/internal/engine/oci"
 	"plimsoll/internal/engine/podman"
@@ -39,6 +40,7 @@ func All() []engine.Engine {
 		lxd.New(),
 		lxd.NewIncus(),
 		lxc.New(),
+		nerdctl.New(),
 		fake.New(),
 	}
 }

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -158,6 +159,21 @@ func TestCPULimit(t *testing.T) {
 	} {
 		if got := cpuLimit(c.more); got != c.want {
 			t.Errorf("%v: %q, want %q", c.more, got, c.want)
+		}
+	}
+}
+
+// The facts that engines are compared by are those that the manual lists.
+func TestManualListsTheFacts(t *testing.T) {
+	text, err := os.ReadFile("../../docs/records.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "### Facts")
+	section, _, _ = strings.Cut(section, "\n### ")
+	for _, k := range common {
+		if !ok || !strings.Contains(section, "`"+k+"`") {
+			t.Errorf("docs/records.md does not explain the fact %s", k)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (s *pullSuite) serve(t *testing.T) {
 }
 
 // pull must succeed; it gives what the registry served for it.
-func (s *pullSuite) pull(t *testing.T, ctx context.Context, ref, digest string) (engine.Pulled, image.Traffic) {
+func (s *pullSuite) pull(t *testing.T, ctx context.Context, ref, digest string) image.Traffic {
 	t.Helper()
 	before := s.registry.Traffic()
 	pulled, err := s.puller.Pull(ctx, engine.PullTask{Ref: ref, Digest: digest})
@@ -126,7 +126,7 @@ func (s *pullSuite) pull(t *testing.T, ctx context.Context, ref, digest string) 
 	}
 	served := s.registry.Traffic().Since(before)
 	t.Logf("Pull %s: %v, steps %v, %d requests, %d bytes", ref, time.Duration(ready-request), stepTimes(pulled.Steps, request), served.Requests, served.Bytes)
-	return pulled, served
+	return served
 }
 
 func stepTimes(steps []record.Step, from int64) []string {
@@ -151,7 +151,7 @@ func (s *pullSuite) dropAll(t *testing.T, ctx context.Context) {
 func (s *pullSuite) cold(t *testing.T, ctx context.Context) {
 	for range 2 {
 		s.dropAll(t, ctx)
-		_, served := s.pull(t, ctx, s.image.Ref, s.image.Digest)
+		served := s.pull(t, ctx, s.image.Ref, s.image.Digest)
 		for _, d := range s.image.Layers {
 			if served.Blobs[d] == 0 {
 				t.Errorf("a cold pull did not fetch the layer %s", d)
@@ -197,7 +197,7 @@ func (s *pullSuite) sizes(t *testing.T, ctx context.Context) {
 func (s *pullSuite) shared(t *testing.T, ctx context.Context) {
 	s.dropAll(t, ctx)
 	s.pull(t, ctx, s.image.Sibling, s.image.SiblingDigest)
-	_, served := s.pull(t, ctx, s.image.Ref, s.image.Digest)
+	served := s.pull(t, ctx, s.image.Ref, s.image.Digest)
 	base := s.image.Layers[0]
 	switch {
 	case s.opts.NoSharing == "" && served.Blobs[base] != 0:
@@ -209,7 +209,7 @@ func (s *pullSuite) shared(t *testing.T, ctx context.Context) {
 }
 
 func (s *pullSuite) warm(t *testing.T, ctx context.Context) {
-	_, served := s.pull(t, ctx, s.image.Ref, s.image.Digest)
+	served := s.pull(t, ctx, s.image.Ref, s.image.Digest)
 	t.Logf("warm: %d bytes", served.Bytes)
 }
 

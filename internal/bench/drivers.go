@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ const (
 	goal = 0.97 // of the bare loop's rate
 	// A pair is one turn of each. At once are so many workers, each with a
 	// connection of its own; a turn is so many lives of each worker.
-	pairsAlone, pairsMany = 60, 24
+	pairsAlone, pairsMany = 100, 24
 	many, perWorker       = 8, 2
 	lifeLimit             = 30 * time.Second
 	memoryLimit           = 256 << 20
@@ -55,12 +56,21 @@ type bare interface {
 	close() error
 }
 
-// allDrivers are the adapters that speak an API.
-func allDrivers() []driver { return []driver{dockerDriver()} }
+// learner is a loop whose containers are modelled on one of the adapter's,
+// which is running.
+type learner interface {
+	learn(ctx context.Context, name string) error
+}
 
-func drivers(ctx context.Context) error {
+// allDrivers are the adapters that speak an API.
+func allDrivers() []driver { return []driver{dockerDriver(), containerdDriver()} }
+
+func drivers(ctx context.Context, only ...string) error {
 	missed := 0
 	for _, d := range allDrivers() {
+		if len(only) > 0 && !slices.Contains(only, d.name) {
+			continue
+		}
 		n, err := d.bench(ctx)
 		missed += n
 		switch e := (*engine.Error)(nil); {
@@ -107,7 +117,7 @@ func (d driver) bench(ctx context.Context) (missed int, err error) {
 		}
 		loops = append(loops, l)
 	}
-	if err := equal(ctx, kit, envs[0], loops[0]); err != nil {
+	if err := equal(ctx, kit, envs[0], loops); err != nil {
 		return 0, err
 	}
 	for _, at := range []struct{ once, pairs, each int }{{1, pairsAlone, 1}, {many, pairsMany, perWorker}} {
@@ -208,7 +218,8 @@ func show(name string, once, lives int, ours, theirs []turn) bool {
 
 // equal proves that both make the same containers: the configuration of one
 // of the adapter's that is running, beside one of the bare loop's.
-func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, l bare) (err error) {
+func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, loops []bare) (err error) {
+	l := loops[0]
 	p := probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: "ignore"}
 	argv := p.Argv(image.ProbePath)
 	task := engine.Task{Name: clirun.Name(kit.RunID, "ours"), Argv: argv, Limit: lifeLimit, Stop: &engine.Stop{Grace: 2 * time.Second}}
@@ -229,7 +240,12 @@ func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, l bare)
 		}
 		ours, _ = l.describe(ctx, task.Name, argv)
 	}
-	if err := <-ended; err != nil {
+	for _, l := range loops {
+		if l, ok := l.(learner); ok {
+			err = errors.Join(err, l.learn(ctx, task.Name))
+		}
+	}
+	if err := errors.Join(err, <-ended); err != nil {
 		return err
 	}
 	name := clirun.Name(kit.RunID, "bare")

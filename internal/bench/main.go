@@ -27,7 +27,7 @@ func bench(what string) error {
 	case "cost":
 		return cost(ctx)
 	case "drivers":
-		return drivers(ctx)
+		return drivers(ctx, os.Args[2:]...)
 	}
 	return fmt.Errorf("%q is none of truth, cost and drivers", what)
 }

@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/engine/nspawn"
 	"plimsoll/internal/engine/oci"
 	"plimsoll/internal/engine/podman"
+	"plimsoll/internal/engine/sarus"
 )
 
 // All gives every engine, in the order in which they are shown.
@@ -41,6 +42,7 @@ func All() []engine.Engine {
 		lxd.NewIncus(),
 		lxc.New(),
 		nerdctl.New(),
+		sarus.New(),
 		fake.New(),
 	}
 }

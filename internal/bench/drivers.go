@@ -63,7 +63,7 @@ type learner interface {
 }
 
 // allDrivers are the adapters that speak an API.
-func allDrivers() []driver { return []driver{dockerDriver(), containerdDriver()} }
+func allDrivers() []driver { return []driver{dockerDriver(), containerdDriver(), criDriver()} }
 
 func drivers(ctx context.Context, only ...string) error {
 	missed := 0

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/pkg/cio"
@@ -40,20 +41,15 @@ type life struct {
 	res            engine.Result
 	phase          string // what is being done, for messages
 	stdout, stderr *stamp.Stream
-	io             cio.IO
-	drained        chan struct{} // closed at the end of the output
-	made           bool          // there may be a container
+	io             *fifos
+	made           bool // there may be a container
 }
-
-// fifoDir is where the containers' FIFOs are, below the run's directory.
-const fifoDir = "containerd-fifo"
 
 // run carries the life out. On return the container is gone, unless left is
 // true, and then the result's failure says so too.
 func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
 	l.res.Events = make(map[record.Event]int64, 8)
 	l.stdout, l.stderr = stamp.NewStream(l.task.OutputLimit), stamp.NewStream(l.task.OutputLimit)
-	l.drained = make(chan struct{})
 	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
 	defer cancel()
 
@@ -72,23 +68,16 @@ func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
 			}
 		}
 	}
-	l.closeIO()
+	if l.io != nil {
+		if err := l.io.Close(); err != nil && l.res.Failure == nil {
+			l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the FIFOs: %v", err)}
+		}
+	}
 	l.res.Stdout, l.res.Stderr = l.stdout.Kept(), l.stderr.Kept()
 	if at := l.stdout.First(); at != 0 {
 		l.res.Events[record.Ready] = at
 	}
 	return l.res, left
-}
-
-// closeIO ends the copying, where the container's end did not, and removes the
-// FIFOs.
-func (l *life) closeIO() {
-	if l.io == nil {
-		return
-	}
-	l.io.Cancel()
-	<-l.drained
-	_ = l.io.Close()
 }
 
 // streams opens the FIFOs, as part of making the task.
@@ -97,17 +86,12 @@ func (l *life) streams(id string) (cio.IO, error) {
 	if l.also != nil {
 		out = io.MultiWriter(l.stdout, l.also)
 	}
-	open := cio.NewCreator(cio.WithStreams(l.stdin, out, l.stderr), cio.WithFIFODir(filepath.Join(l.kit.Dir, fifoDir)))
-	streams, err := open(id)
+	f, err := openFIFOs(l.kit, id, l.stdin, out, l.stderr)
 	if err != nil {
 		return nil, err
 	}
-	l.io = streams
-	go func() {
-		streams.Wait()
-		close(l.drained)
-	}()
-	return streams, nil
+	l.io = f
+	return f, nil
 }
 
 // live is the measured path.
@@ -154,7 +138,7 @@ func (l *life) live(ctx context.Context) error {
 		return err
 	}
 	select {
-	case <-l.drained:
+	case <-l.io.drained:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -239,6 +223,10 @@ func (l *life) over(e ended) error {
 
 // judge makes a failure of what live returned.
 func (l *life) judge(ctx context.Context, err error) *record.Failure {
+	// The daemon knows the time limit too, and may be the first to say so.
+	if end, _ := ctx.Deadline(); time.Until(end) < time.Second && strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+		<-ctx.Done()
+	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &record.Failure{Class: record.TimeOut,
 			Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}

@@ -18,7 +18,7 @@ func (l *life) stop(ctx context.Context, task client.Task, end <-chan ended) (en
 	l.phase = "waiting for the payload's first byte"
 	select {
 	case <-l.stdout.Ready():
-	case <-l.drained:
+	case <-l.io.drained:
 		if l.stdout.First() == 0 {
 			return ended{}, errNotReady
 		}

@@ -23,9 +23,8 @@ import (
 type daemon struct {
 	*client.Client
 	flavour flavour
-	host    string       // unix:///var/run/docker.sock
-	own     *ownDaemon   // nil for the user's
-	user    *engine.User // whose it is, where that is known not to be root
+	host    string     // unix:///var/run/docker.sock
+	own     *ownDaemon // nil for the user's
 }
 
 // connect makes a client for the daemon that the user's environment names. It

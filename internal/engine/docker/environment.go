@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,11 +109,7 @@ func (env *environment) versions(ctx context.Context) error {
 	if env.d.own != nil {
 		env.add(env.d.own.facts())
 	}
-	if env.d.user != nil {
-		env.add(map[string]string{"user": env.d.user.Name})
-	} else if env.facts["rootless"] == "no" {
-		env.add(map[string]string{"user": "root"})
-	}
+	env.add(map[string]string{"user": ownerOf(strings.TrimPrefix(env.d.host, "unix://"))})
 	for _, c := range v.Components {
 		if c.Name == "containerd" {
 			env.add(map[string]string{"containerd": c.Version})

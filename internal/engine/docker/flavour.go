@@ -1,6 +1,12 @@
 package docker
 
-import "plimsoll/internal/engine"
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/engine"
+)
 
 // flavour is what differs between Docker and the engines that have its API.
 type flavour struct {
@@ -44,7 +50,13 @@ func (f flavour) host(kit *engine.Kit) string {
 		return h
 	}
 	for _, s := range f.sockets {
-		if exists(s) {
+		if kit.Root && exists(s) || unix.Access(s, unix.W_OK) == nil {
+			return "unix://" + s
+		}
+	}
+	// An ordinary user who may not talk to root's daemon may have one.
+	if f.daemon != "" && !kit.Root && kit.User != nil && kit.User.RuntimeDir != "" {
+		if s := filepath.Join(kit.User.RuntimeDir, "docker.sock"); exists(s) {
 			return "unix://" + s
 		}
 	}

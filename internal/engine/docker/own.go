@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,12 +33,9 @@ type ownDaemon struct {
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
 
 func (o *ownDaemon) facts() map[string]string {
-	f := map[string]string{"daemon": private.Fact, "registry": "relayed into the daemon's network namespace"}
+	f := map[string]string{"daemon": private.Fact, "registry": relayed}
 	if o.fs != nil {
 		f["storage-device"] = "loop"
-	}
-	if o.user != nil {
-		f["user"] = o.user.Name
 	}
 	return f
 }
@@ -91,13 +90,17 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	if err := d.Close(); err != nil {
 		return nil, nil, err
 	}
-	rootlessWanted := spec.Level(engine.Rootless) == "yes"
+	level := spec.Level(engine.Rootless)
+	rootlessWanted := level == "yes" || level == engine.DefaultLevel && rootless(info) == "yes"
 	if rootlessWanted {
 		if d := e.rootlessDaemon(ctx, kit, spec); d != nil {
 			return d, nil, nil
 		}
 	}
 	for _, factor := range []string{engine.Storage, engine.Driver, engine.Rootless} {
+		if rootlessWanted && factor != engine.Rootless {
+			continue // needs no root, and what is impossible the daemon says itself
+		}
 		if err := e.offered(kit, info, factor, spec.Level(factor)); err != nil {
 			if err := e.privately(kit, info, factor, spec.Level(factor), err); err != nil {
 				return nil, nil, err
@@ -167,7 +170,6 @@ func (e *Engine) rootlessDaemon(ctx context.Context, kit *engine.Kit, spec engin
 		_ = d.Close() // it was only looked at
 		return nil
 	}
-	d.user = kit.User
 	return d
 }
 
@@ -288,6 +290,19 @@ func runtimesOf(info *system.Info) map[string]any {
 // unavailable is an engine.Error of that class.
 func unavailable(fix, format string, args ...any) *engine.Error {
 	return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// ownerOf is the user whose a daemon's socket is, and so the daemon.
+func ownerOf(socket string) string {
+	var st unix.Stat_t
+	if unix.Stat(socket, &st) != nil {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(st.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
 }
 
 func exists(path string) bool {

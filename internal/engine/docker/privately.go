@@ -22,6 +22,9 @@ func (e *Engine) privately(kit *engine.Kit, info *system.Info, factor, level str
 	switch factor {
 	case engine.Storage:
 		no = e.privateStorage(kit, info, level)
+		if no == nil && !kit.Root && rootless(info) == "yes" {
+			return rootlessPossible(kit, why)
+		}
 	case engine.Driver:
 		if level == "systemd" && !exists("/run/systemd/system") {
 			no = unavailable("", "systemd does not run here")

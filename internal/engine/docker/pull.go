@@ -35,7 +35,7 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	}
 	stop, err := env.relay(task.Ref)
 	if err != nil {
-		return engine.Pulled{}, err
+		return engine.Pulled{}, &engine.Error{Class: record.Unavailable, Text: "letting the private daemon reach the registry", Err: err}
 	}
 	if err := env.kit.Ledger.Made("image", env.d.flavour.name+" "+task.Ref); err != nil {
 		return engine.Pulled{}, errors.Join(err, stop())
@@ -64,24 +64,35 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 // pullLimit bounds a pull.
 const pullLimit = 10 * time.Minute
 
-// relay lets a private daemon reach the registry on our loopback.
+// relayed is the fact of a registry that is reached through a copy.
+const relayed = "relayed into the daemon's network namespace"
+
+// relay lets a daemon in a network namespace of its own reach the registry on our loopback.
 func (env *environment) relay(ref string) (stop func() error, err error) {
 	none := func() error { return nil }
 	addr, _, _ := strings.Cut(ref, "/")
-	own := env.d.own
-	if own == nil || !strings.HasPrefix(addr, "127.") {
+	own, isRootless := env.d.own, env.facts["rootless"] == "yes"
+	switch {
+	case !strings.HasPrefix(addr, "127.") || own == nil && !isRootless:
 		return none, nil
+	case !isRootless:
+		return private.Relay(own.PID, addr)
 	}
-	pid := own.PID
-	if own.user != nil { // RootlessKit's child has the namespace
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(own.socket), "pid"))
-		if err != nil {
-			return nil, err
-		}
-		if pid, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
-			return nil, err
-		}
+	// RootlessKit's child has the namespace; the daemon notes its pid beside
+	// its socket.
+	dir, name := filepath.Dir(strings.TrimPrefix(env.d.host, "unix://")), "docker.pid"
+	if own != nil {
+		name = "pid"
 	}
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, err
+	}
+	env.add(map[string]string{"registry": relayed})
 	return private.Relay(pid, addr)
 }
 

@@ -12,6 +12,7 @@
 package private
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -74,8 +75,22 @@ func removeFolder(dir string) error {
 		return errors.Join(err, stillMounted(n))
 	}
 	err := os.RemoveAll(dir)
+	if errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
+		err = removeMapped(dir)
+	}
 	_ = os.Remove(filepath.Dir(dir)) // fails while others are in it
 	return err
+}
+
+// removeMapped removes a directory with files of the ids that an ordinary user
+// has in /etc/subuid: in a user namespace with these ids they are its own.
+func removeMapped(dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), fsLimit)
+	defer cancel()
+	if err := command(ctx, "rootlesskit", "rm", "-rf", "--one-file-system", "--", dir); err != nil {
+		return fmt.Errorf("removing %s: %w", dir, err)
+	}
+	return nil
 }
 
 func stillMounted(points []string) error {

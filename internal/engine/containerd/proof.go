@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,6 +34,15 @@ func (env *environment) prove(ctx context.Context) error {
 		return err
 	}
 	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	// ctr closes the FIFOs when the task has ended, whether or not it has read
+	// them. What a trial loses by that is a failed trial; the proof is repeated.
+	for range 4 {
+		var e *engine.Error
+		if env.cli == nil || !errors.As(err, &e) || e.Class != record.NoProof {
+			break
+		}
+		payload, err = clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	}
 	env.look = nil
 	if err != nil {
 		return err

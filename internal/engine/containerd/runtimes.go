@@ -14,6 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/defaults"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
 
@@ -21,7 +22,6 @@ import (
 const (
 	gvisorShim    = "containerd-shim-runsc-v1"
 	gvisorRuntime = "io.containerd.runsc.v1"
-	kataShim      = "containerd-shim-kata-v2"
 	kataRuntime   = "io.containerd.kata.v2"
 )
 
@@ -49,11 +49,10 @@ func chooseRuntime(kit *engine.Kit, level string) (ociRuntime, error) {
 		return r, nil
 	case "kata":
 		r.foreign, r.shim = true, kataRuntime
-		path, err := kit.LookPath(kataShim)
-		if err != nil {
-			return no("the shim of Kata Containers ("+kataShim+") is not on the PATH", "")
+		if why, fix := (kata.Machine{}).Missing(level, kit.LookPath); why != "" {
+			return no(why, fix)
 		}
-		r.program = path
+		r.program, _ = kit.LookPath(kata.Shim)
 		return r, nil
 	case "runsc":
 		r.foreign = true

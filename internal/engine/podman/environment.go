@@ -219,7 +219,7 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Re
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
 	}
 	if err := env.rest.answers(ctx); err != nil { // and a connection is open
-		return engine.Result{Failure: &record.Failure{Class: restClass(err), Text: "before the trial: " + err.Error()}}, nil
+		return engine.Result{Failure: &record.Failure{Class: restClass(err), Text: "before the trial: " + err.Error() + env.lost()}}, nil
 	}
 	body, err := env.settings.spec(task)
 	if err != nil {
@@ -231,6 +231,9 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Re
 	}
 	l := &restLife{r: env.rest, task: task, body: body, look: env.look}
 	res := l.run(ctx)
+	if res.Failure != nil {
+		res.Failure.Text += env.lost()
+	}
 	if res.Failure == nil && res.Exit != nil {
 		res.Failure = signalFailure(*res.Exit, task.Stop != nil, oom)
 	}

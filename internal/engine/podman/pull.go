@@ -46,6 +46,7 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 		p.Failure = clirun.PullFailure(err, patterns)
 		if env.byAPI {
 			p.Failure.Class = restClass(err)
+			p.Failure.Text += env.lost()
 		}
 		if there, err := env.p.known(ctx, "image", task.Ref); err == nil && !there {
 			return p, env.Kit.Ledger.Gone("image", env.ledgerName(task.Ref))

@@ -131,6 +131,20 @@ func (env *environment) await(ctx context.Context) error {
 	}
 }
 
+// lost says why the service does not answer, where that is known: it is ours
+// and has ended.
+func (env *environment) lost() string {
+	if env.service == nil {
+		return ""
+	}
+	select {
+	case <-env.service.done:
+		return "; podman's service has ended (" + env.service.cmd.ProcessState.String() + "), and had said: " + clirun.Words(env.service.said.bytes())
+	default:
+		return ""
+	}
+}
+
 // enter moves the service into cgroups, given by their cgroup.procs files:
 // what it starts is born there. No container of it exists yet.
 func (s *service) enter(files []string) error {

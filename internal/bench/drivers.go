@@ -145,8 +145,10 @@ func alternate(ctx context.Context, kit *engine.Kit, envs []engine.Environment, 
 		if res.Failure != nil {
 			return errors.New(res.Failure.Text)
 		}
-		_, err = probe.ParsePayload(res.Stdout, p.Word)
-		return err
+		if _, err = probe.ParsePayload(res.Stdout, p.Word); err != nil {
+			return fmt.Errorf("%w: %q, %q", err, res.Stdout, res.Stderr)
+		}
+		return nil
 	}
 	byHand := func(worker int, name string, p probe.PayloadArgs) error {
 		ctx, cancel := context.WithTimeout(ctx, lifeLimit)

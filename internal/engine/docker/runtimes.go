@@ -12,6 +12,7 @@ import (
 	"github.com/moby/moby/api/types/system"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
 
@@ -58,9 +59,24 @@ func noRuntime(info *system.Info, level string) *engine.Error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	if level == "kata" {
+		return noKata(names)
+	}
 	return &engine.Error{Class: record.Unavailable,
 		Text: fmt.Sprintf("the docker daemon has no runtime %s; it has %s", level, strings.Join(names, ", ")),
 		Fix:  fmt.Sprintf(`add "runtimes": {"%s": {"path": "/usr/bin/%s"}} to /etc/docker/daemon.json and restart the daemon`, level, level)}
+}
+
+// noKata: either this machine has no Kata Containers, or the daemon was not
+// told of it.
+func noKata(names []string) *engine.Error {
+	e := &engine.Error{Class: record.Unavailable,
+		Text: fmt.Sprintf("the docker daemon has no runtime of Kata Containers; it has %s", strings.Join(names, ", ")),
+		Fix:  `add "runtimes": {"kata": {"runtimeType": "io.containerd.kata.v2"}} to /etc/docker/daemon.json and restart the daemon`}
+	if why, fix := (kata.Machine{}).Missing("kata", exec.LookPath); why != "" {
+		e.Text, e.Fix = e.Text+", and "+why, fix
+	}
+	return e
 }
 
 // identity is what a runtime's program says that it is.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
 )
 
 // fifoDir is where the containers' FIFOs are, below the run's directory.
@@ -29,6 +30,7 @@ type fifos struct {
 	to      []io.Writer
 	wake    [2]int // a pipe: closing its end [1] stops the thread
 	drained chan struct{}
+	ended   int64 // when all had been read, CLOCK_MONOTONIC ns; valid after drained
 	closing sync.Once
 }
 
@@ -93,7 +95,10 @@ func openFIFO(path string, flags int) (int, error) {
 func (f *fifos) follow() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer close(f.drained)
+	defer func() {
+		f.ended = stamp.Now()
+		close(f.drained)
+	}()
 	buf := make([]byte, 32<<10)
 	polls := []unix.PollFd{
 		{Fd: int32(f.fds[0]), Events: unix.POLLIN}, {Fd: int32(f.fds[1]), Events: unix.POLLIN}, {Fd: int32(f.wake[0])}}

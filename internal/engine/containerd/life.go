@@ -22,9 +22,10 @@ import (
 // The order of calls is that of `ctr run`: snapshot and container record,
 // task, wait, start; then task and container are deleted. Created is when the
 // task is there: the runtime has made the container by then. The wait is
-// registered between created and start. Exit is when the wait's answer has
-// reached us, removed when the record and the snapshot are deleted too; the
-// output's end is awaited before.
+// registered between created and start. Exit is when the wait's answer and
+// the end of the output have reached us, which come by two ways: dockerd, too,
+// answers a wait when the output has been copied. Removed is when the record
+// and the snapshot are deleted.
 type life struct {
 	d        *daemon
 	kit      *engine.Kit
@@ -142,6 +143,8 @@ func (l *life) live(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	l.step("waited", ev[record.Exit])
+	ev[record.Exit] = max(ev[record.Exit], l.io.ended)
 	if l.look != nil {
 		l.phase = "looking at the container"
 		if err := l.look(ctx, c); err != nil {

@@ -33,8 +33,8 @@ type Published struct {
 }
 
 // Publish puts an image and its sibling into the registry, under the run's
-// tag. Its lowest layer has one file more than the image that is started: the
-// run's mark, which makes sure that no engine holds a layer of it already.
+// tag. Each layer has one file more than in the image that is started: the
+// run's mark, which makes sure that no engine holds the layer already.
 func (r *Registry) Publish(ctx context.Context, images Provider, imageName, runID string) (*Published, error) {
 	r.mu.Lock()
 	p := r.images[imageName]
@@ -69,19 +69,14 @@ func (r *Registry) publish(ctx context.Context, layout, imageName, runID string)
 	if err != nil {
 		return nil, err
 	}
-	mark := tree{{path: MarkPath, kind: kindFile, mode: 0o644, data: []byte(imageName + " " + runID + "\n")}}
-	if layers[0], err = recompress(r.dir, mark, layers[0]); err != nil {
-		return nil, err
-	}
-	for i := range layers[1:] {
-		if layers[i+1], err = recompress(r.dir, nil, layers[i+1]); err != nil {
+	for i := range layers {
+		if layers[i], err = recompress(r.dir, mark(i, imageName, runID), layers[i]); err != nil {
 			return nil, err
 		}
 	}
 	plain := fileName(imageName)
 	p := &Published{Ref: r.Ref(plain, runID), Sibling: r.Ref(plain+"-sibling", runID), Base: max(1, len(layers)-1)}
-	top := tree{{path: "/plimsoll-sibling", kind: kindFile, mode: 0o644, data: []byte("another image with the same base\n")}}
-	other, err := recompress(r.dir, top, nil)
+	other, err := recompress(r.dir, mark(len(layers), imageName+"-sibling", runID), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +140,10 @@ func (r *Registry) push(ctx context.Context, ref string, img v1.Image) (string, 
 	return d.String(), err
 }
 
-// MarkPath is the file that the lowest layer of a published image has besides
-// the image's own.
-const MarkPath = "/.plimsoll-run"
+// mark is the file that a layer of a published image has besides its own.
+func mark(layer int, imageName, runID string) tree {
+	return tree{{path: fmt.Sprintf("/.plimsoll-run-%d", layer), kind: kindFile, mode: 0o644, data: []byte(imageName + " " + runID + "\n")}}
+}
 
 // fileName makes an image's name one that can stand in a path and in a
 // reference: alpine:3 becomes alpine-3.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/containerd/containerd/v2/client"
@@ -13,6 +14,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
 
@@ -101,6 +103,9 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 	}
 	if e.foreign() {
 		f["kernel"] = "foreign: " + e.inside["uname.release"]
+		if name, ok := kata.Is(e.live.Runtime.Name); ok {
+			maps.Copy(f, kata.Machine{}.Facts(name))
+		}
 	}
 	return f
 }

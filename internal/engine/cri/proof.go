@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
 
@@ -151,6 +153,9 @@ func (e *evidence) facts() map[string]string {
 	}
 	if e.foreign() {
 		f["kernel"] = "foreign: " + e.inside["uname.release"]
+		if name, ok := kata.Is(e.handler.Name); ok {
+			maps.Copy(f, kata.Machine{}.Facts(name))
+		}
 		delete(f, "seccomp") // the sandbox has a filter of its own around it
 	}
 	return f

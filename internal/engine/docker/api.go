@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/record"
 )
 
@@ -51,12 +51,9 @@ func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
 	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
 	defer cancel()
 
-	// The thread is this goroutine's alone between the stamps.
-	runtime.LockOSThread()
-	restore := quiet()
+	restore := stamp.Quiet()
 	err := l.live(ctx)
 	restore()
-	runtime.UnlockOSThread()
 
 	if err != nil {
 		l.res.Failure = l.judge(ctx, err)
@@ -69,9 +66,9 @@ func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
 	}
 	if l.out != nil {
 		<-l.out.done
-		l.res.Stdout, l.res.Stderr = l.out.stdout.kept, l.out.stderr.kept
-		if l.out.stdout.first != 0 {
-			l.res.Events[record.Ready] = l.out.stdout.first
+		l.res.Stdout, l.res.Stderr = l.out.stdout.Kept(), l.out.stderr.Kept()
+		if at := l.out.stdout.First(); at != 0 {
+			l.res.Events[record.Ready] = at
 		}
 	}
 	return l.res, left
@@ -84,9 +81,9 @@ func (l *life) live(ctx context.Context) error {
 	ev := l.res.Events
 
 	l.phase, l.made = "creating the container", true
-	ev[record.Request] = now()
+	ev[record.Request] = stamp.Now()
 	made, err := l.d.ContainerCreate(ctx, l.create)
-	at := now()
+	at := stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -98,17 +95,17 @@ func (l *life) live(ctx context.Context) error {
 		return err
 	}
 	defer att.Close()
-	l.res.Steps = append(l.res.Steps, record.Step{Name: "attached", At: now()})
+	l.res.Steps = append(l.res.Steps, record.Step{Name: "attached", At: stamp.Now()})
 	l.out = follow(att.Reader, l.task.OutputLimit)
 
 	l.phase = "registering the wait for the container's end"
 	end := watch(l.d.ContainerWait(ctx, made.ID, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit}))
-	l.res.Steps = append(l.res.Steps, record.Step{Name: "waiting", At: now()})
+	l.res.Steps = append(l.res.Steps, record.Step{Name: "waiting", At: stamp.Now()})
 
 	l.phase = "starting the container"
-	ev[record.Start] = now()
+	ev[record.Start] = stamp.Now()
 	_, err = l.d.ContainerStart(ctx, made.ID, client.ContainerStartOptions{})
-	at = now()
+	at = stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -145,7 +142,7 @@ func (l *life) live(ctx context.Context) error {
 
 	l.phase = "removing the container"
 	_, err = l.d.ContainerRemove(ctx, made.ID, client.ContainerRemoveOptions{RemoveVolumes: true})
-	at = now()
+	at = stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -159,9 +156,9 @@ var errNotReady = errors.New("the payload ended before it was asked to stop")
 func (l *life) stop(ctx context.Context, id string) error {
 	l.phase = "waiting for the payload's first byte"
 	select {
-	case <-l.out.stdout.ready:
+	case <-l.out.stdout.Ready():
 	case <-l.out.done:
-		if l.out.stdout.first == 0 {
+		if l.out.stdout.First() == 0 {
 			return errNotReady
 		}
 	case <-ctx.Done():
@@ -169,9 +166,9 @@ func (l *life) stop(ctx context.Context, id string) error {
 	}
 	l.phase = "stopping the container"
 	seconds := graceSeconds(l.task.Stop)
-	l.res.Events[record.Stop] = now()
+	l.res.Events[record.Stop] = stamp.Now()
 	_, err := l.d.ContainerStop(ctx, id, client.ContainerStopOptions{Timeout: &seconds})
-	at := now()
+	at := stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -192,7 +189,7 @@ func watch(w client.ContainerWaitResult) <-chan ended {
 	go func() {
 		select {
 		case r := <-w.Result:
-			e := ended{at: now(), status: int(r.StatusCode)}
+			e := ended{at: stamp.Now(), status: int(r.StatusCode)}
 			if r.Error != nil && r.Error.Message != "" {
 				e.err = errors.New(r.Error.Message)
 			}

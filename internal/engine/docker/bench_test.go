@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/enginetest"
+	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/probe"
 )
 
@@ -78,9 +79,9 @@ type spent struct{ wall, cpu int64 }
 func (s *spent) add(f func()) {
 	var before, after unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &before)
-	began := now()
+	began := stamp.Now()
 	f()
-	s.wall += now() - began
+	s.wall += stamp.Now() - began
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &after)
 	s.cpu += after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()
 }

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
 
@@ -90,6 +92,9 @@ func (e *evidence) facts() map[string]string {
 	}
 	if e.foreign() {
 		f["kernel"] = "foreign: " + e.inside["uname.release"]
+		if name, ok := kata.Is(hc.Runtime); ok {
+			maps.Copy(f, kata.Machine{}.Facts(name))
+		}
 	}
 	return f
 }

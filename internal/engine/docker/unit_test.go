@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/record"
 )
 
@@ -30,24 +30,24 @@ func frame(stream byte, data string) []byte {
 
 func TestFollow(t *testing.T) {
 	stream := slices.Concat(frame(2, "warning\n"), frame(1, "hello "), frame(1, "world"))
-	before := now()
+	before := stamp.Now()
 	o := follow(bytes.NewReader(stream), 8)
 	<-o.done
 	if o.err != nil {
 		t.Fatal(o.err)
 	}
-	if got := string(o.stdout.kept); got != "hello wo" {
+	if got := string(o.stdout.Kept()); got != "hello wo" {
 		t.Errorf("stdout %q, want the first 8 bytes", got)
 	}
-	if got := string(o.stderr.kept); got != "warning\n" {
+	if got := string(o.stderr.Kept()); got != "warning\n" {
 		t.Errorf("stderr %q", got)
 	}
-	if o.stdout.first < before || o.stdout.first > now() || o.stderr.first > o.stdout.first {
-		t.Errorf("stamps %d and %d", o.stderr.first, o.stdout.first)
+	if o.stdout.First() < before || o.stdout.First() > stamp.Now() || o.stderr.First() > o.stdout.First() {
+		t.Errorf("stamps %d and %d", o.stderr.First(), o.stdout.First())
 	}
 	o = follow(io.MultiReader(bytes.NewReader(frame(1, "torn")[:10])), 0)
 	<-o.done
-	if o.stdout.first != 0 {
+	if o.stdout.First() != 0 {
 		t.Error("a torn frame made an event")
 	}
 }
@@ -175,20 +175,6 @@ func TestGone(t *testing.T) {
 		if gone(err) != want {
 			t.Errorf("%v: %v", err, !want)
 		}
-	}
-}
-
-func TestQuiet(t *testing.T) {
-	before := debug.SetGCPercent(77)
-	defer debug.SetGCPercent(before)
-	one, two := quiet(), quiet()
-	one()
-	if p := debug.SetGCPercent(-1); p != -1 {
-		t.Errorf("with one of two trials over, the collector is at %d %%", p)
-	}
-	two()
-	if p := debug.SetGCPercent(77); p != 77 {
-		t.Errorf("after both trials the collector is at %d %%, want 77", p)
 	}
 }
 

@@ -53,6 +53,13 @@ func (m Machine) Missing(name string, lookPath func(string) (string, error)) (re
 	return "", ""
 }
 
+// Is says whether a runtime, by its name or by its type, is one of Kata's, and
+// by which name it stands in Handlers.
+func Is(runtime string) (name string, ok bool) {
+	name = strings.TrimSuffix(strings.TrimPrefix(runtime, "io.containerd."), ".v2")
+	return name, name == "kata" || strings.HasPrefix(name, "kata-")
+}
+
 // Facts are the configuration in force for a runtime of this name and the
 // hypervisor that it chooses; empty where there is none.
 func (m Machine) Facts(name string) map[string]string {

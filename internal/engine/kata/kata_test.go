@@ -57,3 +57,14 @@ func TestHypervisor(t *testing.T) {
 		}
 	}
 }
+
+func TestIs(t *testing.T) {
+	for runtime, want := range map[string]string{
+		"io.containerd.kata.v2": "kata", "io.containerd.kata-clh.v2": "kata-clh", "kata-fc": "kata-fc",
+		"runc": "", "io.containerd.runc.v2": "", "katana": "",
+	} {
+		if name, ok := Is(runtime); ok != (want != "") || ok && name != want {
+			t.Errorf("%s: %q, %v, want %q", runtime, name, ok, want)
+		}
+	}
+}

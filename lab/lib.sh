@@ -13,9 +13,9 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user's PATH lacks them
 LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
-LAB_DEFAULT_ENGINES="runc crun runsc docker podman podman-rootless charliecloud apptainer"
+LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless charliecloud apptainer bubblewrap"
 # shellcheck disable=SC2034 # for lab/setup
-LAB_TEST_ENGINES="containerd docker-rootless bubblewrap nspawn lxd incus lxc vm" # what the tests want in addition
+LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm" # what the tests want in addition
 LAB_SELF=$(basename "$0")
 name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
 

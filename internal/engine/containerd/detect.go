@@ -29,7 +29,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(d.wrong("asking for the plug-ins", err))
 		return det
 	}
-	det.Facts = map[string]string{"cgroup": cgroupVersion(), "snapshotters": strings.Join(plugins.usable(), ",")}
+	det.Facts = map[string]string{"cgroup": wrap.Version(), "snapshotters": strings.Join(plugins.usable(), ",")}
 	for factor, levels := range e.Info().Levels {
 		for _, name := range levels {
 			l := engine.Level{Name: name}
@@ -130,14 +130,6 @@ func (p plugins) lacks(name string) string {
 		return fmt.Sprintf("containerd's snapshotter %s does not work: %s", name, strings.TrimSuffix(s.problem, ": skip plugin"))
 	}
 	return ""
-}
-
-// cgroupVersion is the one whose controllers containers get: in a hybrid, v1.
-func cgroupVersion() string {
-	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
-		return "v2"
-	}
-	return "v1"
 }
 
 func limitFacts(limits engine.Limits) map[string]string {

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/kata"
+	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -79,7 +80,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 		"runtime": e.runtime.program, "runtime-path": e.runtime.path, "runtime-version": e.runtime.version,
 		"shim":    e.live.Runtime.Name,
 		"storage": e.live.Snapshotter, "root-fs": e.inside["root.fs"], "image-store": "containerd",
-		"cgroup": cgroupVersion(), "cgroup-driver": "cgroupfs", "network": "none", "rootless": "no", "user": "root",
+		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "network": "none", "rootless": "no", "user": "root",
 		"seccomp": "default", "seccomp-inside": e.inside["seccomp"], "apparmor": "off",
 		"client": byAPI, "client-library": clientLibrary(), "init": "none", "log": "none", "kernel": "host",
 	}

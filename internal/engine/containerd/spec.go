@@ -11,6 +11,7 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/wrap"
 )
 
 // settings is how an environment's containers are made, read back from the
@@ -109,7 +110,7 @@ func hostname(name string) string {
 // cgroupNamespaces: on v2 containers have a namespace of their own, as Docker
 // and ctr do it.
 func cgroupNamespaces() bool {
-	if cgroupVersion() != "v2" {
+	if wrap.Version() != "v2" {
 		return false
 	}
 	_, err := os.Stat("/proc/self/ns/cgroup")
@@ -119,7 +120,7 @@ func cgroupNamespaces() bool {
 // limitsSwap says whether the kernel can limit swap: v1 may have been booted
 // without its account.
 func limitsSwap() bool {
-	if cgroupVersion() == "v2" {
+	if wrap.Version() == "v2" {
 		return true
 	}
 	_, err := os.Stat("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes")

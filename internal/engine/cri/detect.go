@@ -3,7 +3,6 @@ package cri
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -130,7 +129,7 @@ func (s *server) facts(st *state) map[string]string {
 	f := map[string]string{
 		"version": s.version.GetRuntimeVersion(), "endpoint": endpointOf(s.version.GetRuntimeName()),
 		"socket": s.path, "cri-version": s.version.GetRuntimeApiVersion(), "client": byAPI,
-		"storage": st.storage, "image-store": st.storage, "cgroup": cgroupVersion(), "cgroup-driver": st.driver,
+		"storage": st.storage, "image-store": st.storage, "cgroup": wrap.Version(), "cgroup-driver": st.driver,
 		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "rootless": s.rootless(), "daemon": "user's",
 	}
 	for k, v := range f {
@@ -147,20 +146,4 @@ func limitFacts(l engine.Limits) map[string]string {
 		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
 	}
 	return map[string]string{wrap.Limits: wrap.ByEngine}
-}
-
-// cgroupVersion is the machine's, which a server on it has no choice about.
-func cgroupVersion() string {
-	switch {
-	case there("/sys/fs/cgroup/cgroup.controllers"):
-		return "v2"
-	case there("/sys/fs/cgroup/unified/cgroup.controllers"):
-		return "hybrid"
-	}
-	return "v1"
-}
-
-func there(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

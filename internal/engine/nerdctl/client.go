@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/probe"
 )
 
@@ -93,8 +94,8 @@ func (c *client) removeContainer(ctx context.Context, name string) error {
 	return err
 }
 
-// clear removes everything of the namespace, and then the namespace. Its
-// snapshots and blobs go with containerd's collector.
+// clear removes everything of the namespace, then the namespace and its control
+// group. Its snapshots and blobs go with containerd's collector.
 func (c *client) clear(ctx context.Context) error {
 	names, err := c.containers(ctx)
 	if err != nil {
@@ -116,7 +117,9 @@ func (c *client) clear(ctx context.Context) error {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		_, err = c.output(ctx, "namespace", "remove", c.namespace)
 		if err == nil || strings.Contains(err.Error(), "not found") {
-			return nil
+			// On cgroup v1 the containers' groups lie in one of the namespace's
+			// name, which nobody else removes.
+			return wrap.RemoveNamed(ctx, c.namespace)
 		}
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			return err

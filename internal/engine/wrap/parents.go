@@ -186,8 +186,9 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// Leftovers lists groups that a run made with this package, or any run where
-// runID is empty.
+// Leftovers lists groups at the top that bear our name and a run's id, or any
+// run's where runID is empty: those made with this package, and those that an
+// engine made because of a name that we gave it (plimsoll-nerdctl-RUNID).
 func Leftovers(runID string) []engine.Leftover {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -196,13 +197,10 @@ func Leftovers(runID string) []engine.Leftover {
 	var found []engine.Leftover
 	seen := map[string]bool{}
 	for _, h := range parseHierarchies(string(text)) {
-		pattern := filepath.Join(h.mount, groupPrefix+runID+"*")
-		if runID != "" {
-			pattern = filepath.Join(h.mount, groupPrefix+runID+"-*")
-		}
-		paths, _ := filepath.Glob(pattern)
+		paths, _ := filepath.Glob(filepath.Join(h.mount, groupPrefix+"*"))
 		for _, p := range paths {
-			if !seen[p] {
+			ofRun := runID == "" || slices.Contains(strings.Split(filepath.Base(p), "-"), runID)
+			if ofRun && !seen[p] {
 				seen[p] = true
 				found = append(found, leftover(p))
 			}

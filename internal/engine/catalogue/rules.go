@@ -96,6 +96,6 @@ func Lacks() []Lack {
 		{Engines: []string{"podman"}, Factor: "storage", Levels: []string{"aufs", "btrfs", "devicemapper", "zfs"},
 			Because: "The adapter makes no store of its own with this driver for Podman."},
 		{Factor: "runtime", Levels: []string{"kata", "kata-qemu", "kata-clh", "kata-fc"},
-			Because: "The adapter of this engine does not choose among the hypervisors of Kata Containers."},
+			Because: "Kata Containers have no OCI command line from version 2 on, and this engine calls its runtimes by one."},
 	}
 }

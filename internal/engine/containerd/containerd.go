@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/engine/private"
 )
 
@@ -66,7 +67,7 @@ const (
 )
 
 // runtimeLevels are the runtimes that a study can ask for by name.
-var runtimeLevels = []string{"runc", "crun", "youki", "runsc", "kata"}
+var runtimeLevels = append([]string{"runc", "crun", "youki", "runsc"}, kata.Levels...)
 
 // storageLevels are snapshotters.
 var storageLevels = []string{"overlayfs", "native", "btrfs", "erofs", "blockfile", "devmapper", "zfs", "fuse-overlayfs"}

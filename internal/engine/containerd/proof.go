@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/containerd/containerd/v2/client"
@@ -120,7 +121,7 @@ func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
 		return wrong("asked for the shim %s, containerd says that the container ran under %s", want.shim, e.live.Runtime.Name)
 	}
 	if want.level != engine.DefaultLevel {
-		if p := e.runtime.program; p != "" && p != want.level && want.level != "kata" {
+		if p := e.runtime.program; p != "" && p != want.level && !slices.Contains(kata.Levels, want.level) {
 			return wrong("asked for the runtime %s, and %s says that it is %s", want.level, e.runtime.path, p)
 		}
 		if e.state != "" && e.state != want.level {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type ociRuntime struct {
 	shim    string // the runtime's name in containerd
 	program string // path; empty where the shim finds it by itself
 	foreign bool   // the payload runs on another kernel
+	config  string // of a variant of Kata's: its configuration
 }
 
 var install = map[string]string{
@@ -44,17 +46,20 @@ func chooseRuntime(kit *engine.Kit, level string) (ociRuntime, error) {
 	no := func(text, fix string) (ociRuntime, error) {
 		return r, &engine.Error{Class: record.Unavailable, Text: text, Fix: fix}
 	}
-	switch level {
-	case engine.DefaultLevel:
+	switch {
+	case level == engine.DefaultLevel:
 		return r, nil
-	case "kata":
+	case slices.Contains(kata.Levels, level):
 		r.foreign, r.shim = true, kataRuntime
 		if why, fix := (kata.Machine{}).Missing(level, kit.LookPath); why != "" {
 			return no(why, fix)
 		}
 		r.program, _ = kit.LookPath(kata.Shim)
+		if kata.Handlers[level] != "" {
+			r.config = kata.Machine{}.Facts(level)["hypervisor-config"]
+		}
 		return r, nil
-	case "runsc":
+	case level == "runsc":
 		r.foreign = true
 		if _, err := kit.LookPath(gvisorShim); err == nil {
 			r.shim = gvisorRuntime
@@ -78,6 +83,8 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 	}
 	o := &options.Options{SystemdCgroup: spec.Level(engine.Driver) == "systemd"}
 	switch {
+	case r.shim == kataRuntime && r.config != "":
+		return &runtimeoptions.Options{ConfigPath: r.config}, nil
 	case r.shim == kataRuntime:
 		return nil, nil
 	case r.shim == gvisorRuntime:

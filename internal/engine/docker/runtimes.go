@@ -17,11 +17,12 @@ import (
 )
 
 // runtimeLevels are the runtimes that a study can ask for by name. kata is
-// whatever the daemon has of Kata Containers.
-var runtimeLevels = []string{"runc", "crun", "youki", "runsc", "kata"}
+// whatever the daemon has of Kata Containers, the others are its variants by
+// hypervisor.
+var runtimeLevels = append([]string{"runc", "crun", "youki", "runsc"}, kata.Levels...)
 
 // foreignKernel are the runtimes whose payload sees another kernel.
-var foreignKernel = []string{"runsc", "kata"}
+var foreignKernel = append([]string{"runsc"}, kata.Levels...)
 
 // runtimeName finds the name under which the daemon knows a runtime: its own
 // name, or one whose program is called so (a user may have named runsc
@@ -35,7 +36,7 @@ func runtimeName(info *system.Info, level string) string {
 	}
 	var found []string
 	for name, r := range info.Runtimes {
-		if r.Path != "" && filepath.Base(r.Path) == level || level == "kata" && isKata(name, r.Path, r.Type) {
+		if r.Path != "" && filepath.Base(r.Path) == level || level == "kata" && isKata(name, r.Path, r.Type) || isVariant(level, name, r.Type) {
 			found = append(found, name)
 		}
 	}
@@ -53,14 +54,28 @@ func isKata(name, path, kind string) bool {
 		strings.HasPrefix(kind, "io.containerd.kata") || strings.HasPrefix(filepath.Base(path), "kata-")
 }
 
+// isVariant says whether a runtime is this variant of Kata's, by its name or
+// by its type.
+func isVariant(level, name, kind string) bool {
+	if kata.Handlers[level] == "" {
+		return false
+	}
+	for _, word := range []string{name, kind} {
+		if is, ok := kata.Is(word); ok && is == level {
+			return true
+		}
+	}
+	return false
+}
+
 func noRuntime(info *system.Info, level string) *engine.Error {
 	var names []string
 	for name := range info.Runtimes {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if level == "kata" {
-		return noKata(names)
+	if slices.Contains(kata.Levels, level) {
+		return noKata(level, names)
 	}
 	return &engine.Error{Class: record.Unavailable,
 		Text: fmt.Sprintf("the docker daemon has no runtime %s; it has %s", level, strings.Join(names, ", ")),
@@ -69,14 +84,23 @@ func noRuntime(info *system.Info, level string) *engine.Error {
 
 // noKata: either this machine has no Kata Containers, or the daemon was not
 // told of it.
-func noKata(names []string) *engine.Error {
+func noKata(level string, names []string) *engine.Error {
 	e := &engine.Error{Class: record.Unavailable,
-		Text: fmt.Sprintf("the docker daemon has no runtime of Kata Containers; it has %s", strings.Join(names, ", ")),
-		Fix:  `add "runtimes": {"kata": {"runtimeType": "io.containerd.kata.v2"}} to /etc/docker/daemon.json and restart the daemon`}
-	if why, fix := (kata.Machine{}).Missing("kata", exec.LookPath); why != "" {
+		Text: fmt.Sprintf("the docker daemon has no runtime %s of Kata Containers; it has %s", level, strings.Join(names, ", ")),
+		Fix:  fmt.Sprintf(`add "runtimes": {"%s": {"runtimeType": "io.containerd.kata.v2"%s}} to /etc/docker/daemon.json and restart the daemon`, level, configured(level))}
+	if why, fix := (kata.Machine{}).Missing(level, exec.LookPath); why != "" {
 		e.Text, e.Fix = e.Text+", and "+why, fix
 	}
 	return e
+}
+
+// configured names the configuration of a variant, as the daemon is told of it.
+func configured(level string) string {
+	path := (kata.Machine{}).Facts(level)["hypervisor-config"]
+	if level == "kata" || path == "" {
+		return ""
+	}
+	return fmt.Sprintf(`, "options": {"ConfigPath": %q}`, path)
 }
 
 // identity is what a runtime's program says that it is.

@@ -95,8 +95,9 @@ func TestRuntimeName(t *testing.T) {
 		"runc":   {Runtime: system.Runtime{Path: "runc"}},
 		"gvisor": {Runtime: system.Runtime{Path: "/opt/bin/runsc"}},
 		"guests": {Runtime: system.Runtime{Type: "io.containerd.kata.v2"}},
+		"vms":    {Runtime: system.Runtime{Type: "io.containerd.kata-clh.v2"}},
 	}}
-	for level, want := range map[string]string{"default": "runc", "runc": "runc", "runsc": "gvisor", "kata": "guests", "crun": ""} {
+	for level, want := range map[string]string{"default": "runc", "runc": "runc", "runsc": "gvisor", "kata": "guests", "kata-clh": "vms", "kata-fc": "", "crun": ""} {
 		if got := runtimeName(info, level); got != want {
 			t.Errorf("%s: %q, want %q", level, got, want)
 		}

@@ -20,6 +20,9 @@ const Shim = "containerd-shim-kata-v2"
 // plain one is whatever the configuration chooses.
 var Handlers = map[string]string{"kata": "", "kata-qemu": "qemu", "kata-clh": "clh", "kata-fc": "firecracker"}
 
+// Levels are the names in Handlers, the plain one first.
+var Levels = []string{"kata", "kata-qemu", "kata-clh", "kata-fc"}
+
 // Machine is where to look; "" is this one's root.
 type Machine struct{ Root string }
 

@@ -212,8 +212,10 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		o.fs, opts.FileSystems = f, []string{f.Path}
 	}
 	group := "plimsoll-" + kit.RunID + "-" + w.name()
+	parent := "/" + group // like docker's own /docker: a relative one lies below the daemon's group
 	if w.cgroups == "systemd" {
 		group = "plimsoll_" + kit.RunID + "_" + strings.ReplaceAll(w.name(), "-", "_") + ".slice"
+		parent = group
 	}
 	opts.Cgroups = []string{group}
 	opts.Configure = func(dir string) ([]string, error) {
@@ -224,7 +226,7 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		config := map[string]any{
 			"data-root": o.root, "exec-root": "/run/docker", "pidfile": filepath.Join(dir, "pid"),
 			"hosts": []string{o.host()}, "runtimes": runtimesOf(info), "default-runtime": info.DefaultRuntime,
-			"exec-opts": []string{"native.cgroupdriver=" + w.cgroups}, "cgroup-parent": group,
+			"exec-opts": []string{"native.cgroupdriver=" + w.cgroups}, "cgroup-parent": parent,
 			"storage-driver": w.storage, "log-driver": info.LoggingDriver, "live-restore": false,
 		}
 		if w.storage == "overlayfs" || w.storage == "native" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"os"
 	"os/exec"
@@ -75,9 +76,17 @@ func (p *program) sockets(kit *engine.Kit) []string {
 	return append(list, filepath.Join(run, "podman/podman.sock"))
 }
 
+// short is a name that fits into a socket's path, whatever the environment is
+// called.
+func short(name string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
 // serve starts a service.
 func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*service, error) {
-	s := &service{kit: kit, dir: filepath.Join(kit.Dir, serviceDir+kit.RunID+"-"+id+"-"+p.who()), said: &tail{}, done: make(chan struct{})}
+	s := &service{kit: kit, dir: filepath.Join(kit.Dir, serviceDir+kit.RunID+"-"+short(id+" "+p.who())), said: &tail{}, done: make(chan struct{})}
 	if n := len(s.socket()); n > maxSocket {
 		return nil, &engine.Error{Class: record.Unavailable,
 			Text: fmt.Sprintf("the path of podman's socket would be %d bytes long, and the kernel takes %d: %s", n, maxSocket, s.socket())}

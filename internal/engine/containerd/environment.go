@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
@@ -189,7 +190,7 @@ func (env *environment) live(ctx context.Context, l *life) engine.Result {
 		return res
 	}
 	if res.Exit != nil {
-		res.Failure = signalFailure(*res.Exit, l.task.Stop != nil)
+		res.Failure = clirun.SignalFailure(*res.Exit, l.task.Stop != nil)
 	}
 	env.settle(ctx, l.task.Name, &res)
 	return res

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
@@ -238,18 +237,4 @@ func (l *life) judge(ctx context.Context, err error) *record.Failure {
 		return &record.Failure{Class: record.Crash, Text: err.Error()}
 	}
 	return l.d.failure(l.phase, err)
-}
-
-// signalFailure is the failure of a payload that ended by a signal; one that
-// was stopped on purpose may end so. An exit status is reported, not judged:
-// only the caller knows which one was asked for.
-func signalFailure(status int, stopped bool) *record.Failure {
-	if status <= 128 || status > 128+64 {
-		return nil
-	}
-	sig := syscall.Signal(status - 128)
-	if stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
-		return nil
-	}
-	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
 }

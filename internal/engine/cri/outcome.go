@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -44,7 +44,7 @@ func (l *life) settle(ctx context.Context, err error) (res engine.Result, left b
 		l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the pod's logs: %v", err)}
 	}
 	if l.res.Failure == nil && l.res.Exit != nil {
-		l.res.Failure = signalFailure(*l.res.Exit, l.task.Stop != nil)
+		l.res.Failure = clirun.SignalFailure(*l.res.Exit, l.task.Stop != nil)
 	}
 	return l.res, left
 }
@@ -59,17 +59,4 @@ func (l *life) judge(ctx context.Context, err error) *record.Failure {
 		return &record.Failure{Class: record.Crash, Text: err.Error()}
 	}
 	return l.s.failure(l.phase, err)
-}
-
-// signalFailure is the failure of a payload that ended by a signal; one that
-// was stopped on purpose may end so. An exit status is reported, not judged.
-func signalFailure(status int, stopped bool) *record.Failure {
-	if status <= 128 || status > 128+64 {
-		return nil
-	}
-	sig := syscall.Signal(status - 128)
-	if stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
-		return nil
-	}
-	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/private"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
@@ -185,7 +186,7 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task, began time
 		return res
 	}
 	if res.Exit != nil {
-		res.Failure = signalFailure(*res.Exit, task.Stop != nil)
+		res.Failure = clirun.SignalFailure(*res.Exit, task.Stop != nil)
 	}
 	env.settle(ctx, task, &res, began)
 	return res

@@ -66,7 +66,8 @@ type Environment interface {
 	Facts() map[string]string
 	// Run carries one container through its whole life. A failed trial is a
 	// Result with a Failure; an error is for what makes further trials here
-	// pointless (none is expected in normal life).
+	// pointless (none is expected in normal life). It may be called by several
+	// goroutines at once.
 	Run(ctx context.Context, task Task) (Result, error)
 	// Close undoes Open. It must be safe to call twice.
 	Close(ctx context.Context) error
@@ -153,6 +154,12 @@ type Task struct {
 	Limit time.Duration
 	// OutputLimit bounds what is kept of each stream; 0 means 64 KiB.
 	OutputLimit int
+	// Mounts are further file systems; an engine that has none of a kind fails
+	// the trial with class record.Unsupported.
+	Mounts []Mount
+	// Beside, where given, is a held container of the same environment: this
+	// one shares its network namespace, as in a pod.
+	Beside Held
 }
 
 // Stop asks for a container to be stopped by the engine.

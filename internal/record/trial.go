@@ -65,6 +65,11 @@ type Trial struct {
 	Host *Disturbance `json:"host,omitempty"`
 	// Quiet is how long we waited before the trial until the host was quiet, ns.
 	Quiet int64 `json:"quiet_ns,omitempty"`
+	// Binary is the SHA-256 of the program that was measured, as it was found
+	// inside, where the payload is one of the image's programs.
+	Binary string `json:"binary,omitempty"`
+	// Samples names the files below samples/ with time series of this trial.
+	Samples []string `json:"samples,omitempty"`
 	// Remarks are oddities that belong to this trial.
 	Remarks []string `json:"remarks,omitempty"`
 	// Output names the file below output/ that holds what the workload

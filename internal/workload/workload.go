@@ -43,6 +43,13 @@ type Instance struct {
 	Grace time.Duration
 	// Pull, where given: no container is started, an image is pulled.
 	Pull *Pull
+	// Exec: a container that stays is held, and the payload is executed in it.
+	Exec bool
+	// Plan, where given, is what a workload from a file does.
+	Plan *Plan
+	// Density and Load, where given: the trial is a whole protocol.
+	Density *Density
+	Load    *Load
 }
 
 // Pulls says whether the workload is a pull, so that it needs an engine with

@@ -1,0 +1,18 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+)
+
+// A parser reads all that one kind of output says: numbers by key, such as
+// "read.iops". It may get anything, and answers with an error where the output
+// is not what it knows; it keeps no number that it is not sure of.
+type parser func(output []byte) (map[string]float64, error)
+
+// parsers are the named parsers of workload files. To add one is to add a line
+// here, a file parse_NAME.go and its golden output below testdata/output.
+var parsers = map[string]parser{}
+
+// Parsers lists the names of the parsers.
+func Parsers() []string { return slices.Sorted(maps.Keys(parsers)) }

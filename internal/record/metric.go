@@ -41,6 +41,8 @@ var LifeCycle = []Metric{
 		What: "from the start request to the first instruction of a system container's own init (LXD, Incus, LXC)"},
 	{ID: "exec", Unit: "ns", Better: LowerIsBetter, Title: "exec", From: Exec, To: First,
 		What: "from the request to execute a program in a running container to that program's first instruction"},
+	{ID: "exec-ready", Unit: "ns", Better: LowerIsBetter, Title: "exec to ready", From: Exec, To: Ready,
+		What: "from the request to execute a program in a running container until its first byte has reached us"},
 	{ID: "output-delay", Unit: "ns", Better: LowerIsBetter, Title: "output delay", From: First, To: Ready,
 		What: "from the first instruction of the payload until its first byte has reached us"},
 	{ID: "execution", Unit: "ns", Better: LowerIsBetter, Title: "execution", From: First, To: Done,

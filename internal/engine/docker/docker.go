@@ -50,7 +50,7 @@ func (e *Engine) Info() engine.Info {
 			engine.Client:   {byAPI, byCLI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
-			engine.Image:    {"payload", "busybox"},
+			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
 		},
@@ -71,12 +71,4 @@ func clientLevel(spec engine.Spec) string {
 		return l
 	}
 	return byAPI
-}
-
-// imageLevel is the image asked for.
-func imageLevel(spec engine.Spec) string {
-	if l := spec.Level(engine.Image); l != engine.DefaultLevel {
-		return l
-	}
-	return "payload"
 }

@@ -46,7 +46,7 @@ var levels = map[string][]string{
 	engine.Rootless: {"no"},
 	engine.Seccomp:  {engine.DefaultLevel, "off"},
 	engine.Client:   {"cli"},
-	engine.Image:    {"payload", "busybox"},
+	engine.Image:    engine.ImageLevels(),
 }
 
 // Info is documented in engine.Engine.

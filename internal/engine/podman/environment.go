@@ -92,7 +92,7 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err != nil {
 		return err
 	}
-	tag, release, err := e.provide(ctx, kit, p, imageLevel(spec))
+	tag, release, err := e.provide(ctx, kit, p, engine.ImageName(spec))
 	if err != nil {
 		return err
 	}

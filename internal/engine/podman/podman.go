@@ -56,7 +56,7 @@ func (*Engine) Info() engine.Info {
 			engine.Client:   {byRun, bySteps, byAPI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
-			engine.Image:    {"payload", "busybox"},
+			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 		},
 	}
@@ -67,11 +67,4 @@ func clientLevel(spec engine.Spec) string {
 		return l
 	}
 	return byRun
-}
-
-func imageLevel(spec engine.Spec) string {
-	if l := spec.Level(engine.Image); l != engine.DefaultLevel {
-		return l
-	}
-	return "payload"
 }

@@ -64,6 +64,20 @@ type Daemons interface {
 	Daemons(ctx context.Context) (sockets []string, pids []int)
 }
 
+// Modelled is an Environment in which nothing real runs (the fake): nobody can
+// look at its processes, so it says itself what would be seen.
+type Modelled interface {
+	Footprint() Footprint
+}
+
+// Footprint is what containers and engine take of memory at the moment, in
+// bytes.
+type Footprint struct {
+	Payload int64 // all payloads
+	Monitor int64 // the engine's processes that belong to one container
+	Daemon  int64 // the engine's other processes
+}
+
 // MountKind says what a container finds at a mount's target.
 type MountKind string
 

@@ -117,8 +117,14 @@ type environment struct {
 	fake   *Fake
 	model  Model
 	facts  map[string]string
-	chance *rand.Rand
-	trials int
+	serial sync.Mutex // held during a creation, where the model is Serial
+
+	mu      sync.Mutex // over what follows
+	chance  *rand.Rand
+	trials  int
+	running int   // containers that are held
+	ever    int   // containers that have been
+	touched int64 // what the held ones have touched, bytes
 }
 
 // Facts is documented in engine.Environment.

@@ -33,6 +33,16 @@ var runtimes = []struct {
 	{"broken", func(m Model) Model { m.Failures = []Failure{{record.EngineError, 1}}; return m }},
 	{"foreign", func(m Model) Model { m.Foreign, m.Offset = true, 1000*time.Hour; return m }},
 	{"sleeping", func(m Model) Model { m.Sleep = true; return m }},
+	{"serial", func(m Model) Model {
+		// 10 ms for each creation, of which there is one at a time: 100 a second.
+		m.Sleep, m.Serial = true, true
+		m.Phases[Create] = Dist{10 * time.Millisecond, 0.01}
+		return m
+	}},
+	{"crowded", func(m Model) Model { m.Crowd = 500 * time.Microsecond; return m }},
+	{"leaky", func(m Model) Model { m.Memory.Leak = 1 << 20; return m }},
+	{"bounded", func(m Model) Model { m.Most = 20; return m }},
+	{"attached", func(m Model) Model { m.Attached = true; return m }},
 }
 
 // levels are what a study can vary. Beside the runtimes, a level adds its cost

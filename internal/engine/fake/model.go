@@ -61,6 +61,27 @@ type Model struct {
 	Offset  time.Duration
 	// Sleep: time really passes.
 	Sleep bool
+	// Crowd is added to the creation and the removal of a container for each
+	// one that is held: the known slope of a density.
+	Crowd time.Duration
+	// Most is the largest number of containers that can be held; 0 is no bound.
+	Most int
+	// Serial: one container at a time is created, the others wait. With Sleep,
+	// the engine carries 1 / Create containers a second and no more.
+	Serial bool
+	// Attached: held containers are said to be held by a process of ours.
+	Attached bool
+	// Memory is what containers would take.
+	Memory Memory
+}
+
+// Memory is a model of what containers and engine take, in bytes.
+type Memory struct {
+	Payload int64 // of each that is held, beside what its payload touches
+	Monitor int64 // of each that is held
+	Daemon  int64 // of the engine, without any container
+	Grows   int64 // the engine's, for each that is held; given back
+	Leak    int64 // the engine's, for each that has ever been; not given back
 }
 
 // Medium is the model of the level "medium", from which all others are made:
@@ -73,6 +94,7 @@ func Medium() Model {
 	m.Phases[Work] = Dist{200 * time.Microsecond, 0.10}
 	m.Phases[End] = Dist{900 * time.Microsecond, 0.15}
 	m.Phases[Remove] = Dist{6 * time.Millisecond, 0.10}
+	m.Memory = Memory{Payload: 400 << 10, Monitor: 3 << 20, Daemon: 60 << 20, Grows: 100 << 10}
 	return m
 }
 

@@ -6,18 +6,67 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
 )
 
-// parseArgs undoes probe.PayloadArgs.Argv; false for anything but a payload.
-func parseArgs(argv []string) (probe.PayloadArgs, bool) {
-	var a probe.PayloadArgs
-	if len(argv) < 3 || argv[0] != image.ProbePath || argv[1] != "payload" {
-		return a, false
+// program is what a fake can pretend to run.
+type program interface {
+	// begin is what it has printed by the time it is ready, and finish what it
+	// prints after that. Times are of our clock.
+	begin(t *trial, first int64) []byte
+	finish(t *trial, done int64) []byte
+	stays() bool   // it ends only when it is told to
+	ignores() bool // it does not end by SIGTERM
+	status() int
+	lasts(work time.Duration) time.Duration
+	touches() int64 // bytes of memory
+}
+
+// parse finds the program of an argument list; nil for what a fake can't run.
+func parse(argv []string) program {
+	if len(argv) < 3 || argv[0] != image.ProbePath {
+		return nil
 	}
-	a.Word = argv[2]
+	switch argv[1] {
+	case "payload":
+		if a, ok := parsePayload(argv); ok {
+			return payload{a}
+		}
+	}
+	return nil
+}
+
+// payload is the probe's payload.
+type payload struct{ probe.PayloadArgs }
+
+func (p payload) stays() bool                            { return p.Stay }
+func (p payload) ignores() bool                          { return p.OnTerm == "ignore" }
+func (p payload) status() int                            { return p.Exit }
+func (p payload) lasts(work time.Duration) time.Duration { return work }
+func (p payload) touches() int64                         { return 0 }
+
+func (p payload) begin(t *trial, first int64) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plimsoll 1 %s first %d\n", p.Word, t.inside(first))
+	if p.Report {
+		seen := report()
+		for _, k := range slices.Sorted(maps.Keys(seen)) {
+			fmt.Fprintf(&b, "k %s %s\n", k, seen[k])
+		}
+	}
+	return []byte(b.String())
+}
+
+func (p payload) finish(t *trial, done int64) []byte {
+	return fmt.Appendf(nil, "plimsoll done %d\n", t.inside(done))
+}
+
+// parsePayload undoes probe.PayloadArgs.Argv.
+func parsePayload(argv []string) (probe.PayloadArgs, bool) {
+	a := probe.PayloadArgs{Word: argv[2]}
 	for i := 3; i < len(argv); i++ {
 		value := func() string {
 			i++
@@ -48,21 +97,8 @@ func parseArgs(argv []string) (probe.PayloadArgs, bool) {
 	return a, true
 }
 
-// answer is what a payload prints: what probe.ParsePayload reads.
-func answer(p probe.Payload, word string) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "plimsoll 1 %s first %d\n", word, p.First)
-	for _, k := range slices.Sorted(maps.Keys(p.Report)) {
-		fmt.Fprintf(&b, "k %s %s\n", k, p.Report[k])
-	}
-	if p.Done != 0 {
-		fmt.Fprintf(&b, "plimsoll done %d\n", p.Done)
-	}
-	return []byte(b.String())
-}
-
 // report is what a simulated payload sees: all its own, and said to be so.
-func (e *environment) report() map[string]string {
+func report() map[string]string {
 	return map[string]string{
 		"simulated": "yes", "proc": "present", "pid": "1", "uid": "0", "gid": "0",
 		"uname.release": "simulated", "seccomp": "0", "no_new_privs": "0",

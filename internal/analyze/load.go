@@ -24,6 +24,7 @@ type store struct {
 	// views counts, by environment, the trials by what was seen from inside.
 	views      []map[string]int
 	mostStolen float64
+	programs   programs // the programs that were measured, by workload
 }
 
 // cellData is one environment with one workload.
@@ -57,6 +58,7 @@ func load(r *record.Reader) (*store, error) {
 		}
 		s.cells = append(s.cells, row)
 	}
+	s.programs = make(programs, len(s.cells))
 	for t, err := range r.Trials() {
 		if err != nil {
 			return nil, err
@@ -104,6 +106,7 @@ func (s *store) add(t *record.Trial) error {
 	if t.Inside != "" {
 		s.views[e][t.Inside]++
 	}
+	s.programs.add(w, e, t.Binary)
 	n := len(c.block)
 	c.block = append(c.block, block)
 	for m := range s.metrics[w] {

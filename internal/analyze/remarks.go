@@ -25,6 +25,7 @@ func (s *store) remarks(res *Result, fromReader []record.Remark) []record.Remark
 	out = append(out, res.Audit.remarks()...)
 	for w := range res.Workloads {
 		work := &res.Workloads[w]
+		out = append(out, s.programRemarks(w)...)
 		for e := range s.run.Environments {
 			out = append(out, s.countRemarks(work, w, e)...)
 		}

@@ -46,6 +46,8 @@ type Env struct {
 	More map[record.Event]float64
 	// Values are the true medians of the workload's own metrics.
 	Values map[string]float64
+	// Binary is the digest of the program that was measured.
+	Binary string
 }
 
 // Spec describes a run.
@@ -239,6 +241,7 @@ func (s Spec) trial(rng *rand.Rand, e *Env, block int, shared float64, nth int, 
 	if s.StealEvery > 0 && nth%s.StealEvery == s.StealEvery-1 {
 		t.Host = &record.Disturbance{StealNS: int64(start * 0.05)}
 	}
+	t.Binary = e.Binary
 	for _, id := range slices.Sorted(maps.Keys(e.Values)) {
 		if t.Values == nil {
 			t.Values = map[string]float64{}

@@ -1,0 +1,59 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// Samples opens a time series of a trial. The name comes from a file and is
+// not trusted: nothing outside samples/ can be opened by it.
+func (r *Reader) Samples(name string) (io.ReadCloser, error) {
+	root, err := os.OpenRoot(filepath.Join(r.dir, SamplesDir))
+	if err != nil {
+		return nil, fmt.Errorf("opening the time series: %w", err)
+	}
+	defer root.Close()
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("opening the time series %q: %w", name, err)
+	}
+	return f, nil
+}
+
+// ReadLines yields the JSON lines of a time series as values of type T. A torn
+// last line is left out, as a kill leaves it; damage elsewhere is an error,
+// after which nothing follows. name is for messages.
+func ReadLines[T any](in io.Reader, name string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		sc := newLineScanner(in, name)
+		for sc.next() {
+			var v T
+			if err := json.Unmarshal(sc.line, &v); err != nil {
+				yield(v, sc.damage(err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if sc.err != nil {
+			var zero T
+			yield(zero, sc.err)
+		}
+	}
+}
+
+// WriteLines writes values as JSON lines.
+func WriteLines[T any](w io.Writer, values []T) error {
+	enc := json.NewEncoder(w)
+	for i := range values {
+		if err := enc.Encode(&values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

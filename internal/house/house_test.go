@@ -26,7 +26,7 @@ var storeys = [][]string{
 	{"collect"},
 	{"workload"},
 	{"engine"},
-	{"host", "image", "probe"},
+	{"host", "image", "probe", "yamlfile"},
 	{"report"},
 	{"analyze"},
 	{"stats"},
@@ -35,7 +35,7 @@ var storeys = [][]string{
 
 // left and right are the two wings; record is the door between them.
 var (
-	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest"}
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile"}
 	right = []string{"stats", "analyze", "report", "web"}
 )
 
@@ -140,7 +140,7 @@ func TestImportsGoDownwards(t *testing.T) {
 
 // An adapter must not lean on another adapter: each folder stands alone.
 func TestAdaptersStandAlone(t *testing.T) {
-	shared := []string{"archive", "catalogue", "clirun", "enginetest", "kata", "private", "stamp", "userns", "wrap"}
+	shared := []string{"archive", "catalogue", "clirun", "cni", "enginetest", "kata", "private", "stamp", "userns", "wrap"}
 	adapter := func(path string) string {
 		rest, ok := strings.CutPrefix(path, in+"engine/")
 		if !ok {

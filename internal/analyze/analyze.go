@@ -10,6 +10,7 @@ package analyze
 import (
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,7 +122,10 @@ func (s *store) show(w int, out *Workload) (ids []string, sort string) {
 		for _, m := range own[:min(len(own), maxShown)] {
 			ids = append(ids, m.ID)
 		}
-		ids = append(ids, "startup")
+		// A benchmark that runs for seconds is not about its container's start.
+		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) {
+			ids = append(ids, "startup")
+		}
 	}
 	if out.Table(s.run.Study.Sort) != nil {
 		sort = s.run.Study.Sort

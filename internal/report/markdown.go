@@ -18,6 +18,11 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 
 	fmt.Fprintf(out, "# %s\n\n", mdEscape(headline(res)))
 	para(protocol(res) + ".")
+	if g, baseline := overview(res, rankings); g != nil {
+		fmt.Fprintf(out, "## Overview\n\n")
+		mdGrid(out, g)
+		para(overviewLegend(baseline, res.Run.Delta))
+	}
 	for i, r := range rankings {
 		work := clean(firstOf(r.work.Title, r.work.ID))
 		fmt.Fprintf(out, "## %s: %s\n\n", mdEscape(work), mdEscape(clean(r.table.Metric.Title)))
@@ -38,7 +43,7 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 				fmt.Fprintf(out, "### Further metrics of %s (medians)\n\n", mdEscape(work))
 				mdGrid(out, g)
 			}
-			if g := phases(r, rankings); len(g.cols) > 1 {
+			if g := phases(r, rankings); len(g.cols) > 1 && r.work.Table("time") == nil {
 				fmt.Fprintf(out, "### Phases of %s (medians)\n\n", mdEscape(work))
 				mdGrid(out, g)
 				reasons, envs := whyMissing(r)

@@ -19,6 +19,7 @@ var (
 	times = []scale{{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
 	sizes = []scale{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}
 	rates = []scale{{"B/s", 1}, {"KiB/s", 1 << 10}, {"MiB/s", 1 << 20}, {"GiB/s", 1 << 30}}
+	bits  = []scale{{"bit/s", 1}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}}
 )
 
 // scaleFor chooses one unit for all the values of a column: the one in which
@@ -33,6 +34,8 @@ func scaleFor(unit string, values []float64) scale {
 		units = sizes
 	case "bytes/s", "B/s":
 		units = rates
+	case "bit/s":
+		units = bits
 	}
 	sum, n, most := 0.0, 0, 0.0
 	for _, v := range values {

@@ -68,6 +68,12 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 
 	p.text("head", "", headline(res))
 	p.text("", "", protocol(res))
+	if g, baseline := overview(res, rankings); g != nil {
+		p.blank()
+		p.line("head", "Overview")
+		p.parts(g)
+		p.text("dim", "", overviewLegend(baseline, res.Run.Delta))
+	}
 	for i, r := range rankings {
 		p.ranking(r, res.Run.Delta)
 		if i+1 == len(rankings) || rankings[i+1].work != r.work {
@@ -165,7 +171,8 @@ func (p *page) phases(r *ranking, shown []*ranking) {
 		p.parts(g)
 	}
 	g := phases(r, shown)
-	if len(g.cols) < 2 {
+	// How long a benchmark's container lived is how long the benchmark took.
+	if len(g.cols) < 2 || r.work.Table("time") != nil {
 		return
 	}
 	p.blank()

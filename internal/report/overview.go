@@ -1,0 +1,98 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+)
+
+// overviewFrom is the number of workloads from which on a reader needs the
+// whole on one page before its parts.
+const overviewFrom = 4
+
+// overview has a line for each workload, by its first metric, and a column for
+// each environment: how many times better or worse than the baseline.
+func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline string) {
+	var first []*ranking
+	for i, r := range rankings {
+		if i == 0 || rankings[i-1].work != r.work {
+			first = append(first, r)
+		}
+	}
+	if len(first) < overviewFrom {
+		return nil, ""
+	}
+	baseline = commonBaseline(res)
+	if baseline == "" {
+		return nil, ""
+	}
+	g = &grid{cols: []col{{title: "workload"}, {title: "metric"}, {title: baseline, right: true}}}
+	var envs []string
+	for _, e := range res.Environments {
+		if e.Baseline == "" {
+			envs = append(envs, e.ID)
+			g.cols = append(g.cols, col{title: nameOf(e.ID), right: true})
+		}
+	}
+	for _, r := range first {
+		arrow := ""
+		if r.table.Metric.Better == record.HigherIsBetter {
+			arrow = " ↑"
+		}
+		cells := []string{clean(firstOf(r.work.Title, r.work.ID)), clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
+		for _, e := range envs {
+			cells = append(cells, overviewCell(r.table.Cell(e), baseline))
+		}
+		g.rows = append(g.rows, row{cells: cells})
+	}
+	return g, baseline
+}
+
+// commonBaseline is the first of native, floor and host that ran.
+func commonBaseline(res *analyze.Result) string {
+	for _, b := range []string{"native", "floor", "host"} {
+		if slices.ContainsFunc(res.Environments, func(e record.Environment) bool { return e.Baseline == b }) {
+			return b
+		}
+	}
+	return ""
+}
+
+func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
+	for _, e := range res.Environments {
+		if e.Baseline != baseline {
+			continue
+		}
+		if c := r.table.Cell(e.ID); c != nil && c.Median != nil {
+			return fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.by, r.unit.unit)
+		}
+	}
+	return "n/a"
+}
+
+// overviewCell is a ratio with a mark for what can be said of it.
+func overviewCell(c *analyze.Cell, baseline string) string {
+	if c == nil || c.Median == nil {
+		return "n/a"
+	}
+	q := c.Ratio(baseline)
+	if q == nil || q.Missing != "" {
+		return "n/a"
+	}
+	mark := ""
+	switch q.Verdict {
+	case analyze.Equal:
+		mark = " ="
+	case analyze.CannotTell, "":
+		mark = " ~"
+	}
+	return fmt.Sprintf("%.3g%s", q.Value, mark)
+}
+
+// overviewLegend explains the marks.
+func overviewLegend(baseline string, delta float64) string {
+	return fmt.Sprintf("Each number is the ratio to %s by the workload's first metric; ↑ marks a metric of which more is better. "+
+		"= equal within ±%.3g %%, ~ cannot be told apart or too few blocks, no mark: different.", baseline, 100*delta)
+}

@@ -29,7 +29,11 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	in, out := io.Pipe()
 	x := &exchange{rounds: rounds, to: out, answers: make(chan answer, 1)}
 	running := make(chan client.Task, 1)
-	l := &life{task: task, stdin: in, also: x, running: running}
+	l, f := env.life(task)
+	if f != nil {
+		return nil, fmt.Errorf("exchanging clocks with %s: %s", task.Name, f.Text)
+	}
+	l.stdin, l.also, l.running = in, x, running
 	over := make(chan engine.Result, 1)
 	go func() {
 		over <- env.live(ctx, l)

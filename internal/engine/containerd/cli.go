@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -43,8 +44,14 @@ func (c *commandLine) command(args ...string) probe.Command {
 }
 
 // args are the settings for `ctr run`.
-func (s *settings) args(task engine.Task, fifos string, more ...string) []string {
+func (s *settings) args(task engine.Task, join, fifos string, more ...string) []string {
 	args := append([]string{"run"}, more...)
+	if join != "" {
+		args = append(args, "--with-ns", "network:"+join)
+	}
+	for _, m := range mounts(task.Mounts) {
+		args = append(args, "--mount", fmt.Sprintf("type=%s,src=%s,dst=%s,options=%s", m.Type, m.Source, m.Destination, strings.Join(m.Options, ":")))
+	}
 	args = append(args, "--fifo-dir", fifos, "--snapshotter", s.snapshotter, "--runtime", s.shim,
 		"--label", engine.Label+"="+s.runID, "--allow-new-privs")
 	if s.program != "" {
@@ -82,7 +89,11 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	if env.look != nil {
 		remove = nil // the proof looks at the container first
 	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, c.fifos, remove...)...), Begin: record.Request, End: record.Removed}
+	l, f := env.life(task)
+	if f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifos, remove...)...), Begin: record.Request, End: record.Removed}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
 		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
 		Patterns: patterns}
@@ -125,9 +136,14 @@ func (env *environment) lookAt(ctx context.Context, name string) *record.Failure
 	return nil
 }
 
+// holdCLI: `ctr run` has no way to leave a container that its output is read of.
+func (env *environment) holdCLI(context.Context, engine.Task) (engine.Held, error) {
+	return nil, &engine.Error{Class: record.Unsupported, Text: "ctr holds no container"}
+}
+
 // calibrateCLI holds the clock exchange by the command line.
 func (env *environment) calibrateCLI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, env.cli.fifos, "--rm")...), rounds)
+	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, "", env.cli.fifos, "--rm")...), rounds)
 	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
 		env.keep(task.Name)
 	}

@@ -6,9 +6,9 @@
 // output comes by FIFOs, start, wait, delete. Only services are used that
 // containerd 1.6 has. The daemon is the user's, local, and never reconfigured;
 // everything of ours is in namespaces of our own. Where it lacks a snapshotter
-// that the machine could have, a private daemon is started for it. containerd has no network,
-// no init and no log: those are its managers' work, so that "none" is the
-// default network and the comparison with Docker is one without a bridge. The
+// that the machine could have, a private daemon is started for it. containerd
+// has no network, no init and no log: those are its managers' work. A network
+// is made by CNI, as they do, unless none or the host's is asked for. The
 // container's configuration is Docker's default as far as containerd's is not
 // the same already.
 package containerd
@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/engine/private"
 )
@@ -36,6 +37,8 @@ const (
 type Engine struct {
 	images *images
 	own    private.Pool[*ownDaemon] // by run and snapshotter
+
+	networks cni.Networks
 }
 
 // New gives the engine.
@@ -51,9 +54,9 @@ func (*Engine) Info() engine.Info {
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
 			engine.Client:   {byAPI, byCLI},
-			engine.Network:  {"none", "host"},
+			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {"no"},
-			engine.Image:    {"payload", "busybox"},
+			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {"cgroupfs", "systemd"},
 		},

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
@@ -31,11 +32,13 @@ type environment struct {
 
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
-	look func(ctx context.Context, c client.Container) error
+	look    func(ctx context.Context, c client.Container) error
+	network *cni.Network // where containers get an address
 	// left are containers that could not be removed, since the daemon had
 	// gone; they are removed before the next trial.
-	mu   sync.Mutex
-	left []string
+	mu      sync.Mutex
+	left    []string
+	holding map[*held]bool
 
 	pulls   []string // images that were pulled
 	closing sync.Once
@@ -47,7 +50,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	env := &environment{kit: kit, spec: spec, facts: map[string]string{}}
+	env := &environment{kit: kit, spec: spec, facts: map[string]string{}, holding: map[*held]bool{}}
 	if err := e.open(ctx, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -67,11 +70,14 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	if env.runtime, err = chooseRuntime(kit, spec.Level(engine.Runtime)); err != nil {
 		return err
 	}
-	options, err := env.runtime.options(kit, spec)
-	if err != nil {
+	if err := e.connect(ctx, env); err != nil {
 		return err
 	}
-	if err := e.connect(ctx, env); err != nil {
+	if err := e.join(ctx, env); err != nil {
+		return err
+	}
+	options, err := env.runtime.options(kit, spec)
+	if err != nil {
 		return err
 	}
 	d := env.d
@@ -166,8 +172,11 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	var err error
 	if env.cli != nil {
 		res, err = env.runCLI(ctx, task)
+	} else if l, f := env.life(task); f != nil {
+		res.Failure = f
 	} else {
-		res = env.live(ctx, &life{task: task, look: env.look})
+		l.look = env.look
+		res = env.live(ctx, l)
 	}
 	if err == nil && ctx.Err() != nil {
 		return res, fmt.Errorf("running %s: %w", task.Name, ctx.Err())
@@ -175,10 +184,45 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	return res, err
 }
 
+// life prepares a container's life; the failure says what can't be had.
+func (env *environment) life(task engine.Task) (*life, *record.Failure) {
+	if f := refuseMounts(task.Mounts); f != nil {
+		return nil, f
+	}
+	l := &life{d: env.d, kit: env.kit, settings: &env.settings, task: task, network: env.network}
+	if env.settings.hostNet {
+		l.address = "127.0.0.1"
+	}
+	if task.Beside == nil {
+		return l, nil
+	}
+	h, ok := task.Beside.(*held)
+	switch {
+	case !ok || h.env != env:
+		return nil, &record.Failure{Class: record.HarnessError, Text: "beside a container of another environment"}
+	case env.runtime.foreign:
+		return nil, &record.Failure{Class: record.Unsupported,
+			Text: "a sandbox with a network stack of its own (gVisor, Kata) can't be shared by two containers of containerd: pods are the CRI's"}
+	case env.settings.hostNet: // it is shared already
+	default:
+		l.network, l.address = nil, h.l.address
+		l.join = fmt.Sprintf("/proc/%d/ns/net", h.l.live.Pid())
+	}
+	return l, nil
+}
+
 // live carries a life out and judges it.
 func (env *environment) live(ctx context.Context, l *life) engine.Result {
-	l.d, l.kit, l.settings = env.d, env.kit, &env.settings
-	res, left := l.run(ctx)
+	return env.account(ctx, l, l.run)
+}
+
+// conclude judges a life of which err came.
+func (env *environment) conclude(ctx context.Context, l *life, err error) engine.Result {
+	return env.account(ctx, l, func(ctx context.Context) (engine.Result, bool) { return l.settle(ctx, err) })
+}
+
+func (env *environment) account(ctx context.Context, l *life, settled func(context.Context) (engine.Result, bool)) engine.Result {
+	res, left := settled(ctx)
 	if left {
 		env.keep(l.task.Name)
 	}
@@ -257,6 +301,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		errs = append(errs, env.endHeld(ctx)...)
 		errs = append(errs, env.removeLeft(ctx))
 		for _, ref := range env.pulls {
 			errs = append(errs, env.Drop(ctx, ref))

@@ -10,12 +10,13 @@ import (
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/record"
 )
 
 // Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	var left []engine.Leftover
+	left := cni.Leftovers(runID)
 	for _, socket := range sockets(kit) {
 		d, _, err := dial(ctx, kit, socket)
 		if err != nil {

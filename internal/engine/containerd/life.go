@@ -12,6 +12,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/cio"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -37,41 +38,63 @@ type life struct {
 	look func(ctx context.Context, c client.Container) error
 	// running, where given, gets the task when it has been started.
 	running chan<- client.Task
+	// network, where given, is what the container gets an address of.
+	network *cni.Network
+	// join, where given, is the network namespace that it lives in.
+	join string
+	// address is the container's IPv4 address; empty where it has none.
+	address string
 
 	res            engine.Result
 	phase          string // what is being done, for messages
 	stdout, stderr *stamp.Stream
 	io             *fifos
+	attached       *cni.Attachment
 	made           bool // there may be a container
+	container      client.Container
+	live           client.Task
+	end            *ending
 }
 
 // run carries the life out. On return the container is gone, unless left is
 // true, and then the result's failure says so too.
 func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
-	l.res.Events = make(map[record.Event]int64, 8)
-	l.stdout, l.stderr = stamp.NewStream(l.task.OutputLimit), stamp.NewStream(l.task.OutputLimit)
 	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
 	defer cancel()
-
+	l.begin()
 	restore := stamp.Quiet()
-	err := l.live(ctx)
+	err := l.whole(ctx)
 	restore()
+	return l.settle(ctx, err)
+}
 
+func (l *life) begin() {
+	l.res.Events = make(map[record.Event]int64, 8)
+	l.stdout, l.stderr = stamp.NewStream(l.task.OutputLimit), stamp.NewStream(l.task.OutputLimit)
+}
+
+// settle judges, removes what a failed life left, and gathers the output.
+func (l *life) settle(ctx context.Context, err error) (res engine.Result, left bool) {
 	if err != nil {
 		l.res.Failure = l.judge(ctx, err)
 	}
+	after := context.WithoutCancel(ctx)
 	if l.made && l.res.Events[record.Removed] == 0 {
-		if err := l.d.remove(context.WithoutCancel(ctx), l.task.Name); err != nil {
+		if err := l.d.remove(after, l.task.Name); err != nil {
 			left = true
 			if l.res.Failure != nil {
 				l.res.Failure.Text += "; " + notRemoved(err)
 			}
 		}
 	}
-	if l.io != nil {
-		if err := l.io.Close(); err != nil && l.res.Failure == nil {
-			l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the FIFOs: %v", err)}
+	unclean := func(what string, err error) {
+		if err != nil && l.res.Failure == nil {
+			l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("%s: %v", what, err)}
 		}
+	}
+	unclean("removing the network", l.attached.Detach(after))
+	if l.io != nil {
+		unclean("removing the FIFOs", l.io.Close())
 	}
 	l.res.Stdout, l.res.Stderr = l.stdout.Kept(), l.stderr.Kept()
 	if at := l.stdout.First(); at != 0 {
@@ -94,21 +117,44 @@ func (l *life) streams(id string) (cio.IO, error) {
 	return f, nil
 }
 
-// live is the measured path.
-func (l *life) live(ctx context.Context) error {
-	ev := l.res.Events
-	options := l.settings.container(l.task)
+// whole is the measured path.
+func (l *life) whole(ctx context.Context) error {
+	if err := l.up(ctx, ctx); err != nil {
+		return err
+	}
+	if l.task.Stop != nil {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
+		if err := l.stop(ctx, l.task.Stop.Grace); err != nil {
+			return err
+		}
+	}
+	return l.down(ctx)
+}
 
+// up brings the container to run; its end is told for as long as stay lasts.
+func (l *life) up(ctx, stay context.Context) (err error) {
+	ev := l.res.Events
 	l.phase, l.made = "creating the container", true
 	ev[record.Request] = stamp.Now()
-	c, err := l.d.NewContainer(ctx, l.task.Name, options...)
+	if l.network != nil {
+		l.phase = "giving the container a network"
+		if l.attached, err = l.network.Attach(ctx, l.task.Name); err != nil {
+			return err
+		}
+		l.join, l.address = l.attached.Path, l.attached.Address.String()
+		l.step("network", stamp.Now())
+		l.phase = "creating the container"
+	}
+	l.container, err = l.d.NewContainer(ctx, l.task.Name, l.settings.container(l.task, l.join)...)
 	at := stamp.Now()
 	if err != nil {
 		return err
 	}
 	l.step("container", at)
 	l.phase = "creating the task"
-	task, err := c.NewTask(ctx, l.streams)
+	l.live, err = l.container.NewTask(ctx, l.streams)
 	at = stamp.Now()
 	if err != nil {
 		return err
@@ -116,49 +162,58 @@ func (l *life) live(ctx context.Context) error {
 	ev[record.Created] = at
 
 	l.phase = "registering the wait for the task's end"
-	end, err := l.watch(ctx, task)
-	if err != nil {
+	if l.end, err = watch(stay, l.live, l.io); err != nil {
 		return err
 	}
 	l.step("waiting", stamp.Now())
 
 	l.phase = "starting the task"
 	ev[record.Start] = stamp.Now()
-	err = task.Start(ctx)
+	err = l.live.Start(ctx)
 	at = stamp.Now()
 	if err != nil {
 		return err
 	}
 	ev[record.Started] = at
 	if l.running != nil {
-		l.running <- task
+		l.running <- l.live
 	}
+	return nil
+}
 
-	if err := l.end(ctx, task, end); err != nil {
+// down awaits the end, which has been asked for where it does not come by
+// itself, and removes the container.
+func (l *life) down(ctx context.Context) error {
+	ev := l.res.Events
+	l.phase = "waiting for the task's end"
+	e, err := l.end.await(ctx)
+	if err != nil {
 		return err
 	}
-	select {
-	case <-l.io.drained:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	l.step("waited", ev[record.Exit])
-	ev[record.Exit] = max(ev[record.Exit], l.io.ended)
+	l.step("waited", e.at)
+	ev[record.Exit], l.res.Exit = e.seen, &e.status
 	if l.look != nil {
 		l.phase = "looking at the container"
-		if err := l.look(ctx, c); err != nil {
+		if err := l.look(ctx, l.container); err != nil {
 			return err
 		}
 	}
 
 	l.phase = "removing the task"
-	if _, err = task.Delete(ctx); err != nil {
+	if _, err = l.live.Delete(ctx); err != nil {
 		return err
 	}
 	l.step("task-removed", stamp.Now())
+	if l.attached != nil {
+		l.phase = "removing the network"
+		if err := l.attached.Detach(ctx); err != nil {
+			return err
+		}
+		l.step("network-removed", stamp.Now())
+	}
 	l.phase = "removing the container"
-	err = c.Delete(ctx, client.WithSnapshotCleanup)
-	at = stamp.Now()
+	err = l.container.Delete(ctx, client.WithSnapshotCleanup)
+	at := stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -168,59 +223,6 @@ func (l *life) live(ctx context.Context) error {
 
 func (l *life) step(name string, at int64) {
 	l.res.Steps = append(l.res.Steps, record.Step{Name: name, At: at})
-}
-
-// ended is how a task's end came to us.
-type ended struct {
-	at     int64
-	status int
-	err    error
-}
-
-// watch stamps the task's end when it reaches us.
-func (l *life) watch(ctx context.Context, task client.Task) (<-chan ended, error) {
-	w, err := task.Wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := make(chan ended, 1)
-	go func() {
-		s := <-w
-		e := ended{at: stamp.Now(), err: s.Error()}
-		e.status = int(s.ExitCode())
-		c <- e
-	}()
-	return c, nil
-}
-
-var errNotReady = errors.New("the payload ended before it was asked to stop")
-
-// end awaits the task's end, after having asked for it where the trial says so.
-func (l *life) end(ctx context.Context, task client.Task, end <-chan ended) error {
-	if l.task.Stop != nil {
-		e, err := l.stop(ctx, task, end)
-		if err != nil {
-			return err
-		}
-		l.res.Events[record.Stopped] = e.at
-		return l.over(e)
-	}
-	l.phase = "waiting for the task's end"
-	select {
-	case e := <-end:
-		return l.over(e)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *life) over(e ended) error {
-	if e.err != nil {
-		return e.err
-	}
-	l.res.Events[record.Exit] = e.at
-	l.res.Exit = &e.status
-	return nil
 }
 
 // judge makes a failure of what live returned.

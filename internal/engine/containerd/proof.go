@@ -57,7 +57,10 @@ func (env *environment) prove(ctx context.Context) error {
 		delete(env.facts, "client-library")
 		env.add(env.cli.facts(ctx))
 	}
-	return seen.judge(env.spec, env.runtime)
+	if err := seen.judge(env.spec, env.runtime); err != nil {
+		return err
+	}
+	return seen.judgeInterfaces(env.facts["network"])
 }
 
 // evidence is what was found out about a live container.
@@ -81,7 +84,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 		"runtime": e.runtime.program, "runtime-path": e.runtime.path, "runtime-version": e.runtime.version,
 		"shim":    e.live.Runtime.Name,
 		"storage": e.live.Snapshotter, "root-fs": e.inside["root.fs"], "image-store": "containerd",
-		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "network": "none", "rootless": "no", "user": "root",
+		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "rootless": "no", "user": "root",
 		"seccomp": "default", "seccomp-inside": e.inside["seccomp"], "apparmor": "off",
 		"client": byAPI, "client-library": clientLibrary(), "init": "none", "log": "none", "kernel": "host",
 	}
@@ -93,9 +96,6 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 	}
 	if spec.Level(engine.Driver) == "systemd" {
 		f["cgroup-driver"] = "systemd"
-	}
-	if hostNetwork(spec) {
-		f["network"] = "host"
 	}
 	if e.spec.Linux.Seccomp == nil {
 		f["seccomp"] = "off"
@@ -148,6 +148,18 @@ func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
 		return wrong("asked for the default seccomp profile, and the payload ran without one")
 	}
 	return nil
+}
+
+// interfaces are how many a payload sees, the loopback being one.
+var interfaces = map[string]string{"none": "1", "bridge": "2"}
+
+func (e *evidence) judgeInterfaces(network string) error {
+	want, got := interfaces[network], e.inside["net.interfaces"]
+	if want == "" || got == "" || got == want || e.foreign() {
+		return nil
+	}
+	return &engine.Error{Class: record.WrongComponent,
+		Text: fmt.Sprintf("asked for the network %s, and the payload saw the interfaces %s", network, e.inside["net.names"])}
 }
 
 // seenAs is the root file system that a payload sees, by snapshotter; one that

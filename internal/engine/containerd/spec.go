@@ -38,15 +38,20 @@ type settings struct {
 const specVersion = "1.0.2"
 
 // container are the options of a container record, and with it of its
-// snapshot and its configuration.
-func (s *settings) container(task engine.Task) []client.NewContainerOpts {
+// snapshot and its configuration. netns, where given, is the network namespace
+// that it joins.
+func (s *settings) container(task engine.Task, netns string) []client.NewContainerOpts {
+	spec := append(s.spec(task), oci.WithMounts(mounts(task.Mounts)))
+	if netns != "" {
+		spec = append(spec, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: netns}))
+	}
 	return []client.NewContainerOpts{
 		client.WithImage(s.image),
 		client.WithSnapshotter(s.snapshotter),
 		client.WithNewSnapshot(task.Name, s.image),
 		client.WithContainerLabels(map[string]string{engine.Label: s.runID}),
 		client.WithRuntime(s.shim, s.options),
-		client.WithNewSpec(s.spec(task)...),
+		client.WithNewSpec(spec...),
 	}
 }
 

@@ -12,47 +12,55 @@ import (
 	"plimsoll/internal/record"
 )
 
-// stop ends the task once the payload is ready. containerd has no stop: its
-// clients send SIGTERM, wait for the grace and send SIGKILL, and so do we.
-func (l *life) stop(ctx context.Context, task client.Task, end <-chan ended) (ended, error) {
+// ready awaits the payload's first byte.
+func (l *life) ready(ctx context.Context) error {
 	l.phase = "waiting for the payload's first byte"
 	select {
 	case <-l.stdout.Ready():
-	case <-l.io.drained:
+	case <-l.end.over:
 		if l.stdout.First() == 0 {
-			return ended{}, errNotReady
+			if l.end.err != nil {
+				return l.end.err
+			}
+			return errNotReady
 		}
 	case <-ctx.Done():
-		return ended{}, ctx.Err()
+		return ctx.Err()
 	}
+	return nil
+}
+
+// stop ends the task. containerd has no stop: its clients send SIGTERM, wait
+// for the grace and send SIGKILL, and so do we.
+func (l *life) stop(ctx context.Context, grace time.Duration) error {
 	l.phase = "stopping the task"
-	grace := time.NewTimer(l.task.Stop.Grace)
-	defer grace.Stop()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
 	l.res.Events[record.Stop] = stamp.Now()
-	if err := signal(ctx, task, syscall.SIGTERM); err != nil {
-		return ended{}, err
+	if err := signal(ctx, l.live, syscall.SIGTERM); err != nil {
+		return err
 	}
 	select {
-	case e := <-end:
-		return e, nil
+	case <-timer.C:
+		if err := signal(ctx, l.live, syscall.SIGKILL); err != nil {
+			return err
+		}
+	case <-l.end.done:
 	case <-ctx.Done():
-		return ended{}, ctx.Err()
-	case <-grace.C:
-	}
-	if err := signal(ctx, task, syscall.SIGKILL); err != nil {
-		return ended{}, err
+		return ctx.Err()
 	}
 	select {
-	case e := <-end:
-		return e, nil
+	case <-l.end.done:
+		l.res.Events[record.Stopped] = l.end.at
+		return nil
 	case <-ctx.Done():
-		return ended{}, ctx.Err()
+		return ctx.Err()
 	}
 }
 
-// signal sends a signal; that the task has ended meanwhile is no error.
-func signal(ctx context.Context, task client.Task, sig syscall.Signal) error {
-	if err := task.Kill(ctx, sig); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsFailedPrecondition(err) {
+// signal sends a signal; that the process has ended meanwhile is no error.
+func signal(ctx context.Context, p client.Process, sig syscall.Signal) error {
+	if err := p.Kill(ctx, sig); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsFailedPrecondition(err) {
 		return err
 	}
 	return nil

@@ -40,12 +40,24 @@ type Place struct {
 	// network; empty where it has none, and then NoAddress says why.
 	Address   string
 	NoAddress string
-	// PID is the payload's in the host's PID namespace; 0 where there is none
-	// (a virtual machine) or nobody tells.
+	// Inner: containers of the environment reach Address and the host does not,
+	// since the engine's network lies in a namespace of its own (rootless
+	// engines, private daemons).
+	Inner bool
+	// PID is the payload's in the host's PID namespace, or that of the sandbox
+	// which it runs in (gVisor); 0 where there is none (a virtual machine) or
+	// nobody tells.
 	PID int
 	// Background: the engine can't detach, so that a process of ours holds it.
 	Background bool
 }
+
+// HeldFact is the fact that says who keeps an environment's held containers.
+const (
+	HeldFact     = "held"
+	HeldByEngine = "engine"     // it detaches
+	HeldByUs     = "background" // its process stays, and we hold it
+)
 
 // Executor is a Held that can run one more program inside, in the same
 // namespaces, as the engine's users do (docker exec, lxc exec, crictl exec).

@@ -92,7 +92,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	}
 	if task.Stop != nil {
 		plan.Steps[0].Cmd.Background = true
-		stop := c.command("stop", "-t", strconv.Itoa(graceSeconds(task.Stop)), task.Name)
+		stop := c.command("stop", "-t", strconv.Itoa(graceSeconds(*task.Stop)), task.Name)
 		stop.Await = probe.AwaitReady
 		plan.Steps = append(plan.Steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped})
 	}
@@ -101,7 +101,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	if err != nil || res.Failure != nil {
 		// The client was killed at its time limit, or never came to remove.
 		if rerr := env.d.removeContainer(after, task.Name); rerr != nil {
-			env.left = append(env.left, task.Name)
+			env.later(task.Name)
 			if res.Failure != nil {
 				res.Failure.Text += "; " + notRemoved(rerr)
 			}
@@ -111,7 +111,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	if env.look != nil {
 		lerr := env.look(ctx, task.Name)
 		if err := env.d.removeContainer(after, task.Name); err != nil {
-			env.left = append(env.left, task.Name)
+			env.later(task.Name)
 		}
 		if lerr != nil {
 			res.Failure = env.d.failure("inspecting the container", lerr)
@@ -120,6 +120,10 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	}
 	env.settle(ctx, task, &res, began)
 	return res, nil
+}
+
+func (env *environment) holdCLI(context.Context, engine.Task, time.Time) (engine.Held, error) {
+	return nil, &engine.Error{Class: record.Unsupported, Text: "not yet"}
 }
 
 // patterns are pieces of Docker's messages with what they stand for.
@@ -140,7 +144,7 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	cmd := env.cli.command(env.settings.args(task, "--rm", "--interactive")...)
 	offsets, err := env.cli.Exchange(ctx, task, cmd, rounds)
 	if rerr := env.d.removeContainer(context.WithoutCancel(ctx), task.Name); rerr != nil {
-		env.left = append(env.left, task.Name)
+		env.later(task.Name)
 	}
 	return offsets, err
 }

@@ -46,9 +46,10 @@ func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 	noInit := false
 	host := &container.HostConfig{
 		LogConfig:   container.LogConfig{Type: logDriver},
-		NetworkMode: container.NetworkMode(s.network),
+		NetworkMode: container.NetworkMode(s.networkOf(task)),
 		Runtime:     s.runtime,
 		Init:        &noInit,
+		Mounts:      s.mounts(task),
 	}
 	if s.seccomp == "off" {
 		host.SecurityOpt = []string{"seccomp=unconfined"}
@@ -78,9 +79,10 @@ func (s settings) args(task engine.Task, more ...string) []string {
 	if s.runtime != "" {
 		args = append(args, "--runtime", s.runtime)
 	}
-	if s.network != "" {
-		args = append(args, "--network", s.network)
+	if network := s.networkOf(task); network != "" {
+		args = append(args, "--network", network)
 	}
+	args = append(args, s.mountArgs(task)...)
 	if s.seccomp == "off" {
 		args = append(args, "--security-opt", "seccomp=unconfined")
 	}

@@ -34,6 +34,7 @@ type environment struct {
 	look func(ctx context.Context, name string) error
 	// left are containers that could not be removed, since the daemon had
 	// gone; they are removed before the next trial.
+	mu   sync.Mutex
 	left []string
 
 	closing sync.Once
@@ -140,7 +141,7 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
 	}
-	if f := env.ready(ctx); f != nil {
+	if f := env.before(ctx, task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
 	began := time.Now()
@@ -157,30 +158,43 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	return res, err
 }
 
-// ready sees to it that the daemon answers, over a connection that is open,
-// and that nothing of an earlier trial is left. It lies outside of what is
-// measured.
-func (env *environment) ready(ctx context.Context) *record.Failure {
+// before sees to it that the task is possible, that the daemon answers, over a
+// connection that is open, and that nothing of an earlier trial is left. It
+// lies outside of what is measured.
+func (env *environment) before(ctx context.Context, task engine.Task) *record.Failure {
+	if f := env.impossible(task); f != nil {
+		return f
+	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := env.d.ping(ctx); err != nil {
 		return env.d.failure("before the trial", err)
 	}
-	for len(env.left) > 0 {
-		name := env.left[0]
+	env.mu.Lock()
+	left := env.left
+	env.left = nil
+	env.mu.Unlock()
+	for i, name := range left {
 		if err := env.d.removeContainer(ctx, name); err != nil {
+			env.later(left[i:]...)
 			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
 		}
-		env.left = env.left[1:]
 	}
 	return nil
+}
+
+// later notes containers that are still to be removed.
+func (env *environment) later(names ...string) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.left = append(env.left, names...)
 }
 
 func (env *environment) runAPI(ctx context.Context, task engine.Task, began time.Time) engine.Result {
 	l := &life{d: env.d, task: task, create: env.settings.options(task), look: env.look}
 	res, left := l.run(ctx)
 	if left {
-		env.left = append(env.left, task.Name)
+		env.later(task.Name)
 	}
 	if res.Failure != nil {
 		return res
@@ -196,22 +210,26 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task, began time
 // killed for want of memory, and that the container is gone.
 func (env *environment) settle(ctx context.Context, task engine.Task, res *engine.Result, began time.Time) {
 	if res.Exit != nil && *res.Exit == 137 && env.d.oomKilled(ctx, task.Name, began) {
-		res.Failure = &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
+		res.Failure = outOfMemory()
 	}
 	there, err := env.d.exists(ctx, task.Name)
 	switch {
 	case err != nil && res.Failure == nil:
 		res.Failure = env.d.failure("after the trial", err)
-		env.left = append(env.left, task.Name)
+		env.later(task.Name)
 	case there:
 		if res.Failure == nil {
 			res.Failure = &record.Failure{Class: record.UncleanEnd,
 				Text: fmt.Sprintf("the container %s was still there after its removal had returned", task.Name)}
 		}
 		if env.d.removeContainer(ctx, task.Name) != nil {
-			env.left = append(env.left, task.Name)
+			env.later(task.Name)
 		}
 	}
+}
+
+func outOfMemory() *record.Failure {
+	return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's

@@ -31,7 +31,7 @@ func frame(stream byte, data string) []byte {
 func TestFollow(t *testing.T) {
 	stream := slices.Concat(frame(2, "warning\n"), frame(1, "hello "), frame(1, "world"))
 	before := stamp.Now()
-	o := follow(bytes.NewReader(stream), 8)
+	o := follow(bytes.NewReader(stream), io.NopCloser(nil), 8)
 	<-o.done
 	if o.err != nil {
 		t.Fatal(o.err)
@@ -45,7 +45,7 @@ func TestFollow(t *testing.T) {
 	if o.stdout.First() < before || o.stdout.First() > stamp.Now() || o.stderr.First() > o.stdout.First() {
 		t.Errorf("stamps %d and %d", o.stderr.First(), o.stdout.First())
 	}
-	o = follow(io.MultiReader(bytes.NewReader(frame(1, "torn")[:10])), 0)
+	o = follow(io.MultiReader(bytes.NewReader(frame(1, "torn")[:10])), io.NopCloser(nil), 0)
 	<-o.done
 	if o.stdout.First() != 0 {
 		t.Error("a torn frame made an event")
@@ -67,7 +67,7 @@ func TestSignalFailure(t *testing.T) {
 
 func TestGraceSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]int{0: 0, time.Millisecond: 1, time.Second: 1, 1500 * time.Millisecond: 2} {
-		if got := graceSeconds(&engine.Stop{Grace: d}); got != want {
+		if got := graceSeconds(engine.Stop{Grace: d}); got != want {
 			t.Errorf("%v: %d s, want %d", d, got, want)
 		}
 	}

@@ -84,6 +84,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	closed := false
 	t.Cleanup(func() {
 		if !closed {
+			s.closeBox(t)
 			_ = env.Close(context.WithoutCancel(ctx))
 		}
 	})
@@ -91,6 +92,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	for _, c := range checks {
 		s.check(t, c.name, c.run)
 	}
+	s.closeBox(t)
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
 	}
@@ -118,6 +120,15 @@ var checks = []struct {
 	{"limits", (*suite).limits},
 	{"clock", (*suite).clock},
 	{"tools", (*suite).tools},
+	{"held", (*suite).held},
+	{"held ends by itself", (*suite).heldEnds},
+	{"hold fails", (*suite).holdFails},
+	{"exec", (*suite).exec},
+	{"at once", (*suite).atOnce},
+	{"mounts", (*suite).mounts},
+	{"beside", (*suite).beside},
+	{"address", (*suite).address},
+	{"daemons", (*suite).daemons},
 }
 
 type suite struct {
@@ -126,6 +137,8 @@ type suite struct {
 	spec   engine.Spec
 	opts   Options
 	env    engine.Environment
+	box    engine.Environment // with the image busybox; see busybox
+	server *server            // held in box; see serve
 	n      int
 }
 

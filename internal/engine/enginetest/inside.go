@@ -162,9 +162,20 @@ func (s *suite) clock(t *testing.T) {
 	t.Logf("clock shared: %v", shared)
 }
 
-// busybox opens the configuration with the image that has a shell's tools.
+// busybox is the configuration with the image that has a shell's tools: opened
+// once for all checks that need them.
 func (s *suite) busybox(t *testing.T) engine.Environment {
 	t.Helper()
+	if why := s.opts.Skip["tools"]; why != "" {
+		t.Skip(why)
+	}
+	if s.box != nil {
+		return s.box
+	}
+	if s.spec.Level(engine.Image) == "busybox" {
+		s.box = s.env
+		return s.box
+	}
 	spec := engine.Spec{ID: s.spec.ID + "-busybox", Levels: map[string]string{}, Limits: s.spec.Limits}
 	for k, v := range s.spec.Levels {
 		spec.Levels[k] = v
@@ -177,12 +188,25 @@ func (s *suite) busybox(t *testing.T) engine.Environment {
 		}
 		t.Fatalf("Open with the busybox image: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := env.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("Close: %v", err)
+	s.box = env
+	return s.box
+}
+
+// closeBox undoes busybox and serve.
+func (s *suite) closeBox(t *testing.T) {
+	t.Helper()
+	if s.server != nil {
+		// It is a shell's child that knows no SIGTERM: killed, which is no
+		// failure of an End.
+		endedWithin(t, s.server.held, 0)
+		s.server = nil
+	}
+	if s.box != nil && s.box != s.env {
+		if err := s.box.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("Close of the environment with busybox: %v", err)
 		}
-	})
-	return env
+	}
+	s.box = nil
 }
 
 // tool makes a trial of another program than the payload.
@@ -208,6 +232,16 @@ func (s *suite) tools(t *testing.T) {
 	}
 	if !strings.Contains(string(res.Stdout), "PATH=") {
 		t.Errorf("there is no PATH inside:\n%s", res.Stdout)
+	}
+
+	task = s.tool("/bin/busybox", "seq", "1", "200000")
+	task.OutputLimit = 16 << 20
+	res, err = env.Run(t.Context(), task)
+	if err != nil || res.Failure != nil {
+		t.Fatalf("Run with much output: %v, %+v", err, res.Failure)
+	}
+	if n := len(res.Stdout); n != 1288895 || !strings.HasSuffix(string(res.Stdout), "\n200000\n") {
+		t.Errorf("%d bytes of stdout were kept, want all 1288895", n)
 	}
 
 	task = s.tool("/bin/busybox", "seq", "1", "200000")

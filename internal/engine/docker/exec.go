@@ -1,0 +1,150 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/record"
+)
+
+// Exec is documented in engine.Executor.
+func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
+	return h.env.execAPI(ctx, h.containerName(), task)
+}
+
+// execution is one program that is executed in a container by the API, in the
+// order of `docker exec`: create, start with an attachment, read to the end,
+// ask for the status.
+type execution struct {
+	d     *daemon
+	in    string
+	task  engine.Task
+	res   engine.Result
+	phase string
+	id    string
+	out   *output
+}
+
+func (env *environment) execAPI(ctx context.Context, in string, task engine.Task) (engine.Result, error) {
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, task.Limit)
+	defer cancel()
+	x := &execution{d: env.d, in: in, task: task}
+	x.res.Events = make(map[record.Event]int64, 3)
+	restore := stamp.Quiet()
+	err := x.live(ctx)
+	restore()
+	if err != nil {
+		x.res.Failure = env.d.failure(x.phase, err)
+		if ctx.Err() != nil {
+			x.res.Failure = &record.Failure{Class: record.TimeOut,
+				Text: fmt.Sprintf("did not end within %v and was killed, while %s", task.Limit, x.phase)}
+			env.killExecs(context.WithoutCancel(ctx), in, x.id)
+		}
+	}
+	if x.out != nil {
+		x.out.close()
+		<-x.out.done
+		x.res.Stdout, x.res.Stderr = x.out.stdout.Kept(), x.out.stderr.Kept()
+		if at := x.out.stdout.First(); at != 0 {
+			x.res.Events[record.Ready] = at
+		}
+	}
+	if x.res.Failure == nil && x.res.Exit != nil {
+		x.res.Failure = execFailure(*x.res.Exit, x.res)
+	}
+	if caller.Err() != nil {
+		return x.res, fmt.Errorf("executing in %s: %w", in, caller.Err())
+	}
+	return x.res, nil
+}
+
+func (x *execution) live(ctx context.Context) error {
+	ev := x.res.Events
+	x.phase = "creating the execution"
+	ev[record.Request] = stamp.Now()
+	made, err := x.d.ExecCreate(ctx, x.in, client.ExecCreateOptions{AttachStdout: true, AttachStderr: true, Env: x.task.Env, Cmd: x.task.Argv})
+	if err != nil {
+		return err
+	}
+	x.id = made.ID
+	x.res.Steps = append(x.res.Steps, record.Step{Name: "created", At: stamp.Now()})
+
+	x.phase = "starting the execution"
+	att, err := x.d.ExecAttach(ctx, x.id, client.ExecAttachOptions{})
+	if err != nil {
+		return err
+	}
+	x.out = follow(att.Reader, att.Conn, x.task.OutputLimit)
+	x.phase = "waiting for the end of the execution"
+	select {
+	case <-x.out.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	x.res.Steps = append(x.res.Steps, record.Step{Name: "output ended", At: x.out.ended})
+	// The status is there when the output has ended, but where a child that
+	// lives on has closed it.
+	for {
+		seen, err := x.d.ExecInspect(ctx, x.id, client.ExecInspectOptions{})
+		at := stamp.Now()
+		if err != nil {
+			return err
+		}
+		if !seen.Running {
+			ev[record.Exit], x.res.Exit = at, &seen.ExitCode
+			return nil
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// execFailure judges an execution by its status: 126 and 127 are the engine's
+// where it says that it could not execute.
+func execFailure(status int, res engine.Result) *record.Failure {
+	if status == 126 || status == 127 {
+		for _, text := range [][]byte{res.Stdout, res.Stderr} {
+			if strings.Contains(string(text), "exec failed") {
+				return &record.Failure{Class: record.EngineError, Text: clirun.Words(text)}
+			}
+		}
+	}
+	return clirun.SignalFailure(status, false)
+}
+
+// killExecs kills what still runs of a container's executions, or of one of
+// them where an id is given: the engine has no call for it.
+func (env *environment) killExecs(ctx context.Context, in, id string) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	ids := []string{id}
+	if id == "" {
+		res, err := env.d.ContainerInspect(ctx, in, client.ContainerInspectOptions{})
+		if err != nil {
+			return // then the container is not there either
+		}
+		ids = res.Container.ExecIDs
+	}
+	for _, id := range ids {
+		seen, err := env.d.ExecInspect(ctx, id, client.ExecInspectOptions{})
+		if err != nil || !seen.Running || seen.PID <= 0 {
+			continue
+		}
+		if p, err := os.FindProcess(seen.PID); err == nil {
+			_ = p.Kill() // it has ended, or another user's daemon runs it
+			_ = p.Release()
+		}
+	}
+}

@@ -93,6 +93,7 @@ func decodeResult(body []byte) (res *JobResult, aborted bool, err error) {
 	res.TimedOut = flags&4 != 0
 	aborted = flags&8 != 0
 	res.Killed = flags&16 != 0
+	res.over = flags&32 != 0
 	for range r.count(4) {
 		res.Strays = append(res.Strays, int(r.u32()))
 	}

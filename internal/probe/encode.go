@@ -19,6 +19,9 @@ const (
 	frameHello  = 3
 	frameResult = 4
 	frameError  = 5
+	frameLook   = 6
+	frameState  = 7
+	frameEnd    = 8
 
 	maxFrame     = 1 << 20
 	maxCommands  = 32
@@ -39,6 +42,8 @@ const (
 	flagFloorNet
 	flagMute
 )
+
+const flagHeld = 1 // of a job
 
 // The defaults of a Job.
 const (
@@ -91,12 +96,39 @@ func appendJob(b []byte, job *Job, seq uint64) ([]byte, error) {
 	b = le.AppendUint64(b, uint64(limit))
 	b = le.AppendUint64(b, uint64(cleanup))
 	b = le.AppendUint32(b, uint32(output))
-	b = le.AppendUint32(b, uint32(n))
-	for i := range job.Commands {
-		if err := check(&job.Commands[i]); err != nil {
+	if job.held {
+		b = le.AppendUint32(b, flagHeld)
+	} else {
+		b = le.AppendUint32(b, 0)
+	}
+	return appendCommands(b, start, job.Commands)
+}
+
+// appendEnd appends the frame with the last commands of a held job, which has
+// had so many before.
+func appendEnd(b []byte, job *Job, had int, seq uint64) ([]byte, error) {
+	limit, _, output := job.limits()
+	n := had + len(job.Commands)
+	switch {
+	case n > maxCommands:
+		return b, fmt.Errorf("a job of %d commands: at most %d can be run", n, maxCommands)
+	case output > maxPool/2/n:
+		return b, fmt.Errorf("an output limit of %d bytes for %d commands: at most %d can be kept of each stream", output, n, maxPool/2/n)
+	}
+	start := len(b)
+	b = appendHeader(b, frameEnd, seq)
+	b = le.AppendUint64(b, uint64(limit))
+	return appendCommands(b, start, job.Commands)
+}
+
+// appendCommands finishes a frame that begins at start by its commands.
+func appendCommands(b []byte, start int, cmds []Command) ([]byte, error) {
+	b = le.AppendUint32(b, uint32(len(cmds)))
+	for i := range cmds {
+		if err := check(&cmds[i]); err != nil {
 			return b, fmt.Errorf("command %d: %w", i+1, err)
 		}
-		b = appendCommand(b, &job.Commands[i])
+		b = appendCommand(b, &cmds[i])
 	}
 	if len(b)-start-headerSize > maxFrame {
 		return b, fmt.Errorf("the job's arguments and environments take %d bytes, at most %d can be sent", len(b)-start, maxFrame)

@@ -23,6 +23,8 @@ type Job struct {
 	// bytes; what is over is read and thrown away, and counted. 0 means 64 KiB.
 	// All streams together may keep 16 MiB.
 	OutputLimit int
+
+	held bool // set by Hold
 }
 
 // Command is one process to start, or one signal to send; one with neither
@@ -145,6 +147,8 @@ type JobResult struct {
 	Strays []int
 	// Offsets are the rounds of the clock exchange, if one was held.
 	Offsets []Exchange
+
+	over bool // nothing of the job runs any more
 }
 
 // CommandResult is the course of one command.

@@ -70,14 +70,15 @@ static void course(const struct course *c) {
 	put(c->err.len, 4);
 }
 
-long answer_result(const struct house *h, u64 seq, const struct job *j, const struct outcome *o) {
+static long answer(u32 kind, const struct house *h, u64 seq, const struct job *j, const struct outcome *o) {
 	usize output = 0;
 	long r;
-	begin(FRAME_RESULT, seq);
+	begin(kind, seq);
 	put((u64)o->ready, 8);
 	put((u64)o->container_exit, 8);
 	put((u32)o->container_status, 4);
-	put((u32)(o->container_reaped | o->container_late << 1 | o->timed_out << 2 | o->aborted << 3 | o->killed << 4),
+	put((u32)(o->container_reaped | o->container_late << 1 | o->timed_out << 2 | o->aborted << 3 | o->killed << 4 |
+		  o->over << 5),
 	    4);
 	put(o->nstrays, 4);
 	for (u32 i = 0; i < o->nstrays; i++)
@@ -112,4 +113,12 @@ long answer_result(const struct house *h, u64 seq, const struct job *j, const st
 			r = write_all(h->answers, c->err.data, c->err.len);
 	}
 	return r;
+}
+
+long answer_result(const struct house *h, u64 seq, const struct job *j, const struct outcome *o) {
+	return answer(FRAME_RESULT, h, seq, j, o);
+}
+
+long answer_state(const struct house *h, u64 seq, const struct job *j, const struct outcome *o) {
+	return answer(FRAME_STATE, h, seq, j, o);
 }

@@ -122,18 +122,36 @@ static void command(struct in *in, struct command *c) {
 		in->wrong = "no such signal";
 }
 
+static const char *rest(struct in *in, const struct job *j) {
+	if (!in->wrong && in->left)
+		in->wrong = "bytes are left over at the end of the frame";
+	if (!in->wrong && j->ncommands && j->output_limit > MAX_POOL / 2 / j->ncommands)
+		in->wrong = "the output limit is too large for so many commands";
+	return in->wrong;
+}
+
 const char *decode_job(struct job *j, char *body, usize n) {
 	struct in in = {body, n, NULL};
 	nstrings = 0;
 	j->limit = duration(&in);
 	j->cleanup = duration(&in);
 	j->output_limit = u32_of(&in);
+	j->flags = u32_of(&in);
 	j->ncommands = count(&in, MAX_COMMANDS, "too many commands");
 	for (u32 i = 0; i < j->ncommands && !in.wrong; i++)
 		command(&in, &j->commands[i]);
-	if (!in.wrong && in.left)
-		in.wrong = "bytes are left over at the end of the frame";
-	if (!in.wrong && j->ncommands && j->output_limit > MAX_POOL / 2 / j->ncommands)
-		in.wrong = "the output limit is too large for so many commands";
-	return in.wrong;
+	return rest(&in, j);
+}
+
+const char *decode_more(struct job *j, char *body, usize n) {
+	struct in in = {body, n, NULL};
+	i64 limit = duration(&in);
+	u32 more = count(&in, MAX_COMMANDS - j->ncommands, "too many commands");
+	for (u32 i = 0; i < more && !in.wrong; i++)
+		command(&in, &j->commands[j->ncommands + i]);
+	if (in.wrong)
+		return in.wrong;
+	j->limit = limit;
+	j->ncommands += more;
+	return rest(&in, j);
 }

@@ -13,6 +13,9 @@ enum {
 	FRAME_HELLO = 3,  /* from the launcher, once */
 	FRAME_RESULT = 4, /* from the launcher */
 	FRAME_ERROR = 5,  /* from the launcher: a text; it ends */
+	FRAME_LOOK = 6,   /* to the launcher, while a job is held: a state is wanted */
+	FRAME_STATE = 7,  /* from the launcher, while a job is held: the course so far */
+	FRAME_END = 8,    /* to the launcher: the held job's last commands */
 
 	MAX_FRAME = 1 << 20,
 	MAX_COMMANDS = 32,
@@ -55,9 +58,12 @@ struct command {
 	char *lower, *upper, *work, *merged;
 };
 
+enum { JOB_HELD = 1 }; /* the job does not end before a FRAME_END has come */
+
 struct job {
 	i64 limit, cleanup;
 	u32 output_limit;
+	u32 flags;
 	u32 ncommands;
 	struct command commands[MAX_COMMANDS];
 };
@@ -65,6 +71,10 @@ struct job {
 /* decode_job reads the body of a job frame. The strings stay where they are,
  * in body. NULL, or what is wrong with it. */
 const char *decode_job(struct job *j, char *body, usize n);
+
+/* decode_more reads the body of an end frame: a new limit, and commands that
+ * are added to the job's. */
+const char *decode_more(struct job *j, char *body, usize n);
 
 struct step {
 	const char *name;
@@ -114,6 +124,7 @@ struct outcome {
 	i64 ready, container_exit;
 	int container_status, container_reaped, container_late;
 	int timed_out, aborted, killed;
+	int over; /* nothing of the job runs any more */
 	u32 nexchanges;
 	struct exchange exchanges[MAX_EXCHANGES];
 	u32 nstrays;
@@ -137,13 +148,15 @@ unsigned long floor_flags(const struct command *cmd);
 
 /* run_job carries a job out; 0, or a negative number where the launcher must
  * end (the other side has gone: everything is killed). */
-int run_job(const struct house *h, const struct job *j, struct outcome *o, u64 seq);
+int run_job(const struct house *h, struct job *j, struct outcome *o, u64 seq);
 /* run_reap collects the children that ended outside of a job. */
 void run_reap(void);
 
 /* answer_hello, answer_result, answer_error write a frame; 0 or -errno. */
 long answer_hello(const struct house *h);
 long answer_result(const struct house *h, u64 seq, const struct job *j, const struct outcome *o);
+/* answer_state writes the course so far. */
+long answer_state(const struct house *h, u64 seq, const struct job *j, const struct outcome *o);
 long answer_error(const struct house *h, const char *text);
 
 /* strays_list lists our children, by /proc; their number, -errno where that

@@ -113,6 +113,10 @@ static void serve(void) {
 		fail("a frame of another version came; the probe and Plimsoll are not of one build", 0);
 	if (little(head + 6, 2) == FRAME_ABORT && n == 0)
 		return; /* it came too late: that job has ended */
+	if ((little(head + 6, 2) == FRAME_LOOK || little(head + 6, 2) == FRAME_END) && n <= sizeof(frame)) {
+		take(frame, n); /* as late */
+		return;
+	}
 	if (little(head + 6, 2) != FRAME_JOB || n > sizeof(frame))
 		fail("a frame came that is no job, or is too long", 0);
 	take(frame, n);

@@ -132,6 +132,7 @@ static void strike(i64 at) {
 			sys_kill(c->pid, SIGKILL); /* it did not get as far as its own group */
 	}
 	kill_container();
+	run.held = 0;
 	run.phase++;
 	run.deadline = at + (run.phase == CLEANUP ? run.job->cleanup : 2000000000LL);
 }
@@ -141,13 +142,20 @@ static void strike(i64 at) {
 static int request(i64 at) {
 	u8 head[FRAME_HEADER];
 	u64 seq = 0;
+	usize length = 0;
 	long n = sys_read(run.h->requests, head, sizeof(head));
 	if (n == -EINTR)
 		return 0;
-	if (n != sizeof(head) || head[6] != FRAME_ABORT)
+	if (n != sizeof(head))
 		return -1;
 	for (int i = 0; i < 8; i++)
 		seq |= (u64)head[8 + i] << (8 * i);
+	for (int i = 0; i < 4; i++)
+		length |= (usize)head[i] << (8 * i);
+	if (head[6] == FRAME_LOOK || head[6] == FRAME_END)
+		return held_frame(&run, head[6], length, at);
+	if (head[6] != FRAME_ABORT)
+		return -1;
 	if (seq == run.seq && run.phase == NORMAL) {
 		run.o->aborted = 1;
 		strike(at);
@@ -204,20 +212,21 @@ static int look(void) {
 	return 0;
 }
 
-static void begin(const struct house *h, const struct job *j, struct outcome *o, u64 seq) {
-	u32 limit = j->output_limit;
+void run_course(struct job_run *r, u32 i) {
+	struct course *c = &r->o->courses[i];
+	u32 limit = r->job->output_limit;
+	memset(c, 0, sizeof(*c));
+	c->stdin_fd = c->out.fd = c->err.fd = -1;
+	c->rounds = r->job->commands[i].calibrate;
+	c->out.data = pool + (usize)limit * 2 * i;
+	c->err.data = c->out.data + limit;
+}
+
+static void begin(const struct house *h, struct job *j, struct outcome *o, u64 seq) {
 	o->ready = o->container_exit = 0;
 	o->container_status = o->container_reaped = o->container_late = 0;
-	o->timed_out = o->aborted = o->killed = 0;
+	o->timed_out = o->aborted = o->killed = o->over = 0;
 	o->nexchanges = o->nstrays = 0;
-	for (u32 i = 0; i < j->ncommands; i++) {
-		struct course *c = &o->courses[i];
-		memset(c, 0, sizeof(*c));
-		c->stdin_fd = c->out.fd = c->err.fd = -1;
-		c->rounds = j->commands[i].calibrate;
-		c->out.data = pool + (usize)limit * 2 * i;
-		c->err.data = c->out.data + limit;
-	}
 	run.h = h;
 	run.job = j;
 	run.commands = j->commands;
@@ -225,10 +234,14 @@ static void begin(const struct house *h, const struct job *j, struct outcome *o,
 	run.seq = seq;
 	run.next = 0;
 	run.phase = NORMAL;
+	run.held = (j->flags & JOB_HELD) != 0;
+	run.told = 0;
 	run.container = -1;
 	run.watched = run.container_pid = 0;
 	run.nreaped = 0;
 	run.deadline = now() + j->limit;
+	for (u32 i = 0; i < j->ncommands; i++)
+		run_course(&run, i);
 }
 
 /* end closes everything, after a last look into the pipes: a container that
@@ -247,21 +260,23 @@ static void end(void) {
 	run.container = -1;
 }
 
-int run_job(const struct house *h, const struct job *j, struct outcome *o, u64 seq) {
+int run_job(const struct house *h, struct job *j, struct outcome *o, u64 seq) {
 	static int old[MAX_STRAYS];
 	static usize nold;
+	int over;
 	long n;
 	begin(h, j, o, seq);
 	for (;;) {
 		advance();
-		if (all_ended()) {
-			if (run.container < 0)
-				break;
-			if (failed() && !run.o->killed)
-				kill_container();
-		}
+		over = o->over = all_ended() && run.container < 0;
+		if (over && !run.held)
+			break;
+		if (all_ended() && run.container >= 0 && failed() && !run.o->killed)
+			kill_container();
 		if (run.phase > LAST)
 			break;
+		if (run.held && held_tell(&run, over) < 0)
+			return -1;
 		if (look() < 0)
 			return -1;
 	}

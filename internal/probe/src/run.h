@@ -15,12 +15,14 @@ struct reaped {
 
 struct job_run {
 	const struct house *h;
-	const struct job *job;
+	struct job *job;
 	const struct command *commands;
 	struct outcome *o;
 	u64 seq;
 	u32 next; /* the first command that is neither started nor skipped */
 	int phase;
+	int held; /* more commands will come */
+	int told; /* 1: the payload is ready, 2: all has ended; what the other side knows */
 	i64 deadline; /* of the phase */
 	int container;     /* pidfd, -1 */
 	int container_pid; /* as long as we may still reap it */
@@ -43,6 +45,14 @@ u32 container_command(const struct job_run *r);
 int reap(struct job_run *r, i64 at);
 void container_ended(struct job_run *r, i64 at);
 int children_left(struct job_run *r);
+
+/* hold.c: held_tell tells the other side where a held job is, as soon as it is
+ * ready and when nothing of it runs any more; held_frame deals with a frame
+ * for it. -1 where the other side has gone or said nonsense. */
+int held_tell(struct job_run *r, int over);
+int held_frame(struct job_run *r, u32 kind, usize n, i64 at);
+/* run_course makes the i-th command's course ready to begin. */
+void run_course(struct job_run *r, u32 i);
 
 /* stream.c: stream_first notes the first byte on a command's stdout;
  * stream_read reads once, where something is there; stream_drain reads what

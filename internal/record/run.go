@@ -97,6 +97,10 @@ type Workload struct {
 	Name    string            `json:"name,omitempty"`
 	Params  map[string]string `json:"params,omitempty"`
 	Metrics []Metric          `json:"metrics,omitempty"` // those from Values; event metrics need no mention
+	// File and Source are of a workload that is not in the catalogue: the path
+	// of its file and the text.
+	File   string `json:"file,omitempty"`
+	Source string `json:"source,omitempty"`
 }
 
 // Excluded is an environment that was asked for and does not run here.

@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/yamlfile"
 )
 
 // checker turns a document into a study and finds the words that the
 // catalogue does not know.
 type checker struct {
-	*problems
+	*yamlfile.Problems
 	cat *Catalogue
 }
 
-func check(doc *document, cat *Catalogue, p *problems, top pos) *Study {
+func check(doc *document, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
 	c := &checker{p, cat}
 	s := &Study{
-		Name: doc.Name.text, Title: doc.Title.text, Description: doc.Description.text,
-		Protocol: c.protocol(doc.Protocol), Sort: doc.Sort.text, at: top,
+		Name: doc.Name.Text, Title: doc.Title.Text, Description: doc.Description.Text,
+		Protocol: c.protocol(doc.Protocol), Sort: doc.Sort.Text, at: top,
 	}
 	c.missing(doc, top)
 	for _, w := range doc.Workloads {
@@ -39,21 +40,21 @@ func check(doc *document, cat *Catalogue, p *problems, top pos) *Study {
 	for _, x := range doc.Exclude {
 		s.Exclude = append(s.Exclude, c.exclusion(x))
 	}
-	if d := doc.Published; d.at.given() {
+	if d := doc.Published; d.at.Given() {
 		c.address(d.Source)
-		s.Published = &Published{Source: d.Source.text, Combinations: int(d.Combinations.n), Valid: int(d.Valid.n), Difference: d.Difference.text}
-		if d.Valid.n > d.Combinations.n {
-			c.add(d.Valid.at, fmt.Sprintf("valid is %d", d.Valid.n), fmt.Sprintf("at most the %d combinations", d.Combinations.n))
+		s.Published = &Published{Source: d.Source.Text, Combinations: int(d.Combinations.N), Valid: int(d.Valid.N), Difference: d.Difference.Text}
+		if d.Valid.N > d.Combinations.N {
+			c.Add(d.Valid.At, fmt.Sprintf("valid is %d", d.Valid.N), fmt.Sprintf("at most the %d combinations", d.Combinations.N))
 		}
 	}
 	metrics := cat.metrics()
 	for _, m := range append(slices.Clip(doc.Metrics), doc.Sort) {
-		if m.at.given() && !slices.Contains(metrics, m.text) {
-			c.unknown(m.at, "metric", m.text, metrics)
+		if m.At.Given() && !slices.Contains(metrics, m.Text) {
+			c.Unknown(m.At, "metric", m.Text, metrics)
 		}
 	}
 	for _, m := range doc.Metrics {
-		s.Metrics = append(s.Metrics, m.text)
+		s.Metrics = append(s.Metrics, m.Text)
 	}
 	c.size(s)
 	return s
@@ -61,15 +62,15 @@ func check(doc *document, cat *Catalogue, p *problems, top pos) *Study {
 
 // missing demands what a study must have once everything is laid together.
 // A key that is there and was bad has been reported already.
-func (c *checker) missing(doc *document, top pos) {
-	if c.any() {
+func (c *checker) missing(doc *document, top yamlfile.Pos) {
+	if c.Any() {
 		return
 	}
 	if len(doc.Workloads) == 0 {
-		c.add(top, `the study has no key "workloads"`, "a list, such as [hello]")
+		c.Add(top, `the study has no key "workloads"`, "a list, such as [hello]")
 	}
 	if len(doc.Environments) == 0 {
-		c.add(top, `the study has no key "environments"`, "a list, such as [docker, podman]")
+		c.Add(top, `the study has no key "environments"`, "a list, such as [docker, podman]")
 	}
 }
 
@@ -78,52 +79,52 @@ func (c *checker) protocol(d protocol) record.Protocol {
 		Blocks: 10, Warmup: 1, PerBlock: 1, Order: "random", Cache: "warm",
 		CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(30 * time.Second), Delta: 0.01,
 	}
-	put(&p.Blocks, int(d.Blocks.n), d.Blocks.at.given())
-	put(&p.Warmup, int(d.Warmup.n), d.Warmup.at.given())
-	put(&p.PerBlock, int(d.PerBlock.n), d.PerBlock.at.given())
-	put(&p.PauseNS, d.Pause.ns, d.Pause.at.given())
-	put(&p.Seed, uint64(d.Seed.n), d.Seed.at.given())
-	put(&p.Order, d.Order.text, d.Order.at.given())
-	put(&p.Cache, d.Cache.text, d.Cache.at.given())
-	put(&p.TrialLimitNS, d.TrialLimit.ns, d.TrialLimit.at.given())
-	put(&p.Delta, d.Delta.fraction, d.Delta.at.given())
-	put(&p.CPUs, d.Limits.CPUs.n, d.Limits.CPUs.at.given())
-	put(&p.MemoryBytes, d.Limits.Memory.bytes, d.Limits.Memory.at.given())
+	put(&p.Blocks, int(d.Blocks.N), d.Blocks.At.Given())
+	put(&p.Warmup, int(d.Warmup.N), d.Warmup.At.Given())
+	put(&p.PerBlock, int(d.PerBlock.N), d.PerBlock.At.Given())
+	put(&p.PauseNS, d.Pause.NS, d.Pause.At.Given())
+	put(&p.Seed, uint64(d.Seed.N), d.Seed.At.Given())
+	put(&p.Order, d.Order.Text, d.Order.At.Given())
+	put(&p.Cache, d.Cache.Text, d.Cache.At.Given())
+	put(&p.TrialLimitNS, d.TrialLimit.NS, d.TrialLimit.At.Given())
+	put(&p.Delta, d.Delta.Fraction, d.Delta.At.Given())
+	put(&p.CPUs, d.Limits.CPUs.N, d.Limits.CPUs.At.Given())
+	put(&p.MemoryBytes, d.Limits.Memory.Bytes, d.Limits.Memory.At.Given())
 	if p.PauseNS > int64(time.Hour) {
-		c.add(d.Pause.at, fmt.Sprintf("pause is %s", time.Duration(p.PauseNS)), "at most 1h")
+		c.Add(d.Pause.At, fmt.Sprintf("pause is %s", time.Duration(p.PauseNS)), "at most 1h")
 	}
 	if p.TrialLimitNS < int64(time.Millisecond) || p.TrialLimitNS > int64(24*time.Hour) {
-		c.add(d.TrialLimit.at, fmt.Sprintf("trial-limit is %s", time.Duration(p.TrialLimitNS)), "from 1ms to 24h")
+		c.Add(d.TrialLimit.At, fmt.Sprintf("trial-limit is %s", time.Duration(p.TrialLimitNS)), "from 1ms to 24h")
 	}
 	return p
 }
 
 func (c *checker) workload(w workload) Workload {
-	out := Workload{Name: w.Name.text}
-	info := c.cat.workload(w.Name.text)
+	out := Workload{Name: w.Name.Text}
+	info := c.cat.workload(w.Name.Text)
 	if info == nil {
-		if w.Name.at.given() {
-			c.unknown(w.Name.at, "workload", w.Name.text, c.cat.workloadNames())
+		if w.Name.At.Given() {
+			c.Unknown(w.Name.At, "workload", w.Name.Text, c.cat.workloadNames())
 		}
 		return out
 	}
 	names := keys(info.Parameters)
 	for _, a := range w.Parameters {
-		valid, ok := info.Parameters[a.key.text]
+		valid, ok := info.Parameters[a.Key.Text]
 		switch {
 		case !ok && len(names) == 0:
-			c.add(a.key.at, fmt.Sprintf("workload %s has no parameter %s", info.Name, quote(a.key.text)), "none: it has no parameters")
+			c.Add(a.Key.At, fmt.Sprintf("workload %s has no parameter %s", info.Name, yamlfile.Quote(a.Key.Text)), "none: it has no parameters")
 			continue
 		case !ok:
-			c.unknown(a.key.at, "parameter", a.key.text, names)
+			c.Unknown(a.Key.At, "parameter", a.Key.Text, names)
 			continue
 		}
-		for _, l := range a.levels.list {
-			if !slices.Contains(valid, l.text) {
-				c.unknown(l.at, a.key.text, l.text, valid)
+		for _, l := range a.Levels.List {
+			if !slices.Contains(valid, l.Text) {
+				c.Unknown(l.At, a.Key.Text, l.Text, valid)
 			}
 		}
-		out.Parameters = append(out.Parameters, a.axis())
+		out.Parameters = append(out.Parameters, axisOf(a))
 	}
 	return out
 }
@@ -131,26 +132,26 @@ func (c *checker) workload(w workload) Workload {
 // twice refuses a workload that is listed twice with overlapping parameters:
 // its trials could not be told apart.
 func (c *checker) twice(list []workload) {
-	seen := map[string]pos{}
+	seen := map[string]yamlfile.Pos{}
 	for _, w := range list {
-		if before, ok := seen[w.Name.text]; ok && w.Name.at.given() {
-			c.add(w.Name.at, fmt.Sprintf("workload %s is listed twice (first in line %d)", w.Name.text, before.line), "each once, with a list of values for each parameter")
+		if before, ok := seen[w.Name.Text]; ok && w.Name.At.Given() {
+			c.Add(w.Name.At, fmt.Sprintf("workload %s is listed twice (first in line %d)", w.Name.Text, before.Line), "each once, with a list of values for each parameter")
 			continue
 		}
-		seen[w.Name.text] = w.Name.at
+		seen[w.Name.Text] = w.Name.At
 	}
 }
 
-func (c *checker) common(as axes) map[string]string {
+func (c *checker) common(as yamlfile.Axes) map[string]string {
 	out := map[string]string{}
 	for _, a := range as {
 		if !c.factor(a, nil) {
 			continue
 		}
-		if n := len(a.levels.list); n > 1 {
-			c.add(a.levels.list[1].at, fmt.Sprintf("common %s has %d levels", a.key.text, n), "one: a level that all have in common (levels that vary belong into environments)")
+		if n := len(a.Levels.List); n > 1 {
+			c.Add(a.Levels.List[1].At, fmt.Sprintf("common %s has %d levels", a.Key.Text, n), "one: a level that all have in common (levels that vary belong into environments)")
 		} else if n == 1 {
-			out[a.key.text] = a.levels.list[0].text
+			out[a.Key.Text] = a.Levels.List[0].Text
 		}
 	}
 	return out
@@ -158,16 +159,16 @@ func (c *checker) common(as axes) map[string]string {
 
 // factor checks a factor and its levels. The nearest valid level is looked
 // for among those of the given engines first.
-func (c *checker) factor(a axis, engines []string) bool {
-	if !slices.Contains(c.cat.Factors, a.key.text) {
-		c.unknown(a.key.at, "factor", a.key.text, c.cat.Factors)
+func (c *checker) factor(a yamlfile.Axis, engines []string) bool {
+	if !slices.Contains(c.cat.Factors, a.Key.Text) {
+		c.Unknown(a.Key.At, "factor", a.Key.Text, c.cat.Factors)
 		return false
 	}
-	valid := c.cat.levels(a.key.text, engines...)
+	valid := c.cat.levels(a.Key.Text, engines...)
 	good := true
-	for _, l := range a.levels.list {
-		if !slices.Contains(valid, l.text) && !(a.key.text == imageFactor && isReference(l.text)) {
-			c.unknown(l.at, a.key.text, l.text, valid)
+	for _, l := range a.Levels.List {
+		if !slices.Contains(valid, l.Text) && !(a.Key.Text == imageFactor && isReference(l.Text)) {
+			c.Unknown(l.At, a.Key.Text, l.Text, valid)
 			good = false
 		}
 	}
@@ -180,59 +181,59 @@ func (c *checker) baselines(doc *document) []string {
 	}
 	var out []string
 	for _, b := range doc.Baselines {
-		if b.at.given() && !slices.Contains(c.cat.baselines(), b.text) {
-			c.unknown(b.at, "baseline", b.text, c.cat.baselines())
+		if b.At.Given() && !slices.Contains(c.cat.baselines(), b.Text) {
+			c.Unknown(b.At, "baseline", b.Text, c.cat.baselines())
 		}
-		out = append(out, b.text)
+		out = append(out, b.Text)
 	}
 	return out
 }
 
 func (c *checker) entry(e environment) Entry {
 	out := Entry{at: e.at}
-	for _, w := range e.Engine.list {
-		if c.cat.engine(w.text) == nil {
-			c.unknown(w.at, "engine", w.text, c.cat.engineNames())
+	for _, w := range e.Engine.List {
+		if c.cat.engine(w.Text) == nil {
+			c.Unknown(w.At, "engine", w.Text, c.cat.engineNames())
 			continue
 		}
-		out.Engines = append(out.Engines, w.text)
+		out.Engines = append(out.Engines, w.Text)
 	}
 	for _, a := range e.Levels {
 		if c.factor(a, out.Engines) {
-			out.Factors = append(out.Factors, a.axis())
+			out.Factors = append(out.Factors, axisOf(a))
 		}
 	}
-	for _, w := range e.As.list {
-		out.As = append(out.As, w.text)
+	for _, w := range e.As.List {
+		out.As = append(out.As, w.Text)
 	}
 	return out
 }
 
 func (c *checker) exclusion(x exclusion) Rule {
-	r := Rule{When: map[string][]string{}, Because: x.Because.text, Source: x.Source.text}
+	r := Rule{When: map[string][]string{}, Because: x.Because.Text, Source: x.Source.Text}
 	for _, a := range x.When {
 		good := true
-		switch a.key.text {
+		switch a.Key.Text {
 		case whenEngine, whenWorkload:
 			valid := c.cat.engineNames()
-			if a.key.text == whenWorkload {
+			if a.Key.Text == whenWorkload {
 				valid = c.cat.workloadNames()
 			}
-			for _, l := range a.levels.list {
-				if !slices.Contains(valid, l.text) {
-					c.unknown(l.at, a.key.text, l.text, valid)
+			for _, l := range a.Levels.List {
+				if !slices.Contains(valid, l.Text) {
+					c.Unknown(l.At, a.Key.Text, l.Text, valid)
 					good = false
 				}
 			}
 		default:
-			if !slices.Contains(c.cat.Factors, a.key.text) {
-				c.unknown(a.key.at, "factor", a.key.text, append([]string{whenEngine, whenWorkload}, c.cat.Factors...))
+			if !slices.Contains(c.cat.Factors, a.Key.Text) {
+				c.Unknown(a.Key.At, "factor", a.Key.Text, append([]string{whenEngine, whenWorkload}, c.cat.Factors...))
 				continue
 			}
 			good = c.factor(a, nil)
 		}
 		if good {
-			r.When[a.key.text] = a.axis().Levels
+			r.When[a.Key.Text] = axisOf(a).Levels
 		}
 	}
 	c.address(x.Source)
@@ -240,20 +241,20 @@ func (c *checker) exclusion(x exclusion) Rule {
 }
 
 // address refuses a source that is none.
-func (c *checker) address(t text) {
-	if !t.at.given() {
+func (c *checker) address(t yamlfile.Text) {
+	if !t.At.Given() {
 		return
 	}
-	u, err := url.Parse(t.text)
+	u, err := url.Parse(t.Text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.add(t.at, "source is "+quote(t.text), "an address that begins with https:// or http://")
+		c.Add(t.At, "source is "+yamlfile.Quote(t.Text), "an address that begins with https:// or http://")
 	}
 }
 
-func (a axis) axis() Axis {
-	out := Axis{Name: a.key.text}
-	for _, l := range a.levels.list {
-		out.Levels = append(out.Levels, l.text)
+func axisOf(a yamlfile.Axis) Axis {
+	out := Axis{Name: a.Key.Text}
+	for _, l := range a.Levels.List {
+		out.Levels = append(out.Levels, l.Text)
 	}
 	return out
 }

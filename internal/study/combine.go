@@ -87,7 +87,7 @@ func (w *Workload) combinations() int {
 
 // size refuses a study that can't be meant.
 func (c *checker) size(s *Study) {
-	if c.any() {
+	if c.Any() {
 		return
 	}
 	w, e := 0, 0
@@ -97,13 +97,13 @@ func (c *checker) size(s *Study) {
 	for i := range s.Environments {
 		e = min(e+s.Environments[i].combinations(), math.MaxInt32)
 		if product(e, w) > maxCombinations {
-			c.add(s.Environments[i].at, fmt.Sprintf("with this entry the study has more than %d combinations of environments and workloads", maxCombinations), "fewer levels or parameters")
+			c.Add(s.Environments[i].at, fmt.Sprintf("with this entry the study has more than %d combinations of environments and workloads", maxCombinations), "fewer levels or parameters")
 			return
 		}
 	}
 	p := s.Protocol
 	if n := (p.Blocks + p.Warmup) * p.PerBlock; n > maxTrials/max(1, product(e, w)) {
-		c.add(s.at, fmt.Sprintf("the study has more than %d trials", maxTrials), "fewer blocks or combinations")
+		c.Add(s.at, fmt.Sprintf("the study has more than %d trials", maxTrials), "fewer blocks or combinations")
 	}
 }
 

@@ -1,115 +1,75 @@
 package study
 
+import "plimsoll/internal/yamlfile"
+
 // A document is a study as it stands in one file. These types are the format:
 // the reader is driven by them, and the JSON Schema is generated from them.
 // The tag key is the key in the file; jsonschema holds the limits, which the
 // reader applies too, and jsonschema_description what an editor shows.
 type document struct {
-	Format       count         `key:"plimsoll" jsonschema:"required,minimum=1,maximum=1" jsonschema_description:"Version of the format: 1."`
-	Name         name          `key:"name" jsonschema:"required" jsonschema_description:"The study's name: lower-case letters, digits, '.', '_', '-'."`
-	Title        text          `key:"title" jsonschema_description:"A headline."`
-	Description  text          `key:"description" jsonschema_description:"What the study asks, in a few sentences."`
-	Extends      text          `key:"extends" jsonschema_description:"A bundled study, or a file in this study's folder, whose keys hold where this study does not give its own."`
-	Protocol     protocol      `key:"protocol" jsonschema_description:"How the trials are run."`
-	Common       axes          `key:"common" jsonschema_description:"One level of a factor for every environment that does not name that factor itself, wherever the engine knows the level."`
-	Workloads    []workload    `key:"workloads" jsonschema:"minItems=1" jsonschema_description:"What runs inside."`
-	Baselines    []name        `key:"baselines" jsonschema_description:"The baselines to add: native and floor always are, host is unless this list leaves it out."`
-	Environments []environment `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
-	Exclude      []exclusion   `key:"exclude" jsonschema_description:"Combinations that make no sense, each with the reason. They are shown, not run."`
-	Published    published     `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
-	Metrics      []name        `key:"metrics" jsonschema_description:"The metrics that a report shows first."`
-	Sort         name          `key:"sort" jsonschema_description:"The metric that a report sorts by."`
+	Format       yamlfile.Count  `key:"plimsoll" jsonschema:"required,minimum=1,maximum=1" jsonschema_description:"Version of the format: 1."`
+	Name         yamlfile.Name   `key:"name" jsonschema:"required" jsonschema_description:"The study's name: lower-case letters, digits, '.', '_', '-'."`
+	Title        yamlfile.Text   `key:"title" jsonschema_description:"A headline."`
+	Description  yamlfile.Text   `key:"description" jsonschema_description:"What the study asks, in a few sentences."`
+	Extends      yamlfile.Text   `key:"extends" jsonschema_description:"A bundled study, or a file in this study's folder, whose keys hold where this study does not give its own."`
+	Protocol     protocol        `key:"protocol" jsonschema_description:"How the trials are run."`
+	Common       yamlfile.Axes   `key:"common" jsonschema_description:"One level of a factor for every environment that does not name that factor itself, wherever the engine knows the level."`
+	Workloads    []workload      `key:"workloads" jsonschema:"minItems=1" jsonschema_description:"What runs inside."`
+	Baselines    []yamlfile.Name `key:"baselines" jsonschema_description:"The baselines to add: native and floor always are, host is unless this list leaves it out."`
+	Environments []environment   `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
+	Exclude      []exclusion     `key:"exclude" jsonschema_description:"Combinations that make no sense, each with the reason. They are shown, not run."`
+	Published    published       `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
+	Metrics      []yamlfile.Name `key:"metrics" jsonschema_description:"The metrics that a report shows first."`
+	Sort         yamlfile.Name   `key:"sort" jsonschema_description:"The metric that a report sorts by."`
 }
 
 type protocol struct {
-	Blocks     count    `key:"blocks" jsonschema:"minimum=1,maximum=100000,default=10" jsonschema_description:"Blocks that count. Each holds every trial of the plan in random order."`
-	Warmup     count    `key:"warmup" jsonschema:"minimum=0,maximum=1000,default=1" jsonschema_description:"Blocks before those, marked as warm-up."`
-	PerBlock   count    `key:"per-block" jsonschema:"minimum=1,maximum=1000,default=1" jsonschema_description:"Trials of each cell in a block."`
-	Pause      duration `key:"pause" jsonschema_description:"Pause before each trial, at most 1h, such as 500ms. Default: 0s."`
-	Seed       count    `key:"seed" jsonschema:"minimum=0,maximum=9007199254740991,default=0" jsonschema_description:"Seed of the order; 0 draws one, which the record keeps."`
-	Order      name     `key:"order" jsonschema:"enum=random,enum=sequential,default=random" jsonschema_description:"Order of the trials in a block. Sequential is for demonstrations only: its intervals lie."`
-	Cache      name     `key:"cache" jsonschema:"enum=warm,enum=cold,default=warm" jsonschema_description:"State of the page cache before each trial."`
-	TrialLimit duration `key:"trial-limit" jsonschema_description:"Time limit of one trial, from 1ms to 24h. Default: 30s."`
-	Delta      percent  `key:"delta" jsonschema_description:"The smallest difference that matters, such as 1%, which is the default."`
-	Limits     limits   `key:"limits" jsonschema_description:"Limits on every container alike."`
+	Blocks     yamlfile.Count    `key:"blocks" jsonschema:"minimum=1,maximum=100000,default=10" jsonschema_description:"Blocks that count. Each holds every trial of the plan in random order."`
+	Warmup     yamlfile.Count    `key:"warmup" jsonschema:"minimum=0,maximum=1000,default=1" jsonschema_description:"Blocks before those, marked as warm-up."`
+	PerBlock   yamlfile.Count    `key:"per-block" jsonschema:"minimum=1,maximum=1000,default=1" jsonschema_description:"Trials of each cell in a block."`
+	Pause      yamlfile.Duration `key:"pause" jsonschema_description:"Pause before each trial, at most 1h, such as 500ms. Default: 0s."`
+	Seed       yamlfile.Count    `key:"seed" jsonschema:"minimum=0,maximum=9007199254740991,default=0" jsonschema_description:"Seed of the order; 0 draws one, which the record keeps."`
+	Order      yamlfile.Name     `key:"order" jsonschema:"enum=random,enum=sequential,default=random" jsonschema_description:"Order of the trials in a block. Sequential is for demonstrations only: its intervals lie."`
+	Cache      yamlfile.Name     `key:"cache" jsonschema:"enum=warm,enum=cold,default=warm" jsonschema_description:"State of the page cache before each trial."`
+	TrialLimit yamlfile.Duration `key:"trial-limit" jsonschema_description:"Time limit of one trial, from 1ms to 24h. Default: 30s."`
+	Delta      yamlfile.Percent  `key:"delta" jsonschema_description:"The smallest difference that matters, such as 1%, which is the default."`
+	Limits     limits            `key:"limits" jsonschema_description:"Limits on every container alike."`
 }
 
 type limits struct {
-	CPUs   amount `key:"cpus" jsonschema_description:"CPUs, such as 1 or 0.5, or none for no limit. Default: 1."`
-	Memory size   `key:"memory" jsonschema_description:"Memory, such as 512MiB or 1GiB, or none for no limit. Default: 1GiB."`
+	CPUs   yamlfile.Amount `key:"cpus" jsonschema_description:"CPUs, such as 1 or 0.5, or none for no limit. Default: 1."`
+	Memory yamlfile.Size   `key:"memory" jsonschema_description:"Memory, such as 512MiB or 1GiB, or none for no limit. Default: 1GiB."`
 }
 
 type workload struct {
-	at         pos
-	Name       name `key:"name" jsonschema:"required" jsonschema_description:"A workload of the catalogue."`
-	Parameters axes `key:"parameters" jsonschema_description:"Parameters and their values: every combination is a workload of its own."`
+	at         yamlfile.Pos
+	Name       yamlfile.Name     `key:"name" jsonschema:"required" jsonschema_description:"A workload of the catalogue."`
+	Parameters yamlfile.Settings `key:"parameters" jsonschema_description:"Parameters and their values: every combination is a workload of its own."`
 }
 
 type environment struct {
-	at     pos
-	Engine words `key:"engine" jsonschema:"required" jsonschema_description:"One engine, or a list."`
-	As     words `key:"as" jsonschema_description:"Names under which each environment is entered once more, for A/A comparisons: [a, b]."`
-	Levels axes  `key:",rest"`
+	at     yamlfile.Pos
+	Engine yamlfile.Words `key:"engine" jsonschema:"required" jsonschema_description:"One engine, or a list."`
+	As     yamlfile.Words `key:"as" jsonschema_description:"Names under which each environment is entered once more, for A/A comparisons: [a, b]."`
+	Levels yamlfile.Axes  `key:",rest"`
 }
 
 type exclusion struct {
-	at      pos
-	When    axes `key:"when" jsonschema:"required" jsonschema_description:"Levels by factor (or by engine or workload). All must hold."`
-	Because text `key:"because" jsonschema:"required" jsonschema_description:"The reason, as a sentence."`
-	Source  text `key:"source" jsonschema_description:"Where that is documented: an http or https address."`
+	at      yamlfile.Pos
+	When    yamlfile.Axes `key:"when" jsonschema:"required" jsonschema_description:"Levels by factor (or by engine or workload). All must hold."`
+	Because yamlfile.Text `key:"because" jsonschema:"required" jsonschema_description:"The reason, as a sentence."`
+	Source  yamlfile.Text `key:"source" jsonschema_description:"Where that is documented: an http or https address."`
 }
 
 type published struct {
-	at           pos
-	Source       text  `key:"source" jsonschema:"required" jsonschema_description:"Where it is published: an http or https address."`
-	Combinations count `key:"combinations" jsonschema:"required,minimum=1,maximum=200000" jsonschema_description:"How many combinations the published matrix has."`
-	Valid        count `key:"valid" jsonschema:"required,minimum=0,maximum=200000" jsonschema_description:"How many of them are valid, as published."`
-	Difference   text  `key:"difference" jsonschema_description:"Why the plan's count differs, where it does."`
+	at           yamlfile.Pos
+	Source       yamlfile.Text  `key:"source" jsonschema:"required" jsonschema_description:"Where it is published: an http or https address."`
+	Combinations yamlfile.Count `key:"combinations" jsonschema:"required,minimum=1,maximum=200000" jsonschema_description:"How many combinations the published matrix has."`
+	Valid        yamlfile.Count `key:"valid" jsonschema:"required,minimum=0,maximum=200000" jsonschema_description:"How many of them are valid, as published."`
+	Difference   yamlfile.Text  `key:"difference" jsonschema_description:"Why the plan's count differs, where it does."`
 }
 
-// axes are keys with one word or several, in the order of the file.
-type axes []axis
-
-type axis struct {
-	key    word
-	levels words
-}
-
-// A word is a piece of the file with its place. Name, and the levels in words,
-// are words that can't be a path or an option.
-type word struct {
-	text string
-	at   pos
-}
-
-type (
-	name  struct{ word }
-	text  struct{ word }
-	words struct {
-		list []word
-		at   pos
-	}
-	count struct {
-		n  int64
-		at pos
-	}
-	duration struct {
-		ns int64
-		at pos
-	}
-	size struct {
-		bytes int64
-		at    pos
-	}
-	percent struct {
-		fraction float64
-		at       pos
-	}
-	amount struct {
-		n  float64
-		at pos
-	}
-)
-
-// given says whether the file has the value.
-func (p pos) given() bool { return p.line > 0 }
+func (w *workload) Place(at yamlfile.Pos)    { w.at = at }
+func (e *environment) Place(at yamlfile.Pos) { e.at = at }
+func (e *exclusion) Place(at yamlfile.Pos)   { e.at = at }
+func (e *published) Place(at yamlfile.Pos)   { e.at = at }

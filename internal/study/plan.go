@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/yamlfile"
 )
 
 // The kinds of record.Excluded.
@@ -99,9 +100,9 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 		p.add(names[i], c, v, j, cat)
 	}
 	if possible == 0 {
-		p := &problems{}
-		p.add(s.at, "every environment of the study is impossible ("+strings.TrimSuffix(first, ".")+")", "at least one that can be")
-		return nil, p.err()
+		p := &yamlfile.Problems{}
+		p.Add(s.at, "every environment of the study is impossible ("+strings.TrimSuffix(first, ".")+")", "at least one that can be")
+		return nil, p.Err()
 	}
 	p.Published = s.Published.beside(len(asked), possible)
 	for _, r := range j.unused() {

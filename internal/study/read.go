@@ -1,29 +1,30 @@
 package study
 
 import (
-	"fmt"
+	"plimsoll/internal/yamlfile"
+
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 )
 
-// formatVersion is the version of the format that this program reads.
-const formatVersion = 1
+// format is the format of a study.
+var format = yamlfile.Format{
+	Noun: "study", Plural: "studies", Key: "plimsoll", Version: 1,
+	Instead: `; "common" and "extends" save repetition`,
+}
 
 // Read reads a study, with all that it extends, and checks it against the
 // catalogue. The error is an *Errors.
 func Read(src Source, cat *Catalogue) (*Study, error) {
-	p := &problems{}
+	p := &yamlfile.Problems{}
 	doc, texts := readDocument(src, cat, p, nil)
 	if doc == nil {
-		return nil, p.err()
+		return nil, p.Err()
 	}
-	s := check(doc, cat, p, pos{path: src.Path, line: 1, col: 1})
-	if p.any() {
-		return nil, p.err()
+	s := check(doc, cat, p, yamlfile.Pos{Path: src.Path, Line: 1, Column: 1})
+	if p.Any() {
+		return nil, p.Err()
 	}
 	if src.dir != "" {
 		s.Path = src.Path // a bundled study goes by its name
@@ -34,19 +35,19 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 
 // readDocument reads one file and lays it over the one that it extends. The
 // texts are those of all files, the first one first.
-func readDocument(src Source, cat *Catalogue, p *problems, before []string) (*document, []string) {
-	root := parse(src.Path, src.Data, p)
+func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []string) (*document, []string) {
+	root := format.Parse(src.Path, src.Data, p)
 	if root == nil {
 		return nil, nil
 	}
-	d := &decoder{path: src.Path, problems: p, factors: cat.Factors}
+	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor}
 	doc := &document{}
-	if !isStudy(d, root) {
+	if !format.Is(d, root) {
 		return nil, nil
 	}
-	d.value(root, reflect.ValueOf(doc).Elem(), field{key: "the study"})
+	d.Value(root, reflect.ValueOf(doc).Elem(), yamlfile.Field{Key: "the study"})
 	texts := []string{string(src.Data)}
-	if !doc.Extends.at.given() {
+	if !doc.Extends.At.Given() {
 		return doc, texts
 	}
 	before = append(before, src.Path)
@@ -55,10 +56,10 @@ func readDocument(src Source, cat *Catalogue, p *problems, before []string) (*do
 	case !ok:
 		return doc, texts
 	case slices.Contains(before, parent.Path):
-		p.add(doc.Extends.at, "the studies extend each other in a circle: "+strings.Join(append(before, parent.Path), " → "), "a chain that ends")
+		p.Add(doc.Extends.At, "the studies extend each other in a circle: "+strings.Join(append(before, parent.Path), " → "), "a chain that ends")
 		return doc, texts
 	case len(before) > maxExtends:
-		p.add(doc.Extends.at, "too many studies extend each other", "a chain of at most 8")
+		p.Add(doc.Extends.At, "too many studies extend each other", "a chain of at most 8")
 		return doc, texts
 	}
 	base, more := readDocument(parent, cat, p, before)
@@ -69,53 +70,24 @@ func readDocument(src Source, cat *Catalogue, p *problems, before []string) (*do
 	return overlay(base, doc), append(texts, more...)
 }
 
-// isStudy looks at the format version before anything else: of another format,
-// or of a file that is no study at all, nothing else that we would say is true.
-func isStudy(d *decoder, root *yaml.Node) bool {
-	const expected = `the line "plimsoll: 1", the version of the format`
-	if root.Kind != yaml.MappingNode {
-		d.add(d.at(root), "this is no study but "+kindOf(root), expected+", and further keys")
-		return false
-	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value != "plimsoll" {
-			continue
-		}
-		v := root.Content[i+1]
-		if n, err := strconv.Atoi(v.Value); err == nil && n > formatVersion {
-			d.add(d.at(v), fmt.Sprintf("this study has format %d", n), fmt.Sprintf("at most format %d; a newer plimsoll reads it", formatVersion))
-			return false
-		}
-		return true
-	}
-	e := d.add(d.at(root), `this is no study: it has no key "plimsoll"`, expected)
-	for i := 0; i < len(root.Content); i += 2 {
-		if near := nearest(root.Content[i].Value, []string{"plimsoll"}); near != "" {
-			e.Line, e.Column, e.Suggestion = root.Content[i].Line, root.Content[i].Column, near
-			break
-		}
-	}
-	return false
-}
-
 // overlay lays what a study says over what it extends: a key that is given
 // replaces the other's, limits and protocol key by key; common likewise;
 // exclusions add up, since what is impossible stays so.
 func overlay(base, over *document) *document {
 	out := *base
 	out.Name, out.Extends, out.Format = over.Name, over.Extends, over.Format
-	put(&out.Title, over.Title, over.Title.at.given())
-	put(&out.Description, over.Description, over.Description.at.given())
+	put(&out.Title, over.Title, over.Title.At.Given())
+	put(&out.Description, over.Description, over.Description.At.Given())
 	put(&out.Workloads, over.Workloads, over.Workloads != nil)
 	put(&out.Baselines, over.Baselines, over.Baselines != nil)
 	put(&out.Environments, over.Environments, over.Environments != nil)
-	put(&out.Published, over.Published, over.Published.at.given())
+	put(&out.Published, over.Published, over.Published.at.Given())
 	put(&out.Metrics, over.Metrics, over.Metrics != nil)
-	put(&out.Sort, over.Sort, over.Sort.at.given())
+	put(&out.Sort, over.Sort, over.Sort.At.Given())
 	out.Exclude = append(slices.Clip(base.Exclude), over.Exclude...)
 	out.Common = slices.Clone(base.Common)
 	for _, a := range over.Common {
-		if i := slices.IndexFunc(out.Common, func(b axis) bool { return b.key.text == a.key.text }); i >= 0 {
+		if i := slices.IndexFunc(out.Common, func(b yamlfile.Axis) bool { return b.Key.Text == a.Key.Text }); i >= 0 {
 			out.Common[i] = a
 		} else {
 			out.Common = append(out.Common, a)
@@ -123,17 +95,17 @@ func overlay(base, over *document) *document {
 	}
 
 	a, b := &out.Protocol, over.Protocol
-	put(&a.Blocks, b.Blocks, b.Blocks.at.given())
-	put(&a.Warmup, b.Warmup, b.Warmup.at.given())
-	put(&a.PerBlock, b.PerBlock, b.PerBlock.at.given())
-	put(&a.Pause, b.Pause, b.Pause.at.given())
-	put(&a.Seed, b.Seed, b.Seed.at.given())
-	put(&a.Order, b.Order, b.Order.at.given())
-	put(&a.Cache, b.Cache, b.Cache.at.given())
-	put(&a.TrialLimit, b.TrialLimit, b.TrialLimit.at.given())
-	put(&a.Delta, b.Delta, b.Delta.at.given())
-	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.at.given())
-	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.at.given())
+	put(&a.Blocks, b.Blocks, b.Blocks.At.Given())
+	put(&a.Warmup, b.Warmup, b.Warmup.At.Given())
+	put(&a.PerBlock, b.PerBlock, b.PerBlock.At.Given())
+	put(&a.Pause, b.Pause, b.Pause.At.Given())
+	put(&a.Seed, b.Seed, b.Seed.At.Given())
+	put(&a.Order, b.Order, b.Order.At.Given())
+	put(&a.Cache, b.Cache, b.Cache.At.Given())
+	put(&a.TrialLimit, b.TrialLimit, b.TrialLimit.At.Given())
+	put(&a.Delta, b.Delta, b.Delta.At.Given())
+	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.At.Given())
+	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.At.Given())
 	return &out
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/yamlfile"
 )
 
 var update = flag.Bool("update", false, "write the expected error messages and the schema anew")
@@ -39,7 +40,7 @@ func TestBadStudies(t *testing.T) {
 				}
 			}
 			got := strings.ReplaceAll(es.Error(), "testdata/bad/", "") + "\n"
-			got = strings.ReplaceAll(got, oneOf(Names()), "one of BUNDLED")
+			got = strings.ReplaceAll(got, yamlfile.OneOf(Names()), "one of BUNDLED")
 			golden := strings.TrimSuffix(f, ".yaml") + ".err"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -114,11 +115,11 @@ func TestHostile(t *testing.T) {
 func TestManyKeys(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("plimsoll: 1\nname: t\n")
-	for i := 0; b.Len() < maxBytes/4; i++ {
+	for i := 0; b.Len() < yamlfile.MaxBytes/4; i++ {
 		fmt.Fprintf(&b, "key%d: 1\n", i)
 	}
 	_, err := read(t, b.String())
-	if es := onlyErrors(t, err); len(es.List) != maxErrors || es.More < 10_000 {
+	if es := onlyErrors(t, err); len(es.List) != yamlfile.MaxErrors || es.More < 10_000 {
 		t.Errorf("%d errors and %d more", len(es.List), es.More)
 	}
 }
@@ -154,9 +155,9 @@ exclude:
 metrics: [startup, whole]
 sort: whole
 `)
-	s.Source, s.at = "", pos{}
+	s.Source, s.at = "", yamlfile.Pos{}
 	for i := range s.Environments {
-		s.Environments[i].at = pos{}
+		s.Environments[i].at = yamlfile.Pos{}
 	}
 	want := &Study{
 		Name: "full.study_1", Title: "A title", Description: "Two\nlines.",
@@ -270,7 +271,7 @@ func TestExtendsStaysInside(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	bundled := oneOf(Names())
+	bundled := yamlfile.OneOf(Names())
 	for in, want := range map[string]string{
 		"qiuck":         `no bundled study "qiuck", expected ` + bundled + `, or the path of a file, such as ./my.yaml; did you mean "quick"?`,
 		"":              `no bundled study "", expected ` + bundled + `, or the path of a file, such as ./my.yaml`,

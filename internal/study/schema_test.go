@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/yamlfile"
 	"plimsoll/studies"
 )
 
@@ -26,7 +27,7 @@ func generate(t *testing.T) []byte {
 	t.Helper()
 	pattern := func(p string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: p} }
 	nameSchema := func() *jsonschema.Schema {
-		return &jsonschema.Schema{Type: "string", Pattern: namePattern, MaxLength: new(uint64(maxWord))}
+		return &jsonschema.Schema{Type: "string", Pattern: yamlfile.NamePattern, MaxLength: new(uint64(yamlfile.MaxWord))}
 	}
 	// A level may look like a number.
 	wordSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{nameSchema(), {Type: "number", Minimum: "0"}}}
@@ -36,19 +37,28 @@ func generate(t *testing.T) []byte {
 	free := func() *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: levels()}
 	}
+	// A parameter's value may have capitals.
+	settingSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: yamlfile.SettingPattern, MaxLength: new(uint64(yamlfile.MaxWord))}, {Type: "number", Minimum: "0"}}}
+	setting := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/setting"} }
+	settings := func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: &jsonschema.Schema{
+			OneOf: []*jsonschema.Schema{setting(), {Type: "array", Items: setting(), MinItems: new(uint64(1)), UniqueItems: true}}}}
+	}
 	leaves := map[reflect.Type]func() *jsonschema.Schema{
-		reflect.TypeFor[name](): nameSchema,
-		reflect.TypeFor[text](): func() *jsonschema.Schema {
-			return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxText))}
+		reflect.TypeFor[yamlfile.Name](): nameSchema,
+		reflect.TypeFor[yamlfile.Text](): func() *jsonschema.Schema {
+			return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(yamlfile.MaxText))}
 		},
-		reflect.TypeFor[words]():    levels,
-		reflect.TypeFor[axes]():     free,
-		reflect.TypeFor[count]():    func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} },
-		reflect.TypeFor[duration](): func() *jsonschema.Schema { return pattern(durationPattern) },
-		reflect.TypeFor[size]():     func() *jsonschema.Schema { return pattern(sizePattern) },
-		reflect.TypeFor[percent]():  func() *jsonschema.Schema { return pattern(percentPattern) },
-		reflect.TypeFor[amount](): func() *jsonschema.Schema {
-			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number", Minimum: "0.01", Maximum: "4096"}, {Type: "string", Enum: []any{none}}}}
+		reflect.TypeFor[yamlfile.Words]():    levels,
+		reflect.TypeFor[yamlfile.Axes]():     free,
+		reflect.TypeFor[yamlfile.Settings](): settings,
+		reflect.TypeFor[yamlfile.Count]():    func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} },
+		reflect.TypeFor[yamlfile.Duration](): func() *jsonschema.Schema { return pattern(yamlfile.DurationPattern) },
+		reflect.TypeFor[yamlfile.Size]():     func() *jsonschema.Schema { return pattern(yamlfile.SizePattern) },
+		reflect.TypeFor[yamlfile.Percent]():  func() *jsonschema.Schema { return pattern(yamlfile.PercentPattern) },
+		reflect.TypeFor[yamlfile.Amount](): func() *jsonschema.Schema {
+			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number", Minimum: "0.01", Maximum: "4096"}, {Type: "string", Enum: []any{yamlfile.None}}}}
 		},
 	}
 	r := &jsonschema.Reflector{
@@ -65,10 +75,10 @@ func generate(t *testing.T) []byte {
 	s.Title = "Plimsoll study"
 	s.Description = "What to measure: environments, workloads and a protocol. See docs/studies.md."
 
-	s.Definitions["word"], s.Definitions["levels"] = wordSchema, levelsSchema
+	s.Definitions["word"], s.Definitions["levels"], s.Definitions["setting"] = wordSchema, levelsSchema, settingSchema
 	// An image may be a reference too.
 	imageSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{
-		{Type: "string", Pattern: levelPattern, MaxLength: new(uint64(maxReference))}, {Type: "number", Minimum: "0"}}}
+		{Type: "string", Pattern: yamlfile.ReferencePattern, MaxLength: new(uint64(yamlfile.MaxReference))}, {Type: "number", Minimum: "0"}}}
 	image := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/image"} }
 	s.Definitions["image"] = imageSchema
 	s.Definitions["images"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{image(), {Type: "array", Items: image(), MinItems: new(uint64(1)), UniqueItems: true}}}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"plimsoll/internal/yamlfile"
 	"plimsoll/studies"
 )
 
@@ -41,17 +42,17 @@ func Names() []string {
 // Find gives a bundled study by its name, or the file at a path. A path has a
 // slash in it or ends in .yaml or .yml. The error is an *Errors.
 func Find(nameOrPath string) (Source, error) {
-	if !isPath(nameOrPath) {
+	if !yamlfile.IsPath(nameOrPath) {
 		return bundled(nameOrPath)
 	}
 	f, err := os.Open(nameOrPath)
 	if err != nil {
-		return Source{}, fail(nameOrPath, "can't read the study: "+reason(err), "")
+		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "")
 	}
 	defer f.Close()
 	data, err := readAll(f)
 	if err != nil {
-		return Source{}, fail(nameOrPath, "can't read the study: "+reason(err), "a file")
+		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "a file")
 	}
 	return Source{Path: nameOrPath, Data: data, dir: filepath.Dir(nameOrPath), file: filepath.Base(nameOrPath)}, nil
 }
@@ -65,30 +66,26 @@ func Load(nameOrPath string, cat *Catalogue) (*Study, error) {
 	return Read(src, cat)
 }
 
-func isPath(s string) bool {
-	return strings.ContainsRune(s, filepath.Separator) || strings.HasSuffix(s, ".yaml") || strings.HasSuffix(s, ".yml")
-}
-
 func bundled(name string) (Source, error) {
 	data, err := studies.FS.ReadFile(name + ".yaml")
-	if err != nil || !isName(name) {
-		return Source{}, &Errors{List: []*Error{noStudy(pos{}, name)}}
+	if err != nil || !yamlfile.IsName(name) {
+		return Source{}, &Errors{List: []*Error{noStudy(yamlfile.Pos{}, name)}}
 	}
 	return Source{Path: "studies/" + name + ".yaml", Data: data}, nil
 }
 
-func noStudy(at pos, name string) *Error {
+func noStudy(at yamlfile.Pos, name string) *Error {
 	return &Error{
-		Path: at.path, Line: at.line, Column: at.col,
-		What:       "no bundled study " + quote(name),
-		Expected:   oneOf(Names()) + ", or the path of a file, such as ./my.yaml",
-		Suggestion: nearest(name, Names()),
+		Path: at.Path, Line: at.Line, Column: at.Column,
+		What:       "no bundled study " + yamlfile.Quote(name),
+		Expected:   yamlfile.OneOf(Names()) + ", or the path of a file, such as ./my.yaml",
+		Suggestion: yamlfile.Nearest(name, Names()),
 	}
 }
 
 // readAll reads one byte more than a study may have, so that the reader can
 // say that it is too large without swallowing it whole.
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxBytes+1)) }
+func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, yamlfile.MaxBytes+1)) }
 
 // reason leaves the path out of a file error: it stands in front already.
 func reason(err error) string {
@@ -101,28 +98,28 @@ func reason(err error) string {
 
 // parent finds the study that this one extends. A file must lie in the folder
 // of the study that was asked for; symbolic links don't lead out of it.
-func (s *Source) parent(ref text, p *problems) (Source, bool) {
-	if !isPath(ref.text) {
-		src, err := bundled(ref.text)
+func (s *Source) parent(ref yamlfile.Text, p *yamlfile.Problems) (Source, bool) {
+	if !yamlfile.IsPath(ref.Text) {
+		src, err := bundled(ref.Text)
 		if err != nil {
-			e := p.add(ref.at, "", "")
-			*e = *noStudy(ref.at, ref.text)
+			e := p.Add(ref.At, "", "")
+			*e = *noStudy(ref.At, ref.Text)
 		}
 		return src, err == nil
 	}
 	const expected = "a bundled study's name, or a .yaml file in this study's folder"
 	switch {
 	case s.dir == "":
-		p.add(ref.at, fmt.Sprintf("extends is %s, but this study is no file in a folder", quote(ref.text)), "a bundled study's name")
+		p.Add(ref.At, fmt.Sprintf("extends is %s, but this study is no file in a folder", yamlfile.Quote(ref.Text)), "a bundled study's name")
 		return Source{}, false
-	case !isPath(path.Base(ref.text)) || !filepath.IsLocal(filepath.FromSlash(ref.text)):
-		p.add(ref.at, "extends is "+quote(ref.text), expected)
+	case !yamlfile.IsPath(path.Base(ref.Text)) || !filepath.IsLocal(filepath.FromSlash(ref.Text)):
+		p.Add(ref.At, "extends is "+yamlfile.Quote(ref.Text), expected)
 		return Source{}, false
 	}
-	rel := path.Join(path.Dir(filepath.ToSlash(s.file)), ref.text)
+	rel := path.Join(path.Dir(filepath.ToSlash(s.file)), ref.Text)
 	data, err := readIn(s.dir, rel)
 	if err != nil {
-		p.add(ref.at, fmt.Sprintf("can't read %s: %s", quote(ref.text), reason(err)), expected)
+		p.Add(ref.At, fmt.Sprintf("can't read %s: %s", yamlfile.Quote(ref.Text), reason(err)), expected)
 		return Source{}, false
 	}
 	return Source{Path: filepath.Join(s.dir, rel), Data: data, dir: s.dir, file: rel}, true

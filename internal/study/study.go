@@ -1,6 +1,9 @@
 package study
 
-import "plimsoll/internal/record"
+import (
+	"plimsoll/internal/record"
+	"plimsoll/internal/yamlfile"
+)
 
 // Study is a study that was read and checked: every word in it is known.
 type Study struct {
@@ -21,7 +24,7 @@ type Study struct {
 	Metrics   []string
 	Sort      string
 
-	at pos // of the environments, for what is found only when planning
+	at yamlfile.Pos // of the environments, for what is found only when planning
 }
 
 // Workload is a workload with the parameters that the study names.
@@ -37,7 +40,7 @@ type Entry struct {
 	Factors []Axis
 	As      []string
 
-	at pos
+	at yamlfile.Pos
 }
 
 // Axis is a factor or a parameter with the levels that are named.

@@ -61,7 +61,9 @@ type Needs struct {
 	// Network: containers must reach each other at an address.
 	Network bool
 	// Detached: the engine must be able to hold a container by itself.
-	Detached    bool
+	Detached bool
+	// Root: the container must be run by root, not by a user without privileges.
+	Root        bool
 	MemoryBytes int64
 	DiskBytes   int64
 	CPUs        int

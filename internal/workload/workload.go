@@ -8,6 +8,7 @@ package workload
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,22 +17,50 @@ import (
 	"plimsoll/internal/record"
 )
 
+const lifeCycle = "life-cycle"
+
 // Workload is one entry of the catalogue.
 type Workload struct {
 	Name  string
 	Title string
 	What  string // one sentence
 	Image string // the image it runs in, unless the study names another; "": it runs in none
+	// Group is one of Groups.
+	Group string
 	// Parameters lists the levels of each parameter, the default first.
 	Parameters map[string][]string
+	// Numbers are the parameters that take any other whole number of a range too.
+	Numbers map[string]Number
+	// About says what a parameter is.
+	About map[string]string
+	// Small are the levels of a small trial, by parameter; the others have
+	// their default.
+	Small map[string]string
 	// Detached is true where the engine must be able to stop a container.
 	Detached bool
+	// Needs are what the workload needs to make sense.
+	Needs Needs
 	// Metrics are those that come with a trial's values.
 	Metrics []record.Metric
+	// Path and Source are of a workload from a file: where it was read from
+	// (empty for the catalogue's own) and its text.
+	Path, Source string `json:"-"`
 
-	pull    bool
-	payload func(params map[string]string) probe.PayloadArgs
-	grace   time.Duration
+	pull     bool
+	payload  func(params map[string]string) probe.PayloadArgs
+	grace    time.Duration
+	protocol func(params map[string]string) Instance // density and load
+	file     *document
+}
+
+// Number is a range of whole numbers, both ends included.
+type Number struct{ Min, Max int64 }
+
+// Has says whether a level is a number of the range, as it is written: without
+// leading zeros and signs.
+func (n Number) Has(level string) bool {
+	v, err := strconv.ParseInt(level, 10, 64)
+	return err == nil && strconv.FormatInt(v, 10) == level && n.Min <= v && v <= n.Max
 }
 
 // Instance is a workload with its parameters chosen.
@@ -63,18 +92,29 @@ func (i Instance) Argv(word string) []string {
 	return p.Argv(image.ProbePath)
 }
 
-// Catalogue lists every workload, in the order in which it is shown.
+// Catalogue lists every workload, in the order in which it is shown: by group,
+// the built-in ones before those from files.
 func Catalogue() []Workload {
+	fromFiles, _ := files() // the broken ones are told by Broken
+	all := append(builtIn(), fromFiles...)
+	slices.SortStableFunc(all, func(a, b Workload) int {
+		return slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group)
+	})
+	return all
+}
+
+// builtIn are the workloads that are no files.
+func builtIn() []Workload {
 	return []Workload{
 		{
-			Name: "hello", Title: "hello", Image: "payload",
+			Name: "hello", Title: "hello", Group: lifeCycle, Image: "payload",
 			What: "one process that answers, looks around and ends: the life cycle and nothing else",
 			payload: func(map[string]string) probe.PayloadArgs {
 				return probe.PayloadArgs{Report: true}
 			},
 		},
 		{
-			Name: "stop", Title: "stop", Image: "payload", Detached: true, grace: 2 * time.Second,
+			Name: "stop", Title: "stop", Group: lifeCycle, Image: "payload", Detached: true, grace: 2 * time.Second,
 			What:       "one process that stays until the engine stops it; on-term says whether it handles SIGTERM",
 			Parameters: map[string][]string{"on-term": {"exit", "ignore"}},
 			payload: func(p map[string]string) probe.PayloadArgs {
@@ -110,13 +150,50 @@ func (w Workload) Instance(params map[string]string) (Instance, error) {
 		if !ok {
 			return Instance{}, fmt.Errorf("workload %s has no parameter %q", w.Name, name)
 		}
-		if !slices.Contains(levels, level) {
+		if !w.Takes(name, level) {
 			return Instance{}, fmt.Errorf("workload %s: parameter %s can't be %q (it can be %s)", w.Name, name, level, strings.Join(levels, ", "))
 		}
 		chosen[name] = level
 	}
-	if w.pull {
+	switch {
+	case w.file != nil:
+		p, err := w.file.plan(chosen)
+		if err != nil {
+			return Instance{}, fmt.Errorf("workload %s: %w", w.Name, err)
+		}
+		return Instance{Plan: p}, nil
+	case w.protocol != nil:
+		return w.protocol(chosen), nil
+	case w.pull:
 		return Instance{Pull: &Pull{Image: chosen["image"], Cache: chosen["cache"]}}, nil
 	}
 	return Instance{Payload: w.payload(chosen), Stop: w.Detached, Grace: w.grace}, nil
+}
+
+// Takes says whether a parameter can have this level.
+func (w Workload) Takes(parameter, level string) bool {
+	n, ok := w.Numbers[parameter]
+	return slices.Contains(w.Parameters[parameter], level) || ok && n.Has(level)
+}
+
+// MetricsOf are the metrics that the workload has with these levels.
+func (w Workload) MetricsOf(params map[string]string) []record.Metric {
+	i, err := w.Instance(params)
+	if err != nil || i.Plan == nil {
+		return w.Metrics
+	}
+	var out []record.Metric
+	for _, x := range i.Plan.Metrics {
+		out = append(out, x.Metric)
+	}
+	return append(out, Standard...)
+}
+
+// Of gives the workload of a run: from its recorded text where it came from a
+// file of the user's, else from the catalogue.
+func Of(w record.Workload) (Workload, error) {
+	if w.Source != "" {
+		return Read(w.File, []byte(w.Source))
+	}
+	return Find(w.Name)
 }

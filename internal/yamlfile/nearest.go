@@ -1,11 +1,11 @@
-package study
+package yamlfile
 
 import "strings"
 
-// nearest gives the valid word that is nearest to what was written, by edit
+// Nearest gives the valid word that is nearest to what was written, by edit
 // distance with transpositions, or "" where none is near: more than a third
 // of the letters wrong is another word, not a slip.
-func nearest(word string, valid []string) string {
+func Nearest(word string, valid []string) string {
 	const longest = 64
 	if word == "" || len(word) > longest {
 		return ""

@@ -1,0 +1,65 @@
+package workload
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+
+	"plimsoll/internal/record"
+)
+
+// catalogueFS holds the workloads that are files. To add one is to add a file,
+// its golden output below testdata/output, and a row in docs/workloads.md.
+//
+//go:embed catalogue
+var catalogueFS embed.FS
+
+// files are the workloads of the embedded files, read once. One that can't be
+// read is left out, and Broken tells: the others go on.
+var files = sync.OnceValues(func() ([]Workload, error) {
+	names, err := fs.Glob(catalogueFS, "catalogue/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var all []Workload
+	var errs []error
+	for _, name := range names {
+		data, err := catalogueFS.ReadFile(name)
+		if err == nil {
+			var w Workload
+			if w, err = Read(path.Base(name), data); err == nil {
+				w.Path = ""
+				all = append(all, w)
+				continue
+			}
+		}
+		errs = append(errs, err)
+	}
+	return all, errors.Join(errs...)
+})
+
+// Broken says which embedded files are no workloads; nil is right.
+func Broken() error {
+	_, err := files()
+	return err
+}
+
+// Groups are the groups of workloads, in the order in which they are shown.
+var Groups = []string{"life-cycle", "os", "cpu", "memory", "disk", "network", "application"}
+
+// knownMetric gives the metric of this id of the embedded workloads that were
+// read before, and of the built-in ones.
+func knownMetric(id string) (record.Metric, bool) {
+	for _, w := range builtIn() {
+		for _, m := range w.Metrics {
+			if m.ID == id {
+				return m, true
+			}
+		}
+	}
+	return record.Metric{}, false
+}

@@ -1,0 +1,132 @@
+package yamlfile
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Quantities with their units. The zero value with a place that is given is
+// None: no limit.
+type (
+	Duration struct {
+		NS int64
+		At Pos
+	}
+	Size struct {
+		Bytes int64
+		At    Pos
+	}
+	Percent struct {
+		Fraction float64
+		At       Pos
+	}
+	Amount struct {
+		N  float64
+		At Pos
+	}
+)
+
+// DurationPattern admits what time.ParseDuration does, without signs.
+const DurationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+
+var isDuration = regexp.MustCompile(DurationPattern).MatchString
+
+// Read reads it.
+func (x *Duration) Read(d *Decoder, n *yaml.Node, f Field) {
+	const expected = "a time with its unit (ns, us, ms, s, m, h), such as 500ms or 1m30s"
+	s, ok := d.Scalar(n, f, expected)
+	if !ok {
+		return
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil || !isDuration(s) {
+		d.Bad(n, f, expected)
+		return
+	}
+	x.NS, x.At = int64(v), d.At(n)
+}
+
+// The patterns of sizes, percentages and amounts.
+const (
+	SizePattern    = `^(none|[0-9]+(\.[0-9]+)?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB))$`
+	PercentPattern = `^[0-9]+(\.[0-9]+)?%$`
+	AmountPattern  = `^(none|[0-9]+(\.[0-9]+)?)$`
+)
+
+var (
+	sizeParts    = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$`)
+	isPercent    = regexp.MustCompile(PercentPattern).MatchString
+	isAmount     = regexp.MustCompile(AmountPattern).MatchString
+	unitsOfBytes = map[string]float64{
+		"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+	}
+)
+
+// None is the word for "no limit".
+const None = "none"
+
+// Read reads it.
+func (x *Size) Read(d *Decoder, n *yaml.Node, f Field) {
+	const expected = "a size with its unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), such as 512MiB, or none"
+	s, ok := d.Scalar(n, f, expected)
+	if !ok {
+		return
+	}
+	if s == None {
+		x.At = d.At(n)
+		return
+	}
+	parts := sizeParts.FindStringSubmatch(s)
+	if parts == nil {
+		d.Bad(n, f, expected)
+		return
+	}
+	v, err := strconv.ParseFloat(parts[1], 64)
+	v *= unitsOfBytes[parts[2]]
+	const least, most = 1 << 20, 1 << 50
+	if err != nil || v < least || v > most || v != math.Trunc(v) {
+		d.Bad(n, f, "a whole number of bytes from 1MiB to 1024TiB")
+		return
+	}
+	x.Bytes, x.At = int64(v), d.At(n)
+}
+
+// Read reads it.
+func (x *Percent) Read(d *Decoder, n *yaml.Node, f Field) {
+	const expected = "a percentage above 0% and at most 100%, such as 1% or 0.5%"
+	s, ok := d.Scalar(n, f, expected)
+	if !ok {
+		return
+	}
+	v, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
+	if err != nil || !isPercent(s) || v <= 0 || v > 100 {
+		d.Bad(n, f, expected)
+		return
+	}
+	x.Fraction, x.At = v/100, d.At(n)
+}
+
+// Read reads it.
+func (x *Amount) Read(d *Decoder, n *yaml.Node, f Field) {
+	const expected = "a number from 0.01 to 4096, or none"
+	s, ok := d.Scalar(n, f, expected)
+	if !ok {
+		return
+	}
+	if s == None {
+		x.At = d.At(n)
+		return
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !isAmount(s) || v < 0.01 || v > 4096 {
+		d.Bad(n, f, expected)
+		return
+	}
+	x.N, x.At = v, d.At(n)
+}

@@ -30,11 +30,11 @@ type puller struct {
 // images into it. A pull that can't be made leaves the plan, with the reason;
 // once trials are recorded the plan is fixed, and the trial will fail.
 func (r *runner) preparePulls(ctx context.Context) error {
-	wanted, err := instances(r.Plan)
+	wanted, err := r.jobs()
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(wanted, func(i workload.Instance) bool { return i.Pull != nil }) {
+	if !slices.ContainsFunc(wanted, func(i job) bool { return i.Pull != nil }) {
 		return nil
 	}
 	p := &puller{dir: filepath.Join(r.kit.Dir, "registry"), images: map[string]*image.Published{}}
@@ -68,7 +68,7 @@ func (r *runner) preparePulls(ctx context.Context) error {
 }
 
 // dropPulls takes the pulls that can't be made out of the plan.
-func (r *runner) dropPulls(wanted []workload.Instance, why map[string]error) error {
+func (r *runner) dropPulls(wanted []job, why map[string]error) error {
 	for k, c := range slices.Clone(r.Plan.Cells) {
 		i := wanted[k]
 		if i.Pull == nil {
@@ -76,7 +76,7 @@ func (r *runner) dropPulls(wanted []workload.Instance, why map[string]error) err
 		}
 		env, w := r.Plan.Environments[c.Env], r.Plan.Workloads[c.Workload].ID
 		var err error
-		o := r.session.envs[env.ID]
+		o := r.session.any(env.ID)
 		switch {
 		case o == nil:
 		case sizerOf(o, i.Pull.Image) != nil:

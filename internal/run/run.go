@@ -27,14 +27,16 @@ type Options struct {
 	Dir    string
 	Resume bool
 
-	Engines  []engine.Engine
-	State    State
-	Root     bool
-	User     *engine.User
-	NoUser   string
-	Getenv   func(string) string
-	LookPath func(string) (string, error)
-	Progress Progress
+	Engines []engine.Engine
+	// Workloads are the study's own, beside those of the catalogue.
+	Workloads []workload.Workload
+	State     State
+	Root      bool
+	User      *engine.User
+	NoUser    string
+	Getenv    func(string) string
+	LookPath  func(string) (string, error)
+	Progress  Progress
 
 	// Finish, when done, lets the trial in flight end and then ends the run.
 	Finish <-chan struct{}
@@ -80,6 +82,7 @@ type runner struct {
 	calmFor   time.Duration
 	insider   *insider
 	pulls     *puller         // nil where the plan has none
+	watching  *watching       // nil where nothing is sampled
 	tried     map[string]bool // environments that were opened, or half-way so
 
 	sinceGC     int
@@ -214,6 +217,13 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 		return r.broken(err, sum)
 	}
 	r.describeImages(ctx)
+	jobs, err := r.jobs()
+	if err != nil {
+		return err
+	}
+	if err := r.startWatching(ctx, jobs); err != nil {
+		return err
+	}
 	if err := r.writer.Update(r.rec); err != nil {
 		return err
 	}
@@ -257,8 +267,15 @@ func (r *runner) describeImages(ctx context.Context) {
 	}
 	names := r.pulls.names()
 	for _, e := range r.rec.Environments {
-		if o := r.session.envs[e.ID]; o != nil && !o.virtual {
-			names = append(names, engine.ImageName(engine.Spec{Levels: e.Levels}))
+		for _, o := range r.session.sorted() {
+			if o.rec.ID != e.ID || o.virtual || e.Baseline == "host" {
+				continue
+			}
+			if o.image != "" {
+				names = append(names, o.image)
+			} else {
+				names = append(names, engine.ImageName(engine.Spec{Levels: e.Levels}))
+			}
 		}
 	}
 	for _, name := range names {
@@ -277,7 +294,7 @@ func (r *runner) describeImages(ctx context.Context) {
 
 // trials carries out what is still to be done of the plan.
 func (r *runner) trials(ctx context.Context, sum *Summary) error {
-	insts, err := instances(r.Plan)
+	jobs, err := r.jobs()
 	if err != nil {
 		return err
 	}
@@ -303,11 +320,11 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 			Env: p.Env.ID, Workload: p.Workload.ID,
 			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: pace.left(),
 		})
-		t, res, err := r.carryOut(ctx, p, insts[p.Cell], sum)
+		t, res, err := r.carryOut(ctx, p, jobs[p.Cell], sum)
 		if err != nil {
 			return err
 		}
-		if err := r.write(t, res); err != nil {
+		if err := r.write(t, res, jobs[p.Cell].Plan != nil); err != nil {
 			return err
 		}
 		sum.Trials++
@@ -320,19 +337,25 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 }
 
 // carryOut gives the record of one trial, run or lost.
-func (r *runner) carryOut(ctx context.Context, p study.Trial, inst workload.Instance, sum *Summary) (*record.Trial, engine.Result, error) {
-	if o := r.session.envs[p.Env.ID]; o != nil {
-		if inst.Pull != nil {
-			return r.pull(ctx, p, o, *inst.Pull)
+func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summary) (*record.Trial, engine.Result, error) {
+	if o := r.session.envs[opened{p.Env.ID, j.image}]; o != nil {
+		switch {
+		case j.Pull != nil:
+			return r.pull(ctx, p, o, *j.Pull)
+		case j.Plan != nil:
+			return r.planned(ctx, p, o, j.Plan)
+		case j.Exec:
+			return r.exec(ctx, p, o, j.Instance)
 		}
-		return r.trial(ctx, p, o, inst)
+		return r.trial(ctx, p, o, j.Instance)
 	}
 	return r.lost(p, sum), engine.Result{}, nil
 }
 
-// write appends a trial; what a failed one printed is kept beside it.
-func (r *runner) write(t *record.Trial, res engine.Result) error {
-	if !t.OK() && len(res.Stdout)+len(res.Stderr) > 0 {
+// write appends a trial; what a failed one printed, and what a benchmark
+// printed, is kept beside it.
+func (r *runner) write(t *record.Trial, res engine.Result, keep bool) error {
+	if (!t.OK() || keep) && len(res.Stdout)+len(res.Stderr) > 0 {
 		name, err := r.writer.WriteOutput(t.Seq, res.Stdout, res.Stderr)
 		if err != nil {
 			return err
@@ -365,18 +388,26 @@ func blank(p study.Trial) *record.Trial {
 	}
 }
 
-// instances gives for each cell of the plan what runs in it.
-func instances(p *study.Plan) ([]workload.Instance, error) {
-	out := make([]workload.Instance, len(p.Cells))
-	for i, c := range p.Cells {
-		rw := p.Workloads[c.Workload]
-		w, err := workload.Find(rw.Name)
+// job is what runs in one cell of the plan, and with which image.
+type job struct {
+	workload.Instance
+	image string
+}
+
+// jobs gives for each cell of the plan what runs in it.
+func (r *runner) jobs() ([]job, error) {
+	out := make([]job, len(r.Plan.Cells))
+	for i, c := range r.Plan.Cells {
+		rw := r.Plan.Workloads[c.Workload]
+		w, err := r.find(rw.Name)
 		if err != nil {
 			return nil, err
 		}
-		if out[i], err = w.Instance(rw.Params); err != nil {
+		inst, err := w.Instance(rw.Params)
+		if err != nil {
 			return nil, err
 		}
+		out[i] = job{inst, r.imageOf(&r.Plan.Environments[c.Env], rw.Name)}
 	}
 	return out, nil
 }
@@ -388,7 +419,7 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 	if r.session != nil {
 		errs = append(errs, r.session.closeAll(ctx))
 	}
-	errs = append(errs, r.pulls.close())
+	errs = append(errs, r.pulls.close(), r.watching.close())
 	errs = append(errs, SweepRun(ctx, r.kit, r.used()))
 	ours, others, err := audit(ctx, before, r.kit)
 	sum.Residue, sum.Audit = ours, others

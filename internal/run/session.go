@@ -1,21 +1,45 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
 )
 
-// session holds the environments of a run while they are open.
+// session holds the environments of a run while they are open. An environment
+// that does not name an image is opened once for each image that its workloads
+// run in.
 type session struct {
 	kit  *engine.Kit
-	envs map[string]*openEnv
+	envs map[opened]*openEnv
+}
+
+// opened is an environment with the image that it was opened with.
+type opened struct{ env, image string }
+
+// any is the environment of this id, with whatever image came first.
+func (s *session) any(env string) *openEnv {
+	var first *openEnv
+	for k, o := range s.envs {
+		if k.env == env && (first == nil || o.order < first.order) {
+			first = o
+		}
+	}
+	return first
+}
+
+// sorted gives all in the order in which they were opened.
+func (s *session) sorted() []*openEnv {
+	return slices.SortedFunc(maps.Values(s.envs), func(a, b *openEnv) int { return cmp.Compare(a.order, b.order) })
 }
 
 // openEnv is one environment that is ready for trials.
@@ -27,6 +51,8 @@ type openEnv struct {
 	seen *record.Inside
 	// virtual: the engine is simulated, so there is no host to keep quiet.
 	virtual bool
+	image   string
+	order   int
 }
 
 // calibrationRounds is how often the clocks are compared.
@@ -36,31 +62,30 @@ const calibrationRounds = 20
 // taken out of the plan, with its reason, and the others go on; once trials
 // have been recorded the plan is fixed, and its trials will fail.
 func (r *runner) openAll(ctx context.Context, sum *Summary) error {
-	r.session = &session{kit: r.kit, envs: map[string]*openEnv{}}
+	r.session = &session{kit: r.kit, envs: map[opened]*openEnv{}}
+	images, err := r.images()
+	if err != nil {
+		return err
+	}
 	for i := range r.Plan.Environments {
 		rec := &r.Plan.Environments[i]
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		select {
-		case <-r.Finish:
-			return context.Canceled
-		default:
-		}
-		r.progress.Step("opening " + rec.ID)
-		if err := r.open(ctx, rec); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
+		for _, image := range images[rec.ID] {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			r.progress.Remark(rec.ID + " is left out: " + err.Error())
-			sum.Excluded = append(sum.Excluded, exclusion(rec, err))
+			select {
+			case <-r.Finish:
+				return context.Canceled
+			default:
+			}
+			if err := r.openOne(ctx, rec, image, len(images[rec.ID]) > 1, sum); err != nil {
+				return err
+			}
 		}
 	}
 	if len(r.writer.Complete()) == 0 {
-		for _, x := range sum.Excluded {
-			if err := r.Plan.Drop(x.ID, x.Reason, x.Fix); err != nil {
-				return err
-			}
+		if err := r.leaveOut(sum.Excluded); err != nil {
+			return err
 		}
 	}
 	if err := r.preparePulls(ctx); err != nil {
@@ -68,15 +93,109 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 	}
 	r.Plan.Record(r.rec)
 	for i := range r.rec.Environments {
-		if o := r.session.envs[r.rec.Environments[i].ID]; o != nil {
-			o.rec = &r.rec.Environments[i]
+		for _, o := range r.session.sorted() {
+			if o.rec.ID == r.rec.Environments[i].ID {
+				o.rec = &r.rec.Environments[i]
+			}
 		}
 	}
 	return nil
 }
 
+// openOne opens an environment with one image. The error is the context's.
+func (r *runner) openOne(ctx context.Context, rec *record.Environment, image string, several bool, sum *Summary) error {
+	what := rec.ID
+	if several {
+		what += " with the image " + image
+	}
+	r.progress.Step("opening " + what)
+	err := r.open(ctx, rec, image, several)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.progress.Remark(what + " is left out: " + err.Error())
+	x := exclusion(rec, err)
+	if !several {
+		sum.Excluded = append(sum.Excluded, x)
+		return nil
+	}
+	// Only the workloads of this image can't run here.
+	for _, c := range r.Plan.Cells {
+		if r.Plan.Environments[c.Env].ID == rec.ID && r.imageOf(rec, r.Plan.Workloads[c.Workload].Name) == image {
+			one := x
+			one.Workload = r.Plan.Workloads[c.Workload].ID
+			sum.Excluded = append(sum.Excluded, one)
+		}
+	}
+	return nil
+}
+
+// leaveOut takes what could not be opened out of the plan.
+func (r *runner) leaveOut(excluded []record.Excluded) error {
+	for _, x := range excluded {
+		var err error
+		if x.Workload == "" {
+			err = r.Plan.Drop(x.ID, x.Reason, x.Fix)
+		} else {
+			err = r.Plan.DropCell(x.ID, x.Workload, study.Unavailable, x.Reason, x.Fix)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// images are those that each environment must be opened with, in the order of
+// the plan.
+func (r *runner) images() (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, c := range r.Plan.Cells {
+		env := &r.Plan.Environments[c.Env]
+		if _, err := r.find(r.Plan.Workloads[c.Workload].Name); err != nil {
+			return nil, err
+		}
+		image := r.imageOf(env, r.Plan.Workloads[c.Workload].Name)
+		if !slices.Contains(out[env.ID], image) {
+			out[env.ID] = append(out[env.ID], image)
+		}
+	}
+	return out, nil
+}
+
+// imageOf is the image that a workload runs in in this environment: the one
+// that the study names, else the workload's own; empty stands for the
+// engine's default, or for none (the host's own files).
+func (r *runner) imageOf(env *record.Environment, name string) string {
+	e := r.engines[env.Engine]
+	if e == nil || len(e.Info().Levels[engine.Image]) == 0 {
+		return ""
+	}
+	if l := env.Levels[engine.Image]; l != "" && l != engine.DefaultLevel {
+		return l
+	}
+	w, err := r.find(name)
+	if err != nil || w.Image == engine.ImageName(engine.Spec{}) {
+		return ""
+	}
+	return w.Image
+}
+
+// find gives the workload of this name: the study's own, or the catalogue's.
+func (r *runner) find(name string) (workload.Workload, error) {
+	for _, w := range r.Workloads {
+		if w.Name == name {
+			return w, nil
+		}
+	}
+	return workload.Find(name)
+}
+
 // open makes one environment ready.
-func (r *runner) open(ctx context.Context, rec *record.Environment) error {
+func (r *runner) open(ctx context.Context, rec *record.Environment, image string, several bool) error {
 	e, ok := r.engines[rec.Engine]
 	if !ok {
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("this plimsoll has no engine %q", rec.Engine)}
@@ -85,19 +204,32 @@ func (r *runner) open(ctx context.Context, rec *record.Environment) error {
 	ctx, cancel := context.WithTimeout(ctx, r.openLimit)
 	defer cancel()
 	p := r.rec.Protocol
-	env, err := e.Open(ctx, r.kit, engine.Spec{
-		ID: rec.ID, Levels: rec.Levels,
+	spec := engine.Spec{
+		ID: rec.ID, Levels: maps.Clone(rec.Levels),
 		Limits: engine.Limits{CPUs: p.CPUs, MemoryBytes: p.MemoryBytes},
-	})
+	}
+	if image != "" {
+		if spec.Levels == nil {
+			spec.Levels = map[string]string{}
+		}
+		spec.Levels[engine.Image] = image
+		if several { // adapters make names of it
+			spec.ID += "-" + image
+		}
+	}
+	env, err := e.Open(ctx, r.kit, spec)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("opening it took more than %s", r.openLimit), Err: err}
 		}
 		return err
 	}
-	rec.Facts = env.Facts()
-	o := &openEnv{rec: rec, env: env, virtual: rec.Facts["simulated"] == "yes"}
-	r.session.envs[rec.ID] = o
+	facts := env.Facts()
+	if rec.Facts == nil || r.session.any(rec.ID) == nil {
+		rec.Facts = facts
+	}
+	o := &openEnv{rec: rec, env: env, virtual: facts["simulated"] == "yes", image: image, order: len(r.session.envs)}
+	r.session.envs[opened{rec.ID, image}] = o
 	r.calibrate(ctx, o)
 	return nil
 }
@@ -126,14 +258,9 @@ func (r *runner) calibrate(ctx context.Context, o *openEnv) {
 // closeAll closes every environment, whatever the others say.
 func (s *session) closeAll(ctx context.Context) error {
 	var errs []error
-	ids := make([]string, 0, len(s.envs))
-	for id := range s.envs {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		if err := s.envs[id].env.Close(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("closing %s: %w", id, err))
+	for _, o := range s.sorted() {
+		if err := o.env.Close(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("closing %s: %w", o.rec.ID, err))
 		}
 	}
 	return errors.Join(errs...)

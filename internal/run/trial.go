@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/collect"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
@@ -50,8 +51,13 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 	if !o.virtual {
 		r.disturb.Begin()
 	}
+	var series *collect.Watch
+	if r.watchesStarts() {
+		series = r.watching.begin(o, "", word, nil)
+	}
 	t.At = time.Now()
 	res, err := runGuarded(ctx, o.env, task)
+	sampled := ended(series, res.Events[record.Request])
 	if !o.virtual {
 		t.Host = r.disturb.End()
 	}
@@ -62,6 +68,7 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 		t.Failure = failureOf(err)
 	}
 	r.fill(t, o, inst, word, res)
+	r.watching.keep(t, sampled, true)
 	return t, res, nil
 }
 
@@ -155,6 +162,11 @@ func (r *runner) fill(t *record.Trial, o *openEnv, inst workload.Instance, word 
 		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %d", *res.Exit, wanted(inst))}
 	}
 	r.judgeClock(t, o)
+	r.fillInside(t, o, said)
+}
+
+// fillInside records what the payload saw, and judges it.
+func (r *runner) fillInside(t *record.Trial, o *openEnv, said probe.Payload) {
 	if len(said.Report) == 0 {
 		return
 	}

@@ -64,6 +64,12 @@ type Protocol struct {
 	TrialLimitNS int64 `json:"trial_limit_ns"`
 	// Delta is the smallest relative difference that matters, e.g. 0.01.
 	Delta float64 `json:"delta"`
+	// SmallSizes: every workload ran at its small levels, but for what the
+	// study names.
+	SmallSizes bool `json:"small_sizes,omitempty"`
+	// CollectHz is how often a second the machine was sampled during trials;
+	// 0 leaves it to the program, below 0 is off.
+	CollectHz float64 `json:"collect_hz,omitempty"`
 	// Algorithm names how the order of the trials follows from Seed.
 	Algorithm string `json:"algorithm,omitempty"`
 	// Plan is a digest of all that decides which trial has which Seq, so

@@ -14,15 +14,15 @@ import (
 )
 
 // Base is what the environments of all engines that are started by commands
-// have in common: a launcher, the cgroup around it, and the facts.
+// have in common: launchers, the cgroup around them, and the facts.
 type Base struct {
 	Kit   *engine.Kit
 	Spec  engine.Spec
 	Group *wrap.Cgroup // nil where the engine limits by itself
 
-	mu       sync.Mutex
-	launcher *probe.Launcher
-	facts    map[string]string
+	mu    sync.Mutex
+	facts map[string]string
+	pool  pool
 }
 
 // NewBase prepares an environment. With around, limits are put on by a cgroup
@@ -30,6 +30,13 @@ type Base struct {
 // expected to, and the adapter adds the fact itself.
 func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool) (*Base, error) {
 	b := &Base{Kit: kit, Spec: spec, facts: map[string]string{}}
+	b.pool.start = func(ctx context.Context) (*probe.Launcher, error) {
+		l, err := kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs()})
+		if err != nil {
+			return nil, fmt.Errorf("starting a launcher for %s: %w", spec.ID, err)
+		}
+		return l, nil
+	}
 	if around {
 		g, err := wrap.New(kit, spec.ID, spec.Limits)
 		if err != nil {
@@ -38,19 +45,12 @@ func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool
 		b.Group = g
 		b.AddFacts(g.Facts())
 	}
-	if err := b.start(ctx); err != nil {
+	l, err := b.pool.take(ctx)
+	if err != nil {
 		return nil, errors.Join(err, b.Close(ctx))
 	}
+	b.pool.give(l)
 	return b, nil
-}
-
-func (b *Base) start(ctx context.Context) error {
-	l, err := b.Kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs()})
-	if err != nil {
-		return fmt.Errorf("starting a launcher for %s: %w", b.Spec.ID, err)
-	}
-	b.launcher = l
-	return nil
 }
 
 // AddFacts adds to the facts; an empty value takes one away.
@@ -73,32 +73,36 @@ func (b *Base) Facts() map[string]string {
 	return maps.Clone(b.facts)
 }
 
-// Run carries a plan out. A launcher that broke fails the trial and is
-// replaced, so that the next trial has one; an error means that there is none
-// to be had, or that ctx is over.
+// Run carries a plan out; several goroutines may. A launcher that broke fails
+// the trial and is replaced, so that the next trial has one; an error means
+// that there is none to be had, or that ctx is over.
 func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
 	}
-	if b.launcher == nil {
-		if err := b.start(ctx); err != nil {
-			return engine.Result{}, err
-		}
+	l, err := b.pool.take(ctx)
+	if err != nil {
+		return engine.Result{}, err
 	}
 	if p.OOM == nil {
 		p.OOM = wrap.HostOOMWatch()
 	}
-	res, err := Run(ctx, b.launcher, p)
+	res, err := Run(ctx, l, p)
 	if err == nil {
+		b.pool.give(l)
 		return res, nil
 	}
 	if ctx.Err() != nil {
+		b.pool.give(l)
 		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
 	}
-	closing := b.launcher.Close()
-	b.launcher = nil
+	return broken("running "+p.Task.Name, err, b.pool.drop(l)), nil
+}
+
+// broken is the result of a trial whose launcher failed.
+func broken(what string, err, closing error) engine.Result {
 	return engine.Result{Failure: &record.Failure{Class: record.HarnessError,
-		Text: errors.Join(fmt.Errorf("running %s: %w", p.Task.Name, err), closing).Error()}}, nil
+		Text: errors.Join(fmt.Errorf("%s: %w", what, err), closing).Error()}}
 }
 
 // Exchange holds the clock exchange by one command on the launcher.
@@ -110,14 +114,20 @@ func (b *Base) Exchange(ctx context.Context, task engine.Task, cmd probe.Command
 func (b *Base) ExchangePlan(ctx context.Context, p Plan, rounds int) ([]probe.Exchange, error) {
 	task, cmd := p.Task, &p.Steps[p.Payload].Cmd
 	cmd.Calibrate, cmd.Stdin = rounds, probe.StdinPipe
-	if b.launcher == nil {
-		if err := b.start(ctx); err != nil {
-			return nil, err
+	l, err := b.pool.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	job, err := l.Run(ctx, p.Job())
+	if err != nil {
+		err = fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
+		if ctx.Err() == nil {
+			return nil, errors.Join(err, b.pool.drop(l))
 		}
 	}
-	job, err := b.launcher.Run(ctx, p.Job())
+	b.pool.give(l)
 	if err != nil {
-		return nil, fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
+		return nil, err
 	}
 	f := p.failure(job)
 	if len(job.Offsets) < rounds || f != nil {
@@ -130,13 +140,8 @@ func (b *Base) ExchangePlan(ctx context.Context, p Plan, rounds int) ([]probe.Ex
 	return job.Offsets, nil
 }
 
-// Close ends the launcher and removes the cgroup. It is safe to call twice.
+// Close ends the launchers, with everything that they still hold, and removes
+// the cgroup. It is safe to call twice.
 func (b *Base) Close(ctx context.Context) error {
-	var errs []error
-	if b.launcher != nil {
-		errs = append(errs, b.launcher.Close())
-		b.launcher = nil
-	}
-	errs = append(errs, b.Group.Remove(ctx))
-	return errors.Join(errs...)
+	return errors.Join(b.pool.close(), b.Group.Remove(ctx))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -57,7 +58,8 @@ type groups struct {
 	own  []string // made by us, to be removed
 	dirs []string // these, and those of others that the launcher is in
 
-	launcher *probe.Launcher // the last one
+	mu        sync.Mutex
+	launchers []*probe.Launcher
 }
 
 // enter gives a kit whose launchers live in cgroups of ours, in every
@@ -65,6 +67,8 @@ type groups struct {
 func (g *groups) enter(id string) *engine.Kit {
 	kit := *g.kit
 	kit.Launcher = func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		for _, mount := range hierarchies() {
 			if i := slices.IndexFunc(opts.Cgroups, func(file string) bool { return filepath.Dir(filepath.Dir(file)) == mount }); i >= 0 {
 				g.add(filepath.Dir(opts.Cgroups[i]))
@@ -84,7 +88,9 @@ func (g *groups) enter(id string) *engine.Kit {
 			opts.Cgroups = append(opts.Cgroups, filepath.Join(dir, "cgroup.procs"))
 		}
 		l, err := g.kit.Launcher(ctx, opts)
-		g.launcher = l
+		if err == nil {
+			g.launchers = append(g.launchers, l)
+		}
 		return l, err
 	}
 	return &kit
@@ -96,13 +102,13 @@ func (g *groups) add(dir string) {
 	}
 }
 
-// clear ends the launcher and removes nspawn's groups.
+// clear ends the launchers and removes nspawn's groups.
 func (g *groups) clear(ctx context.Context) error {
 	var errs []error
-	if g.launcher != nil {
-		errs = append(errs, g.launcher.Close())
-		g.launcher = nil
+	for _, l := range g.launchers {
+		errs = append(errs, l.Close())
 	}
+	g.launchers = nil
 	for _, d := range g.dirs {
 		errs = append(errs, clearBelow(ctx, d))
 	}

@@ -61,7 +61,7 @@ func (s *Store) ensure(ctx context.Context, name string, t *content, f Format) (
 	if err != nil {
 		return "", seal{}, err
 	}
-	if sl, ok := s.verified[p]; ok {
+	if sl, ok := s.known(p); ok {
 		return p, sl, nil
 	}
 	// What the item is made from comes first: the lock isn't taken twice.
@@ -75,11 +75,14 @@ func (s *Store) ensure(ctx context.Context, name string, t *content, f Format) (
 	if err != nil {
 		return "", seal{}, err
 	}
-	unlock, err := s.lock(ctx)
+	unlock, err := s.lockItem(ctx, p)
 	if err != nil {
 		return "", seal{}, err
 	}
 	defer unlock()
+	if sl, ok := s.known(p); ok { // another goroutine was quicker
+		return p, sl, nil
+	}
 	sl, err := readSeal(p)
 	if err == nil {
 		err = check(p, f, t, sl)
@@ -93,8 +96,18 @@ func (s *Store) ensure(ctx context.Context, name string, t *content, f Format) (
 			return "", seal{}, &Error{Text: fmt.Sprintf("making the image %s as %s in %s", name, f, s.dir), Err: err}
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.verified[p] = sl
 	return p, sl, nil
+}
+
+// known is the seal of an item that this process has looked at.
+func (s *Store) known(p string) (seal, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sl, ok := s.verified[p]
+	return sl, ok
 }
 
 // make builds an item beside its place and moves it there, the seal last.
@@ -103,17 +116,12 @@ func (s *Store) make(ctx context.Context, name string, t *content, f Format, fro
 	if err := mkdirAll(s.dir, home); err != nil {
 		return seal{}, err
 	}
-	// We hold the lock: what is half made was left by a killed process.
-	stale, err := filepath.Glob(filepath.Join(home, ".new-*"))
-	if err != nil {
+	// We hold the item's lock: what is half made was left by a killed process.
+	unfinished := ".new-" + filepath.Base(p) + "-"
+	if err := removeStale(home, unfinished+"*"); err != nil {
 		return seal{}, err
 	}
-	for _, d := range stale {
-		if err := os.RemoveAll(d); err != nil {
-			return seal{}, err
-		}
-	}
-	tmp, err := os.MkdirTemp(home, ".new-")
+	tmp, err := os.MkdirTemp(home, unfinished)
 	if err != nil {
 		return seal{}, err
 	}

@@ -20,10 +20,6 @@ import (
 	"time"
 )
 
-// toolboxPackages are what workloads need besides the minimal system.
-var toolboxPackages = []string{"fio", "iperf3", "iputils-ping", "nginx-light", "openmpi-bin", "openssl", "p7zip-full",
-	"python3-minimal", "redis-server", "redis-tools", "sqlite3", "stress-ng", "sysbench"}
-
 // bootstrapLimit bounds one debootstrap.
 const bootstrapLimit = 20 * time.Minute
 
@@ -64,22 +60,25 @@ func (s *Store) mayBootstrap(name string) (distribution, error) {
 
 // bootstrap makes the base of this name, unless it is there.
 func (s *Store) bootstrap(ctx context.Context, name string, progress io.Writer) error {
-	if _, _, err := s.readBase(name); err == nil {
+	right := anyBase
+	if name == "toolbox" {
+		right = thisToolbox
+	}
+	if _, b, err := s.readBase(name); err == nil && right(b) {
 		return nil
 	}
 	d, err := s.mayBootstrap(name)
 	if err != nil {
 		return err
 	}
-	var include []string
-	if name == "toolbox" {
-		include = toolboxPackages
-	}
-	err = s.makeBase(ctx, name, progress, anyBase, func(ctx context.Context, work string) (tree, base, error) {
-		if err := s.debootstrap(ctx, d, include, work, name, progress); err != nil {
+	err = s.makeBase(ctx, name, progress, right, func(ctx context.Context, work string) (tree, base, error) {
+		if name == "toolbox" {
+			return s.installToolbox(ctx, d, work, progress)
+		}
+		if err := s.debootstrap(ctx, d, work, name, progress); err != nil {
 			return nil, base{}, err
 		}
-		return installed(work, d, include)
+		return installed(work, d, nil)
 	})
 	var e *Error
 	if err != nil && !errors.As(err, &e) {
@@ -88,27 +87,27 @@ func (s *Store) bootstrap(ctx context.Context, name string, progress io.Writer) 
 	return err
 }
 
-// debootstrap installs into work. It has namespaces of its own for mounts and
-// processes, so that nothing outlives it, however it ends.
-func (s *Store) debootstrap(ctx context.Context, d distribution, include []string, work, name string, progress io.Writer) error {
+// debootstrap installs the minimal system into work.
+func (s *Store) debootstrap(ctx context.Context, d distribution, work, name string, progress io.Writer) error {
 	tool, err := s.opts.LookPath("debootstrap")
 	if err != nil {
 		return err
 	}
-	argv := []string{"--variant=minbase"}
+	argv := []string{tool, "--variant=minbase"}
 	if d.Keyring != "" {
 		argv = append(argv, "--keyring="+d.Keyring)
 	}
-	if d.ID == "ubuntu" {
-		argv = append(argv, "--components=main,universe")
-	}
-	if len(include) > 0 {
-		argv = append(argv, "--include="+strings.Join(include, ","))
-	}
+	return s.packager(ctx, d, name, progress, nil, append(argv, d.Codename, work, d.Mirror)...)
+}
+
+// packager runs a program that installs packages and tells its lines on
+// progress. It has namespaces of its own for mounts and processes, so that
+// nothing outlives it, however it ends.
+func (s *Store) packager(ctx context.Context, d distribution, name string, progress io.Writer, env []string, argv ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, bootstrapLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, tool, append(argv, d.Codename, work, d.Mirror)...)
-	cmd.Env = []string{insidePath, "LC_ALL=C", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append([]string{insidePath, "LC_ALL=C", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"}, env...)
 	for _, k := range []string{"http_proxy", "https_proxy", "no_proxy"} {
 		if v := os.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
@@ -131,7 +130,7 @@ func (s *Store) debootstrap(ctx context.Context, d distribution, include []strin
 		_, _ = io.Copy(io.Discard, said) // a line that is too long
 	}()
 	fmt.Fprintf(progress, "%s: %s\n", name, strings.Join(cmd.Args, " "))
-	err = cmd.Run()
+	err := cmd.Run()
 	_ = w.Close()
 	<-done
 	if err == nil {
@@ -140,7 +139,7 @@ func (s *Store) debootstrap(ctx context.Context, d distribution, include []strin
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return &Error{Text: fmt.Sprintf("building the image %s with debootstrap from %s%s", name, d.Mirror, tail(strings.Join(last, "\n"))), Err: err,
+	return &Error{Text: fmt.Sprintf("building the image %s with %s from %s%s", name, filepath.Base(argv[0]), d.Mirror, tail(strings.Join(last, "\n"))), Err: err,
 		Fix: "see that the apt source can be reached, and try again"}
 }
 
@@ -197,26 +196,4 @@ func buildMinimal(name string) func(context.Context, *Store) (*content, error) {
 		}
 		return contentOf(b.Facts, complete(t), top), nil
 	}
-}
-
-// buildToolbox lays the packages over the minimal system, as a layer.
-func buildToolbox(_ context.Context, s *Store) (*content, error) {
-	whole, b, err := s.readBase("toolbox")
-	if err != nil {
-		return nil, s.notBuilt("toolbox", err)
-	}
-	d, err := s.distribution()
-	if err != nil {
-		return nil, &Error{Text: "the image toolbox", Err: err}
-	}
-	minimal, _, err := s.readBase(minimalName(d.ID))
-	if err != nil {
-		return nil, s.notBuilt(minimalName(d.ID), err)
-	}
-	top, err := probeLayer(s)
-	if err != nil {
-		return nil, err
-	}
-	low := complete(minimal)
-	return contentOf(b.Facts, low, over(low, complete(whole)), top), nil
 }

@@ -21,17 +21,43 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	return s.lockFile(ctx, "lock")
 }
 
+// lockItem waits until nobody else makes this item, or takes images away:
+// different items are made at the same time.
+func (s *Store) lockItem(ctx context.Context, p string) (unlock func(), err error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	shared, err := s.flock(ctx, filepath.Join(s.dir, "lock"), unix.LOCK_SH)
+	if err != nil {
+		return nil, err
+	}
+	if err := mkdirAll(s.dir, filepath.Dir(p)); err != nil {
+		shared()
+		return nil, &Error{Text: "locking the image store", Err: err}
+	}
+	// Whoever takes the directory away has the store's lock, so this file stays.
+	own, err := s.flock(ctx, filepath.Join(filepath.Dir(p), ".lock-"+filepath.Base(p)), unix.LOCK_EX)
+	if err != nil {
+		shared()
+		return nil, err
+	}
+	return func() { own(); shared() }, nil
+}
+
 func (s *Store) lockFile(ctx context.Context, name string) (unlock func(), err error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(s.dir, name)
+	return s.flock(ctx, filepath.Join(s.dir, name), unix.LOCK_EX)
+}
+
+func (s *Store) flock(ctx context.Context, file string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, &Error{Text: "locking the image store", Err: err}
 	}
 	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		if err == nil {
 			return func() { f.Close() }, nil
 		}

@@ -17,7 +17,8 @@ func skeleton() tree {
 	} {
 		t.add(entry{path: d, kind: kindDir, mode: 0o755})
 	}
-	for _, d := range []string{"/tmp", "/var/tmp"} {
+	// Workloads write to /work, whatever user they are, and find it empty.
+	for _, d := range []string{"/tmp", "/var/tmp", "/work"} {
 		t.add(entry{path: d, kind: kindDir, mode: 0o1777})
 	}
 	// Podman mounts on it, and makes it where it is missing.

@@ -148,8 +148,6 @@ type Packed struct {
 // Peek describes an image and the formats in which the store has it, without
 // packing it; Digest is "" where no OCI layout was made yet.
 func (s *Store) Peek(ctx context.Context, name string) (Image, []Packed, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t, err := s.tree(ctx, name)
 	if err != nil {
 		return Image{}, nil, err

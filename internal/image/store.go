@@ -60,8 +60,6 @@ func (s *Store) Tag(name, runID string) string {
 
 // Get is documented in Provider.
 func (s *Store) Get(ctx context.Context, name string) (Image, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t, err := s.tree(ctx, name)
 	if err != nil {
 		return Image{}, err
@@ -99,8 +97,6 @@ func (s *Store) Build(ctx context.Context, name string, progress io.Writer) (Ima
 
 // Path is documented in Provider. Errors are *Error.
 func (s *Store) Path(ctx context.Context, name string, f Format) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t, err := s.tree(ctx, name)
 	if err != nil {
 		return "", err
@@ -171,8 +167,11 @@ func (s *Store) Reachable() error {
 	}
 }
 
-// tree gives the content of an image, made once for each process.
+// tree gives the content of an image, made once for each process. Its digest
+// is known then, so that nobody changes it any more.
 func (s *Store) tree(ctx context.Context, name string) (*content, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if t, ok := s.trees[name]; ok {
 		return t, nil
 	}
@@ -184,6 +183,7 @@ func (s *Store) tree(ctx context.Context, name string) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.digest()
 	s.trees[name] = t
 	return t, nil
 }

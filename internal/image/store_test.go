@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // static is a statically linked program of the host, for images that are run.
@@ -64,7 +66,7 @@ func mustGet(t *testing.T, s *Store, name string) Image {
 // The tree digest is recorded with every result: a change of the skeleton or
 // of the definition must be meant.
 func TestTreeDigestOfPayload(t *testing.T) {
-	const want = "sha256:1b81057dc8d44e0a3506262d31d751202e654a0a05992aa44424cd75d556e328"
+	const want = "sha256:6c0f5938aa5fe9a3bd70bfbeb7f801be739180ab7a2d4606c41deb51a79f4cf7"
 	img := mustGet(t, storeIn(t, storeDir(t), Options{}), "payload")
 	if img.Tree != want {
 		t.Errorf("tree digest %s, want %s", img.Tree, want)
@@ -156,7 +158,7 @@ func TestDamageIsNoticed(t *testing.T) {
 		"the seal is gone": func(t *testing.T, p string) { remove(t, p+".seal") },
 		"a killed builder's rest": func(t *testing.T, p string) {
 			remove(t, p)
-			write(t, filepath.Join(filepath.Dir(p), ".new-rest"), "x")
+			write(t, filepath.Join(filepath.Dir(p), ".new-rootfs-rest"), "x")
 		},
 		"the seal is torn": func(t *testing.T, p string) { write(t, p+".seal", `{"sum`) },
 	}
@@ -168,7 +170,7 @@ func TestDamageIsNoticed(t *testing.T) {
 			if got, err := TreeDigest(again, nil); err != nil || got != want.Tree {
 				t.Errorf("after it: %s %v, want %s", got, err, want.Tree)
 			}
-			if rest := filepath.Join(filepath.Dir(p), ".new-rest"); exists(rest) {
+			if rest := filepath.Join(filepath.Dir(p), ".new-rootfs-rest"); exists(rest) {
 				t.Errorf("%s is still there", rest)
 			}
 		})
@@ -232,6 +234,32 @@ func TestWaitingForTheLockEnds(t *testing.T) {
 	_, err = storeIn(t, dir, Options{}).Path(ctx, "payload", Directory)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Different items are made at the same time, one item by one process.
+func TestAnItemsLock(t *testing.T) {
+	s := storeIn(t, storeDir(t), Options{})
+	img := mustGet(t, s, "payload")
+	p := filepath.Join(s.dir, "v"+strconv.Itoa(cacheVersion), "payload-"+strings.TrimPrefix(img.Tree, "sha256:")[:16], "rootfs")
+	unlock, err := s.lockItem(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustPath(t, s, "payload", DockerArchive)
+	made := make(chan error, 1)
+	go func() {
+		_, err := s.Path(t.Context(), "payload", Directory)
+		made <- err
+	}()
+	select {
+	case err := <-made:
+		t.Errorf("a locked item was made (%v)", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	unlock()
+	if err := <-made; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -52,6 +52,9 @@ func (s *Store) State(name string) (State, error) {
 	out := State{State: Ready}
 	for _, b := range bases {
 		d, err := s.describeBase(b)
+		if err == nil && b == "toolbox" && !thisToolbox(d) {
+			err = errOtherRecipe
+		}
 		switch {
 		case err == nil:
 			out.Facts, out.Packages = d.Facts, d.Packages

@@ -48,6 +48,8 @@ func toolboxRecipe() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+var errOtherRecipe = fmt.Errorf("%w: the one here has other packages, of another version of Plimsoll", errNoBase)
+
 func thisToolbox(b base) bool { return b.Facts["recipe"] == toolboxRecipe() }
 
 // installToolbox puts the packages over the minimal system, which was made
@@ -185,7 +187,7 @@ func (s *Store) aptSettings(ctx context.Context, d distribution, work string) (s
 func buildToolbox(_ context.Context, s *Store) (*content, error) {
 	whole, b, err := s.readBase("toolbox")
 	if err == nil && !thisToolbox(b) {
-		err = fmt.Errorf("%w: the one here is of another version of Plimsoll", errNoBase)
+		err = errOtherRecipe
 	}
 	if err != nil {
 		return nil, s.notBuilt("toolbox", err)

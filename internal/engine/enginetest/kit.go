@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -39,7 +38,7 @@ func Kit(t testing.TB) *engine.Kit {
 		t.Fatal(err)
 	}
 	runID := runID()
-	cache := filepath.Join(os.TempDir(), "plimsoll-test-images-"+strconv.Itoa(os.Getuid()))
+	cache := ImageDir()
 	store := image.NewStore(cache, probe.Binary(), image.Options{RunID: runID})
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {

@@ -346,6 +346,10 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 			return r.planned(ctx, p, o, j.Plan)
 		case j.Exec:
 			return r.exec(ctx, p, o, j.Instance)
+		case j.Density != nil:
+			return r.density(ctx, p, o, *j.Density)
+		case j.Load != nil:
+			return r.load(ctx, p, o, *j.Load)
 		}
 		return r.trial(ctx, p, o, j.Instance)
 	}

@@ -91,6 +91,9 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 	if err := r.preparePulls(ctx); err != nil {
 		return err
 	}
+	if err := r.prepareRamps(ctx); err != nil {
+		return err
+	}
 	r.Plan.Record(r.rec)
 	for i := range r.rec.Environments {
 		for _, o := range r.session.sorted() {

@@ -73,7 +73,11 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	facts := map[string]string{"simulated": "yes", "version": "simulated", "limits": "none",
+	held := engine.HeldByEngine
+	if spec.Level(engine.Runtime) == "attached" {
+		held = engine.HeldByUs
+	}
+	facts := map[string]string{"simulated": "yes", "version": "simulated", engine.HeldFact: held, "limits": "none",
 		"limits-reason": "nothing real runs"}
 	if spec.Limits != (engine.Limits{}) {
 		facts["limits"], facts["limits-reason"] = "engine", "" // as simulated as the rest

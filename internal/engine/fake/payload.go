@@ -35,6 +35,10 @@ func parse(argv []string) program {
 		if a, ok := parsePayload(argv); ok {
 			return payload{a}
 		}
+	case "task":
+		if k, ok := parseTask(argv); ok {
+			return task{k}
+		}
 	}
 	return nil
 }

@@ -2,10 +2,6 @@
 
 package collect
 
-import (
-	"context"
-)
-
 // Quantity is a number that may be unknown: it is never 0 for that.
 type Quantity struct {
 	Value   int64  `json:"value,omitempty"`
@@ -65,10 +61,4 @@ type Footprint struct {
 	Monitors Use        `json:"monitors"`
 	Daemon   Use        `json:"daemon"`
 	Host     HostMemory `json:"host"`
-}
-
-// TakeFootprint looks once at the subjects. What could not be read is missing
-// with its reason; an error is for ctx, or where /proc itself can't be read.
-func TakeFootprint(ctx context.Context, subjects []Subject) (*Footprint, error) {
-	panic("not yet")
 }

@@ -1,0 +1,74 @@
+//go:build linux
+
+package collect
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// machine is where the kernel's files are: below a root that tests hand in.
+type machine struct {
+	root  string
+	trees []hierarchy
+	// disks are the real ones: what a loop device or a mapping does is done
+	// by a real one, too, and would count twice.
+	disks     []device
+	diskStats []string // their statistics
+	// nics are the real network interfaces.
+	nics []string
+}
+
+func newMachine(root string) (*machine, error) {
+	m := &machine{root: root}
+	b, err := os.ReadFile(m.path("/proc/self/mountinfo"))
+	if err != nil {
+		return nil, fmt.Errorf("finding the control groups: %w", err)
+	}
+	m.trees = parseHierarchies(b)
+	m.findDisks()
+	m.findNICs()
+	return m, nil
+}
+
+func (m *machine) path(p string) string {
+	if m.root == "" {
+		return p
+	}
+	return filepath.Join(m.root, p)
+}
+
+func (m *machine) proc(pid int, name string) string {
+	return m.path("/proc/" + strconv.Itoa(pid) + "/" + name)
+}
+
+// findDisks takes the disks that have a device behind them.
+func (m *machine) findDisks() {
+	found, _ := filepath.Glob(m.path("/sys/block/*/stat")) // the pattern is well-formed
+	for _, stat := range found {
+		dir := filepath.Dir(stat)
+		if _, err := os.Stat(dir + "/device"); err != nil {
+			continue
+		}
+		b, err := os.ReadFile(dir + "/dev")
+		if err != nil {
+			continue
+		}
+		if d, _, ok := cutDevice(b); ok {
+			m.disks = append(m.disks, d)
+			m.diskStats = append(m.diskStats, stat)
+		}
+	}
+}
+
+func (m *machine) findNICs() {
+	found, _ := filepath.Glob(m.path("/sys/class/net/*/device"))
+	for _, dev := range found {
+		m.nics = append(m.nics, filepath.Base(filepath.Dir(dev)))
+	}
+}
+
+func (m *machine) nicNames() string { return strings.Join(m.nics, ", ") }

@@ -1,0 +1,89 @@
+//go:build linux
+
+package collect
+
+import (
+	"io"
+
+	"plimsoll/internal/record"
+)
+
+// Series is a finished series.
+type Series struct {
+	record.Series
+}
+
+// Name is the collector's name for record.SamplesName and CreateSamples:
+// "machine", or "machine-ROLE".
+func (s *Series) Name() string { return s.Collector }
+
+// WriteTo writes the series as a file below samples/.
+func (s *Series) WriteTo(w io.Writer) (int64, error) {
+	n := &counted64{w: w}
+	err := record.WriteSeries(n, &s.Series)
+	return n.n, err
+}
+
+type counted64 struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counted64) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// Values sums the series up, by the ids of Metrics. What was not seen is left
+// out, never 0. With a Role the ids are the same: the caller chooses whose it
+// records.
+func (s *Series) Values() map[string]float64 {
+	out := map[string]float64{}
+	for _, m := range summaries {
+		var sum float64
+		ok := true
+		for _, id := range m.columns {
+			_, values := s.Curve(id)
+			n, have := m.how(values)
+			ok = ok && have
+			sum += float64(n)
+		}
+		if ok {
+			out[m.metric.ID] = sum * m.scale
+		}
+	}
+	return out
+}
+
+// grown is how far a counter went. A single value says nothing: the zero from
+// before the request, or something that was seen only once.
+func grown(v []int64) (int64, bool) {
+	if len(v) < 2 {
+		return 0, false
+	}
+	return v[len(v)-1] - v[0], true
+}
+
+func highest(v []int64) (int64, bool) {
+	if len(v) == 0 {
+		return 0, false
+	}
+	top := v[0]
+	for _, n := range v {
+		top = max(top, n)
+	}
+	return top, true
+}
+
+// sunk is how far a level went below where it was at first.
+func sunk(v []int64) (int64, bool) {
+	if len(v) < 2 {
+		return 0, false
+	}
+	low := v[0]
+	for _, n := range v {
+		low = min(low, n)
+	}
+	return v[0] - low, true
+}

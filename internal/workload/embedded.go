@@ -7,8 +7,6 @@ import (
 	"path"
 	"slices"
 	"sync"
-
-	"plimsoll/internal/record"
 )
 
 // catalogueFS holds the workloads that are files. To add one is to add a file,
@@ -50,16 +48,3 @@ func Broken() error {
 
 // Groups are the groups of workloads, in the order in which they are shown.
 var Groups = []string{"life-cycle", "os", "cpu", "memory", "disk", "network", "application"}
-
-// knownMetric gives the metric of this id of the embedded workloads that were
-// read before, and of the built-in ones.
-func knownMetric(id string) (record.Metric, bool) {
-	for _, w := range builtIn() {
-		for _, m := range w.Metrics {
-			if m.ID == id {
-				return m, true
-			}
-		}
-	}
-	return record.Metric{}, false
-}

@@ -7,6 +7,7 @@ package workload
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,9 @@ type Workload struct {
 	pull     bool
 	payload  func(params map[string]string) probe.PayloadArgs
 	grace    time.Duration
+	exec     bool
 	protocol func(params map[string]string) Instance // density and load
+	needs    func(params map[string]string) Needs    // where they depend on the levels
 	file     *document
 }
 
@@ -103,28 +106,6 @@ func Catalogue() []Workload {
 	return all
 }
 
-// builtIn are the workloads that are no files.
-func builtIn() []Workload {
-	return []Workload{
-		{
-			Name: "hello", Title: "hello", Group: lifeCycle, Image: "payload",
-			What: "one process that answers, looks around and ends: the life cycle and nothing else",
-			payload: func(map[string]string) probe.PayloadArgs {
-				return probe.PayloadArgs{Report: true}
-			},
-		},
-		{
-			Name: "stop", Title: "stop", Group: lifeCycle, Image: "payload", Detached: true, grace: 2 * time.Second,
-			What:       "one process that stays until the engine stops it; on-term says whether it handles SIGTERM",
-			Parameters: map[string][]string{"on-term": {"exit", "ignore"}},
-			payload: func(p map[string]string) probe.PayloadArgs {
-				return probe.PayloadArgs{Report: true, Stay: true, OnTerm: p["on-term"]}
-			},
-		},
-		pullWorkload(),
-	}
-}
-
 // Find gives the workload of this name.
 func Find(name string) (Workload, error) {
 	all := Catalogue()
@@ -167,13 +148,28 @@ func (w Workload) Instance(params map[string]string) (Instance, error) {
 	case w.pull:
 		return Instance{Pull: &Pull{Image: chosen["image"], Cache: chosen["cache"]}}, nil
 	}
-	return Instance{Payload: w.payload(chosen), Stop: w.Detached, Grace: w.grace}, nil
+	return Instance{Payload: w.payload(chosen), Stop: w.grace > 0, Grace: w.grace, Exec: w.exec}, nil
 }
 
 // Takes says whether a parameter can have this level.
 func (w Workload) Takes(parameter, level string) bool {
 	n, ok := w.Numbers[parameter]
 	return slices.Contains(w.Parameters[parameter], level) || ok && n.Has(level)
+}
+
+// NeedsOf are the needs with these levels, of which missing ones have their default.
+func (w Workload) NeedsOf(params map[string]string) Needs {
+	n := w.Needs
+	if w.needs != nil {
+		chosen := map[string]string{}
+		for name, levels := range w.Parameters {
+			chosen[name] = levels[0]
+		}
+		maps.Copy(chosen, params)
+		n = w.needs(chosen)
+	}
+	n.Detached = n.Detached || w.Detached
+	return n
 }
 
 // MetricsOf are the metrics that the workload has with these levels.

@@ -1,10 +1,12 @@
 package probe
 
-import "errors"
-
 // TaskArgs are the arguments of the probe's verb task: it carries out the
 // steps of a workload inside one container, stamps each, and proves by the
-// trial's word that it did. It is PID 1 there: it reaps, and hands SIGTERM on.
+// trial's word that it did. As PID 1 it reaps; SIGTERM it hands to the step
+// that runs, leaves out what would follow, and cleans up. Its exit status is 0
+// or that of the first step that failed (1 where that was 0 and should not
+// have been, 127 where it could not be started or was waited for in vain), and
+// 143 where SIGTERM left out steps.
 type TaskArgs struct {
 	Word   string // as in PayloadArgs
 	Report bool   // report what is seen from inside, as the payload does
@@ -56,17 +58,16 @@ const (
 	TaskCleanup TaskKind = "cleanup"
 )
 
-// Argv gives the argument list, with path as Argv[0].
-func (a TaskArgs) Argv(path string) []string { panic("not yet") }
-
 // Task is what a task said.
 type Task struct {
 	Payload // its word is proved; First, Done, Report
 	// Ready is when a TaskStay was reached; 0 where it was not.
 	Ready int64
 	Steps []TaskResult // those that were begun, in order
-	// Binary is the SHA-256 of the main step's program, in hexadecimal.
-	Binary string
+	// Binary is the SHA-256 of the main step's program, in hexadecimal; of the
+	// last one where there are several. BinaryErrno says why it could not be read.
+	Binary      string
+	BinaryErrno int
 	// Output is the standard output of the main steps: all that came between
 	// the task's own lines.
 	Output []byte
@@ -74,23 +75,18 @@ type Task struct {
 
 // TaskResult is the course of one step.
 type TaskResult struct {
-	Index      int
-	Kind       TaskKind
-	Begin, End int64 // ns of the container's CLOCK_MONOTONIC; End 0: not ended
+	Index int
+	Kind  TaskKind
+	// Begin is just before the clone, End when the task heard of the end: ns of
+	// the container's CLOCK_MONOTONIC; End 0: not ended.
+	Begin, End int64
 	// Status is the exit status, 128 + n after signal n; -1 where it could not
-	// be started, and then Errno says why.
+	// be started, and then Errno says why. A TaskPort or TaskFile that was
+	// waited for in vain has -1 too, with Errno ETIMEDOUT (after 30 s), ESRCH
+	// (a server has ended) or EINTR (SIGTERM came).
 	Status, Errno int
 	// UserNS, SystemNS, MaxRSS (bytes) and the context switches are wait4's,
 	// with the step's own children that it has waited for.
 	UserNS, SystemNS, MaxRSS int64
 	Voluntary, Involuntary   int64
 }
-
-// ErrTorn is returned where the word came, but not the task's end: the output
-// was cut off, or the container died.
-var ErrTorn = errors.New("the task's end did not come: the output is cut off")
-
-// ParseTask reads what a task printed and checks the trial's word. What a
-// workload prints can't be taken for the task's own lines, since those bear
-// the word.
-func ParseTask(out []byte, word string) (Task, error) { panic("not yet") }

@@ -11,6 +11,8 @@ __attribute__((noreturn, used)) void probe_start(usize *sp) {
 
 	if (text_eq(verb, "payload"))
 		verb_payload(start, argv + 2);
+	if (text_eq(verb, "task"))
+		verb_task(start, argv + 2, env);
 	if (text_eq(verb, "init"))
 		verb_init(start);
 	if (text_eq(verb, "launch"))
@@ -22,7 +24,7 @@ __attribute__((noreturn, used)) void probe_start(usize *sp) {
 	if (argc > 0)
 		delay_beside(start, argv[0], argv, env);
 	complain(STATUS_USAGE,
-		 "what shall I do? payload WORD | init | launch | floor LOWER UPPER WORK MERGED -- PROGRAM | "
+		 "what shall I do? payload WORD | task WORD STEP... | init | launch | floor LOWER UPPER WORK MERGED -- PROGRAM | "
 		 "delay [--only ARG] NS -- PROGRAM",
 		 0);
 }

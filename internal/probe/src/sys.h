@@ -35,6 +35,13 @@ typedef unsigned long usize;
 #define PROBE_CLOCK_BOOTTIME 7
 #define PROBE_TIMER_ABSTIME 1
 #define PROBE_WNOHANG 1
+#define PROBE_WEXITED 4
+#define PROBE_WNOWAIT 0x01000000
+#define PROBE_F_OK 0
+#define PROBE_X_OK 1
+#define PROBE_AF_INET 2
+#define PROBE_SOCK_STREAM 1
+#define PROBE_SOCK_CLOEXEC 02000000
 #define PROBE_PR_SET_PDEATHSIG 1
 #define PROBE_PR_SET_DUMPABLE 4
 #define PROBE_PR_SET_TIMERSLACK 29
@@ -95,6 +102,12 @@ static inline long sys_close(int fd) { return SYS(close, fd, 0, 0, 0, 0, 0); }
 static inline long sys_open(const char *path, int flags) {
 	return SYS(openat, PROBE_AT_FDCWD, path, flags | O_CLOEXEC, 0, 0, 0);
 }
+static inline long sys_create(const char *path, int flags, int mode) {
+	return SYS(openat, PROBE_AT_FDCWD, path, flags | O_CLOEXEC, mode, 0, 0);
+}
+static inline long sys_access(const char *path, int mode) {
+	return SYS(faccessat, PROBE_AT_FDCWD, path, mode, 0, 0, 0);
+}
 static inline long sys_readlink(const char *path, char *p, usize n) {
 	return SYS(readlinkat, PROBE_AT_FDCWD, path, p, n, 0, 0);
 }
@@ -139,6 +152,11 @@ static inline long sys_prlimit(int res, const struct rlimit64 *set, struct rlimi
 static inline long sys_wait4(int pid, int *status, int flags, struct rusage *ru) {
 	return SYS(wait4, pid, status, flags, ru, 0, 0);
 }
+/* sys_childless: 0 where there are children, -ECHILD where there are none;
+ * nothing is collected. */
+static inline long sys_childless(void) {
+	return SYS(waitid, 0, 0, NULL, PROBE_WEXITED | PROBE_WNOHANG | PROBE_WNOWAIT, NULL, 0);
+}
 static inline long sys_pidfd_open(int pid) { return SYS(pidfd_open, pid, 0, 0, 0, 0, 0); }
 static inline long sys_pidfd_send_signal(int fd, int sig) {
 	return SYS(pidfd_send_signal, fd, sig, NULL, 0, 0, 0);
@@ -152,6 +170,9 @@ static inline long sys_sigprocmask(int how, const sigset *set) {
 static inline long sys_sigtimedwait(const sigset *set, const struct __kernel_timespec *t) {
 	return SYS(rt_sigtimedwait, set, NULL, t, sizeof(sigset), 0, 0);
 }
+static inline long sys_getrandom(void *p, usize n) { return SYS(getrandom, p, n, 0, 0, 0, 0); }
+static inline long sys_socket(int family, int type) { return SYS(socket, family, type, 0, 0, 0, 0); }
+static inline long sys_connect(int fd, const void *at, usize n) { return SYS(connect, fd, at, n, 0, 0, 0); }
 static inline long sys_signalfd(const sigset *set) {
 	return SYS(signalfd4, -1, set, sizeof(sigset), PROBE_SFD_NONBLOCK | PROBE_SFD_CLOEXEC, 0, 0);
 }

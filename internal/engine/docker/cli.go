@@ -86,7 +86,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	run := clirun.Step{Cmd: c.command(env.settings.args(task, remove...)...), Begin: record.Request, End: record.Removed}
 	plan := clirun.Plan{
 		Task: task, Steps: []clirun.Step{run},
-		EngineStatus: func(n int) bool { return n >= 125 && n <= 127 },
+		EngineStatus: engineStatus,
 		OOM:          func() bool { return env.d.oomKilled(ctx, task.Name, began) },
 		Patterns:     patterns,
 	}
@@ -122,9 +122,8 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	return res, nil
 }
 
-func (env *environment) holdCLI(context.Context, engine.Task, time.Time) (engine.Held, error) {
-	return nil, &engine.Error{Class: record.Unsupported, Text: "not yet"}
-}
+// engineStatus says which exit statuses are the program's own.
+func engineStatus(n int) bool { return n >= 125 && n <= 127 }
 
 // patterns are pieces of Docker's messages with what they stand for.
 var patterns = []clirun.Pattern{

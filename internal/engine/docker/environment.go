@@ -107,6 +107,7 @@ func (env *environment) versions(ctx context.Context) error {
 	env.add(map[string]string{
 		"version": v.Version, "api-version": env.d.ClientVersion(), "api-version-daemon": v.APIVersion,
 		"host": env.d.host, "log-driver": logDriver, "log": logDriver, "init": "none", "daemon": private.UserFact,
+		engine.HeldFact: engine.HeldByEngine,
 	})
 	if env.d.own != nil {
 		env.add(env.d.own.facts())

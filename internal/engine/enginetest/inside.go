@@ -235,7 +235,7 @@ func (s *suite) tools(t *testing.T) {
 	}
 
 	task = s.tool("/bin/busybox", "seq", "1", "200000")
-	task.OutputLimit = 16 << 20
+	task.OutputLimit = 2 << 20 // what a launcher keeps of each of several commands
 	res, err = env.Run(t.Context(), task)
 	if err != nil || res.Failure != nil {
 		t.Fatalf("Run with much output: %v, %+v", err, res.Failure)

@@ -176,7 +176,7 @@ func mapped(line string, inside int64) int64 {
 // sized: a tmpfs has the size that was asked for.
 func (s *suite) sized(t *testing.T, env engine.Environment, out string) {
 	t.Helper()
-	if strings.HasPrefix(env.Facts()["kernel"], "foreign") {
+	if foreign(env.Facts()) {
 		return // gVisor's own tmpfs knows no size
 	}
 	want := fmt.Sprint(tmpfsBytes / 1024)

@@ -18,6 +18,9 @@ import (
 // time that the environment's work takes, and of NAME~MEDIAN one that falls.
 type task struct{ probe.TaskArgs }
 
+// mark stands where a real task has random digits: nobody forges a fake's lines.
+const mark = "00112233445566778899aabbccddeeff"
+
 // mainFor is how much longer a main step takes than another one.
 const mainFor = 50
 
@@ -71,7 +74,7 @@ func outcome(s probe.TaskStep) (status, errno int) {
 }
 
 func (k task) line(b *strings.Builder, format string, args ...any) {
-	fmt.Fprintf(b, "\nplimsoll 1 %s %s\n", k.Word, fmt.Sprintf(format, args...))
+	fmt.Fprintf(b, "\nplimsoll 1 %s-%s %s\n", k.Word, mark, fmt.Sprintf(format, args...))
 }
 
 func (k task) begin(t *trial, first int64) []byte {
@@ -83,6 +86,7 @@ func (k task) begin(t *trial, first int64) []byte {
 			fmt.Fprintf(&b, "k %s %s\n", key, seen[key])
 		}
 	}
+	fmt.Fprintf(&b, "\nplimsoll 1 %s mark %s\n", k.Word, mark)
 	at := first
 	for i, s := range k.Steps {
 		if s.Kind == probe.TaskStay {

@@ -11,6 +11,9 @@ import (
 type Payload struct {
 	First int64 // its first instruction, ns of its own CLOCK_MONOTONIC
 	Done  int64 // its last stamp; 0 where it did not come to that
+	// Touched is when it had written to all of PayloadArgs.TouchBytes; 0 where
+	// it did not come to that or had none.
+	Touched int64
 	// Report is what it saw, by key; see docs/records.md.
 	Report map[string]string
 }
@@ -29,7 +32,10 @@ type PayloadArgs struct {
 	Stay   bool   // stay until told by SIGTERM (or end of standard input in the variant echo)
 	OnTerm string // "exit" (default) or "ignore"
 	Report bool   // report what is seen from inside
-	Echo   bool   // answer each line of standard input with a stamp (clock exchange)
+	// TouchBytes is anonymous memory, in small pages, that is written to after
+	// the first line and the report, and kept.
+	TouchBytes int64
+	Echo       bool // answer each line of standard input with a stamp (clock exchange)
 }
 
 // Argv gives the argument list, with path as Argv[0].
@@ -46,6 +52,9 @@ func (a PayloadArgs) Argv(path string) []string {
 	}
 	if a.Report {
 		argv = append(argv, "--report")
+	}
+	if a.TouchBytes > 0 {
+		argv = append(argv, "--touch", strconv.FormatInt(a.TouchBytes, 10))
 	}
 	if a.Echo {
 		argv = append(argv, "--echo")
@@ -76,6 +85,10 @@ func ParsePayload(out []byte, word string) (Payload, error) {
 		if rest, ok := strings.CutPrefix(line, "plimsoll done "); ok {
 			if at, ok := stamp(rest); ok {
 				p.Done = at
+			}
+		} else if rest, ok := strings.CutPrefix(line, "plimsoll touched "); ok {
+			if at, ok := stamp(rest); ok {
+				p.Touched = at
 			}
 		} else if rest, ok := strings.CutPrefix(line, "k "); ok {
 			key, value, _ := strings.Cut(rest, " ")

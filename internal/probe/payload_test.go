@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -184,10 +185,51 @@ func TestPayloadNonBlockingStdout(t *testing.T) {
 
 func TestPayloadUsage(t *testing.T) {
 	path := probePath(t)
-	for _, args := range [][]string{{}, {"payload"}, {"payload", "w", "--exit", "256"}, {"payload", "w", "--no"}, {"payload", "w", "--on-term", "x"}, {"delay"}, {"delay", "x", "--", "/bin/true"}, {"floor", "a"}} {
+	for _, args := range [][]string{{}, {"payload"}, {"payload", "w", "--exit", "256"}, {"payload", "w", "--no"}, {"payload", "w", "--touch", "-1"}, {"payload", "w", "--touch"}, {"payload", "w", "--on-term", "x"}, {"delay"}, {"delay", "x", "--", "/bin/true"}, {"floor", "a"}} {
 		err := exec.Command(path, args...).Run()
 		if ee := (*exec.ExitError)(nil); !errors.As(err, &ee) || ee.ExitCode() != 64 {
 			t.Errorf("%v: %v, want status 64", args, err)
 		}
+	}
+}
+
+// TestPayloadTouches: what it takes is resident, and is what was asked for.
+func TestPayloadTouches(t *testing.T) {
+	resident := func(bytes int64) int64 {
+		argv := PayloadArgs{Word: "w", Stay: true, TouchBytes: bytes}.Argv(probePath(t))
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		until := " touched "
+		if bytes == 0 {
+			until = " first "
+		}
+		said, rest := startTask(t, cmd, until)
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/smaps_rollup")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		more, err := io.ReadAll(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		p, err := ParsePayload(append(said, more...), "w")
+		if err != nil || p.Done == 0 || bytes > 0 && (p.Touched < p.First || p.Touched > p.Done) || bytes == 0 && p.Touched != 0 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		_, rss, _ := strings.Cut(string(status), "\nAnonymous:")
+		kib, err := strconv.ParseInt(strings.Fields(rss)[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kib << 10
+	}
+	const asked = 64<<20 - 5
+	if got := resident(asked) - resident(0); got < asked || got > asked+16<<10 {
+		t.Errorf("%d bytes more of anonymous memory, want %d", got, asked)
 	}
 }

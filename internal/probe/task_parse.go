@@ -173,7 +173,7 @@ func (t *Task) step(f []string) bool {
 			return false
 		}
 		r := t.Steps[known]
-		if !r.end(f[4:]) {
+		if !r.end(f[4:]) || r.Begin <= 0 || r.Begin > at {
 			return false
 		}
 		r.End = at

@@ -71,7 +71,7 @@ func TestParseTask(t *testing.T) {
 	}
 	for _, change := range [][2]string{
 		{"step 0 end", "step 1 end"}, {"step 0 end", "step 0 begin"}, {"status 137", "status 256"}, {"status 137", "status x"},
-		{"errno 0", "errno"}, {"switches 4 5", "switches 4"}, {"rss 3", "rss -3"}, {"mark 00", "mark 0"}, {"mark 00", "mark xx"}, {"main", "brain"}, {"ready 10", "ready 0"},
+		{"errno 0", "errno"}, {"switches 4 5", "switches 4"}, {"rss 3", "rss -3"}, {"spawn 7", "spawn 0"}, {"spawn 7", "spawn 10"}, {"mark 00", "mark 0"}, {"mark 00", "mark xx"}, {"main", "brain"}, {"ready 10", "ready 0"},
 		{"ready 10", "binary 00"}, {"ready 10", "done 10"}, {"ready 10", "step 0 end 9 status 0"}, {"ready 10", "what"}, {"step 0 begin", "step 64 begin"},
 	} {
 		if got, err := ParseTask([]byte(strings.Replace(whole, change[0], change[1], 1)), "w"); !errors.Is(err, ErrTaskLine) {

@@ -10,13 +10,14 @@ struct args {
 	const char *word;
 	int status;
 	int stay, ignore, report, echo;
+	i64 touch; /* bytes */
 };
 
 static struct out out;
 
 static void parse(struct args *a, char **argv) {
 	if (!argv[0] || !argv[0][0] || text_len(argv[0]) > 128)
-		complain(STATUS_USAGE, "usage: payload WORD [--exit N] [--stay] [--on-term exit|ignore] [--report] [--echo]", 0);
+		complain(STATUS_USAGE, "usage: payload WORD [--exit N] [--stay] [--on-term exit|ignore] [--report] [--touch BYTES] [--echo]", 0);
 	a->word = *argv++;
 	for (; *argv; argv++) {
 		if (text_eq(*argv, "--stay")) {
@@ -29,6 +30,10 @@ static void parse(struct args *a, char **argv) {
 			a->ignore = text_eq(*++argv, "ignore");
 			if (!a->ignore && !text_eq(*argv, "exit"))
 				complain(STATUS_USAGE, "payload: --on-term takes exit or ignore", 0);
+		} else if (text_eq(*argv, "--touch") && argv[1]) {
+			a->touch = text_num(*++argv, 1LL << 46);
+			if (a->touch < 0)
+				complain(STATUS_USAGE, "payload: --touch takes a number of bytes", 0);
 		} else if (text_eq(*argv, "--exit") && argv[1]) {
 			i64 n = text_num(*++argv, 255);
 			if (n < 0)
@@ -79,6 +84,22 @@ static void wait_term(int ignore) {
 	}
 }
 
+/* touch takes memory and writes to each page of it, and keeps it. In small
+ * pages: else the kernel may give more than was asked for. */
+static void touch(i64 bytes) {
+	volatile u8 *p = sys_anonymous((usize)bytes);
+	if (failed_at((void *)p))
+		complain(STATUS_SYSTEM, "payload: taking memory", failed_at((void *)p));
+	/* A kernel that knows no huge pages says EINVAL, and gives none. */
+	sys_madvise((void *)p, (usize)bytes, PROBE_MADV_NOHUGEPAGE);
+	for (i64 at = 0; at < bytes; at += PROBE_PAGE)
+		p[at] = 1;
+	out_text(&out, "plimsoll touched ");
+	out_num(&out, now());
+	out_text(&out, "\n");
+	say();
+}
+
 /* echo answers each line of stdin with a stamp, until its end. */
 static void echo(void) {
 	char in[512];
@@ -118,6 +139,8 @@ void verb_payload(i64 start, char **argv) {
 		report(&out);
 		say();
 	}
+	if (a.touch)
+		touch(a.touch);
 	if (a.echo)
 		echo();
 	else if (a.stay)

@@ -170,6 +170,17 @@ static inline long sys_sigprocmask(int how, const sigset *set) {
 static inline long sys_sigtimedwait(const sigset *set, const struct __kernel_timespec *t) {
 	return SYS(rt_sigtimedwait, set, NULL, t, sizeof(sigset), 0, 0);
 }
+#define PROBE_PROT_RW 3
+#define PROBE_MAP_PRIVATE_ANONYMOUS 0x22
+#define PROBE_MADV_NOHUGEPAGE 15
+#define PROBE_PAGE 4096
+/* sys_anonymous gives zeroed memory of our own, or -errno as a pointer; see failed_at. */
+static inline void *sys_anonymous(usize n) {
+	return (void *)SYS(mmap, NULL, n, PROBE_PROT_RW, PROBE_MAP_PRIVATE_ANONYMOUS, -1, 0);
+}
+static inline long failed_at(const void *p) { return (long)p < 0 && (long)p > -4096 ? (long)p : 0; }
+static inline long sys_munmap(void *p, usize n) { return SYS(munmap, p, n, 0, 0, 0, 0); }
+static inline long sys_madvise(void *p, usize n, int advice) { return SYS(madvise, p, n, advice, 0, 0, 0); }
 static inline long sys_getrandom(void *p, usize n) { return SYS(getrandom, p, n, 0, 0, 0, 0); }
 static inline long sys_socket(int family, int type) { return SYS(socket, family, type, 0, 0, 0, 0); }
 static inline long sys_connect(int fd, const void *at, usize n) { return SYS(connect, fd, at, n, 0, 0, 0); }

@@ -33,9 +33,6 @@ func kernel() string {
 	return "Linux " + unix.ByteSliceToString(u.Release[:])
 }
 
-// imageLevels are the images that every baseline can use.
-var imageLevels = []string{"payload", "busybox"}
-
 func usable(names ...string) []engine.Level {
 	var ls []engine.Level
 	for _, n := range names {
@@ -62,10 +59,19 @@ func env(task engine.Task) []string {
 // environment is any baseline, ready for trials.
 type environment struct {
 	*clirun.Base
-	// command makes the command of a trial and what undoes its preparation.
-	command func(task engine.Task) (probe.Command, func() error, error)
+	// prepare makes what a container needs.
+	prepare func(task engine.Task) (*container, error)
 	// close undoes what the baseline's own Open made; nil where that is nothing.
 	close func() error
+}
+
+// container is what was prepared for one.
+type container struct {
+	cmd  probe.Command
+	undo func() error
+	// exec makes the command of one more program beside the payload; nil where
+	// there is none.
+	exec func(task engine.Task) (probe.Command, error)
 }
 
 // Close is documented in engine.Environment.
@@ -83,7 +89,7 @@ func open(ctx context.Context, kit *engine.Kit, spec engine.Spec, e *environment
 	if err != nil {
 		return nil, closeAfter(ctx, e, err)
 	}
-	e.AddFacts(map[string]string{"version": kernel(), "pid": payload.Report["pid"], "cgroup": wrap.Version()})
+	e.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": kernel(), "pid": payload.Report["pid"], "cgroup": wrap.Version()})
 	return e, nil
 }
 
@@ -94,33 +100,69 @@ func closeAfter(ctx context.Context, e engine.Environment, err error) error {
 	return err
 }
 
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	cmd, undo, err := e.command(task)
-	if err != nil {
-		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
-	}
+func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 	p := clirun.Attached(task, cmd)
 	p.NoClient = true
 	p.OOM = e.Group.OOMWatch()
-	res, err := e.Base.Run(ctx, p)
-	if uerr := undo(); uerr != nil && err == nil && res.Failure == nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: uerr.Error()}
+	return p
+}
+
+// Run is documented in engine.Environment.
+func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	c, err := e.prepare(task)
+	if err != nil {
+		return clirun.Refused(err), nil
+	}
+	res, err := e.Base.Run(ctx, e.plan(task, c.cmd))
+	if uerr := c.undo(); err == nil {
+		unclean(&res, uerr)
 	}
 	return res, err
 }
 
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	cmd, undo, err := e.command(task)
+// unclean adds to a result that its preparation could not be undone.
+func unclean(res *engine.Result, err error) {
+	if err != nil && res.Failure == nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
+}
+
+// Hold is documented in engine.Holder.
+func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
+	c, err := e.prepare(task)
 	if err != nil {
 		return nil, err
 	}
-	xs, err := e.Exchange(ctx, task, cmd, rounds)
-	if uerr := undo(); uerr != nil && err == nil {
-		err = uerr
+	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.plan(task, c.cmd), Place: e.place,
+		After: func(_ context.Context, res *engine.Result) { unclean(res, c.undo()) }})
+	if err != nil {
+		return nil, err
 	}
-	return xs, err
+	if c.exec == nil {
+		return h, nil
+	}
+	return h.WithExec(func(task engine.Task) (clirun.Plan, error) {
+		cmd, err := c.exec(task)
+		return e.plan(task, cmd), err
+	}), nil
+}
+
+func (e *environment) place(ctx context.Context, pid int) engine.Place {
+	p := clirun.HostPlace(ctx, pid)
+	if e.Facts()["network"] == "none" {
+		p.Address, p.NoAddress = "", "its network namespace is empty"
+	}
+	return p
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	c, err := e.prepare(task)
+	if err != nil {
+		return nil, err
+	}
+	xs, err := e.Exchange(ctx, task, c.cmd, rounds)
+	return xs, errors.Join(err, c.undo())
 }
 
 func nothing() error { return nil }

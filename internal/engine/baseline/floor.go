@@ -2,10 +2,13 @@ package baseline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -23,14 +26,14 @@ type Floor struct{}
 func (Floor) Info() engine.Info {
 	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Levels: map[string][]string{
 		engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
-		engine.Storage: {"overlay"}, engine.Image: imageLevels}}
+		engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
 }
 
 // Detect is documented in engine.Engine.
 func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Usable: true, Version: kernel(), Where: "clone3(2), overlay, pivot_root(2)",
 		Levels: map[string][]engine.Level{engine.Network: usable("none", "host"),
-			engine.Storage: usable("overlay"), engine.Image: usable(imageLevels...)}}
+			engine.Storage: usable("overlay"), engine.Image: usable(engine.ImageLevels()...)}}
 	rootless := engine.Level{Name: "yes", Usable: true}
 	if kit.Root {
 		rootless.Usable = false
@@ -84,19 +87,55 @@ func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (eng
 		facts["rootless"] = "yes"
 	}
 	b.AddFacts(facts)
-	e := &environment{Base: b, command: func(task engine.Task) (probe.Command, func() error, error) {
+	e := &environment{Base: b, prepare: func(task engine.Task) (*container, error) {
+		if len(task.Mounts) > 0 {
+			return nil, clirun.Unsupported("the floor mounts an overlay and /proc, and nothing else")
+		}
+		if task.Beside != nil && own {
+			return nil, clirun.Unsupported("the floor makes an empty network namespace for each container and joins none")
+		}
 		dir := filepath.Join(kit.Dir, "floor-"+task.Name)
 		fl := &probe.Floor{Lower: lower, UserNS: !kit.Root, NetNS: own,
 			Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work"), Merged: filepath.Join(dir, "merged")}
 		undo := func() error { return removeTree(dir) }
 		for _, d := range []string{fl.Upper, fl.Work, fl.Merged} {
 			if err := os.MkdirAll(d, 0o755); err != nil {
-				return probe.Command{}, undo, fmt.Errorf("making the overlay's directories: %w", err)
+				return nil, errors.Join(fmt.Errorf("making the overlay's directories: %w", err), undo())
 			}
 		}
-		return probe.Command{Argv: task.Argv, Env: env(task), Dir: "/", Floor: fl}, undo, nil
+		if kit.Root { // nobody else may
+			if err := makeDevices(filepath.Join(fl.Upper, "dev")); err != nil {
+				return nil, errors.Join(err, undo())
+			}
+		}
+		return &container{cmd: probe.Command{Argv: task.Argv, Env: env(task), Dir: "/", Floor: fl}, undo: undo}, nil
 	}}
 	return open(ctx, kit, spec, e)
+}
+
+// devices are what programs expect in /dev, by their numbers, see devices.txt of
+// the kernel's documentation.
+var devices = []struct {
+	name         string
+	major, minor uint32
+}{{"null", 1, 3}, {"zero", 1, 5}, {"full", 1, 7}, {"random", 1, 8}, {"urandom", 1, 9}}
+
+// makeDevices puts them into an upper layer's /dev, before the trial: what a
+// floor does in it stays the least that can be done.
+func makeDevices(dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("making the floor's devices: %w", err)
+	}
+	for _, d := range devices {
+		path := filepath.Join(dir, d.name)
+		if err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(d.major, d.minor))); err != nil {
+			return fmt.Errorf("making %s: %w", path, err)
+		}
+		if err := os.Chmod(path, 0o666); err != nil { //nolint:gosec // as everywhere; Mknod is subject to the umask
+			return err
+		}
+	}
+	return nil
 }
 
 // removeTree removes the overlay's directories. The kernel leaves one of mode

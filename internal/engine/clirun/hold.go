@@ -30,8 +30,8 @@ type Holding struct {
 	// the payload's where it is found among the host's processes, else 0.
 	// nil: on the host's network, held by us.
 	Place func(ctx context.Context, pid int) engine.Place
-	// After, where given, is called when all is over, with what came of it: to
-	// clear away what a failure left, and what was made for the container. It
+	// After, where given, is called once, when all is over or Hold has failed,
+	// with what came of it: to clear away what a failure left, and what was made for the container. It
 	// may add a failure.
 	After func(ctx context.Context, res *engine.Result)
 }
@@ -63,8 +63,14 @@ func BySignals(stop *engine.Stop) []Step {
 // *engine.Error, or ctx's.
 func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	name := h.Plan.Task.Name
+	early := func(err error) (*Held, error) {
+		if h.After != nil {
+			h.After(context.WithoutCancel(ctx), &engine.Result{})
+		}
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("holding %s: %w", name, err)
+		return early(fmt.Errorf("holding %s: %w", name, err))
 	}
 	if h.Plan.OOM == nil {
 		h.Plan.OOM = wrap.HostOOMWatch()
@@ -74,11 +80,11 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	}
 	l, err := b.pool.take(ctx)
 	if err != nil {
-		return nil, err
+		return early(err)
 	}
 	job, err := l.Hold(h.Plan.Job())
 	if err != nil {
-		return nil, &engine.Error{Class: record.HarnessError, Text: broken("holding "+name, err, b.pool.drop(l)).Failure.Text}
+		return early(&engine.Error{Class: record.HarnessError, Text: broken("holding "+name, err, b.pool.drop(l)).Failure.Text})
 	}
 	held := &Held{base: b, how: h, launcher: l, job: job}
 	if err := held.await(ctx); err != nil {
@@ -215,13 +221,4 @@ func (h *Held) over(ctx context.Context, job *probe.JobResult, err error) {
 	if h.how.After != nil {
 		h.how.After(context.WithoutCancel(ctx), &h.res)
 	}
-}
-
-// Exec runs a plan for a program in a container that is held already.
-func (b *Base) Exec(ctx context.Context, p Plan) (engine.Result, error) {
-	res, err := b.Run(ctx, p)
-	for _, e := range []record.Event{record.Created, record.Start, record.Started, record.Removed} {
-		delete(res.Events, e)
-	}
-	return res, err
 }

@@ -175,10 +175,33 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 		c.Lacks = append(c.Lacks, study.Lack(l))
 	}
 	for _, x := range workload.Catalogue() {
-		c.Workloads = append(c.Workloads, study.WorkloadInfo{
-			Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached,
-			NeedsStore: x.Pulls(), Metrics: x.Metrics,
-		})
+		c.Workloads = append(c.Workloads, workloadInfo(x))
+	}
+	c.Read = func(path string, data []byte) (study.WorkloadInfo, error) {
+		x, err := workload.Read(path, data)
+		if err != nil {
+			return study.WorkloadInfo{}, err
+		}
+		info := workloadInfo(x)
+		info.Source = x.Source
+		return info, nil
 	}
 	return c
+}
+
+// workloadInfo is what a study must know of a workload.
+func workloadInfo(x workload.Workload) study.WorkloadInfo {
+	info := study.WorkloadInfo{
+		Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached,
+		NeedsStore: x.Pulls(), Metrics: x.Metrics, MetricsOf: x.MetricsOf, Small: x.Small,
+		Numbers: map[string]study.Numbers{},
+		Needs: func(params map[string]string) study.Needs {
+			n := x.NeedsOf(params)
+			return study.Needs{Network: n.Network, Detached: n.Detached, Root: n.Root}
+		},
+	}
+	for name, r := range x.Numbers {
+		info.Numbers[name] = study.Numbers(r)
+	}
+	return info
 }

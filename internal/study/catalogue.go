@@ -1,10 +1,13 @@
 package study
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/yamlfile"
 )
 
 // DefaultLevel stands for "as the engine does when not told".
@@ -21,6 +24,8 @@ type Catalogue struct {
 	Rules []Rule
 	// Lacks are levels that engines have and their adapters do not.
 	Lacks []Lack
+	// Read reads a workload's file; nil refuses files. Its error is an *Errors.
+	Read func(path string, data []byte) (WorkloadInfo, error)
 }
 
 // Lack is what an engine could do and its adapter here cannot: a study may
@@ -65,6 +70,60 @@ type WorkloadInfo struct {
 	NeedsStore bool
 	// Metrics are those that the workload itself reports.
 	Metrics []record.Metric
+	// Numbers are the parameters that take any other whole number of a range too.
+	Numbers map[string]Numbers
+	// Small are the levels of a small trial; the other parameters have their default.
+	Small map[string]string
+	// Needs and MetricsOf, where given, are for one choice of all parameters.
+	Needs     func(params map[string]string) Needs
+	MetricsOf func(params map[string]string) []record.Metric
+	// Source is the text of the file of a workload that is not the catalogue's.
+	Source string
+
+	path string
+}
+
+// Numbers is a range of whole numbers, both ends included.
+type Numbers struct{ Min, Max int64 }
+
+// Needs are what a workload needs of an environment.
+type Needs struct {
+	Network  bool // its containers must reach each other
+	Detached bool // the engine must hold containers by itself
+	Root     bool // the containers must be run by root
+}
+
+// takes says whether a parameter can have this level.
+func (w *WorkloadInfo) takes(parameter, level string) bool {
+	if slices.Contains(w.Parameters[parameter], level) {
+		return true
+	}
+	r, ok := w.Numbers[parameter]
+	n, err := strconv.ParseInt(level, 10, 64)
+	return ok && err == nil && strconv.FormatInt(n, 10) == level && r.Min <= n && n <= r.Max
+}
+
+// describe says which levels a parameter can have.
+func (w *WorkloadInfo) describe(parameter string) string {
+	out := yamlfile.OneOf(w.Parameters[parameter])
+	if r, ok := w.Numbers[parameter]; ok {
+		out += fmt.Sprintf(", or a whole number from %d to %d", r.Min, r.Max)
+	}
+	return out
+}
+
+func (w *WorkloadInfo) needs(params map[string]string) Needs {
+	if w.Needs != nil {
+		return w.Needs(params)
+	}
+	return Needs{Detached: w.NeedsDetached}
+}
+
+func (w *WorkloadInfo) metrics(params map[string]string) []record.Metric {
+	if w.MetricsOf != nil {
+		return w.MetricsOf(params)
+	}
+	return w.Metrics
 }
 
 // Rule forbids the combinations for which all of When holds.
@@ -89,6 +148,16 @@ func (c *Catalogue) engine(name string) *EngineInfo {
 		}
 	}
 	return nil
+}
+
+// with gives the catalogue with the workloads of a study's own files.
+func (c *Catalogue) with(own []WorkloadInfo) *Catalogue {
+	if len(own) == 0 {
+		return c
+	}
+	out := *c
+	out.Workloads = append(slices.Clip(c.Workloads), own...)
+	return &out
 }
 
 func (c *Catalogue) workload(name string) *WorkloadInfo {

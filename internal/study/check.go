@@ -16,10 +16,12 @@ import (
 type checker struct {
 	*yamlfile.Problems
 	cat *Catalogue
+	src Source
+	own []WorkloadInfo // from files
 }
 
-func check(doc *document, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
-	c := &checker{p, cat}
+func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
+	c := &checker{Problems: p, cat: cat, src: src}
 	s := &Study{
 		Name: doc.Name.Text, Title: doc.Title.Text, Description: doc.Description.Text,
 		Protocol: c.protocol(doc.Protocol), Sort: doc.Sort.Text, at: top,
@@ -28,6 +30,7 @@ func check(doc *document, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos
 	for _, w := range doc.Workloads {
 		s.Workloads = append(s.Workloads, c.workload(w))
 	}
+	s.own = c.own
 	c.twice(doc.Workloads)
 	s.Common = c.common(doc.Common)
 	s.Baselines = c.baselines(doc)
@@ -47,7 +50,7 @@ func check(doc *document, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos
 			c.Add(d.Valid.At, fmt.Sprintf("valid is %d", d.Valid.N), fmt.Sprintf("at most the %d combinations", d.Combinations.N))
 		}
 	}
-	metrics := cat.metrics()
+	metrics := c.cat.metrics()
 	for _, m := range append(slices.Clip(doc.Metrics), doc.Sort) {
 		if m.At.Given() && !slices.Contains(metrics, m.Text) {
 			c.Unknown(m.At, "metric", m.Text, metrics)
@@ -90,6 +93,8 @@ func (c *checker) protocol(d protocol) record.Protocol {
 	put(&p.Delta, d.Delta.Fraction, d.Delta.At.Given())
 	put(&p.CPUs, d.Limits.CPUs.N, d.Limits.CPUs.At.Given())
 	put(&p.MemoryBytes, d.Limits.Memory.Bytes, d.Limits.Memory.At.Given())
+	put(&p.SmallSizes, d.Small.On, d.Small.At.Given())
+	put(&p.CollectHz, d.Collect.hz, d.Collect.at.Given())
 	if p.PauseNS > int64(time.Hour) {
 		c.Add(d.Pause.At, fmt.Sprintf("pause is %s", time.Duration(p.PauseNS)), "at most 1h")
 	}
@@ -100,14 +105,11 @@ func (c *checker) protocol(d protocol) record.Protocol {
 }
 
 func (c *checker) workload(w workload) Workload {
-	out := Workload{Name: w.Name.Text}
-	info := c.cat.workload(w.Name.Text)
+	info := c.named(w)
 	if info == nil {
-		if w.Name.At.Given() {
-			c.Unknown(w.Name.At, "workload", w.Name.Text, c.cat.workloadNames())
-		}
-		return out
+		return Workload{Name: w.Name.Text}
 	}
+	out := Workload{Name: info.Name}
 	names := keys(info.Parameters)
 	for _, a := range w.Parameters {
 		valid, ok := info.Parameters[a.Key.Text]
@@ -120,13 +122,67 @@ func (c *checker) workload(w workload) Workload {
 			continue
 		}
 		for _, l := range a.Levels.List {
-			if !slices.Contains(valid, l.Text) {
-				c.Unknown(l.At, a.Key.Text, l.Text, valid)
+			if !info.takes(a.Key.Text, l.Text) {
+				e := c.Add(l.At, fmt.Sprintf("unknown %s %s", a.Key.Text, yamlfile.Quote(l.Text)), info.describe(a.Key.Text))
+				e.Suggestion = yamlfile.Nearest(l.Text, valid)
 			}
 		}
 		out.Parameters = append(out.Parameters, axisOf(a))
 	}
 	return out
+}
+
+// named finds the workload that an entry names, in the catalogue or in a file;
+// nil where there is none, which has been said.
+func (c *checker) named(w workload) *WorkloadInfo {
+	file := w.File.Word
+	if w.Name.file {
+		file = w.Name.Word
+	}
+	switch {
+	case w.Name.At.Given() && w.File.At.Given():
+		c.Add(w.File.At, "a workload has both name and file", "one of them")
+		return nil
+	case file.At.Given():
+		return c.fromFile(file)
+	case !w.Name.At.Given():
+		if !w.Name.tried && !w.File.tried {
+			c.Add(w.at, "a workload has neither name nor file", "name: … or file: ./….yaml")
+		}
+		return nil
+	}
+	info := c.cat.workload(w.Name.Text)
+	if info == nil {
+		c.Unknown(w.Name.At, "workload", w.Name.Text, c.cat.workloadNames())
+	}
+	return info
+}
+
+// fromFile reads a workload's file. As what a study extends, it must lie in
+// the folder of the study that was asked for, or below it.
+func (c *checker) fromFile(ref yamlfile.Word) *WorkloadInfo {
+	const expected = "a workload's .yaml file in this study's folder"
+	src, ok := c.src.beside(ref, c.Problems, "the workload", expected)
+	if !ok {
+		return nil
+	}
+	if c.cat.Read == nil {
+		c.Add(ref.At, "workloads from files can't be read here", "a workload of the catalogue")
+		return nil
+	}
+	info, err := c.cat.Read(src.Path, src.Data)
+	if err != nil {
+		c.Join(err)
+		return nil
+	}
+	if c.cat.workload(info.Name) != nil {
+		c.Add(ref.At, fmt.Sprintf("the file's workload is called %s, as another is", info.Name), "a name of its own, in the file and as the file's name")
+		return nil
+	}
+	info.path = src.Path
+	c.own = append(c.own, info)
+	c.cat = c.cat.with([]WorkloadInfo{info})
+	return c.cat.workload(info.Name)
 }
 
 // twice refuses a workload that is listed twice with overlapping parameters:

@@ -34,6 +34,8 @@ type protocol struct {
 	TrialLimit yamlfile.Duration `key:"trial-limit" jsonschema_description:"Time limit of one trial, from 1ms to 24h. Default: 30s."`
 	Delta      yamlfile.Percent  `key:"delta" jsonschema_description:"The smallest difference that matters, such as 1%, which is the default."`
 	Limits     limits            `key:"limits" jsonschema_description:"Limits on every container alike."`
+	Small      yamlfile.Flag     `key:"small" jsonschema_description:"Every workload runs at its small levels, but for the parameters that the study names. Default: false."`
+	Collect    rate              `key:"collect" jsonschema_description:"How often the machine is sampled during a trial, from 1Hz to 100Hz, or off, or auto, which is the default: 10Hz for workloads from files, nothing while a life cycle is timed."`
 }
 
 type limits struct {
@@ -43,7 +45,8 @@ type limits struct {
 
 type workload struct {
 	at         yamlfile.Pos
-	Name       yamlfile.Name     `key:"name" jsonschema:"required" jsonschema_description:"A workload of the catalogue."`
+	Name       nameOrFile        `key:"name" jsonschema_description:"A workload of the catalogue."`
+	File       filePath          `key:"file" jsonschema_description:"The file of a workload, in this study's folder or below it."`
 	Parameters yamlfile.Settings `key:"parameters" jsonschema_description:"Parameters and their values: every combination is a workload of its own."`
 }
 

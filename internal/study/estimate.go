@@ -1,6 +1,9 @@
 package study
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // TypicalTrial is taken for an environment of which no time is known.
 const TypicalTrial = time.Second
@@ -20,6 +23,10 @@ func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 		}
 		if !ok {
 			t = TypicalTrial
+		}
+		// By convention, this parameter of a workload is how long it runs.
+		if s, err := strconv.Atoi(p.Workloads[c.Workload].Params["seconds"]); err == nil {
+			t += time.Duration(s) * time.Second
 		}
 		block += float64(t) + float64(p.Protocol.PauseNS)
 	}

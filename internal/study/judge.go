@@ -121,9 +121,19 @@ func (j *judge) lack(engine, factor, level string) *Lack {
 }
 
 // cell judges a workload in an environment that runs.
-func (j *judge) cell(c *combination, w *WorkloadInfo) verdict {
-	if w.NeedsDetached && !c.engine.Detached {
-		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine that can stop a container, and %s has no such step.", w.Name, c.engine.Name)}
+func (j *judge) cell(c *combination, w *WorkloadInfo, params map[string]string) verdict {
+	impossible := func(format string, a ...any) verdict {
+		return verdict{kind: Impossible, reason: fmt.Sprintf(format, a...)}
+	}
+	needs := w.needs(params)
+	if needs.Detached && !c.engine.Detached {
+		return impossible("%s needs an engine that holds containers by itself, and %s does not.", w.Name, c.engine.Name)
+	}
+	if i := slices.Index(j.cat.Factors, "network"); needs.Network && i >= 0 && c.level(i) == "none" {
+		return impossible("%s needs a network between its containers, and network none has none.", w.Name)
+	}
+	if i := slices.Index(j.cat.Factors, "rootless"); needs.Root && i >= 0 && c.level(i) == "yes" {
+		return impossible("%s needs containers of root, and these are rootless.", w.Name)
 	}
 	if w.NeedsStore && c.engine.Baseline {
 		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine with an image store, and %s is a baseline.", w.Name, c.engine.Name)}

@@ -73,6 +73,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 		},
 		Protocol: s.Protocol,
 	}
+	cat = cat.with(s.own)
 	p.Protocol.Algorithm = Algorithm
 	if p.Protocol.Seed == 0 {
 		p.Protocol.Seed = draw(opts.Seed)
@@ -173,11 +174,15 @@ func (p *Plan) addWorkloads(s *Study, cat *Catalogue) {
 			params := map[string]string{}
 			for name, known := range info.Parameters {
 				params[name] = known[0]
+				if small, ok := info.Small[name]; ok && s.Protocol.SmallSizes {
+					params[name] = small
+				}
 			}
 			for j, l := range levels {
 				params[w.Parameters[j].Name] = l
 			}
-			rw := record.Workload{ID: workloadID(w, info, params), Name: w.Name, Title: info.Title, Metrics: info.Metrics}
+			rw := record.Workload{ID: workloadID(w, info, params), Name: w.Name, Title: info.Title, Metrics: info.metrics(params)}
+			rw.File, rw.Source = info.path, info.Source
 			if len(params) > 0 {
 				rw.Params = params
 			}
@@ -204,7 +209,7 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 	}
 	p.Environments = append(p.Environments, e)
 	for w := range p.Workloads {
-		if v := j.cell(c, cat.workload(p.Workloads[w].Name)); v.kind != "" {
+		if v := j.cell(c, cat.workload(p.Workloads[w].Name), p.Workloads[w].Params); v.kind != "" {
 			x.Workload = p.Workloads[w].ID
 			p.Excluded = append(p.Excluded, v.of(x))
 			continue

@@ -22,7 +22,7 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 	if doc == nil {
 		return nil, p.Err()
 	}
-	s := check(doc, cat, p, yamlfile.Pos{Path: src.Path, Line: 1, Column: 1})
+	s := check(doc, src, cat, p, yamlfile.Pos{Path: src.Path, Line: 1, Column: 1})
 	if p.Any() {
 		return nil, p.Err()
 	}
@@ -104,6 +104,8 @@ func overlay(base, over *document) *document {
 	put(&a.Cache, b.Cache, b.Cache.At.Given())
 	put(&a.TrialLimit, b.TrialLimit, b.TrialLimit.At.Given())
 	put(&a.Delta, b.Delta, b.Delta.At.Given())
+	put(&a.Small, b.Small, b.Small.At.Given())
+	put(&a.Collect, b.Collect, b.Collect.at.Given())
 	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.At.Given())
 	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.At.Given())
 	return &out

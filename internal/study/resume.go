@@ -91,6 +91,7 @@ func (p *Plan) Digest() string {
 	type workload struct {
 		ID, Name string
 		Params   map[string]string
+		Source   string `json:",omitempty"`
 	}
 	var d struct {
 		Protocol     record.Protocol
@@ -104,7 +105,7 @@ func (p *Plan) Digest() string {
 		d.Environments = append(d.Environments, env{e.ID, e.Engine, e.Levels})
 	}
 	for _, w := range p.Workloads {
-		d.Workloads = append(d.Workloads, workload{w.ID, w.Name, w.Params})
+		d.Workloads = append(d.Workloads, workload{w.ID, w.Name, w.Params, w.Source})
 	}
 	d.Cells = p.Cells
 	// Encoding plain maps, strings and numbers can't fail, and sorts the maps.

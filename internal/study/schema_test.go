@@ -53,6 +53,10 @@ func generate(t *testing.T) []byte {
 		reflect.TypeFor[yamlfile.Words]():    levels,
 		reflect.TypeFor[yamlfile.Axes]():     free,
 		reflect.TypeFor[yamlfile.Settings](): settings,
+		reflect.TypeFor[yamlfile.Flag]():     func() *jsonschema.Schema { return &jsonschema.Schema{Type: "boolean"} },
+		reflect.TypeFor[rate]():              func() *jsonschema.Schema { return pattern(ratePattern) },
+		reflect.TypeFor[filePath]():          func() *jsonschema.Schema { return pattern(pathPattern) },
+		reflect.TypeFor[nameOrFile]():        nameSchema,
 		reflect.TypeFor[yamlfile.Count]():    func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} },
 		reflect.TypeFor[yamlfile.Duration](): func() *jsonschema.Schema { return pattern(yamlfile.DurationPattern) },
 		reflect.TypeFor[yamlfile.Size]():     func() *jsonschema.Schema { return pattern(yamlfile.SizePattern) },
@@ -93,9 +97,14 @@ func generate(t *testing.T) []byte {
 		l.Description = "Level of the factor " + f + ", or a list."
 		env.Properties.Set(f, l)
 	}
-	for def, what := range map[string]string{"environment": "An engine by its name, or a matrix.", "workload": "A workload by its name, or with parameters."} {
+	for def, what := range map[string]string{"environment": "An engine by its name, or a matrix.", "workload": "A workload by its name or its file, or with parameters."} {
 		full := s.Definitions[def]
-		s.Definitions[def] = &jsonschema.Schema{Description: what, OneOf: []*jsonschema.Schema{nameSchema(), full}}
+		forms := []*jsonschema.Schema{nameSchema(), full}
+		if def == "workload" {
+			full.OneOf = []*jsonschema.Schema{{Required: []string{"name"}}, {Required: []string{"file"}}}
+			forms = []*jsonschema.Schema{{AnyOf: []*jsonschema.Schema{nameSchema(), pattern(pathPattern)}}, full}
+		}
+		s.Definitions[def] = &jsonschema.Schema{Description: what, OneOf: forms}
 	}
 	// Common and exclusions know the same factors as environments.
 	one := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}

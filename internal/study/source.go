@@ -108,15 +108,30 @@ func (s *Source) parent(ref yamlfile.Text, p *yamlfile.Problems) (Source, bool) 
 		return src, err == nil
 	}
 	const expected = "a bundled study's name, or a .yaml file in this study's folder"
-	switch {
-	case s.dir == "":
+	if s.dir == "" {
 		p.Add(ref.At, fmt.Sprintf("extends is %s, but this study is no file in a folder", yamlfile.Quote(ref.Text)), "a bundled study's name")
 		return Source{}, false
-	case !yamlfile.IsPath(path.Base(ref.Text)) || !filepath.IsLocal(filepath.FromSlash(ref.Text)):
-		p.Add(ref.At, "extends is "+yamlfile.Quote(ref.Text), expected)
+	}
+	return s.beside(ref.Word, p, "extends", expected)
+}
+
+// beside reads a file that a study refers to, by its path from the folder of
+// the file with the reference. It must lie in the folder of the study that was
+// asked for, or below; symbolic links don't lead out of it.
+func (s *Source) beside(ref yamlfile.Word, p *yamlfile.Problems, what, expected string) (Source, bool) {
+	dir := path.Dir(filepath.ToSlash(s.file))
+	if from, err := filepath.Rel(s.dir, filepath.Dir(ref.At.Path)); err == nil {
+		dir = filepath.ToSlash(from) // the reference stands in a study that this one extends
+	}
+	rel := path.Join(dir, ref.Text)
+	switch {
+	case s.dir == "":
+		p.Add(ref.At, fmt.Sprintf("%s is %s, but this study is no file in a folder", what, yamlfile.Quote(ref.Text)), expected)
+		return Source{}, false
+	case !yamlfile.IsPath(path.Base(ref.Text)) || path.IsAbs(ref.Text) || !filepath.IsLocal(filepath.FromSlash(rel)):
+		p.Add(ref.At, what+" is "+yamlfile.Quote(ref.Text), expected)
 		return Source{}, false
 	}
-	rel := path.Join(path.Dir(filepath.ToSlash(s.file)), ref.Text)
 	data, err := readIn(s.dir, rel)
 	if err != nil {
 		p.Add(ref.At, fmt.Sprintf("can't read %s: %s", yamlfile.Quote(ref.Text), reason(err)), expected)

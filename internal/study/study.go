@@ -24,6 +24,8 @@ type Study struct {
 	Metrics   []string
 	Sort      string
 
+	own []WorkloadInfo // the workloads of files
+
 	at yamlfile.Pos // of the environments, for what is found only when planning
 }
 

@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,6 +106,23 @@ func (p *Problems) Unknown(at Pos, kind, word string, valid []string) {
 	}
 	e := p.Add(at, fmt.Sprintf("unknown %s %s", kind, Quote(word)), OneOf(valid))
 	e.Suggestion = Nearest(word, valid)
+}
+
+// Join adds the errors of another file that was read on the way.
+func (p *Problems) Join(err error) {
+	var es *Errors
+	if !errors.As(err, &es) {
+		p.Add(Pos{}, err.Error(), "")
+		return
+	}
+	for _, e := range es.List {
+		if len(p.list) >= MaxErrors {
+			p.more++
+			continue
+		}
+		p.list = append(p.list, e)
+	}
+	p.more += es.More
 }
 
 // Any says whether something is wrong.

@@ -2,12 +2,12 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"time"
 
 	"plimsoll/internal/analyze"
@@ -134,6 +134,9 @@ func (a *ramp) goUp(ctx context.Context) *record.Failure {
 		end := a.now()
 		a.held = append(a.held, h)
 		if f := a.check(ctx, h); f != nil {
+			if n > 0 && over(h) { // the one too many
+				return a.limit(a.died(ctx), nil)
+			}
 			return f
 		}
 		// The container's own stamps come when it ends; until then ours stand in.
@@ -146,13 +149,10 @@ func (a *ramp) goUp(ctx context.Context) *record.Failure {
 }
 
 func (a *ramp) task(n int, word string) engine.Task {
-	argv := probe.PayloadArgs{Word: word, Stay: true}.Argv(probePath)
-	if a.what.TouchBytes > 0 {
-		argv = append(argv, "--touch", strconv.FormatInt(a.what.TouchBytes, 10))
-	}
 	return engine.Task{
-		Name: fmt.Sprintf("plimsoll-%s-%d-%d", a.r.rec.ID, a.seq, n),
-		Argv: argv, Limit: a.r.limit(),
+		Name:  fmt.Sprintf("plimsoll-%s-%d-%d", a.r.rec.ID, a.seq, n),
+		Argv:  probe.PayloadArgs{Word: word, Stay: true, TouchBytes: a.what.TouchBytes}.Argv(probePath),
+		Limit: a.r.limit(),
 	}
 }
 
@@ -171,20 +171,21 @@ func (a *ramp) check(ctx context.Context, h *rampHeld) *record.Failure {
 	if why := wrongMode(a.o.rec.ID, a.what, h.Place()); why != "" {
 		return &record.Failure{Class: record.Unsupported, Text: why}
 	}
-	// Only the first byte is promised: the rest of the line may be on its way.
-	for range 100 {
+	// Only the first byte is promised: the rest of the line may be on its way,
+	// and the memory is touched after it, so that a start does not contain that.
+	for wait := time.Now(); ; a.wait(ctx, 2*time.Millisecond) {
 		stdout, stderr := h.Output()
-		_, err := probe.ParsePayload(stdout, h.word)
-		if err == nil {
+		said, err := probe.ParsePayload(stdout, h.word)
+		if err == nil && (a.what.TouchBytes == 0 || a.o.virtual || said.Touched != 0) {
 			return nil
 		}
-		if a.o.virtual || over(h) || ctx.Err() != nil {
+		if err == nil {
+			err = errors.New("the payload did not say that it had touched its memory")
+		}
+		if a.o.virtual || over(h) || ctx.Err() != nil || time.Since(wait) > a.r.limit() {
 			return &record.Failure{Class: noProofClass(err), Text: noProofText(err, engine.Result{Stdout: stdout, Stderr: stderr})}
 		}
-		a.wait(ctx, 10*time.Millisecond)
 	}
-	stdout, stderr := h.Output()
-	return &record.Failure{Class: record.NoProof, Text: noProofText(probe.ErrNoProof, engine.Result{Stdout: stdout, Stderr: stderr})}
 }
 
 // wrongMode says why a container is not held as the workload asks for.

@@ -30,9 +30,10 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 	args := append([]string{verb}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+s.runID,
 		"--pull=never", "--log-driver="+logDriver, "--init=false")
-	if s.network != "" {
-		args = append(args, "--network="+s.network)
+	if network := s.networkOf(task); network != "" {
+		args = append(args, "--network="+network)
 	}
+	args = append(args, mountArgs(task)...)
 	if s.seccomp == "off" {
 		args = append(args, "--security-opt=seccomp=unconfined")
 	}
@@ -53,7 +54,7 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 
 // graceSeconds is the grace period as podman takes it: whole seconds, a part
 // of one counts as one.
-func graceSeconds(s *engine.Stop) string {
+func graceSeconds(s engine.Stop) string {
 	return strconv.Itoa(int((s.Grace + time.Second - 1) / time.Second))
 }
 
@@ -79,12 +80,12 @@ func (env *environment) steps(task engine.Task) (steps []clirun.Step, payload in
 	}
 	if task.Stop != nil {
 		steps[payload].Cmd.Background = true
-		stop := p.command("stop", "--time", graceSeconds(task.Stop), task.Name)
+		stop := p.command("stop", "--time", graceSeconds(*task.Stop), task.Name)
 		stop.Await = probe.AwaitReady
 		steps = append(steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped})
 	}
 	if env.bySteps && env.look == nil {
-		remove := p.command("rm", task.Name)
+		remove := p.command("rm", "--volumes", task.Name)
 		remove.Always = true // a payload's own exit status is no reason to keep it
 		if task.Stop != nil {
 			remove.Await = probe.AwaitContainerExit

@@ -109,7 +109,8 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
 		return err
 	}
-	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": logDriver})
+	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": logDriver,
+		engine.HeldFact: engine.HeldByEngine})
 	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)
 }
@@ -187,13 +188,16 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if f := env.impossible(task); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
 	if env.byAPI {
 		return env.runAPI(ctx, task)
 	}
 	steps, payload := env.steps(task)
 	plan := clirun.Plan{
 		Task: task, Steps: steps, Payload: payload, Patterns: patterns,
-		EngineStatus: func(n int) bool { return n >= 125 && n <= 127 },
+		EngineStatus: engineStatus,
 	}
 	if env.Group != nil {
 		plan.OOM = env.Group.OOMWatch()
@@ -225,10 +229,7 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Re
 	if err != nil {
 		return engine.Result{}, err
 	}
-	oom := wrap.HostOOMWatch()
-	if env.Group != nil {
-		oom = env.Group.OOMWatch()
-	}
+	oom := env.oom()
 	l := &restLife{r: env.rest, task: task, body: body, look: env.look}
 	res := l.run(ctx)
 	if res.Failure != nil {
@@ -247,6 +248,14 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Re
 		err = errors.Join(err, fmt.Errorf("running %s: %w", task.Name, ctx.Err()))
 	}
 	return res, err
+}
+
+// oom watches for kills for want of memory, from now on.
+func (env *environment) oom() func() bool {
+	if env.Group != nil {
+		return env.Group.OOMWatch()
+	}
+	return wrap.HostOOMWatch()
 }
 
 // Calibrate is documented in engine.Calibrator.

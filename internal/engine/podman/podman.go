@@ -54,7 +54,7 @@ func (*Engine) Info() engine.Info {
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
 			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},
 			engine.Client:   {byRun, bySteps, byAPI},
-			engine.Network:  {engine.DefaultLevel, "none", "host"},
+			engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +34,7 @@ func (p *program) removeContainer(ctx context.Context, name string) error {
 			}
 		}
 	}
+	endExecutions(name)
 	if !monitorGone(ctx, name) {
 		return fmt.Errorf("the monitor (conmon) of the container %s has not ended", name)
 	}
@@ -57,6 +60,7 @@ func (env *environment) settle(ctx context.Context, name string, res *engine.Res
 		err = fmt.Errorf("the container %s was still there after its removal had returned", name)
 		err = errors.Join(err, env.remove(ctx, name))
 	}
+	endExecutions(name)
 	if err == nil && !monitorGone(ctx, name) {
 		err = fmt.Errorf("the monitor (conmon) of the container %s had not ended %v after its removal", name, monitorLimit)
 	}
@@ -85,15 +89,41 @@ func monitorGone(ctx context.Context, name string) bool {
 // monitored says whether a conmon of this container runs: its arguments have
 // "-n NAME".
 func monitored(name string) bool {
+	return len(monitors(name, false)) > 0
+}
+
+// monitors finds the conmon processes of a container, or those of programs that
+// were executed in it.
+func monitors(name string, ofExecutions bool) []int {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	arg := []byte("\x00-n\x00" + name + "\x00")
+	var pids []int
 	for _, file := range lines {
 		line, err := os.ReadFile(file)
-		if err == nil && bytes.Contains(line, arg) {
-			return true
+		if err != nil || !bytes.Contains(line, arg) || bytes.Contains(line, []byte("\x00--exec-attach\x00")) != ofExecutions {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
 		}
 	}
-	return false
+	return pids
+}
+
+// endExecutions ends the monitors of programs that were executed by the service
+// in a container that is gone: they stay for five minutes, so that somebody may
+// ask for the status, which nobody can any more.
+func endExecutions(name string) {
+	for _, pid := range monitors(name, true) {
+		p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
+		if err != nil {
+			continue
+		}
+		if slices.Contains(monitors(name, true), pid) {
+			_ = p.Kill() // where it has not ended
+		}
+		_ = p.Release()
+	}
 }
 
 // Leftovers is documented in engine.Engine. It looks into root's store and

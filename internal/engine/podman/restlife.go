@@ -1,19 +1,17 @@
 package podman
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/moby/moby/api/pkg/stdcopy"
-
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -36,6 +34,10 @@ type restLife struct {
 	phase          string // what is being done, for messages
 	stdout, stderr *stamp.Stream
 	done           chan struct{} // closed at the end of the output
+	hangUp         func()        // ends the output; may be called twice
+	end            *ending
+	// holding: what is waited for is the first byte, and not the end.
+	holding bool
 }
 
 // waitInterval is how often the service looks whether a container has ended.
@@ -44,8 +46,6 @@ const waitInterval = time.Millisecond
 
 // run carries the life out. A container that is left is the caller's to remove.
 func (l *restLife) run(ctx context.Context) engine.Result {
-	l.res.Events = make(map[record.Event]int64, 8)
-	l.stdout, l.stderr = stamp.NewStream(l.task.OutputLimit), stamp.NewStream(l.task.OutputLimit)
 	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
 	defer cancel()
 
@@ -56,7 +56,13 @@ func (l *restLife) run(ctx context.Context) engine.Result {
 	if err != nil {
 		l.res.Failure = l.judge(ctx, err)
 	}
+	return l.over()
+}
+
+// over takes the output over.
+func (l *restLife) over() engine.Result {
 	if l.done != nil {
+		l.hangUp()
 		<-l.done
 		l.res.Stdout, l.res.Stderr = l.stdout.Kept(), l.stderr.Kept()
 		if at := l.stdout.First(); at != 0 {
@@ -70,7 +76,30 @@ func (l *restLife) run(ctx context.Context) engine.Result {
 func (l *restLife) live(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends a wait that is still under way
-	ev, path := l.res.Events, "/containers/"+l.task.Name
+	if err := l.begin(ctx, ctx); err != nil {
+		return err
+	}
+	defer l.hangUp()
+	l.watch(ctx, false)
+	if l.task.Stop != nil {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
+		if err := l.stop(ctx, *l.task.Stop); err != nil {
+			return err
+		}
+	}
+	return l.finish(ctx)
+}
+
+func (l *restLife) path() string { return "/containers/" + l.task.Name }
+
+// begin makes the container and starts it. Its output is followed until stay
+// is over.
+func (l *restLife) begin(ctx, stay context.Context) error {
+	l.res.Events = make(map[record.Event]int64, 8)
+	l.stdout, l.stderr = stamp.NewStream(l.task.OutputLimit), stamp.NewStream(l.task.OutputLimit)
+	ev := l.res.Events
 
 	l.phase = "creating the container"
 	ev[record.Request] = stamp.Now()
@@ -82,37 +111,37 @@ func (l *restLife) live(ctx context.Context) error {
 	ev[record.Created] = at
 
 	l.phase = "attaching to the container"
-	conn, err := l.attach(ctx, path)
+	conn, in, err := l.r.takeOver(stay, l.path()+"/attach?stdout=true&stderr=true&stream=true", nil)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // only read from
+	l.hangUp = sync.OnceFunc(func() { _ = conn.Close() })
+	l.done = demultiplex(l.stdout, l.stderr, in)
 	l.res.Steps = append(l.res.Steps, record.Step{Name: "attached", At: stamp.Now()})
 
 	l.phase = "starting the container"
 	ev[record.Start] = stamp.Now()
-	err = l.r.call(ctx, http.MethodPost, path+"/start", nil, nil, nil)
+	err = l.r.call(ctx, http.MethodPost, l.path()+"/start", nil, nil, nil)
 	at = stamp.Now()
 	if err != nil {
+		l.hangUp()
 		return err
 	}
 	ev[record.Started] = at
-	end := l.wait(ctx, path)
+	return nil
+}
 
-	if l.task.Stop != nil {
-		if err := l.stop(ctx, path); err != nil {
-			return err
-		}
-	}
-
+// finish waits for the container's end and removes it.
+func (l *restLife) finish(ctx context.Context) error {
+	ev := l.res.Events
 	l.phase = "waiting for the container's end"
 	select {
-	case e := <-end:
-		if e.err != nil {
-			return e.err
+	case <-l.end.done:
+		if l.end.err != nil {
+			return l.end.err
 		}
-		ev[record.Exit] = e.at
-		l.res.Exit = &e.status
+		ev[record.Exit] = l.end.at
+		l.res.Exit = &l.end.status
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -129,8 +158,8 @@ func (l *restLife) live(ctx context.Context) error {
 	}
 
 	l.phase = "removing the container"
-	err = l.r.call(ctx, http.MethodDelete, path, url.Values{"v": {"true"}}, nil, nil)
-	at = stamp.Now()
+	err := l.r.call(ctx, http.MethodDelete, l.path(), url.Values{"v": {"true"}}, nil, nil)
+	at := stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -138,73 +167,36 @@ func (l *restLife) live(ctx context.Context) error {
 	return nil
 }
 
-// attach follows the container's output on a connection of its own, which the
-// service takes over after its answer.
-func (l *restLife) attach(ctx context.Context, path string) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", l.r.socket)
-	if err != nil {
-		return nil, err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	fail := func(err error) (net.Conn, error) {
-		stop()
-		return nil, errors.Join(err, conn.Close())
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost,
-		"http://d"+restVersion+path+"/attach?stdout=true&stderr=true&stream=true", nil)
-	if err != nil {
-		return fail(err)
-	}
-	req.Header.Set("Connection", "Upgrade")
-	req.Header.Set("Upgrade", "tcp")
-	if err := req.Write(conn); err != nil {
-		return fail(err)
-	}
-	in := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(in, req)
-	if err != nil {
-		return fail(err)
-	}
-	if answer.StatusCode != http.StatusSwitchingProtocols && answer.StatusCode != http.StatusOK {
-		var text [4096]byte
-		n, _ := answer.Body.Read(text[:])
-		return fail(errors.Join(refusal(answer.StatusCode, text[:n]), answer.Body.Close()))
-	}
-	l.done = make(chan struct{})
-	go func() {
-		defer close(l.done)
-		defer stop()
-		// A stream that breaks off shows in what came of it.
-		_, _ = stdcopy.StdCopy(l.stdout, l.stderr, in)
-	}()
-	return conn, nil
-}
-
-// outcome is how a container's end came to us.
-type outcome struct {
+// ending is how a container's end came to us. What is in it holds when done is
+// closed.
+type ending struct {
+	done   chan struct{}
 	at     int64
 	status int
 	err    error
 }
 
-// wait stamps the container's end when it reaches us.
-func (l *restLife) wait(ctx context.Context, path string) <-chan outcome {
-	c := make(chan outcome, 1)
+// watch stamps the container's end when it reaches us. For one that is held it
+// asks only when the output has ended: the service polls while it is asked, and
+// what is held is to be left in peace.
+func (l *restLife) watch(ctx context.Context, held bool) {
+	e := &ending{done: make(chan struct{})}
+	l.end = e
 	go func() {
-		var e outcome
-		e.err = l.r.call(ctx, http.MethodPost, path+"/wait",
+		defer close(e.done)
+		if held {
+			<-l.done
+		}
+		e.err = l.r.call(ctx, http.MethodPost, l.path()+"/wait",
 			url.Values{"condition": {"exited"}, "interval": {waitInterval.String()}}, nil, &e.status)
 		e.at = stamp.Now()
-		c <- e
 	}()
-	return c
 }
 
-var errNotReady = errors.New("the payload ended before it was asked to stop")
+var errNotReady = errors.New("the payload ended before its first byte")
 
-// stop asks the engine to stop the container once the payload is ready.
-func (l *restLife) stop(ctx context.Context, path string) error {
+// ready waits for the payload's first byte.
+func (l *restLife) ready(ctx context.Context) error {
 	l.phase = "waiting for the payload's first byte"
 	select {
 	case <-l.stdout.Ready():
@@ -215,9 +207,14 @@ func (l *restLife) stop(ctx context.Context, path string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return nil
+}
+
+// stop asks the engine to stop the container.
+func (l *restLife) stop(ctx context.Context, s engine.Stop) error {
 	l.phase = "stopping the container"
 	l.res.Events[record.Stop] = stamp.Now()
-	err := l.r.call(ctx, http.MethodPost, path+"/stop", url.Values{"timeout": {graceSeconds(l.task.Stop)}}, nil, nil)
+	err := l.r.call(ctx, http.MethodPost, l.path()+"/stop", url.Values{"timeout": {graceSeconds(s)}}, nil, nil)
 	at := stamp.Now()
 	if err != nil {
 		return err
@@ -226,16 +223,28 @@ func (l *restLife) stop(ctx context.Context, path string) error {
 	return nil
 }
 
-// judge makes a failure of what live returned.
+// judge makes a failure of what the measured path returned.
 func (l *restLife) judge(ctx context.Context, err error) *record.Failure {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		awaited := "did not end"
+		if l.holding {
+			awaited = "was not ready"
+		}
 		return &record.Failure{Class: record.TimeOut,
-			Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}
+			Text: fmt.Sprintf("%s within %v and was killed, while %s", awaited, l.task.Limit, l.phase)}
 	}
 	if errors.Is(err, errNotReady) {
-		return &record.Failure{Class: record.Crash, Text: err.Error()}
+		return &record.Failure{Class: record.Crash, Text: err.Error() + l.said()}
 	}
 	return &record.Failure{Class: restClass(err), Text: l.phase + ": " + err.Error()}
+}
+
+// said quotes the payload's own words, for a failure.
+func (l *restLife) said() string {
+	if words := clirun.Words(l.stderr.Kept()); words != "" {
+		return ", and had said: " + words
+	}
+	return ""
 }
 
 // signalFailure is the failure of a payload that ended by a signal; one that

@@ -27,10 +27,13 @@ type spec struct {
 	Seccomp   string     `json:"seccomp_profile_path,omitempty"`
 	Rlimits   []rlimit   `json:"r_limits,omitempty"`
 	Resources *resources `json:"resource_limits,omitempty"`
+	Mounts    []mount    `json:"mounts,omitempty"`
+	Volumes   []volume   `json:"volumes,omitempty"`
 }
 
 type namespace struct {
-	Mode string `json:"nsmode"`
+	Mode  string `json:"nsmode"`
+	Value string `json:"value,omitempty"`
 }
 
 type rlimit struct {
@@ -60,9 +63,11 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 	c := spec{Name: task.Name, Image: s.image, Entrypoint: task.Argv[:1], Command: task.Argv[1:],
 		Labels: map[string]string{engine.Label: s.runID}}
 	c.Log.Driver = logDriver
-	if s.network != "" {
-		c.Network = &namespace{Mode: s.network}
+	if network := s.networkOf(task); network != "" {
+		mode, value, _ := strings.Cut(network, ":")
+		c.Network = &namespace{Mode: mode, Value: value}
 	}
+	c.mount(task)
 	if s.seccomp == "off" {
 		c.Seccomp = "unconfined"
 	}

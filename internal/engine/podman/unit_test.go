@@ -44,7 +44,7 @@ func TestArgs(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if s := graceSeconds(&engine.Stop{Grace: 1500 * time.Millisecond}); s != "2" {
+	if s := graceSeconds(engine.Stop{Grace: 1500 * time.Millisecond}); s != "2" {
 		t.Errorf("grace %s s, want 2", s)
 	}
 }

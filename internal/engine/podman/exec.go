@@ -1,0 +1,162 @@
+package podman
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/record"
+)
+
+// Exec is documented in engine.Executor: podman-remote's order, which is to
+// create, to start with an attachment, to read to the end, and to ask for the
+// status.
+func (h *heldAPI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
+	x := &restExec{r: h.env.rest, in: h.containerName(), task: task,
+		stdout: stamp.NewStream(task.OutputLimit), stderr: stamp.NewStream(task.OutputLimit)}
+	x.res.Events = make(map[record.Event]int64, 3)
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, task.Limit)
+	defer cancel()
+
+	restore := stamp.Quiet()
+	err := x.live(ctx)
+	restore()
+
+	if err != nil {
+		x.res.Failure = &record.Failure{Class: restClass(err), Text: x.phase + ": " + err.Error() + h.env.lost()}
+		if ctx.Err() != nil {
+			x.res.Failure = &record.Failure{Class: record.TimeOut,
+				Text: fmt.Sprintf("did not end within %v and was killed, while %s", task.Limit, x.phase)}
+			killInside(h.place.PID, task.Argv)
+		}
+	}
+	if x.done != nil {
+		<-x.done
+	}
+	x.res.Stdout, x.res.Stderr = x.stdout.Kept(), x.stderr.Kept()
+	if at := x.stdout.First(); at != 0 {
+		x.res.Events[record.Ready] = at
+	}
+	if x.res.Failure == nil && x.res.Exit != nil {
+		x.res.Failure = execFailure(*x.res.Exit, x.res)
+	}
+	if caller.Err() != nil {
+		return x.res, fmt.Errorf("executing in %s: %w", x.in, caller.Err())
+	}
+	return x.res, nil
+}
+
+// restExec is one program that is executed in a container by the service.
+type restExec struct {
+	r              *rest
+	in             string
+	task           engine.Task
+	res            engine.Result
+	phase          string
+	stdout, stderr *stamp.Stream
+	done           chan struct{}
+}
+
+func (x *restExec) live(ctx context.Context) error {
+	ev := x.res.Events
+	body, err := json.Marshal(map[string]any{"AttachStdout": true, "AttachStderr": true, "Env": x.task.Env, "Cmd": x.task.Argv})
+	if err != nil {
+		return err
+	}
+	x.phase = "creating the execution"
+	var made struct{ ID string }
+	ev[record.Request] = stamp.Now()
+	if err := x.r.call(ctx, http.MethodPost, "/containers/"+x.in+"/exec", nil, body, &made); err != nil {
+		return err
+	}
+	x.res.Steps = append(x.res.Steps, record.Step{Name: "created", At: stamp.Now()})
+
+	x.phase = "starting the execution"
+	conn, in, err := x.r.takeOver(ctx, "/exec/"+made.ID+"/start", []byte(`{"Detach":false,"Tty":false}`))
+	if err != nil {
+		return err
+	}
+	x.done = demultiplex(x.stdout, x.stderr, in)
+	defer func() { _ = conn.Close() }()
+	x.phase = "waiting for the end of the execution"
+	select {
+	case <-x.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	x.res.Steps = append(x.res.Steps, record.Step{Name: "output ended", At: stamp.Now()})
+	// The status is there a moment after the output has ended.
+	for {
+		var seen struct {
+			Running  bool
+			ExitCode int
+		}
+		err := x.r.call(ctx, http.MethodGet, "/exec/"+made.ID+"/json", nil, nil, &seen)
+		at := stamp.Now()
+		if err != nil {
+			return err
+		}
+		if !seen.Running {
+			ev[record.Exit], x.res.Exit = at, &seen.ExitCode
+			return nil
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// execFailure judges an execution by its status: 126 and 127 are the engine's
+// where the program said nothing.
+func execFailure(status int, res engine.Result) *record.Failure {
+	if (status == 126 || status == 127) && len(res.Stdout) == 0 {
+		return &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("podman exec: status %d: %s", status, clirun.Words(res.Stderr))}
+	}
+	return clirun.SignalFailure(status, false)
+}
+
+// killInside kills the processes with these arguments in the process namespace
+// of a container: podman has no call that ends an execution.
+func killInside(pid int, argv []string) {
+	if pid <= 0 {
+		return
+	}
+	ns, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	if err != nil {
+		return
+	}
+	want := []byte(strings.Join(argv, "\x00") + "\x00")
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(line, want) {
+			continue
+		}
+		dir := filepath.Dir(file)
+		other, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || other == pid {
+			continue
+		}
+		p, err := os.FindProcess(other) // by a pidfd, so that it can't become another one
+		if err != nil {
+			continue
+		}
+		if in, err := os.Readlink(dir + "/ns/pid"); err == nil && in == ns {
+			_ = p.Kill() // where it has not ended
+		}
+		_ = p.Release()
+	}
+}

@@ -1,0 +1,87 @@
+package podman
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// heldCLI is a container that was started by a podman in the foreground, which
+// stays. Its monitor holds the container, not that program.
+type heldCLI struct {
+	*clirun.Held
+	env *environment
+}
+
+func (h *heldCLI) containerName() string { return h.Task().Name }
+
+func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
+	task.Stop = nil
+	steps, payload := env.steps(task)
+	if env.bySteps {
+		steps = steps[:payload+1] // the removal is End's
+	}
+	held, err := env.Base.Hold(ctx, clirun.Holding{
+		Plan:  clirun.Plan{Task: task, Steps: steps, Payload: payload, Patterns: patterns, EngineStatus: engineStatus, OOM: env.oom()},
+		End:   func(stop *engine.Stop) []clirun.Step { return env.endSteps(task, stop) },
+		Place: func(ctx context.Context, _ int) engine.Place { return env.placeOf(ctx, task) },
+		After: func(ctx context.Context, res *engine.Result) { env.afterCLI(ctx, task.Name, res) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &heldCLI{Held: held, env: env}, nil
+}
+
+// engineStatus says which exit statuses are podman's own.
+func engineStatus(n int) bool { return n >= 125 && n <= 127 }
+
+// endSteps are the commands that end a held container.
+func (env *environment) endSteps(task engine.Task, stop *engine.Stop) []clirun.Step {
+	var steps []clirun.Step
+	if stop != nil {
+		steps = append(steps, clirun.Step{Cmd: env.p.command("stop", "--time", graceSeconds(*stop), task.Name), Begin: record.Stop, End: record.Stopped})
+	}
+	if env.bySteps {
+		remove := env.p.command("rm", "--volumes", task.Name)
+		remove.Always = true
+		if stop != nil {
+			remove.Await = probe.AwaitContainerExit
+		}
+		steps = append(steps, clirun.Step{Cmd: remove, End: record.Removed})
+	}
+	return steps
+}
+
+// afterCLI sees to it that a held container is gone.
+func (env *environment) afterCLI(ctx context.Context, name string, res *engine.Result) {
+	if res.Failure == nil {
+		env.settle(ctx, name, res)
+		return
+	}
+	if err := env.mop(ctx, name, res); err != nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
+}
+
+// Exec is documented in engine.Executor: one `podman exec`.
+func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
+	args := []string{"exec"}
+	for _, kv := range task.Env {
+		args = append(args, "--env="+kv)
+	}
+	args = append(append(args, h.containerName()), task.Argv...)
+	res, err := h.env.Base.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,
+		Steps: []clirun.Step{{Cmd: h.env.p.command(args...), Begin: record.Request}}})
+	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {
+		killInside(h.Place().PID, task.Argv)
+	}
+	if err != nil {
+		err = fmt.Errorf("executing in %s: %w", h.containerName(), err)
+	}
+	return res, err
+}

@@ -49,7 +49,7 @@ type server struct {
 
 // outputLimit is what is kept of each stream of a role. More is no output of
 // a benchmark.
-const outputLimit = 4 << 20
+const outputLimit = 1 << 20
 
 // roleGrace is between SIGTERM and SIGKILL for a server.
 const roleGrace = 5 * time.Second

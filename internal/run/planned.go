@@ -159,6 +159,10 @@ func failedStep(task probe.TaskArgs, said probe.Task) *record.Failure {
 		want := task.Steps[s.Index]
 		what := fmt.Sprintf("the step %d (%s: %s)", s.Index+1, want.Kind, strings.Join(want.Argv, " "))
 		switch {
+		case s.Kind == probe.TaskPort || s.Kind == probe.TaskFile:
+			if why := notReady(want, s.Errno); why != "" {
+				return &record.Failure{Class: record.Crash, Text: why}
+			}
 		case s.Kind == probe.TaskServe:
 			continue // it is ended by us
 		case s.Errno == int(syscall.ENOENT):
@@ -170,6 +174,23 @@ func failedStep(task probe.TaskArgs, said probe.Task) *record.Failure {
 		}
 	}
 	return nil
+}
+
+// notReady says why waiting for a server was in vain.
+func notReady(want probe.TaskStep, errno int) string {
+	what := fmt.Sprintf("the port %d", want.Port)
+	if want.File != "" {
+		what = "the file " + want.File
+	}
+	switch syscall.Errno(errno) {
+	case 0:
+		return ""
+	case syscall.ETIMEDOUT:
+		return "waiting for " + what + ": it did not come in time"
+	case syscall.ESRCH:
+		return "waiting for " + what + ": a server has ended before it came"
+	}
+	return "waiting for " + what + ": " + syscall.Errno(errno).Error()
 }
 
 // values takes the metrics out of the output.

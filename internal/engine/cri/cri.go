@@ -35,7 +35,7 @@ type Engine struct {
 
 // New gives the engine.
 func New() *Engine {
-	return &Engine{images: &images{held: map[string]*held{}, mu: &sync.Mutex{}}}
+	return &Engine{images: &images{held: map[string]*provided{}, mu: &sync.Mutex{}}}
 }
 
 // The levels of the factor endpoint.
@@ -59,7 +59,7 @@ func (*Engine) Info() engine.Info {
 			engine.Client:   {byAPI},
 			engine.Network:  {engine.DefaultLevel, "host", "none"},
 			engine.Rootless: {"no"},
-			engine.Image:    {"payload", "busybox"},
+			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
 		},

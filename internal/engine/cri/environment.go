@@ -35,7 +35,9 @@ type environment struct {
 	most time.Duration
 	// left are pods that could not be removed, since the server had gone;
 	// they are removed before the next trial.
-	left []string
+	mu      sync.Mutex // of what follows, and of the stream
+	left    []string
+	holding map[*held]bool
 
 	closing sync.Once
 	release func(context.Context) error // the image
@@ -52,7 +54,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{engine: e, kit: kit, spec: spec, s: s, facts: map[string]string{}}
+	env := &environment{engine: e, kit: kit, spec: spec, s: s, facts: map[string]string{}, holding: map[*held]bool{}}
 	if err := env.open(ctx); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -88,7 +90,8 @@ func (env *environment) open(ctx context.Context) error {
 	env.settings = settingsFor(spec, kit.RunID, handler, logs)
 	var how string
 	env.polled, how = howWatched(logs)
-	env.add(map[string]string{"log": "cri file, followed by " + how, "init": "none"})
+	env.add(map[string]string{"log": "cri file, followed by " + how, "init": "none", engine.HeldFact: engine.HeldByEngine})
+	env.add(volumeFacts)
 
 	env.settings.image, env.release, err = env.engine.images.provide(ctx, s, kit, engine.ImageName(spec))
 	if err != nil {
@@ -113,29 +116,40 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
 	}
-	if f := env.ready(ctx); f != nil {
+	oom := wrap.HostOOMWatch()
+	l, f := env.prepared(ctx, task)
+	if f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	oom := wrap.HostOOMWatch()
-	l := env.life(task)
-	res, left := l.run(ctx)
-	if left {
-		env.left = append(env.left, task.Name)
-	}
-	if res.Exit != nil && *res.Exit == 137 && task.Stop == nil && oom() {
-		res.Failure = outOfMemory()
-	}
+	res := env.conclude(l, oom, func() (engine.Result, bool) { return l.run(ctx) })
 	if ctx.Err() != nil {
 		return res, fmt.Errorf("running %s: %w", task.Name, ctx.Err())
 	}
 	return res, nil
 }
 
+// conclude judges what a life came to.
+func (env *environment) conclude(l *life, oom func() bool, settled func() (engine.Result, bool)) engine.Result {
+	res, left := settled()
+	if left {
+		env.mu.Lock()
+		env.left = append(env.left, l.podName())
+		env.mu.Unlock()
+	}
+	if res.Exit != nil && *res.Exit == 137 && l.task.Stop == nil && oom() {
+		res.Failure = outOfMemory()
+	}
+	return res
+}
+
 func (env *environment) life(task engine.Task) *life {
 	if env.most > 0 {
 		task.Limit = min(task.Limit, env.most)
 	}
-	return &life{s: env.s, settings: env.settings, task: task, events: env.events, polled: env.polled, look: env.look}
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	return &life{s: env.s, settings: env.settings, task: task, events: env.events, polled: env.polled, look: env.look,
+		volumes: &volumes{kit: env.kit, dir: filepath.Join(env.settings.logs, task.Name+"-volumes")}}
 }
 
 // ready sees to it that the server answers, over a connection that is open,
@@ -144,6 +158,8 @@ func (env *environment) life(task engine.Task) *life {
 func (env *environment) ready(ctx context.Context) *record.Failure {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	env.mu.Lock()
+	defer env.mu.Unlock()
 	if err := env.s.ping(ctx); err != nil {
 		return env.s.failure("before the trial", err)
 	}
@@ -173,6 +189,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		env.endHeld()
 		for _, name := range env.left {
 			errs = append(errs, env.s.removePod(ctx, name))
 		}

@@ -24,6 +24,31 @@ type ended struct {
 	running int64
 }
 
+// ending is the end of a container, told to whoever asks.
+type ending struct {
+	over  chan struct{} // closed when the end has come
+	hurry chan struct{} // asks a poll to look at once
+	ended               // valid then
+}
+
+func newEnding() *ending {
+	return &ending{over: make(chan struct{}), hurry: make(chan struct{}, 1)}
+}
+
+// tell is called once.
+func (e *ending) tell(how ended) {
+	e.ended = how
+	close(e.over)
+}
+
+// soon says that the end must have come by now.
+func (e *ending) soon() {
+	select {
+	case e.hurry <- struct{}{}:
+	default:
+	}
+}
+
 // events is a server's stream of container events, of which there is one for
 // all trials of an environment: it is open before a trial begins.
 type events struct {
@@ -31,7 +56,7 @@ type events struct {
 	done   chan struct{} // closed when the stream is over
 
 	mu   sync.Mutex
-	wait map[string]chan ended
+	wait map[string]*ending
 	err  error // why it is over
 	// ends are the containers whose end was told while it is found out
 	// whether this server tells of ends at all; nil afterwards.
@@ -47,7 +72,7 @@ func (s *server) listen(ctx context.Context) (*events, error) {
 		cancel()
 		return nil, err
 	}
-	e := &events{cancel: cancel, done: make(chan struct{}), wait: map[string]chan ended{}, ends: map[string]bool{}}
+	e := &events{cancel: cancel, done: make(chan struct{}), wait: map[string]*ending{}, ends: map[string]bool{}}
 	go e.receive(stream)
 	return e, nil
 }
@@ -80,7 +105,7 @@ func (e *events) receive(stream v1.RuntimeService_GetContainerEventsClient) {
 				end.status = st
 			}
 		}
-		c <- end
+		c.tell(end)
 	}
 }
 
@@ -93,19 +118,19 @@ func (e *events) end(err error) {
 	}
 	e.err = err
 	for id, c := range e.wait {
-		c <- ended{err: err}
+		c.tell(ended{err: err})
 		delete(e.wait, id)
 	}
 }
 
 // await gives where the end of a container will be told, once. It must be
 // called before the container is started.
-func (e *events) await(id string) <-chan ended {
-	c := make(chan ended, 1)
+func (e *events) await(id string) *ending {
+	c := newEnding()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.err != nil {
-		c <- ended{err: e.err}
+		c.tell(ended{err: e.err})
 		return c
 	}
 	e.wait[id] = c
@@ -165,10 +190,12 @@ func (e *events) why() string {
 
 // The periods of the poll where there are no events: short while a container
 // is young, so that the end of a short one is told well, and longer afterwards,
-// so that a long one is not disturbed.
+// so that a long one is not disturbed. A container that is held disturbs
+// others, and its end is asked for.
 const (
 	endPeriod     = 2 * time.Millisecond
 	endPeriodLate = 20 * time.Millisecond
+	endPeriodHeld = 250 * time.Millisecond
 	endYoung      = time.Second
 )
 
@@ -176,8 +203,8 @@ func pollFact(why string) string {
 	return fmt.Sprintf("poll of ContainerStatus every %v, every %v once it has run for %v (%s)", endPeriod, endPeriodLate, endYoung, why)
 }
 
-// pollEnd asks until the container has ended.
-func (s *server) pollEnd(ctx context.Context, id string) ended {
+// pollEnd asks until the container has ended, at once where it is hurried.
+func (s *server) pollEnd(ctx context.Context, id string, held bool, hurry <-chan struct{}) ended {
 	var running int64
 	began := time.Now()
 	for {
@@ -193,9 +220,13 @@ func (s *server) pollEnd(ctx context.Context, id string) ended {
 		running = asked
 		period := endPeriod
 		if time.Since(began) > endYoung {
-			period = endPeriodLate
+			if period = endPeriodLate; held {
+				period = endPeriodHeld
+			}
 		}
 		select {
+		case <-hurry:
+			began = time.Now() // it is young again
 		case <-ctx.Done():
 			return ended{err: ctx.Err()}
 		case <-time.After(period):

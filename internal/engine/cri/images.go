@@ -18,10 +18,10 @@ import (
 // of a run share one, and the last to close takes it away.
 type images struct {
 	mu   *sync.Mutex
-	held map[string]*held // by socket and name
+	held map[string]*provided // by socket and name
 }
 
-type held struct {
+type provided struct {
 	ref   string
 	spec  *v1.ImageSpec
 	count int
@@ -65,7 +65,7 @@ func (im *images) provide(ctx context.Context, s *server, kit *engine.Kit, name 
 
 // fetch serves the image, lets the server pull it, and verifies that what the
 // store holds is the image.
-func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*held, error) {
+func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*provided, error) {
 	r, err := serveImage(ctx, kit, name)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*held,
 		}
 		return nil, errors.Join(err, kit.Ledger.Gone("image", "cri "+r.ref))
 	}
-	return &held{ref: r.ref, spec: spec}, nil
+	return &provided{ref: r.ref, spec: spec}, nil
 }
 
 func (s *server) pullServed(ctx context.Context, r *served) (*v1.ImageSpec, error) {

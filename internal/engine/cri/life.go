@@ -16,6 +16,7 @@ import (
 
 // The names of the steps.
 const (
+	stepVolumes   = "volumes"
 	stepRunning   = "last-seen-running" // of a polled end: it came after this
 	stepContainer = "container-removed"
 	stepStopped   = "sandbox-stopped"
@@ -35,6 +36,10 @@ type life struct {
 	// watched, where given, is called with the container's id when its end can
 	// be told: for tests.
 	watched func(container string)
+	// beside, where given, is whose pod the container is made in.
+	beside  *life
+	volumes *volumes
+	held    bool // ends need not be told to the millisecond
 
 	res   engine.Result
 	phase string // what is being done, for messages
@@ -42,7 +47,7 @@ type life struct {
 	ctr   string
 	asked bool // RunPodSandbox was called, so that there may be a pod
 	log   *logFile
-	end   <-chan ended
+	end   *ending
 }
 
 // run carries the life out. On return the pod is gone, unless left says so.
@@ -63,15 +68,33 @@ func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
 func (l *life) prepare() (err error) {
 	l.res.Events = make(map[record.Event]int64, 10)
 	l.phase = "making the pod's log directory"
-	dir := filepath.Join(l.settings.logs, l.task.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(l.logs(), 0o755); err != nil {
 		return &engine.Error{Class: record.HarnessError, Text: l.phase, Err: err}
 	}
-	l.log, err = followLog(filepath.Join(dir, logName), l.task.OutputLimit, l.polled)
+	l.log, err = followLog(filepath.Join(l.logs(), l.names().log), l.task.OutputLimit, l.polled)
 	if err != nil {
 		return &engine.Error{Class: record.HarnessError, Text: "following the container's log", Err: err}
 	}
 	return nil
+}
+
+// podName is the name of the pod, which is that of its first container.
+func (l *life) podName() string {
+	if l.beside != nil {
+		return l.beside.podName()
+	}
+	return l.task.Name
+}
+
+// logs is the pod's directory of logs.
+func (l *life) logs() string { return filepath.Join(l.settings.logs, l.podName()) }
+
+// names are those of the container within its pod.
+func (l *life) names() called {
+	if l.beside != nil {
+		return called{container: l.task.Name, log: l.task.Name + ".log"}
+	}
+	return first
 }
 
 // live is the measured path.
@@ -83,8 +106,10 @@ func (l *life) live(ctx context.Context) error {
 	}
 	l.watch(ctx)
 	if l.task.Stop != nil {
-		l.phase = "waiting for the payload's first byte"
-		if err := l.stop(ctx, l.log.out.Ready(), l.task.Stop.Grace); err != nil {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
+		if err := l.stop(ctx, l.task.Stop.Grace); err != nil {
 			return err
 		}
 	}
@@ -97,20 +122,32 @@ func (l *life) live(ctx context.Context) error {
 // up brings the container to run.
 func (l *life) up(ctx context.Context) error {
 	ev, rt := l.res.Events, l.s.runtime
-	pod := l.settings.pod(l.task.Name)
+	pod := l.settings.pod(l.podName())
 
-	l.phase, l.asked = "making the pod sandbox", true
 	ev[record.Request] = stamp.Now()
-	made, err := rt.RunPodSandbox(ctx, &v1.RunPodSandboxRequest{Config: pod, RuntimeHandler: l.settings.handler})
-	at := stamp.Now()
-	if err != nil {
-		return err
+	if len(l.task.Mounts) > 0 {
+		l.phase = "making the pod's volumes"
+		if err := l.volumes.make(l.task.Mounts); err != nil {
+			return &engine.Error{Class: record.HarnessError, Text: l.phase, Err: err}
+		}
+		l.res.Steps = append(l.res.Steps, record.Step{Name: stepVolumes, At: stamp.Now()})
 	}
-	ev[record.Sandbox], l.pod = at, made.GetPodSandboxId()
+	if l.beside != nil {
+		l.pod = l.beside.pod
+	} else {
+		l.phase, l.asked = "making the pod sandbox", true
+		made, err := rt.RunPodSandbox(ctx, &v1.RunPodSandboxRequest{Config: pod, RuntimeHandler: l.settings.handler})
+		at := stamp.Now()
+		if err != nil {
+			return err
+		}
+		ev[record.Sandbox], l.pod = at, made.GetPodSandboxId()
+	}
 
-	l.phase = "creating the container"
-	ctr, err := rt.CreateContainer(ctx, &v1.CreateContainerRequest{PodSandboxId: l.pod, Config: l.settings.container(l.task), SandboxConfig: pod})
-	at = stamp.Now()
+	l.phase, l.asked = "creating the container", true
+	config := l.settings.container(l.task, l.names(), l.volumes.mounts)
+	ctr, err := rt.CreateContainer(ctx, &v1.CreateContainerRequest{PodSandboxId: l.pod, Config: config, SandboxConfig: pod})
+	at := stamp.Now()
 	if err != nil {
 		return err
 	}
@@ -139,25 +176,41 @@ func (l *life) watch(ctx context.Context) {
 	if l.events != nil {
 		return
 	}
-	c := make(chan ended, 1)
-	go func() { c <- l.s.pollEnd(ctx, l.ctr) }()
-	l.end = c
+	l.end = newEnding()
+	go func(e *ending) { e.tell(l.s.pollEnd(ctx, l.ctr, l.held, e.hurry)) }(l.end)
 }
 
-var errNotReady = errors.New("the payload ended before it was asked to stop")
+var errNotReady = errors.New("the payload ended before it had said anything")
 
-// stop asks the server to stop the container once ready is closed.
-func (l *life) stop(ctx context.Context, ready <-chan struct{}, grace time.Duration) error {
+// ready awaits the payload's first byte.
+func (l *life) ready(ctx context.Context) error {
+	l.phase = "waiting for the payload's first byte"
 	select {
-	case <-ready:
-	case e := <-l.end:
-		if e.err == nil {
-			e.err = errNotReady
-		}
-		return e.err
+	case <-l.log.out.Ready():
+		return nil
+	case <-l.end.over:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if l.end.err != nil {
+		return l.end.err
+	}
+	// The log may come after the end.
+	select {
+	case <-l.log.out.Ready():
+		return nil
+	case <-time.After(lateOutput):
+		return errNotReady
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lateOutput is how long the log may be behind the end of its container.
+const lateOutput = 200 * time.Millisecond
+
+// stop asks the server to stop the container.
+func (l *life) stop(ctx context.Context, grace time.Duration) error {
 	l.phase = "stopping the container"
 	l.res.Events[record.Stop] = stamp.Now()
 	_, err := l.s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: l.ctr, Timeout: wholeSeconds(grace)})
@@ -166,6 +219,7 @@ func (l *life) stop(ctx context.Context, ready <-chan struct{}, grace time.Durat
 		return err
 	}
 	l.res.Events[record.Stopped] = at
+	l.end.soon()
 	return nil
 }
 
@@ -214,8 +268,8 @@ func (l *life) awaitEnd(ctx context.Context) (ended, error) {
 	over := false
 	for {
 		select {
-		case e := <-l.end:
-			return e, e.err
+		case <-l.end.over:
+			return l.end.ended, l.end.err
 		case <-ctx.Done():
 			return ended{}, ctx.Err()
 		case <-time.After(lostAfter):
@@ -239,7 +293,19 @@ func (l *life) down(ctx context.Context) error {
 	if _, err := rt.RemoveContainer(ctx, &v1.RemoveContainerRequest{ContainerId: l.ctr}); err != nil {
 		return err
 	}
-	l.res.Steps = append(l.res.Steps, record.Step{Name: stepContainer, At: stamp.Now()})
+	at := stamp.Now()
+	l.res.Steps = append(l.res.Steps, record.Step{Name: stepContainer, At: at})
+	if len(l.task.Mounts) > 0 {
+		l.phase = "removing the pod's volumes"
+		if err := l.volumes.remove(); err != nil {
+			return &engine.Error{Class: record.UncleanEnd, Text: l.phase, Err: err}
+		}
+		at = stamp.Now()
+	}
+	if l.beside != nil {
+		l.res.Events[record.Removed] = at
+		return nil
+	}
 	l.phase = "stopping the pod sandbox"
 	if _, err := rt.StopPodSandbox(ctx, &v1.StopPodSandboxRequest{PodSandboxId: l.pod}); err != nil {
 		return err
@@ -247,7 +313,7 @@ func (l *life) down(ctx context.Context) error {
 	l.res.Steps = append(l.res.Steps, record.Step{Name: stepStopped, At: stamp.Now()})
 	l.phase = "removing the pod sandbox"
 	_, err := rt.RemovePodSandbox(ctx, &v1.RemovePodSandboxRequest{PodSandboxId: l.pod})
-	at := stamp.Now()
+	at = stamp.Now()
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func FuzzLogParser(f *testing.F) {
 func TestLogFile(t *testing.T) {
 	for _, polled := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polled %v", polled), func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), logName)
+			path := filepath.Join(t.TempDir(), first.log)
 			l, err := followLog(path, 0, polled)
 			if err != nil {
 				t.Fatal(err)
@@ -168,7 +168,7 @@ func TestLogFile(t *testing.T) {
 // TestLogFileFaults: what can't be trusted is said.
 func TestLogFileFaults(t *testing.T) {
 	follow := func(write func(path string)) (*logFile, error) {
-		path := filepath.Join(t.TempDir(), logName)
+		path := filepath.Join(t.TempDir(), first.log)
 		l, err := followLog(path, 0, false)
 		if err != nil {
 			t.Fatal(err)
@@ -232,5 +232,22 @@ func (w *writer) rename(path string) {
 	w.t.Helper()
 	if err := os.Rename(path, path+".old"); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// TestExitOf: the status with which a stream of an execution ends.
+func TestExitOf(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"metadata":{},"status":"Success"}`: 0,
+		`{"status":"Failure","reason":"NonZeroExitCode","message":"…","details":{"causes":[{"reason":"ExitCode","message":"7"}]}}`: 7,
+	} {
+		if n, err := exitOf([]byte(text)); err != nil || n != want {
+			t.Errorf("%s: %d, %v, want %d", text, n, err, want)
+		}
+	}
+	for _, text := range []string{``, `{}`, `{"status":"Failure","message":"no such program"}`} {
+		if n, err := exitOf([]byte(text)); err == nil {
+			t.Errorf("%q: %d, and no error", text, n)
+		}
 	}
 }

@@ -20,6 +20,9 @@ import (
 // of its growth.
 const logPeriod = 2 * time.Millisecond
 
+// crowded is between two looks at a log that has begun, in ms.
+const crowded = 5
+
 // logFile follows the log file of one container, over rotations, until it is
 // told to stop. Its goroutine waits in the kernel on a thread of its own, so
 // that Go's scheduler does not stand between the first byte and its stamp.
@@ -115,6 +118,12 @@ func (l *logFile) follow() {
 		timeout = -1
 	}
 	for {
+		if l.out.First() != 0 {
+			// The first byte is what must be seen at once. A reader that is woken
+			// by every line would hold the writer up, and what a server has not
+			// written two seconds after the end is lost.
+			_, _ = unix.Poll(fds[:1], crowded)
+		}
 		if _, err := unix.Poll(fds, timeout); err != nil && !errors.Is(err, unix.EINTR) {
 			l.fault = fmt.Errorf("waiting for the log %s: %w", l.path, err)
 			return

@@ -25,10 +25,17 @@ func (l *life) settle(ctx context.Context, err error) (res engine.Result, left b
 		l.events.forget(l.ctr)
 	}
 	if l.asked && l.res.Events[record.Removed] == 0 {
-		if err := l.s.removePod(context.WithoutCancel(ctx), l.task.Name); err != nil {
+		remove := func(ctx context.Context) error { return l.s.removePod(ctx, l.task.Name) }
+		if l.beside != nil {
+			remove = func(ctx context.Context) error { return l.s.removeFromPod(ctx, l.pod, l.names().container) }
+		}
+		if err := remove(context.WithoutCancel(ctx)); err != nil {
 			left = true
 			l.res.Failure.Text += "; " + err.Error()
 		}
+	}
+	if err := l.volumes.remove(); err != nil && l.res.Failure == nil {
+		l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the pod's volumes: %v", err)}
 	}
 	if l.log != nil {
 		bad := l.log.Stop()
@@ -40,7 +47,11 @@ func (l *life) settle(ctx context.Context, err error) (res engine.Result, left b
 			l.res.Events[record.Ready] = at
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(l.settings.logs, l.task.Name)); err != nil && l.res.Failure == nil {
+	logs := l.logs()
+	if l.beside != nil {
+		logs = filepath.Join(logs, l.names().log)
+	}
+	if err := os.RemoveAll(logs); err != nil && l.res.Failure == nil {
 		l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the pod's logs: %v", err)}
 	}
 	if l.res.Failure == nil && l.res.Exit != nil {

@@ -66,22 +66,23 @@ func (s settings) pod(name string) *v1.PodSandboxConfig {
 	return c
 }
 
-// logName is the container's log file below the pod's directory.
-const logName = "0.log"
+// called is what a container and its log file are called in a pod.
+type called struct{ container, log string }
 
-// containerName is the container's name in its pod.
-const containerName = "payload"
+// first is for the container that a pod is made for.
+var first = called{container: "payload", log: "0.log"}
 
 // cpuPeriod is the period of CPU limits, in µs, as with every engine.
 const cpuPeriod = 100_000
 
-func (s settings) container(task engine.Task) *v1.ContainerConfig {
+func (s settings) container(task engine.Task, n called, mounts []*v1.Mount) *v1.ContainerConfig {
 	c := &v1.ContainerConfig{
-		Metadata: &v1.ContainerMetadata{Name: containerName},
+		Metadata: &v1.ContainerMetadata{Name: n.container},
 		Image:    s.image,
 		Command:  task.Argv[:1], Args: task.Argv[1:],
-		Labels:  s.labels(task.Name, containerName),
-		LogPath: logName,
+		Labels:  s.labels(task.Name, n.container),
+		LogPath: n.log,
+		Mounts:  mounts,
 		Linux: &v1.LinuxContainerConfig{
 			Resources: &v1.LinuxContainerResources{},
 			SecurityContext: &v1.LinuxContainerSecurityContext{

@@ -35,6 +35,9 @@ func everywhere(t *testing.T, test func(t *testing.T, kit *engine.Kit, env *envi
 				if left, err := New().Leftovers(context.Background(), kit, kit.RunID); err != nil || len(left) > 0 {
 					t.Errorf("left behind: %v, %v", left, err)
 				}
+				if left := enginetest.Left(kit); len(left) > 0 {
+					t.Errorf("left behind: %q", left)
+				}
 			})
 			test(t, kit, opened.(*environment))
 		})
@@ -46,42 +49,46 @@ func shell(kit *engine.Kit, script string, args ...string) engine.Task {
 		Argv: append([]string{"/bin/busybox", "sh", "-c", script, "sh"}, args...)}
 }
 
-// TestPair: two pods at once, of which the second is told the first one's
-// address, and gets from there a word that it can't know.
-func TestPair(t *testing.T) {
+// TestForgotten: what its holder does not end, Close does.
+func TestForgotten(t *testing.T) {
 	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
-		word := clirun.Word()
-		server := shell(kit, `echo up; while true; do echo "$1" | /bin/busybox nc -l -p 7007; done`, word)
-		server.Stop = &engine.Stop{}
-		address := ""
-		served, asked, err := env.RunPair(t.Context(), server, func(a string) engine.Task {
-			address = a
-			// It may not listen yet when it has said that it is up.
-			return shell(kit, `n=0; until /bin/busybox nc -w 5 "$1" 7007; do n=$((n+1)); [ $n -lt 50 ] || exit 1; /bin/busybox sleep 0.1; done`, a)
-		})
-		if err != nil || served.Failure != nil || asked.Failure != nil {
-			t.Fatalf("%v, server %+v, client %+v (stderr %q)", err, served.Failure, asked.Failure, asked.Stderr)
+		task := shell(kit, "echo up; exec /bin/busybox sleep 600")
+		task.Mounts = []engine.Mount{{Kind: engine.Tmpfs, Target: "/media"}, {Kind: engine.Volume, Target: "/srv"}}
+		h, err := env.Hold(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if address == "" || !strings.Contains(string(asked.Stdout), word) {
-			t.Errorf("at the address %q the client was told %q, want %q", address, asked.Stdout, word)
+		beside := shell(kit, "echo up; exec /bin/busybox sleep 600")
+		beside.Beside = h
+		if _, err := env.Hold(t.Context(), beside); err != nil {
+			t.Fatal(err)
 		}
-		if string(served.Stdout) != "up\n" || asked.Events[record.Request] < served.Events[record.Ready] ||
-			asked.Events[record.Removed] > served.Events[record.Stop] {
-			t.Errorf("the client's life is not inside the server's: %v, %v", served.Events, asked.Events)
-		}
-		t.Logf("address %s", address)
 	})
 }
 
-// TestPairThatEnds: a server that is gone before it has said anything.
-func TestPairThatEnds(t *testing.T) {
+// TestBeside: a container beside another is in its pod, and its end leaves the
+// pod as it was.
+func TestBeside(t *testing.T) {
 	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
-		served, asked, err := env.RunPair(t.Context(), shell(kit, "exit 3"), func(string) engine.Task {
-			t.Error("the client was started")
-			return engine.Task{}
-		})
-		if err != nil || served.Failure == nil || asked.Failure == nil || asked.Failure.Class != record.Crash {
-			t.Errorf("%v, server %+v, client %+v", err, served.Failure, asked.Failure)
+		h, err := env.Hold(t.Context(), shell(kit, "echo up; exec /bin/busybox sleep 600"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			task := shell(kit, "exit 5")
+			task.Beside = h
+			res, err := env.Run(t.Context(), task)
+			if err != nil || res.Failure != nil || *res.Exit != 5 || res.Events[record.Sandbox] != 0 {
+				t.Errorf("%v, %+v", err, res)
+			}
+		}
+		held := h.(*held)
+		r, err := env.s.runtime.ListContainers(t.Context(), &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: held.l.pod}})
+		if err != nil || len(r.GetContainers()) != 1 || r.GetContainers()[0].GetState() != v1.ContainerState_CONTAINER_RUNNING {
+			t.Errorf("the pod has %v, %v", r.GetContainers(), err)
+		}
+		if res, err := h.End(t.Context(), engine.Stop{Grace: 0}); err != nil || res.Failure != nil {
+			t.Errorf("%v, %+v", err, res.Failure)
 		}
 	})
 }
@@ -91,7 +98,7 @@ func TestPairThatEnds(t *testing.T) {
 func TestRotation(t *testing.T) {
 	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
 		task := shell(kit, `i=0; while [ $i -lt 400 ]; do echo line $i; echo err $i >&2; i=$((i+1)); /bin/busybox usleep 2000; done`)
-		path := filepath.Join(env.settings.logs, task.Name, logName)
+		path := filepath.Join(env.settings.logs, task.Name, first.log)
 		rotated := make(chan int, 1)
 		go func() {
 			n := 0
@@ -141,7 +148,7 @@ func TestPollAgainstEvents(t *testing.T) {
 		}
 		byEvent := env.life(shell(kit, "/bin/busybox usleep 300000; exit 5"))
 		byPoll := make(chan ended, 1)
-		byEvent.watched = func(id string) { go func() { byPoll <- env.s.pollEnd(context.Background(), id) }() }
+		byEvent.watched = func(id string) { go func() { byPoll <- env.s.pollEnd(context.Background(), id, false, nil) }() }
 		res, left := byEvent.run(t.Context())
 		if res.Failure != nil || left {
 			t.Fatalf("%+v", res.Failure)
@@ -175,8 +182,8 @@ func TestLostEvents(t *testing.T) {
 // TestLeftovers: what a killed run left is found by its label and removed.
 func TestLeftovers(t *testing.T) {
 	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
-		task := shell(kit, "trap '' TERM; while true; do /bin/busybox sleep 1; done")
-		if _, err := env.serve(t.Context(), task); err != nil {
+		task := shell(kit, "trap '' TERM; echo up; while true; do /bin/busybox sleep 1; done")
+		if _, err := env.Hold(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
 		e := New() // as the next process has it

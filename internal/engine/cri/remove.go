@@ -116,6 +116,26 @@ func (s *server) removePodByID(ctx context.Context, id string) (ids []string, er
 	return ids, errors.Join(errs...)
 }
 
+// removeFromPod removes a container by its name in a pod, which stays.
+func (s *server) removeFromPod(ctx context.Context, pod, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	r, err := s.runtime.ListContainers(ctx, &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: pod}})
+	if err != nil {
+		return s.wrong("listing the containers of the pod "+pod, err)
+	}
+	for _, c := range r.GetContainers() {
+		if c.GetMetadata().GetName() != name {
+			continue
+		}
+		_, _ = s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: c.GetId()}) // the removal says it better
+		if _, err := s.runtime.RemoveContainer(ctx, &v1.RemoveContainerRequest{ContainerId: c.GetId()}); err != nil && !notFound(err) {
+			return s.wrong("removing the container "+name, err)
+		}
+	}
+	return nil
+}
+
 func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

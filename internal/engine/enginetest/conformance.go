@@ -43,6 +43,9 @@ type Options struct {
 	// HidesSignals says why an end by a signal can't be told from an exit
 	// status of the payload's: the engine turns one into the other.
 	HidesSignals string
+	// LosesTail says why the engine itself may lose the end of much output when
+	// the machine is busy.
+	LosesTail string
 	// MustOpen: fail, and do not skip, where the environment is unavailable.
 	MustOpen bool
 }

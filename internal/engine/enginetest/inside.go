@@ -240,7 +240,10 @@ func (s *suite) tools(t *testing.T) {
 	if err != nil || res.Failure != nil {
 		t.Fatalf("Run with much output: %v, %+v", err, res.Failure)
 	}
-	if n := len(res.Stdout); n != 1288895 || !strings.HasSuffix(string(res.Stdout), "\n200000\n") {
+	switch n := len(res.Stdout); {
+	case s.opts.LosesTail != "" && n > 512<<10 && n < 1288895 && strings.HasPrefix(string(res.Stdout), "1\n2\n"):
+		t.Logf("the last %d bytes of stdout were lost: %s", 1288895-n, s.opts.LosesTail)
+	case n != 1288895 || !strings.HasSuffix(string(res.Stdout), "\n200000\n"):
 		t.Errorf("%d bytes of stdout were kept, want all 1288895", n)
 	}
 

@@ -59,6 +59,8 @@ lxd_up() {
 lxd_network() {
 	local s
 	s=$(private)
+	# Of a daemon of ours that was killed: it is nobody's any more.
+	if has_link "$bridge" && noted "$bridge"; then ip link delete "$bridge" || true; fi
 	if has_link "$bridge"; then
 		say "a link $bridge exists already: containers get no network by default"
 		return 0
@@ -127,6 +129,7 @@ lxd_down() {
 	unmount_below "$state"
 	rm -rf --one-file-system "$state" "$run/conf"
 	rm -f "$run/unix.socket"
+	if noted "$bridge" && has_link "$bridge"; then ip link delete "$bridge" || true; fi
 	if noted ip_forward && ! has_link docker0 && ! has_link podman0; then
 		before ip_forward >/proc/sys/net/ipv4/ip_forward
 	fi

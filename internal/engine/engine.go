@@ -157,6 +157,10 @@ type Task struct {
 	// Mounts are further file systems; an engine that has none of a kind fails
 	// the trial with class record.Unsupported.
 	Mounts []Mount
+	// Own: the payload writes into its container's own file system. An engine
+	// whose containers have a read-only one adds a layer of its own, where it
+	// has such an option, or fails the trial with class record.Unsupported.
+	Own bool
 	// Beside, where given, is a held container of the same environment: this
 	// one shares its network namespace, as in a pod.
 	Beside Held

@@ -27,7 +27,7 @@ type Holding struct {
 	// process in the plan's pid file.
 	End func(stop *engine.Stop) []Step
 	// Place says where the container is, once its payload has spoken; pid is
-	// the payload's where it is found among the host's processes, else 0.
+	// the payload's where it is found among the launcher's descendants, else 0.
 	// nil: on the host's network, held by us.
 	Place func(ctx context.Context, pid int) engine.Place
 	// After, where given, is called once, when all is over or Hold has failed,
@@ -94,7 +94,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if h.Place != nil {
 		place = h.Place
 	}
-	held.place = place(ctx, FindProcess(h.Plan.Task.Argv))
+	held.place = place(ctx, findPayload(l.PID(), h.Plan.Task.Argv))
 	return held, nil
 }
 

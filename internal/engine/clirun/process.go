@@ -7,33 +7,26 @@ import (
 	"strings"
 )
 
-// FindProcess finds the process with this argument list, which holds a
-// trial's random word: the payload, seen from the host. 0 where there is none,
-// as with a virtual machine or a kernel of the engine's own. Of several, which
-// are its children that have not yet become another program, it is the one
-// whose parent is none of them.
-func FindProcess(argv []string) int {
-	want := []byte(strings.Join(argv, "\x00") + "\x00")
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return 0
-	}
-	parents := map[int]int{}
+// process is one process of the host.
+type process struct {
+	parent int
+	argv   []byte // as in /proc: each argument with a NUL behind it
+}
+
+// processes lists them by pid. Those that end meanwhile are missing.
+func processes() map[int]process {
+	all := map[int]process{}
+	entries, _ := os.ReadDir("/proc") // where it can't be read there are none to be found
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
 			continue
 		}
-		if line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && bytes.Equal(line, want) {
-			parents[pid] = parentOf(pid)
+		if line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil {
+			all[pid] = process{parentOf(pid), line}
 		}
 	}
-	for pid, parent := range parents {
-		if _, ok := parents[parent]; !ok {
-			return pid
-		}
-	}
-	return 0
+	return all
 }
 
 // parentOf reads the fourth field of a process's stat, behind a name in
@@ -49,4 +42,42 @@ func parentOf(pid int) int {
 	}
 	n, _ := strconv.Atoi(string(f[1])) // 0 is nobody
 	return n
+}
+
+// FindProcess finds the process with this argument list, which holds a
+// trial's random word: the payload, seen from the host. 0 where there is none,
+// as with a virtual machine or a kernel of the engine's own.
+func FindProcess(argv []string) int { return find(processes(), argv) }
+
+// find prefers, of several, the one whose parent is none of them: the others
+// are its children that have not yet become another program.
+func find(all map[int]process, argv []string) int {
+	want := []byte(strings.Join(argv, "\x00") + "\x00")
+	for pid, p := range all {
+		if bytes.Equal(p.argv, want) && !bytes.Equal(all[p.parent].argv, want) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// findPayload also finds a payload that has become another program: below the
+// launcher, as long as each process has one child, it is the last.
+func findPayload(launcher int, argv []string) int {
+	all := processes()
+	if pid := find(all, argv); pid != 0 {
+		return pid
+	}
+	children := map[int][]int{}
+	for pid, p := range all {
+		children[p.parent] = append(children[p.parent], pid)
+	}
+	pid := launcher
+	for len(children[pid]) == 1 {
+		pid = children[pid][0]
+	}
+	if len(children[pid]) > 1 || pid == launcher {
+		return 0
+	}
+	return pid
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
@@ -21,6 +23,8 @@ type bundle struct {
 	limits   engine.Limits
 	cgroup   string // path of the container's cgroup
 	cgroupNS bool
+	mounts   []engine.Mount
+	netPath  string // a network namespace to join, or ""
 }
 
 // write makes the bundle's directory with its config.json.
@@ -48,13 +52,8 @@ func (b bundle) config() *specs.Spec {
 		Version:  specVersion,
 		Hostname: b.hostname,
 		Root:     &specs.Root{Path: b.root, Readonly: true},
-		Process: &specs.Process{
-			Args: b.argv, Cwd: "/",
-			Env: append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, b.env...),
-			Capabilities: &specs.LinuxCapabilities{
-				Bounding: capabilities, Effective: capabilities, Permitted: capabilities},
-		},
-		Mounts: mounts,
+		Process:  process(b.argv, b.env),
+		Mounts:   append(slices.Clone(mounts), furtherMounts(b.mounts)...),
 		Linux: &specs.Linux{
 			CgroupsPath:   b.cgroup,
 			MaskedPaths:   maskedPaths,
@@ -65,12 +64,40 @@ func (b bundle) config() *specs.Spec {
 		},
 	}
 	if !b.hostNet {
-		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.NetworkNamespace})
+		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: b.netPath})
 	}
 	if b.cgroupNS {
 		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
 	}
 	return s
+}
+
+// process is the payload, or one more program in the same container.
+func process(argv, env []string) *specs.Process {
+	return &specs.Process{
+		Args: argv, Cwd: "/",
+		Env: append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, env...),
+		Capabilities: &specs.LinuxCapabilities{
+			Bounding: capabilities, Effective: capabilities, Permitted: capabilities},
+	}
+}
+
+// furtherMounts are a trial's own.
+func furtherMounts(list []engine.Mount) []specs.Mount {
+	var out []specs.Mount
+	for _, m := range list {
+		switch m.Kind {
+		case engine.Bind:
+			out = append(out, specs.Mount{Destination: m.Target, Type: "bind", Source: m.Source, Options: []string{"rbind", "rprivate", "rw"}})
+		case engine.Tmpfs:
+			options := []string{"nosuid", "nodev", "mode=1777"}
+			if m.SizeBytes > 0 {
+				options = append(options, "size="+strconv.FormatInt(m.SizeBytes, 10))
+			}
+			out = append(out, specs.Mount{Destination: m.Target, Type: "tmpfs", Source: "tmpfs", Options: options})
+		}
+	}
+	return out
 }
 
 const period = uint64(100_000) // of the CPU quota, in µs; what docker uses

@@ -94,7 +94,11 @@ func (e *environment) prepare(ctx context.Context, v string) error {
 	if e.options.hostNet {
 		network = "host"
 	}
-	e.AddFacts(map[string]string{"version": v, "runtime": e.program.name, "runtime-path": e.path, "client": client,
+	held := engine.HeldByEngine
+	if e.oneCall {
+		held = engine.HeldByUs
+	}
+	e.AddFacts(map[string]string{engine.HeldFact: held, "version": v, "runtime": e.program.name, "runtime-path": e.path, "client": client,
 		"runtime-version": v, "network": network, "storage": "directory", "seccomp": "off", "rootless": "no", "user": "root",
 		"cgroup": wrap.Version(), "cgroup-driver": wrap.Driver,
 		"init": "none", "log": "none", "daemon": "none", "image-store": "none", "apparmor": "off"})
@@ -184,48 +188,4 @@ func removeNullNet(root string) error {
 		return err
 	}
 	return nil
-}
-
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	dir := filepath.Join(e.dir, task.Name)
-	b := bundle{root: e.rootfs, argv: task.Argv, env: task.Env, hostname: task.Name, hostNet: e.options.hostNet,
-		limits: e.Spec.Limits, cgroup: "/" + task.Name, cgroupNS: e.cgroupNS}
-	if len(b.hostname) > 63 {
-		b.hostname = b.hostname[:63]
-	}
-	if err := e.Kit.Ledger.Made("container", task.Name); err != nil {
-		return engine.Result{}, fmt.Errorf("noting the container in the ledger: %w", err)
-	}
-	if err := b.write(dir); err != nil {
-		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
-	}
-	res, err := e.Base.Run(ctx, e.plan(task, dir, e.oneCall))
-	if err != nil || res.Failure != nil {
-		if cerr := e.clear(context.WithoutCancel(ctx), task.Name); cerr != nil && res.Failure != nil {
-			res.Failure.Text += "; clearing away: " + cerr.Error()
-		}
-	}
-	if rerr := os.RemoveAll(dir); rerr != nil && err == nil && res.Failure == nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: "removing the bundle: " + rerr.Error()}
-	}
-	if gerr := e.Kit.Ledger.Gone("container", task.Name); gerr != nil && err == nil {
-		err = gerr
-	}
-	return res, err
-}
-
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	dir := filepath.Join(e.dir, task.Name)
-	b := bundle{root: e.rootfs, argv: task.Argv, env: task.Env, hostname: task.Name, hostNet: e.options.hostNet,
-		limits: e.Spec.Limits, cgroup: "/" + task.Name, cgroupNS: e.cgroupNS}
-	if err := b.write(dir); err != nil {
-		return nil, err
-	}
-	xs, err := e.ExchangePlan(ctx, e.plan(task, dir, false), rounds)
-	if err != nil {
-		err = errors.Join(err, e.clear(context.WithoutCancel(ctx), task.Name))
-	}
-	return xs, errors.Join(err, os.RemoveAll(dir))
 }

@@ -61,7 +61,7 @@ var levels = map[string][]string{
 	engine.Storage:  {"directory"},
 	engine.Seccomp:  {"off"},
 	engine.Rootless: {"no"},
-	engine.Image:    {"payload", "busybox"},
+	engine.Image:    engine.ImageLevels(),
 }
 
 // Info is documented in engine.Engine.

@@ -12,40 +12,45 @@ import (
 	"plimsoll/internal/record"
 )
 
-// plan is the life of one container, in one call or in steps. A bare runtime
-// has no stop: it is SIGTERM, the grace, SIGKILL, as a manager would do it.
-// The payload's status is that of the watched process; gVisor's sandbox ends
-// with it too.
+// plan is the life of one container, in one call or in steps. The payload's
+// status is that of the watched process; gVisor's sandbox ends with it too.
 func (e *environment) plan(task engine.Task, dir string, oneCall bool) clirun.Plan {
-	name := task.Name
-	p := clirun.Plan{Task: task}
-	add := func(s clirun.Step) { p.Steps = append(p.Steps, s) }
-	with := func(c probe.Command, change func(*probe.Command)) probe.Command { change(&c); return c }
-
-	if oneCall {
-		add(clirun.Step{Begin: record.Request, End: record.Removed,
-			Cmd: with(e.command("run", "--bundle", dir, name), func(c *probe.Command) { c.Background = task.Stop != nil })})
-	} else {
-		add(clirun.Step{Begin: record.Request, End: record.Created,
-			Cmd: with(e.command("create", "--bundle", dir, "--pid-file", filepath.Join(dir, "pid"), name),
-				func(c *probe.Command) { c.PidFile = filepath.Join(dir, "pid") })})
-		add(clirun.Step{Begin: record.Start, End: record.Started, Cmd: e.command("start", name)})
-	}
-	if task.Stop != nil {
-		add(clirun.Step{Begin: record.Stop, Name: "signalled",
-			Cmd: with(e.command("kill", name, "TERM"), func(c *probe.Command) { c.Await = probe.AwaitReady })})
-		add(clirun.Step{MayFail: true, Name: "killed",
-			Cmd: with(e.command("kill", name, "KILL"), func(c *probe.Command) {
-				c.Await, c.Grace = probe.AwaitGrace, task.Stop.Grace
-			})})
-	}
-	if oneCall {
-		return p
-	}
-	add(clirun.Step{End: record.Removed, Cmd: with(e.command("delete", name), func(c *probe.Command) {
-		c.Await, c.Always = probe.AwaitContainerExit, true
-	})})
+	p := clirun.Plan{Task: task, Steps: e.begin(task, dir, oneCall)}
+	p.Steps[0].Cmd.Background = oneCall && task.Stop != nil
+	p.Steps = append(p.Steps, e.end(task.Name, task.Stop, oneCall)...)
 	return p
+}
+
+// begin are the steps up to where the payload runs.
+func (e *environment) begin(task engine.Task, dir string, oneCall bool) []clirun.Step {
+	if oneCall {
+		return []clirun.Step{{Begin: record.Request, End: record.Removed, Cmd: e.command("run", "--bundle", dir, task.Name)}}
+	}
+	file := filepath.Join(dir, "pid")
+	create := e.command("create", "--bundle", dir, "--pid-file", file, task.Name)
+	create.PidFile = file
+	return []clirun.Step{
+		{Begin: record.Request, End: record.Created, Cmd: create},
+		{Begin: record.Start, End: record.Started, Cmd: e.command("start", task.Name)},
+	}
+}
+
+// end are the steps after that. A bare runtime has no stop: it is SIGTERM, the
+// grace, SIGKILL, as a manager would do it.
+func (e *environment) end(name string, stop *engine.Stop, oneCall bool) (steps []clirun.Step) {
+	if stop != nil {
+		term, kill := e.command("kill", name, "TERM"), e.command("kill", name, "KILL")
+		term.Await = probe.AwaitReady
+		kill.Await, kill.Grace = probe.AwaitGrace, stop.Grace
+		steps = append(steps, clirun.Step{Begin: record.Stop, Name: "signalled", Cmd: term},
+			clirun.Step{MayFail: true, Name: "killed", Cmd: kill})
+	}
+	if !oneCall {
+		remove := e.command("delete", name)
+		remove.Await, remove.Always = probe.AwaitContainerExit, true
+		steps = append(steps, clirun.Step{End: record.Removed, Cmd: remove})
+	}
+	return steps
 }
 
 // clear removes a container after a failure, whatever state it is in. A

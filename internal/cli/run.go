@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/run"
 	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
 )
 
 func runCommand(w World) *cobra.Command {
@@ -52,8 +53,8 @@ off; both clean up, and --resume goes on later.`,
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
-				if len(args) > 0 || dir != "" || cmd.Flags().Changed("blocks") || cmd.Flags().Changed("seed") || len(ch.engines) > 0 {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --seed or --engine")
+				if len(args) > 0 || dir != "" || cmd.Flags().Changed("blocks") || cmd.Flags().Changed("seed") || ch.small || len(ch.engines) > 0 {
+					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --seed, --small or --engine")
 				}
 				o.Dir, o.Resume = resume, true
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
@@ -71,6 +72,9 @@ off; both clean up, and --resume goes on later.`,
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
+			}
+			if o.Workloads, err = ownWorkloads(o.Plan); err != nil {
+				return err
 			}
 			o.Run.Tool = tool()
 			if err := describeHost(finish, s, o.Run, force); err != nil {
@@ -113,6 +117,25 @@ func oldPlan(dir string) (*record.Run, *study.Plan, error) {
 		}
 	}
 	return old, p, nil
+}
+
+// ownWorkloads are the workloads of the user's files in a plan: they are in it
+// as text, so that a run goes on with what it began with.
+func ownWorkloads(p *study.Plan) ([]workload.Workload, error) {
+	var out []workload.Workload
+	seen := map[string]bool{}
+	for _, w := range p.Workloads {
+		if w.Source == "" || seen[w.Name] {
+			continue
+		}
+		seen[w.Name] = true
+		x, err := workload.Of(w)
+		if err != nil {
+			return nil, fail(Failed, "%w", err)
+		}
+		out = append(out, x)
+	}
+	return out, nil
 }
 
 // outputDir chooses where the record goes.

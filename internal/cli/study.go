@@ -34,11 +34,13 @@ type changes struct {
 	blocks  int
 	seed    uint64
 	engines []string
+	small   bool
 }
 
 func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&c.blocks, "blocks", 0, "number of blocks, instead of the study's")
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
+	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
 }
 
@@ -61,6 +63,7 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if ch.seed != 0 {
 		st.Protocol.Seed = ch.seed
 	}
+	st.Protocol.SmallSizes = st.Protocol.SmallSizes || ch.small
 	if err := s.narrow(st, ch.engines); err != nil {
 		return nil, err
 	}

@@ -14,30 +14,74 @@ import (
 
 func workloadsCommand(w World) *cobra.Command {
 	format := "text"
+	var try tryFlags
 	c := &cobra.Command{
-		Use:     "workloads",
-		Short:   "List what can run inside a container",
-		Args:    cobra.NoArgs,
-		Example: "  plimsoll workloads\n  plimsoll workloads --format json",
-		RunE: func(*cobra.Command, []string) error {
-			all := workload.Catalogue()
-			if format == "json" {
-				return printJSON(w.Stdout, all)
+		Use:   "workloads [WORKLOAD]",
+		Short: "List what can run inside a container, show one, or try one",
+		Long: `Lists the workloads of the catalogue. A workload is one of those, or the path of
+a file such as ./mine.yaml. With --try, one small trial of it runs in each of the
+engines named and in native, and its numbers are printed: they are of one trial
+and no measurement.`,
+		Args: cobra.MaximumNArgs(1),
+		Example: `  plimsoll workloads
+  plimsoll workloads show iperf3
+  plimsoll workloads iperf3 --try docker
+  plimsoll workloads ./mine.yaml --try docker,podman --set seconds=5`,
+		ValidArgsFunction: completeWorkloads,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && len(try.engines) > 0:
+				return fail(Usage, "--try needs the name of a workload or the path of its file")
+			case len(args) == 0:
+				return listWorkloads(w, format)
 			}
-			tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(tw, "WORKLOAD\tIMAGE\tPARAMETERS\tWHAT IT IS")
-			for _, x := range all {
-				var ps []string
-				for _, name := range slices.Sorted(maps.Keys(x.Parameters)) {
-					ps = append(ps, name+"="+strings.Join(x.Parameters[name], "|"))
-				}
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.Name, dash(x.Image), dash(strings.Join(ps, " ")), x.What)
+			x, err := findWorkload(args[0])
+			if err != nil {
+				return err
 			}
-			return tw.Flush()
+			if len(try.engines) == 0 {
+				return showWorkload(w, x, format)
+			}
+			return tryWorkload(cmd.Context(), w, x, try, format)
 		},
 	}
+	try.add(c)
 	formatFlag(c, &format, "text", "json")
+	c.AddCommand(workloadsShowCommand(w))
 	return c
+}
+
+func completeWorkloads(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, x := range workload.Catalogue() {
+		names = append(names, x.Name)
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+func listWorkloads(w World, format string) error {
+	all := workload.Catalogue()
+	if format == "json" {
+		return printJSON(w.Stdout, all)
+	}
+	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(tw, "GROUP\tWORKLOAD\tPARAMETERS\tWHAT IT IS")
+	group := ""
+	for _, x := range all {
+		g := x.Group
+		if g == group {
+			g = ""
+		}
+		group = x.Group
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", g, x.Name, dash(strings.Join(slices.Sorted(maps.Keys(x.Parameters)), " ")), x.What)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if err := workload.Broken(); err != nil {
+		return fail(Failed, "workloads of the catalogue that can't be read:\n%w", err)
+	}
+	return nil
 }
 
 // dash stands for nothing in a table.

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/report"
+	"plimsoll/internal/run"
+	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
+)
+
+// tryFlags are what a try can choose.
+type tryFlags struct {
+	engines  []string
+	set      []string
+	full     bool
+	progress string
+	wait     bool
+}
+
+func (f *tryFlags) add(c *cobra.Command) {
+	f.progress = "auto"
+	c.Flags().StringSliceVar(&f.engines, "try", nil, "run one small trial in these engines and in native")
+	c.Flags().StringSliceVar(&f.set, "set", nil, "with --try: set parameters, as in threads=4")
+	c.Flags().BoolVar(&f.full, "full", false, "with --try: the defaults instead of the small levels")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait while another Plimsoll measures on this machine")
+	choiceFlag(c, &f.progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+}
+
+// tryRow is one environment of a try.
+type tryRow struct {
+	Environment string             `json:"environment"`
+	Values      map[string]float64 `json:"values,omitempty"`
+	Failure     *record.Failure    `json:"failure,omitempty"`
+	Missing     string             `json:"missing,omitempty"`
+	Fix         string             `json:"fix,omitempty"`
+}
+
+func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, format string) error {
+	s, err := newSetting(w)
+	if err != nil {
+		return err
+	}
+	finish, broken, stop := w.Signals()
+	defer stop()
+	plan, err := s.tryPlan(finish, x, f)
+	if err != nil {
+		return err
+	}
+	parent, err := os.MkdirTemp("", "plimsoll-try-")
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			os.RemoveAll(parent)
+		}
+	}()
+	o := s.options()
+	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record")
+	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
+	o.Workloads = []workload.Workload{x}
+	if err := describeHost(ctx, s, o.Run, true); err != nil {
+		return err
+	}
+	excluded := plan.Excluded
+	sum := &run.Summary{}
+	if len(plan.Cells) > 0 {
+		if sum, err = run.Execute(broken, o); err != nil {
+			return fail(Failed, "%w", err) // the record is not kept, so there is nothing to resume
+		}
+		excluded = sum.Excluded
+		if r, err := record.Open(o.Dir); err == nil {
+			excluded = r.Run().Excluded
+		}
+	}
+	rows, metrics, err := tried(o.Dir, excluded, len(plan.Cells) > 0)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		err = printJSON(w.Stdout, rows)
+	} else {
+		err = printTry(w, rows, metrics)
+	}
+	switch {
+	case err != nil:
+		return err
+	case sum.Interrupted:
+		return fail(Interrupted, "interrupted")
+	case sum.Failed > 0:
+		keep = true
+		return withHint(fail(SomeFailed, "%d of %d trials failed", sum.Failed, sum.Trials), "what they printed is kept below %s", o.Dir)
+	case sum.Trials == 0:
+		return fail(NothingHere, "it can't be tried here")
+	case sum.Unclean != nil || len(sum.Residue) > 0:
+		return fail(Failed, "not everything could be taken away after the trial; plimsoll clean does")
+	}
+	return nil
+}
+
+// tryPlan is one block of one workload in native and the named engines.
+func (s *setting) tryPlan(ctx context.Context, x workload.Workload, f tryFlags) (*study.Plan, error) {
+	cat := s.studyCatalogue()
+	if x.Source != "" && x.Path != "" {
+		info := workloadInfo(x)
+		info.Source = x.Source
+		cat.Workloads = append(cat.Workloads, info)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "plimsoll: 1\nname: try\ntitle: A try of %s\n", x.Name)
+	fmt.Fprintf(&text, "protocol: {blocks: 1, warmup: 0, small: %v}\nbaselines: [native]\nworkloads:\n  - name: %s\n", !f.full, x.Name)
+	if len(f.set) > 0 {
+		fmt.Fprintln(&text, "    parameters:")
+		for _, p := range f.set {
+			name, level, ok := strings.Cut(p, "=")
+			if !ok || strings.ContainsAny(p, "\n{}[]#:") {
+				return nil, fail(Usage, "--set is %q: it must be PARAMETER=LEVEL", p)
+			}
+			fmt.Fprintf(&text, "      %s: %s\n", name, level)
+		}
+	}
+	fmt.Fprintf(&text, "environments: [native, %s]\n", strings.Join(slices.DeleteFunc(slices.Clone(f.engines), func(n string) bool { return n == "native" }), ", "))
+	st, err := study.Read(study.Source{Path: "(the try)", Data: []byte(text.String())}, cat)
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	usable, err := s.usable(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	p, err := study.Expand(st, cat, study.Options{Usable: usable})
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	// The baselines that every study has say nothing in a try.
+	for _, e := range slices.Clone(p.Environments) {
+		if e.Baseline != "" && e.Engine != "native" && !slices.Contains(f.engines, e.Engine) {
+			if err := p.Drop(e.ID, "", ""); err != nil {
+				return nil, err
+			}
+		}
+	}
+	p.Excluded = slices.DeleteFunc(p.Excluded, func(x record.Excluded) bool {
+		return x.Reason == "" || s.baseline(x.Engine) && x.Engine != "native" && !slices.Contains(f.engines, x.Engine)
+	})
+	return p, nil
+}
+
+// tried gives a row for each environment, and the metrics of the workload.
+func tried(dir string, excluded []record.Excluded, ran bool) ([]tryRow, []record.Metric, error) {
+	var rows []tryRow
+	var metrics []record.Metric
+	if ran {
+		r, err := record.Open(dir)
+		if err != nil {
+			return nil, nil, fail(Failed, "%w", err)
+		}
+		metrics = append(slices.Clone(r.Run().Workloads[0].Metrics), record.LifeCycle...)
+		for t, err := range r.Trials() {
+			if err != nil {
+				return nil, nil, fail(Failed, "%w", err)
+			}
+			row := tryRow{Environment: t.Env, Values: map[string]float64{}, Failure: t.Failure}
+			for id, v := range t.Values {
+				row.Values[id] = v
+			}
+			for _, m := range record.LifeCycle {
+				if ns, ok := m.Derive(t); ok {
+					row.Values[m.ID] = float64(ns)
+				}
+			}
+			rows = append(rows, row)
+		}
+		slices.SortFunc(rows, func(a, b tryRow) int { return strings.Compare(a.Environment, b.Environment) })
+	}
+	for _, x := range excluded {
+		rows = append(rows, tryRow{Environment: x.ID, Missing: x.Reason, Fix: x.Fix})
+	}
+	return rows, metrics, nil
+}
+
+// printTry prints a line for each metric and a column for each environment.
+func printTry(w World, rows []tryRow, metrics []record.Metric) error {
+	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprint(tw, "METRIC")
+	for _, r := range rows {
+		if r.Failure == nil && r.Missing == "" {
+			fmt.Fprint(tw, "\t", r.Environment)
+		}
+	}
+	fmt.Fprintln(tw)
+	for _, m := range metrics {
+		line, any := m.ID, false
+		for _, r := range rows {
+			if r.Failure != nil || r.Missing != "" {
+				continue
+			}
+			text := "-"
+			if v, ok := r.Values[m.ID]; ok {
+				text, any = report.Amount(v, m.Unit), true
+			}
+			line += "\t" + text
+		}
+		if any {
+			fmt.Fprintln(tw, line)
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		switch {
+		case r.Failure != nil:
+			fmt.Fprintf(w.Stdout, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, r.Failure.Text)
+		case r.Missing != "":
+			fmt.Fprintf(w.Stdout, "%s: %s\n", r.Environment, r.Missing)
+			if r.Fix != "" {
+				fmt.Fprintf(w.Stdout, "  %s\n", r.Fix)
+			}
+		}
+	}
+	fmt.Fprintln(w.Stdout, "One trial each: a try, and no measurement.")
+	return nil
+}

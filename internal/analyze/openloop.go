@@ -52,12 +52,13 @@ func ReadLoad(steps []record.LoadStep, search bool) *OpenLoop {
 			continue
 		}
 		l.Arrivals++
-		l.MaxInFlight = max(l.MaxInFlight, s.InFlight+1)
+		if !s.Refused {
+			l.MaxInFlight = max(l.MaxInFlight, s.InFlight+1)
+		}
 		latency, whole := math.Inf(1), math.Inf(1)
 		switch {
 		case s.Refused:
 			l.Refused++
-			l.MaxInFlight = max(l.MaxInFlight, s.InFlight)
 		case s.Class != "":
 			l.Failed++
 			l.Classes[s.Class]++

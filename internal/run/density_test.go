@@ -27,7 +27,11 @@ func protocolOf(t *testing.T, workloads, environments string, engines ...engine.
 		cat.Engines = append(cat.Engines, study.EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: i.Levels, Detached: i.Detached})
 	}
 	for _, w := range workload.Catalogue() {
-		cat.Workloads = append(cat.Workloads, study.WorkloadInfo{Name: w.Name, Parameters: w.Parameters, Metrics: w.Metrics})
+		numbers := map[string]study.Numbers{}
+		for name, n := range w.Numbers {
+			numbers[name] = study.Numbers{Min: n.Min, Max: n.Max}
+		}
+		cat.Workloads = append(cat.Workloads, study.WorkloadInfo{Name: w.Name, Parameters: w.Parameters, Metrics: w.Metrics, Numbers: numbers})
 	}
 	text := "plimsoll: 1\nname: test\nprotocol: {blocks: 1, warmup: 0, seed: 3, trial-limit: 20s, limits: {cpus: none, memory: none}}\nworkloads:\n" +
 		workloads + "environments:\n" + environments

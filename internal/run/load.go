@@ -12,6 +12,8 @@ import (
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 	"plimsoll/internal/study"
 	"plimsoll/internal/workload"
@@ -37,14 +39,17 @@ type loader struct {
 // that no engine carries them, and so few that the machine does.
 func mostInFlight() int { return min(max(64*runtime.NumCPU(), 64), 1024) }
 
+// chanceOf gives a trial's own course of chance, the same for the same seed.
+func chanceOf(seed uint64, seq int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(seq))) }
+
 // load carries out an open loop: one trial.
 func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workload.Load) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock
 	t.At = time.Now()
-	if o.virtual && o.rec.Levels[engine.Runtime] != "sleeping" {
-		t.Failure = &record.Failure{Class: record.Unsupported, Text: o.rec.ID + " is simulated and no time passes in it; the fake's runtime sleeping has some"}
-		return t, engine.Result{}, nil
+	if o.virtual && !r.timePasses(ctx, o) {
+		t.Failure = &record.Failure{Class: record.Unsupported, Text: o.rec.ID + " is simulated and no time passes in it; the fake's runtimes sleeping and serial have some"}
+		return t, engine.Result{}, ctx.Err()
 	}
 	if err := r.settle(ctx, o, t); err != nil {
 		return nil, engine.Result{}, err
@@ -53,7 +58,7 @@ func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workl
 	// one always does: beyond this heap it works nevertheless.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapWhole))
 	l := &loader{r: r, o: o, what: what, seq: p.Seq, most: mostInFlight(),
-		chance: rand.New(rand.NewPCG(r.rec.Protocol.Seed, uint64(p.Seq)))}
+		chance: chanceOf(r.rec.Protocol.Seed, p.Seq)}
 	if !o.virtual {
 		r.disturb.Begin()
 	}
@@ -72,6 +77,16 @@ func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workl
 	}
 	l.fill(t)
 	return t, engine.Result{}, nil
+}
+
+// timePasses says whether a simulated engine's clock is the machine's.
+func (r *runner) timePasses(ctx context.Context, o *openEnv) bool {
+	begin := stamp.Now()
+	res, err := runGuarded(ctx, o.env, engine.Task{
+		Name: "plimsoll-" + r.rec.ID + "-time", Argv: probe.PayloadArgs{Word: newWord()}.Argv(probePath), Limit: r.limit(),
+	})
+	at := res.Events[record.Request]
+	return err == nil && begin <= at && at <= stamp.Now()
 }
 
 // fill writes the series and sums it up by the analysis that reads it.

@@ -125,7 +125,7 @@ func (l *loader) endangered() bool {
 }
 
 // enough is how many arrivals a quantile needs to have an interval at all: 72
-// for p95, 367 for p99.
+// for p95, 368 for p99.
 func enough(q float64) int {
 	n := 6
 	for !carries(n, q) {

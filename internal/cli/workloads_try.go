@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,15 +77,15 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 	excluded := plan.Excluded
 	sum := &run.Summary{}
 	if len(plan.Cells) > 0 {
-		if sum, err = run.Execute(broken, o); err != nil {
+		if sum, err = run.Execute(broken, o); err != nil && !errors.Is(err, run.ErrNothing) {
 			return fail(Failed, "%w", err) // the record is not kept, so there is nothing to resume
 		}
-		excluded = sum.Excluded
-		if r, err := record.Open(o.Dir); err == nil {
-			excluded = r.Run().Excluded
+		if sum == nil {
+			sum = &run.Summary{}
 		}
+		excluded = plan.Excluded // with what was found out while opening
 	}
-	rows, metrics, err := tried(o.Dir, excluded, len(plan.Cells) > 0)
+	rows, metrics, err := tried(o.Dir, excluded, sum.Trials > 0)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,147 @@
+package workload
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the values of the golden outputs anew")
+
+// golden stands beside NAME.txt, the real output of a workload's last role:
+// which workload that was, with which parameters (the others have their
+// default), and the values that must come out.
+type golden struct {
+	Workload   string             `json:"workload"`
+	Parameters map[string]string  `json:"parameters,omitempty"`
+	Values     map[string]float64 `json:"values"`
+}
+
+func goldens(t testing.TB) map[string]golden {
+	t.Helper()
+	files, err := filepath.Glob("testdata/output/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]golden{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g golden
+		if err := json.Unmarshal(b, &g); err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		out[strings.TrimSuffix(f, ".json")] = g
+	}
+	return out
+}
+
+func planOf(t testing.TB, name string, params map[string]string) *Plan {
+	t.Helper()
+	w, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := w.Instance(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.Plan == nil {
+		t.Fatalf("%s is no workload of a file", name)
+	}
+	return i.Plan
+}
+
+func TestGoldenOutput(t *testing.T) {
+	if err := Broken(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]map[string]bool{}
+	all := goldens(t)
+	for _, base := range slices.Sorted(maps.Keys(all)) {
+		g := all[base]
+		t.Run(filepath.Base(base), func(t *testing.T) {
+			p := planOf(t, g.Workload, g.Parameters)
+			out, err := os.ReadFile(base + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Values(map[string][]byte{p.Roles[len(p.Roles)-1].Name: out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				g.Values = got
+				b, err := json.MarshalIndent(g, "", "  ")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(base+".json", append(b, '\n'), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !maps.Equal(got, g.Values) {
+				t.Errorf("got %v, want %v", got, g.Values)
+			}
+			if seen[g.Workload] == nil {
+				seen[g.Workload] = map[string]bool{}
+			}
+			for id := range got {
+				seen[g.Workload][id] = true
+			}
+		})
+	}
+	// Every metric of every workload has been read from real output.
+	for _, w := range Catalogue() {
+		if w.file == nil {
+			continue
+		}
+		for _, m := range w.Metrics {
+			if !reserved(m.ID) && !seen[w.Name][m.ID] {
+				t.Errorf("%s: no golden output below testdata/output has the metric %s", w.Name, m.ID)
+			}
+		}
+	}
+}
+
+// FuzzValues gives hostile output to the metrics of every workload: there are
+// values that make sense, or an error.
+func FuzzValues(f *testing.F) {
+	var plans []*Plan
+	for base, g := range goldens(f) {
+		out, err := os.ReadFile(base + ".txt")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(out)
+		f.Add(out[:len(out)/2])
+		plans = append(plans, planOf(f, g.Workload, g.Parameters))
+	}
+	for _, s := range []string{
+		"", "{", "null", `{"end":{"sum_received":{"bits_per_second":1e999}}}`, `{"end":{"sum_received":{"bits_per_second":-1}}}`,
+		strings.Repeat("[", 20000), strings.Repeat(`{"end":`, 9000), "NaN", "avg: 99999999999999999999999999", "\x00\xff",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, out []byte) {
+		for _, p := range plans {
+			values, err := p.Values(map[string][]byte{p.Roles[len(p.Roles)-1].Name: out})
+			if err != nil {
+				continue
+			}
+			for _, x := range p.Metrics {
+				v, ok := values[x.Metric.ID]
+				if !ok || !(v >= 0 && v <= largest) {
+					t.Errorf("metric %s of %q is %g (%v)", x.Metric.ID, out, v, ok)
+				}
+			}
+		}
+	})
+}

@@ -44,7 +44,9 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 			continue
 		}
 		if p.oom() {
-			return fail(record.OutOfMemory, "%s: killed for want of memory", name)
+			f := p.engineFailure(name, c)
+			f.Class, f.Text = record.OutOfMemory, "the kernel killed for want of memory meanwhile; "+f.Text
+			return f
 		}
 		return p.engineFailure(name, c)
 	}

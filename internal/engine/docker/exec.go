@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 
 // Exec is documented in engine.Executor.
 func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
-	return h.env.execAPI(ctx, h.containerName(), task)
+	return h.env.execAPI(ctx, h.containerName(), h.place.PID, task)
 }
 
 // execution is one program that is executed in a container by the API, in the
@@ -33,7 +32,8 @@ type execution struct {
 	out   *output
 }
 
-func (env *environment) execAPI(ctx context.Context, in string, task engine.Task) (engine.Result, error) {
+// execAPI executes in a container whose first process is pid.
+func (env *environment) execAPI(ctx context.Context, in string, pid int, task engine.Task) (engine.Result, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, task.Limit)
 	defer cancel()
@@ -47,7 +47,7 @@ func (env *environment) execAPI(ctx context.Context, in string, task engine.Task
 		if ctx.Err() != nil {
 			x.res.Failure = &record.Failure{Class: record.TimeOut,
 				Text: fmt.Sprintf("did not end within %v and was killed, while %s", task.Limit, x.phase)}
-			env.killExecs(context.WithoutCancel(ctx), in, x.id)
+			clirun.KillInside(pid, task.Argv)
 		}
 	}
 	if x.out != nil {
@@ -122,29 +122,4 @@ func execFailure(status int, res engine.Result) *record.Failure {
 		}
 	}
 	return clirun.SignalFailure(status, false)
-}
-
-// killExecs kills what still runs of a container's executions, or of one of
-// them where an id is given: the engine has no call for it.
-func (env *environment) killExecs(ctx context.Context, in, id string) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	ids := []string{id}
-	if id == "" {
-		res, err := env.d.ContainerInspect(ctx, in, client.ContainerInspectOptions{})
-		if err != nil {
-			return // then the container is not there either
-		}
-		ids = res.Container.ExecIDs
-	}
-	for _, id := range ids {
-		seen, err := env.d.ExecInspect(ctx, id, client.ExecInspectOptions{})
-		if err != nil || !seen.Running || seen.PID <= 0 {
-			continue
-		}
-		if p, err := os.FindProcess(seen.PID); err == nil {
-			_ = p.Kill() // it has ended, or another user's daemon runs it
-			_ = p.Release()
-		}
-	}
 }

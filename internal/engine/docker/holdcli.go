@@ -62,7 +62,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	res, err := h.env.cli.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.env.cli.command(args...), Begin: record.Request}}})
 	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {
-		h.env.killExecs(context.WithoutCancel(ctx), h.containerName(), "")
+		clirun.KillInside(h.Place().PID, task.Argv)
 	}
 	if res.Failure == nil && res.Exit != nil {
 		res.Failure = execFailure(*res.Exit, res)

@@ -222,6 +222,7 @@ func (s *suite) exec(t *testing.T) {
 	if s.opts.Skip["exit status"] == "" && (res.Exit == nil || *res.Exit != 7) {
 		t.Errorf("Exec: exit status %v, want 7", show(res.Exit))
 	}
+	s.execHangs(t, x)
 	select {
 	case <-h.Ended():
 		t.Error("the held container ended with the program that was executed in it")
@@ -240,6 +241,29 @@ func (s *suite) exec(t *testing.T) {
 			t.Errorf("Exec: the namespace %s is %q, and the held container's %q", kind, b, a)
 		}
 	}
+}
+
+// execHangs: a program that never ends is killed at its limit, and the container
+// is not.
+func (s *suite) execHangs(t *testing.T, x engine.Executor) {
+	t.Helper()
+	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore"}
+	task := s.task(&args)
+	task.Limit = time.Second
+	res, err := x.Exec(t.Context(), task)
+	if err != nil || res.Failure == nil || res.Failure.Class != record.TimeOut {
+		t.Errorf("Exec of what never ends: %v, %+v, want class %s", err, res.Failure, record.TimeOut)
+	}
+	if s.simulated() {
+		return
+	}
+	for range 50 { // it was killed, and may still be going
+		if len(processesWith(args.Word)) == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("it still runs after its time limit: pids %v", processesWith(args.Word))
 }
 
 // foreign says whether the payload has another kernel than ours (gVisor, a

@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 		{"rootful steps runc vfs", map[string]string{engine.Rootless: "no", engine.Client: "steps", engine.Runtime: "runc",
 			engine.Network: "host", engine.Storage: "vfs", engine.Seccomp: "off"},
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
-		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "none"},
+		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "bridge"},
 			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
 		{"btrfs", map[string]string{engine.Rootless: "no", engine.Network: "none", engine.Storage: "btrfs"},
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},

@@ -1,15 +1,10 @@
 package podman
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/internal/engine"
@@ -38,7 +33,7 @@ func (h *heldAPI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 		if ctx.Err() != nil {
 			x.res.Failure = &record.Failure{Class: record.TimeOut,
 				Text: fmt.Sprintf("did not end within %v and was killed, while %s", task.Limit, x.phase)}
-			killInside(h.place.PID, task.Argv)
+			clirun.KillInside(h.place.PID, task.Argv)
 		}
 	}
 	if x.done != nil {
@@ -126,37 +121,4 @@ func execFailure(status int, res engine.Result) *record.Failure {
 		return &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("podman exec: status %d: %s", status, clirun.Words(res.Stderr))}
 	}
 	return clirun.SignalFailure(status, false)
-}
-
-// killInside kills the processes with these arguments in the process namespace
-// of a container: podman has no call that ends an execution.
-func killInside(pid int, argv []string) {
-	if pid <= 0 {
-		return
-	}
-	ns, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
-	if err != nil {
-		return
-	}
-	want := []byte(strings.Join(argv, "\x00") + "\x00")
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		line, err := os.ReadFile(file)
-		if err != nil || !bytes.Equal(line, want) {
-			continue
-		}
-		dir := filepath.Dir(file)
-		other, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || other == pid {
-			continue
-		}
-		p, err := os.FindProcess(other) // by a pidfd, so that it can't become another one
-		if err != nil {
-			continue
-		}
-		if in, err := os.Readlink(dir + "/ns/pid"); err == nil && in == ns {
-			_ = p.Kill() // where it has not ended
-		}
-		_ = p.Release()
-	}
 }

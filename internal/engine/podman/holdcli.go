@@ -3,6 +3,7 @@ package podman
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -68,20 +69,49 @@ func (env *environment) afterCLI(ctx context.Context, name string, res *engine.R
 	}
 }
 
-// Exec is documented in engine.Executor: one `podman exec`.
+// execLimit is what podman may take to end when what it executes was killed.
+const execLimit = 10 * time.Second
+
+// Exec is documented in engine.Executor: one `podman exec`. At its time limit
+// what it executes is killed, and podman then ends by itself: were podman killed
+// with its monitor, the container could not be stopped any more.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	args := []string{"exec"}
 	for _, kv := range task.Env {
 		args = append(args, "--env="+kv)
 	}
 	args = append(append(args, h.containerName()), task.Argv...)
+	limit := task.Limit
+	late := killLate(h.Place().PID, task)
+	task.Limit += execLimit
 	res, err := h.env.Base.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.env.p.command(args...), Begin: record.Request}}})
-	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {
-		killInside(h.Place().PID, task.Argv)
+	if late() {
+		res.Failure = &record.Failure{Class: record.TimeOut, Text: fmt.Sprintf("did not end within %v and was killed", limit)}
 	}
 	if err != nil {
+		clirun.KillInside(h.Place().PID, task.Argv)
 		err = fmt.Errorf("executing in %s: %w", h.containerName(), err)
 	}
 	return res, err
+}
+
+// killLate kills a program in a container from its time limit on, until the
+// function that it returns is called, which says whether it came to that.
+func killLate(pid int, task engine.Task) (over func() bool) {
+	done, killed := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		wait, was := task.Limit, false
+		for {
+			select {
+			case <-done:
+				killed <- was
+				return
+			case <-time.After(wait):
+				was, wait = true, 50*time.Millisecond
+				clirun.KillInside(pid, task.Argv)
+			}
+		}
+	}()
+	return func() bool { close(done); return <-killed }
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type bound struct {
 	// used of max; for what is left over rather than used up (memory, disk),
 	// used is what is taken.
 	used, max int64
+	keep      int64 // what the guard leaves at least
 }
 
 // usage is how far the likely limits are used up, by name.
@@ -118,8 +120,12 @@ func hintOf(text string) string {
 // engine's message speaks of, else an exhausted one, else what the message
 // hints at, else the engine's own word. nil where nothing is exhausted and
 // nothing was said.
-func nameLimit(exhausted []bound, said string) *record.Limit {
+func nameLimit(exhausted []bound, now usage, said string) *record.Limit {
 	hint := hintOf(said)
+	if !slices.ContainsFunc(exhausted, func(b bound) bool { return b.class == hint }) {
+		// What failed has given back what it had by the time that we look.
+		exhausted = append(tightest(now, hint), exhausted...)
+	}
 	quote := func(text string) string {
 		if said == "" {
 			return text
@@ -144,6 +150,21 @@ func nameLimit(exhausted []bound, said string) *record.Limit {
 	return &record.Limit{Class: record.LimitEngine, Text: "no limit that we can read is exhausted; the engine said: " + said}
 }
 
+// tight is the share of a limit from which on an engine's words about it are
+// believed.
+const tight = 0.75
+
+// tightest gives the tightest bound of a class, where it is tight.
+func tightest(now usage, class string) []bound {
+	var out []bound
+	for _, b := range now {
+		if b.class == class && b.max > 0 && b.share() >= tight && (out == nil || b.share() > out[0].share()) {
+			out = []bound{b}
+		}
+	}
+	return out
+}
+
 // blame names the limit behind an error of Hold.
 func (a *ramp) blame(err error) *record.Limit {
 	text, _ := engine.Reason(err)
@@ -166,9 +187,10 @@ func (a *ramp) blame(err error) *record.Limit {
 // exhausted looks at the machine's limits as they are now.
 func (a *ramp) exhausted(said string) *record.Limit {
 	if a.o.virtual {
-		return nameLimit(nil, said)
+		return nameLimit(nil, nil, said)
 	}
-	return nameLimit(exhaustedOf(a.before, a.usage(), len(a.held)), said)
+	now := a.usage()
+	return nameLimit(exhaustedOf(a.before, now, len(a.held)), now, said)
 }
 
 // short keeps a message readable: engines wrap it many times, and its end says
@@ -187,6 +209,7 @@ const (
 	guardShare  = 10        // MemAvailable below a tenth of the memory …
 	guardMemory = 512 << 20 // … or below this, bytes
 	guardTenths = 9         // nine tenths of the processes and files
+	ownThreads  = 24        // what we ourselves may still need of them
 )
 
 // guard says whether one container more would endanger the machine.
@@ -199,7 +222,21 @@ func (a *ramp) guard() *record.Limit {
 		a.remark("the memory can't be watched: " + err.Error())
 		return nil
 	}
-	return guardOf(info, a.what.TouchBytes, machineBounds("/proc"))
+	return guardOf(info, a.what.TouchBytes, guarded())
+}
+
+// guarded are the bounds that must not be reached: beyond those of the machine
+// the processes of our own cgroups, since a Go program that gets no thread
+// dies, and its containers would be nobody's.
+func guarded() []bound {
+	out := machineBounds("/proc")
+	for _, b := range (limitsReader{proc: "/proc", sys: "/sys"}).cgroups([]int{os.Getpid()}) {
+		if b.class == record.LimitProcesses {
+			b.keep = ownThreads
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 func guardOf(info meminfo, next int64, machine []bound) *record.Limit {
@@ -209,8 +246,11 @@ func guardOf(info meminfo, next int64, machine []bound) *record.Limit {
 			Text: fmt.Sprintf("%d MiB of %d MiB of memory are left, and we leave %d MiB to the machine", info.Available>>20, info.Total>>20, keep>>20)}
 	}
 	for _, b := range machine {
-		if b.max > 0 && b.used >= b.max/10*guardTenths {
-			return &record.Limit{Class: b.class, Guard: true, Used: b.used, Max: b.max, Text: b.String() + ", and we leave a tenth to the machine"}
+		if b.max <= 0 {
+			continue
+		}
+		if keep := max(b.max-b.max*guardTenths/10, b.keep); b.used >= b.max-keep {
+			return &record.Limit{Class: b.class, Guard: true, Used: b.used, Max: b.max, Text: fmt.Sprintf("%s, and we leave %d", b, keep)}
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func machineBounds(proc string) []bound {
 	if n := threads(filepath.Join(proc, "loadavg")); n > 0 {
 		for _, name := range []string{"threads-max", "pid_max"} {
 			if most, ok := number(filepath.Join(proc, "sys/kernel", name)); ok {
-				out = append(out, bound{record.LimitProcesses, "kernel." + name + " (threads of the machine)", n, most})
+				out = append(out, bound{class: record.LimitProcesses, name: "kernel." + name + " (threads of the machine)", used: n, max: most})
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func machineBounds(proc string) []bound {
 		if f := strings.Fields(string(b)); len(f) == 3 {
 			used, _ := strconv.ParseInt(f[0], 10, 64)
 			if most, err := strconv.ParseInt(f[2], 10, 64); err == nil {
-				out = append(out, bound{record.LimitFiles, "fs.file-max (open files of the machine)", used, most})
+				out = append(out, bound{class: record.LimitFiles, name: "fs.file-max (open files of the machine)", used: used, max: most})
 			}
 		}
 	}
@@ -101,15 +101,15 @@ func (l limitsReader) memory() []bound {
 	if err != nil {
 		return nil
 	}
-	out := []bound{{record.LimitMemory, "the machine's memory", info.Total - info.Available, info.Total}}
+	out := []bound{{class: record.LimitMemory, name: "the machine's memory", used: info.Total - info.Available, max: info.Total}}
 	if used, ok := number(filepath.Join(l.proc, "sys/kernel/pty/nr")); ok {
 		if most, ok := number(filepath.Join(l.proc, "sys/kernel/pty/max")); ok {
-			out = append(out, bound{record.LimitPTY, "kernel.pty.max (terminals)", used, most})
+			out = append(out, bound{class: record.LimitPTY, name: "kernel.pty.max (terminals)", used: used, max: most})
 		}
 	}
 	if used, ok := number(filepath.Join(l.proc, "sys/net/netfilter/nf_conntrack_count")); ok {
 		if most, ok := number(filepath.Join(l.proc, "sys/net/netfilter/nf_conntrack_max")); ok {
-			out = append(out, bound{record.LimitConntrack, "net.netfilter.nf_conntrack_max (tracked connections)", used, most})
+			out = append(out, bound{class: record.LimitConntrack, name: "net.netfilter.nf_conntrack_max (tracked connections)", used: used, max: most})
 		}
 	}
 	return out
@@ -122,7 +122,7 @@ func (l limitsReader) bridges() []bound {
 		ports, err := os.ReadDir(d)
 		if err == nil {
 			name := filepath.Base(filepath.Dir(d))
-			out = append(out, bound{record.LimitBridge, "ports of the bridge " + name, int64(len(ports)), maxBridgePorts})
+			out = append(out, bound{class: record.LimitBridge, name: "ports of the bridge " + name, used: int64(len(ports)), max: maxBridgePorts})
 		}
 	}
 	return out
@@ -144,7 +144,7 @@ func (l limitsReader) keys() []bound {
 		for i, what := range []string{"keys", "bytes of keys"} {
 			used, most, ok := pair(f[3+i])
 			if ok {
-				out = append(out, bound{record.LimitKeys, "kernel.keys (" + what + " of user " + uid + ")", used, most})
+				out = append(out, bound{class: record.LimitKeys, name: "kernel.keys (" + what + " of user " + uid + ")", used: used, max: most})
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func (l limitsReader) loops() []bound {
 	if len(all) == 0 {
 		return nil
 	}
-	return []bound{{record.LimitLoop, "loop devices", int64(len(used)), int64(len(all))}}
+	return []bound{{class: record.LimitLoop, name: "loop devices", used: int64(len(used)), max: int64(len(all))}}
 }
 
 // disks are the file systems that engines write to.
@@ -184,9 +184,9 @@ func disks() []bound {
 			continue
 		}
 		seen[s.Fsid] = true
-		out = append(out, bound{record.LimitDisk, "the file system at " + dir, int64(s.Blocks-s.Bavail) * s.Bsize, int64(s.Blocks) * s.Bsize})
+		out = append(out, bound{class: record.LimitDisk, name: "the file system at " + dir, used: int64(s.Blocks-s.Bavail) * s.Bsize, max: int64(s.Blocks) * s.Bsize})
 		if s.Files > 0 {
-			out = append(out, bound{record.LimitDisk, "inodes of the file system at " + dir, int64(s.Files - s.Ffree), int64(s.Files)})
+			out = append(out, bound{class: record.LimitDisk, name: "inodes of the file system at " + dir, used: int64(s.Files - s.Ffree), max: int64(s.Files)})
 		}
 	}
 	return out
@@ -206,12 +206,12 @@ func (l limitsReader) process(pid int) []bound {
 	var out []bound
 	if most, ok := softLimit(b, "Max open files"); ok {
 		if fds, err := os.ReadDir(filepath.Join(dir, "fd")); err == nil {
-			out = append(out, bound{record.LimitFiles, "RLIMIT_NOFILE of " + who, int64(len(fds)), most})
+			out = append(out, bound{class: record.LimitFiles, name: "RLIMIT_NOFILE of " + who, used: int64(len(fds)), max: most})
 		}
 	}
 	if most, ok := number(filepath.Join(l.proc, "sys/fs/mount-max")); ok {
 		if m, err := os.ReadFile(filepath.Join(dir, "mountinfo")); err == nil {
-			out = append(out, bound{record.LimitMounts, "fs.mount-max (mounts of " + who + ")", int64(bytes.Count(m, []byte("\n"))), most})
+			out = append(out, bound{class: record.LimitMounts, name: "fs.mount-max (mounts of " + who + ")", used: int64(bytes.Count(m, []byte("\n"))), max: most})
 		}
 	}
 	return out
@@ -295,7 +295,7 @@ func cgroupBounds(dir string) []bound {
 			if f.class == record.LimitMemory {
 				used -= pageCache(dir)
 			}
-			out = append(out, bound{f.class, f.what + dir, used, most})
+			out = append(out, bound{class: f.class, name: f.what + dir, used: used, max: most})
 		}
 	}
 	return out
@@ -349,12 +349,12 @@ func (l limitsReader) census() []bound {
 	var out []bound
 	if most, ok := number(filepath.Join(l.proc, "sys/fs/inotify/max_user_instances")); ok {
 		for uid, n := range instances {
-			out = append(out, bound{record.LimitInotify, "fs.inotify.max_user_instances (of user " + uid + ")", n, most})
+			out = append(out, bound{class: record.LimitInotify, name: "fs.inotify.max_user_instances (of user " + uid + ")", used: n, max: most})
 		}
 	}
 	for kind, set := range spaces {
 		if most, ok := number(filepath.Join(l.proc, "sys/user/max_"+kind+"_namespaces")); ok {
-			out = append(out, bound{record.LimitNamespaces, "user.max_" + kind + "_namespaces", int64(len(set)), most})
+			out = append(out, bound{class: record.LimitNamespaces, name: "user.max_" + kind + "_namespaces", used: int64(len(set)), max: most})
 		}
 	}
 	return out

@@ -177,7 +177,7 @@ func (f *flight) guard(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		if l := guardOf(info, 0, machineBounds("/proc")); l != nil {
+		if l := guardOf(info, 0, guarded()); l != nil {
 			f.mu.Lock()
 			f.limit = l
 			f.mu.Unlock()

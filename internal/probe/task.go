@@ -54,7 +54,8 @@ const (
 	TaskMain TaskKind = "main"
 	// TaskStay says "ready" and waits for SIGTERM: a server's container.
 	TaskStay TaskKind = "stay"
-	// TaskCleanup runs in any case, at the end.
+	// TaskCleanup runs in any case, at the end. Its status is told and does not
+	// count.
 	TaskCleanup TaskKind = "cleanup"
 )
 

@@ -182,7 +182,11 @@ func TestTaskWithoutProc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(root+"/p", b, 0o755); err != nil {
+	// No child may be forked meanwhile that would hold it open for writing.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(root+"/p", b, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	port, end := listenSlowly(t)

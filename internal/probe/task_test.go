@@ -197,7 +197,7 @@ func TestTaskFailsWithItsStep(t *testing.T) {
 		"server": {[]TaskStep{shStep(TaskServe, "sleep 0.02; exit 5"), {Kind: TaskFile, File: "/nowhere"}, step(TaskMain, "true")},
 			5, 1, -1, int(syscall.ESRCH), 2},
 		"server while it stays": {[]TaskStep{shStep(TaskServe, "sleep 0.02; exit 5"), {Kind: TaskStay}}, 5, 0, 5, 0, 2},
-		"cleanup":               {[]TaskStep{step(TaskMain, "true"), step(TaskCleanup, "false")}, 1, 1, 1, 0, 2},
+		"cleanup":               {[]TaskStep{step(TaskMain, "true"), step(TaskCleanup, "false")}, 0, 1, 1, 0, 2},
 	} {
 		r := runTask(t, TaskArgs{Steps: c.steps})
 		if r.err != nil || r.status != c.exit || len(r.Steps) != c.begun {

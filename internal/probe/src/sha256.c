@@ -1,5 +1,6 @@
 /* sha256.c: SHA-256 (FIPS 180-4) of a file. */
 #include "task.h"
+#include "small.h"
 
 static const u32 K[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -14,37 +15,24 @@ static const u32 K[64] = {
 
 static inline u32 turn(u32 v, int n) { return v >> n | v << (32 - n); }
 
-/* Small code is worth more here than speed: nothing is measured meanwhile. */
-#if defined(__clang__)
-#define NO_UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
-#else
-#define NO_UNROLL
-#endif
-
 static void block(u32 h[8], const u8 *p) {
 	u32 w[64], v[8];
-	NO_UNROLL
 	for (int i = 0; i < 16; i++)
 		w[i] = (u32)p[4 * i] << 24 | (u32)p[4 * i + 1] << 16 | (u32)p[4 * i + 2] << 8 | p[4 * i + 3];
-	NO_UNROLL
 	for (int i = 16; i < 64; i++) {
 		u32 a = w[i - 15], b = w[i - 2];
 		w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + w[i - 7] + (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
 	}
-	NO_UNROLL
 	for (int i = 0; i < 8; i++)
 		v[i] = h[i];
-	NO_UNROLL
 	for (int i = 0; i < 64; i++) {
 		u32 one = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + K[i] + w[i];
 		u32 two = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-		NO_UNROLL
-		for (int k = 7; k > 0; k--)
+			for (int k = 7; k > 0; k--)
 			v[k] = v[k - 1];
 		v[4] += one;
 		v[0] = one + two;
 	}
-	NO_UNROLL
 	for (int i = 0; i < 8; i++)
 		h[i] += v[i];
 }
@@ -84,8 +72,7 @@ long sha256_file(const char *path, char hex[65]) {
 			in[len++] = 0x80;
 			while (len % 64 != 56)
 				in[len++] = 0;
-			NO_UNROLL
-	for (int i = 7; i >= 0; i--)
+			for (int i = 7; i >= 0; i--)
 				in[len++] = (u8)(bits >> (8 * i));
 		}
 		for (usize at = 0; at < len; at += 64)
@@ -94,9 +81,12 @@ long sha256_file(const char *path, char hex[65]) {
 	sys_close((int)fd);
 	if (n < 0)
 		return n;
-	NO_UNROLL
 	for (int i = 0; i < 64; i++)
 		hex[i] = digits[h[i / 8] >> (28 - 4 * (i % 8)) & 15];
 	hex[64] = 0;
 	return 0;
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -13,6 +13,10 @@ __attribute__((noreturn, used)) void probe_start(usize *sp) {
 		verb_payload(start, argv + 2);
 	if (text_eq(verb, "task"))
 		verb_task(start, argv + 2, env);
+	if (text_eq(verb, "nothing"))
+		sys_exit(0);
+	if (text_eq(verb, "bench"))
+		verb_bench(argv[0], argv + 2, env);
 	if (text_eq(verb, "init"))
 		verb_init(start);
 	if (text_eq(verb, "launch"))
@@ -24,7 +28,7 @@ __attribute__((noreturn, used)) void probe_start(usize *sp) {
 	if (argc > 0)
 		delay_beside(start, argv[0], argv, env);
 	complain(STATUS_USAGE,
-		 "what shall I do? payload WORD | task WORD STEP... | init | launch | floor LOWER UPPER WORK MERGED -- PROGRAM | "
+		 "what shall I do? payload WORD | task WORD STEP... | bench NAME | init | launch | floor LOWER UPPER WORK MERGED -- PROGRAM | "
 		 "delay [--only ARG] NS -- PROGRAM",
 		 0);
 }

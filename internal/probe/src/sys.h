@@ -181,6 +181,18 @@ static inline void *sys_anonymous(usize n) {
 static inline long failed_at(const void *p) { return (long)p < 0 && (long)p > -4096 ? (long)p : 0; }
 static inline long sys_munmap(void *p, usize n) { return SYS(munmap, p, n, 0, 0, 0, 0); }
 static inline long sys_madvise(void *p, usize n, int advice) { return SYS(madvise, p, n, advice, 0, 0, 0); }
+#define PROBE_MADV_HUGEPAGE 14
+static inline long sys_brk(usize at) { return SYS(brk, at, 0, 0, 0, 0, 0); }
+static inline long sys_unlink(const char *path) { return SYS(unlinkat, PROBE_AT_FDCWD, path, 0, 0, 0, 0); }
+static inline long sys_fsync(int fd) { return SYS(fsync, fd, 0, 0, 0, 0, 0); }
+static inline long sys_futex(u32 *at, int op, u32 value) { return SYS(futex, at, op, value, NULL, 0, 0); }
+static inline long sys_set_tid_address(u32 *at) { return SYS(set_tid_address, at, 0, 0, 0, 0, 0); }
+static inline long sys_getrusage(struct rusage *ru) { return SYS(getrusage, 0, ru, 0, 0, 0, 0); }
+/* sys_thread_exit ends this thread only. */
+static inline __attribute__((noreturn)) void sys_thread_exit(void) {
+	for (;;)
+		SYS(exit, 0, 0, 0, 0, 0, 0);
+}
 static inline long sys_getrandom(void *p, usize n) { return SYS(getrandom, p, n, 0, 0, 0, 0); }
 static inline long sys_socket(int family, int type) { return SYS(socket, family, type, 0, 0, 0, 0); }
 static inline long sys_connect(int fd, const void *at, usize n) { return SYS(connect, fd, at, n, 0, 0, 0); }

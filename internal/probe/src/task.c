@@ -4,6 +4,7 @@
  * are PID 1 or not: then orphans come to us as to a subreaper. */
 #include "task.h"
 #include "verbs.h"
+#include "small.h"
 
 static struct task task;
 
@@ -37,7 +38,7 @@ static void streams(struct task *t) {
 }
 
 static void failed(struct task *t, const struct task_step *s) {
-	if (t->failed || s->status == s->want)
+	if (t->failed || s->status == s->want || s->kind == CLEANUP)
 		return;
 	t->failed = 1;
 	t->status = s->status < 0 ? STATUS_NO_EXEC : s->status ? s->status : 1;
@@ -141,3 +142,7 @@ void verb_task(i64 start, char **argv, char **env) {
 		complain(STATUS_SYSTEM, "task: processes that were started here can't be ended", 0);
 	sys_exit(t->status);
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -1,6 +1,7 @@
 /* task_args.c: the arguments of the verb task. Lists are counted, so that any
  * argument may stand in them. */
 #include "task.h"
+#include "small.h"
 
 const char *const task_kinds[KINDS] = {"prepare", "serve", "port", "file", "main", "stay", "cleanup"};
 
@@ -93,3 +94,7 @@ const char *task_parse(struct task *t, char **argv) {
 			t->steps[i].argv[t->steps[i].argc] = NULL;
 	return t->nsteps ? NULL : "usage: task WORD [--report] [--hash] [--dir DIR] STEP...";
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

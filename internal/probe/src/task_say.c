@@ -10,6 +10,7 @@
 #include "report.h"
 #include "task.h"
 #include "verbs.h"
+#include "small.h"
 
 static struct out out;
 static const char *word;
@@ -132,3 +133,7 @@ void task_done(i64 at) {
 	out_text(&out, "\n");
 	say();
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

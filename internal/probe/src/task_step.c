@@ -1,6 +1,7 @@
 /* task_step.c: from a step to a process. What can be looked up or opened
  * before the stamp is. */
 #include "task.h"
+#include "small.h"
 
 static struct command cmd;
 static struct course course;
@@ -133,3 +134,7 @@ void task_start(struct task *t, u32 i) {
 	}
 	s->pid = (int)pid;
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -3,6 +3,7 @@
 #include "report.h"
 #include "task.h"
 #include "verbs.h"
+#include "small.h"
 
 static struct lines file;
 static const sigset awaited = SIGBIT(SIGTERM) | SIGBIT(SIGCHLD);
@@ -226,3 +227,7 @@ void task_end_all(struct task *t) {
 		task_pump(t, now() + TASK_POLL_NS);
 	}
 }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -17,6 +17,7 @@ enum {
 __attribute__((noreturn)) void verb_payload(i64 start, char **argv);
 __attribute__((noreturn)) void verb_init(i64 start);
 __attribute__((noreturn)) void verb_task(i64 start, char **argv, char **env);
+__attribute__((noreturn)) void verb_bench(char *self, char **argv, char **env);
 __attribute__((noreturn)) void verb_launch(char **argv);
 __attribute__((noreturn)) void verb_floor(char **argv, char **env);
 __attribute__((noreturn)) void verb_delay(i64 start, char **argv, char **env);

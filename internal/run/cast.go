@@ -137,6 +137,10 @@ func (c *cast) task(role workload.Role, word string) (engine.Task, error) {
 		}
 	}
 	t.Mounts = c.plan.Files.Mounts(dir)
+	t.Own = c.plan.Files == workload.FilesOwn
+	// Programs put temporary files there where they are told to, and a root
+	// file system need not be writable.
+	t.Env = append([]string{"TMPDIR=" + workload.WorkDir, "HOME=" + workload.WorkDir}, t.Env...)
 	if role.Pod != "" && !role.Host {
 		if i := slices.IndexFunc(c.servers, func(s *server) bool { return s.role.Pod == role.Pod }); i >= 0 {
 			t.Beside = c.servers[i].held

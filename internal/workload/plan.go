@@ -19,8 +19,8 @@ func (f *document) plan(chosen map[string]string) (*Plan, error) {
 	p := &Plan{
 		Limit: time.Duration(f.Limit.NS), Files: Files(chosen[filesParameter]), Needs: f.needs(),
 	}
-	if p.Files == "" {
-		p.Files = FilesOwn
+	if p.Files == "" { // it does not matter to the workload, and a root file system need not be writable
+		p.Files = FilesBind
 	}
 	for i, r := range f.allRoles() {
 		out, err := f.role(r, chosen, i == len(f.allRoles())-1)

@@ -26,7 +26,6 @@ import (
 	"plimsoll/internal/engine/userns"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
 
@@ -47,7 +46,7 @@ var levels = map[string][]string{
 	engine.Network:  {"host", "none"},
 	engine.Rootless: {"no", "yes"},
 	engine.Client:   {"cli"},
-	engine.Image:    {"payload", "busybox"},
+	engine.Image:    engine.ImageLevels(),
 }
 
 // Info is documented in engine.Engine.
@@ -115,6 +114,12 @@ func noSquash(ctx context.Context, path string) (reason, fix string) {
 	return "", ""
 }
 
+// has says whether ch-run has an option.
+func has(ctx context.Context, path, option string) bool {
+	help, err := tool(ctx, path, "--help")
+	return err == nil && strings.Contains(help, option)
+}
+
 // tool runs ch-run for something that is not measured. It refuses to say even
 // its version where USER is not set.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
@@ -137,6 +142,8 @@ type environment struct {
 	user   *engine.User
 	squash bool
 	mount  string // where ch-run mounts a SquashFS image, in its own namespace
+
+	fake bool // ch-run has --write-fake
 
 	pulls   string     // what ch-image keeps
 	forward *forwarder // nil until something was pulled
@@ -169,7 +176,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
 		return nil, err
 	}
-	env.AddFacts(map[string]string{"version": d.Version, "client": "cli", "network": "host", "storage": storage,
+	env.fake = has(ctx, d.Where, "--write-fake")
+	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "host", "storage": storage,
 		"binds": "/dev /proc /sys /tmp /etc/hosts /etc/resolv.conf", "rootless": "no"})
 	if user != nil {
 		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
@@ -203,33 +211,6 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	e.AddFacts(map[string]string{"root-fs": fs})
 	return nil
-}
-
-func (e *environment) command(task engine.Task) probe.Command {
-	argv := []string{e.path}
-	if e.squash {
-		argv = append(argv, "--mount="+e.mount)
-	}
-	argv = append(append(argv, e.image, "--"), task.Argv...)
-	// ch-run hands its environment down to the container.
-	return clirun.As(probe.Command{Argv: argv, Env: task.Env, Dir: "/"}, e.user, e.Kit)
-}
-
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if task.Stop != nil && e.squash {
-		return engine.Result{Failure: &record.Failure{Class: record.Unsupported,
-			Text: "Charliecloud has no stop, and with SquashFS ch-run stays between, so that a signal to it does not reach the payload"}}, nil
-	}
-	p := clirun.Attached(task, e.command(task))
-	p.OOM = e.Group.OOMWatch()
-	p.Patterns = []clirun.Pattern{{Text: "can't stat", Class: record.Unavailable}}
-	return e.Base.Run(ctx, p)
-}
-
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	return e.Exchange(ctx, task, e.command(task), rounds)
 }
 
 // Close is documented in engine.Environment.

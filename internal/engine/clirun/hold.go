@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
@@ -26,6 +27,10 @@ type Holding struct {
 	// SIGTERM, the grace and SIGKILL, to the payload's command or to the
 	// process in the plan's pid file.
 	End func(stop *engine.Stop) []Step
+	// ToPayload: the signals of a stop go to the payload itself, as a user's
+	// kill, since a process of the engine's is between that hands none on. It
+	// needs the payload to be found; End gives what comes after it.
+	ToPayload bool
 	// Place says where the container is, once its payload has spoken; pid is
 	// the payload's where it is found among the launcher's descendants, else 0.
 	// nil: on the host's network, held by us.
@@ -86,7 +91,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if err != nil {
 		return early(&engine.Error{Class: record.HarnessError, Text: broken("holding "+name, err, b.pool.drop(l)).Failure.Text})
 	}
-	held := &Held{base: b, how: h, launcher: l, job: job}
+	held := &Held{base: b, how: h, launcher: l, job: job, payload: -1}
 	if err := held.await(ctx); err != nil {
 		return nil, err
 	}
@@ -94,7 +99,14 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if h.Place != nil {
 		place = h.Place
 	}
-	held.place = place(ctx, findPayload(l.PID(), h.Plan.Task.Argv))
+	pid := findPayload(l.PID(), h.Plan.Task.Argv)
+	held.place = place(ctx, pid)
+	if h.ToPayload && pid != 0 {
+		// A number may be another process's by the time of the stop.
+		if held.payload, err = unix.PidfdOpen(pid, 0); err != nil {
+			held.payload = -1 // it has ended
+		}
+	}
 	return held, nil
 }
 
@@ -105,6 +117,7 @@ type Held struct {
 	launcher *probe.Launcher
 	job      *probe.Holding
 	place    engine.Place
+	payload  int // its pidfd, where its signals go to itself; else -1
 
 	once sync.Once
 	res  engine.Result
@@ -201,13 +214,40 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 	if stop != nil {
 		p.Task.Limit += stop.Grace
 	}
+	var asked int64
+	if h.payload >= 0 {
+		if stop != nil {
+			asked = h.signal(ctx, *stop)
+		}
+		_ = unix.Close(h.payload)
+	}
 	had := len(p.Steps)
 	p.Steps = append(p.Steps[:had:had], end(stop)...)
 	res, err := h.job.End(ctx, p.Task.Limit, p.Job().Commands[had:])
-	h.over(ctx, res, err)
+	if h.over(ctx, res, err); asked != 0 && h.res.Events != nil {
+		h.res.Events[record.Stop] = asked
+		h.res.Events[record.Stopped] = h.res.Events[record.Exit]
+	}
 	if h.err == nil && ctx.Err() != nil {
 		h.err = fmt.Errorf("ending %s: %w", p.Task.Name, ctx.Err())
 	}
+}
+
+// signal ends the payload by SIGTERM, the grace and SIGKILL, and says when it
+// began.
+func (h *Held) signal(ctx context.Context, stop engine.Stop) (asked int64) {
+	asked = stamp.Now()
+	_ = unix.PidfdSendSignal(h.payload, unix.SIGTERM, nil, 0) // where it has just ended
+	grace := time.NewTimer(stop.Grace)
+	defer grace.Stop()
+	select {
+	case <-h.job.Over():
+		return asked
+	case <-ctx.Done():
+	case <-grace.C:
+	}
+	_ = unix.PidfdSendSignal(h.payload, unix.SIGKILL, nil, 0)
+	return asked
 }
 
 // over makes the result and gives the launcher back.

@@ -101,6 +101,7 @@ func (s *store) workload(w int, delta float64) Workload {
 	}
 	wg.Wait()
 	out.Show, out.Sort = s.show(w, &out)
+	out.Density, out.Load = s.density(w), s.load(w)
 	return out
 }
 

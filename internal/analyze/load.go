@@ -25,6 +25,7 @@ type store struct {
 	views      []map[string]int
 	mostStolen float64
 	programs   programs // the programs that were measured, by workload
+	protocols  protocols
 }
 
 // cellData is one environment with one workload.
@@ -66,6 +67,7 @@ func load(r *record.Reader) (*store, error) {
 		if err := s.add(t); err != nil {
 			return nil, err
 		}
+		s.readSeries(r, t)
 	}
 	return s, nil
 }

@@ -62,6 +62,10 @@ type Workload struct {
 	// Counts has an entry for each environment, in the run's order.
 	Counts []Count `json:"counts"`
 	Tables []Table `json:"tables"`
+	// Density and Load are of the workloads of these names, with an entry for
+	// each environment that ran them.
+	Density []DensityCell `json:"density,omitempty"`
+	Load    []LoadCell    `json:"load,omitempty"`
 }
 
 // Count is how the trials of one environment ended, warm-up left out.

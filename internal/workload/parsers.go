@@ -12,7 +12,10 @@ type parser func(output []byte) (map[string]float64, error)
 
 // parsers are the named parsers of workload files. To add one is to add a line
 // here, a file parse_NAME.go and its golden output below testdata/output.
-var parsers = map[string]parser{}
+var parsers = map[string]parser{
+	"fio":       parseFio,
+	"stress-ng": parseStressNG,
+}
 
 // Parsers lists the names of the parsers.
 func Parsers() []string { return slices.Sorted(maps.Keys(parsers)) }

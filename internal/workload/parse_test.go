@@ -1,0 +1,91 @@
+package workload
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is not whole, not right or not one is refused, not guessed.
+func TestParsersRefuse(t *testing.T) {
+	fio := string(output(t, "fio-seq-read"))
+	stress := string(output(t, "stress-ng-suite"))
+	for _, c := range []struct{ parser, what, out, want string }{
+		{"fio", "nothing", "", "no JSON"},
+		{"fio", "half of it", fio[:len(fio)/2], "reading fio's JSON"},
+		{"fio", "an error of the job", strings.Replace(fio, `"error" : 0`, `"error" : 5`, 1), "had an error"},
+		{"fio", "no counts", strings.Replace(fio, `"total_ios"`, `"total"`, 1), "no read with its counts"},
+		{"fio", "a negative rate", strings.Replace(fio, `"iops" : `, `"iops" : -`, 1), "read.iops is -"},
+		{"fio", "no jobs", `{"jobs" : []}`, "0 jobs"},
+		{"fio", "an endless document", strings.Repeat("{", maxParsed+1), "longer"},
+		{"stress-ng", "nothing", "", "no table"},
+		{"stress-ng", "its head alone", stress[:strings.Index(stress, "(secs)")], "no table"},
+		{"stress-ng", "a rate of zero", changed(t, stress, "cpu", "0.00"), "did 0 operations"},
+		{"stress-ng", "a rate that is no number", changed(t, stress, "cpu", "nan"), "no number"},
+		{"stress-ng", "an endless one", changed(t, stress, "cpu", "inf"), "no number"},
+		{"stress-ng", "the same twice", changed(t, stress, "bsearch", "") + changed(t, stress, "bsearch", ""), "twice"},
+	} {
+		v, err := parsers[c.parser]([]byte(c.out))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %s: %v (%v), want %q", c.parser, c.what, err, v, c.want)
+		}
+	}
+	// Remarks before the document are none of it.
+	v, err := parseFio([]byte("note: both iodepth >= 1 and a synchronous engine\n" + fio))
+	if err != nil || v["read.iops"] <= 0 {
+		t.Errorf("after a remark: %v %v", v, err)
+	}
+	if _, found := v["write.iops"]; found {
+		t.Error("nothing was written, and yet there is a rate of it")
+	}
+}
+
+// changed gives stress-ng's table with another rate for one stressor.
+func changed(t *testing.T, out, stressor, rate string) string {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) == 10 && f[1] == "metrc:" && f[3] == stressor {
+			if rate == "" {
+				return out
+			}
+			return strings.Replace(out, line, strings.Join(append(f[:8], rate, f[9]), " ")+"\n", 1)
+		}
+	}
+	t.Fatalf("there is no %s in the table", stressor)
+	return ""
+}
+
+func output(t testing.TB, name string) []byte {
+	t.Helper()
+	out, err := os.ReadFile(filepath.Join("testdata", "output", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// FuzzParsers gives hostile output to every named parser: it answers with
+// numbers that a count or rate can be, or with an error.
+func FuzzParsers(f *testing.F) {
+	for _, name := range []string{"fio-seq-read", "fio-rnd-write", "stress-ng-suite"} {
+		out := output(f, name)
+		f.Add(out)
+		f.Add(out[:len(out)/3])
+	}
+	f.Add([]byte(`{"jobs":[{"error":0,"read":{"total_ios":1,"bw_bytes":1e308,"iops":1,"clat_ns":{}},"write":{}}]}`))
+	f.Fuzz(func(t *testing.T, out []byte) {
+		for name, parse := range parsers {
+			values, err := parse(out)
+			if err == nil && len(values) == 0 && name == "stress-ng" {
+				t.Errorf("%s found nothing and says so nowhere", name)
+			}
+			for k, v := range values {
+				if !(v >= 0 && v <= largest) {
+					t.Errorf("%s: %s is %g", name, k, v)
+				}
+			}
+		}
+	})
+}

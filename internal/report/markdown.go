@@ -51,6 +51,13 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 					para("n/a for " + clean(strings.Join(envs[why], ", ")) + ": " + sentence(clean(why)))
 				}
 			}
+			for _, s := range sections(r.work) {
+				fmt.Fprintf(out, "### %s\n\n", mdEscape(s.title))
+				mdGrid(out, s.grid)
+				for _, n := range s.notes {
+					para(n)
+				}
+			}
 		}
 	}
 	mdRemarks(out, groups, hidden)

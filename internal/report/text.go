@@ -78,6 +78,7 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 		p.ranking(r, res.Run.Delta)
 		if i+1 == len(rankings) || rankings[i+1].work != r.work {
 			p.phases(r, rankings)
+			p.protocols(r.work)
 		}
 	}
 	p.remarks(groups, hidden)

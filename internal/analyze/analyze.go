@@ -119,19 +119,29 @@ func (s *store) show(w int, out *Workload) (ids []string, sort string) {
 		}
 	}
 	if len(ids) == 0 {
-		own := s.run.Workloads[w].Metrics
+		own := slices.DeleteFunc(slices.Clone(s.run.Workloads[w].Metrics), func(m record.Metric) bool { return m.Kind != "" })
 		for _, m := range own[:min(len(own), maxShown)] {
 			ids = append(ids, m.ID)
 		}
 		// A benchmark that runs for seconds is not about its container's start.
 		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) {
-			ids = append(ids, "startup")
+			ids = append(ids, s.firstOf(out, "startup", "exec-ready"))
 		}
 	}
 	if out.Table(s.run.Study.Sort) != nil {
 		sort = s.run.Study.Sort
 	}
 	return ids, sort
+}
+
+// firstOf is the first of these metrics that has a value, else the first.
+func (s *store) firstOf(w *Workload, ids ...string) string {
+	for _, id := range ids {
+		if t := w.Table(id); t != nil && len(t.Ranking) > 0 {
+			return id
+		}
+	}
+	return ids[0]
 }
 
 func (s *store) count(w, e int) Count {

@@ -22,7 +22,21 @@ type Metric struct {
 	// empty for metrics that come from Trial.Values.
 	From Event `json:"from,omitempty"`
 	To   Event `json:"to,omitempty"`
+	// Kind is empty for the workload's own metrics and those of the life cycle.
+	Kind Kind `json:"kind,omitempty"`
 }
+
+// Kind says where a metric comes from beside the workload itself.
+type Kind string
+
+// The kinds of metrics.
+const (
+	// Sampled: what the machine was seen to do meanwhile. It gets no ranking
+	// unless it is asked for.
+	Sampled Kind = "sampled"
+	// Detail is sampled too; the text and Markdown reports leave it out.
+	Detail Kind = "detail"
+)
 
 // LifeCycle lists the metrics derived from events, in the order in which a
 // report shows them. All are nanoseconds, lower is better.

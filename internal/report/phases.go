@@ -29,7 +29,7 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 	}
 	for i := range r.work.Tables {
 		t := &r.work.Tables[i]
-		if (t.Metric.From != "") != ofEvents || len(medians(t)) == 0 {
+		if (t.Metric.From != "") != ofEvents || t.Metric.Kind == record.Detail || len(medians(t)) == 0 {
 			continue
 		}
 		// What has a table of its own, with intervals, is not repeated.

@@ -109,7 +109,7 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 func (r *runner) openOne(ctx context.Context, rec *record.Environment, image string, several bool, sum *Summary) error {
 	what := rec.ID
 	if several {
-		what += " with the image " + image
+		what += " with the image " + cmp.Or(image, engine.ImageName(engine.Spec{}))
 	}
 	r.progress.Step("opening " + what)
 	err := r.open(ctx, rec, image, several)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"plimsoll/internal/collect"
@@ -40,7 +41,7 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 		}
 		needed = true
 		w := &r.rec.Workloads[cell.Workload]
-		w.Metrics = withMetrics(w.Metrics, collect.Metrics())
+		w.Metrics = withMetrics(w.Metrics, sampledMetrics())
 	}
 	if !needed {
 		return nil
@@ -61,6 +62,20 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 		r.watching.known[o] = s
 	}
 	return nil
+}
+
+// headlines are the metrics of sampling that a reader is likely to look for.
+var headlines = []string{"payload-cpu", "payload-memory-peak", "monitor-cpu", "monitor-pss", "daemon-cpu", "daemon-pss-growth", "energy"}
+
+func sampledMetrics() []record.Metric {
+	all := collect.Metrics()
+	for i := range all {
+		all[i].Kind = record.Detail
+		if slices.Contains(headlines, all[i].ID) {
+			all[i].Kind = record.Sampled
+		}
+	}
+	return all
 }
 
 // withMetrics adds those that are not there yet.

@@ -58,8 +58,6 @@ func (c *checker) role(r *role, before []*role, last bool) {
 		c.Add(r.at, name+" has no key \"run\"", "run: [program, argument, …]")
 	case !last && r.Run.at.Given():
 		c.Add(r.Run.at, name+" has a command that is measured", "only servers before the last role: serve instead of run")
-	case !last && len(r.Serve) == 0:
-		c.Add(r.at, name+" has no key \"serve\"", "serve: [[program, argument, …]], since only the last role runs to its end")
 	}
 	if !last {
 		for _, x := range []struct {

@@ -14,7 +14,9 @@ type parser func(output []byte) (map[string]float64, error)
 // here, a file parse_NAME.go and its golden output below testdata/output.
 var parsers = map[string]parser{
 	"fio":       parseFio,
+	"ping":      parsePing,
 	"stress-ng": parseStressNG,
+	"wrk":       parseWrk,
 }
 
 // Parsers lists the names of the parsers.

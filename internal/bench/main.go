@@ -1,7 +1,8 @@
 // Command bench prints what Plimsoll claims of itself, measured in one run:
 // "truth" holds the stopwatch beside others', "cost" what a trial costs us,
-// "drivers" our adapters beside the least that a client can do. It is for the
-// makers of Plimsoll (make bench-truth, bench-cost, bench-drivers).
+// "drivers" our adapters beside the least that a client can do, "collect" what
+// watching containers costs. It is for the makers of Plimsoll (make bench-truth,
+// bench-cost, bench-drivers, bench-collect).
 package main
 
 import (
@@ -28,6 +29,8 @@ func bench(what string) error {
 		return cost(ctx)
 	case "drivers":
 		return drivers(ctx, os.Args[2:]...)
+	case "collect":
+		return collectors(ctx)
 	}
-	return fmt.Errorf("%q is none of truth, cost and drivers", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers and collect", what)
 }

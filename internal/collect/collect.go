@@ -3,8 +3,9 @@
 package collect
 
 import (
-	"errors"
+	"encoding/binary"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,15 +30,14 @@ const (
 	leastInterval   = 5 * time.Millisecond
 )
 
-// Collector samples for any number of watches at once, from one thread of its
-// own. While nothing is watched, it sleeps.
+// Collector samples for any number of watches at once. While nothing is
+// watched, it sleeps.
 type Collector struct {
 	interval int64
 	m        *machine
-	poll     int // epoll: the timer, wake, and a pidfd for each payload
+	poll     *os.File // epoll: the timer, and a pidfd for each payload
+	pollFD   int
 	timer    int // timerfd
-	wake     int // eventfd: the thread is to end
-	tid      int
 	ended    chan struct{}
 
 	mu      sync.Mutex // over what follows
@@ -47,9 +47,12 @@ type Collector struct {
 	own     *panel
 	daemons []*daemon
 	watches []*Watch
-	serial  int32
-	missed  int64
-	closed  bool
+	// launchers are ours: what they start are command lines.
+	launchers []int
+	serial    int32
+	missed    int64
+	spent     int64 // CPU time that sampling took, ns
+	closed    bool
 }
 
 // New makes a collector. Close it.
@@ -65,7 +68,7 @@ func newCollector(o Options) (_ *Collector, err error) {
 	if o.Interval == 0 {
 		o.Interval = defaultInterval
 	}
-	c := &Collector{interval: int64(max(o.Interval, leastInterval)), buf: make([]byte, scratchSize), ended: make(chan struct{}), poll: -1, timer: -1, wake: -1}
+	c := &Collector{interval: int64(max(o.Interval, leastInterval)), buf: make([]byte, scratchSize), ended: make(chan struct{}), pollFD: -1, timer: -1}
 	defer func() {
 		if err != nil {
 			c.release()
@@ -77,74 +80,84 @@ func newCollector(o Options) (_ *Collector, err error) {
 	if c.finder, err = newFinder(c.m); err != nil {
 		return nil, err
 	}
-	if c.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+	if c.pollFD, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, err
 	}
+	if err = unix.SetNonblock(c.pollFD, true); err != nil { // so that Go's poller takes it
+		return nil, err
+	}
+	c.poll = os.NewFile(uintptr(c.pollFD), "epoll")
 	if c.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err != nil {
 		return nil, err
 	}
-	if c.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+	if err = unix.EpollCtl(c.pollFD, unix.EPOLL_CTL_ADD, c.timer, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: markTimer}); err != nil {
 		return nil, err
 	}
-	for fd, mark := range map[int]int32{c.timer: markTimer, c.wake: markWake} {
-		if err = unix.EpollCtl(c.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: mark}); err != nil {
-			return nil, err
-		}
-	}
-	tid := make(chan int)
-	go c.run(tid)
-	c.tid = <-tid
 	c.host, c.own = newPanel(Host), newPanel(Own)
-	t := &target{m: c.m, tid: c.tid}
+	t := &target{m: c.m, own: &c.spent}
 	c.host.open(t)
 	c.own.open(t)
+	go c.run()
 	return c, nil
 }
 
-// What an event of the poll is about: these, or a watch's number, which is
-// positive.
-const (
-	markTimer int32 = -1
-	markWake  int32 = -2
-)
+// markTimer is what an event of the timer bears; others bear a watch's number.
+const markTimer int32 = -1
 
-// run is the sampling thread. It is a thread of its own so that what sampling
-// costs can be told, and so that it never waits for the trial's goroutines.
-func (c *Collector) run(tid chan<- int) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+// run waits for the timer and for payloads' ends. It waits in Go's own poller:
+// a goroutine that blocks in a system call of its own keeps the scheduler's
+// monitor awake, which costs more than the sampling.
+func (c *Collector) run() {
 	defer close(c.ended)
-	tid <- unix.Gettid()
+	conn, err := c.poll.SyscallConn()
+	if err != nil {
+		return // closed before it began
+	}
 	events := make([]unix.EpollEvent, 64)
-	var expired [8]byte
 	for {
-		n, err := unix.EpollWait(c.poll, events, -1)
-		if errors.Is(err, unix.EINTR) {
+		n := 0
+		err := conn.Read(func(fd uintptr) bool {
+			var err error
+			n, err = unix.EpollWait(int(fd), events, 0)
+			return err == nil && n > 0
+		})
+		if err != nil {
+			return // Close has closed it
+		}
+		c.handle(events[:n])
+	}
+}
+
+// handle does what is due, on one thread, whose CPU time is ours.
+func (c *Collector) handle(events []unix.EpollEvent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.account()()
+	var expired [8]byte
+	for _, e := range events {
+		if e.Fd != markTimer {
+			c.payloadEnded(e.Fd)
 			continue
 		}
-		if err != nil {
-			return // the descriptor is gone: Close
+		if n, err := unix.Read(c.timer, expired[:]); err == nil && n == 8 {
+			c.tick(int64(binary.NativeEndian.Uint64(expired[:])))
 		}
-		for _, e := range events[:n] {
-			switch e.Fd {
-			case markWake:
-				return
-			case markTimer:
-				if n, err := unix.Read(c.timer, expired[:]); err == nil && n == 8 {
-					c.tick(int64(nativeEndian(expired)))
-				}
-			default:
-				c.payloadEnded(e.Fd)
-			}
-		}
+	}
+}
+
+// account adds the CPU time until its end to what sampling has cost.
+func (c *Collector) account() (end func()) {
+	runtime.LockOSThread()
+	before := threadCPU()
+	return func() {
+		c.spent += threadCPU() - before
+		runtime.UnlockOSThread()
 	}
 }
 
 // tick takes a sample for every watch; periods is how many intervals have gone
 // by since the last one.
 func (c *Collector) tick(periods int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if len(c.watches) == 0 {
 		return
 	}
@@ -186,20 +199,44 @@ func (c *Collector) search(at int64) {
 				return true
 			}
 		}
-		if fresh && len(argv) == 0 {
+		if fresh && len(argv) == 0 && c.isClient(pid) {
 			for _, w := range c.watches {
-				w.maybeClient(pid)
+				w.tookClient(pid)
 			}
 		}
 		return !slices.ContainsFunc(c.watches, (*Watch).misses)
 	})
 }
 
+// isClient says whether a new process is a command line of ours: we, a
+// launcher of ours, or another such one has started it.
+func (c *Collector) isClient(pid int) bool {
+	if !slices.ContainsFunc(c.watches, func(w *Watch) bool { return w.wants[Client] }) {
+		return false
+	}
+	st, ok := c.m.stat(pid, c.buf)
+	if !ok {
+		return false
+	}
+	parent := int(st.parent)
+	if parent == os.Getpid() && c.m.isLauncher(pid, c.buf) {
+		c.launchers = append(c.launchers, pid)
+		return false
+	}
+	return parent == os.Getpid() || slices.Contains(c.launchers, parent) ||
+		slices.ContainsFunc(c.watches, func(w *Watch) bool { return w.clientSet.has(parent) })
+}
+
+// begin gets ready for the first of some watches.
+func (c *Collector) begin() {
+	c.finder.begin(c.buf)
+	c.launchers = slices.DeleteFunc(c.m.children(os.Getpid()), func(pid int) bool { return !c.m.isLauncher(pid, c.buf) })
+	c.arm(true)
+}
+
 // payloadEnded reads a payload's counters once more before the engine removes
 // them.
 func (c *Collector) payloadEnded(serial int32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, w := range c.watches {
 		if w.serial == serial {
 			w.last(now())
@@ -217,7 +254,7 @@ func (c *Collector) arm(on bool) {
 	_ = unix.TimerfdSettime(c.timer, 0, &spec, nil) // its arguments are right
 }
 
-// Close ends the thread. Watches that are not ended get no more samples.
+// Close ends the sampling. Watches that are not ended get no more samples.
 func (c *Collector) Close() error {
 	c.mu.Lock()
 	if c.closed {
@@ -226,18 +263,19 @@ func (c *Collector) Close() error {
 	}
 	c.closed = true
 	c.mu.Unlock()
-	one := [8]byte{1: 1} // any number but 0 wakes
-	if _, err := unix.Write(c.wake, one[:]); err != nil {
-		return fmt.Errorf("ending the sampling: %w", err)
-	}
+	err := c.poll.Close() // ends the wait in run
 	<-c.ended
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pollFD = -1
 	for _, w := range c.watches {
 		w.close()
 	}
 	c.watches = nil
 	c.release()
+	if err != nil {
+		return fmt.Errorf("ending the sampling: %w", err)
+	}
 	return nil
 }
 
@@ -253,7 +291,7 @@ func (c *Collector) release() {
 	if c.finder != nil {
 		c.finder.close()
 	}
-	for _, fd := range []int{c.poll, c.timer, c.wake} {
+	for _, fd := range []int{c.pollFD, c.timer} {
 		if fd >= 0 {
 			_ = unix.Close(fd) // nothing is written to it
 		}

@@ -198,7 +198,8 @@ func (s *survey) charge(u *Use, g *group) {
 		open func(*target) (instrument, error)
 		into []*Quantity
 	}{
-		{openGroupMemory, []*Quantity{&u.Total, &u.Peak}},
+		{openGroupMemory, []*Quantity{&u.Total}},
+		{openGroupMemoryPeak, []*Quantity{&u.Peak}},
 		{openGroupMemoryParts, []*Quantity{&u.Anon, &u.File, &u.Kernel}},
 	} {
 		s.fill(r.into, g, r.open)
@@ -240,7 +241,7 @@ func (s *survey) fill(into []*Quantity, g *group, open func(*target) (instrument
 // sumGroups adds up the containers' control groups, each once.
 func (s *survey) sumGroups(f *Footprint, groups []*group) {
 	counted := map[string]bool{}
-	into := func(u *Use) []*Quantity { return []*Quantity{&u.Anon, &u.File, &u.Kernel, &u.Total, &u.Peak} }
+	into := func(u *Use) []*Quantity { return []*Quantity{&u.Anon, &u.File, &u.Kernel, &u.Total, &u.Peak, &u.CPU} }
 	sums := into(&f.Payloads)
 	for _, q := range sums {
 		*q = Quantity{}

@@ -5,6 +5,8 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,12 +49,27 @@ func openFile(name string) (file, error) {
 	return file{fd: fd, name: name}, nil
 }
 
-// read gives the first bytes of the file, which lie in buf.
+// read gives the first bytes of the file, which lie in buf. It does not tell
+// Go's scheduler of the system call, which is over in a microsecond or some:
+// to be told of a hundred of them in each sample costs more than they do.
 func (f file) read(buf []byte) ([]byte, error) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0, 0)
+	if errno != 0 {
+		return nil, f.failure(errno)
+	}
+	return f.some(buf, int(n))
+}
+
+// readSlow is read for what may take a millisecond, or wait for a lock.
+func (f file) readSlow(buf []byte) ([]byte, error) {
 	n, err := unix.Pread(f.fd, buf, 0)
 	if err != nil {
 		return nil, f.failure(err)
 	}
+	return f.some(buf, n)
+}
+
+func (f file) some(buf []byte, n int) ([]byte, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("reading %s: %w", f.name, errEmpty)
 	}
@@ -105,36 +122,38 @@ func readOnce(name string, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer f.close()
-	return f.read(buf)
+	return f.readSlow(buf)
 }
 
-// now is CLOCK_MONOTONIC, ns.
-func now() int64 {
+// epoch ties Go's monotonic clock, which is read without a system call, to
+// CLOCK_MONOTONIC, which it is; only its zero is not told.
+var epoch, epochNS = func() (time.Time, int64) {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // can't fail
-	return ts.Nano()
-}
+	return time.Now(), ts.Nano()
+}()
 
-// The clocks of other processes and of our own threads; the kernel numbers
-// them after the process: see clock_getcpuclockid(3) and the kernel's
-// include/linux/posix-timers_types.h.
-const (
-	clockSched     = 2
-	clockPerThread = 4
-)
+// now is CLOCK_MONOTONIC, ns, to a microsecond.
+func now() int64 { return epochNS + int64(time.Since(epoch)) }
+
+// The clocks of other processes; the kernel numbers them after the process:
+// see clock_getcpuclockid(3) and the kernel's include/linux/posix-timers_types.h.
+const clockSched = 2
 
 // processCPU is the CPU time of a process and its threads that have ended, ns,
 // without its children.
 func processCPU(pid int) (int64, bool) { return clockOf(int32(^pid<<3 | clockSched)) }
 
-func threadCPU(tid int) (int64, bool) { return clockOf(int32(^tid<<3 | clockSched | clockPerThread)) }
+// threadCPU is the CPU time of the calling thread, ns.
+func threadCPU() int64 {
+	n, _ := clockOf(unix.CLOCK_THREAD_CPUTIME_ID) // can't fail
+	return n
+}
 
 func clockOf(id int32) (int64, bool) {
 	var ts unix.Timespec
-	if unix.ClockGettime(id, &ts) != nil {
-		return 0, false
-	}
-	return ts.Nano(), true
+	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(id), uintptr(unsafe.Pointer(&ts)), 0)
+	return ts.Nano(), errno == 0
 }
 
 func isGone(err error) bool { return errors.Is(err, errGone) }

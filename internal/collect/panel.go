@@ -36,7 +36,7 @@ type target struct {
 	m     *machine
 	group *group
 	procs *processes
-	tid   int // of our own thread
+	own   *int64 // the CPU time that sampling took, ns
 }
 
 // rate is how often a reader is read.
@@ -45,18 +45,20 @@ type rate int
 const (
 	// often: with every sample.
 	often rate = iota
-	// sometimes: every tenth sample, but at least once a second.
+	// sometimes: every tenth sample, but once to four times a second.
 	sometimes
-	// rarely: soon at first, then after rests that double up to two seconds.
+	// rarely: soon at first, then after rests that double up to five seconds.
 	rarely
 )
 
 const (
-	longestRest = int64(2 * time.Second)
-	// costShare bounds what a reader may take of one processor: after a read
-	// that took d it rests for so many times d. The memory map of a large
-	// process takes milliseconds to walk.
-	costShare = 500
+	longestRest = int64(5 * time.Second)
+	// These bound what a reader may take of one processor: after a read that
+	// took d it rests for so many times d. The memory map of a large process
+	// takes milliseconds to walk. Of two reads the shorter counts: the longer
+	// may have been interrupted.
+	oftenShare = 50
+	costShare  = 500
 )
 
 // panel is the readers of one part for one target, and the values as they
@@ -75,6 +77,7 @@ type gauge struct {
 	failed error // the last read that failed for another reason than an end
 	next   int64 // when it is due, ns
 	rest   int64
+	took   int64 // the last read, ns
 	reads  int64
 	cost   int64
 }
@@ -190,11 +193,16 @@ func (g *gauge) schedule(at, interval, took int64) {
 	case often:
 		g.rest = 0
 	case sometimes:
-		g.rest = min(10*interval, int64(time.Second))
+		g.rest = min(max(10*interval, int64(time.Second/4)), int64(time.Second))
 	case rarely:
 		g.rest = min(max(2*g.rest, 2*interval), longestRest)
 	}
-	g.next = at + max(g.rest, costShare*took)
+	share := int64(costShare)
+	if g.r.rate == often {
+		share = oftenShare
+	}
+	g.next = at + max(g.rest, share*min(took, g.took))
+	g.took = took
 }
 
 // stagger puts readers off by a share of their rest, so that many targets are

@@ -80,51 +80,14 @@ func absentIfOdd(in instrument, why string) (instrument, error) {
 	return in, nil
 }
 
-// several are files that each hold one number; the first must be there.
-type several struct{ files []file }
-
-func (s *several) read(out []int64, buf []byte) error {
-	for i, f := range s.files {
-		if f.fd < 0 {
-			continue // its column keeps NoSample
-		}
-		n, err := f.number(buf)
-		if err != nil {
-			return err
-		}
-		out[i] = n
-	}
-	return nil
-}
-
-func (s *several) close() {
-	for _, f := range s.files {
-		f.close()
-	}
-}
-
-func openSeveral(names ...string) (instrument, error) {
-	s := &several{}
-	for i, name := range names {
-		f, err := openFile(name)
-		if err != nil && (i == 0 || !errors.Is(err, errAbsent)) {
-			s.close()
-			return nil, err
-		}
-		s.files = append(s.files, f)
-	}
-	return s, nil
-}
-
 func openGroupMemory(t *target) (instrument, error) {
-	dir, two, err := t.group.dir(memoryCtl)
-	if err != nil {
-		return nil, err
-	}
-	if two { // the peak came with Linux 5.19
-		return openSeveral(dir+"/memory.current", dir+"/memory.peak")
-	}
-	return openSeveral(dir+"/memory.usage_in_bytes", dir+"/memory.max_usage_in_bytes")
+	return openGroup(t, memoryCtl, "memory.usage_in_bytes", "memory.current", one, one)
+}
+
+// openGroupMemoryPeak is the kernel's own account; version 2 has it from Linux
+// 5.19 on.
+func openGroupMemoryPeak(t *target) (instrument, error) {
+	return openGroup(t, memoryCtl, "memory.max_usage_in_bytes", "memory.peak", one, one)
 }
 
 // memoryParts1 is version 1's split: the kernel's own part is another file.

@@ -97,7 +97,7 @@ func openHostNetwork(t *target) (instrument, error) {
 	}
 	h := &hostNetwork{}
 	for _, nic := range t.m.nics {
-		dir := t.m.path("/sys/class/net/" + nic + "/statistics/")
+		dir := t.m.path("/sys/class/net/"+nic+"/statistics") + "/"
 		r, err1 := openFile(dir + "rx_bytes")
 		s, err2 := openFile(dir + "tx_bytes")
 		h.received, h.sent = append(h.received, r), append(h.sent, s)
@@ -142,20 +142,13 @@ func (h *hostNetwork) close() {
 	}
 }
 
-// openOwnCPU reads the sampling thread's own CPU time.
-func openOwnCPU(t *target) (instrument, error) {
-	tid := t.tid
-	return ownCPU(tid), nil
-}
+// ownCPU gives what sampling has cost up to the sample before.
+type ownCPU struct{ spent *int64 }
 
-type ownCPU int
+func openOwnCPU(t *target) (instrument, error) { return ownCPU{t.own}, nil }
 
-func (tid ownCPU) read(out []int64, _ []byte) error {
-	n, ok := threadCPU(int(tid))
-	if !ok {
-		return errGone
-	}
-	out[0] = n
+func (o ownCPU) read(out []int64, _ []byte) error {
+	out[0] = *o.spent
 	return nil
 }
 

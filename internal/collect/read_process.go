@@ -152,29 +152,49 @@ func (g *growth) most(n int64) { g.sum = max(g.sum, n) }
 func readSwitches(p *ofProcesses, out []int64, buf []byte) error {
 	n := 0
 	for _, m := range p.procs.all {
+		b, err := readOnce(p.m.proc(m.pid, "status"), buf)
+		if err != nil {
+			continue
+		}
+		n++
+		if threads, ok := field(b, "Threads:"); ok && threads == 1 {
+			if err := p.see(m.pid, b); err != nil {
+				return err
+			}
+			continue
+		}
 		dir := p.m.proc(m.pid, "task")
 		tids, err := readNames(dir)
 		if err != nil {
 			continue
 		}
 		for _, name := range tids {
+			tid, err := strconv.Atoi(name)
+			if err != nil {
+				return err
+			}
 			b, err := readOnce(dir+"/"+name+"/status", buf)
 			if err != nil {
 				continue
 			}
-			s, ok := parseSwitches(b)
-			tid, err := strconv.Atoi(name)
-			if !ok || err != nil {
-				return fmt.Errorf("the status of thread %s is not understood", name)
+			if err := p.see(tid, b); err != nil {
+				return err
 			}
-			p.procs.switches.see(tid, s)
-			n++
 		}
 	}
 	if n == 0 {
 		return errGone
 	}
 	out[0] = p.procs.switches.sum
+	return nil
+}
+
+func (p *ofProcesses) see(tid int, status []byte) error {
+	n, ok := parseSwitches(status)
+	if !ok {
+		return fmt.Errorf("the status of thread %d is not understood", tid)
+	}
+	p.procs.switches.see(tid, n)
 	return nil
 }
 

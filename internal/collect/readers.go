@@ -24,7 +24,8 @@ var readers = []reader{
 	{name: "process-cpu", part: Payload, rate: often, instead: "group-cpu", open: openTreeCPU, columns: columns(
 		counts(Payload, "cpu", "ns", "CPU time of the payload"))},
 	{name: "group-memory", part: Payload, rate: often, last: true, open: openGroupMemory, columns: columns(
-		level(Payload, "memory", "bytes", "memory that the payload's control group is charged with"),
+		level(Payload, "memory", "bytes", "memory that the payload's control group is charged with"))},
+	{name: "group-memory-peak", part: Payload, rate: sometimes, last: true, open: openGroupMemoryPeak, columns: columns(
 		level(Payload, "memory-peak", "bytes", "the most that it was charged with, by the kernel's own account"))},
 	{name: "group-memory-parts", part: Payload, rate: sometimes, last: true, open: openGroupMemoryParts, columns: columns(
 		level(Payload, "anon", "bytes", "of that, anonymous memory"),
@@ -108,5 +109,5 @@ var readers = []reader{
 		counts(Host, "energy-memory", "µJ", "energy that the memory took, by the processors' estimate (RAPL)"))},
 
 	{name: "own-cpu", part: Own, rate: often, open: openOwnCPU, columns: columns(
-		counts(Own, "cpu", "ns", "CPU time of the thread that samples"))},
+		counts(Own, "cpu", "ns", "CPU time of the sampling itself"))},
 }

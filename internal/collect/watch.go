@@ -3,16 +3,12 @@
 package collect
 
 import (
-	"encoding/binary"
-	"os"
 	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/record"
 )
-
-func nativeEndian(b [8]byte) uint64 { return binary.NativeEndian.Uint64(b[:]) }
 
 // Watch is a series that is being taken.
 type Watch struct {
@@ -32,6 +28,8 @@ type Watch struct {
 	root  int // the payload's first process, 0 until it is found
 	pidfd int // of it; -1 where there is none
 	done  bool
+
+	hasClient bool
 
 	columns []record.Column
 	rows    [][]int64
@@ -72,9 +70,6 @@ func (c *Collector) Watch(s Subject) *Watch {
 	for _, p := range w.shared() {
 		w.since[p] = slices.Clone(p.gauges)
 	}
-	if w.wants[Client] {
-		w.client.open(&target{m: c.m, procs: w.clientSet})
-	}
 	for _, p := range []*panel{w.payload, w.monitor, w.client} {
 		p.clear()
 		if len(s.PIDs) == 0 {
@@ -82,8 +77,7 @@ func (c *Collector) Watch(s Subject) *Watch {
 		}
 	}
 	if len(c.watches) == 0 {
-		c.finder.begin(c.buf)
-		c.arm(true)
+		c.begin()
 	}
 	c.watches = append(c.watches, w)
 	for _, pid := range s.PIDs {
@@ -196,28 +190,21 @@ func (w *Watch) listen() {
 	if err != nil {
 		return // it has ended already; its last sample is End's
 	}
-	if err := unix.EpollCtl(w.c.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: w.serial}); err != nil {
+	if err := unix.EpollCtl(w.c.pollFD, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: w.serial}); err != nil {
 		_ = unix.Close(fd) // nothing is written to it
 		return
 	}
 	w.pidfd = fd
 }
 
-// maybeClient takes a new process as a command line of ours, where a launcher
-// or we have started it, or another such one.
-func (w *Watch) maybeClient(pid int) {
-	if !w.wants[Client] || w.clientSet.has(pid) || w.payloadSet.has(pid) || w.monitorSet.has(pid) {
+// tookClient takes a process as one of the command lines.
+func (w *Watch) tookClient(pid int) {
+	if !w.wants[Client] || w.payloadSet.has(pid) || w.monitorSet.has(pid) {
 		return
 	}
-	st, ok := w.c.m.stat(pid, w.c.buf)
-	if !ok {
-		return
-	}
-	parent := int(st.parent)
-	if parent == os.Getpid() || w.clientSet.has(parent) || w.c.m.isLauncher(parent, w.c.buf) {
-		if !w.c.m.isLauncher(pid, w.c.buf) {
-			w.clientSet.add(pid, w.c.buf)
-		}
+	if w.clientSet.add(pid, w.c.buf) && !w.hasClient {
+		w.hasClient = true
+		w.client.open(&target{m: w.c.m, procs: w.clientSet})
 	}
 }
 

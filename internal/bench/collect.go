@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"plimsoll/internal/collect"
+	"plimsoll/internal/collect/collecttest"
+	"plimsoll/internal/probe"
+)
+
+// What sampling costs: our CPU time over the wall time, for containers that
+// sleep. The goals are shares of one processor.
+const (
+	collectCount              = 100
+	collectFor                = 10 * time.Second
+	goalMany, goalOne         = 0.02, 0.01
+	manyInterval, oneInterval = 100 * time.Millisecond, 10 * time.Millisecond
+)
+
+func collectors(ctx context.Context) error {
+	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path, err := probe.Extract(dir)
+	if err != nil {
+		return err
+	}
+	subjects, undo, err := sleepers(path, collectCount)
+	defer undo()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("(a) %d payloads with control groups and network namespaces of their own, on %d processors\n", collectCount, runtime.NumCPU())
+	missed := 0
+	for _, c := range []struct {
+		name     string
+		subjects []collect.Subject
+		interval time.Duration
+		goal     float64
+	}{
+		{"100 containers, 10 Hz", subjects, manyInterval, goalMany},
+		{"one container, 100 Hz", subjects[:1], oneInterval, goalOne},
+	} {
+		cost, err := sampling(ctx, c.subjects, c.interval, collectFor)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("    %-24s %s  (at most %.0f %%)\n", c.name, cost, c.goal*100)
+		if cost.process > c.goal {
+			missed++
+		}
+	}
+	fmt.Printf("(b) beside the engines' own, for %d containers that sleep\n", collectCount)
+	for _, e := range []statsEngine{{name: "docker", sockets: []string{"/var/run/docker.sock"}}, {name: "podman"}} {
+		if err := e.bench(ctx, dir, path); err != nil {
+			fmt.Printf("    %s is left out: %v\n", e.name, err)
+		}
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d of the costs are beyond the goal", missed)
+	}
+	return nil
+}
+
+// sleepers starts payloads that stay.
+func sleepers(path string, n int) (subjects []collect.Subject, undo func(), err error) {
+	var undos []func()
+	undo = func() {
+		for i := len(undos) - 1; i >= 0; i-- {
+			undos[i]()
+		}
+	}
+	for i := range n {
+		g, err := collecttest.New(fmt.Sprintf("plimsoll-bench-%d-%d", os.Getpid(), i))
+		if err != nil {
+			return nil, undo, err
+		}
+		undos = append(undos, func() {
+			if err := g.Remove(); err != nil {
+				fmt.Fprintln(os.Stderr, "left behind:", err)
+			}
+		})
+		cmd := exec.Command(path, "payload", fmt.Sprintf("bench%d", i), "--stay")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}
+		if err := cmd.Start(); err != nil {
+			return nil, undo, err
+		}
+		undos = append(undos, func() {
+			_ = cmd.Process.Kill() // it is ours, and not yet waited for
+			_ = cmd.Wait()         // ends by our signal
+		})
+		if err := g.Add(cmd.Process.Pid); err != nil {
+			return nil, undo, err
+		}
+		subjects = append(subjects, collect.Subject{PIDs: []int{cmd.Process.Pid}})
+	}
+	return subjects, undo, nil
+}
+
+// share is CPU time over wall time.
+type share struct {
+	thread, process float64 // of the sampling thread, of our whole process
+	reads, missed   int64
+}
+
+func (s share) String() string {
+	return fmt.Sprintf("%5.2f %% of a processor, its thread %5.2f %%, %d samples missed", s.process*100, s.thread*100, s.missed)
+}
+
+// sampling watches the subjects for a while.
+func sampling(ctx context.Context, subjects []collect.Subject, every, length time.Duration) (share, error) {
+	c, err := collect.New(collect.Options{Interval: every})
+	if err != nil {
+		return share{}, err
+	}
+	defer c.Close()
+	watches := make([]*collect.Watch, len(subjects))
+	for i, s := range subjects {
+		watches[i] = c.Watch(s)
+	}
+	select {
+	case <-ctx.Done():
+		return share{}, ctx.Err()
+	case <-time.After(2 * time.Second): // the first looks at each memory map
+	}
+	one := c.Watch(collect.Subject{Parts: []collect.Part{collect.Own}})
+	before, at := usage(), time.Now()
+	select {
+	case <-ctx.Done():
+		return share{}, ctx.Err()
+	case <-time.After(length):
+	}
+	wall, cpu := time.Since(at).Seconds(), (usage() - before).Seconds()
+	own := one.End(0)
+	s := share{process: cpu / wall, thread: own.Values()["own-cpu"] / 1e9 / wall, missed: own.Tail.Missed}
+	for i, w := range watches {
+		series := w.End(0)
+		if got := len(series.Rows); float64(got) < 0.9*length.Seconds()/every.Seconds() {
+			return s, fmt.Errorf("the watch of container %d has %d samples: too few", i, got)
+		}
+		at, _ := series.Curve("payload-cpu")
+		if len(at) < len(series.Rows)-2 {
+			return s, fmt.Errorf("the watch of container %d has %d samples of its CPU time in %d rows (%v)", i, len(at), len(series.Rows), series.Tail)
+		}
+	}
+	return s, nil
+}
+
+// copyProbe puts the probe where an image is made from.
+func copyProbe(path, dir string) (string, error) {
+	root := filepath.Join(dir, "image")
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	return root, os.WriteFile(filepath.Join(root, probe.FileName), b, 0o755)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/collect"
+)
+
+// statsEngine is an engine that samples its containers by itself ("stats").
+type statsEngine struct {
+	name    string
+	sockets []string
+}
+
+// bench watches the engine's containers by our collector, and then by the
+// engine's own stream, which comes about once a second.
+func (e statsEngine) bench(ctx context.Context, dir, path string) error {
+	bin, err := exec.LookPath(e.name)
+	if err != nil {
+		return errors.New("it is not installed")
+	}
+	root, err := copyProbe(path, dir)
+	if err != nil {
+		return err
+	}
+	tag := fmt.Sprintf("localhost/plimsoll-bench-%d", os.Getpid())
+	run := func(limit time.Duration, args ...string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		var out, words bytes.Buffer
+		cmd := exec.CommandContext(ctx, bin, args...)
+		cmd.Stdout, cmd.Stderr = &out, &words
+		if err := cmd.Run(); err != nil {
+			return "", fmt.Errorf("%s %s: %w: %s", e.name, args[0], err, bytes.TrimSpace(words.Bytes()))
+		}
+		return strings.TrimSpace(out.String()), nil
+	}
+	tar := dir + "/image.tar"
+	if b, err := exec.CommandContext(ctx, "tar", "-C", root, "-cf", tar, ".").CombinedOutput(); err != nil {
+		return fmt.Errorf("tar: %w: %s", err, b)
+	}
+	if _, err := run(time.Minute, "import", tar, tag); err != nil {
+		return err
+	}
+	defer func() {
+		ctx = context.WithoutCancel(ctx) // cleaning up goes on after an interruption
+		if _, err := run(time.Minute, "rmi", "-f", tag); err != nil {
+			fmt.Fprintln(os.Stderr, "left behind:", err)
+		}
+	}()
+	names, err := e.start(run, tag)
+	defer func() {
+		ctx = context.WithoutCancel(ctx)
+		if _, err := run(5*time.Minute, append([]string{"rm", "-f"}, names...)...); err != nil && len(names) > 0 {
+			fmt.Fprintln(os.Stderr, "left behind:", err)
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	pids, err := run(time.Minute, append([]string{"inspect", "--format", "{{.State.Pid}}"}, names...)...)
+	if err != nil {
+		return err
+	}
+	var subjects []collect.Subject
+	for p := range strings.FieldsSeq(pids) {
+		pid, err := strconv.Atoi(p)
+		if err != nil {
+			return err
+		}
+		subjects = append(subjects, collect.Subject{PIDs: []int{pid}, Sockets: e.sockets})
+	}
+	ours, err := sampling(ctx, subjects, manyInterval, collectFor)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("    %-10s ours, 10 Hz:  %s\n", e.name, ours)
+	return e.theirs(ctx, bin, names)
+}
+
+func (e statsEngine) start(run func(time.Duration, ...string) (string, error), tag string) (names []string, err error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	work := make(chan int)
+	for range 4 {
+		wg.Go(func() {
+			for i := range work {
+				name := fmt.Sprintf("plimsoll-bench-%d-%d", os.Getpid(), i)
+				_, e := run(time.Minute, "run", "-d", "--label", "plimsoll=bench", "--name", name, tag, "/plimsoll-probe", "payload", fmt.Sprintf("bench%d", i), "--stay")
+				mu.Lock()
+				names = append(names, name)
+				err = errors.Join(err, e)
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range collectCount {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	return names, err
+}
+
+// theirs runs the engine's own stream for a while: what its client and its
+// daemon use meanwhile.
+func (e statsEngine) theirs(ctx context.Context, bin string, names []string) error {
+	c, err := collect.New(collect.Options{Interval: time.Second})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	daemon := collect.Subject{Sockets: e.sockets, Parts: []collect.Part{collect.Daemon}}
+	if err := c.Know(daemon); err != nil {
+		return err
+	}
+	// What the daemon does for containers that sleep with nobody looking.
+	watch := func(do func() error) (float64, float64, error) {
+		w, at := c.Watch(daemon), time.Now()
+		err := do()
+		wall := time.Since(at).Seconds()
+		return w.End(0).Values()["daemon-cpu"] / 1e9, wall, err
+	}
+	idle, idleWall, err := watch(func() error { return wait(ctx, collectFor) })
+	if err != nil {
+		return err
+	}
+	var cmd *exec.Cmd
+	var out bytes.Buffer
+	cpu, wall, err := watch(func() error {
+		cmd = exec.CommandContext(ctx, bin, append([]string{"stats", "--format", "{{.Name}} {{.CPUPerc}}"}, names...)...)
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		err := wait(ctx, collectFor)
+		_ = cmd.Process.Signal(os.Interrupt) // it runs until then
+		_ = cmd.Wait()                       // ends by our signal
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rounds := strings.Count(out.String(), names[0]+" ")
+	client := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	fmt.Printf("    %-10s its stats:    %5.2f %% of a processor: client %.2f %%, daemon %.2f %% more than idle; %d looks in %.0f s\n", e.name,
+		((client+cpu)/wall-idle/idleWall)*100, client/wall*100, (cpu/wall-idle/idleWall)*100, rounds, wall)
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

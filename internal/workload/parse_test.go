@@ -11,6 +11,7 @@ import (
 func TestParsersRefuse(t *testing.T) {
 	fio := string(output(t, "fio-seq-read"))
 	stress := string(output(t, "stress-ng-suite"))
+	head, _, _ := strings.Cut(stress, "(secs)")
 	for _, c := range []struct{ parser, what, out, want string }{
 		{"fio", "nothing", "", "no JSON"},
 		{"fio", "half of it", fio[:len(fio)/2], "reading fio's JSON"},
@@ -20,7 +21,7 @@ func TestParsersRefuse(t *testing.T) {
 		{"fio", "no jobs", `{"jobs" : []}`, "0 jobs"},
 		{"fio", "an endless document", strings.Repeat("{", maxParsed+1), "longer"},
 		{"stress-ng", "nothing", "", "no table"},
-		{"stress-ng", "its head alone", stress[:strings.Index(stress, "(secs)")], "no table"},
+		{"stress-ng", "its head alone", head, "no table"},
 		{"stress-ng", "a rate of zero", changed(t, stress, "cpu", "0.00"), "did 0 operations"},
 		{"stress-ng", "a rate that is no number", changed(t, stress, "cpu", "nan"), "no number"},
 		{"stress-ng", "an endless one", changed(t, stress, "cpu", "inf"), "no number"},
@@ -88,4 +89,21 @@ func FuzzParsers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The examples in the documentation are workloads.
+func TestExamplesAreRead(t *testing.T) {
+	files, err := filepath.Glob("../../docs/examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples (%v)", err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(f, text); err != nil {
+			t.Errorf("%v", err)
+		}
+	}
 }

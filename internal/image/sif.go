@@ -32,7 +32,7 @@ func (s *Store) makeSIF(ctx context.Context, root, out string) error {
 	for _, prefix := range []string{"APPTAINER_", "SINGULARITY_"} {
 		env = append(env, prefix+"CACHEDIR="+work, prefix+"TMPDIR="+work)
 	}
-	if err := s.tool(ctx, 5*time.Minute, "packing the image as SIF", env, tool, "build", out, root); err != nil {
+	if err := s.tool(ctx, 15*time.Minute, "packing the image as SIF", env, tool, "build", out, root); err != nil {
 		return err
 	}
 	return os.Chmod(out, 0o644)

@@ -16,6 +16,6 @@ func (s *Store) makeSquashFS(ctx context.Context, root, out string) error {
 		return &Error{Text: "packing the image as SquashFS: there is no mksquashfs on this machine", Fix: "apt-get install squashfs-tools", Err: err}
 	}
 	at := strconv.FormatInt(epoch.Unix(), 10)
-	return s.tool(ctx, 2*time.Minute, "packing the image as SquashFS", nil,
+	return s.tool(ctx, 10*time.Minute, "packing the image as SquashFS", nil,
 		tool, root, out, "-noappend", "-no-xattrs", "-all-root", "-all-time", at, "-mkfs-time", at, "-no-progress", "-quiet")
 }

@@ -23,7 +23,6 @@ import (
 	"plimsoll/internal/engine/userns"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
 
@@ -45,7 +44,7 @@ var levels = map[string][]string{
 	engine.Rootless: {"no", "yes"},
 	engine.Seccomp:  {"off"},
 	engine.Client:   {"cli"},
-	engine.Image:    {"payload", "busybox"},
+	engine.Image:    engine.ImageLevels(),
 }
 
 // Info is documented in engine.Engine.
@@ -135,7 +134,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
 		return nil, err
 	}
-	env.AddFacts(map[string]string{"version": d.Version, "client": "cli", "network": "none", "storage": "directory",
+	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "none", "storage": "directory",
 		"rootless": "no", "user": "root", "seccomp": "off", "init": "none", "log": "none", "daemon": "none", "image-store": "none"})
 	if env.host {
 		env.AddFacts(map[string]string{"network": "host"})
@@ -171,41 +170,6 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
 	return nil
-}
-
-// command: with --die-with-parent nothing outlives a bwrap that was killed.
-func (e *environment) command(task engine.Task) probe.Command {
-	argv := []string{e.path, "--unshare-all"}
-	if e.host {
-		argv = append(argv, "--share-net")
-	}
-	argv = append(argv, "--as-pid-1", "--die-with-parent", "--ro-bind", e.image, "/", "--proc", "/proc", "--dev", "/dev",
-		"--chdir", "/", "--")
-	// bwrap hands its environment down to the container.
-	return clirun.As(probe.Command{Argv: append(argv, task.Argv...), Env: task.Env, Dir: "/"}, e.user, e.Kit)
-}
-
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if task.Stop != nil {
-		return engine.Result{Failure: &record.Failure{Class: record.Unsupported,
-			Text: "bubblewrap has no stop: bwrap stays between and hands no signal on to the payload"}}, nil
-	}
-	p := clirun.Attached(task, e.command(task))
-	p.OOM = e.Group.OOMWatch()
-	// bwrap says what went wrong with its own name in front and ends with 1.
-	p.EngineStatus = func(n int) bool { return n == 1 }
-	p.Patterns = []clirun.Pattern{
-		{Text: "can't find source path", Class: record.Unavailable},
-		{Text: "no permissions to create new namespace", Class: record.Unavailable},
-		{Text: "creating new namespace failed", Class: record.Unavailable},
-	}
-	return e.Base.Run(ctx, p)
-}
-
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	return e.Exchange(ctx, task, e.command(task), rounds)
 }
 
 // Leftovers is documented in engine.Engine. Mounts are in the containers' own

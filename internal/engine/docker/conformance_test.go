@@ -23,6 +23,8 @@ func TestConformance(t *testing.T) {
 		{"api runsc", map[string]string{engine.Runtime: "runsc", engine.Network: "none", engine.Image: "busybox"},
 			enginetest.Options{Skip: map[string]string{
 				"limits": "the payload is no process of the host's under gVisor; TestLimitsOfGVisor looks at the sandbox"}}},
+		{"rootless", map[string]string{engine.Rootless: "yes"}, enginetest.Options{Own: append([]string{"net", "user"}, own...),
+			Only: []string{"trials", "isolation", "held", "exec", "at once", "mounts", "beside", "address", "daemons"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.levels[engine.Runtime] == "runsc" {

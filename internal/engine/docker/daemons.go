@@ -17,6 +17,9 @@ import (
 // starting one of its own.
 const systemContainerd = "/run/containerd/containerd.sock"
 
+// rootlessKit is what its processes are called: the child is /proc/self/exe.
+var rootlessKit = []string{"rootlesskit", "exe"}
+
 // Daemons is documented in engine.Daemons: the daemon by its socket, and its
 // containerd; beside a rootless one RootlessKit with its network.
 func (env *environment) Daemons(ctx context.Context) (sockets []string, pids []int) {
@@ -36,10 +39,10 @@ func (env *environment) Daemons(ctx context.Context) (sockets []string, pids []i
 	if !own && exists(systemContainerd) {
 		sockets = append(sockets, systemContainerd)
 	}
-	for at := all[pid].parent; all[at].name == "rootlesskit"; at = all[at].parent {
+	for at := all[pid].parent; slices.Contains(rootlessKit, all[at].name); at = all[at].parent {
 		pids = append(pids, at)
 		for _, p := range all {
-			if p.parent == at && p.name != "rootlesskit" && p.pid != pid && p.name != env.d.flavour.daemon {
+			if p.parent == at && !slices.Contains(rootlessKit, p.name) && p.pid != pid && p.name != env.d.flavour.daemon {
 				pids = append(pids, p.pid) // slirp4netns, vpnkit, pasta
 			}
 		}

@@ -120,6 +120,17 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) (
 			return d.removeContainer(ctx, c.ID)
 		})})
 	}
+	// One goes with its container, but where the daemon was killed between.
+	volumes, err := d.VolumeList(ctx, client.VolumeListOptions{Filters: client.Filters{}.Add("label", label)})
+	if err != nil {
+		return nil, d.wrong("listing the volumes of ours", err)
+	}
+	for _, v := range volumes.Items {
+		left = append(left, engine.Leftover{Kind: "volume", Name: v.Name, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
+			_, err := d.VolumeRemove(ctx, v.Name, client.VolumeRemoveOptions{Force: true})
+			return err
+		})})
+	}
 	tags, err := d.tags(ctx, runID)
 	if err != nil {
 		return nil, err

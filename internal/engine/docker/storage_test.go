@@ -57,7 +57,7 @@ func overVFS(t *testing.T, e *Engine) *engine.Kit {
 }
 
 // oneLife opens an environment, which proves its levels, carries one container
-// through its life, and closes it.
+// through its life, holds another, and closes it.
 func oneLife(t *testing.T, e *Engine, kit *engine.Kit, levels map[string]string) map[string]string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -86,7 +86,29 @@ func oneLife(t *testing.T, e *Engine, kit *engine.Kit, levels map[string]string)
 		t.Error(err)
 	}
 	t.Log(env.Facts())
+	heldOnce(t, env)
 	return env.Facts()
+}
+
+// heldOnce holds a container: those of a private daemon are in its own network
+// namespace.
+func heldOnce(t *testing.T, env engine.Environment) {
+	t.Helper()
+	args := probe.PayloadArgs{Stay: true}
+	h, err := env.(engine.Holder).Hold(t.Context(), newTask(&args))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := h.Place(); p.PID == 0 || p.Address != "" && p.Inner != (env.Facts()["daemon"] == "private" || env.Facts()["rootless"] == "yes") {
+		t.Errorf("place %+v", p)
+	}
+	res, err := h.End(t.Context(), engine.Stop{Grace: 10 * time.Second})
+	if err != nil || res.Failure != nil {
+		t.Fatalf("End: %v, %+v", err, res.Failure)
+	}
+	if _, err := probe.ParsePayload(res.Stdout, args.Word); err != nil {
+		t.Error(err)
+	}
 }
 
 // nothingOf demands that nothing bears a kit's name on the host.

@@ -10,6 +10,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,6 +33,9 @@ type Options struct {
 	Own, Shared []string
 	// Skip names checks that make no sense for this engine, with the reason.
 	Skip map[string]string
+	// Only names the checks of an open environment that are tried, for a
+	// configuration that differs little from another; nil means all.
+	Only []string
 	// Limit is the time limit of a trial; 0 means 20 s.
 	Limit time.Duration
 	// Hang is the time limit of the trial that hangs, long enough for the
@@ -93,7 +97,14 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	})
 	s.facts(t)
 	for _, c := range checks {
-		s.check(t, c.name, c.run)
+		if s.opts.Only == nil || slices.Contains(s.opts.Only, c.name) {
+			s.check(t, c.name, c.run)
+		}
+	}
+	for _, name := range s.opts.Only {
+		if !slices.ContainsFunc(checks, func(c check) bool { return c.name == name }) {
+			t.Errorf("Options.Only: there is no check %q", name)
+		}
 	}
 	s.closeBox(t)
 	if err := env.Close(ctx); err != nil {
@@ -108,11 +119,13 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	checkGone(t, s, before)
 }
 
-// checks are tried in this order on one open environment.
-var checks = []struct {
+type check struct {
 	name string
 	run  func(*suite, *testing.T)
-}{
+}
+
+// checks are tried in this order on one open environment.
+var checks = []check{
 	{"trials", (*suite).trials},
 	{"exit status", (*suite).exitStatus},
 	{"stop handled", (*suite).stopHandled},

@@ -249,7 +249,7 @@ func (s *suite) execHangs(t *testing.T, x engine.Executor) {
 	t.Helper()
 	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore"}
 	task := s.task(&args)
-	task.Limit = time.Second
+	task.Limit = 700 * time.Millisecond
 	res, err := x.Exec(t.Context(), task)
 	if err != nil || res.Failure == nil || res.Failure.Class != record.TimeOut {
 		t.Errorf("Exec of what never ends: %v, %+v, want class %s", err, res.Failure, record.TimeOut)

@@ -1,0 +1,37 @@
+package podman
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Daemons is documented in engine.Daemons. Podman's command has none; its
+// service is one, and an ordinary user's has a process that holds the
+// namespaces, and one that gives the network of all bridges.
+func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
+	if env.byAPI {
+		sockets = append(sockets, env.rest.socket)
+	}
+	if env.p.user == nil {
+		return sockets, nil
+	}
+	dir := env.p.user.RuntimeDir
+	if pid, alive := (&pause{file: filepath.Join(dir, "libpod/tmp/pause.pid")}).process(); alive {
+		pids = append(pids, pid)
+	}
+	netns := []byte(filepath.Join(dir, "netns/rootless-netns"))
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range lines {
+		line, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(line, netns) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return sockets, pids
+}

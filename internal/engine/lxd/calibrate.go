@@ -27,7 +27,7 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	})
 	defer func() {
 		if rerr := d.removeInstance(context.WithoutCancel(ctx), task.Name); rerr != nil {
-			env.left = append(env.left, task.Name)
+			env.keep(task.Name)
 			err = errors.Join(err, rerr)
 		}
 	}()
@@ -74,8 +74,7 @@ func (d *daemon) exchange(ctx context.Context, task engine.Task, rounds int) ([]
 			}
 			select {
 			case <-wrote:
-			case e := <-x.ended:
-				x.ended <- e
+			case <-x.gone:
 				return nil, errors.New("the payload ended in the middle")
 			case <-ctx.Done():
 				return nil, ctx.Err()

@@ -2,6 +2,8 @@ package lxd
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,53 +63,181 @@ func (c *commandLine) command(args ...string) probe.Command {
 	return probe.Command{Argv: append([]string{c.path, "--project", c.project}, args...), Env: c.env, Dir: "/"}
 }
 
+// planCLI is launch and exec, with the payload's output; what they need is
+// prepared, and undone by undo.
+func (env *environment) planCLI(ctx context.Context, task engine.Task) (p clirun.Plan, l *life, undo func(), err error) {
+	c := env.cli
+	l = env.life(task)
+	launch, undo, err := env.launch(ctx, l)
+	p = clirun.Plan{Task: task, Payload: 1, Patterns: patterns, Steps: []clirun.Step{
+		{Cmd: c.command(launch...), Begin: record.Request, End: record.Started},
+		{Cmd: c.exec(task.Name, task), Begin: record.Exec},
+	}}
+	return p, l, undo, err
+}
+
+// exec is the command that runs a program in a container.
+func (c *commandLine) exec(name string, task engine.Task) probe.Command {
+	run := []string{"exec", name, "--mode", "non-interactive", "--disable-stdin"}
+	for _, kv := range task.Env {
+		run = append(run, "--env", kv)
+	}
+	return c.command(append(append(run, "--"), task.Argv...)...)
+}
+
+func (c *commandLine) stop(task engine.Task, stop *engine.Stop) clirun.Step {
+	args := []string{"stop", task.Name, "--timeout", strconv.Itoa(seconds(stop.Grace))}
+	if stop.Grace <= 0 {
+		args = []string{"stop", task.Name, "--force"}
+	}
+	return clirun.Step{Cmd: c.command(args...), Begin: record.Stop, End: record.Stopped, MayFail: true}
+}
+
+// remove ends what still runs.
+func (c *commandLine) remove(task engine.Task) clirun.Step {
+	s := clirun.Step{Cmd: c.command("delete", "--force", task.Name), End: record.Removed}
+	s.Cmd.Always = true
+	return s
+}
+
+// stopped reads from a job whether the stop at a step had an end: the command
+// ends with an error when the grace is over, and the removal ends the container.
+func stopped(res *engine.Result, failed bool) {
+	if failed {
+		res.Events[record.Stopped] = res.Events[record.Removed]
+	}
+}
+
 // runCLI is launch, exec, stop where one is asked for, and delete --force. The
 // init's stamp is not read: that would be one more command in the removal.
 func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
 	c := env.cli
-	run := []string{"exec", task.Name, "--mode", "non-interactive", "--disable-stdin"}
-	for _, kv := range task.Env {
-		run = append(run, "--env", kv)
+	plan, _, undo, err := env.planCLI(ctx, task)
+	defer undo()
+	if err != nil {
+		return engine.Result{Failure: env.d.failure("preparing "+task.Name, err)}, nil
 	}
-	plan := clirun.Plan{Task: task, Payload: 1, Patterns: patterns, Steps: []clirun.Step{
-		{Cmd: c.command("launch", env.alias, task.Name, "--profile", profileName(env.spec), "--quiet"), Begin: record.Request, End: record.Started},
-		{Cmd: c.command(append(append(run, "--"), task.Argv...)...), Begin: record.Exec},
-	}}
-	remove := clirun.Step{Cmd: c.command("delete", "--force", task.Name), End: record.Removed}
-	remove.Cmd.Always = true
 	stopFailed := false
 	if task.Stop != nil {
 		plan.Steps[1].Cmd.Background = true
-		stop := c.command("stop", task.Name, "--timeout", strconv.Itoa(seconds(task.Stop.Grace)))
-		stop.Await = probe.AwaitReady
-		plan.Steps = append(plan.Steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped, MayFail: true})
+		stop := c.stop(task, task.Stop)
+		stop.Cmd.Await = probe.AwaitReady
+		plan.Steps = append(plan.Steps, stop)
 		plan.Exit = func(job *probe.JobResult) *int {
 			stopFailed = job.Commands[2].Status != 0
 			return exitOf(job.Commands[1])
 		}
 	}
 	if env.look == nil {
-		plan.Steps = append(plan.Steps, remove)
+		plan.Steps = append(plan.Steps, c.remove(task))
 	}
 	res, err := c.Run(ctx, plan)
-	if stopFailed {
-		// The command ends with an error when the grace is over; the removal ends the container.
-		res.Events[record.Stopped] = res.Events[record.Removed]
-	}
+	stopped(&res, stopFailed)
 	if env.look != nil && err == nil && res.Failure == nil {
 		if lerr := env.look(ctx, task.Name); lerr != nil {
 			res.Failure = env.d.failure("looking at the container", lerr)
 		}
 	}
 	if err != nil || res.Failure != nil || env.look != nil {
-		if rerr := env.d.removeInstance(context.WithoutCancel(ctx), task.Name); rerr != nil {
-			env.left = append(env.left, task.Name)
-			if res.Failure != nil {
-				res.Failure.Text += "; " + rerr.Error()
-			}
-		}
+		env.clear(ctx, task.Name, &res)
 	}
 	return res, err
+}
+
+// clear removes what a failure left.
+func (env *environment) clear(ctx context.Context, name string, res *engine.Result) {
+	if err := env.d.removeInstance(context.WithoutCancel(ctx), name); err != nil {
+		env.keep(name)
+		if res.Failure != nil {
+			res.Failure.Text += "; " + err.Error()
+		}
+	}
+}
+
+// holdCLI holds a container by the same commands: the engine keeps it, and a
+// process of ours the payload in it.
+func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
+	c := env.cli
+	plan, l, undo, err := env.planCLI(ctx, task)
+	if err != nil {
+		undo()
+		return nil, env.d.wrong("preparing "+task.Name, err)
+	}
+	stopFailed, at := false, -1
+	plan.Exit = func(job *probe.JobResult) *int {
+		stopFailed = at >= 0 && at < len(job.Commands) && job.Commands[at].Status != 0
+		return exitOf(job.Commands[1])
+	}
+	plan.Steps[1].Cmd.Background = true
+	h, err := c.Hold(ctx, clirun.Holding{
+		Plan: plan,
+		End: func(stop *engine.Stop) []clirun.Step {
+			if stop == nil {
+				return []clirun.Step{c.remove(task)}
+			}
+			at = 2
+			return []clirun.Step{c.stop(task, stop), c.remove(task)}
+		},
+		Place: func(ctx context.Context, pid int) engine.Place {
+			p := engine.Place{Address: l.address, PID: pid}
+			if l.address == "" {
+				p.NoAddress = env.noAddress
+			}
+			return p
+		},
+		After: func(ctx context.Context, res *engine.Result) {
+			defer undo()
+			if res.Events != nil {
+				stopped(res, stopFailed)
+			}
+			if res.Failure != nil || res.Events[record.Removed] == 0 {
+				env.clear(ctx, task.Name, res)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.WithExec(func(x engine.Task) (clirun.Plan, error) {
+		return clirun.Plan{Task: x, Patterns: patterns, Steps: []clirun.Step{{Cmd: c.exec(task.Name, x), Begin: record.Request}}}, nil
+	}), nil
+}
+
+// launch is the command that makes and starts a container. It can override the
+// devices of profiles and add none: mounts, with their volumes, lie in a profile
+// of the container's own, which like the image is an input. undo must be called
+// in any case.
+func (env *environment) launch(ctx context.Context, l *life) (args []string, undo func(), err error) {
+	name := l.task.Name
+	args = []string{"launch", env.alias, name, "--quiet", "--profile", profileName(env.spec)}
+	profiled := false
+	undo = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+		defer cancel()
+		l.nic.giveBack(l.address)
+		err := env.d.removeVolumes(ctx, l.pool, l.volumes)
+		if profiled {
+			err = errors.Join(err, env.d.remove(ctx, "the profile "+name, "/1.0/profiles/"+name))
+		}
+		if err != nil {
+			env.keep(name) // what is left goes with the project
+		}
+	}
+	if l.address = l.nic.take(); l.address != "" || len(l.task.Mounts) > 0 {
+		l.res.Events = map[record.Event]int64{}
+		if err := l.makeVolumes(ctx); err != nil {
+			return args, undo, err
+		}
+		args = append(args, "--config", "raw.lxc="+l.config()["raw.lxc"])
+	}
+	if devices := l.devices(); len(devices) > 0 {
+		profiled = true
+		if err := env.d.call(ctx, http.MethodPost, "/1.0/profiles", map[string]any{"name": name, "devices": devices}); err != nil {
+			return args, undo, err
+		}
+		args = append(args, "--profile", name)
+	}
+	return args, undo, nil
 }
 
 // exitOf is a command's exit status, where it came to that.

@@ -35,9 +35,17 @@ type environment struct {
 
 	// look, where given, is called when a payload has ended, before its
 	// container is removed: for the proof only.
-	look func(ctx context.Context, name string) error
-	// left are containers that could not be removed.
-	left []string
+	look      func(ctx context.Context, name string) error
+	nic       *nic   // nil where containers get no address
+	noAddress string // and why
+
+	shifting sync.Mutex // of what follows
+	shift    bool       // directories of the host are mounted with ids mapped
+	tried    bool
+
+	mu      sync.Mutex // of what follows
+	left    []string   // containers that could not be removed
+	holding map[*held]bool
 
 	closing sync.Once
 	undo    []func(context.Context) error
@@ -49,7 +57,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if cerr != nil {
 		return nil, cerr
 	}
-	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s)}
+	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s), holding: map[*held]bool{}}
 	if err := env.open(ctx, s); err != nil {
 		return nil, errors.Join(err, env.Close(ctx))
 	}
@@ -78,9 +86,11 @@ func (env *environment) open(ctx context.Context, s *server) error {
 	if _, err := os.Stat(hooks); err == nil && !strings.HasPrefix(env.d.socket, "/var/snap/") {
 		env.add(map[string]string{"hooks": hooks})
 	}
-	if len(env.networks) == 0 {
-		env.add(map[string]string{"network": "none"})
+	if err := env.connect(ctx, user); err != nil {
+		return err
 	}
+	env.shift = s.Environment.KernelFeatures["idmapped_mounts"] == "true"
+	env.add(map[string]string{"tmpfs": "by liblxc", engine.HeldFact: engine.HeldByEngine})
 	if isOurs(env.pool.Name, env.kit.RunID) {
 		env.add(map[string]string{"storage-pool": "ours"})
 	}
@@ -95,6 +105,24 @@ func (env *environment) open(ctx context.Context, s *server) error {
 		env.add(env.cli.facts(ctx))
 	}
 	return env.prove(ctx)
+}
+
+// connect finds out by what containers get an address.
+func (env *environment) connect(ctx context.Context, user profile) (err error) {
+	switch {
+	case env.spec.Level(engine.Network) == "none":
+		env.noAddress = "the container has no network but its own loopback (network=none)"
+	default:
+		if env.nic, env.noAddress, err = env.d.findNIC(ctx, user, env.kit.RunID[0]); err != nil {
+			return err
+		}
+	}
+	if len(env.networks) == 0 {
+		env.add(map[string]string{"network": "none"})
+	} else if env.nic != nil {
+		env.add(map[string]string{"network-by": "the daemon's bridge, with an address of ours"})
+	}
+	return nil
 }
 
 // provide makes the project, the pool, the image and the profile, as far as
@@ -207,14 +235,18 @@ func (env *environment) add(facts map[string]string) {
 }
 
 // Facts is documented in engine.Environment.
-func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
+func (env *environment) Facts() map[string]string {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	return maps.Clone(env.facts)
+}
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
 	}
-	if f := env.ready(ctx); f != nil {
+	if f := env.prepare(ctx, task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
 	var res engine.Result
@@ -222,16 +254,49 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if env.cli != nil {
 		res, err = env.runCLI(ctx, task)
 	} else {
-		l := &life{d: env.d, task: task, profile: profileName(env.spec), image: env.image, look: env.look}
+		l := env.life(task)
+		l.look = env.look
 		var left bool
 		if res, left = l.run(ctx); left {
-			env.left = append(env.left, task.Name)
+			env.keep(task.Name)
 		}
 	}
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
 	}
 	return res, err
+}
+
+// prepare is what lies before a life, and outside of what is measured.
+func (env *environment) prepare(ctx context.Context, task engine.Task) *record.Failure {
+	if f := refuse(task); f != nil {
+		return f
+	}
+	if f := env.ready(ctx); f != nil {
+		return f
+	}
+	return env.tryShift(ctx, task)
+}
+
+func (env *environment) life(task engine.Task) *life {
+	env.shifting.Lock()
+	defer env.shifting.Unlock()
+	return &life{d: env.d, task: task, profile: profileName(env.spec), image: env.image, nic: env.nic, pool: env.pool.Name, shift: env.shift}
+}
+
+// conclude judges a life of which err came.
+func (env *environment) conclude(ctx context.Context, l *life, err error) engine.Result {
+	res, left := l.settle(ctx, err)
+	if left {
+		env.keep(l.task.Name)
+	}
+	return res
+}
+
+func (env *environment) keep(name string) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.left = append(env.left, name)
 }
 
 // ready sees to it that the daemon answers, over a connection that is open,
@@ -243,6 +308,8 @@ func (env *environment) ready(ctx context.Context) *record.Failure {
 	if err := env.d.get(ctx, "/1.0", &server{}); err != nil {
 		return env.d.failure("before the trial", err)
 	}
+	env.mu.Lock()
+	defer env.mu.Unlock()
 	for len(env.left) > 0 {
 		if err := env.d.removeInstance(ctx, env.left[0]); err != nil {
 			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
@@ -262,6 +329,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		env.endHeld(ctx)
 		for _, name := range env.left {
 			errs = append(errs, env.d.removeInstance(ctx, name))
 		}

@@ -22,9 +22,13 @@ type execution struct {
 	stdin          *websocket.Conn
 	conns          []*websocket.Conn
 	streams        sync.WaitGroup
-	ended          chan ended
-	drained        chan struct{} // closed when both streams have ended
-	drainedAt      int64         // valid after that
+	cancel         context.CancelFunc
+
+	ended                   // valid after gone
+	gone      chan struct{} // closed when its status has come
+	drained   chan struct{} // closed when both streams have ended
+	drainedAt int64         // valid after that
+	over      chan struct{} // closed after both
 }
 
 // ended is how an execution's end came to us.
@@ -36,7 +40,8 @@ type ended struct {
 
 // exec starts a program. The program begins when all its streams are
 // connected. Its standard input is at its end, or, with wrote, stays open;
-// then wrote hears of every piece of output.
+// then wrote hears of every piece of output. It is followed until it has ended
+// or close is called, also when ctx is over.
 func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote func()) (*execution, error) {
 	env := map[string]string{}
 	for _, kv := range task.Env {
@@ -53,7 +58,9 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 	if err := json.Unmarshal(op.Metadata, &m); err != nil {
 		return nil, err
 	}
-	x := &execution{ended: make(chan ended, 1), drained: make(chan struct{}), stdout: stamp.NewStream(task.OutputLimit), stderr: stamp.NewStream(task.OutputLimit)}
+	x := &execution{gone: make(chan struct{}), drained: make(chan struct{}), over: make(chan struct{}), stdout: stamp.NewStream(task.OutputLimit), stderr: stamp.NewStream(task.OutputLimit)}
+	stay, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	x.cancel = cancel
 	for _, s := range []struct {
 		fd string
 		to io.Writer
@@ -72,7 +79,7 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 			continue
 		}
 		x.streams.Add(1)
-		go x.follow(ctx, c, s.to)
+		go x.follow(stay, c, s.to)
 	}
 	go func() {
 		x.streams.Wait()
@@ -80,17 +87,19 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 		close(x.drained)
 	}()
 	go func() {
-		op, err := d.wait(ctx, id)
-		e := ended{at: stamp.Now(), err: err}
+		op, err := d.wait(stay, id)
+		x.at, x.err = stamp.Now(), err
 		if err == nil {
 			var m struct{ Return *int }
 			if err := json.Unmarshal(op.Metadata, &m); err != nil || m.Return == nil {
-				e.err = errors.New("the daemon gave no exit status of the payload")
+				x.err = errors.New("the daemon gave no exit status of the payload")
 			} else {
-				e.status = *m.Return
+				x.status = *m.Return
 			}
 		}
-		x.ended <- e
+		close(x.gone)
+		<-x.drained
+		close(x.over)
 	}()
 	if wrote == nil {
 		// The end of input. A payload that reads none may have ended by now,
@@ -131,6 +140,7 @@ func (x *execution) follow(ctx context.Context, c *websocket.Conn, to io.Writer)
 // close breaks the streams off. Those that have ended are closed by the other
 // side already.
 func (x *execution) close() {
+	x.cancel()
 	for _, c := range x.conns {
 		_ = c.CloseNow()
 	}

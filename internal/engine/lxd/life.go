@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"syscall"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/stamp"
@@ -26,6 +27,9 @@ type life struct {
 	task    engine.Task
 	profile string
 	image   string // fingerprint
+	nic     *nic   // what the container gets an address by; nil where there is none
+	pool    string // for its volumes
+	shift   bool   // of directories of the host
 	// look, where given, is called when the payload has ended, before the
 	// container is removed: for the proof only.
 	look func(ctx context.Context, name string) error
@@ -34,30 +38,42 @@ type life struct {
 	phase string // what is being done, for messages
 	made  bool   // create was asked for, so that there may be a container
 	x     *execution
+	oom   func() bool
+
+	address string
+	volumes []string
 }
 
 // run carries the life out; left says that the container is still there.
 func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
-	l.res.Events = make(map[record.Event]int64, 16)
 	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
 	defer cancel()
-	oom := wrap.HostOOMWatch()
-
+	l.begin()
 	restore := stamp.Quiet()
 	err := l.live(ctx)
 	restore()
+	return l.settle(ctx, err)
+}
 
+func (l *life) begin() {
+	l.res.Events = make(map[record.Event]int64, 16)
+	l.oom = wrap.HostOOMWatch()
+}
+
+// settle judges, removes what a failed life left, and gathers the output.
+func (l *life) settle(ctx context.Context, err error) (res engine.Result, left bool) {
 	if err != nil {
 		l.res.Failure = l.judge(ctx, err)
 	} else if l.res.Exit != nil {
-		l.res.Failure = signalFailure(*l.res.Exit, l.task.Stop != nil, oom)
+		l.res.Failure = signalFailure(*l.res.Exit, l.task.Stop != nil, l.oom)
 	}
 	if l.made && l.res.Events[record.Removed] == 0 {
-		if err := l.d.removeInstance(context.WithoutCancel(ctx), l.task.Name); err != nil {
+		if err := l.d.removeWith(context.WithoutCancel(ctx), l.task.Name, l.pool, l.volumes); err != nil {
 			left = true
 			l.res.Failure.Text += "; " + err.Error()
 		}
 	}
+	l.nic.giveBack(l.address)
 	if l.x != nil {
 		l.x.close()
 		<-l.x.drained
@@ -85,34 +101,58 @@ func (l *life) step(ctx context.Context, phase string, begin, end record.Event, 
 
 // live is the measured path.
 func (l *life) live(ctx context.Context) error {
-	at := "/1.0/instances/" + l.task.Name
+	if err := l.up(ctx); err != nil {
+		return err
+	}
+	if l.task.Stop != nil {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
+		if err := l.stop(ctx, l.task.Stop.Grace); err != nil {
+			return err
+		}
+	}
+	return l.down(ctx)
+}
+
+// up brings the payload to run.
+func (l *life) up(ctx context.Context) (err error) {
 	l.made = true
-	err := l.step(ctx, "creating the container", record.Request, record.Created, http.MethodPost, "/1.0/instances", map[string]any{
+	l.res.Events[record.Request] = stamp.Now()
+	if err := l.makeVolumes(ctx); err != nil {
+		return err
+	}
+	body := map[string]any{
 		"name": l.task.Name, "type": "container", "profiles": []string{l.profile},
 		"source": map[string]string{"type": "image", "fingerprint": l.image},
-	})
+	}
+	if l.address = l.nic.take(); l.address != "" || len(l.task.Mounts) > 0 {
+		body["config"], body["devices"] = l.config(), l.devices()
+	}
+	err = l.step(ctx, "creating the container", "", record.Created, http.MethodPost, "/1.0/instances", body)
 	if err != nil {
 		return err
 	}
-	err = l.step(ctx, "starting the container", record.Start, record.Started, http.MethodPut, at+"/state",
+	err = l.step(ctx, "starting the container", record.Start, record.Started, http.MethodPut, l.at()+"/state",
 		map[string]any{"action": "start", "timeout": -1})
 	if err != nil {
 		return err
 	}
-
 	l.phase = "executing the payload"
 	l.res.Events[record.Exec] = stamp.Now()
-	if l.x, err = l.d.exec(ctx, l.task.Name, l.task, nil); err != nil {
-		return err
-	}
-	if l.task.Stop != nil {
-		if err := l.stop(ctx, at); err != nil {
-			return err
-		}
-	}
+	l.x, err = l.d.exec(ctx, l.task.Name, l.task, nil)
+	return err
+}
+
+// at is the container's path in the API.
+func (l *life) at() string { return "/1.0/instances/" + l.task.Name }
+
+// down awaits the payload's end and removes the container.
+func (l *life) down(ctx context.Context) error {
 	if err := l.end(ctx); err != nil {
 		return err
 	}
+	at := l.at()
 	read := l.readInit(ctx, at)
 	if l.look != nil {
 		l.phase = "looking at the container"
@@ -129,29 +169,51 @@ func (l *life) live(ctx context.Context) error {
 	if !read { // the console's reader may lag; at its end it has it all
 		l.readInit(ctx, at)
 	}
-	return l.step(ctx, "removing the container", "", record.Removed, http.MethodDelete, at, nil)
+	if len(l.volumes) == 0 {
+		return l.step(ctx, "removing the container", "", record.Removed, http.MethodDelete, at, nil)
+	}
+	if err := l.step(ctx, "removing the container", "", "", http.MethodDelete, at, nil); err != nil {
+		return err
+	}
+	l.res.Steps = append(l.res.Steps, record.Step{Name: "container-removed", At: stamp.Now()})
+	if err := l.d.removeVolumes(ctx, l.pool, l.volumes); err != nil {
+		return err
+	}
+	l.res.Events[record.Removed] = stamp.Now()
+	return nil
 }
 
-var errNotReady = errors.New("the payload ended before it was asked to stop")
+var errNotReady = errors.New("the payload ended before it had said anything")
 
-// stop asks the engine to stop the container once the payload is ready: its
-// init is told to shut down, and when the grace is over the container is ended.
-func (l *life) stop(ctx context.Context, at string) error {
+// ready awaits the payload's first byte.
+func (l *life) ready(ctx context.Context) error {
 	l.phase = "waiting for the payload's first byte"
 	select {
 	case <-l.x.stdout.Ready():
-	case e := <-l.x.ended:
-		l.x.ended <- e
+	case <-l.x.over:
+		if l.x.err != nil {
+			return l.x.err
+		}
 		if l.x.stdout.First() == 0 {
 			return errNotReady
 		}
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return nil
+}
+
+// stop asks the engine to stop the container: its init is told to shut down,
+// and when the grace is over the container is ended.
+func (l *life) stop(ctx context.Context, grace time.Duration) error {
+	at := l.at()
+	if grace <= 0 {
+		return l.step(ctx, "stopping the container by force", record.Stop, record.Stopped, http.MethodPut, at+"/state", forceStop)
+	}
 	// The daemon's own limit is whole seconds; it says no more than that the
 	// container still runs when it is over.
 	err := l.step(ctx, "stopping the container", record.Stop, record.Stopped, http.MethodPut, at+"/state",
-		map[string]any{"action": "stop", "timeout": seconds(l.task.Stop.Grace), "force": false})
+		map[string]any{"action": "stop", "timeout": seconds(grace), "force": false})
 	var said *apiError
 	if err == nil || ctx.Err() != nil || !errors.As(err, &said) {
 		return err
@@ -168,21 +230,15 @@ func (l *life) stop(ctx context.Context, at string) error {
 func (l *life) end(ctx context.Context) error {
 	l.phase = "waiting for the payload's end"
 	select {
-	case e := <-l.x.ended:
-		if e.err != nil {
-			return e.err
-		}
-		l.res.Events[record.Exit] = e.at
-		l.res.Exit = &e.status
+	case <-l.x.over:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	select {
-	case <-l.x.drained:
-		l.res.Events[record.Exit] = max(l.res.Events[record.Exit], l.x.drainedAt)
-	case <-ctx.Done():
-		return ctx.Err()
+	if l.x.err != nil {
+		return l.x.err
 	}
+	l.res.Events[record.Exit] = max(l.x.at, l.x.drainedAt)
+	l.res.Exit = &l.x.status
 	return nil
 }
 

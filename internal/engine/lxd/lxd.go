@@ -71,7 +71,7 @@ func (e *Engine) Info() engine.Info {
 			engine.Client:   {byAPI, byCLI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {"no"},
-			engine.Image:    {"payload", "busybox"},
+			engine.Image:    engine.ImageLevels(),
 		},
 	}
 }

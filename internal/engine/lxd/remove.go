@@ -15,11 +15,13 @@ import (
 const removeLimit = 20 * time.Second
 
 // removeInstance stops and removes a container and returns when it is gone.
-// One that is not there is gone.
+// One that is not there is gone, unless it is being made: the daemon goes on
+// with that when nobody waits any more.
 func (d *daemon) removeInstance(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 	for {
+		d.awaitOperations(ctx, name)
 		// It may be stopped already, or be stopped by somebody else: what counts is the removal.
 		halted := d.call(ctx, http.MethodPut, "/1.0/instances/"+name+"/state", forceStop)
 		err := d.call(ctx, http.MethodDelete, "/1.0/instances/"+name, nil)
@@ -30,6 +32,26 @@ func (d *daemon) removeInstance(ctx context.Context, name string) error {
 		case <-ctx.Done():
 			return d.wrong("removing the container "+name, errors.Join(halted, err))
 		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// awaitOperations waits for what the daemon does with a container. Programs
+// that are executed in it end with it.
+func (d *daemon) awaitOperations(ctx context.Context, name string) {
+	var by map[string][]struct {
+		ID, Class string
+		Resources map[string][]string
+	}
+	if d.get(ctx, "/1.0/operations", &by, "recursion", "1") != nil {
+		return // the removal will say it
+	}
+	for _, op := range by["running"] {
+		for _, at := range append(op.Resources["instances"], op.Resources["containers"]...) {
+			at, _, _ = strings.Cut(at, "?")
+			if op.Class == "task" && path.Base(at) == name {
+				_, _ = d.wait(ctx, op.ID) // however it ends
+			}
 		}
 	}
 }
@@ -73,6 +95,13 @@ func (d *daemon) emptyProject(ctx context.Context, name string) error {
 		}
 	}
 	each("/1.0/instances", func(n string) error { return in.removeInstance(ctx, n) })
+	pools, err := d.within("").names(ctx, "/1.0/storage-pools")
+	if err != nil {
+		errs = append(errs, d.wrong("listing the storage pools", err))
+	}
+	for _, p := range pools {
+		each(volumesOf(p), func(n string) error { return in.remove(ctx, "the volume "+n, volumesOf(p)+"/"+n) })
+	}
 	each("/1.0/images", func(n string) error { return in.remove(ctx, "the image "+n, "/1.0/images/"+n) })
 	each("/1.0/profiles", func(n string) error {
 		if n == "default" { // it goes with the project

@@ -38,7 +38,7 @@ func (v variant) dial(socket string) *daemon {
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return d.DialContext(ctx, "unix", socket)
 		},
-		MaxIdleConns: 8, MaxIdleConnsPerHost: 8, DisableCompression: true,
+		MaxIdleConns: 64, MaxIdleConnsPerHost: 64, DisableCompression: true,
 	}}}
 }
 
@@ -220,6 +220,7 @@ var patterns = []clirun.Pattern{
 	{Text: "image not provided", Class: record.Unavailable}, // what they say of one that has gone
 	{Text: "failed getting image", Class: record.Unavailable},
 	{Text: "not authorized", Class: record.Unavailable},
+	{Text: "idmapping abilities", Class: record.Unsupported}, // a file system that can't be mounted with ids mapped
 }
 
 // seconds is a duration as the API takes it: whole ones, a part counts as one.
@@ -238,6 +239,7 @@ type server struct {
 		KernelArchitecture string `json:"kernel_architecture"`
 		ServerClustered    bool   `json:"server_clustered"`
 		Firewall           string
+		KernelFeatures     map[string]string                `json:"kernel_features"`
 		Storage            []struct{ Name, Version string } `json:"storage_supported_drivers"`
 	}
 }

@@ -192,7 +192,10 @@ func (c *checker) levels(top yamlfile.Pos) {
 			k /= len(list)
 		}
 		if what := c.choice(chosen); what != "" {
-			c.Add(top, fmt.Sprintf("%s (with %s)", what, describe(chosen, names)), "")
+			if len(names) > 0 {
+				what += " (with " + describe(chosen, names) + ")"
+			}
+			c.Add(top, what, "")
 			return
 		}
 	}

@@ -157,6 +157,8 @@ func TestFaults(t *testing.T) {
 			task.Argv = []string{"/no/such/program"}
 			want("a program that is not there", run(task), record.EngineError)
 
+			heldFaults(t, env.(*environment))
+
 			// Somebody else removes the image between two trials.
 			e := env.(*environment)
 			if err := removeImage(t.Context(), e.d, e.settings.image); err != nil {
@@ -167,6 +169,38 @@ func TestFaults(t *testing.T) {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// heldFaults: a held container that somebody kills, or the kernel for want of
+// memory, ends with a failure that says so.
+func heldFaults(t *testing.T, env *environment) {
+	t.Helper()
+	for _, c := range []struct {
+		script string
+		want   record.Class
+	}{{"echo up; exec sleep 1000", record.Crash}, {"echo up; dd if=/dev/zero of=/dev/null bs=100M count=1", record.OutOfMemory}} {
+		var args probe.PayloadArgs
+		task := newTask(&args)
+		task.Argv = []string{"/bin/busybox", "sh", "-c", c.script}
+		h, err := env.Hold(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.want == record.Crash {
+			if _, err := env.d.ContainerKill(t.Context(), task.Name, client.ContainerKillOptions{Signal: "KILL"}); err != nil {
+				t.Error(err)
+			}
+		}
+		select {
+		case <-h.Ended():
+		case <-time.After(20 * time.Second):
+			t.Error("Ended was not closed")
+		}
+		res, err := h.End(t.Context(), engine.Stop{Grace: time.Second})
+		if err != nil || res.Failure == nil || res.Failure.Class != c.want {
+			t.Errorf("held, %q: %v, %+v, want class %s", c.script, err, res.Failure, c.want)
+		}
 	}
 }
 

@@ -158,7 +158,7 @@ func (l *restLife) finish(ctx context.Context) error {
 	}
 
 	l.phase = "removing the container"
-	err := l.r.call(ctx, http.MethodDelete, l.path(), url.Values{"v": {"true"}}, nil, nil)
+	err := l.r.call(ctx, http.MethodDelete, l.path(), url.Values{"v": {"true"}, "volumes": {"true"}}, nil, nil)
 	at := stamp.Now()
 	if err != nil {
 		return err

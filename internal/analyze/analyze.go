@@ -120,12 +120,19 @@ func (s *store) show(w int, out *Workload) (ids []string, sort string) {
 	}
 	if len(ids) == 0 {
 		own := slices.DeleteFunc(slices.Clone(s.run.Workloads[w].Metrics), func(m record.Metric) bool { return m.Kind != "" })
-		for _, m := range own[:min(len(own), maxShown)] {
+		first := slices.DeleteFunc(slices.Clone(own), func(m record.Metric) bool { return !out.Table(m.ID).measured() })
+		known := len(first) > 0
+		if !known {
+			first = own // each says why it is missing
+		}
+		for _, m := range first[:min(len(first), maxShown)] {
 			ids = append(ids, m.ID)
 		}
-		// A benchmark that runs for seconds is not about its container's start.
-		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) {
-			ids = append(ids, s.firstOf(out, "startup", "exec-ready"))
+		// A benchmark that runs for seconds is not about its container's start,
+		// and a whole protocol (a pull, a ramp, a load) is about none's.
+		start := s.firstOf(out, "startup", "exec-ready")
+		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) && (!known || out.Table(start).measured()) {
+			ids = append(ids, start)
 		}
 	}
 	if out.Table(s.run.Study.Sort) != nil {

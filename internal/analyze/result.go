@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/record"
@@ -233,6 +234,11 @@ func (w *Workload) Table(metric string) *Table {
 		}
 	}
 	return nil
+}
+
+// measured says whether any environment has a value.
+func (t *Table) measured() bool {
+	return t != nil && slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Median != nil })
 }
 
 // Cell finds an environment's cell, or nil.

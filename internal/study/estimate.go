@@ -28,8 +28,32 @@ func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 		if s, err := strconv.Atoi(p.Workloads[c.Workload].Params["seconds"]); err == nil {
 			t += time.Duration(s) * time.Second
 		}
-		block += float64(t) + float64(p.Protocol.PauseNS)
+		block += protocolTime(p.Workloads[c.Workload].Params, t) + float64(p.Protocol.PauseNS)
 	}
 	n := p.Protocol.PerBlock * (p.Protocol.Warmup + p.Protocol.Blocks)
 	return time.Duration(min(block*float64(n), longest))
+}
+
+// The parameters by which a workload is known as a whole protocol, and how
+// many rates a search tries, more or less.
+const (
+	rampCount, rampRest       = "count", "rest"
+	loadRate, loadFor, probes = "rate", "seconds", 10
+)
+
+// protocolTime is what one trial takes, ns, where a container takes each: as
+// many as a ramp has, with its rests, or as long as an open loop lasts.
+func protocolTime(params map[string]string, each time.Duration) float64 {
+	count, err := strconv.Atoi(params[rampCount])
+	if rest, err2 := time.ParseDuration(params[rampRest]); err == nil && err2 == nil {
+		return float64(each)*float64(count) + 2*float64(rest)
+	}
+	seconds, err := strconv.Atoi(params[loadFor])
+	if rate, ok := params[loadRate]; ok && err == nil {
+		if _, err := strconv.Atoi(rate); err != nil {
+			seconds *= probes
+		}
+		return float64(each) + float64(seconds)*float64(time.Second)
+	}
+	return float64(each)
 }

@@ -39,7 +39,7 @@ test: setup-test check ## set up engines, then run every check and every test
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(call fuzztime,10000) ./internal/study
-	$(GO) test -run '^$$' -fuzz '^FuzzValues$$' -fuzztime $(call fuzztime,20000) ./internal/workload
+	$(GO) test -run '^$$' -fuzz '^FuzzValues$$' -fuzztime $(call fuzztime,5000) ./internal/workload
 	$(GO) test -run '^$$' -fuzz '^FuzzParsePayload$$' -fuzztime $(call fuzztime,200000) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzParseTask$$' -fuzztime $(call fuzztime,200000) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzDecodeResult$$' -fuzztime $(call fuzztime,200000) ./internal/probe

@@ -202,6 +202,9 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 	}
 	fmt.Fprintln(tw)
 	for _, m := range metrics {
+		if m.Kind != "" {
+			continue // sampled: --format json has it
+		}
 		line, any := m.ID, false
 		for _, r := range rows {
 			if r.Failure != nil || r.Missing != "" {

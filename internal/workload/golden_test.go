@@ -64,11 +64,12 @@ func TestGoldenOutput(t *testing.T) {
 	if err := Broken(); err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
+	seen, ran := map[string]bool{}, map[string]bool{}
 	all := goldens(t)
 	for _, base := range slices.Sorted(maps.Keys(all)) {
 		g := all[base]
 		t.Run(filepath.Base(base), func(t *testing.T) {
+			ran[base] = true
 			p := planOf(t, g.Workload, g.Parameters)
 			out, err := os.ReadFile(base + ".txt")
 			if err != nil {
@@ -95,6 +96,9 @@ func TestGoldenOutput(t *testing.T) {
 				seen[way(x)] = true
 			}
 		})
+	}
+	if len(ran) < len(all) {
+		return // only some were asked for
 	}
 	// Every metric has been read from real output: its own, or that of another
 	// workload that prints the same.

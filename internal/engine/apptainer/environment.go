@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
 
@@ -24,7 +23,9 @@ type environment struct {
 	user    *engine.User // nil is root
 	userns  bool
 	netNone bool
-	home    string // the program's own settings and cache, so that it writes into nobody's home
+	// instances: a held container is an instance.
+	instances bool
+	home      string // the program's own settings and cache, so that it writes into nobody's home
 }
 
 // Open is documented in engine.Engine.
@@ -51,10 +52,14 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.image, err = kit.Images.Path(ctx, name, format); err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}
+	held, why := engine.HeldByEngine, noInstance(ctx, kit, name, storage)
+	if env.instances = why == ""; !env.instances {
+		held = engine.HeldByUs
+	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
 		return nil, err
 	}
-	facts := map[string]string{"version": d.Version, "program": in.name, "client": "cli", "storage": storage,
+	facts := map[string]string{engine.HeldFact: held, "held-reason": why, "version": d.Version, "program": in.name, "client": "cli", "storage": storage,
 		"network": "host", "rootless": "no", "setuid": d.Facts["setuid"], "flags": strings.Join(env.flags(), " ")}
 	if env.netNone {
 		facts["network"] = "none"
@@ -73,6 +78,23 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
 	return env, nil
+}
+
+// noInstance says why a held container can't be an instance: what Apptainer
+// starts in one is a script that it puts into the images that it builds, which
+// needs a shell.
+func noInstance(ctx context.Context, kit *engine.Kit, name, storage string) string {
+	if storage == "sandbox" {
+		return "the directory has no start script of Apptainer's, which an instance needs"
+	}
+	dir, err := kit.Images.Path(ctx, name, image.Directory)
+	if err != nil {
+		return err.Error()
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "bin", "sh")); err != nil {
+		return "the image has no /bin/sh, which the start script of an instance needs"
+	}
+	return ""
 }
 
 // identity decides who runs it and how that one gets the right to mount.
@@ -119,29 +141,6 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
 	return nil
-}
-
-func (e *environment) command(task engine.Task) probe.Command {
-	argv := append([]string{e.program.path, "exec"}, e.flags()...)
-	argv = append(append(argv, e.image), task.Argv...)
-	prefix := strings.ToUpper(e.program.name)
-	env := append([]string{prefix + "_CONFIGDIR=" + e.home, prefix + "_CACHEDIR=" + e.home}, task.Env...)
-	// From / nothing of the working directory is bound in.
-	return clirun.As(probe.Command{Argv: argv, Env: env, Dir: "/"}, e.user, e.Kit)
-}
-
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	p := clirun.Attached(task, e.command(task))
-	p.OOM = e.Group.OOMWatch()
-	p.EngineStatus = func(n int) bool { return n == 255 }
-	p.Patterns = []clirun.Pattern{{Text: "could not open image", Class: record.Unavailable}}
-	return e.Base.Run(ctx, p)
-}
-
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	return e.Exchange(ctx, task, e.command(task), rounds)
 }
 
 // Close is documented in engine.Environment.

@@ -28,8 +28,8 @@ type Holding struct {
 	// process in the plan's pid file.
 	End func(stop *engine.Stop) []Step
 	// ToPayload: the signals of a stop go to the payload itself, as a user's
-	// kill, since a process of the engine's is between that hands none on. It
-	// needs the payload to be found; End gives what comes after it.
+	// kill, since a process of the engine's is between that hands none on; where
+	// the payload is not found, to that process. End gives what comes after it.
 	ToPayload bool
 	// Place says where the container is, once its payload has spoken; pid is
 	// the payload's where it is found among the launcher's descendants, else 0.
@@ -222,7 +222,11 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 		_ = unix.Close(h.payload)
 	}
 	had := len(p.Steps)
-	p.Steps = append(p.Steps[:had:had], end(stop)...)
+	p.Steps = p.Steps[:had:had]
+	if h.how.ToPayload && h.payload < 0 && h.how.End != nil {
+		p.Steps = append(p.Steps, BySignals(stop)...) // what is between is all that can be reached
+	}
+	p.Steps = append(p.Steps, end(stop)...)
 	res, err := h.job.End(ctx, p.Task.Limit, p.Job().Commands[had:])
 	if h.over(ctx, res, err); asked != 0 && h.res.Events != nil {
 		h.res.Events[record.Stop] = asked

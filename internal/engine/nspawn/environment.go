@@ -1,20 +1,14 @@
 package nspawn
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
 
@@ -63,7 +57,7 @@ func (e *environment) open(ctx context.Context, kit *engine.Kit, spec engine.Spe
 	if e.Base, err = clirun.NewBase(ctx, e.groups.enter(spec.ID), spec, true); err != nil {
 		return err
 	}
-	e.AddFacts(map[string]string{"version": version, "client": "cli", "network": "host", "storage": e.storage,
+	e.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": version, "client": "cli", "network": "host", "storage": e.storage,
 		"rootless": "no", "user": "root", "seccomp": "default", "init": "none", "log": "none", "daemon": "none", "image-store": "none"})
 	if e.none {
 		e.AddFacts(map[string]string{"network": "none"})
@@ -96,91 +90,6 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	e.AddFacts(map[string]string{"root-fs": fs, "seccomp-inside": p.Report["seccomp"]})
 	return nil
-}
-
-// command is nspawn for a trial. Its own environment stays outside.
-func (e *environment) command(task engine.Task) probe.Command {
-	argv := []string{e.path, "--quiet", "--register=no", "--keep-unit", "--console=pipe", "--kill-signal=SIGTERM",
-		"--machine=" + task.Name, "--directory=" + e.root.path, storageOption[e.storage]}
-	if e.none {
-		argv = append(argv, "--private-network")
-	}
-	for _, kv := range task.Env {
-		argv = append(argv, "--setenv="+kv)
-	}
-	argv = append(append(argv, "--"), task.Argv...)
-	return clirun.As(probe.Command{Argv: argv, Dir: "/"}, nil, e.Kit)
-}
-
-// plan is a container's life. A second SIGTERM makes nspawn kill the container
-// and take it down; killed itself, it would leave the payload alive.
-func (e *environment) plan(task engine.Task) clirun.Plan {
-	p := clirun.Attached(task, e.command(task))
-	for i := range p.Steps {
-		if p.Steps[i].Cmd.Signal == int(unix.SIGKILL) {
-			p.Steps[i].Cmd.Signal = int(unix.SIGTERM)
-		}
-	}
-	p.OOM = e.Group.OOMWatch()
-	// nspawn ends with 1 where it failed, and where a signal ended the
-	// payload, of which only its message tells. Exit is asked first.
-	signalled := false
-	p.Exit = func(job *probe.JobResult) *int {
-		c := job.Commands[0]
-		if c.Errno != 0 || c.Exit == 0 {
-			return nil
-		}
-		n := unix.WaitStatus(c.Status).ExitStatus()
-		if s := endedBy(c.Stderr); s != 0 {
-			signalled, n = true, 128+int(s)
-		}
-		return &n
-	}
-	p.EngineStatus = func(n int) bool { return n == 1 && !signalled }
-	return p
-}
-
-var bySignal = regexp.MustCompile(`(?m)^Container \S+ terminated by signal ([A-Z0-9]+)\.$`)
-
-// endedBy is the signal that ended the payload by nspawn's word, or 0.
-func endedBy(stderr []byte) unix.Signal {
-	m := bySignal.FindSubmatch(stderr)
-	if m == nil {
-		return 0
-	}
-	return unix.SignalNum("SIG" + string(m[1]))
-}
-
-// chatter is what nspawn itself says in an ordinary life. It refuses to empty
-// a directory of its own where /run is on a disk.
-var chatter = regexp.MustCompile(`(?m)^(Container \S+ terminated by signal [A-Z0-9]+\.|` +
-	`Trying to halt container\. Send SIGTERM again to trigger immediate termination\.|` +
-	`Attempted to remove disk file system under "` + runDir + `/[^"]*", and we can't allow that\.)\n`)
-
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	res, err := e.Base.Run(ctx, e.plan(task))
-	res.Stderr = chatter.ReplaceAll(res.Stderr, nil)
-	if f := res.Failure; f != nil && f.Class == record.EngineError {
-		if said := clirun.Words(res.Stderr); said != "" && bytes.Contains(res.Stderr, []byte(said)) && !strings.Contains(f.Text, said) {
-			f.Class, f.Text = clirun.Classify(said, nil), "systemd-nspawn: "+said
-		}
-	}
-	if err != nil || res.Failure != nil {
-		if merr := e.root.mop(task.Name); merr != nil {
-			err = errors.Join(err, fmt.Errorf("clearing up after %s: %w", task.Name, merr))
-		}
-	}
-	return res, err
-}
-
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	xs, err := e.Exchange(ctx, task, e.command(task), rounds)
-	if err != nil {
-		err = errors.Join(err, e.root.mop(task.Name))
-	}
-	return xs, err
 }
 
 // Close is documented in engine.Environment. nspawn's cgroups lie below the

@@ -44,7 +44,8 @@ func parseHierarchies(mountinfo string) []string {
 			continue
 		}
 		named := g[0] == "cgroup" && slices.Contains(strings.Split(g[2], ","), "name=systemd")
-		if (named || g[0] == "cgroup2") && f[3] == "/" {
+		// An nspawn that is starting has one of its own there for a moment.
+		if (named || g[0] == "cgroup2") && f[3] == "/" && !strings.HasPrefix(f[4], "/tmp/unified") {
 			found = append(found, f[4])
 		}
 	}

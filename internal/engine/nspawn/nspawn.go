@@ -48,7 +48,7 @@ var levels = map[string][]string{
 	engine.Network:  {"host", "none"},
 	engine.Rootless: {"no"},
 	engine.Client:   {"cli"},
-	engine.Image:    {"payload", "busybox"},
+	engine.Image:    engine.ImageLevels(),
 }
 
 // Info is documented in engine.Engine.

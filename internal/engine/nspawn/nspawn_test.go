@@ -78,6 +78,7 @@ func TestParseHierarchies(t *testing.T) {
 	const mounts = `31 26 0:27 / /sys/fs/cgroup/systemd rw,relatime shared:9 - cgroup cgroup rw,xattr,name=systemd
 32 26 0:28 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
 33 26 0:29 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
+35 26 0:29 / /tmp/unifiedAb12Cd rw,relatime - cgroup2 cgroup rw
 34 26 0:29 /a /mnt rw,relatime - cgroup2 cgroup2 rw
 `
 	want := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"}

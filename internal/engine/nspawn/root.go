@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,7 @@ type root struct {
 	// plain: the image was copied and not mounted. nspawn puts its copies of a
 	// mount point into it instead of beside it.
 	plain bool
+	users atomic.Int32 // containers at the moment
 }
 
 // copyLimit bounds the copy of an image.
@@ -95,9 +97,13 @@ func (r *root) remove() error {
 }
 
 // mop removes what a killed nspawn leaves: its place for mounts that come
-// later, its locks, its copy.
-func (r *root) mop(name string) error {
+// later, its locks, its copy. A copy does not say whose it is, so that it stays
+// where there are others, until all is removed.
+func (r *root) mop(name string, others bool) error {
 	err := removeEmpty(filepath.Join(runDir, "propagate", name))
+	if others {
+		return errors.Join(err, unlock(r.lock))
+	}
 	entries, rerr := os.ReadDir(r.dir)
 	err = errors.Join(err, rerr)
 	for _, e := range entries {

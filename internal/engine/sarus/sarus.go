@@ -47,7 +47,7 @@ var levels = map[string][]string{
 	engine.Network:  {"host", "none"},
 	engine.Rootless: {"no", "yes"},
 	engine.Client:   {"cli"},
-	engine.Image:    {"payload", "busybox"},
+	engine.Image:    engine.ImageLevels(),
 }
 
 // Info is documented in engine.Engine.
@@ -170,7 +170,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err == nil {
-		env.AddFacts(map[string]string{"version": d.Version, "client": "cli", "network": "host", "storage": "squashfs",
+		env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "host", "storage": "squashfs",
 			"rootless": "no", "user": "root", "daemon": "none", "init": "none", "log": "none"})
 		if user != nil {
 			env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
@@ -252,28 +252,6 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
 	return nil
-}
-
-func (e *environment) command(task engine.Task) probe.Command {
-	args := []string{"run"}
-	for _, kv := range task.Env {
-		args = append(args, "--env="+kv)
-	}
-	args = append(args, e.ref) // our images have no entry point
-	return e.s.command(e.Kit, append(args, task.Argv...)...)
-}
-
-// Run is documented in engine.Environment.
-func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	p := clirun.Attached(task, e.command(task))
-	p.OOM = e.Group.OOMWatch()
-	p.Patterns = []clirun.Pattern{{Text: "is not available", Class: record.Unavailable}}
-	return e.Base.Run(ctx, p)
-}
-
-// Calibrate is documented in engine.Calibrator.
-func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	return e.Exchange(ctx, task, e.command(task), rounds)
 }
 
 // Close is documented in engine.Environment.

@@ -83,7 +83,6 @@ func densityWorkload() Workload {
 				Background: p["mode"] == modeBackground, Rest: duration(p["rest"]),
 			}}
 		},
-		needs: func(p map[string]string) Needs { return Needs{Detached: p["mode"] == modeDetached} },
 	}
 }
 

@@ -7,7 +7,6 @@ package workload
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +51,6 @@ type Workload struct {
 	grace    time.Duration
 	exec     bool
 	protocol func(params map[string]string) Instance // density and load
-	needs    func(params map[string]string) Needs    // where they depend on the levels
 	file     *document
 }
 
@@ -157,17 +155,9 @@ func (w Workload) Takes(parameter, level string) bool {
 	return slices.Contains(w.Parameters[parameter], level) || ok && n.Has(level)
 }
 
-// NeedsOf are the needs with these levels, of which missing ones have their default.
-func (w Workload) NeedsOf(params map[string]string) Needs {
+// NeedsOf are the needs with these levels.
+func (w Workload) NeedsOf(map[string]string) Needs {
 	n := w.Needs
-	if w.needs != nil {
-		chosen := map[string]string{}
-		for name, levels := range w.Parameters {
-			chosen[name] = levels[0]
-		}
-		maps.Copy(chosen, params)
-		n = w.needs(chosen)
-	}
 	n.Detached = n.Detached || w.Detached
 	return n
 }

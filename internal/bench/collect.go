@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -24,7 +25,9 @@ const (
 	manyInterval, oneInterval = 100 * time.Millisecond, 10 * time.Millisecond
 )
 
-func collectors(ctx context.Context) error {
+// collectors prints what sampling costs: of payloads of our own, and then of
+// the containers of the engines, or of those that are named.
+func collectors(ctx context.Context, only ...string) error {
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
 		return err
@@ -34,13 +37,37 @@ func collectors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	missed := 0
+	if wanted(only, "payloads") {
+		if missed, err = costOfPayloads(ctx, path); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("(b) beside the engines' own, for %d containers that sleep\n", collectCount)
+	for _, e := range []statsEngine{{name: "docker", sockets: []string{"/var/run/docker.sock"}}, {name: "podman"}} {
+		if !wanted(only, e.name) {
+			continue
+		}
+		if err := e.bench(ctx, dir, path); err != nil {
+			fmt.Printf("    %s is left out: %v\n", e.name, err)
+		}
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d of the costs are beyond the goal", missed)
+	}
+	return nil
+}
+
+func wanted(only []string, name string) bool { return len(only) == 0 || slices.Contains(only, name) }
+
+// costOfPayloads prints the two costs that have a goal and counts those beyond.
+func costOfPayloads(ctx context.Context, path string) (missed int, err error) {
 	subjects, undo, err := sleepers(path, collectCount)
 	defer undo()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	fmt.Printf("(a) %d payloads with control groups and network namespaces of their own, on %d processors\n", collectCount, runtime.NumCPU())
-	missed := 0
 	for _, c := range []struct {
 		name     string
 		subjects []collect.Subject
@@ -52,23 +79,14 @@ func collectors(ctx context.Context) error {
 	} {
 		cost, err := sampling(ctx, c.subjects, c.interval, collectFor)
 		if err != nil {
-			return err
+			return missed, err
 		}
 		fmt.Printf("    %-24s %s  (at most %.0f %%)\n", c.name, cost, c.goal*100)
 		if cost.process > c.goal {
 			missed++
 		}
 	}
-	fmt.Printf("(b) beside the engines' own, for %d containers that sleep\n", collectCount)
-	for _, e := range []statsEngine{{name: "docker", sockets: []string{"/var/run/docker.sock"}}, {name: "podman"}} {
-		if err := e.bench(ctx, dir, path); err != nil {
-			fmt.Printf("    %s is left out: %v\n", e.name, err)
-		}
-	}
-	if missed > 0 {
-		return fmt.Errorf("%d of the costs are beyond the goal", missed)
-	}
-	return nil
+	return missed, nil
 }
 
 // sleepers starts payloads that stay.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 func main() {
@@ -20,7 +21,7 @@ func main() {
 }
 
 func bench(what string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	switch what {
 	case "truth":
@@ -30,7 +31,7 @@ func bench(what string) error {
 	case "drivers":
 		return drivers(ctx, os.Args[2:]...)
 	case "collect":
-		return collectors(ctx)
+		return collectors(ctx, os.Args[2:]...)
 	}
 	return fmt.Errorf("%q is none of truth, cost, drivers and collect", what)
 }

@@ -33,12 +33,12 @@ const (
 // Collector samples for any number of watches at once. While nothing is
 // watched, it sleeps.
 type Collector struct {
-	interval int64
-	m        *machine
-	poll     *os.File // epoll: the timer, and a pidfd for each payload
-	pollFD   int
-	timer    int // timerfd
-	ended    chan struct{}
+	beat   beat // under mu, but for the interval
+	m      *machine
+	poll   *os.File // epoll: the timer, and a pidfd for each payload
+	pollFD int
+	timer  int // timerfd
+	ended  chan struct{}
 
 	mu      sync.Mutex // over what follows
 	buf     []byte
@@ -68,7 +68,7 @@ func newCollector(o Options) (_ *Collector, err error) {
 	if o.Interval == 0 {
 		o.Interval = defaultInterval
 	}
-	c := &Collector{interval: int64(max(o.Interval, leastInterval)), buf: make([]byte, scratchSize), ended: make(chan struct{}), pollFD: -1, timer: -1}
+	c := &Collector{beat: beat{interval: int64(max(o.Interval, leastInterval))}, buf: make([]byte, scratchSize), ended: make(chan struct{}), pollFD: -1, timer: -1}
 	defer func() {
 		if err != nil {
 			c.release()
@@ -117,9 +117,8 @@ func (c *Collector) run() {
 	for {
 		n := 0
 		err := conn.Read(func(fd uintptr) bool {
-			var err error
-			n, err = unix.EpollWait(int(fd), events, 0)
-			return err == nil && n > 0
+			n = pollNow(int(fd), events)
+			return n > 0
 		})
 		if err != nil {
 			return // Close has closed it
@@ -139,7 +138,7 @@ func (c *Collector) handle(events []unix.EpollEvent) {
 			c.payloadEnded(e.Fd)
 			continue
 		}
-		if n, err := unix.Read(c.timer, expired[:]); err == nil && n == 8 {
+		if readNow(c.timer, expired[:]) == len(expired) {
 			c.tick(int64(binary.NativeEndian.Uint64(expired[:])))
 		}
 	}
@@ -173,11 +172,11 @@ func (c *Collector) tick(periods int64) {
 // common samples what all watches share: the host, our own thread, and the
 // daemons of those that are watched.
 func (c *Collector) common(at int64, h how) {
-	c.host.sample(at, c.interval, h, c.buf)
-	c.own.sample(at, c.interval, h, c.buf)
+	c.host.sample(at, &c.beat, h, c.buf)
+	c.own.sample(at, &c.beat, h, c.buf)
 	for _, d := range c.daemons {
 		if d.watched > 0 {
-			d.panel.sample(at, c.interval, h, c.buf)
+			d.panel.sample(at, &c.beat, h, c.buf)
 		}
 	}
 }
@@ -248,7 +247,7 @@ func (c *Collector) payloadEnded(serial int32) {
 func (c *Collector) arm(on bool) {
 	var spec unix.ItimerSpec
 	if on {
-		spec.Interval = unix.NsecToTimespec(c.interval)
+		spec.Interval = unix.NsecToTimespec(c.beat.interval)
 		spec.Value = spec.Interval
 	}
 	_ = unix.TimerfdSettime(c.timer, 0, &spec, nil) // its arguments are right

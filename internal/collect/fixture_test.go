@@ -44,7 +44,7 @@ func readAll(t *testing.T, p Part, tg *target) (values map[string]int64, why map
 	panel := newPanel(p)
 	panel.open(tg)
 	defer panel.close()
-	panel.sample(1, 1, all, make([]byte, scratchSize))
+	panel.sample(1, &beat{interval: 1}, all, make([]byte, scratchSize))
 	values, why = map[string]int64{}, map[string]error{}
 	for i, c := range panel.columns {
 		if panel.row[i] != record.NoSample {
@@ -218,7 +218,7 @@ func TestFailureStopsNoOther(t *testing.T) {
 	p := newPanel(Host)
 	p.open(&target{m: m})
 	defer p.close()
-	p.sample(1, 1, all, make([]byte, scratchSize))
+	p.sample(1, &beat{interval: 1}, all, make([]byte, scratchSize))
 	var tail record.SeriesTail
 	p.tell(&tail, nil)
 	if tail.Failed["host-memory"] == "" || len(tail.Failed) != 1 || len(tail.Readers) != len(p.gauges) {

@@ -76,6 +76,26 @@ func (f file) some(buf []byte, n int) ([]byte, error) {
 	return buf[:n], nil
 }
 
+// pollNow gives the events that there are and does not wait; Go's scheduler is
+// not told, as in read.
+func pollNow(fd int, events []unix.EpollEvent) int {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(fd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// readNow reads from a descriptor that does not make wait; 0 where there is
+// nothing to read.
+func readNow(fd int, b []byte) int {
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
 // number reads a file that holds one number.
 func (f file) number(buf []byte) (int64, error) {
 	b, err := f.read(buf)

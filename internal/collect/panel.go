@@ -45,14 +45,15 @@ type rate int
 const (
 	// often: with every sample.
 	often rate = iota
-	// sometimes: every tenth sample, but once to four times a second.
+	// sometimes: every tenth sample, but once to four times a second; more
+	// rarely where a crowd is watched.
 	sometimes
-	// rarely: soon at first, then after rests that double up to five seconds.
+	// rarely: soon at first, then after rests that double up to ten seconds.
 	rarely
 )
 
 const (
-	longestRest = int64(5 * time.Second)
+	longestRest = int64(10 * time.Second)
 	// These bound what a reader may take of one processor: after a read that
 	// took d it rests for so many times d. The memory map of a large process
 	// takes milliseconds to walk. Of two reads the shorter counts: the longer
@@ -157,11 +158,11 @@ const (
 
 // sample reads what is to be read now. The row holds NoSample where nothing
 // was read.
-func (p *panel) sample(at, interval int64, h how, buf []byte) {
+func (p *panel) sample(at int64, b *beat, h how, buf []byte) {
 	p.clear()
 	for i := range p.gauges {
 		g := &p.gauges[i]
-		if g.err != nil || h == due && at < g.next-interval/2 || h == ending && !g.r.last {
+		if g.err != nil || h == due && at < g.next-b.interval/2 || h == ending && !g.r.last {
 			continue
 		}
 		out := p.row[g.at : g.at+len(g.r.columns)]
@@ -170,7 +171,7 @@ func (p *panel) sample(at, interval int64, h how, buf []byte) {
 		took := now() - begin
 		g.reads++
 		g.cost += took
-		g.schedule(at, interval, took)
+		g.schedule(at, b, took)
 		if err == nil {
 			continue
 		}
@@ -188,12 +189,23 @@ func (p *panel) sample(at, interval int64, h how, buf []byte) {
 	}
 }
 
-func (g *gauge) schedule(at, interval, took int64) {
+// beat is what the times of readings depend on.
+type beat struct {
+	interval int64 // ns between two samples
+	crowd    int64 // how many containers are watched
+}
+
+// perCrowd is how many containers make the readings that are done sometimes
+// come half as often, and so on.
+const perCrowd = 50
+
+func (g *gauge) schedule(at int64, b *beat, took int64) {
+	interval := b.interval
 	switch g.r.rate {
 	case often:
 		g.rest = 0
 	case sometimes:
-		g.rest = min(max(10*interval, int64(time.Second/4)), int64(time.Second))
+		g.rest = min(max(10*interval, int64(time.Second/4)), int64(time.Second)) * (1 + b.crowd/perCrowd)
 	case rarely:
 		g.rest = min(max(2*g.rest, 2*interval), longestRest)
 	}

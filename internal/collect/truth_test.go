@@ -43,7 +43,7 @@ func TestQuotaShows(t *testing.T) {
 		}
 		// On a busy machine it waits for others instead of its quota; with a
 		// tenth it comes to both.
-		if back := v["payload-throttled"] / wall; back <= 0 || quota == 0.1 && used > 0.08 && back < 0.2 {
+		if back := v["payload-throttled"] / wall; quota == 0.1 && used > 0.08 && back < 0.2 {
 			t.Errorf("it used %.2f of a processor and was held back for %.2f of the time", used, back)
 		}
 		if v["host-cpu"] < 0.8*v["payload-cpu"]-20e6 { // the machine's has a grain of 10 ms a processor

@@ -80,13 +80,14 @@ func (c *Collector) Watch(s Subject) *Watch {
 		c.begin()
 	}
 	c.watches = append(c.watches, w)
+	c.beat.crowd = int64(len(c.watches))
 	for _, pid := range s.PIDs {
 		w.found(pid)
 	}
 	c.commonFor(w, w.begun)
 	if w.root != 0 {
-		w.payload.sample(w.begun, c.interval, all, c.buf)
-		w.monitor.sample(w.begun, c.interval, all, c.buf)
+		w.payload.sample(w.begun, &c.beat, all, c.buf)
+		w.monitor.sample(w.begun, &c.beat, all, c.buf)
 	}
 	w.row(w.begun)
 	return w
@@ -95,7 +96,7 @@ func (c *Collector) Watch(s Subject) *Watch {
 // commonFor reads everything that is shared, for a watch that begins or ends.
 func (c *Collector) commonFor(w *Watch, at int64) {
 	for _, p := range w.shared() {
-		p.sample(at, c.interval, all, c.buf)
+		p.sample(at, &c.beat, all, c.buf)
 	}
 }
 
@@ -172,7 +173,7 @@ func (w *Watch) found(pid int) {
 	}
 	if w.wants[Payload] {
 		w.payload.open(&target{m: w.c.m, group: a.group, procs: w.payloadSet})
-		w.payload.stagger(int(w.serial), w.c.interval)
+		w.payload.stagger(int(w.serial), w.c.beat.interval)
 		w.listen()
 	}
 	switch {
@@ -211,7 +212,7 @@ func (w *Watch) tookClient(pid int) {
 // sample takes one row.
 func (w *Watch) sample(at int64, h how) {
 	for _, p := range []*panel{w.payload, w.monitor, w.client} {
-		p.sample(at, w.c.interval, h, w.c.buf)
+		p.sample(at, &w.c.beat, h, w.c.buf)
 	}
 	w.row(at)
 }
@@ -222,8 +223,8 @@ func (w *Watch) last(at int64) {
 	for _, p := range w.shown() {
 		p.clear()
 	}
-	w.payload.sample(at, w.c.interval, ending, w.c.buf)
-	w.monitor.sample(at, w.c.interval, due, w.c.buf)
+	w.payload.sample(at, &w.c.beat, ending, w.c.buf)
+	w.monitor.sample(at, &w.c.beat, due, w.c.buf)
 	w.row(at)
 }
 
@@ -262,7 +263,7 @@ func (w *Watch) End(request int64) *Series {
 		request = w.begun
 	}
 	s := &Series{}
-	s.Version, s.Collector, s.IntervalNS, s.Request, s.Columns = record.SeriesVersion, collectorName(w.subject.Role), w.c.interval, request, w.columns
+	s.Version, s.Collector, s.IntervalNS, s.Request, s.Columns = record.SeriesVersion, collectorName(w.subject.Role), w.c.beat.interval, request, w.columns
 	s.Tail = &record.SeriesTail{}
 	if w.done || w.c.closed {
 		return s
@@ -287,6 +288,7 @@ func (w *Watch) End(request int64) *Series {
 	}
 	w.close()
 	w.c.watches = slices.DeleteFunc(w.c.watches, func(x *Watch) bool { return x == w })
+	w.c.beat.crowd = int64(len(w.c.watches))
 	if len(w.c.watches) == 0 {
 		w.c.arm(false)
 	}

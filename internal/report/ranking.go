@@ -354,7 +354,7 @@ func (r *ranking) more(l layout) *grid {
 
 // moreLegend explains that table.
 func (r *ranking) moreLegend() string {
-	s := "spread: the distance between the quartiles over the median. far out: values beyond Tukey's far fences, counted like all others. p95 needs 72 values, p99 needs 367."
+	s := "spread: the distance between the quartiles over the median. far out: values beyond Tukey's far fences, counted like all others. p95 needs 72 values, p99 needs 368."
 	if r.unit.unit != "" {
 		s = "In " + r.unit.unit + ". " + s
 	}

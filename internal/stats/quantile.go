@@ -81,7 +81,7 @@ func MedianInterval(sorted []float64, level float64) (Interval, bool) {
 // QuantileInterval is the two-sided interval for the q-quantile by order
 // statistics, with at most (1−level)/2 on either side (exact binomial; David
 // & Nagaraja, Order Statistics, 7.1). The last result is false where the
-// values cannot carry it: at 95 %, fewer than 72 for p95 and 367 for p99.
+// values cannot carry it: at 95 %, fewer than 72 for p95 and 368 for p99.
 func QuantileInterval(sorted []float64, q, level float64) (Interval, bool) {
 	n := len(sorted)
 	if n == 0 {

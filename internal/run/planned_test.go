@@ -27,7 +27,7 @@ func file(t *testing.T, name, text string) workload.Workload {
 }
 
 // runFiles runs these workloads once in these environments (YAML entries).
-func runFiles(t *testing.T, engines []engine.Engine, environments string, works ...workload.Workload) (dir string, sum *Summary) {
+func runFiles(t *testing.T, engines []engine.Engine, limits, environments string, works ...workload.Workload) (dir string, sum *Summary) {
 	t.Helper()
 	cat := &study.Catalogue{Factors: engine.Factors}
 	var names []string
@@ -41,8 +41,8 @@ func runFiles(t *testing.T, engines []engine.Engine, environments string, works 
 	for _, w := range works {
 		names = append(names, w.Name)
 	}
-	text := fmt.Sprintf("plimsoll: 1\nname: test\nprotocol: {blocks: 1, warmup: 0, seed: 3, limits: {cpus: none, memory: none}}\nworkloads: [%s]\nbaselines: []\nenvironments:\n%s",
-		strings.Join(names, ", "), environments)
+	text := fmt.Sprintf("plimsoll: 1\nname: test\nprotocol: {blocks: 1, warmup: 0, seed: 3, limits: %s}\nworkloads: [%s]\nbaselines: []\nenvironments:\n%s",
+		limits, strings.Join(names, ", "), environments)
 	st, err := study.Read(study.Source{Path: "test", Data: []byte(text)}, cat)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,6 @@ func runFiles(t *testing.T, engines []engine.Engine, environments string, works 
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Protocol.CollectHz = -1
 	o := Options{
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(t.TempDir(), "run"), Workloads: works,
 		Engines: engines, State: State{filepath.Join(t.TempDir(), "state")}, Root: os.Geteuid() == 0,
@@ -100,7 +99,7 @@ func TestPlanned(t *testing.T) {
     run: [echo, answer 1]
 `+metric),
 	}
-	dir, sum := runFiles(t, []engine.Engine{baseline.Native{}}, "  - native\n", works...)
+	dir, sum := runFiles(t, []engine.Engine{baseline.Native{}}, "{cpus: none, memory: none}", "  - native\n", works...)
 	trials := map[string]record.Trial{}
 	for _, tr := range results(t, dir)["native"] {
 		trials[tr.Workload] = tr

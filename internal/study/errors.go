@@ -2,9 +2,9 @@ package study
 
 import "plimsoll/internal/yamlfile"
 
-// Error is one thing that is wrong with a study, Errors all of them: whatever
-// this package says against a study is of this type.
-type (
-	Error  = yamlfile.Error
-	Errors = yamlfile.Errors
-)
+// Error is one thing that is wrong with a study.
+type Error = yamlfile.Error
+
+// Errors is all of them: whatever this package says against a study is of this
+// type.
+type Errors = yamlfile.Errors

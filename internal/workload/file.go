@@ -103,5 +103,5 @@ func (x *role) Place(at yamlfile.Pos)        { x.at = at }
 func (x *ready) Place(at yamlfile.Pos)       { x.at = at }
 func (x *parameter) Place(at yamlfile.Pos)   { x.at = at }
 func (x *numberRange) Place(at yamlfile.Pos) { x.at = at }
-func (x *metric) Place(at yamlfile.Pos)      { x.at = at }
+func (m *metric) Place(at yamlfile.Pos)      { m.at = at }
 func (x *conditional) Place(at yamlfile.Pos) { x.at = at }

@@ -81,34 +81,34 @@ type part struct {
 }
 
 // Read reads it.
-func (x *command) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
-	x.at = d.At(n)
+func (c *command) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
+	c.at = d.At(n)
 	if n.Kind == yaml.MappingNode {
-		x.conditional(d, n)
+		c.conditional(d, n)
 		return
 	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		d.Add(d.At(n), fmt.Sprintf("%s is %s", f.Key, yamlfile.KindOf(n)), "a list of a program and its arguments, such as [echo, hello]")
 		return
 	}
-	for _, c := range n.Content {
-		switch c.Kind {
+	for _, n := range n.Content {
+		switch n.Kind {
 		case yaml.MappingNode:
-			x.conditional(d, c)
+			c.conditional(d, n)
 		case yaml.SequenceNode:
-			d.Add(d.At(c), "an argument is a list", "text, or {when: {parameter: level}, args: […]}")
+			d.Add(d.At(n), "an argument is a list", "text, or {when: {parameter: level}, args: […]}")
 		default:
 			var a argument
-			a.Read(d, c, yamlfile.Field{Key: "an argument"})
-			x.parts = append(x.parts, part{args: []argument{a}})
+			a.Read(d, n, yamlfile.Field{Key: "an argument"})
+			c.parts = append(c.parts, part{args: []argument{a}})
 		}
 	}
 }
 
-func (x *command) conditional(d *yamlfile.Decoder, n *yaml.Node) {
-	var c conditional
-	d.Value(n, reflect.ValueOf(&c).Elem(), yamlfile.Field{Key: "a conditional part"})
-	x.parts = append(x.parts, part{when: c.When, args: c.Args})
+func (c *command) conditional(d *yamlfile.Decoder, n *yaml.Node) {
+	var x conditional
+	d.Value(n, reflect.ValueOf(&x).Elem(), yamlfile.Field{Key: "a conditional part"})
+	c.parts = append(c.parts, part{when: x.When, args: x.Args})
 }
 
 // parameters and roles are structs by name, in the order of the file.

@@ -10,26 +10,30 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Quantities with their units. The zero value with a place that is given is
-// None: no limit.
-type (
-	Duration struct {
-		NS int64
-		At Pos
-	}
-	Size struct {
-		Bytes int64
-		At    Pos
-	}
-	Percent struct {
-		Fraction float64
-		At       Pos
-	}
-	Amount struct {
-		N  float64
-		At Pos
-	}
-)
+// Duration is a time with its unit. As with the other quantities, 0 with a
+// place that is given is what None, or "0s", stands for.
+type Duration struct {
+	NS int64
+	At Pos
+}
+
+// Size is a number of bytes with its unit, 0 for None.
+type Size struct {
+	Bytes int64
+	At    Pos
+}
+
+// Percent is a percentage, as a fraction.
+type Percent struct {
+	Fraction float64
+	At       Pos
+}
+
+// Amount is a number, 0 for None.
+type Amount struct {
+	N  float64
+	At Pos
+}
 
 // DurationPattern admits what time.ParseDuration does, without signs.
 const DurationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`

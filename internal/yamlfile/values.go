@@ -33,12 +33,11 @@ type Word struct {
 	At   Pos
 }
 
-// Name and Text are single values: a word that can't be a path or an option,
-// and any text.
-type (
-	Name struct{ Word }
-	Text struct{ Word }
-)
+// Name is a word that can't be a path or an option.
+type Name struct{ Word }
+
+// Text is any text but control characters.
+type Text struct{ Word }
 
 // Count is a whole number within the field's limits.
 type Count struct {

@@ -3,6 +3,7 @@ package oci
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"plimsoll/internal/engine"
@@ -60,5 +61,17 @@ func (e *environment) end(name string, stop *engine.Stop, oneCall bool) (steps [
 func (e *environment) clear(ctx context.Context, name string) error {
 	args := append(e.program.global(e.options), "delete", "--force", name)
 	_, err := tool(ctx, e.path, args...)
-	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), wrap.RemoveNamed(ctx, name))
+	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), e.removeLocks(name), wrap.RemoveNamed(ctx, name))
+}
+
+// removeLocks removes gVisor's lock beside the state of a container, which it
+// leaves where it was killed while it made it.
+func (e *environment) removeLocks(name string) error {
+	locks, err := filepath.Glob(filepath.Join(e.options.root, name+"_*.lock"))
+	for _, path := range locks {
+		if rerr := os.Remove(path); rerr != nil && !os.IsNotExist(rerr) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -26,8 +28,17 @@ const (
 )
 
 // collectors prints what sampling costs: of payloads of our own, and then of
-// the containers of the engines, or of those that are named.
+// the containers of the engines, or of what is named. A number among the names
+// is how many containers, which only a trial of the program itself needs.
 func collectors(ctx context.Context, only ...string) error {
+	count := collectCount
+	only = slices.DeleteFunc(slices.Clone(only), func(s string) bool {
+		n, err := strconv.Atoi(s)
+		if err == nil {
+			count = n
+		}
+		return err == nil
+	})
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
 		return err
@@ -43,8 +54,8 @@ func collectors(ctx context.Context, only ...string) error {
 			return err
 		}
 	}
-	fmt.Printf("(b) beside the engines' own, for %d containers that sleep\n", collectCount)
-	for _, e := range []statsEngine{{name: "docker", sockets: []string{"/var/run/docker.sock"}}, {name: "podman"}} {
+	fmt.Printf("(b) beside the engines' own, for %d containers that sleep\n", count)
+	for _, e := range []statsEngine{{name: "docker", count: count, sockets: []string{"/var/run/docker.sock"}}, {name: "podman", count: count}} {
 		if !wanted(only, e.name) {
 			continue
 		}
@@ -127,7 +138,7 @@ func sleepers(path string, n int) (subjects []collect.Subject, undo func(), err 
 // share is CPU time over wall time.
 type share struct {
 	thread, process float64 // of the sampling thread, of our whole process
-	reads, missed   int64
+	missed          int64
 }
 
 func (s share) String() string {
@@ -135,12 +146,12 @@ func (s share) String() string {
 }
 
 // sampling watches the subjects for a while.
-func sampling(ctx context.Context, subjects []collect.Subject, every, length time.Duration) (share, error) {
+func sampling(ctx context.Context, subjects []collect.Subject, every, length time.Duration) (s share, err error) {
 	c, err := collect.New(collect.Options{Interval: every})
 	if err != nil {
 		return share{}, err
 	}
-	defer c.Close()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	watches := make([]*collect.Watch, len(subjects))
 	for i, s := range subjects {
 		watches[i] = c.Watch(s)
@@ -159,7 +170,7 @@ func sampling(ctx context.Context, subjects []collect.Subject, every, length tim
 	}
 	wall, cpu := time.Since(at).Seconds(), (usage() - before).Seconds()
 	own := one.End(0)
-	s := share{process: cpu / wall, thread: own.Values()["own-cpu"] / 1e9 / wall, missed: own.Tail.Missed}
+	s = share{process: cpu / wall, thread: own.Values()["own-cpu"] / 1e9 / wall, missed: own.Tail.Missed}
 	for i, w := range watches {
 		series := w.End(0)
 		if got := len(series.Rows); float64(got) < 0.9*length.Seconds()/every.Seconds() {

@@ -18,6 +18,7 @@ import (
 // statsEngine is an engine that samples its containers by itself ("stats").
 type statsEngine struct {
 	name    string
+	count   int
 	sockets []string
 }
 
@@ -103,7 +104,7 @@ func (e statsEngine) start(run func(time.Duration, ...string) (string, error), t
 			}
 		})
 	}
-	for i := range collectCount {
+	for i := range e.count {
 		work <- i
 	}
 	close(work)
@@ -113,12 +114,12 @@ func (e statsEngine) start(run func(time.Duration, ...string) (string, error), t
 
 // theirs runs the engine's own stream for a while: what its client and its
 // daemon use meanwhile.
-func (e statsEngine) theirs(ctx context.Context, bin string, names []string) error {
+func (e statsEngine) theirs(ctx context.Context, bin string, names []string) (err error) {
 	c, err := collect.New(collect.Options{Interval: time.Second})
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	daemon := collect.Subject{Sockets: e.sockets, Parts: []collect.Part{collect.Daemon}}
 	if err := c.Know(daemon); err != nil {
 		return err
@@ -143,8 +144,8 @@ func (e statsEngine) theirs(ctx context.Context, bin string, names []string) err
 			return err
 		}
 		err := wait(ctx, collectFor)
-		_ = cmd.Process.Signal(os.Interrupt) // it runs until then
-		_ = cmd.Wait()                       // ends by our signal
+		_ = cmd.Process.Kill() // it streams on; docker's does not heed SIGTERM
+		_ = cmd.Wait()         // ends by our signal
 		return err
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func (m *machine) dissect(pid int, daemons []int, buf []byte) (anatomy, error) {
 			}
 		}
 	} else {
-		a.payload = append(a.payload, m.descendants(top, maxMembers, func(int) bool { return false })...)
+		a.payload = append(a.payload, m.descendants(top, func(int) bool { return false })...)
 	}
 	a.monitor = chain
 	// Whoever was put into the container from outside, as by exec, may have
@@ -55,7 +55,7 @@ func (m *machine) dissect(pid int, daemons []int, buf []byte) (anatomy, error) {
 	}
 	// What the monitors keep beside the payload: a pod's pause, a gofer.
 	for _, x := range slices.Clone(a.monitor) {
-		for _, d := range m.descendants(x, maxMembers, func(p int) bool { return slices.Contains(a.payload, p) }) {
+		for _, d := range m.descendants(x, func(p int) bool { return slices.Contains(a.payload, p) }) {
 			if !slices.Contains(a.monitor, d) {
 				a.monitor = append(a.monitor, d)
 			}
@@ -150,7 +150,7 @@ var monitorNames = []string{"containerd-shim", "conmon", "docker-proxy", "lxc", 
 
 // daemonsBelow are a daemon and its descendants that are no container's.
 func (m *machine) daemonsBelow(pid int) []int {
-	return append([]int{pid}, m.descendants(pid, maxMembers, func(p int) bool {
+	return append([]int{pid}, m.descendants(pid, func(p int) bool {
 		comm := m.text(p, "comm")
 		return slices.ContainsFunc(monitorNames, func(n string) bool { return strings.HasPrefix(comm, n) })
 	})...)

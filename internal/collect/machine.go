@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 )
 
 // machine is where the kernel's files are: below a root that tests hand in.
@@ -70,5 +69,3 @@ func (m *machine) findNICs() {
 		m.nics = append(m.nics, filepath.Base(filepath.Dir(dev)))
 	}
 }
-
-func (m *machine) nicNames() string { return strings.Join(m.nics, ", ") }

@@ -137,10 +137,10 @@ func (m *machine) children(pid int) []int {
 
 // descendants lists all below a process, but for what skip names and what is
 // below that.
-func (m *machine) descendants(pid, limit int, skip func(pid int) bool) []int {
+func (m *machine) descendants(pid int, skip func(pid int) bool) []int {
 	var out []int
 	queue := []int{pid}
-	for len(queue) > 0 && len(out) < limit {
+	for len(queue) > 0 && len(out) < maxMembers {
 		next := queue[0]
 		queue = queue[1:]
 		for _, c := range m.children(next) {

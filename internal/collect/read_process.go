@@ -60,7 +60,7 @@ func (c *treeCPU) refresh(buf []byte) {
 	if len(c.procs.all) == 0 {
 		return
 	}
-	for _, pid := range c.m.descendants(c.procs.all[0].pid, maxMembers, func(int) bool { return false }) {
+	for _, pid := range c.m.descendants(c.procs.all[0].pid, func(int) bool { return false }) {
 		c.procs.add(pid, buf)
 	}
 }

@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -62,44 +63,50 @@ func TestQuotaShows(t *testing.T) {
 func TestTouchedMemoryShows(t *testing.T) {
 	const want = 64 << 20
 	g := newGroup(t, "touch")
-	c := newTestCollector(t, 20*time.Millisecond)
-	p := startWorker(t, "touch=64", 0)
-	if err := g.Add(p.pid()); err != nil {
+	path, err := probe.Extract(t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
-	subject := Subject{PIDs: []int{p.pid()}}
-	before := footprint(t, subject)
-	w := c.Watch(subject)
-	p.work()
-	after := footprint(t, subject)
-	s := w.End(0)
-	grown := func(q func(Use) Quantity) float64 {
-		a, b := q(after.Containers[0].Payload), q(before.Containers[0].Payload)
-		if !a.OK() || !b.OK() {
-			t.Fatalf("unknown: %q, %q", a.Missing, b.Missing)
+	c := newTestCollector(t, 20*time.Millisecond)
+	const word = "collect-touch"
+	w := c.Watch(Subject{Word: word})
+	// The shell goes into the group and becomes the payload.
+	payload := exec.Command("/bin/sh", "-c", "echo $$ > "+g.Dir("memory")+"/cgroup.procs && exec "+path+" payload "+word+" --touch "+strconv.Itoa(want)+" --stay")
+	payload.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := payload.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := payload.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = payload.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = payload.Wait()                          // the checks are about memory
+	}()
+	said := bufio.NewScanner(out)
+	for said.Scan() && !strings.HasPrefix(said.Text(), "plimsoll touched") {
+	}
+	wait(t, func() bool { c.mu.Lock(); defer c.mu.Unlock(); return w.root != 0 })
+	f := footprint(t, Subject{Word: word})
+	u := f.Containers[0].Payload
+	for what, q := range map[string]Quantity{"anonymous by the group": u.Anon, "PSS": u.PSS, "USS": u.USS, "the whole group": u.Total, "its peak": u.Peak} {
+		if !q.OK() {
+			t.Errorf("%s is unknown: %s", what, q.Missing)
+			continue
 		}
-		return float64(a.Value - b.Value)
+		near(t, what, float64(q.Value), want, 0.02)
 	}
-	near(t, "anonymous by the group", grown(func(u Use) Quantity { return u.Anon }), want, 0.02)
-	near(t, "PSS", grown(func(u Use) Quantity { return u.PSS }), want, 0.02)
-	near(t, "USS", grown(func(u Use) Quantity { return u.USS }), want, 0.02)
-	if total := after.Containers[0].Payload.Total; total.Value < want {
-		t.Errorf("the group is charged with %d bytes in all", total.Value)
+	if f.Payloads != u {
+		t.Errorf("the sum of one container is %+v, the container %+v", f.Payloads, u)
 	}
-	if peak := after.Containers[0].Payload.Peak; peak.OK() && peak.Value < want {
-		t.Errorf("its peak is %d", peak.Value)
-	}
-	if after.Payloads != after.Containers[0].Payload {
-		t.Errorf("the sum of one container is %+v, the container %+v", after.Payloads, after.Containers[0].Payload)
-	}
-	v := s.Values()
-	near(t, "the series' anonymous peak", v["payload-anon-peak"], want, 0.2)
-	near(t, "the series' PSS peak", v["payload-pss-peak"], want, 0.2)
-	if v["payload-memory-peak"] < want {
-		t.Errorf("the series' peak is %.0f", v["payload-memory-peak"])
-	}
-	if h := after.Host; !h.Available.OK() || !h.Slab.OK() || !h.KernelStack.OK() || !h.PageTables.OK() || !h.Percpu.OK() || h.Threads.Value < 2 {
+	if h := f.Host; !h.Available.OK() || !h.Slab.OK() || !h.KernelStack.OK() || !h.PageTables.OK() || !h.Percpu.OK() || h.Threads.Value < 2 {
 		t.Errorf("the machine's memory: %+v", h)
+	}
+	time.Sleep(300 * time.Millisecond) // until the series has looked, too
+	v := w.End(0).Values()
+	for _, id := range []string{"payload-anon-peak", "payload-pss-peak", "payload-memory-peak"} {
+		near(t, id, v[id], want, 0.02)
 	}
 }
 

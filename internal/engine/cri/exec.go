@@ -38,6 +38,8 @@ func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error
 	res := x.res
 	if err != nil {
 		res.Failure = x.judge(limit, err)
+		// Servers leave a program alone whose streams are closed.
+		clirun.KillInside(h.place.PID, task.Argv)
 	} else {
 		res.Failure = clirun.SignalFailure(*res.Exit, false)
 	}

@@ -33,6 +33,7 @@ func config(spec engine.Spec, include bool) string {
 	switch network(spec) {
 	case "none":
 		set("lxc.net.0.type", "empty")
+		set("lxc.net.0.flags", "up") // the loopback, which else stays down
 	case "host":
 		set("lxc.net.0.type", "none")
 	case "bridge":
@@ -58,10 +59,14 @@ func config(spec engine.Spec, include bool) string {
 	return b.String()
 }
 
-// network is the level in force: none is what LXC calls empty.
+// network is the level in force: by default LXC's bridge where there is one,
+// as distributions configure it; none is what LXC calls empty.
 func network(spec engine.Spec) string {
-	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
+	switch l := spec.Level(engine.Network); {
+	case l != engine.DefaultLevel:
 		return l
+	case hasBridge():
+		return "bridge"
 	}
 	return "none"
 }

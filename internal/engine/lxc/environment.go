@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
@@ -25,6 +26,8 @@ type environment struct {
 	view     *view  // of it, where containers are in it themselves
 	overlay  bool
 	execute  bool
+
+	addresses *cni.Addresses // of the bridge; nil where containers have none
 }
 
 // Open is documented in engine.Engine.
@@ -69,8 +72,13 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 			return err
 		}
 	}
+	if network(e.Spec) == "bridge" {
+		if e.addresses, err = findAddresses(e.Kit.RunID + e.Spec.ID); err != nil {
+			return err
+		}
+	}
 	facts := map[string]string{
-		"version": d.Version, "runtime": "lxc", "runtime-version": d.Version, "runtime-path": d.Where,
+		engine.HeldFact: engine.HeldByEngine, "version": d.Version, "runtime": "lxc", "runtime-version": d.Version, "runtime-path": d.Where,
 		"storage": "directory", "network": network(e.Spec), "rootless": "no", "privileged": "yes",
 		"client": bySteps, "init": initCommand, "log": "none", "daemon": "none", "monitor": "lxc-start",
 		wrap.Limits: wrap.ByEngine,
@@ -89,6 +97,7 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 	}
 	if e.execute {
 		facts["client"], facts["init"], facts["monitor"] = byExecute, "lxc-init", "lxc-execute"
+		facts[engine.HeldFact] = engine.HeldByUs
 	}
 	e.AddFacts(facts)
 	return e.prove(ctx)
@@ -144,20 +153,49 @@ func (e *environment) imageOnOverlay() bool {
 	return fs == "overlay"
 }
 
+// settings are a container's own, for its network and its mounts; release must
+// be called where there is no error.
+func (e *environment) settings(task engine.Task) (set []string, w where, err error) {
+	if set, err = e.mounts(task); err != nil {
+		return nil, w, err
+	}
+	w, err = e.locate(task)
+	return append(set, w.set...), w, err
+}
+
+// release gives a container's address back.
+func (e *environment) release(task engine.Task, w where) {
+	if task.Beside == nil {
+		e.addresses.GiveBack(w.address)
+	}
+}
+
 // Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	set, w, err := e.settings(task)
+	if err != nil {
+		return clirun.Refused(err), nil
+	}
+	defer e.release(task, w)
 	if err := e.make(task.Name); err != nil {
 		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
 	}
-	res, err := e.Base.Run(ctx, e.plan(task))
-	if !e.execute && err == nil && res.Events != nil {
-		res.Events[record.Start] = res.Events[record.Request] // lxc-start is both
-		e.readInit(task.Name, &res)
-	}
-	if uerr := e.unmake(task.Name); uerr != nil && res.Failure == nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: uerr.Error()}
-	}
+	res, err := e.Base.Run(ctx, e.plan(task, set))
+	e.finish(task.Name, &res)
 	return res, err
+}
+
+// finish completes a life's result, and waits until nothing of it is left.
+func (e *environment) finish(name string, res *engine.Result) {
+	if !e.execute && res.Events != nil {
+		if at := res.Events[record.Request]; at != 0 {
+			res.Events[record.Start] = at // lxc-start is both
+		}
+		e.readInit(name, res)
+	}
+	if err := e.unmake(name); err != nil && res.Failure == nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
 }
 
 // make prepares what a container finds: like the image and a bundle, its
@@ -191,10 +229,15 @@ func (e *environment) readInit(name string, res *engine.Result) {
 
 // Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	set, w, err := e.settings(task)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(task, w)
 	if err := e.make(task.Name); err != nil {
 		return nil, err
 	}
-	xs, err := e.ExchangePlan(ctx, e.plan(task), rounds)
+	xs, err := e.ExchangePlan(ctx, e.plan(task, set), rounds)
 	return xs, errors.Join(err, e.unmake(task.Name))
 }
 

@@ -50,14 +50,14 @@ func (*Engine) Info() engine.Info {
 		engine.Runtime:  {"lxc"},
 		engine.Client:   {bySteps, byExecute},
 		engine.Storage:  {"directory", "overlay"},
-		engine.Network:  {"none", "host", "bridge"},
+		engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
 		engine.Rootless: {"no"},
-		engine.Image:    {"payload", "busybox"},
+		engine.Image:    engine.ImageLevels(),
 	}}
 }
 
 // programs are the commands that are used.
-var programs = []string{"lxc-start", "lxc-attach", "lxc-stop", "lxc-execute"}
+var programs = []string{"lxc-start", "lxc-attach", "lxc-stop", "lxc-execute", "lxc-info"}
 
 // find gives the commands' paths.
 func find(kit *engine.Kit) (map[string]string, error) {
@@ -112,7 +112,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 func impossible(factor, level string) (reason, fix string) {
 	switch {
 	case factor == engine.Network && level == "bridge":
-		if _, err := os.Stat("/sys/class/net/" + bridge + "/bridge"); err != nil {
+		if !hasBridge() {
 			return "there is no bridge " + bridge + " on this machine", "systemctl start lxc-net"
 		}
 	case factor == engine.Storage && level == "overlay":

@@ -26,9 +26,10 @@ func TestConformance(t *testing.T) {
 		levels map[string]string
 		opts   enginetest.Options
 	}{
-		{"steps", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		{"steps", map[string]string{engine.Network: "none"}, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"steps overlay host", map[string]string{engine.Storage: "overlay", engine.Network: "host"},
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+		{"bridge", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"execute", map[string]string{engine.Client: "execute", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 	} {

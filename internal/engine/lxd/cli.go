@@ -71,13 +71,13 @@ func (env *environment) planCLI(ctx context.Context, task engine.Task) (p clirun
 	launch, undo, err := env.launch(ctx, l)
 	p = clirun.Plan{Task: task, Payload: 1, Patterns: patterns, Steps: []clirun.Step{
 		{Cmd: c.command(launch...), Begin: record.Request, End: record.Started},
-		{Cmd: c.exec(task.Name, task), Begin: record.Exec},
+		{Cmd: c.execute(task.Name, task), Begin: record.Exec},
 	}}
 	return p, l, undo, err
 }
 
-// exec is the command that runs a program in a container.
-func (c *commandLine) exec(name string, task engine.Task) probe.Command {
+// execute is the command that runs a program in a container.
+func (c *commandLine) execute(name string, task engine.Task) probe.Command {
 	run := []string{"exec", name, "--mode", "non-interactive", "--disable-stdin"}
 	for _, kv := range task.Env {
 		run = append(run, "--env", kv)
@@ -146,6 +146,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 
 // clear removes what a failure left.
 func (env *environment) clear(ctx context.Context, name string, res *engine.Result) {
+	env.late(name, res)
 	if err := env.d.removeInstance(context.WithoutCancel(ctx), name); err != nil {
 		env.keep(name)
 		if res.Failure != nil {
@@ -198,9 +199,23 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	if err != nil {
 		return nil, err
 	}
-	return h.WithExec(func(x engine.Task) (clirun.Plan, error) {
-		return clirun.Plan{Task: x, Patterns: patterns, Steps: []clirun.Step{{Cmd: c.exec(task.Name, x), Begin: record.Request}}}, nil
-	}), nil
+	return &heldCLI{Held: h, c: c}, nil
+}
+
+// heldCLI is held by the command line.
+type heldCLI struct {
+	*clirun.Held
+	c *commandLine
+}
+
+// Exec is documented in engine.Executor.
+func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
+	res, err := h.c.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns,
+		Steps: []clirun.Step{{Cmd: h.c.execute(h.Task().Name, task), Begin: record.Request}}})
+	if err != nil || res.Failure != nil {
+		clirun.KillInside(h.Place().PID, task.Argv)
+	}
+	return res, err
 }
 
 // launch is the command that makes and starts a container. It can override the

@@ -113,7 +113,7 @@ func (env *environment) connect(ctx context.Context, user profile) (err error) {
 	case env.spec.Level(engine.Network) == "none":
 		env.noAddress = "the container has no network but its own loopback (network=none)"
 	default:
-		if env.nic, env.noAddress, err = env.d.findNIC(ctx, user, env.kit.RunID[0]); err != nil {
+		if env.nic, env.noAddress, err = env.d.findNIC(ctx, user, env.kit.RunID+env.spec.ID); err != nil {
 			return err
 		}
 	}
@@ -260,6 +260,7 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 		if res, left = l.run(ctx); left {
 			env.keep(task.Name)
 		}
+		env.late(task.Name, &res)
 	}
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
@@ -290,7 +291,16 @@ func (env *environment) conclude(ctx context.Context, l *life, err error) engine
 	if left {
 		env.keep(l.task.Name)
 	}
+	env.late(l.task.Name, &res)
 	return res
+}
+
+// late looks for a container once more, later, whose making was broken off:
+// a daemon that had not got to the request yet makes it when it was not found.
+func (env *environment) late(name string, res *engine.Result) {
+	if res.Failure != nil && res.Failure.Class == record.TimeOut {
+		env.keep(name)
+	}
 }
 
 func (env *environment) keep(name string) {

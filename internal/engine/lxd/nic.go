@@ -6,20 +6,17 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"sync"
+
+	"plimsoll/internal/engine/cni"
 )
 
-// nic is the first network device of the user's default profile, where that is
-// in a network of the daemon's own. A payload does not ask for an address by
-// DHCP as a distribution's init does; so it is given one of the network's, by
-// liblxc, when the container is started.
+// nic is the first network device of the user's default profile that is in a
+// network of the daemon's own. A payload does not ask for an address by DHCP as
+// a distribution's init does; so it is given one of the network's, by liblxc,
+// when the container is started.
 type nic struct {
-	index   int // among the container's
-	gateway netip.Prefix
-
-	mu   sync.Mutex
-	next netip.Addr
-	used map[netip.Addr]bool
+	*cni.Addresses
+	index int // among the container's
 }
 
 // network is what is read of a network.
@@ -30,7 +27,7 @@ type network struct {
 
 // findNIC finds the device that containers get an address by; why says that
 // there is none.
-func (d *daemon) findNIC(ctx context.Context, user profile, start byte) (n *nic, why string, err error) {
+func (d *daemon) findNIC(ctx context.Context, user profile, seed string) (n *nic, why string, err error) {
 	index := 0
 	for _, name := range slices.Sorted(maps.Keys(user.Devices)) {
 		dev := user.Devices[name]
@@ -45,8 +42,7 @@ func (d *daemon) findNIC(ctx context.Context, user profile, start byte) (n *nic,
 		}
 		gateway, perr := netip.ParsePrefix(net.Config["ipv4.address"])
 		if net.Managed && perr == nil && gateway.Addr().Is4() {
-			n := &nic{index: index, gateway: gateway, used: map[netip.Addr]bool{gateway.Addr(): true}}
-			n.next = n.first(start)
+			n := &nic{Addresses: cni.NewAddresses(gateway, seed), index: index}
 			return n, "", n.reserve(ctx, d, dev["network"])
 		}
 		index++
@@ -57,13 +53,6 @@ func (d *daemon) findNIC(ctx context.Context, user profile, start byte) (n *nic,
 	return nil, "the networks of the user's default profile are not the daemon's own, or have no IPv4 addresses", nil
 }
 
-// first spreads runs over the network.
-func (n *nic) first(start byte) netip.Addr {
-	a := n.gateway.Masked().Addr().As4()
-	a[3] += start
-	return netip.AddrFrom4(a)
-}
-
 // reserve keeps off addresses that others have.
 func (n *nic) reserve(ctx context.Context, d *daemon, name string) error {
 	var leases []struct{ Address string }
@@ -71,42 +60,22 @@ func (n *nic) reserve(ctx context.Context, d *daemon, name string) error {
 		return d.wrong("listing the leases of the network "+name, err)
 	}
 	for _, l := range leases {
-		if a, err := netip.ParseAddr(l.Address); err == nil {
-			n.used[a] = true
-		}
+		n.Reserve(l.Address)
 	}
 	return nil
 }
 
-// take gives a free address; empty where there is none, and on nil.
+// take and giveBack do nothing where there is no network.
 func (n *nic) take() string {
 	if n == nil {
 		return ""
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	around := false
-	for a := n.next; ; a = a.Next() {
-		// The last address of a network is not a host's.
-		if !n.gateway.Contains(a.Next()) {
-			if around {
-				return ""
-			}
-			around, a = true, n.gateway.Masked().Addr()
-			continue
-		}
-		if a != n.gateway.Masked().Addr() && !n.used[a] {
-			n.used[a], n.next = true, a.Next()
-			return a.String()
-		}
-	}
+	return n.Take()
 }
 
 func (n *nic) giveBack(address string) {
-	if a, err := netip.ParseAddr(address); n != nil && err == nil {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.used, a)
+	if n != nil {
+		n.GiveBack(address)
 	}
 }
 
@@ -114,7 +83,7 @@ func (n *nic) giveBack(address string) {
 func (n *nic) configure(address string) []string {
 	at := fmt.Sprintf("lxc.net.%d.ipv4.", n.index)
 	return []string{
-		at + fmt.Sprintf("address = %s/%d", address, n.gateway.Bits()),
-		at + "gateway = " + n.gateway.Addr().String(),
+		at + fmt.Sprintf("address = %s/%d", address, n.Gateway.Bits()),
+		at + "gateway = " + n.Gateway.Addr().String(),
 	}
 }

@@ -133,12 +133,11 @@ var probeName = []byte(probe.FileName)
 // words gives the command line of a payload, nothing for another process; alive
 // is false where it has ended.
 func (m *machine) words(pid int, buf []byte) (argv []byte, alive bool) {
-	n, err := unix.Readlink(m.proc(pid, "exe"), buf)
-	if err != nil {
+	exe := linkNow(m.proc(pid, "exe"), buf)
+	if exe == nil {
 		// Another user's process can't be looked at, and is none of ours.
 		return nil, false
 	}
-	exe := buf[:n]
 	if i := bytes.LastIndexByte(exe, '/'); !bytes.HasPrefix(exe[i+1:], probeName) {
 		return nil, true
 	}

@@ -176,7 +176,7 @@ func (s *survey) process(pid int) memory {
 	}
 	var mem memory
 	mem.cpu, _ = processCPU(pid)
-	b, err := readOnce(s.m.proc(pid, "smaps_rollup"), s.buf)
+	b, err := readOnceSlow(s.m.proc(pid, "smaps_rollup"), s.buf)
 	switch {
 	case errors.Is(err, errEmpty): // a process without memory, about to be gone
 		mem.err = errGone

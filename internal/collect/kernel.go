@@ -37,7 +37,7 @@ type file struct {
 }
 
 func openFile(name string) (file, error) {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := openNow(name)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP):
 		return file{fd: -1}, absent("there is no %s", name)
@@ -47,6 +47,35 @@ func openFile(name string) (file, error) {
 		return file{fd: -1}, fmt.Errorf("opening %s: %w", name, err)
 	}
 	return file{fd: fd, name: name}, nil
+}
+
+// openNow opens one of the kernel's own files; Go's scheduler is not told, as
+// in read.
+func openNow(name string) (int, error) {
+	p, err := unix.BytePtrFromString(name)
+	if err != nil {
+		return -1, err
+	}
+	at := unix.AT_FDCWD
+	fd, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(p)), unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
+}
+
+// linkNow reads a link; nil where there is none.
+func linkNow(name string, buf []byte) []byte {
+	p, err := unix.BytePtrFromString(name)
+	if err != nil {
+		return nil
+	}
+	at := unix.AT_FDCWD
+	n, _, errno := unix.RawSyscall6(unix.SYS_READLINKAT, uintptr(at), uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
+	if errno != 0 {
+		return nil
+	}
+	return buf[:n]
 }
 
 // read gives the first bytes of the file, which lie in buf. It does not tell
@@ -127,13 +156,22 @@ func (f file) odd(b []byte) error {
 
 func (f file) close() {
 	if f.fd >= 0 {
-		_ = unix.Close(f.fd) // only read from
+		_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(f.fd), 0, 0) // only read from
 	}
 }
 
 // readOnce reads a file that must not stay open: what is open keeps a network
 // namespace, or the memory's description of a process, alive.
 func readOnce(name string, buf []byte) ([]byte, error) {
+	return once(name, buf, file.read)
+}
+
+// readOnceSlow is readOnce for what may take a millisecond.
+func readOnceSlow(name string, buf []byte) ([]byte, error) {
+	return once(name, buf, file.readSlow)
+}
+
+func once(name string, buf []byte, read func(file, []byte) ([]byte, error)) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {
 		if errors.Is(err, errAbsent) {
@@ -142,7 +180,7 @@ func readOnce(name string, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer f.close()
-	return f.readSlow(buf)
+	return read(f, buf)
 }
 
 // epoch ties Go's monotonic clock, which is read without a system call, to

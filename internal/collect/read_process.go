@@ -86,7 +86,7 @@ func readPSS(p *ofProcesses, out []int64, buf []byte) error {
 	p.members(buf)
 	var pss, uss, n int64
 	for _, m := range p.procs.all {
-		b, err := readOnce(p.m.proc(m.pid, "smaps_rollup"), buf)
+		b, err := readOnceSlow(p.m.proc(m.pid, "smaps_rollup"), buf)
 		if errors.Is(err, errGone) || errors.Is(err, errEmpty) {
 			continue
 		}

@@ -93,7 +93,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	if f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifos, remove...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
 		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
 		Patterns: patterns}
@@ -106,6 +106,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	}
 	res, err := c.Run(ctx, plan)
 	if err == nil && res.Failure == nil && env.look == nil {
+		_ = os.RemoveAll(c.fifosOf(task.Name)) // it is empty
 		env.settle(ctx, task.Name, &res)
 		return res, nil
 	}
@@ -119,7 +120,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 			res.Failure.Text += "; " + notRemoved(rerr)
 		}
 	}
-	if rerr := os.RemoveAll(c.fifos); rerr != nil && err == nil && res.Failure == nil {
+	if rerr := os.RemoveAll(c.fifosOf(task.Name)); rerr != nil && err == nil && res.Failure == nil {
 		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: "removing the FIFOs: " + rerr.Error()}
 	}
 	return res, err
@@ -136,23 +137,110 @@ func (env *environment) lookAt(ctx context.Context, name string) *record.Failure
 	return nil
 }
 
-// holdCLI: `ctr run` has no way to leave a container that its output is read of.
-func (env *environment) holdCLI(context.Context, engine.Task) (engine.Held, error) {
-	return nil, &engine.Error{Class: record.Unsupported, Text: "ctr holds no container"}
+// kill is `ctr task kill`.
+func (c *commandLine) kill(name, signal string) probe.Command {
+	return c.command("task", "kill", "-s", signal, name)
+}
+
+// heldCLI is one `ctr run --rm`, in the background.
+type heldCLI struct {
+	*clirun.Held
+	c   *commandLine
+	env *environment
+	l   *life
+}
+
+func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
+	l, f := env.life(task)
+	if f == nil {
+		f = env.ready(ctx)
+	}
+	if f != nil {
+		return nil, failed(f)
+	}
+	c := env.cli
+	h, err := c.Hold(ctx, clirun.Holding{
+		Plan: clirun.Plan{Task: task, OOM: func() bool { return env.oom.killed(ctx, task.Name) }, Patterns: patterns, Steps: []clirun.Step{
+			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed}}},
+		End: func(stop *engine.Stop) []clirun.Step {
+			if stop == nil {
+				return nil
+			}
+			kill := c.kill(task.Name, "SIGKILL")
+			kill.Await, kill.Grace = probe.AwaitGrace, stop.Grace
+			return []clirun.Step{{Cmd: c.kill(task.Name, "SIGTERM"), Begin: record.Stop, Name: "signalled", MayFail: true},
+				{Cmd: kill, MayFail: true, Name: "killed"}}
+		},
+		Place: func(ctx context.Context, _ int) engine.Place {
+			p := env.place(l.address)
+			p.PID, p.Background = env.pidOf(ctx, task.Name), true
+			return p
+		},
+		After: func(ctx context.Context, res *engine.Result) {
+			if err := env.d.remove(ctx, task.Name); err != nil {
+				env.keep(task.Name)
+				if res.Failure != nil {
+					res.Failure.Text += "; " + notRemoved(err)
+				}
+			}
+			_ = os.RemoveAll(c.fifosOf(task.Name)) // else they go with the run
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &heldCLI{Held: h, c: c, env: env, l: l}, nil
+}
+
+// pidOf asks the daemon for a container's process; the payload is none of the
+// client's children.
+func (env *environment) pidOf(ctx context.Context, name string) int {
+	if env.runtime.foreign {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	c, err := env.d.LoadContainer(ctx, name)
+	if err != nil {
+		return 0 // it has ended
+	}
+	task, err := c.Task(ctx, nil)
+	if err != nil {
+		return 0
+	}
+	return int(task.Pid())
+}
+
+// fifosOf is where ctr makes a container's FIFOs, which it leaves when it is killed.
+func (c *commandLine) fifosOf(name string) string { return filepath.Join(c.fifos, name) }
+
+// Exec is documented in engine.Executor: `ctr task exec`, which takes no environment.
+func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if len(task.Env) > 0 {
+		return clirun.Refused(clirun.Unsupported("ctr task exec takes no environment")), nil
+	}
+	args := append([]string{"task", "exec", "--exec-id", "exec-" + clirun.Word(), "--fifo-dir", h.c.fifosOf(h.Task().Name), h.Task().Name}, task.Argv...)
+	res, err := h.c.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns,
+		Steps: []clirun.Step{{Cmd: h.c.command(args...), Begin: record.Request}}})
+	if err != nil || res.Failure != nil {
+		clirun.KillInside(h.Place().PID, task.Argv)
+	}
+	return res, err
 }
 
 // calibrateCLI holds the clock exchange by the command line.
 func (env *environment) calibrateCLI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, "", env.cli.fifos, "--rm")...), rounds)
+	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, "", env.cli.fifosOf(task.Name), "--rm")...), rounds)
 	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
 		env.keep(task.Name)
 	}
+	_ = os.RemoveAll(env.cli.fifosOf(task.Name)) // else it goes with the run
 	return offsets, err
 }
 
 // facts say which program it is: its version need not be the daemon's.
 func (c *commandLine) facts(ctx context.Context) map[string]string {
-	facts := map[string]string{"client": byCLI, "cli": c.path, "swap": "ctr sets no limit"}
+	facts := map[string]string{"client": byCLI, "cli": c.path, "swap": "ctr sets no limit", engine.HeldFact: engine.HeldByUs}
 	if out, err := tool(ctx, c.path, "--version"); err == nil {
 		if f := strings.Fields(out); len(f) > 2 {
 			facts["cli-version"] = f[2]

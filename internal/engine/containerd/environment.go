@@ -196,17 +196,25 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 	if task.Beside == nil {
 		return l, nil
 	}
-	h, ok := task.Beside.(*held)
+	var beside *life
+	pid := task.Beside.Place().PID
+	switch h := task.Beside.(type) {
+	case *held:
+		beside = h.l
+	case *heldCLI:
+		beside = h.l
+	}
 	switch {
-	case !ok || h.env != env:
-		return nil, &record.Failure{Class: record.HarnessError, Text: "beside a container of another environment"}
 	case env.runtime.foreign:
 		return nil, &record.Failure{Class: record.Unsupported,
 			Text: "a sandbox with a network stack of its own (gVisor, Kata) can't be shared by two containers of containerd: pods are the CRI's"}
+	case beside == nil || beside.settings != &env.settings:
+		return nil, &record.Failure{Class: record.HarnessError, Text: "beside a container of another environment"}
 	case env.settings.hostNet: // it is shared already
+	case pid == 0:
+		return nil, &record.Failure{Class: record.HarnessError, Text: "the payload of the container to be beside was not found"}
 	default:
-		l.network, l.address = nil, h.l.address
-		l.join = fmt.Sprintf("/proc/%d/ns/net", h.l.live.Pid())
+		l.network, l.address, l.join = nil, beside.address, fmt.Sprintf("/proc/%d/ns/net", pid)
 	}
 	return l, nil
 }
@@ -301,7 +309,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		errs = append(errs, env.endHeld(ctx)...)
+		env.endHeld(ctx)
 		errs = append(errs, env.removeLeft(ctx))
 		for _, ref := range env.pulls {
 			errs = append(errs, env.Drop(ctx, ref))

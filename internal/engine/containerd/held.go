@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -78,17 +79,19 @@ func closed(c <-chan struct{}) bool {
 
 // Place is documented in engine.Held.
 func (h *held) Place() engine.Place {
-	p := engine.Place{PID: int(h.l.live.Pid())}
-	switch {
-	case h.env.runtime.foreign:
-		p.PID = 0 // it is a process of another kernel
+	p := h.env.place(h.l.address)
+	if !h.env.runtime.foreign { // else the payload is a process of another kernel
+		p.PID = int(h.l.live.Pid())
 	}
-	switch {
-	case h.l.address != "":
-		p.Address = h.l.address
-	default:
+	return p
+}
+
+// place is where a container with an address is, or one without.
+func (env *environment) place(address string) engine.Place {
+	p := engine.Place{Address: address}
+	if address == "" {
 		p.NoAddress = "the container has no network but its own loopback (network=none)"
-		if why := h.env.facts["network-reason"]; why != "" {
+		if why := env.facts["network-reason"]; why != "" {
 			p.NoAddress += ": " + why
 		}
 	}
@@ -143,8 +146,10 @@ func (env *environment) letGo(h *held) {
 	delete(env.holding, h)
 }
 
-// endHeld ends what its holder has forgotten.
-func (env *environment) endHeld(ctx context.Context) (errs []error) {
+var errForgotten = errors.New("its holder has not ended it")
+
+// endHeld removes what its holder has forgotten.
+func (env *environment) endHeld(ctx context.Context) {
 	env.mu.Lock()
 	var all []*held
 	for h := range env.holding {
@@ -152,11 +157,11 @@ func (env *environment) endHeld(ctx context.Context) (errs []error) {
 	}
 	env.mu.Unlock()
 	for _, h := range all {
-		if res, _ := h.End(ctx, engine.Stop{}); res.Failure != nil {
-			errs = append(errs, fmt.Errorf("ending %s: %s", h.l.task.Name, res.Failure.Text))
-		}
+		h.once.Do(func() {
+			defer h.cancel()
+			h.res = h.env.conclude(ctx, h.l, errForgotten)
+		})
 	}
-	return errs
 }
 
 // Daemons is documented in engine.Daemons.

@@ -87,6 +87,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "rootless": "no", "user": "root",
 		"seccomp": "default", "seccomp-inside": e.inside["seccomp"], "apparmor": "off",
 		"client": byAPI, "client-library": clientLibrary(), "init": "none", "log": "none", "kernel": "host",
+		engine.HeldFact: engine.HeldByEngine,
 	}
 	for _, m := range e.mounts {
 		f["storage-mount"] = strings.TrimPrefix(f["storage-mount"]+","+m.Type, ",")

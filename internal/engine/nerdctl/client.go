@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,6 +106,7 @@ func (c *client) clear(ctx context.Context) error {
 	for _, name := range names {
 		errs = append(errs, c.removeContainer(ctx, name))
 	}
+	endShims(c.namespace)
 	ids, err := c.output(ctx, "images", "--quiet")
 	errs = append(errs, err)
 	for _, id := range unique(strings.Fields(string(ids))) {
@@ -124,6 +126,27 @@ func (c *client) clear(ctx context.Context) error {
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			return err
 		}
+	}
+}
+
+// endShims ends the shims of a namespace whose containers are gone. containerd
+// leaves one behind where a client was killed while a task was being made.
+func endShims(namespace string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	mark := []byte("\x00-namespace\x00" + namespace + "\x00")
+	for _, file := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			continue
+		}
+		p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
+		if err != nil {
+			continue
+		}
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, mark) && bytes.Contains(line, []byte("containerd-shim")) {
+			_ = p.Kill() // where it has not ended
+		}
+		_ = p.Release()
 	}
 }
 

@@ -84,7 +84,7 @@ func (env *environment) open(ctx context.Context, kit *engine.Kit, spec engine.S
 	env.AddFacts(map[string]string{"version": v.Client.Version, "containerd": v.containerd(), "host": env.c.socket,
 		"cli": env.c.path, "client": "cli", "network": env.network, "storage": env.storage, "runtime": env.runtime,
 		"runtime-path": env.binary, "rootless": "no", "user": "root", "seccomp": "default", "init": "none", "log": "json-file",
-		"daemon": "user's", "image-store": "containerd", wrap.Limits: wrap.ByEngine})
+		"daemon": "user's", "image-store": "containerd", engine.HeldFact: engine.HeldByEngine, wrap.Limits: wrap.ByEngine})
 	if env.seccomp == "off" {
 		env.AddFacts(map[string]string{"seccomp": "off"})
 	}
@@ -143,7 +143,8 @@ func (e *Engine) letGo(ctx context.Context, kit *engine.Kit, c *client) error {
 func (env *environment) args(task engine.Task, more ...string) []string {
 	args := append([]string{"--snapshotter", env.storage, "run"}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+env.Kit.RunID, "--pull=never",
-		"--network="+env.network, "--runtime="+env.binary)
+		"--network="+env.networkOf(task), "--runtime="+env.binary)
+	args = append(args, mountArgs(task)...)
 	if env.seccomp == "off" {
 		args = append(args, "--security-opt=seccomp=unconfined")
 	}
@@ -164,16 +165,18 @@ func (env *environment) args(task engine.Task, more ...string) []string {
 // Run is documented in engine.Environment. The end of `run --rm` is exit and
 // removal at once.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if f := env.impossible(task); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
 	more := []string{"--rm"}
 	if env.keep {
 		more = nil
 	}
 	run := clirun.Step{Cmd: env.c.command(env.Kit, env.args(task, more...)...), Begin: record.Request, End: record.Removed}
-	p := clirun.Plan{Task: task, Steps: []clirun.Step{run}, Patterns: []clirun.Pattern{
-		{Text: "image not available", Class: record.Unavailable}}}
+	p := clirun.Plan{Task: task, Steps: []clirun.Step{run}, Patterns: patterns}
 	if task.Stop != nil {
 		p.Steps[0].Cmd.Background = true
-		stop := env.c.command(env.Kit, "stop", "--time", graceSeconds(task.Stop), task.Name)
+		stop := env.c.command(env.Kit, "stop", "--time", graceSeconds(*task.Stop), task.Name)
 		stop.Await = probe.AwaitReady
 		p.Steps = append(p.Steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped})
 	}
@@ -185,20 +188,27 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if err != nil || res.Failure != nil {
 		return res, errors.Join(err, env.c.removeContainer(after, task.Name))
 	}
-	names, lerr := env.c.containers(after)
-	if lerr == nil && slices.Contains(names, task.Name) {
-		lerr = errors.Join(fmt.Errorf("the container %s was still there after its removal had returned", task.Name),
-			env.c.removeContainer(after, task.Name))
-	}
-	if lerr != nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: lerr.Error()}
-	}
+	env.settle(after, task.Name, &res)
 	return res, nil
 }
 
+// settle sees to it that a container is gone.
+func (env *environment) settle(ctx context.Context, name string, res *engine.Result) {
+	names, err := env.c.containers(ctx)
+	if err == nil && slices.Contains(names, name) {
+		err = errors.Join(fmt.Errorf("the container %s was still there after its removal had returned", name),
+			env.c.removeContainer(ctx, name))
+	}
+	if err != nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
+}
+
+var patterns = []clirun.Pattern{{Text: "image not available", Class: record.Unavailable}}
+
 // graceSeconds is the grace period as nerdctl takes it: whole seconds, a part
 // of one counts as one.
-func graceSeconds(s *engine.Stop) string {
+func graceSeconds(s engine.Stop) string {
 	return strconv.Itoa(int((s.Grace + time.Second - 1) / time.Second))
 }
 

@@ -25,11 +25,13 @@ func TestConformance(t *testing.T) {
 		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "bridge"},
 			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
 		{"btrfs", map[string]string{engine.Rootless: "no", engine.Network: "none", engine.Storage: "btrfs"},
-			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"},
+				Only: []string{"trials", "isolation", "limits", "held", "mounts"}}},
 		{"api rootful", map[string]string{engine.Rootless: "no", engine.Client: "api", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"api rootless overlay", map[string]string{engine.Rootless: "yes", engine.Client: "api", engine.Network: "none", engine.Storage: "overlay"},
-			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
+			enginetest.Options{Own: append([]string{"net", "user"}, own...),
+				Only: []string{"trials", "stop handled", "hang", "isolation", "limits", "held", "exec", "at once", "mounts"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			enginetest.Conformance(t, New(), c.levels, c.opts)

@@ -5,6 +5,7 @@ package image
 import (
 	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
 	"os"
 	"path/filepath"
@@ -268,5 +269,39 @@ func TestToolbox(t *testing.T) {
 	}
 	if y, err := b[0].Digest(); err != nil || x != y {
 		t.Errorf("debian and toolbox share no layer: %v %v %v", x, y, err)
+	}
+}
+
+// What was left out of the toolbox is asked for by nothing that is in it.
+func TestToolboxIsComplete(t *testing.T) {
+	dir := mustPath(t, built(t, "toolbox"), "toolbox", Directory)
+	have, wanted := map[string]bool{}, map[string]string{}
+	err := filepath.WalkDir(filepath.Join(dir, "usr"), func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		have[d.Name()] = true
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		f, err := elf.Open(p)
+		if err != nil {
+			return nil //nolint:nilerr // it is no program
+		}
+		defer f.Close()
+		libraries, err := f.ImportedLibraries()
+		for _, l := range libraries {
+			wanted[l] = strings.TrimPrefix(p, dir)
+		}
+		return err
+	})
+	if err != nil || len(wanted) < 50 {
+		t.Fatalf("%d libraries are wanted (%v)", len(wanted), err)
+	}
+	for l, by := range wanted {
+		// A plug-in of iproute2's whose library is only recommended.
+		if !have[l] && l != "libatm.so.1" {
+			t.Errorf("%s wants %s, which is not there", by, l)
+		}
 	}
 }

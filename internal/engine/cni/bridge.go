@@ -2,6 +2,7 @@ package cni
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net"
@@ -103,7 +104,7 @@ func removeBridge(name string) error {
 	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req); err != nil {
 		return fmt.Errorf("taking %s down: %w", name, err)
 	}
-	if err := delBridge(fd, name); err != nil && err != unix.ENXIO {
+	if err := delBridge(fd, name); err != nil && !errors.Is(err, unix.ENXIO) {
 		return fmt.Errorf("removing the bridge %s: %w", name, err)
 	}
 	return nil

@@ -230,11 +230,11 @@ func (env *environment) launch(ctx context.Context, l *life) (args []string, und
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 		defer cancel()
 		l.nic.giveBack(l.address)
-		err := env.d.removeVolumes(ctx, l.pool, l.volumes)
-		if profiled {
-			err = errors.Join(err, env.d.remove(ctx, "the profile "+name, "/1.0/profiles/"+name))
+		var err error
+		if profiled { // it uses the volumes
+			err = env.d.remove(ctx, "the profile "+name, "/1.0/profiles/"+name)
 		}
-		if err != nil {
+		if err = errors.Join(err, env.d.removeVolumes(ctx, l.pool, l.volumes)); err != nil {
 			env.keep(name) // what is left goes with the project
 		}
 	}

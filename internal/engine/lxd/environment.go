@@ -144,9 +144,7 @@ func (env *environment) provide(ctx context.Context, s *server, user profile) er
 	if ours {
 		err = env.hold(ctx, "storage pool", p.Name,
 			func(ctx context.Context) error { return d.within("").createPool(ctx, p) },
-			func(ctx context.Context) error {
-				return d.within("").remove(ctx, "the storage pool "+p.Name, "/1.0/storage-pools/"+p.Name)
-			})
+			func(ctx context.Context) error { return d.removePool(ctx, p.Name) })
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package lxd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path"
 	"strings"
@@ -66,6 +67,33 @@ func (d *daemon) remove(ctx context.Context, what, at string) error {
 		return nil
 	}
 	return d.wrong("removing "+what, err)
+}
+
+// removePool removes a pool of ours. A container whose making was broken off
+// may have appeared in it, after it was looked for: what is in the project then
+// is nobody's.
+func (d *daemon) removePool(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	var p struct {
+		UsedBy []string `json:"used_by"`
+	}
+	for {
+		err := d.within("").remove(ctx, "the storage pool "+name, "/1.0/storage-pools/"+name)
+		if err == nil {
+			return nil
+		}
+		_ = d.within("").get(ctx, "/1.0/storage-pools/"+name, &p) // for the message
+		list, _ := d.names(ctx, "/1.0/instances")
+		for _, n := range list {
+			err = errors.Join(err, d.removeInstance(ctx, n))
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w (used by %s)", err, strings.Join(p.UsedBy, ", "))
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 // names lists what is below a path of the API: the last parts of addresses.

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 		{"api runsc", map[string]string{engine.Runtime: "runsc", engine.Network: "none", engine.Image: "busybox"},
 			enginetest.Options{Skip: map[string]string{
 				"hold fails": "where gVisor can't start a program, Docker 20.10 forgets the task that it has made, whose shim stays in its containerd",
-				"limits": "the payload is no process of the host's under gVisor; TestLimitsOfGVisor looks at the sandbox"}}},
+				"limits":     "the payload is no process of the host's under gVisor; TestLimitsOfGVisor looks at the sandbox"}}},
 		{"rootless", map[string]string{engine.Rootless: "yes"}, enginetest.Options{Own: append([]string{"net", "user"}, own...),
 			Only: []string{"trials", "isolation", "held", "exec", "at once", "mounts", "beside", "address", "daemons"}}},
 	} {

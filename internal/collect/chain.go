@@ -152,6 +152,10 @@ var monitorNames = []string{"containerd-shim", "conmon", "docker-proxy", "lxc", 
 func (m *machine) daemonsBelow(pid int) []int {
 	return append([]int{pid}, m.descendants(pid, func(p int) bool {
 		comm := m.text(p, "comm")
+		// LXD's and Incus's monitors are the daemon's own program, with a title.
+		if strings.HasPrefix(m.text(p, "cmdline"), "[lxc monitor]") {
+			return true
+		}
 		return slices.ContainsFunc(monitorNames, func(n string) bool { return strings.HasPrefix(comm, n) })
 	})...)
 }

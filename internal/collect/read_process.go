@@ -44,13 +44,16 @@ func (c *treeCPU) read(out []int64, buf []byte) error {
 		c.refresh(buf)
 	}
 	c.ticks++
+	// Who has ended is among the children that somebody has waited for.
 	sum := c.procs.cpu()
+	sum -= c.procs.gone
 	for _, m := range c.procs.all {
 		if st, ok := c.m.stat(m.pid, buf); ok {
 			sum += st.children
 		}
 	}
-	// A child that has ended and is not yet waited for is in neither.
+	// A child that has ended and is not yet waited for is in neither; nor is
+	// the last one of all, after its own end.
 	c.most = max(c.most, sum)
 	out[0] = c.most
 	return nil

@@ -31,7 +31,7 @@ func (r *runner) unmet(n workload.Needs, o *openEnv) *record.Failure {
 	}
 	if n.DiskBytes > 0 {
 		var fs unix.Statfs_t
-		if err := unix.Statfs(r.kit.Dir, &fs); err == nil && int64(fs.Bavail)*int64(fs.Bsize) < n.DiskBytes {
+		if err := unix.Statfs(r.kit.Dir, &fs); err == nil && int64(fs.Bavail)*fs.Bsize < n.DiskBytes {
 			return fail(record.Unavailable, "the workload needs %d MiB on disk, and less is free below %s", n.DiskBytes>>20, r.State.Dir)
 		}
 	}

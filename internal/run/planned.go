@@ -214,7 +214,11 @@ func (c *cast) values(t *record.Trial) {
 		}
 		values[workload.MetricTime] += float64(s.End - s.Begin)
 		values[workload.MetricCPUTime] += float64(s.UserNS + s.SystemNS)
-		values[workload.MetricMaxRSS] = max(values[workload.MetricMaxRSS], float64(s.MaxRSS))
+		// The kernel counts in batches of pages for each processor: of a program
+		// as small as the probe it knows nothing.
+		if s.MaxRSS > 0 {
+			values[workload.MetricMaxRSS] = max(values[workload.MetricMaxRSS], float64(s.MaxRSS))
+		}
 	}
 	t.Values = values
 }

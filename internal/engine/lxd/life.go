@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"syscall"
 	"time"
 
@@ -218,11 +219,25 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 	if err == nil || ctx.Err() != nil || !errors.As(err, &said) {
 		return err
 	}
-	l.res.Steps = append(l.res.Steps, record.Step{Name: "grace is over", At: stamp.Now()})
-	if ferr := l.step(ctx, "stopping the container by force", "", record.Stopped, http.MethodPut, at+"/state", forceStop); ferr != nil {
-		return errors.Join(err, ferr)
+	if l.stoppedAlready(err) {
+		return nil
 	}
-	return nil
+	l.res.Steps = append(l.res.Steps, record.Step{Name: "grace is over", At: stamp.Now()})
+	ferr := l.step(ctx, "stopping the container by force", "", record.Stopped, http.MethodPut, at+"/state", forceStop)
+	if ferr == nil || l.stoppedAlready(ferr) {
+		return nil
+	}
+	return errors.Join(err, ferr)
+}
+
+// stoppedAlready says whether a stop failed since the container had come to
+// its end by itself just before: then this is when we know that it has stopped.
+func (l *life) stoppedAlready(err error) bool {
+	if !strings.Contains(err.Error(), "already stopped") {
+		return false
+	}
+	l.res.Events[record.Stopped] = stamp.Now()
+	return true
 }
 
 // end waits for the payload's end, which is when its status has come and all

@@ -165,7 +165,7 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	for _, e := range s.engines {
 		i := e.Info()
 		c.Engines = append(c.Engines, study.EngineInfo{
-			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withImages(withMachine(i)), Unverified: i.Unverified, Detached: i.Detached,
+			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withImages(withMachine(i)), Unverified: i.Unverified, Detached: i.Detached, Bare: i.Bare,
 		})
 	}
 	for _, r := range catalogue.Rules() {
@@ -192,7 +192,7 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 // workloadInfo is what a study must know of a workload.
 func workloadInfo(x workload.Workload) study.WorkloadInfo {
 	info := study.WorkloadInfo{
-		Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached,
+		Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsFiles: x.HasFile(),
 		NeedsStore: x.Pulls(), Metrics: x.Metrics, MetricsOf: x.MetricsOf, Small: x.Small,
 		Numbers: map[string]study.Numbers{},
 		Needs: func(params map[string]string) study.Needs {

@@ -94,6 +94,9 @@ type Info struct {
 	Levels map[string][]string
 	// Detached: containers run without a process of ours.
 	Detached bool
+	// Bare: nothing can be mounted into its containers, so that it carries the
+	// life cycle's payloads and no workload that needs a directory (floor).
+	Bare bool
 }
 
 // Detection is what was found on this machine.

@@ -49,6 +49,7 @@ func (r *runner) planned(ctx context.Context, p study.Trial, o *openEnv, plan *w
 	if t.Failure == nil {
 		t.Failure = failure
 	}
+	c.explain(t, res)
 	if t.Failure == nil {
 		c.values(t)
 	}
@@ -117,7 +118,11 @@ func (c *cast) judge(t *record.Trial, res engine.Result, word string) {
 	c.said = said
 	role := c.last()
 	if t.Failure == nil {
-		t.Failure = failedStep(role.Task, said)
+		if t.Failure = failedStep(role.Task, said); t.Failure != nil {
+			if line := lastLine(res.Stderr); line != "" {
+				t.Failure.Text += "; the last it said: " + line
+			}
+		}
 	}
 	if err != nil {
 		if t.Failure == nil {
@@ -138,6 +143,27 @@ func (c *cast) judge(t *record.Trial, res engine.Result, word string) {
 	}
 	c.r.judgeClock(t, c.o)
 	c.r.fillInside(t, c.o, said.Payload)
+}
+
+// explain names what the container lacks, where the workload's own words tell.
+func (c *cast) explain(t *record.Trial, res engine.Result) {
+	if t.Failure == nil || t.Failure.Class != record.Crash {
+		return
+	}
+	said := [][]byte{res.Stdout, res.Stderr, []byte(t.Failure.Text)}
+	for _, s := range c.servers {
+		if s.ended != nil {
+			said = append(said, s.ended.Stdout, s.ended.Stderr)
+		}
+	}
+	for _, l := range c.plan.Lacks {
+		for _, text := range said {
+			if l.Says.Match(text) {
+				t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
+				return
+			}
+		}
+	}
 }
 
 func tornOrNoProof(err error, res engine.Result) *record.Failure {

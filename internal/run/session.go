@@ -83,6 +83,9 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 			}
 		}
 	}
+	if err := r.hostLacks(sum); err != nil {
+		return err
+	}
 	if len(r.writer.Complete()) == 0 {
 		if err := r.leaveOut(sum.Excluded); err != nil {
 			return err

@@ -55,10 +55,15 @@ type EngineInfo struct {
 	// Detached is true where containers run without a process of ours, so
 	// that the engine can be asked to stop them.
 	Detached bool
+	// Bare is true where nothing can be mounted into a container.
+	Bare bool
 }
 
 // WorkloadInfo is what a study must know of a workload.
 type WorkloadInfo struct {
+	// NeedsFiles is true where it has a working directory of its own.
+	NeedsFiles bool
+
 	Name  string
 	Title string
 	// Parameters are the levels of each parameter, the default first.

@@ -135,6 +135,9 @@ func (j *judge) cell(c *combination, w *WorkloadInfo, params map[string]string) 
 	if i := slices.Index(j.cat.Factors, "rootless"); needs.Root && i >= 0 && c.level(i) == "yes" {
 		return impossible("%s needs containers of root, and these are rootless.", w.Name)
 	}
+	if w.NeedsFiles && c.engine.Bare {
+		return impossible("it needs a directory to work in, and %s mounts nothing.", c.engine.Name)
+	}
 	if w.NeedsStore && c.engine.Baseline {
 		return verdict{kind: Impossible, reason: fmt.Sprintf("%s needs an engine with an image store, and %s is a baseline.", w.Name, c.engine.Name)}
 	}

@@ -44,6 +44,11 @@ func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) {
 	for i := range f.Metrics {
 		c.metric(&f.Metrics[i])
 	}
+	for _, l := range f.Lacks {
+		if _, err := regexp.Compile(l.Says.Text); l.Says.At.Given() && err != nil {
+			c.Add(l.Says.At, "says is no regular expression: "+err.Error(), "one that RE2 understands")
+		}
+	}
 	c.levels(top)
 }
 

@@ -20,6 +20,15 @@ type document struct {
 	roleKeys
 	Roles   roles    `key:"roles" jsonschema_description:"Several containers at once: all but the last are servers, held until the last has ended."`
 	Metrics []metric `key:"metrics" jsonschema_description:"How the numbers come out of what it prints."`
+	Lacks   []lack   `key:"lacks" jsonschema_description:"What a failed trial's words say that the container lacks: such a trial counts as unsupported, with the reason."`
+}
+
+// A lack is what an engine's container may not do, as the workload's own
+// programs put it.
+type lack struct {
+	at      yamlfile.Pos
+	Says    yamlfile.Text `key:"says" jsonschema:"required" jsonschema_description:"A regular expression (RE2) for what is printed, on either stream."`
+	Because yamlfile.Text `key:"because" jsonschema:"required" jsonschema_description:"What is lacking, as a sentence."`
 }
 
 // roleKeys are the keys of a role. Where there is only one, they stand at the top.
@@ -104,4 +113,9 @@ func (x *ready) Place(at yamlfile.Pos)       { x.at = at }
 func (x *parameter) Place(at yamlfile.Pos)   { x.at = at }
 func (x *numberRange) Place(at yamlfile.Pos) { x.at = at }
 func (m *metric) Place(at yamlfile.Pos)      { m.at = at }
+func (x *lack) Place(at yamlfile.Pos)        { x.at = at }
 func (x *conditional) Place(at yamlfile.Pos) { x.at = at }
+
+// HasFile says whether the workload came from a file, so that it has a working
+// directory and steps.
+func (w Workload) HasFile() bool { return w.file != nil }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"regexp"
 	"time"
 
 	"plimsoll/internal/engine"
@@ -22,6 +23,15 @@ type Plan struct {
 	Files Files
 	// Needs are checked before the trial.
 	Needs Needs
+	// Lacks say which words of a failed trial mean that the engine's container
+	// may not do what the workload needs.
+	Lacks []Lack
+}
+
+// Lack is what a container may lack, told by what the workload's programs say.
+type Lack struct {
+	Says    *regexp.Regexp
+	Because string
 }
 
 // Role is one container of a workload.

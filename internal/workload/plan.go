@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -28,6 +29,9 @@ func (f *document) plan(chosen map[string]string) (*Plan, error) {
 			return nil, fmt.Errorf("role %s: %w", r.name.Text, err)
 		}
 		p.Roles = append(p.Roles, out)
+	}
+	for _, l := range f.Lacks {
+		p.Lacks = append(p.Lacks, Lack{Says: regexp.MustCompile(l.Says.Text), Because: l.Because.Text})
 	}
 	for i := range f.Metrics {
 		if m := &f.Metrics[i]; holds(m.When, chosen) {

@@ -24,7 +24,7 @@ type Floor struct{}
 
 // Info is documented in engine.Engine.
 func (Floor) Info() engine.Info {
-	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Levels: map[string][]string{
+	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true, Levels: map[string][]string{
 		engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
 		engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
 }

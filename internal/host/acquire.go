@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,8 +59,16 @@ const (
 	homelessLock = "/tmp/plimsoll-%d/lock" // of a user without XDG_RUNTIME_DIR
 )
 
+var homeless = regexp.MustCompile(`/tmp/plimsoll-[0-9]+/lock$`)
+
 func (m Machine) acquire(root bool, uid int, runtimeDir string) (*turn, error) {
-	own, others := systemLock, append(m.glob(sessionLocks), m.glob(strings.Replace(homelessLock, "%d", "*", 1))...)
+	own, others := systemLock, m.glob(sessionLocks)
+	for _, p := range m.glob(strings.Replace(homelessLock, "%d", "*", 1)) {
+		// A number only: other directories that begin alike have locks of their own.
+		if homeless.MatchString(p) {
+			others = append(others, p)
+		}
+	}
 	if !root {
 		own, others = fmt.Sprintf(homelessLock, uid), []string{systemLock}
 		if filepath.IsAbs(runtimeDir) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // lockable is a machine of our own with the real /proc, so that no real lock
@@ -89,3 +91,26 @@ func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
 }
 
 func exists(p string) bool { _, err := os.Lstat(p); return err == nil }
+
+// Directories whose name only begins like that of a user's lock have locks of
+// their own, which are none of ours.
+func TestOtherDirectoriesAreLeftAlone(t *testing.T) {
+	m := lockable(t)
+	lock := m.path("/tmp/plimsoll-test-images-0/lock")
+	if err := os.MkdirAll(filepath.Dir(lock), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	turn, err := m.acquire(true, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn.release()
+}

@@ -93,7 +93,7 @@ func FuzzParsers(f *testing.F) {
 
 // The examples in the documentation are workloads.
 func TestExamplesAreRead(t *testing.T) {
-	files, err := filepath.Glob("../../docs/examples/*.yaml")
+	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples (%v)", err)
 	}

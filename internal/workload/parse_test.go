@@ -90,20 +90,3 @@ func FuzzParsers(f *testing.F) {
 		}
 	})
 }
-
-// The examples in the documentation are workloads.
-func TestExamplesAreRead(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples (%v)", err)
-	}
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Read(f, text); err != nil {
-			t.Errorf("%v", err)
-		}
-	}
-}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plimsoll/internal/engine/enginetest"
+)
+
+// TestTry tries a workload of a user's own, a server and its client, for real:
+// the numbers come out in native and in the engines that are here.
+func TestTry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads a large image into two engines: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("the toolbox is built by root")
+	}
+	enginetest.Toolbox(t, enginetest.Kit(t))
+	p := &subject{t: t, dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Join(p.dir, "state"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")); err != nil {
+		t.Fatal(err)
+	}
+	example, err := filepath.Abs("../../examples/http-server.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("workloads", example, "--try", "docker,podman", "--set", "requests=50", "--format", "json", "--progress", "none", "--wait")
+	// It ends itself when it is interrupted, and nothing stays.
+	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	defer late.Stop()
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), said.String())
+	}
+	var rows []tryRow
+	if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
+		t.Fatal(err)
+	}
+	good := 0
+	for _, r := range rows {
+		switch {
+		case r.Missing != "":
+			t.Logf("%s: %s", r.Environment, r.Missing)
+		case r.Failure != nil:
+			t.Errorf("%s failed: %s", r.Environment, r.Failure.Text)
+		case !(r.Values["requests"] > 1) || !(r.Values["latency"] > 0) || r.Values["failed-requests"] != 0 || !(r.Values["time"] > 0):
+			t.Errorf("%s: the values are %v", r.Environment, r.Values)
+		default:
+			good++
+		}
+	}
+	if good == 0 {
+		t.Errorf("it ran nowhere: %s", out.String())
+	}
+}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,6 +151,11 @@ func (c *cast) explain(t *record.Trial, res engine.Result) {
 	if t.Failure == nil || t.Failure.Class != record.Crash {
 		return
 	}
+	for _, s := range c.servers {
+		if line := s.endedEarly(); line != "" {
+			t.Failure.Text += "; the role " + s.role.Name + " had ended by itself: " + line
+		}
+	}
 	said := [][]byte{res.Stdout, res.Stderr, []byte(t.Failure.Text)}
 	for _, s := range c.servers {
 		if s.ended != nil {
@@ -164,6 +170,27 @@ func (c *cast) explain(t *record.Trial, res engine.Result) {
 			}
 		}
 	}
+}
+
+// endedEarly says with which words a server went that nobody had ended; empty
+// for one that was there to the end.
+func (s *server) endedEarly() string {
+	if s.ended == nil {
+		return ""
+	}
+	said, _ := probe.ParseTask(s.ended.Stdout, s.word)
+	stay := int64(0)
+	for _, step := range said.Steps {
+		if step.Kind == probe.TaskStay {
+			stay = step.End
+		}
+	}
+	for _, step := range said.Steps {
+		if step.Kind == probe.TaskServe && step.End != 0 && (stay == 0 || step.End < stay) {
+			return cmp.Or(lastLine(s.ended.Stderr), fmt.Sprintf("with status %d", step.Status))
+		}
+	}
+	return ""
 }
 
 func tornOrNoProof(err error, res engine.Result) *record.Failure {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -12,17 +13,27 @@ import (
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
 )
 
 // removeLimit bounds the removal of what a failed trial left.
 const removeLimit = 20 * time.Second
 
-// remove kills and removes a container with its task and its snapshot. What is
-// not there is gone.
+// remove kills and removes a container with its task and its snapshot, and the
+// control groups that a runtime leaves which gave up (crun, when a start is
+// broken off). What is not there is gone.
 func (d *daemon) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
+	err := d.removeContainer(ctx, name)
+	if strings.HasPrefix(name, "plimsoll-") {
+		err = errors.Join(err, wrap.RemoveNamed(ctx, name))
+	}
+	return err
+}
+
+func (d *daemon) removeContainer(ctx context.Context, name string) error {
 	c, err := d.LoadContainer(ctx, name)
 	if errdefs.IsNotFound(err) {
 		return d.removeSnapshots(ctx, name)

@@ -22,20 +22,7 @@ environments: [native, docker, charliecloud]
 // TestEveryWorkload runs the whole catalogue at its small sizes on real
 // engines: what does not work is unsupported by the engine, with its reason.
 func TestEveryWorkload(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs some two hundred trials: left out with -short")
-	}
-	if os.Geteuid() != 0 {
-		t.Skip("native and the toolbox need root")
-	}
-	enginetest.Toolbox(t, enginetest.Kit(t))
-	p := &subject{t: t, dir: t.TempDir()}
-	if err := os.MkdirAll(filepath.Join(p.dir, "state"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")); err != nil {
-		t.Fatal(err)
-	}
+	p := withToolbox(t)
 	study, out := filepath.Join(p.dir, "every.yaml"), filepath.Join(p.dir, "every")
 	if err := os.WriteFile(study, []byte(everyStudy), 0o644); err != nil {
 		t.Fatal(err)
@@ -51,6 +38,26 @@ func TestEveryWorkload(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
 	everyTrial(t, out)
+}
+
+// withToolbox is a user of the command line who has the image toolbox.
+func withToolbox(t *testing.T) *subject {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("loads a large image into several engines: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("native and the toolbox need root")
+	}
+	enginetest.Toolbox(t, enginetest.Kit(t))
+	p := &subject{t: t, dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Join(p.dir, "state"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func everyTrial(t *testing.T, dir string) {

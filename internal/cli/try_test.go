@@ -7,27 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"plimsoll/internal/engine/enginetest"
 )
 
 // TestTry tries a workload of a user's own, a server and its client, for real:
 // the numbers come out in native and in the engines that are here.
 func TestTry(t *testing.T) {
-	if testing.Short() {
-		t.Skip("loads a large image into two engines: left out with -short")
-	}
-	if os.Geteuid() != 0 {
-		t.Skip("the toolbox is built by root")
-	}
-	enginetest.Toolbox(t, enginetest.Kit(t))
-	p := &subject{t: t, dir: t.TempDir()}
-	if err := os.MkdirAll(filepath.Join(p.dir, "state"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")); err != nil {
-		t.Fatal(err)
-	}
+	p := withToolbox(t)
 	example, err := filepath.Abs("../../examples/http-server.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -127,7 +127,11 @@ func RemoveByHand(ctx context.Context, runID, dir string) ([]string, error) {
 		}
 	}
 	for _, it := range deepestFirst(items, host.KindMount) {
-		do(it, unix.Unmount(mountPoint(it), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
+		err := unix.Unmount(mountPoint(it), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) {
+			err = nil // it went with the one that it was mounted in
+		}
+		do(it, err)
 	}
 	for _, it := range deepestFirst(items, host.KindCgroup) {
 		do(it, removeCgroup(it.Name))
@@ -144,7 +148,8 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 			of = append(of, it)
 		}
 	}
-	sort.SliceStable(of, func(i, k int) bool { return len(of[i].Name) > len(of[k].Name) })
+	// By the path alone: what is said of a mount behind it is no depth.
+	sort.SliceStable(of, func(i, k int) bool { return len(mountPoint(of[i])) > len(mountPoint(of[k])) })
 	return of
 }
 

@@ -37,12 +37,12 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	l.res.Events[record.Stop] = stamp.Now()
-	if err := signal(ctx, l.live, syscall.SIGTERM); err != nil {
+	if err := l.signal(ctx, syscall.SIGTERM); err != nil {
 		return err
 	}
 	select {
 	case <-timer.C:
-		if err := signal(ctx, l.live, syscall.SIGKILL); err != nil {
+		if err := l.signal(ctx, syscall.SIGKILL); err != nil {
 			return err
 		}
 	case <-l.end.done:
@@ -58,7 +58,26 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 	}
 }
 
+// endingFor is how long a process has to end whose runtime says of it, instead
+// of sending a signal, that it does not run (gVisor).
+const endingFor = 2 * time.Second
+
 // signal sends a signal; that the process has ended meanwhile is no error.
+func (l *life) signal(ctx context.Context, sig syscall.Signal) error {
+	err := signal(ctx, l.live, sig)
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-l.end.done:
+		return nil
+	case <-time.After(endingFor):
+		return err
+	case <-ctx.Done():
+		return err
+	}
+}
+
 func signal(ctx context.Context, p client.Process, sig syscall.Signal) error {
 	if err := p.Kill(ctx, sig); err != nil && !errdefs.IsNotFound(err) && !errdefs.IsFailedPrecondition(err) {
 		return err

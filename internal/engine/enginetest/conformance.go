@@ -36,7 +36,7 @@ type Options struct {
 	// Only names the checks of an open environment that are tried, for a
 	// configuration that differs little from another; nil means all.
 	Only []string
-	// Limit is the time limit of a trial; 0 means 20 s.
+	// Limit is the time limit of a trial; 0 means a minute.
 	Limit time.Duration
 	// Hang is the time limit of the trial that hangs, long enough for the
 	// engine to bring the payload up; 0 means 3 s.
@@ -65,7 +65,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 		s.opts.Limits = &engine.Limits{CPUs: 1, MemoryBytes: 256 << 20}
 	}
 	if s.opts.Limit == 0 {
-		s.opts.Limit = 20 * time.Second
+		s.opts.Limit = time.Minute
 	}
 	if s.opts.Grace == 0 {
 		s.opts.Grace = time.Second

@@ -18,7 +18,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func result(t testing.TB, s recordtest.Spec) *analyze.Result {
+// opener is a synthetic run.
+type opener interface {
+	Open(tb testing.TB) *record.Reader
+}
+
+func result(t testing.TB, s opener) *analyze.Result {
 	t.Helper()
 	res, err := analyze.Run(s.Open(t), analyze.Options{})
 	if err != nil {
@@ -97,7 +102,7 @@ func steps() recordtest.Spec {
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
-		spec         recordtest.Spec
+		spec         opener
 		opts         Options
 	}{
 		{"typical.txt", "text", recordtest.Typical(), Options{}},
@@ -116,6 +121,12 @@ func TestGolden(t *testing.T) {
 		{"audit.csv", "csv", recordtest.Audited(), Options{Audit: true}},
 		{"audit.json", "json", recordtest.Audited(), Options{Audit: true}},
 		{"audited.txt", "text", recordtest.Audited(), Options{NoPlot: true}},
+		{"overhead.txt", "text", recordtest.Suite(), Options{Overhead: AnyBaseline}},
+		{"overhead-60.txt", "text", recordtest.Suite(), Options{Overhead: "native", Width: 60, ASCII: true}},
+		{"overhead.md", "markdown", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead.csv", "csv", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead.json", "json", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead-typical.txt", "text", recordtest.Typical(), Options{Overhead: "floor"}},
 		{"typical.md", "markdown", recordtest.Typical(), Options{}},
 		{"typical.csv", "csv", recordtest.Typical(), Options{}},
 		{"typical.json", "json", recordtest.Typical(), Options{}},

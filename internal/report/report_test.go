@@ -99,6 +99,24 @@ func steps() recordtest.Spec {
 	return s
 }
 
+// golden compares with a file in testdata, or rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", name, firstDifference(got, string(want)))
+	}
+}
+
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
@@ -132,19 +150,48 @@ func TestGolden(t *testing.T) {
 		{"typical.json", "json", recordtest.Typical(), Options{}},
 	} {
 		got := render(t, c.format, result(t, c.spec), c.opts)
-		path := filepath.Join("testdata", c.name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
+		golden(t, c.name, got)
+	}
+}
+
+// unasked is a matrix in which one cell failed in most blocks and an engine
+// had no levels of its own.
+func unbalanced() recordtest.MatrixSpec {
+	s := recordtest.Matrix()
+	s.Envs[4].FailEvery, s.Envs[4].Class = 2, record.TimeOut
+	return s
+}
+
+func fewBlocks() recordtest.MatrixSpec {
+	s := recordtest.Matrix()
+	s.Blocks = 4
+	return s
+}
+
+func TestGoldenFactors(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		spec         opener
+		opts         analyze.FactorOptions
+	}{
+		{"factors.txt", "text", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors.md", "markdown", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors.json", "json", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors-confounded.txt", "text", recordtest.Confounded(), analyze.FactorOptions{}},
+		{"factors-unbalanced.txt", "text", unbalanced(), analyze.FactorOptions{}},
+		{"factors-few.txt", "text", fewBlocks(), analyze.FactorOptions{Engines: []string{"docker"}}},
+		{"factors-typical.txt", "text", recordtest.Typical(), analyze.FactorOptions{}},
+	} {
+		res := result(t, c.spec)
+		f, err := res.Factors(c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got != string(want) {
-			t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", c.name, firstDifference(got, string(want)))
+		var b bytes.Buffer
+		if err := WriteFactors(&b, c.format, res, []*analyze.Factors{f}, Options{}); err != nil {
+			t.Fatal(err)
 		}
+		golden(t, c.name, b.String())
 	}
 }
 

@@ -185,3 +185,11 @@ func Joint(values [][]float64, factors [][]int, group []int, boots int, seed uin
 	}
 	return d.Terms[0].Share, true
 }
+
+// Aliased says whether a plan varies two factors so that their main effects
+// cannot be told apart, at least in part: together they have fewer directions
+// than each alone has.
+func Aliased(a, b []int) bool {
+	x, y := basis(nil).with(indicators(a)), basis(nil).with(indicators(b))
+	return len(x.with(indicators(b))) < len(x)+len(y)
+}

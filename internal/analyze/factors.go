@@ -35,6 +35,9 @@ type Factors struct {
 	Shares []FactorShare `json:"shares"`
 	// Joint are the shares of factors that can only be told together.
 	Joint []JointShare `json:"joint,omitempty"`
+	// Pairs is what all pairs do together beyond the factors: given where some
+	// pair has no share of its own.
+	Pairs *Estimate `json:"pairs,omitempty"`
 	// Rest is between cells and of no term above: what three factors and more
 	// do together, and what has no name. Noise is within one cell.
 	Rest  *Estimate `json:"rest,omitempty"`
@@ -232,6 +235,8 @@ func (f *Factors) decompose(values [][]float64, levels [][]int) {
 			s.Separable, s.Partial = Confounded, 0
 			if t.B < 0 {
 				lost = append(lost, t.A)
+			} else {
+				f.Pairs = shareOf(d.Pairs)
 			}
 		case math.Abs(t.SS-t.FirstSS) <= 1e-6*d.Total:
 			s.Separable = Separate

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"plimsoll/internal/analyze"
@@ -18,13 +19,13 @@ var factorWords = map[string]string{
 func spoken(f *analyze.Factors, id string) string {
 	for _, x := range f.Factors {
 		if x.ID == id && x.Kind == analyze.OfWorkload {
-			return "the parameter " + clean(id)
+			return "the parameter '" + clean(id) + "'"
 		}
 	}
 	if w := factorWords[id]; w != "" {
 		return w
 	}
-	return "the factor " + clean(id)
+	return "the factor '" + clean(id) + "'"
 }
 
 // said is how many terms get a sentence each; the table has all of them.
@@ -60,7 +61,7 @@ func factorSentences(f *analyze.Factors) []string {
 		}
 	}
 	if n := confoundedPairs(f); n > 0 {
-		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table).", plural(n, "case")))
+		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table); all pairs together explain %s.", plural(n, "case"), shareWords(f.Pairs)))
 	}
 	return out
 }
@@ -80,9 +81,9 @@ func shareSentence(f *analyze.Factors, s analyze.FactorShare) string {
 	if s.With != "" {
 		who, verb = who+" and "+spoken(f, s.With)+" together, beyond each alone,", "explain"
 	}
-	text := fmt.Sprintf("%s %s %s of the variance of %s.", who, verb, shareWords(s.Share), subject(f))
-	if s.Separable == analyze.Range {
-		text += fmt.Sprintf(" Alone it would be %s %%: the plan is not balanced, and what lies between the two belongs to this as well as to other factors.", fixed(100*s.Alone, 0))
+	text := fmt.Sprintf("%s %s %s of the variance in the %s.", who, verb, shareWords(s.Share), subject(f))
+	if s.Separable == analyze.Range && math.Abs(s.Alone-s.Share.Value) >= 0.01 {
+		text += fmt.Sprintf(" Alone it would be %s %%: the plan is not balanced, and what lies between the two belongs to other factors as well.", fixed(100*s.Alone, 1))
 	}
 	return text
 }

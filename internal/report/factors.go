@@ -82,7 +82,7 @@ func factorsTitle(f *analyze.Factors) string {
 }
 
 func subject(f *analyze.Factors) string {
-	return clean(f.Workload) + ": " + clean(f.Metric.Title)
+	return clean(f.Metric.Title) + " of " + clean(f.Workload)
 }
 
 // factorGrid has a row for each share, then what is left.
@@ -111,6 +111,9 @@ func factorGrid(f *analyze.Factors) *grid {
 	}
 	for _, j := range f.Joint {
 		add(clean(strings.Join(j.Factors, " + ")), j.Share, "", "", "")
+	}
+	if f.Pairs != nil {
+		add("(all pairs together)", f.Pairs, "", "", "")
 	}
 	add("(the rest between cells)", f.Rest, "", "", "")
 	add("(noise)", f.Noise, "", "", "")

@@ -154,11 +154,12 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// unasked is a matrix in which one cell failed in most blocks and an engine
-// had no levels of its own.
+// unbalanced is a matrix that lacks one environment, which always failed, and
+// has another that failed in some blocks.
 func unbalanced() recordtest.MatrixSpec {
 	s := recordtest.Matrix()
-	s.Envs[4].FailEvery, s.Envs[4].Class = 2, record.TimeOut
+	s.Envs[4].FailEvery, s.Envs[4].Class = 1, record.TimeOut
+	s.Envs[7].FailEvery, s.Envs[7].Class = 5, record.Crash
 	return s
 }
 

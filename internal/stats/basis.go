@@ -116,6 +116,9 @@ func newModel(factors [][]int, cells int) *model {
 	for i, t := range m.terms {
 		columns[i] = m.columns(factors, t)
 		m.all = m.all.with(columns[i])
+		if t.B < 0 {
+			m.main = len(m.all)
+		}
 	}
 	for i := range m.terms {
 		t := &m.terms[i]

@@ -75,5 +75,5 @@ func (d *Decomposition) shares() []*Share {
 	for i := range d.Terms {
 		out = append(out, &d.Terms[i].Share)
 	}
-	return append(out, &d.Rest, &d.Noise)
+	return append(out, &d.Pairs, &d.Rest, &d.Noise)
 }

@@ -12,6 +12,8 @@ type Decomposition struct {
 	// Rest is what lies between cells beyond the terms: interactions of three
 	// and more, and what no factor names. Noise is what is left.
 	Rest, Noise Share
+	// Pairs is what all interactions of pairs add to all main effects.
+	Pairs Share
 	// MSE is the mean square of the noise, SSE its sum; DFE its degrees of freedom.
 	MSE, SSE float64
 	DFE      int
@@ -92,7 +94,8 @@ func centered(values [][]float64) [][]float64 {
 type model struct {
 	terms       []Term // DF and FirstDF are known
 	last, first []basis
-	all         basis // of all terms together
+	all         basis // of all terms together, those of main effects first
+	main        int   // how many of all are of main effects
 	cells       int
 }
 
@@ -140,6 +143,7 @@ func (m *model) decompose(y [][]float64, weights []float64, inflation float64) D
 	}
 	rest := between - blocks*m.all.energy(mean)
 	d.Rest.Value = share(rest, m.cells-1-len(m.all))
+	d.Pairs.Value = share(blocks*m.all[m.main:].energy(mean), len(m.all)-m.main)
 	d.Noise.Value = max(0, 1-share(between, m.cells-1))
 	return d
 }
@@ -170,7 +174,7 @@ func Joint(values [][]float64, factors [][]int, group []int, boots int, seed uin
 	}
 	// Together they are one factor whose main effect is the sum of theirs.
 	j := &model{cells: len(values[0]), terms: []Term{{A: group[0], B: -1, DF: len(own), FirstDF: len(own)}},
-		last: []basis{own}, first: []basis{own}, all: all}
+		last: []basis{own}, first: []basis{own}, all: all, main: len(all)}
 	y := centered(values)
 	weights := make([]float64, len(y))
 	for b := range weights {

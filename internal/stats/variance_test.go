@@ -111,14 +111,19 @@ func TestVarianceCovers(t *testing.T) {
 		for r := range runs {
 			values, factors, truth := matrixOf(rng, c.blocks, c.noise, c.heavy)
 			d, _ := Variance(values, factors, 400, uint64(r))
-			for name, i := range map[string]int{"large": 1, "small": 2, "interaction": 3, "noise": len(truth) - 1} {
-				s := d.shares()[i]
-				if s.OK && s.Interval.Lo <= truth[i] && truth[i] <= s.Interval.Hi {
+			hit := func(name string, s Share, truth float64) {
+				if s.OK && s.Interval.Lo <= truth && truth <= s.Interval.Hi {
 					hits[name]++
 				}
 			}
+			hit("large", d.Terms[1].Share, truth[1])
+			hit("small", d.Terms[2].Share, truth[2])
+			hit("interaction", d.Terms[3].Share, truth[3])
+			hit("all pairs", d.Pairs, truth[3]+truth[4]+truth[5])
+			hit("noise", d.Noise, truth[len(truth)-1])
 		}
-		for name, n := range hits {
+		for _, name := range []string{"large", "small", "interaction", "all pairs", "noise"} {
+			n := hits[name]
 			t.Logf("%+v %s: %.1f %%", c, name, 100*float64(n)/runs)
 			if float64(n)/runs < 0.92 {
 				t.Errorf("%+v: the interval of what is %s covers %.1f %%", c, name, 100*float64(n)/runs)

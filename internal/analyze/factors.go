@@ -121,11 +121,16 @@ type FactorOptions struct {
 	Engines []string
 }
 
-// resamples is enough for the second digit of a 95 % interval.
-const resamples = 2000
+// resamples is enough for the second digit of a 95 % interval; where there are
+// so many values that it would take more than a few seconds, it is less.
+const (
+	resamples     = 2000
+	fewResamples  = 400
+	resampledMost = 1_000_000_000 // values in all resamples
+)
 
 // maxCells bounds the matrix: the work grows with its third power.
-const maxCells = 600
+const maxCells = 1000
 
 // Factors decomposes the variance of one metric over a matrix run.
 func (r *Result) Factors(opts FactorOptions) (*Factors, error) {
@@ -138,7 +143,7 @@ func (r *Result) Factors(opts FactorOptions) (*Factors, error) {
 		return nil, fmt.Errorf("workload %s has no metric %q: it has %s", works[0].ID, opts.Metric, strings.Join(works[0].metrics(), ", "))
 	}
 	f := &Factors{Workload: works[0].group(), Metric: first.Metric, Workloads: []string{}, Environments: []string{},
-		Factors: []Factor{}, Shares: []FactorShare{}, Resamples: resamples, Seed: r.Run.Protocol.Seed}
+		Factors: []Factor{}, Shares: []FactorShare{}, Seed: r.Run.Protocol.Seed}
 	m, err := r.matrix(works, first.Metric.ID, opts.Engines)
 	if err != nil {
 		return nil, err
@@ -216,7 +221,8 @@ func (w *Workload) metrics() []string {
 
 // decompose fills in the shares.
 func (f *Factors) decompose(values [][]float64, levels [][]int) {
-	d, ok := stats.Variance(values, levels, resamples, f.Seed)
+	f.Resamples = min(resamples, max(fewResamples, resampledMost/(f.Blocks*f.Cells)))
+	d, ok := stats.Variance(values, levels, f.Resamples, f.Seed)
 	if !ok {
 		f.Missing = "all values are the same"
 		return
@@ -301,7 +307,7 @@ func (f *Factors) joint(values [][]float64, levels [][]int, lost []int) {
 				s.Among = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Factor })
 			}
 		}
-		if s, ok := stats.Joint(values, levels, group, resamples, f.Seed); ok && len(group) > 1 {
+		if s, ok := stats.Joint(values, levels, group, f.Resamples, f.Seed); ok && len(group) > 1 {
 			f.Joint = append(f.Joint, JointShare{Factors: names, Share: shareOf(s)})
 		}
 	}

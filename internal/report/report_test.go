@@ -196,6 +196,49 @@ func TestGoldenFactors(t *testing.T) {
 	}
 }
 
+// TestHostileFactors: no name of a factor, level, environment or workload
+// reaches a terminal or a page as anything but text.
+func TestHostileFactors(t *testing.T) {
+	evil := "a\x1b[2Jb\x9b31m\r\n\x00|<script>`x`\u202e" + strings.Repeat("z", 5000)
+	s := recordtest.Suite()
+	s.Envs[1].ID = evil
+	s.Envs[2].Levels = map[string]string{evil: evil}
+	s.Workloads[2].Title, s.Workloads[0].Params = evil, map[string]string{evil: evil}
+	s.Envs[3].FailEvery, s.Envs[3].Class = 1, record.Crash
+	res := result(t, s)
+	for i := range res.Workloads {
+		res.Workloads[i].Counts[3].Classes[0].Text = evil
+	}
+	for _, format := range []string{"text", "markdown"} {
+		var b bytes.Buffer
+		for _, g := range res.Groups() {
+			f, err := res.Factors(analyze.FactorOptions{Workload: g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteFactors(&b, format, res, []*analyze.Factors{f}, Options{Width: 60}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := b.String() + render(t, format, res, Options{Overhead: "native", Width: 60})
+		for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s lets %q through", format, bad)
+			}
+		}
+		if format == "markdown" && strings.Contains(text, "<script>") {
+			t.Error("markup in Markdown")
+		}
+		if format == "text" {
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > 60 {
+					t.Errorf("%q is wider than the terminal", l)
+				}
+			}
+		}
+	}
+}
+
 func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range max(len(g), len(w)) {

@@ -169,3 +169,56 @@ func TestVarianceOfNothing(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// FuzzVariance: whatever plan and values, shares are numbers from 0 to 1 inside
+// their intervals, and terms have no more directions than there are cells.
+func FuzzVariance(f *testing.F) {
+	f.Add(uint8(6), uint8(4), uint8(2), []byte{0, 1, 0, 1, 0, 0, 1, 1, 9, 8, 7, 6, 5})
+	f.Add(uint8(2), uint8(3), uint8(3), []byte{0, 0, 1, 0, 1, 0, 2, 2, 2})
+	f.Add(uint8(7), uint8(6), uint8(4), []byte("what cells there are, and what is in them"))
+	f.Fuzz(func(t *testing.T, blocks, cells, n uint8, data []byte) {
+		at := 0
+		next := func() int {
+			if at++; at > len(data) {
+				return at % 3
+			}
+			return int(data[at-1])
+		}
+		factors := make([][]int, n%5)
+		for i := range factors {
+			for range cells % 13 {
+				factors[i] = append(factors[i], next()%4)
+			}
+		}
+		values := make([][]float64, blocks%9)
+		for b := range values {
+			for range cells % 13 {
+				values[b] = append(values[b], float64(next()-100)/7)
+			}
+		}
+		d, ok := Variance(values, factors, 5, 1)
+		if !ok {
+			return
+		}
+		df := 0
+		for _, x := range d.Terms {
+			df += x.DF
+			if x.DF > x.FirstDF || !(x.Partial >= 0 && x.Partial <= 1) || !(x.First >= 0 && x.First <= 1) {
+				t.Errorf("%+v", x)
+			}
+		}
+		if df > int(cells%13)-1 {
+			t.Errorf("%d directions of %d cells", df, cells%13)
+		}
+		for _, s := range d.shares() {
+			if !(s.Value >= 0 && s.Value <= 1) || s.OK && !(s.Interval.Lo <= s.Value && s.Value <= s.Interval.Hi) {
+				t.Errorf("%+v", *s)
+			}
+		}
+		if len(factors) > 1 {
+			if s, ok := Joint(values, factors, []int{0, 1}, 5, 1); ok && !(s.Value >= 0 && s.Value <= 1) {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
+}

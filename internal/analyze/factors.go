@@ -11,105 +11,6 @@ import (
 	"plimsoll/internal/stats"
 )
 
-// Factors says what matters most: which share of the variance of a metric's
-// logarithm over a matrix of environments and workload parameters comes from
-// which factor, and from which two together. What blocks have in common is
-// taken out, so that it is the variance within blocks.
-type Factors struct {
-	// Workload is the workload's name in the catalogue; Workloads are the
-	// choices of its parameters that are part of the matrix.
-	Workload  string        `json:"workload"`
-	Workloads []string      `json:"workloads"`
-	Metric    record.Metric `json:"metric"`
-	// Environments are part of the matrix; Cells counts those with each
-	// choice of parameters; Blocks those in which every cell has a value.
-	Environments []string  `json:"environments"`
-	Cells        int       `json:"cells"`
-	Blocks       int       `json:"blocks"`
-	LeftOut      []LeftOut `json:"left_out,omitempty"`
-	// Factors are those that vary, Fixed those that do not.
-	Factors []Factor          `json:"factors"`
-	Fixed   map[string]string `json:"fixed,omitempty"`
-	// Shares has an entry for each factor and each pair of factors, those
-	// with the largest share first, then those that have none of their own.
-	Shares []FactorShare `json:"shares"`
-	// Joint are the shares of factors that can only be told together.
-	Joint []JointShare `json:"joint,omitempty"`
-	// Pairs is what all pairs do together beyond the factors: given where some
-	// pair has no share of its own.
-	Pairs *Estimate `json:"pairs,omitempty"`
-	// Rest is between cells and of no term above: what three factors and more
-	// do together, and what has no name. Noise is within one cell.
-	Rest  *Estimate `json:"rest,omitempty"`
-	Noise *Estimate `json:"noise,omitempty"`
-	// Resamples of whole blocks give the intervals, drawn from Seed.
-	Resamples int    `json:"resamples"`
-	Seed      uint64 `json:"seed"`
-	// Missing says why there are no shares, where there are none.
-	Missing string `json:"missing,omitempty"`
-}
-
-// Factor is one thing that varies over the matrix.
-type Factor struct {
-	ID string `json:"id"`
-	// Kind is "environment" or "parameter".
-	Kind   string   `json:"kind"`
-	Levels []string `json:"levels"`
-}
-
-// The kinds of factors.
-const (
-	OfEnvironment = "environment"
-	OfWorkload    = "parameter"
-)
-
-// LeftOut is a cell that is not part of the matrix.
-type LeftOut struct {
-	Env      string `json:"env"`
-	Workload string `json:"workload"`
-	Reason   string `json:"reason"`
-}
-
-// Separable says how well a share can be told from those of other factors.
-type Separable string
-
-// The three answers.
-const (
-	// Separate: the same share whatever is counted first.
-	Separate Separable = "separate"
-	// Range: the share depends on what is counted first; it is between Share
-	// and Alone.
-	Range Separable = "range"
-	// Confounded: the plan varies it only together with others.
-	Confounded Separable = "confounded"
-)
-
-// FactorShare is the share of one factor (With is empty) or of what two do
-// together beyond what each does.
-type FactorShare struct {
-	Factor string `json:"factor"`
-	With   string `json:"with,omitempty"`
-	DF     int    `json:"df"`
-	// Separable says what Share means. Confounded factors have none.
-	Separable Separable `json:"separable"`
-	// Share is ω² of what the factor adds to all others of its kind, 0 to 1;
-	// Alone that of what it explains with nothing else in the model. In a
-	// balanced plan they are the same.
-	Share *Estimate `json:"share,omitempty"`
-	Alone float64   `json:"alone"`
-	// Partial is partial ω²: of the variance that no other term explains.
-	Partial float64 `json:"partial"`
-	// Among are the factors that a confounded one can't be told from, where
-	// they can be named.
-	Among []string `json:"among,omitempty"`
-}
-
-// JointShare is of the main effects of several factors together.
-type JointShare struct {
-	Factors []string  `json:"factors"`
-	Share   *Estimate `json:"share"`
-}
-
 // FactorOptions choose the matrix.
 type FactorOptions struct {
 	// Workload is a workload's name or the id of one choice of its
@@ -277,27 +178,9 @@ func (s FactorShare) size() float64 {
 
 func shareOf(s stats.Share) *Estimate { return estimate(s.Value, s.Interval, s.OK) }
 
-// joint gives confounded factors the share that they have together. Factors
-// are of one group where one says something of the other's level that the
-// plan never varies apart.
+// joint gives confounded factors the share that they have together.
 func (f *Factors) joint(values [][]float64, levels [][]int, lost []int) {
-	for len(lost) > 0 {
-		group := []int{lost[0]}
-		lost = lost[1:]
-		for i := 0; i < len(group); i++ {
-			lost = slices.DeleteFunc(lost, func(k int) bool {
-				if stats.Aliased(levels[group[i]], levels[k]) {
-					group = append(group, k)
-					return true
-				}
-				return false
-			})
-		}
-		if len(group) == 1 { // confounded with several others at once
-			group = append(group, lost...)
-			lost = nil
-		}
-		slices.Sort(group)
+	for _, group := range confounded(levels, lost) {
 		var names []string
 		for _, k := range group {
 			names = append(names, f.Factors[k].ID)
@@ -311,6 +194,33 @@ func (f *Factors) joint(values [][]float64, levels [][]int, lost []int) {
 			f.Joint = append(f.Joint, JointShare{Factors: names, Share: shareOf(s)})
 		}
 	}
+}
+
+// confounded puts factors into groups that can be told from all others: those
+// of which one says something of the other's level are of one group. Where
+// that is not enough, since a factor is confounded with several at once, all
+// are one group.
+func confounded(levels [][]int, lost []int) [][]int {
+	var groups [][]int
+	for rest := slices.Clone(lost); len(rest) > 0; {
+		group := []int{rest[0]}
+		rest = rest[1:]
+		for i := 0; i < len(group); i++ {
+			rest = slices.DeleteFunc(rest, func(k int) bool {
+				if stats.Aliased(levels[group[i]], levels[k]) {
+					group = append(group, k)
+					return true
+				}
+				return false
+			})
+		}
+		slices.Sort(group)
+		groups = append(groups, group)
+	}
+	if slices.ContainsFunc(groups, func(g []int) bool { return !stats.Apart(levels, g) }) {
+		return [][]int{lost}
+	}
+	return groups
 }
 
 // level is what an environment has of a factor: what was asked for, else what

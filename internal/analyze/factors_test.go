@@ -206,3 +206,18 @@ func TestFactorLevels(t *testing.T) {
 		t.Error("aliased")
 	}
 }
+
+// Groups are made of factors that are aliased in pairs; a factor that only
+// several others together give away is of one group with all of them.
+func TestConfoundedGroups(t *testing.T) {
+	a, b := []int{0, 0, 1, 1, 0, 0, 1, 1}, []int{0, 1, 0, 1, 0, 1, 0, 1}
+	c := []int{0, 0, 0, 0, 1, 1, 1, 1}
+	if g := confounded([][]int{a, b, c, a, b}, []int{0, 1, 3, 4}); len(g) != 2 || !slices.Equal(g[0], []int{0, 3}) || !slices.Equal(g[1], []int{1, 4}) {
+		t.Errorf("%v", g)
+	}
+	// Of these three no two are aliased, but the sum of two gives the third.
+	x, y, z := []int{0, 0, 1}, []int{0, 1, 0}, []int{1, 0, 0}
+	if g := confounded([][]int{x, y, z}, []int{0, 1, 2}); len(g) != 1 || len(g[0]) != 3 {
+		t.Errorf("%v", g)
+	}
+}

@@ -1,5 +1,7 @@
 package stats
 
+import "slices"
+
 // Decomposition says which factors the variance of a matrix of cells comes
 // from. The model: each value is the sum of its block's mean, of the cell's
 // effect and of noise; the cell's effect is the sum of main effects, of the
@@ -188,6 +190,24 @@ func Joint(values [][]float64, factors [][]int, group []int, boots int, seed uin
 		j.intervals(&d, y, boots, seed)
 	}
 	return d.Terms[0].Share, true
+}
+
+// Apart says whether a plan tells a group of factors from all the others: none
+// of its directions is lost where the others are counted first.
+func Apart(factors [][]int, group []int) bool {
+	var own, others basis
+	for f, level := range factors {
+		if slices.Contains(group, f) {
+			own = own.with(indicators(level))
+		} else {
+			others = others.with(indicators(level))
+		}
+	}
+	n := len(own) + len(others)
+	for _, f := range group {
+		others = others.with(indicators(factors[f]))
+	}
+	return len(others) == n
 }
 
 // Aliased says whether a plan varies two factors so that their main effects

@@ -54,6 +54,11 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		}
 	}
 	res.Audit.mark(res.Workloads)
+	for _, b := range Baselines {
+		if o := res.OverheadOf(b, ""); o != nil {
+			res.Overhead = append(res.Overhead, *o)
+		}
+	}
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
 	return res, nil
@@ -84,7 +89,7 @@ func (r *Result) neverNull() {
 
 func (s *store) workload(w int, delta float64) Workload {
 	work := s.run.Workloads[w]
-	out := Workload{ID: work.ID, Title: work.Title, Params: work.Params}
+	out := Workload{ID: work.ID, Title: work.Title, Name: work.Name, Params: work.Params}
 	for e := range s.run.Environments {
 		out.Counts = append(out.Counts, s.count(w, e))
 	}
@@ -208,7 +213,7 @@ func (s *store) cell(w, e, m int, values, medians []float64) Cell {
 			c.medians = append(c.medians, v)
 		}
 	}
-	c.Blocks = len(c.medians)
+	c.byBlock, c.Blocks = medians, len(c.medians)
 	if len(medians) <= maxBlockMedians {
 		for _, v := range medians {
 			if math.IsNaN(v) {
@@ -260,7 +265,7 @@ func (s *store) whyNoValue(w, e, m int) string {
 // has most levels in common with this one.
 func (s *store) ratios(e int, medians [][]float64, delta float64) []Ratio {
 	var out []Ratio
-	for _, name := range []string{"native", "floor", "host"} {
+	for _, name := range Baselines {
 		b := s.baseline(name, e)
 		if b < 0 {
 			continue

@@ -14,7 +14,12 @@ import (
 	"plimsoll/internal/record/recordtest"
 )
 
-func analyze(t testing.TB, s recordtest.Spec) *Result {
+// opener is a synthetic run.
+type opener interface {
+	Open(tb testing.TB) *record.Reader
+}
+
+func analyze(t testing.TB, s opener) *Result {
 	t.Helper()
 	res, err := Run(s.Open(t), Options{})
 	if err != nil {

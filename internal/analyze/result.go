@@ -23,6 +23,8 @@ type Result struct {
 	Remarks      []record.Remark      `json:"remarks"`
 	// Audit says on what terms the environments ran.
 	Audit *Audit `json:"audit"`
+	// Overhead has a heat map for each baseline that ran.
+	Overhead []Overhead `json:"overhead,omitempty"`
 }
 
 // RunInfo is what a reader needs to know of the run itself.
@@ -53,8 +55,11 @@ type RunInfo struct {
 
 // Workload is all about one workload.
 type Workload struct {
-	ID     string            `json:"id"`
-	Title  string            `json:"title,omitempty"`
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	// Name is the workload's name in the catalogue, which choices of its
+	// parameters have in common.
+	Name   string            `json:"name,omitempty"`
 	Params map[string]string `json:"params,omitempty"`
 	// Show are the metrics to show first, Sort the one to sort by (empty:
 	// each table by its own metric).
@@ -138,6 +143,7 @@ type Cell struct {
 	TwoHumps bool `json:"two_humps,omitempty"`
 
 	medians []float64 // by block, those that there are
+	byBlock []float64 // by block, NaN where there is none
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,8 @@ type reportFlags struct {
 	output string
 	ascii  bool
 	audit  bool
+	// overhead is a baseline, or empty.
+	overhead string
 }
 
 func (f *reportFlags) add(c *cobra.Command) {
@@ -40,9 +43,18 @@ func reportCommand(w World) *cobra.Command {
 		Example: `  plimsoll report plimsoll-run-1
   plimsoll report plimsoll-run-1 --metric whole
   plimsoll report plimsoll-run-1 --audit
+  plimsoll report plimsoll-run-1 --overhead
+  plimsoll report plimsoll-run-1 --overhead=floor --format csv
   plimsoll report plimsoll-run-1 --format json | jq .`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			if f.audit && f.overhead != "" {
+				return fail(Usage, "--audit and --overhead are two reports: choose one")
+			}
+			dirs, err := f.takeBaseline(dirs)
+			if err != nil {
+				return err
+			}
 			out := w.Stdout
 			if f.output != "" {
 				file, err := os.Create(f.output)
@@ -65,8 +77,28 @@ func reportCommand(w World) *cobra.Command {
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
+	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
+	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c
+}
+
+// takeBaseline takes the word after a bare --overhead for its value, which a
+// flag with an optional value leaves among the arguments: unless there is a
+// directory of that name.
+func (f *reportFlags) takeBaseline(dirs []string) ([]string, error) {
+	i := slices.IndexFunc(dirs, func(d string) bool { return slices.Contains(analyze.Baselines, d) })
+	if f.overhead != report.AnyBaseline || i < 0 {
+		return dirs, nil
+	}
+	if _, err := os.Stat(dirs[i]); err == nil {
+		return dirs, nil
+	}
+	f.overhead = dirs[i]
+	if dirs = slices.Delete(slices.Clone(dirs), i, i+1); len(dirs) == 0 {
+		return nil, fail(Usage, "--overhead %s of which run? name its directory: plimsoll report DIR --overhead=%s", f.overhead, f.overhead)
+	}
+	return dirs, nil
 }
 
 // printReport reads a run and prints it.
@@ -80,7 +112,7 @@ func printReport(w World, out io.Writer, dir string, f reportFlags) error {
 		return fail(Failed, "%w", err)
 	}
 	return report.Write(out, f.format, res, report.Options{
-		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Width: width(w), Color: color(w),
+		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Overhead: f.overhead, Width: width(w), Color: color(w),
 	})
 }
 

@@ -15,7 +15,7 @@ func TestManualShowsRealTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := ""
-	for _, name := range []string{"typical.txt", "audit.txt", "density.txt"} {
+	for _, name := range []string{"typical.txt", "audit.txt", "density.txt", "overhead.txt", "factors.txt", "factors-confounded.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestManualShowsRealTables(t *testing.T) {
 	}
 	for _, b := range blocks {
 		if !strings.Contains(golden, b[1]) {
-			t.Errorf("not what is printed: copy it anew from typical.txt, audit.txt or density.txt in internal/report/testdata:\n%s", b[1])
+			t.Errorf("not what is printed: copy it anew from the files in internal/report/testdata that this test reads:\n%s", b[1])
 		}
 	}
 	codes := 0

@@ -32,24 +32,32 @@ type Options struct {
 	ASCII bool
 	// Audit writes the equivalence audit instead of the result.
 	Audit bool
+	// Overhead writes the overhead against this baseline instead of the
+	// result: native, floor, host, or AnyBaseline.
+	Overhead string
 	// NoPlot leaves the picture of the intervals out (text only).
 	NoPlot bool
 }
+
+// AnyBaseline is the Overhead against the first of native, floor and host that
+// ran.
+const AnyBaseline = "any"
 
 // PlanOrder is the Sort that keeps the study's order.
 const PlanOrder = "plan"
 
 type format struct {
-	name  string
-	write func(io.Writer, *analyze.Result, Options) error
-	audit func(io.Writer, *analyze.Result, Options) error
+	name     string
+	write    func(io.Writer, *analyze.Result, Options) error
+	audit    func(io.Writer, *analyze.Result, Options) error
+	overhead func(io.Writer, *analyze.Result, Options) error
 }
 
 var formats = []format{
-	{"text", writeText, auditText},
-	{"markdown", writeMarkdown, auditMarkdown},
-	{"csv", writeCSV, auditCSV},
-	{"json", writeJSON, auditJSON},
+	{"text", writeText, auditText, overheadText},
+	{"markdown", writeMarkdown, auditMarkdown, overheadMarkdown},
+	{"csv", writeCSV, auditCSV, overheadCSV},
+	{"json", writeJSON, auditJSON, overheadJSON},
 }
 
 // Formats lists the formats that there are.
@@ -80,6 +88,9 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		if err := checkMetric(res, opts.Sort, "sort by"); err != nil {
 			return err
 		}
+	}
+	if opts.Overhead != "" {
+		return formats[i].overhead(w, res, opts)
 	}
 	return formats[i].write(w, res, opts)
 }

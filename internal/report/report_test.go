@@ -18,7 +18,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func result(t testing.TB, s recordtest.Spec) *analyze.Result {
+// opener is a synthetic run.
+type opener interface {
+	Open(tb testing.TB) *record.Reader
+}
+
+func result(t testing.TB, s opener) *analyze.Result {
 	t.Helper()
 	res, err := analyze.Run(s.Open(t), analyze.Options{})
 	if err != nil {
@@ -94,10 +99,28 @@ func steps() recordtest.Spec {
 	return s
 }
 
+// golden compares with a file in testdata, or rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", name, firstDifference(got, string(want)))
+	}
+}
+
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
-		spec         recordtest.Spec
+		spec         opener
 		opts         Options
 	}{
 		{"typical.txt", "text", recordtest.Typical(), Options{}},
@@ -116,23 +139,102 @@ func TestGolden(t *testing.T) {
 		{"audit.csv", "csv", recordtest.Audited(), Options{Audit: true}},
 		{"audit.json", "json", recordtest.Audited(), Options{Audit: true}},
 		{"audited.txt", "text", recordtest.Audited(), Options{NoPlot: true}},
+		{"overhead.txt", "text", recordtest.Suite(), Options{Overhead: AnyBaseline}},
+		{"overhead-60.txt", "text", recordtest.Suite(), Options{Overhead: "native", Width: 60, ASCII: true}},
+		{"overhead.md", "markdown", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead.csv", "csv", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead.json", "json", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead-typical.txt", "text", recordtest.Typical(), Options{Overhead: "floor"}},
 		{"typical.md", "markdown", recordtest.Typical(), Options{}},
 		{"typical.csv", "csv", recordtest.Typical(), Options{}},
 		{"typical.json", "json", recordtest.Typical(), Options{}},
 	} {
 		got := render(t, c.format, result(t, c.spec), c.opts)
-		path := filepath.Join("testdata", c.name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
+		golden(t, c.name, got)
+	}
+}
+
+// unbalanced is a matrix that lacks one environment, which always failed, and
+// has another that failed in some blocks.
+func unbalanced() recordtest.MatrixSpec {
+	s := recordtest.Matrix()
+	s.Envs[4].FailEvery, s.Envs[4].Class = 1, record.TimeOut
+	s.Envs[7].FailEvery, s.Envs[7].Class = 5, record.Crash
+	return s
+}
+
+func fewBlocks() recordtest.MatrixSpec {
+	s := recordtest.Matrix()
+	s.Blocks = 4
+	return s
+}
+
+func TestGoldenFactors(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		spec         opener
+		opts         analyze.FactorOptions
+	}{
+		{"factors.txt", "text", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors.md", "markdown", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors.json", "json", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors-confounded.txt", "text", recordtest.Confounded(), analyze.FactorOptions{}},
+		{"factors-unbalanced.txt", "text", unbalanced(), analyze.FactorOptions{}},
+		{"factors-few.txt", "text", fewBlocks(), analyze.FactorOptions{Engines: []string{"docker"}}},
+		{"factors-typical.txt", "text", recordtest.Typical(), analyze.FactorOptions{}},
+	} {
+		res := result(t, c.spec)
+		f, err := res.Factors(c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got != string(want) {
-			t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", c.name, firstDifference(got, string(want)))
+		var b bytes.Buffer
+		if err := WriteFactors(&b, c.format, res, []*analyze.Factors{f}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.name, b.String())
+	}
+}
+
+// TestHostileFactors: no name of a factor, level, environment or workload
+// reaches a terminal or a page as anything but text.
+func TestHostileFactors(t *testing.T) {
+	evil := "a\x1b[2Jb\x9b31m\r\n\x00|<script>`x`\u202e" + strings.Repeat("z", 5000)
+	s := recordtest.Suite()
+	s.Envs[1].ID = evil
+	s.Envs[2].Levels = map[string]string{evil: evil}
+	s.Workloads[2].Title, s.Workloads[0].Params = evil, map[string]string{evil: evil}
+	s.Envs[3].FailEvery, s.Envs[3].Class = 1, record.Crash
+	res := result(t, s)
+	for i := range res.Workloads {
+		res.Workloads[i].Counts[3].Classes[0].Text = evil
+	}
+	for _, format := range []string{"text", "markdown"} {
+		var b bytes.Buffer
+		for _, g := range res.Groups() {
+			f, err := res.Factors(analyze.FactorOptions{Workload: g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteFactors(&b, format, res, []*analyze.Factors{f}, Options{Width: 60}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := b.String() + render(t, format, res, Options{Overhead: "native", Width: 60})
+		for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s lets %q through", format, bad)
+			}
+		}
+		if format == "markdown" && strings.Contains(text, "<script>") {
+			t.Error("markup in Markdown")
+		}
+		if format == "text" {
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > 60 {
+					t.Errorf("%q is wider than the terminal", l)
+				}
+			}
 		}
 	}
 }

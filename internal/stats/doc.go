@@ -3,9 +3,9 @@
 // It is opinionated about four things. The unit is the block: what is compared
 // are pairs from the same block, on the logarithm. Intervals come from ranks
 // and their exact distributions, never from resampling a handful of block
-// medians, which covers too little. An interval that the number of values
-// cannot carry is refused, not invented. Nothing is ever removed from the
-// data.
+// medians, which covers too little (shares of variance are the one exception:
+// there such intervals are widened, and simulated). An interval that the number of values
+// cannot carry is refused, not invented. Nothing is ever removed from the data.
 //
 // Distributions come from gonum; what is not there is small and written here,
 // each tested against values computed with SciPy (testdata).

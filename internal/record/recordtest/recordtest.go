@@ -254,6 +254,11 @@ func (s Spec) trial(rng *rand.Rand, e *Env, block int, shared float64, nth int, 
 // Write writes the run to a directory of the test and gives its path.
 func (s Spec) Write(tb testing.TB) string {
 	tb.Helper()
+	return s.write(tb, Spec.Trials)
+}
+
+func (s Spec) write(tb testing.TB, trials func(Spec) iter.Seq[*record.Trial]) string {
+	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "run")
 	w, err := record.Create(dir, s.Run())
 	if err != nil {
@@ -271,7 +276,7 @@ func (s Spec) Write(tb testing.TB) string {
 			tb.Fatal(err)
 		}
 	}
-	for t := range s.Trials() {
+	for t := range trials(s) {
 		if err := w.Append(t); err != nil {
 			tb.Fatal(err)
 		}
@@ -285,7 +290,12 @@ func (s Spec) Write(tb testing.TB) string {
 // Open writes the run and opens it.
 func (s Spec) Open(tb testing.TB) *record.Reader {
 	tb.Helper()
-	r, err := record.Open(s.Write(tb))
+	return open(tb, s.Write(tb))
+}
+
+func open(tb testing.TB, dir string) *record.Reader {
+	tb.Helper()
+	r, err := record.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}

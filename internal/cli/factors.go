@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/report"
+)
+
+func factorsCommand(w World) *cobra.Command {
+	var opts analyze.FactorOptions
+	format, ascii := "text", false
+	c := &cobra.Command{
+		Use:   "factors DIR",
+		Short: "Say what matters most: which factor explains how much of the variance of a run",
+		Long: `Reads a run over a matrix of environments and workload parameters and says which
+share of the variance comes from the storage driver, the runtime, the engine and
+whatever else varied, and from each two of them together. Factors that the plan
+varied only together are said so and given one share. Baselines are no part of it.`,
+		Example: `  plimsoll factors plimsoll-run-1
+  plimsoll factors plimsoll-run-1 --workload sqlite --metric time
+  plimsoll factors plimsoll-run-1 --engine docker,podman --format json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := record.Open(args[0])
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			res, err := analyze.Run(r, analyze.Options{})
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			all, err := factorsOf(res, opts)
+			if err != nil {
+				return err
+			}
+			return report.WriteFactors(w.Stdout, format, res, all, report.Options{ASCII: ascii, Width: width(w), Color: color(w)})
+		},
+	}
+	formatFlag(c, &format, report.FactorFormats()...)
+	c.Flags().StringVar(&opts.Workload, "workload", "", "only this workload, or this choice of its parameters (default: all, one after the other)")
+	c.Flags().StringVar(&opts.Metric, "metric", "", "the metric (default: each workload's first)")
+	c.Flags().StringSliceVar(&opts.Engines, "engine", nil, "only the environments of these engines, e.g. to make the matrix whole")
+	c.Flags().BoolVar(&ascii, "ascii", false, "no characters beyond ASCII")
+	return c
+}
+
+// factorsOf decomposes one workload, or all of them.
+func factorsOf(res *analyze.Result, opts analyze.FactorOptions) ([]*analyze.Factors, error) {
+	names := []string{opts.Workload}
+	if opts.Workload == "" {
+		names = res.Groups()
+	}
+	if len(names) == 0 {
+		return nil, fail(Failed, "finding the factors of run %s: it has no workload", res.Run.ID)
+	}
+	all := []*analyze.Factors{}
+	for _, n := range names {
+		opts.Workload = n
+		f, err := res.Factors(opts)
+		if err != nil {
+			return nil, fail(Usage, "finding the factors of run %s: %w", res.Run.ID, err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}

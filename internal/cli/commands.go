@@ -11,6 +11,8 @@ func commands(w World) []*cobra.Command {
 		enginesCommand(w),
 		doctorCommand(w),
 		reportCommand(w),
+		exportCommand(w),
+		importCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

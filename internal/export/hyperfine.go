@@ -26,7 +26,7 @@ type hyperfineResult struct {
 	Min        float64           `json:"min"`
 	Max        float64           `json:"max"`
 	Times      []float64         `json:"times"`
-	ExitCodes  []*int            `json:"exit_codes"`
+	ExitCodes  []int             `json:"exit_codes"`
 	Parameters map[string]string `json:"parameters"`
 
 	clients float64 // how many trials told of the client's processes
@@ -113,11 +113,9 @@ func newHyperfine(work *record.Workload, env *record.Environment, m *record.Metr
 
 func (c *hyperfineResult) add(ns float64, t *record.Trial) {
 	c.Times = append(c.Times, ns/1e9)
-	exit := 0 // the trial has succeeded; the status is not always known
-	if t.Exit != nil {
-		exit = *t.Exit
-	}
-	c.ExitCodes = append(c.ExitCodes, &exit)
+	// The trial has succeeded, which hyperfine's readers know by a 0. The
+	// payload's own status may be another: that of the signal that stopped it.
+	c.ExitCodes = append(c.ExitCodes, 0)
 	if t.Client != nil {
 		c.clients++
 		c.User += float64(t.Client.UserNS) / 1e9

@@ -114,6 +114,9 @@ func (b *builder) finish(from *record.Imported) *record.Run {
 			blocks = n
 		}
 	}
+	for i := range b.works {
+		slices.SortStableFunc(b.works[i].Metrics, func(x, y record.Metric) int { return place(x.ID) - place(y.ID) })
+	}
 	program := map[string]string{Hyperfine: "hyperfine", Benchfmt: "a Go benchmark or what writes its format"}[from.Format]
 	run := &record.Run{
 		Status: "done", Environments: b.envs, Workloads: b.works, Host: b.host, Imported: from,
@@ -127,4 +130,13 @@ func (b *builder) finish(from *record.Imported) *record.Run {
 			Text: "of the machine only what the file names is known: nothing tells what disturbed it, nor that it was the same one for all"},
 	}
 	return run
+}
+
+// place is a metric's place in the life cycle; the others come after it.
+func place(id string) int {
+	at := slices.IndexFunc(record.LifeCycle, func(m record.Metric) bool { return m.ID == id })
+	if at < 0 {
+		return len(record.LifeCycle)
+	}
+	return at
 }

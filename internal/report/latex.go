@@ -73,7 +73,7 @@ func texGrid(out *bufio.Writer, g *grid) {
 var texReplacer = strings.NewReplacer(
 	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`,
 	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `\textless{}`, `>`, `\textgreater{}`, `|`, `\textbar{}`,
-	`"`, `\textquotedbl{}`, "×", `$\times$`, "µ", `$\mu$`, "±", `$\pm$`, "−", `$-$`, "≥", `$\geq$`, "≈", `$\approx$`,
+	`"`, `\char34{}`, "×", `$\times$`, "µ", `$\mu$`, "±", `$\pm$`, "−", `$-$`, "≥", `$\geq$`, "≈", `$\approx$`,
 	"…", `\dots{}`, "–", `--`, "—", `---`, "→", `$\rightarrow$`, "δ", `$\delta$`, "τ", `$\tau$`,
 )
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"math"
@@ -187,7 +188,7 @@ func TestTablesAgree(t *testing.T) {
 			t.Fatalf("row %d: CSV %v\nJSON %v", i, line, fromJSON)
 		}
 		rows := make([]parquet.Row, 1)
-		if n, err := reader.ReadRows(rows); n != 1 || err != nil && err != io.EOF {
+		if n, err := reader.ReadRows(rows); n != 1 || err != nil && !errors.Is(err, io.EOF) {
 			t.Fatalf("row %d: %v", i, err)
 		}
 		fromParquet := map[string]string{}

@@ -117,6 +117,7 @@ func TestGolden(t *testing.T) {
 		{"audit.json", "json", recordtest.Audited(), Options{Audit: true}},
 		{"audited.txt", "text", recordtest.Audited(), Options{NoPlot: true}},
 		{"typical.md", "markdown", recordtest.Typical(), Options{}},
+		{"typical.tex", "latex", recordtest.Typical(), Options{}},
 		{"typical.csv", "csv", recordtest.Typical(), Options{}},
 		{"typical.json", "json", recordtest.Typical(), Options{}},
 	} {

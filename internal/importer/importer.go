@@ -51,6 +51,8 @@ func Import(files []File) (*record.Run, []record.Trial, error) {
 	from := &record.Imported{}
 	for _, f := range files {
 		name := filepath.Base(f.Path)
+		digest := sha256.Sum256(f.Data)
+		f.Data = bytes.TrimPrefix(f.Data, []byte("\xef\xbb\xbf")) // as editors on Windows write it
 		this := detect(f.Data)
 		if format != "" && this != format {
 			return nil, nil, fmt.Errorf("importing %s: it is in the format %s, the file before it in %s: import them one by one", f.Path, this, format)
@@ -64,7 +66,6 @@ func Import(files []File) (*record.Run, []record.Trial, error) {
 		if err := read(f.Data, name, b); err != nil {
 			return nil, nil, fmt.Errorf("importing %s: %w", f.Path, err)
 		}
-		digest := sha256.Sum256(f.Data)
 		sum.Write(digest[:])
 		from.Files = append(from.Files, clean(name))
 		from.SHA256 = append(from.SHA256, hex.EncodeToString(digest[:]))
@@ -83,7 +84,6 @@ func Import(files []File) (*record.Run, []record.Trial, error) {
 // detect tells the formats apart by their first character: benchmark lines
 // never begin with a bracket.
 func detect(data []byte) string {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if t := bytes.TrimLeft(data, " \t\r\n"); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
 		return Hyperfine
 	}

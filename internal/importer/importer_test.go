@@ -115,6 +115,14 @@ func TestUnitsSayWhatIsBetter(t *testing.T) {
 	}
 }
 
+func TestByteOrderMark(t *testing.T) {
+	for _, data := range []string{`{"results":[{"command":"a","times":[1]}]}`, "BenchmarkX 1 2 ns/op\n"} {
+		if _, trials, err := Import([]File{{Path: "x", Data: []byte("\xef\xbb\xbf" + data)}}); err != nil || len(trials) != 1 {
+			t.Errorf("%d trials: %v", len(trials), err)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	old := File{Path: "go.txt", Data: []byte("BenchmarkX 1 2 ns/op\n")}
 	for _, c := range []struct {

@@ -50,6 +50,8 @@ fuzz: ## fuzz what reads input from outside, some seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,50000) ./internal/workload
 	$(GO) test -run '^$$' -fuzz '^FuzzVariance$$' -fuzztime $(call fuzztime,30000) ./internal/stats
 	$(GO) test -run '^$$' -fuzz '^FuzzLogParser$$' -fuzztime $(call fuzztime,50000) ./internal/engine/cri
+	$(GO) test -run '^$$' -fuzz '^FuzzHyperfine$$' -fuzztime $(call fuzztime,20000) ./internal/importer
+	$(GO) test -run '^$$' -fuzz '^FuzzBenchfmt$$' -fuzztime $(call fuzztime,50000) ./internal/importer
 
 setup-run:
 	@lab/setup run
@@ -73,8 +75,8 @@ $(LINT):
 
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/...
-	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/... ./internal/export/... ./internal/importer/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/analyze/... ./internal/report/... ./internal/export/... ./internal/importer/...
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth

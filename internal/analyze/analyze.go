@@ -38,7 +38,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
-			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run)},
+			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported},
 		Environments: run.Environments, Excluded: run.Excluded,
 	}
 	insides, err := r.Insides()
@@ -136,7 +136,7 @@ func (s *store) show(w int, out *Workload) (ids []string, sort string) {
 		// A benchmark that runs for seconds is not about its container's start,
 		// and a whole protocol (a pull, a ramp, a load) is about none's.
 		start := s.firstOf(out, "startup", "exec-ready")
-		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) && (!known || out.Table(start).measured()) {
+		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) && (!known || out.Table(start).measured()) && !slices.Contains(ids, start) {
 			ids = append(ids, start)
 		}
 	}
@@ -314,8 +314,11 @@ func pick(values ...float64) float64 {
 	return 0
 }
 
-// repeat is the command that measures the same again.
+// repeat is the command that measures the same again, "" where there is none.
 func repeat(run *record.Run) string {
+	if run.Imported != nil {
+		return "" // only the program that measured it can
+	}
 	study := run.Study.Path
 	if study == "" {
 		study = run.Study.Name

@@ -52,7 +52,7 @@ func load(r *record.Reader) (*store, error) {
 	}
 	for i, w := range s.run.Workloads {
 		s.works[w.ID] = i
-		s.metrics = append(s.metrics, append(slices.Clone(record.LifeCycle), w.Metrics...))
+		s.metrics = append(s.metrics, w.AllMetrics())
 		row := make([]*cellData, len(s.run.Environments))
 		for k := range row {
 			row[k] = &cellData{columns: make([][]float64, len(s.metrics[i]))}
@@ -112,7 +112,7 @@ func (s *store) add(t *record.Trial) error {
 	n := len(c.block)
 	c.block = append(c.block, block)
 	for m := range s.metrics[w] {
-		v, ok := value(&s.metrics[w][m], t)
+		v, ok := s.metrics[w][m].Value(t)
 		if ok && v < 0 && s.metrics[w][m].From != "" {
 			if c.negative == nil {
 				c.negative = map[string]int{}
@@ -130,16 +130,6 @@ func (s *store) add(t *record.Trial) error {
 		}
 	}
 	return nil
-}
-
-// value is a metric of a trial: derived from events, or as the workload said.
-func value(m *record.Metric, t *record.Trial) (float64, bool) {
-	if m.From != "" {
-		d, ok := m.Derive(t)
-		return float64(d), ok
-	}
-	v, ok := t.Values[m.ID]
-	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 func (s *store) disturbance(t *record.Trial) {

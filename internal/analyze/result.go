@@ -49,8 +49,11 @@ type RunInfo struct {
 	Trials int `json:"trials"`
 	Warmup int `json:"warmup"`
 	Failed int `json:"failed"`
-	// Repeat is the command that measures the same again.
+	// Repeat is the command that measures the same again; empty where another
+	// program measured.
 	Repeat string `json:"repeat"`
+	// Imported says where the numbers come from, where another program measured.
+	Imported *record.Imported `json:"imported,omitempty"`
 }
 
 // Workload is all about one workload.

@@ -12,6 +12,8 @@ func commands(w World) []*cobra.Command {
 		doctorCommand(w),
 		reportCommand(w),
 		factorsCommand(w),
+		exportCommand(w),
+		importCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

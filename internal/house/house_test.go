@@ -27,6 +27,7 @@ var storeys = [][]string{
 	{"workload"},
 	{"engine"},
 	{"host", "image", "probe", "yamlfile"},
+	{"export", "importer"},
 	{"report"},
 	{"analyze"},
 	{"stats"},
@@ -36,7 +37,7 @@ var storeys = [][]string{
 // left and right are the two wings; record is the door between them.
 var (
 	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile"}
-	right = []string{"stats", "analyze", "report", "web"}
+	right = []string{"stats", "analyze", "report", "export", "importer", "web"}
 )
 
 type pkg struct {

@@ -1,5 +1,10 @@
 package record
 
+import (
+	"math"
+	"slices"
+)
+
 // Direction says which way a metric is better.
 type Direction string
 
@@ -71,6 +76,16 @@ var LifeCycle = []Metric{
 		What: "the whole life cycle, from the request until the container is gone"},
 }
 
+// AllMetrics are those of the life cycle, then the workload's own. A workload
+// that reports a metric of the life cycle by itself, as imported ones do, has
+// it as its own only.
+func (w *Workload) AllMetrics() []Metric {
+	out := slices.DeleteFunc(slices.Clone(LifeCycle), func(m Metric) bool {
+		return slices.ContainsFunc(w.Metrics, func(own Metric) bool { return own.ID == m.ID })
+	})
+	return append(out, w.Metrics...)
+}
+
 // MetricByID finds a life-cycle metric.
 func MetricByID(id string) (Metric, bool) {
 	for _, m := range LifeCycle {
@@ -104,4 +119,15 @@ func (m Metric) Derive(t *Trial) (int64, bool) {
 		return 0, false
 	}
 	return to - from, true
+}
+
+// Value is the metric of a trial in the metric's unit: derived from events, or
+// as the workload said. The second result is false where there is none.
+func (m *Metric) Value(t *Trial) (float64, bool) {
+	if m.From != "" {
+		d, ok := m.Derive(t)
+		return float64(d), ok
+	}
+	v, ok := t.Values[m.ID]
+	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 }

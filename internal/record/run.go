@@ -26,6 +26,17 @@ type Run struct {
 	Images       []Image       `json:"images,omitempty"`
 	// Residue is what the audit at the end found of ours; empty is right.
 	Residue []string `json:"residue,omitempty"`
+	// Imported is set where another program measured: there are no events then,
+	// and of the machine only what that program wrote down is known.
+	Imported *Imported `json:"imported,omitempty"`
+}
+
+// Imported says where the numbers of a run come from that another program
+// measured.
+type Imported struct {
+	Format string   `json:"format"` // "hyperfine" or "benchfmt"
+	Files  []string `json:"files"`  // their names, without folders
+	SHA256 []string `json:"sha256"` // of each file's bytes
 }
 
 // Tool says which program wrote the run.

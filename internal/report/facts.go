@@ -67,9 +67,16 @@ func machine(h record.Host) string {
 	add("cgroup %s", h.Cgroup)
 	add("%s", h.FileSystem)
 	add("virtual: %s", h.Virtual)
-	if h.Root {
+	switch {
+	case h.Kernel == "":
+		// Nobody of ours was there: another program measured.
+		parts = append(parts, "otherwise unknown")
+		if len(parts) == 1 {
+			return "unknown"
+		}
+	case h.Root:
 		parts = append(parts, "as root")
-	} else {
+	default:
 		parts = append(parts, "not as root")
 	}
 	return strings.Join(parts, ", ")

@@ -80,7 +80,10 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 	for _, e := range res.Environments {
 		fmt.Fprintf(out, "- **%s**: %s\n", mdEscape(clean(e.ID)), mdEscape(firstOf(describe(e, nil), "nothing is known of it")))
 	}
-	fmt.Fprintf(out, "\nMachine: %s.\n\nRun: %s.\n\nRepeat: %s\n", mdEscape(machine(res.Run.Host)), mdEscape(when(res)), mdCode(clean(res.Run.Repeat)))
+	fmt.Fprintf(out, "\nMachine: %s.\n\nRun: %s.\n", mdEscape(machine(res.Run.Host)), mdEscape(when(res)))
+	if res.Run.Repeat != "" {
+		fmt.Fprintf(out, "\nRepeat: %s\n", mdCode(clean(res.Run.Repeat)))
+	}
 	return out.Flush()
 }
 

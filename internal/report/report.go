@@ -1,4 +1,4 @@
-// Package report renders a result as text, Markdown, CSV and JSON.
+// Package report renders a result as text, Markdown, CSV, JSON and LaTeX.
 //
 // It is opinionated: a report computes nothing, all numbers come from the
 // result. A number never stands without its n, its failures and its interval;
@@ -58,6 +58,7 @@ var formats = []format{
 	{"markdown", writeMarkdown, auditMarkdown, overheadMarkdown},
 	{"csv", writeCSV, auditCSV, overheadCSV},
 	{"json", writeJSON, auditJSON, overheadJSON},
+	{"latex", writeLaTeX, auditLaTeX, overheadLaTeX},
 }
 
 // Formats lists the formats that there are.

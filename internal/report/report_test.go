@@ -146,6 +146,7 @@ func TestGolden(t *testing.T) {
 		{"overhead.json", "json", recordtest.Suite(), Options{Overhead: "native"}},
 		{"overhead-typical.txt", "text", recordtest.Typical(), Options{Overhead: "floor"}},
 		{"typical.md", "markdown", recordtest.Typical(), Options{}},
+		{"typical.tex", "latex", recordtest.Typical(), Options{}},
 		{"typical.csv", "csv", recordtest.Typical(), Options{}},
 		{"typical.json", "json", recordtest.Typical(), Options{}},
 	} {

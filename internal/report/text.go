@@ -87,7 +87,9 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 	p.blank()
 	p.text("", "machine  ", machine(res.Run.Host))
 	p.text("", "run      ", when(res))
-	p.text("", "repeat   ", clean(res.Run.Repeat))
+	if res.Run.Repeat != "" {
+		p.text("", "repeat   ", clean(res.Run.Repeat))
+	}
 	return p.w.Flush()
 }
 

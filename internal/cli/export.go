@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/export"
+	"plimsoll/internal/record"
+)
+
+func exportCommand(w World) *cobra.Command {
+	format, output, opts := "csv", "", export.Options{}
+	c := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write a run for other programs",
+		Long: `Writes every value of a run as a table (csv, json, parquet), or what other
+programs read: Go's benchmark format for benchstat, hyperfine's JSON,
+OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
+		Example: `  plimsoll export plimsoll-run-1 -o values.csv
+  plimsoll export plimsoll-run-1 --format parquet -o values.parquet
+  plimsoll export plimsoll-run-1 --format benchfmt -o run.txt
+  plimsoll export plimsoll-run-1 --format hyperfine --metric startup -o run.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output == "" && export.Binary(format) && w.Width() > 0 {
+				return withHint(fail(Usage, "%s is not for a terminal", format), "write it to a file: -o FILE")
+			}
+			r, err := record.Open(args[0])
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			err = writeTo(w, output, func(out io.Writer) error { return export.Write(out, format, r, opts) })
+			if err != nil {
+				return fail(Failed, "exporting %s as %s: %w", args[0], format, err)
+			}
+			return nil
+		},
+	}
+	formatFlag(c, &format, export.Formats()...)
+	c.Flags().StringVar(&opts.Metric, "metric", "", "write this metric only (hyperfine: default the first duration that the report shows)")
+	c.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	return c
+}
+
+// writeTo writes to a file, or to standard output where none is named. A file
+// that could not be written whole is taken away again: half a table looks like
+// a table.
+func writeTo(w World, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(w.Stdout)
+	}
+	temp := path + ".new"
+	f, err := os.Create(temp)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}

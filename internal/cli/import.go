@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/importer"
+)
+
+func importCommand(w World) *cobra.Command {
+	output := ""
+	c := &cobra.Command{
+		Use:   "import FILE... -o DIR",
+		Short: "Make a run of what hyperfine or a Go benchmark measured",
+		Long: `Reads hyperfine's JSON or Go's benchmark format into a run's directory, so that
+report and export work on it. Nothing there was interleaved and the machine is
+unknown but for what the file names: the report says so.`,
+		Example: `  plimsoll import hyperfine.json -o imported
+  plimsoll import old.txt new.txt -o imported
+  plimsoll report imported`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			if output == "" {
+				return withHint(fail(Usage, "it is not said where the run is to go"), "name a new directory: -o DIR")
+			}
+			var files []importer.File
+			for _, path := range paths {
+				f, err := readImport(path)
+				if err != nil {
+					return fail(Failed, "importing %s: %w", path, err)
+				}
+				files = append(files, f)
+			}
+			run, trials, err := importer.Import(files)
+			if err != nil {
+				return fail(Failed, "%w", err)
+			}
+			if err := importer.Write(output, run, trials); err != nil {
+				return fail(Failed, "%w", err)
+			}
+			fmt.Fprintf(w.Stderr, "%d measurements of %d environments and %d workloads; look at them by: plimsoll report %s\n",
+				len(trials), len(run.Environments), len(run.Workloads), output)
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "", "the new directory of the run")
+	return c
+}
+
+// readImport reads a file, unless it is far too large for what it should be.
+func readImport(path string) (importer.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return importer.File{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return importer.File{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, importer.MaxSize+1))
+	if err != nil {
+		return importer.File{}, err
+	}
+	if len(data) > importer.MaxSize {
+		return importer.File{}, fmt.Errorf("it is larger than %d MiB: split it", importer.MaxSize>>20)
+	}
+	return importer.File{Path: path, Data: data, Modified: info.ModTime()}, nil
+}

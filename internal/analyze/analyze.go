@@ -208,7 +208,7 @@ func (s *store) cell(w, e, m int, values, medians []float64) Cell {
 			c.medians = append(c.medians, v)
 		}
 	}
-	c.Blocks = len(c.medians)
+	c.Blocks, c.aligned = len(c.medians), medians
 	if len(medians) <= maxBlockMedians {
 		for _, v := range medians {
 			if math.IsNaN(v) {

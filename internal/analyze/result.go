@@ -138,6 +138,7 @@ type Cell struct {
 	TwoHumps bool `json:"two_humps,omitempty"`
 
 	medians []float64 // by block, those that there are
+	aligned []float64 // by block, NaN where there is none
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.

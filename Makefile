@@ -49,6 +49,7 @@ fuzz: ## fuzz what reads input from outside, some seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzReadSeries$$' -fuzztime $(call fuzztime,50000) ./internal/record
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,50000) ./internal/workload
 	$(GO) test -run '^$$' -fuzz '^FuzzLogParser$$' -fuzztime $(call fuzztime,50000) ./internal/engine/cri
+	$(GO) test -run '^$$' -fuzz '^FuzzThresholds$$' -fuzztime $(call fuzztime,20000) ./internal/threshold
 
 setup-run:
 	@lab/setup run

@@ -11,6 +11,7 @@ func commands(w World) []*cobra.Command {
 		enginesCommand(w),
 		doctorCommand(w),
 		reportCommand(w),
+		compareCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

@@ -50,13 +50,13 @@ func (c *Changes) remarks() {
 		add("not-interleaved", "info", "", "the two runs share no block: each value was divided by %s of its own block, which takes out how fast the machine was then, but not what moved in one environment alone", strings.Join(by, " or "))
 	}
 	if absolute > 0 {
-		add("absolute", "warn", "let native or floor run in both", "%d cells compare absolute values of two sessions: a machine that is 5 %% faster on one day looks like a change", absolute)
+		add("absolute", "warn", "let native or floor run in both", "%s of absolute values of two sessions: a machine that is 5 %% faster on one day looks like a change", cellsOf(absolute))
 	}
 	if lost > 0 {
-		add("lost", "warn", "plimsoll engines says what is usable here, and why not", "%d cells have a value in BASE and none in NEW", lost)
+		add("lost", "warn", "plimsoll engines says what is usable here, and why not", "%s with a value in BASE and none in NEW", cellsOf(lost))
 	}
 	if few > 0 {
-		add("few", "warn", "run at least 6 blocks", "%d cells have too few blocks for an interval", few)
+		add("few", "warn", "run at least 6 blocks", "%s with too few blocks for an interval", cellsOf(few))
 	}
 	for _, f := range c.Failures {
 		if f.Worse {
@@ -84,4 +84,11 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
+}
+
+func cellsOf(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return itoa(n) + " cells"
 }

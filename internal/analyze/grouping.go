@@ -225,6 +225,6 @@ func (c *Changes) hidden() {
 		return
 	}
 	c.Remarks = append(c.Remarks, record.Remark{Code: "hidden-factor", Level: "warn",
-		Text:   fmt.Sprintf("%d places of the grouping hold several cells each, which differ in %s: no number stands for them", places, strings.Join(all, ", ")),
+		Text:   fmt.Sprintf("the grouping has several cells in %d of its places, which differ in %s: no number stands for them", places, strings.Join(all, ", ")),
 		Advice: fmt.Sprintf("add --row %s, or keep one level of it by --filter", all[0])})
 }

@@ -88,10 +88,11 @@ func changeGrid(cells []*analyze.Change, gate bool) *grid {
 		}
 	}
 	u := scaleFor(cells[0].Metric.Unit, values)
-	g := &grid{cols: []col{{title: "environment"}, {title: strings.TrimSpace("BASE, " + u.unit)}, {title: strings.TrimSpace("NEW, " + u.unit)}, {title: "NEW / BASE"}, {title: "verdict"}}}
+	g := &grid{cols: []col{{title: "environment"}, {title: strings.TrimSpace("BASE, " + u.unit)}, {title: strings.TrimSpace("NEW, " + u.unit)}, {title: "NEW / BASE"}}}
 	if gate {
 		g.cols = append(g.cols, col{title: "gate"})
 	}
+	g.cols = append(g.cols, col{title: "verdict"}) // may be long: last
 	of := func(get func(*analyze.Change) *analyze.Estimate, by float64, times string) []string {
 		var numbers, tails []string
 		for _, ch := range cells {
@@ -113,10 +114,11 @@ func changeGrid(cells []*analyze.Change, gate bool) *grid {
 	next := of(func(ch *analyze.Change) *analyze.Estimate { return ch.New }, u.by, "")
 	ratio := of(func(ch *analyze.Change) *analyze.Estimate { return ch.Ratio }, 1, "× ")
 	for i, ch := range cells {
-		r := row{cells: []string{nameOf(ch.Name()), base[i], next[i], ratio[i], verdictText(ch)}}
+		r := row{cells: []string{nameOf(ch.Name()), base[i], next[i], ratio[i]}}
 		if gate {
 			r.cells = append(r.cells, gateText(ch))
 		}
+		r.cells = append(r.cells, verdictText(ch))
 		if ch.Verdict == analyze.Worse || ch.Lost {
 			r.style = "warn"
 		}
@@ -137,7 +139,7 @@ func verdictText(ch *analyze.Change) string {
 	case ch.Ratio != nil && ch.Ratio.Lo == nil && ch.Method != "identical":
 		return "cannot tell: too few blocks"
 	case ch.Verdict == analyze.Unclear && ch.BlocksNeeded > 0:
-		return fmt.Sprintf("cannot tell (%s might)", plural(ch.BlocksNeeded, "block"))
+		return fmt.Sprintf("cannot tell (%d blocks?)", ch.BlocksNeeded)
 	case ch.Verdict == analyze.Unclear:
 		return "cannot tell"
 	}
@@ -178,7 +180,7 @@ func placeText(c *analyze.Changes, p analyze.Place) string {
 	case len(p.Cells) == 0:
 		return "·"
 	case len(p.Cells) > 1:
-		return fmt.Sprintf("%d cells: %s vary", len(p.Cells), strings.Join(p.Hidden, ", "))
+		return fmt.Sprintf("%d cells, by %s", len(p.Cells), strings.Join(p.Hidden, ", "))
 	}
 	ch := &c.Cells[p.Cells[0]]
 	if ch.Ratio == nil {
@@ -195,7 +197,7 @@ func changesLegend(c *analyze.Changes) []string {
 		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
 	}
 	out := []string{
-		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within.", percentText(c.Delta), c.Test),
+		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),
 	}
 	if c.Gate != nil {
 		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below 2.5 %% (%s, Holm over %s), where NEW has lost a value, or where trials fail more often.", c.Gate.Test, plural(c.Gate.Gated, "cell")))

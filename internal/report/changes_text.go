@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"plimsoll/internal/analyze"
 )
@@ -67,8 +68,14 @@ func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
 	return p.w.Flush()
 }
 
-// wide draws a table; where the page is narrower, the medians give way.
+// wide draws a table; where the page is narrower, the intervals of the medians
+// give way, and then the medians.
 func (p *page) wide(g *grid) {
+	for i := 1; i <= 2 && g.width() > p.width; i++ {
+		for k := range g.rows {
+			g.rows[k].cells[i], _, _ = strings.Cut(g.rows[k].cells[i], " [")
+		}
+	}
 	if g.width() > p.width {
 		n := &grid{cols: append(g.cols[:1:1], g.cols[3:]...)}
 		for _, r := range g.rows {

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -85,7 +86,21 @@ func rankSumMoments(m, n int) (mu, sigma float64) {
 // rankSums is the distribution of U, the number of pairs with x above y, where
 // both are of one distribution without ties: the largest of all values is an x
 // with probability m/(m+n), and then lies above every y (Mann & Whitney 1947).
+// Most cells of a table have the same number of blocks, so what was computed is
+// kept; nobody writes to it.
 func rankSums(m, n int) []float64 {
+	key := [2]int{m, n}
+	if p, ok := knownRankSums.Load(key); ok {
+		return p.([]float64)
+	}
+	p := countRankSums(m, n)
+	knownRankSums.Store(key, p)
+	return p
+}
+
+var knownRankSums sync.Map // of at most exactRanks² entries
+
+func countRankSums(m, n int) []float64 {
 	row := make([][]float64, n+1) // of i values of x and j of y, by j
 	for j := range row {
 		row[j] = []float64{1}

@@ -2,12 +2,9 @@ package analyze
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/stats"
 )
 
 // CompareOptions are for Between and Within.
@@ -24,9 +21,6 @@ type CompareOptions struct {
 	// Row and Col are the factors of a grouping.
 	Row, Col []string
 }
-
-// baselines in the order in which they are preferred.
-var baselines = []string{"native", "floor", "host"}
 
 // Between compares two runs.
 func Between(base, next *Result, o CompareOptions) (*Changes, error) {
@@ -155,84 +149,6 @@ func (r *Result) environment(id string) *record.Environment {
 	return nil
 }
 
-// compare makes two samples of the block medians, each divided by what the
-// baseline did in the same block where there is one.
-func (c *Changes) compare(ch *Change, works [2]*Workload, tables [2]*Table, cells [2]*Cell, against string) {
-	var by [2][]float64
-	if against != "none" && !ownScale(ch.Metric.Unit) {
-		by, ch.Against, ch.AgainstMetric = yardstick(works, tables, cells, against)
-	}
-	if ch.Against == "" && identical(cells[0].medians, cells[1].medians) {
-		ch.Ratio, ch.Method, ch.Verdict = &Estimate{Value: 1}, "identical", Same
-		return
-	}
-	var logs [2][]float64
-	for k := range cells {
-		for b, v := range cells[k].aligned {
-			if math.IsNaN(v) {
-				continue
-			}
-			if v <= 0 {
-				ch.Missing = "a value is 0 or negative: it has no ratio"
-				return
-			}
-			l := math.Log(v)
-			if ch.Against != "" {
-				if b >= len(by[k]) || !(by[k][b] > 0) {
-					continue
-				}
-				l -= math.Log(by[k][b])
-			}
-			logs[k] = append(logs[k], l)
-		}
-	}
-	ch.BaseBlocks, ch.NewBlocks = len(logs[0]), len(logs[1])
-	ch.sample = sample{x: logs[1], y: logs[0]}
-}
-
-// identical says that all values of both are one number: counts and sizes.
-func identical(a, b []float64) bool {
-	for _, x := range [][]float64{a, b} {
-		for _, v := range x {
-			if v != a[0] {
-				return false
-			}
-		}
-	}
-	return len(a) > 0 && len(b) > 0
-}
-
-// yardstick finds the baseline that both cells are divided by: the same metric
-// of it, and for a step that it has not, its start-up, which tells as much
-// about the speed of the machine in that block.
-func yardstick(works [2]*Workload, tables [2]*Table, cells [2]*Cell, only string) (by [2][]float64, name, metric string) {
-	metrics := []string{tables[0].Metric.ID}
-	if tables[0].Metric.From != "" {
-		metrics = append(metrics, "startup")
-	}
-	for _, m := range metrics {
-		for _, name := range baselines {
-			if only != "" && name != only {
-				continue
-			}
-			ok := true
-			for k := range works {
-				q := cells[k].Ratio(name)
-				t := works[k].Table(m)
-				if q == nil || q.Env == cells[k].Env || t == nil || t.Cell(q.Env) == nil || t.Cell(q.Env).Median == nil {
-					ok = false
-					break
-				}
-				by[k] = t.Cell(q.Env).aligned
-			}
-			if ok {
-				return by, name, m
-			}
-		}
-	}
-	return by, "", ""
-}
-
 // failures compares how many trials failed.
 func (c *Changes) failures() {
 	for w := range c.base.Workloads {
@@ -259,73 +175,4 @@ func (c *Changes) failed(workload string, b, n *Count) {
 	}
 	f.Worse = b.Rate != nil && n.Rate != nil && *n.Rate.Lo > *b.Rate.Hi
 	c.Failures = append(c.Failures, f)
-}
-
-// finish filters, tests and gives verdicts.
-func (c *Changes) finish(o CompareOptions) error {
-	if err := c.filter(o); err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(c.Cells, func(ch Change) bool { return ch.Base != nil && ch.New != nil }) {
-		var why []string
-		for i := range c.Cells {
-			if m := c.Cells[i].Missing; m != "" && !slices.Contains(why, m) && len(why) < 3 {
-				why = append(why, m)
-			}
-		}
-		return fmt.Errorf("comparing: the two have nothing in common (%s); give two runs of one study", strings.Join(why, "; "))
-	}
-	c.judgeCells()
-	c.Grouping = c.group(o.Row, o.Col)
-	c.remarks()
-	return nil
-}
-
-// judgeCells estimates each cell and corrects the family.
-func (c *Changes) judgeCells() {
-	family := make([]sample, len(c.Cells))
-	for i := range c.Cells {
-		family[i] = c.Cells[i].sample
-	}
-	ranks := ranked(family, alpha)
-	c.Test = testName(c.Interleaved, ranks)
-	p := make([]float64, len(c.Cells))
-	for i := range c.Cells {
-		p[i] = family[i].p(0, ranks)
-	}
-	holm := stats.Holm(p)
-	for i := range c.Cells {
-		ch := &c.Cells[i]
-		if ch.sample.blocks() == 0 {
-			if ch.Missing == "" && ch.Method == "" {
-				ch.Missing = "no block has a value of both it and " + ch.Against
-			}
-			continue
-		}
-		center, in, method, ok := ch.sample.estimate()
-		ch.Method, ch.Ratio, ch.Verdict = method, &Estimate{Value: math.Exp(center)}, Unclear
-		if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && !math.IsInf(hi, 0) {
-			ch.Ratio.Lo, ch.Ratio.Hi = &lo, &hi
-			ch.Verdict, ch.BlocksNeeded = direction(ch.Metric.Better, center, in, ch.sample.blocks(), c.Delta, holm[i])
-		}
-		if !math.IsNaN(p[i]) {
-			ch.P, ch.Holm = &p[i], &holm[i]
-		}
-	}
-}
-
-// direction gives one of the four verdicts.
-func direction(better record.Direction, center float64, i stats.Interval, n int, delta, holm float64) (Direction, int) {
-	v, needed := verdict(center, i, n, delta)
-	switch {
-	case v == Equal:
-		return Same, 0
-	case v == CannotTell:
-		return Unclear, needed
-	case !(holm < alpha):
-		return Unclear, 0
-	case (center < 0) == (better == record.HigherIsBetter):
-		return Worse, 0
-	}
-	return Better, 0
 }

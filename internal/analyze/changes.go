@@ -117,7 +117,13 @@ func (c *Change) Absolute() bool {
 }
 
 // ownScale says that a unit does not follow the machine's speed.
-func ownScale(unit string) bool { return unit == "bytes" || unit == "B" }
+func ownScale(unit string) bool {
+	switch unit {
+	case "bytes", "B", "count", "containers", "requests", "percent", "ratio":
+		return true
+	}
+	return false
+}
 
 // FailureChange is how the trials of one cell ended on both sides.
 type FailureChange struct {

@@ -26,51 +26,51 @@ type Fact struct {
 // nothing is said.
 func facts(base, next *Result) []Fact {
 	out := []Fact{}
-	put := func(where, env, key string, a, b any, bars bool) {
+	put := func(where, key string, a, b any, bars bool) {
 		if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y && (where == "protocol" || x != "" && y != "") {
-			out = append(out, Fact{Where: where, Env: env, Key: key, Base: x, New: y, Bars: bars})
+			out = append(out, Fact{Where: where, Key: key, Base: x, New: y, Bars: bars})
 		}
 	}
 	h, g := base.Run.Host, next.Run.Host
-	put("machine", "", "name", h.Name, g.Name, false)
-	put("machine", "", "architecture", h.Arch, g.Arch, true)
-	put("machine", "", "cpu", h.CPU, g.CPU, true)
-	put("machine", "", "cpus", h.CPUs, g.CPUs, true)
+	put("machine", "name", h.Name, g.Name, false)
+	put("machine", "architecture", h.Arch, g.Arch, true)
+	put("machine", "cpu", h.CPU, g.CPU, true)
+	put("machine", "cpus", h.CPUs, g.CPUs, true)
 	// A kernel keeps some memory for itself, another one more or less.
 	const close = 0.05
 	if d := float64(h.Memory - g.Memory); d > close*float64(h.Memory) || -d > close*float64(h.Memory) {
-		put("machine", "", "memory", h.Memory, g.Memory, true)
+		put("machine", "memory", h.Memory, g.Memory, true)
 	}
-	put("machine", "", "virtual", h.Virtual, g.Virtual, true)
-	put("machine", "", "kernel", h.Kernel, g.Kernel, false)
-	put("machine", "", "os", h.OS, g.OS, false)
-	put("machine", "", "cgroup", h.Cgroup, g.Cgroup, false)
-	put("machine", "", "filesystem", h.FileSystem, g.FileSystem, false)
-	put("machine", "", "root", h.Root, g.Root, false)
+	put("machine", "virtual", h.Virtual, g.Virtual, true)
+	put("machine", "kernel", h.Kernel, g.Kernel, false)
+	put("machine", "os", h.OS, g.OS, false)
+	put("machine", "cgroup", h.Cgroup, g.Cgroup, false)
+	put("machine", "filesystem", h.FileSystem, g.FileSystem, false)
+	put("machine", "root", h.Root, g.Root, false)
 	for _, k := range slices.Sorted(maps.Keys(h.More)) {
-		put("machine", "", k, h.More[k], g.More[k], false)
+		put("machine", k, h.More[k], g.More[k], false)
 	}
-	put("tool", "", "version", base.Run.Tool.Version, next.Run.Tool.Version, false)
-	put("tool", "", "commit", base.Run.Tool.Commit, next.Run.Tool.Commit, false)
-	put("tool", "", "go", base.Run.Tool.Go, next.Run.Tool.Go, false)
-	put("tool", "", "probe", base.Run.Tool.Probe, next.Run.Tool.Probe, false)
-	put("study", "", "name", base.Run.Study, next.Run.Study, false)
+	put("tool", "version", base.Run.Tool.Version, next.Run.Tool.Version, false)
+	put("tool", "commit", base.Run.Tool.Commit, next.Run.Tool.Commit, false)
+	put("tool", "go", base.Run.Tool.Go, next.Run.Tool.Go, false)
+	put("tool", "probe", base.Run.Tool.Probe, next.Run.Tool.Probe, false)
+	put("study", "name", base.Run.Study, next.Run.Study, false)
 	p, q := base.Run.Protocol, next.Run.Protocol
-	put("protocol", "", "blocks", p.Blocks, q.Blocks, false)
-	put("protocol", "", "warm-up blocks", p.Warmup, q.Warmup, false)
-	put("protocol", "", "trials a block", p.PerBlock, q.PerBlock, false)
-	put("protocol", "", "order", p.Order, q.Order, true)
-	put("protocol", "", "cache", p.Cache, q.Cache, true)
-	put("protocol", "", "pause", p.PauseNS, q.PauseNS, false)
-	put("protocol", "", "cpu limit", p.CPUs, q.CPUs, true)
-	put("protocol", "", "memory limit", p.MemoryBytes, q.MemoryBytes, true)
-	put("protocol", "", "trial limit", p.TrialLimitNS, q.TrialLimitNS, false)
-	put("protocol", "", "small sizes", p.SmallSizes, q.SmallSizes, true)
-	put("protocol", "", "samples a second", p.CollectHz, q.CollectHz, false)
+	put("protocol", "blocks", p.Blocks, q.Blocks, false)
+	put("protocol", "warm-up blocks", p.Warmup, q.Warmup, false)
+	put("protocol", "trials a block", p.PerBlock, q.PerBlock, false)
+	put("protocol", "order", p.Order, q.Order, true)
+	put("protocol", "cache", p.Cache, q.Cache, true)
+	put("protocol", "pause", p.PauseNS, q.PauseNS, false)
+	put("protocol", "cpu limit", p.CPUs, q.CPUs, true)
+	put("protocol", "memory limit", p.MemoryBytes, q.MemoryBytes, true)
+	put("protocol", "trial limit", p.TrialLimitNS, q.TrialLimitNS, false)
+	put("protocol", "small sizes", p.SmallSizes, q.SmallSizes, true)
+	put("protocol", "samples a second", p.CollectHz, q.CollectHz, false)
 	for _, a := range base.Run.Images {
 		for _, b := range next.Run.Images {
 			if a.Name == b.Name {
-				put("image", "", a.Name, a.Tree, b.Tree, false)
+				put("image", a.Name, a.Tree, b.Tree, false)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/stats"
 )
 
 // CompareOptions are for Between and Within.
@@ -173,6 +174,17 @@ func (c *Changes) failed(workload string, b, n *Count) {
 	if n.Env != b.Env {
 		f.NewEnv = n.Env
 	}
-	f.Worse = b.Rate != nil && n.Rate != nil && *n.Rate.Lo > *b.Rate.Hi
 	c.Failures = append(c.Failures, f)
+}
+
+// judgeFailures says where trials fail more often: where NEW's interval lies
+// above BASE's, both at a level that is corrected for the number of rows
+// (Bonferroni), so that a long table finds no more by chance than a short one.
+func (c *Changes) judgeFailures() {
+	level := 1 - alpha/float64(max(1, len(c.Failures)))
+	for i := range c.Failures {
+		f := &c.Failures[i]
+		f.Worse = f.BaseTrials > 0 && f.NewTrials > 0 &&
+			stats.Wilson(f.NewFailed, f.NewTrials, level).Lo > stats.Wilson(f.BaseFailed, f.BaseTrials, level).Hi
+	}
 }

@@ -136,6 +136,6 @@ type FailureChange struct {
 	NewTrials  int       `json:"new_trials"`
 	BaseRate   *Estimate `json:"base_rate,omitempty"`
 	NewRate    *Estimate `json:"new_rate,omitempty"`
-	// Worse: NEW's interval lies above BASE's.
+	// Worse: NEW's interval lies above BASE's, corrected for the number of rows.
 	Worse bool `json:"worse"`
 }

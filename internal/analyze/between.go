@@ -39,9 +39,13 @@ func Between(base, next *Result, o CompareOptions) (*Changes, error) {
 			c.table(&base.Workloads[w], &base.Workloads[w].Tables[t], o)
 		}
 	}
+	known := map[[3]string]bool{}
+	for i := range c.Cells {
+		known[[3]string{c.Cells[i].Workload, c.Cells[i].Metric.ID, c.Cells[i].Env}] = true
+	}
 	for w := range next.Workloads {
 		for t := range next.Workloads[w].Tables {
-			c.added(&next.Workloads[w], &next.Workloads[w].Tables[t])
+			c.added(&next.Workloads[w], &next.Workloads[w].Tables[t], known)
 		}
 	}
 	c.failures()
@@ -114,12 +118,10 @@ func (c *Changes) counterpart(work *Workload, t *Table, env string) (nw *Workloa
 }
 
 // added notes what only NEW has.
-func (c *Changes) added(work *Workload, t *Table) {
+func (c *Changes) added(work *Workload, t *Table, known map[[3]string]bool) {
 	for i := range t.Cells {
 		n := &t.Cells[i]
-		if n.Median == nil || slices.ContainsFunc(c.Cells, func(o Change) bool {
-			return o.Workload == work.ID && o.Metric.ID == t.Metric.ID && o.Env == n.Env
-		}) {
+		if n.Median == nil || known[[3]string{work.ID, t.Metric.ID, n.Env}] {
 			continue
 		}
 		ch := c.change(c.next, work, t, n.Env)

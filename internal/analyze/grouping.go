@@ -172,9 +172,10 @@ func (c *Changes) group(row, col []string) *Grouping {
 		cells := &g.Places[p[0]][p[1]].Cells
 		*cells = append(*cells, i)
 	}
+	factors := c.factors()
 	for r := range g.Places {
 		for k := range g.Places[r] {
-			g.Places[r][k].Hidden = c.varying(g.Places[r][k].Cells)
+			g.Places[r][k].Hidden = c.varying(g.Places[r][k].Cells, factors)
 		}
 	}
 	return g
@@ -182,9 +183,9 @@ func (c *Changes) group(row, col []string) *Grouping {
 
 // varying names the factors in which cells differ. The environment stands for
 // its factors, and is named only where no other tells the cells apart.
-func (c *Changes) varying(cells []int) []string {
+func (c *Changes) varying(cells []int, factors []string) []string {
 	var out []string
-	for _, f := range c.factors() {
+	for _, f := range factors {
 		if f == "environment" {
 			continue
 		}

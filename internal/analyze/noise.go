@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"math"
-
-	"plimsoll/internal/record"
 )
 
 // underNoise refuses thresholds that lie under the noise floor: a gate there
 // would fail or pass by chance. The floor is what a self-test found, and what
 // a run itself tells by an environment that was entered twice.
 func (c *Changes) underNoise(gated []*Change, limits []float64, tested map[string]float64) error {
+	twins := [2]map[[2]string]bool{twinsOf(c.base), twinsOf(c.next)}
 	for i, ch := range gated {
-		floor, from := c.twins(ch)
+		floor, from := c.twins(ch, twins)
 		for _, env := range []string{ch.Env, ch.NewEnv} {
 			v, ok := tested[env]
 			if !ok || env == "" {
@@ -35,17 +34,17 @@ func (c *Changes) underNoise(gated []*Change, limits []float64, tested map[strin
 // twins is the noise floor of a metric by the environments that one of the
 // runs has twice: how far apart the two came out, or the half of the interval
 // where that is more.
-func (c *Changes) twins(ch *Change) (floor float64, from string) {
-	for _, s := range []struct {
+func (c *Changes) twins(ch *Change, twins [2]map[[2]string]bool) (floor float64, from string) {
+	for k, s := range []struct {
 		name string
 		r    *Result
 	}{{"BASE", c.base}, {"NEW", c.next}} {
 		w := s.r.Workload(ch.Workload)
-		if w == nil || w.Table(ch.Metric.ID) == nil {
+		if len(twins[k]) == 0 || w == nil || w.Table(ch.Metric.ID) == nil {
 			continue
 		}
 		for _, p := range w.Table(ch.Metric.ID).Pairs {
-			if p.Lo == nil || !twin(s.r.environment(p.A), s.r.environment(p.B)) {
+			if p.Lo == nil || !twins[k][[2]string{p.A, p.B}] {
 				continue
 			}
 			if v := max(math.Abs(p.Value-1), (*p.Hi-*p.Lo)/2); v > floor {
@@ -56,6 +55,15 @@ func (c *Changes) twins(ch *Change) (floor float64, from string) {
 	return floor, from
 }
 
-func twin(a, b *record.Environment) bool {
-	return a != nil && b != nil && a.ID != b.ID && a.Engine == b.Engine && a.Baseline == b.Baseline && maps.Equal(a.Levels, b.Levels)
+// twinsOf finds the pairs of environments that are one, entered twice.
+func twinsOf(r *Result) map[[2]string]bool {
+	out := map[[2]string]bool{}
+	for _, a := range r.Environments {
+		for _, b := range r.Environments {
+			if a.ID != b.ID && a.Engine == b.Engine && a.Baseline == b.Baseline && maps.Equal(a.Levels, b.Levels) {
+				out[[2]string{a.ID, b.ID}] = true
+			}
+		}
+	}
+	return out
 }

@@ -13,6 +13,9 @@ func (c *Changes) remarks() {
 	add := func(code, level, advice, format string, a ...any) {
 		c.Remarks = append(c.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
 	}
+	if !c.Interleaved && c.base.Run.ID == c.next.Run.ID {
+		add("same-run", "warn", "give two runs, or two environments of one by --env", "BASE and NEW are one run: whatever it is compared for, nothing differs")
+	}
 	if bars := c.Barred(); len(bars) > 0 {
 		add("unlike", "warn", "measure both on one machine, by one protocol", "the two runs differ in what decides how fast things are: %s", strings.Join(bars, "; "))
 	}

@@ -71,9 +71,11 @@ func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
 // wide draws a table; where the page is narrower, the intervals of the medians
 // give way, and then the medians.
 func (p *page) wide(g *grid) {
-	for i := 1; i <= 2 && g.width() > p.width; i++ {
-		for k := range g.rows {
-			g.rows[k].cells[i], _, _ = strings.Cut(g.rows[k].cells[i], " [")
+	if g.width() > p.width {
+		for _, r := range g.rows {
+			for _, i := range []int{1, 2} {
+				r.cells[i], _, _ = strings.Cut(r.cells[i], " [")
+			}
 		}
 	}
 	if g.width() > p.width {

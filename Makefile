@@ -52,6 +52,7 @@ fuzz: ## fuzz what reads input from outside, some seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzLogParser$$' -fuzztime $(call fuzztime,50000) ./internal/engine/cri
 	$(GO) test -run '^$$' -fuzz '^FuzzHyperfine$$' -fuzztime $(call fuzztime,20000) ./internal/importer
 	$(GO) test -run '^$$' -fuzz '^FuzzBenchfmt$$' -fuzztime $(call fuzztime,50000) ./internal/importer
+	$(GO) test -run '^$$' -fuzz '^FuzzThresholds$$' -fuzztime $(call fuzztime,20000) ./internal/threshold
 
 setup-run:
 	@lab/setup run

@@ -14,6 +14,7 @@ func commands(w World) []*cobra.Command {
 		factorsCommand(w),
 		exportCommand(w),
 		importCommand(w),
+		compareCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

@@ -24,7 +24,7 @@ var storeys = [][]string{
 	{"web", "run"},
 	{"study"},
 	{"collect"},
-	{"workload"},
+	{"workload", "threshold"},
 	{"engine"},
 	{"host", "image", "probe", "yamlfile"},
 	{"export", "importer"},
@@ -36,7 +36,7 @@ var storeys = [][]string{
 
 // left and right are the two wings; record is the door between them.
 var (
-	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile"}
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold"}
 	right = []string{"stats", "analyze", "report", "export", "importer", "web"}
 )
 

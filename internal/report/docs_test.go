@@ -48,3 +48,41 @@ func TestManualShowsRealTables(t *testing.T) {
 		t.Errorf("only %d remarks found in the source", codes)
 	}
 }
+
+// TestCompareManual: what docs/compare.md shows is what the program prints,
+// and it explains every remark that there is.
+func TestCompareManual(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := ""
+	for _, name := range []string{"changes.txt", "grouped.txt"} {
+		text, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden += string(text)
+	}
+	for _, b := range regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1) {
+		if !strings.Contains(golden, b[1]) {
+			t.Errorf("not what is printed: copy it anew from changes.txt or grouped.txt in internal/report/testdata:\n%s", b[1])
+		}
+	}
+	codes := 0
+	for _, file := range []string{"../analyze/changes_remarks.go", "../analyze/grouping.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:\badd\(|Code: )"([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
+			codes++
+			if !strings.Contains(string(manual), "`"+m[1]+"`") {
+				t.Errorf("remark %s is not explained", m[1])
+			}
+		}
+	}
+	if codes < 9 {
+		t.Errorf("only %d remarks found in the source", codes)
+	}
+}

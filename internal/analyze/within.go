@@ -1,0 +1,99 @@
+package analyze
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Within compares two environments of one run, from pairs of the same block.
+func Within(r *Result, base, next string, o CompareOptions) (*Changes, error) {
+	for _, id := range []string{base, next} {
+		if r.environment(id) == nil {
+			var known []string
+			for _, e := range r.Environments {
+				known = append(known, e.ID)
+			}
+			return nil, &ChoiceError{What: "environment", Word: id, Known: known}
+		}
+	}
+	c := newChanges(r, r, o)
+	c.Interleaved = true
+	c.Base.Env, c.New.Env = base, next
+	for w := range r.Workloads {
+		work := &r.Workloads[w]
+		for t := range work.Tables {
+			c.pair(work, &work.Tables[t], base, next)
+		}
+		for i := range work.Counts {
+			for k := range work.Counts {
+				if work.Counts[i].Env == base && work.Counts[k].Env == next {
+					c.failed(work.ID, &work.Counts[i], &work.Counts[k])
+				}
+			}
+		}
+	}
+	c.Facts = terms(r, base, next)
+	return c, c.finish(o)
+}
+
+// pair compares one metric of two environments.
+func (c *Changes) pair(work *Workload, t *Table, base, next string) {
+	b, n := t.Cell(base), t.Cell(next)
+	if b.Median == nil && n.Median == nil {
+		return
+	}
+	ch := c.change(c.base, work, t, base)
+	ch.NewEnv, ch.Base, ch.New = next, b.Median, n.Median
+	ch.Levels = map[string]string{}
+	x, y := c.base.environment(base), c.base.environment(next)
+	for f, l := range x.Levels {
+		if y.Levels[f] == l {
+			ch.Levels[f] = l
+		}
+	}
+	switch {
+	case n.Median == nil:
+		ch.Missing, ch.Lost = next+": "+n.Missing, true
+	case b.Median == nil:
+		ch.Missing = base + ": " + b.Missing
+	case identical(b.medians, n.medians):
+		ch.Ratio, ch.Method, ch.Verdict = &Estimate{Value: 1}, "identical", Same
+	default:
+		d, _, _, ok := logRatios(n.byBlock, b.byBlock)
+		switch {
+		case !ok:
+			ch.Missing = "a value is 0 or negative: it has no ratio"
+		case len(d) == 0:
+			ch.Missing = "no block has a value of both"
+		}
+		ch.BaseBlocks, ch.NewBlocks = len(d), len(d)
+		ch.sample = sample{x: d, paired: true}
+	}
+	c.Cells = append(c.Cells, ch)
+}
+
+// terms says on what terms two environments of one run were compared.
+func terms(r *Result, base, next string) []Fact {
+	out := []Fact{}
+	pair, _ := r.Audit.Compare(base, next)
+	for _, d := range append(pair.Implied, pair.Beyond...) {
+		out = append(out, Fact{Where: d.Kind, Key: d.Key, Base: d.A, New: d.B})
+	}
+	return out
+}
+
+// ChoiceError is a word that the compared runs do not have.
+type ChoiceError struct {
+	What, Word string
+	Known      []string
+}
+
+// Error names the words that there are.
+func (e *ChoiceError) Error() string {
+	known := e.Known
+	more := ""
+	if len(known) > 20 {
+		known, more = known[:20], " …"
+	}
+	return fmt.Sprintf("no %s %q: there is %s%s", e.What, e.Word, strings.Join(known, ", "), more)
+}

@@ -1,0 +1,269 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+)
+
+type changesFormat struct {
+	name  string
+	write func(io.Writer, *analyze.Changes, Options) error
+}
+
+var changesFormats = []changesFormat{
+	{"text", changesText},
+	{"markdown", changesMarkdown},
+	{"json", changesJSON},
+	{"junit", changesJUnit},
+	{"github", changesGitHub},
+}
+
+// ChangesFormats lists the formats of WriteChanges.
+func ChangesFormats() []string {
+	names := make([]string, len(changesFormats))
+	for i, f := range changesFormats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// WriteChanges renders what changed in a format.
+func WriteChanges(w io.Writer, name string, c *analyze.Changes, opts Options) error {
+	i := slices.IndexFunc(changesFormats, func(f changesFormat) bool { return f.name == name })
+	if i < 0 {
+		return fmt.Errorf("no format %q for changes: choose one of %s", name, strings.Join(ChangesFormats(), ", "))
+	}
+	return changesFormats[i].write(w, c, opts)
+}
+
+func changesJSON(w io.Writer, c *analyze.Changes, _ Options) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(c)
+}
+
+// changeTable is the cells of one metric of one workload.
+type changeTable struct {
+	title string
+	grid  *grid
+}
+
+// changeTables makes a table of each metric, in the order of the cells.
+func changeTables(c *analyze.Changes) []changeTable {
+	type key struct{ work, metric string }
+	var order []key
+	cells := map[key][]*analyze.Change{}
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		k := key{ch.Workload, ch.Metric.ID}
+		if cells[k] == nil {
+			order = append(order, k)
+		}
+		cells[k] = append(cells[k], ch)
+	}
+	var out []changeTable
+	for _, k := range order {
+		m := cells[k][0].Metric
+		out = append(out, changeTable{
+			title: clean(k.work) + ": " + clean(firstOf(m.Title, m.ID)) + "; " + better(m),
+			grid:  changeGrid(cells[k], c.Gate != nil),
+		})
+	}
+	return out
+}
+
+func changeGrid(cells []*analyze.Change, gate bool) *grid {
+	var values []float64
+	for _, ch := range cells {
+		for _, e := range []*analyze.Estimate{ch.Base, ch.New} {
+			if e != nil {
+				values = append(values, e.Value)
+			}
+		}
+	}
+	u := scaleFor(cells[0].Metric.Unit, values)
+	g := &grid{cols: []col{{title: "environment"}, {title: strings.TrimSpace("BASE, " + u.unit)}, {title: strings.TrimSpace("NEW, " + u.unit)}, {title: "NEW / BASE"}}}
+	if gate {
+		g.cols = append(g.cols, col{title: "gate"})
+	}
+	g.cols = append(g.cols, col{title: "verdict"}) // may be long: last
+	of := func(get func(*analyze.Change) *analyze.Estimate, by float64, times string) []string {
+		var numbers, tails []string
+		for _, ch := range cells {
+			e := get(ch)
+			if e == nil {
+				numbers, tails = append(numbers, ""), append(tails, "")
+				continue
+			}
+			n := numberOf(*e, by, 3)
+			numbers, tails = append(numbers, n.value), append(tails, strings.TrimSpace(times+n.interval))
+		}
+		out := align(numbers)
+		for i := range out {
+			out[i] = strings.TrimRight(out[i]+" "+tails[i], " ")
+		}
+		return out
+	}
+	base := of(func(ch *analyze.Change) *analyze.Estimate { return ch.Base }, u.by, "")
+	next := of(func(ch *analyze.Change) *analyze.Estimate { return ch.New }, u.by, "")
+	ratio := of(func(ch *analyze.Change) *analyze.Estimate { return ch.Ratio }, 1, "× ")
+	for i, ch := range cells {
+		r := row{cells: []string{nameOf(ch.Name()), base[i], next[i], ratio[i]}}
+		if gate {
+			r.cells = append(r.cells, gateText(ch))
+		}
+		r.cells = append(r.cells, verdictText(ch))
+		if ch.Verdict == analyze.Worse || ch.Lost {
+			r.style = "warn"
+		}
+		g.rows = append(g.rows, r)
+	}
+	return g
+}
+
+// verdictText says in words what a cell came to.
+func verdictText(ch *analyze.Change) string {
+	switch {
+	case ch.Lost:
+		return "lost: " + clean(ch.Missing)
+	case ch.Base == nil:
+		return "new: " + clean(ch.Missing)
+	case ch.Missing != "":
+		return "n/a: " + clean(ch.Missing)
+	case ch.Ratio != nil && ch.Ratio.Lo == nil && ch.Method != "identical":
+		return "cannot tell: too few blocks"
+	case ch.Verdict == analyze.Unclear && ch.BlocksNeeded > 0:
+		return fmt.Sprintf("cannot tell (%d blocks?)", ch.BlocksNeeded)
+	case ch.Verdict == analyze.Unclear:
+		return "cannot tell"
+	}
+	s := string(ch.Verdict)
+	if ch.Method == "t" || ch.Method == "welch" {
+		s += ", preliminary"
+	}
+	return s
+}
+
+func gateText(ch *analyze.Change) string {
+	if ch.Gate == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", ch.Gate.State, percentText(ch.Gate.Threshold))
+}
+
+func percentText(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
+
+// groupGrid is the table of rows and columns.
+func groupGrid(c *analyze.Changes) *grid {
+	g := &grid{cols: []col{{title: strings.Join(c.Grouping.Row, ", ")}}}
+	for _, k := range c.Grouping.Cols {
+		g.cols = append(g.cols, col{title: firstOf(clean(strings.Join(k, ", ")), "NEW / BASE")})
+	}
+	for i, places := range c.Grouping.Places {
+		r := row{cells: []string{firstOf(clean(strings.Join(c.Grouping.Rows[i], ", ")), "all")}}
+		for _, p := range places {
+			r.cells = append(r.cells, placeText(c, p))
+		}
+		g.rows = append(g.rows, r)
+	}
+	return g
+}
+
+func placeText(c *analyze.Changes, p analyze.Place) string {
+	switch {
+	case len(p.Cells) == 0:
+		return "·"
+	case len(p.Cells) > 1:
+		return fmt.Sprintf("%d cells, by %s", len(p.Cells), strings.Join(p.Hidden, ", "))
+	}
+	ch := &c.Cells[p.Cells[0]]
+	if ch.Ratio == nil {
+		return "n/a"
+	}
+	n := numberOf(*ch.Ratio, 1, 3)
+	return strings.TrimSpace(n.value+" × "+n.interval) + " " + verdictText(ch)
+}
+
+// changesLegend explains the table.
+func changesLegend(c *analyze.Changes) []string {
+	how := "NEW / BASE is from pairs of the same block."
+	if !c.Interleaved {
+		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
+	}
+	out := []string{
+		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),
+	}
+	if c.Gate != nil {
+		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below 2.5 %% (%s, Holm over %s), where NEW has lost a value, or where trials fail more often.", c.Gate.Test, plural(c.Gate.Gated, "cell")))
+	}
+	return out
+}
+
+// sideText names one of the two.
+func sideText(s analyze.Side) string {
+	t := "run " + clean(s.Run) + " of " + clean(s.Study)
+	if s.Env != "" {
+		t = clean(s.Env) + " in " + t
+	}
+	if !s.Started.IsZero() {
+		t += ", " + s.Started.UTC().Format("2006-01-02 15:04")
+	}
+	return t + ", plimsoll " + clean(s.Tool) + ", " + clean(s.Machine)
+}
+
+// factLines say what differs, the same difference of several environments once.
+func factLines(c *analyze.Changes) []string {
+	if len(c.Facts) == 0 {
+		return []string{"Machine, tool, protocol and configuration are the same, as far as they are known."}
+	}
+	var order []string
+	envs := map[string][]string{}
+	for _, f := range c.Facts {
+		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, clean(f.Key), firstOf(clean(f.Base), "–"), firstOf(clean(f.New), "–"))
+		if _, ok := envs[s]; !ok {
+			order = append(order, s)
+			envs[s] = nil
+		}
+		if f.Env != "" {
+			envs[s] = append(envs[s], nameOf(f.Env))
+		}
+	}
+	for i, s := range order {
+		if len(envs[s]) > 0 {
+			order[i] = s + " (" + strings.Join(envs[s], ", ") + ")"
+		}
+	}
+	return order
+}
+
+func failureLines(c *analyze.Changes) []string {
+	var out []string
+	for _, f := range c.Failures {
+		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", nameOf(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
+		if f.Worse {
+			s += ": more often"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// gateLine is the gate's answer in a sentence.
+func gateLine(g *analyze.Gate) string {
+	s := fmt.Sprintf("gate: %s (%s", g.State, plural(g.Gated, "cell"))
+	if g.Failed > 0 {
+		s += fmt.Sprintf(", %d failed", g.Failed)
+	}
+	if g.Inconclusive > 0 {
+		s += fmt.Sprintf(", %d inconclusive", g.Inconclusive)
+	}
+	return s + ")"
+}
+
+func remarkText(m record.Remark) string { return m.Code + ". " + sentence(clean(m.Text)) }

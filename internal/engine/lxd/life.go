@@ -171,9 +171,9 @@ func (l *life) down(ctx context.Context) error {
 		l.readInit(ctx, at)
 	}
 	if len(l.volumes) == 0 {
-		return l.step(ctx, "removing the container", "", record.Removed, http.MethodDelete, at, nil)
+		return l.delete(ctx, at, record.Removed)
 	}
-	if err := l.step(ctx, "removing the container", "", "", http.MethodDelete, at, nil); err != nil {
+	if err := l.delete(ctx, at, ""); err != nil {
 		return err
 	}
 	l.res.Steps = append(l.res.Steps, record.Step{Name: "container-removed", At: stamp.Now()})
@@ -182,6 +182,18 @@ func (l *life) down(ctx context.Context) error {
 	}
 	l.res.Events[record.Removed] = stamp.Now()
 	return nil
+}
+
+// delete removes the container. A stop that found it at its end may still be
+// under way for the daemon: then its end is waited for.
+func (l *life) delete(ctx context.Context, at string, end record.Event) error {
+	const phase = "removing the container"
+	err := l.step(ctx, phase, "", end, http.MethodDelete, at, nil)
+	if err == nil || !strings.Contains(err.Error(), "is busy running") {
+		return err
+	}
+	l.d.awaitOperations(ctx, l.task.Name)
+	return l.step(ctx, phase, "", end, http.MethodDelete, at, nil)
 }
 
 var errNotReady = errors.New("the payload ended before it had said anything")

@@ -184,16 +184,25 @@ func (l *life) down(ctx context.Context) error {
 	return nil
 }
 
+// busyPoll is how often a container is tried to be removed that the daemon is
+// still busy with: it has no event for its own lock.
+const busyPoll = 20 * time.Millisecond
+
 // delete removes the container. A stop that found it at its end may still be
-// under way for the daemon: then its end is waited for.
+// under way inside the daemon, though no operation says so: then its end is
+// waited for.
 func (l *life) delete(ctx context.Context, at string, end record.Event) error {
-	const phase = "removing the container"
-	err := l.step(ctx, phase, "", end, http.MethodDelete, at, nil)
-	if err == nil || !strings.Contains(err.Error(), "is busy running") {
-		return err
+	for {
+		err := l.step(ctx, "removing the container", "", end, http.MethodDelete, at, nil)
+		if err == nil || !strings.Contains(err.Error(), "is busy running") {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyPoll):
+		}
 	}
-	l.d.awaitOperations(ctx, l.task.Name)
-	return l.step(ctx, phase, "", end, http.MethodDelete, at, nil)
 }
 
 var errNotReady = errors.New("the payload ended before it had said anything")

@@ -90,6 +90,12 @@ func (r *Result) neverNull() {
 func (s *store) workload(w int, delta float64) Workload {
 	work := s.run.Workloads[w]
 	out := Workload{ID: work.ID, Title: work.Title, Name: work.Name, Params: work.Params}
+	// Of workloads with one title, which differ in parameters, the id tells.
+	for i, other := range s.run.Workloads {
+		if i != w && other.Title == work.Title {
+			out.Title = ""
+		}
+	}
 	for e := range s.run.Environments {
 		out.Counts = append(out.Counts, s.count(w, e))
 	}

@@ -6,8 +6,8 @@ import "math"
 type basis [][]float64
 
 // independent is the length that a column, of length 1 before, must keep when
-// all others are taken out of it, to count as a direction of its own. Columns
-// of indicators keep far more or nothing but rounding errors.
+// its mean or all others are taken out of it, to count as a direction of its
+// own. Columns of indicators keep far more or nothing but rounding errors.
 const independent = 1e-8
 
 // with adds columns, by modified Gram–Schmidt, twice for each (Giraud, Langou
@@ -24,7 +24,7 @@ func (q basis) with(columns [][]float64) basis {
 			v[i] = x - mean
 			length += v[i] * v[i]
 		}
-		if length == 0 {
+		if length <= independent*independent*dot(c, c) {
 			continue
 		}
 		scale(v, 1/math.Sqrt(length))

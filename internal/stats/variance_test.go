@@ -176,6 +176,8 @@ func FuzzVariance(f *testing.F) {
 	f.Add(uint8(6), uint8(4), uint8(2), []byte{0, 1, 0, 1, 0, 0, 1, 1, 9, 8, 7, 6, 5})
 	f.Add(uint8(2), uint8(3), uint8(3), []byte{0, 0, 1, 0, 1, 0, 2, 2, 2})
 	f.Add(uint8(7), uint8(6), uint8(4), []byte("what cells there are, and what is in them"))
+	// A factor of one level in six cells: 6 × 1/6 is not 1 in floating point.
+	f.Add(uint8(89), uint8(32), uint8(154), []byte("00100000011000000"))
 	f.Fuzz(func(t *testing.T, blocks, cells, n uint8, data []byte) {
 		at := 0
 		next := func() int {

@@ -2,9 +2,6 @@ package analyze
 
 import "math"
 
-// baselines in the order in which they are preferred.
-var baselines = []string{"native", "floor", "host"}
-
 // compare makes two samples of the block medians, each divided by what the
 // baseline did in the same block where there is one.
 func (c *Changes) compare(ch *Change, works [2]*Workload, tables [2]*Table, cells [2]*Cell, against string) {
@@ -61,7 +58,7 @@ func yardstick(works [2]*Workload, tables [2]*Table, cells [2]*Cell, only string
 		metrics = append(metrics, "startup")
 	}
 	for _, m := range metrics {
-		for _, name := range baselines {
+		for _, name := range Baselines {
 			if only != "" && name != only {
 				continue
 			}

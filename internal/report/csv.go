@@ -76,7 +76,7 @@ func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int
 	row = append(row, three(c.P95)...)
 	row = append(row, three(c.P99)...)
 	row = append(row, strconv.Itoa(c.Outliers), c.Group)
-	for _, b := range []string{"native", "floor", "host"} {
+	for _, b := range analyze.Baselines {
 		q := c.Ratio(b)
 		if q == nil || q.Missing != "" {
 			row = append(row, "", "", "", "", "")

@@ -52,7 +52,7 @@ func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline strin
 
 // commonBaseline is the first of native, floor and host that ran.
 func commonBaseline(res *analyze.Result) string {
-	for _, b := range []string{"native", "floor", "host"} {
+	for _, b := range analyze.Baselines {
 		if slices.ContainsFunc(res.Environments, func(e record.Environment) bool { return e.Baseline == b }) {
 			return b
 		}

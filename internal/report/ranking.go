@@ -289,7 +289,7 @@ func (r *ranking) legend(delta float64) []string {
 	if preliminary {
 		out = append(out, "Fewer than 6 blocks: ratios are preliminary (Student's t on the logarithms); fewer than 4: too few for an interval.")
 	}
-	for _, b := range []string{"native", "floor", "host"} {
+	for _, b := range analyze.Baselines {
 		if len(others[b]) > 1 {
 			out = append(out, fmt.Sprintf("× %s: each against the %s of the most like levels (%d ran).", b, b, len(others[b])))
 		}

@@ -78,7 +78,7 @@ func (c *cast) hold(ctx context.Context, role workload.Role) error {
 	if err != nil {
 		return err
 	}
-	held, err := holder.Hold(ctx, task)
+	held, err := holdGuarded(ctx, holder, task)
 	if err != nil {
 		return fmt.Errorf("starting the role %s: %w", role.Name, err)
 	}
@@ -228,7 +228,7 @@ func (c *cast) endSeries(t *record.Trial) {
 func (c *cast) end(ctx context.Context) *record.Failure {
 	var failure *record.Failure
 	for _, s := range slices.Backward(c.servers) {
-		res, err := s.held.End(ctx, engine.Stop{Grace: roleGrace})
+		res, err := endGuarded(ctx, s.held, engine.Stop{Grace: roleGrace})
 		if err != nil {
 			failure = failureOf(err)
 		}

@@ -71,15 +71,11 @@ func (r *runner) density(ctx context.Context, p study.Trial, o *openEnv, what wo
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapWhole))
 	a := &ramp{r: r, o: o, what: what, seq: p.Seq, holder: holder, every: max(1, what.Count/snapshots)}
-	if !o.virtual {
-		r.disturb.Begin()
-	}
-	t.At = time.Now()
-	failure := a.run(ctx)
-	a.clear(ctx)
-	if !o.virtual {
-		t.Host = r.disturb.End()
-	}
+	var failure *record.Failure
+	r.observe(o, t, func() {
+		failure = a.run(ctx)
+		a.clear(ctx)
+	})
 	if ctx.Err() != nil {
 		return nil, engine.Result{}, ctx.Err()
 	}
@@ -125,7 +121,7 @@ func (a *ramp) goUp(ctx context.Context) *record.Failure {
 		h := &rampHeld{word: newWord()}
 		begin := a.now()
 		var err error
-		if h.Held, err = a.hold(ctx, a.task(n, h.word)); err != nil {
+		if h.Held, err = holdGuarded(ctx, a.holder, a.task(n, h.word)); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -154,16 +150,6 @@ func (a *ramp) task(n int, word string) engine.Task {
 		Argv:  probe.PayloadArgs{Word: word, Stay: true, TouchBytes: a.what.TouchBytes}.Argv(probePath),
 		Limit: a.r.limit(),
 	}
-}
-
-// hold turns a panic of an adapter into an error, as a trial does.
-func (a *ramp) hold(ctx context.Context, task engine.Task) (h engine.Held, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the adapter panicked: %v", p)}
-		}
-	}()
-	return a.holder.Hold(ctx, task)
 }
 
 // check proves that it is our container, held in the way that was asked for.
@@ -306,15 +292,10 @@ func (a *ramp) goDown(ctx context.Context) *record.Failure {
 
 // end bounds the end of one container by twice the trial limit: stop and
 // removal.
-func (a *ramp) end(ctx context.Context, h *rampHeld) (res engine.Result, err error) {
+func (a *ramp) end(ctx context.Context, h *rampHeld) (engine.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*a.r.limit())
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the adapter panicked: %v", p)}
-		}
-	}()
-	return h.End(ctx, engine.Stop{Grace: stopGrace})
+	return endGuarded(ctx, h, engine.Stop{Grace: stopGrace})
 }
 
 // settleEvents puts a container's own stamps into its step on the way up and

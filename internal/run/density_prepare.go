@@ -62,7 +62,7 @@ func (r *runner) tryHold(ctx context.Context, o *openEnv, what workload.Density,
 	a := &ramp{r: r, o: o, what: what, seq: -1 - cell, holder: holder}
 	task := a.task(0, newWord())
 	task.Name = "plimsoll-" + r.rec.ID + "-hold-" + strconv.Itoa(cell)
-	h, err := a.hold(ctx, task)
+	h, err := holdGuarded(ctx, a.holder, task)
 	if err != nil {
 		var e *engine.Error
 		if errors.As(err, &e) && e.Class == record.Unsupported {

@@ -27,7 +27,7 @@ func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workl
 	limit, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	name := fmt.Sprintf("plimsoll-%s-%d", r.rec.ID, p.Seq)
-	held, err := holder.Hold(limit, engine.Task{Name: name, Limit: r.limit(),
+	held, err := holdGuarded(limit, holder, engine.Task{Name: name, Limit: r.limit(),
 		Argv: probe.PayloadArgs{Word: newWord(), Stay: true}.Argv(probePath)})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -39,7 +39,7 @@ func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workl
 	res, err := r.execIn(ctx, t, o, inst, held, name)
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), r.limit()+30*time.Second)
 	defer stop()
-	end, endErr := held.End(after, engine.Stop{Grace: roleGrace})
+	end, endErr := endGuarded(after, held, engine.Stop{Grace: roleGrace})
 	if err != nil {
 		return nil, res, err
 	}
@@ -64,14 +64,11 @@ func (r *runner) execIn(ctx context.Context, t *record.Trial, o *openEnv, inst w
 	}
 	r.between()
 	word := newWord()
-	if !o.virtual {
-		r.disturb.Begin()
-	}
-	t.At = time.Now()
-	res, err := in.Exec(ctx, engine.Task{Name: name + "-exec", Argv: inst.Argv(word), Limit: r.limit()})
-	if !o.virtual {
-		t.Host = r.disturb.End()
-	}
+	var res engine.Result
+	var err error
+	r.observe(o, t, func() {
+		res, err = execGuarded(ctx, in, engine.Task{Name: name + "-exec", Argv: inst.Argv(word), Limit: r.limit()})
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return res, ctx.Err()

@@ -59,19 +59,14 @@ func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workl
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapWhole))
 	l := &loader{r: r, o: o, what: what, seq: p.Seq, most: mostInFlight(),
 		chance: chanceOf(r.rec.Protocol.Seed, p.Seq)}
-	if !o.virtual {
-		r.disturb.Begin()
-	}
-	t.At = time.Now()
-	if what.Rate > 0 {
-		n := int(math.Ceil(what.Rate * what.For.Seconds()))
-		l.probe(ctx, what.Rate, max(1, n), nil)
-	} else {
-		l.search(ctx)
-	}
-	if !o.virtual {
-		t.Host = r.disturb.End()
-	}
+	r.observe(o, t, func() {
+		if what.Rate > 0 {
+			n := int(math.Ceil(what.Rate * what.For.Seconds()))
+			l.probe(ctx, what.Rate, max(1, n), nil)
+		} else {
+			l.search(ctx)
+		}
+	})
 	if ctx.Err() != nil {
 		return nil, engine.Result{}, ctx.Err()
 	}

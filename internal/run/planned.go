@@ -87,19 +87,14 @@ func (r *runner) play(ctx context.Context, t *record.Trial, c *cast) (res engine
 	if err != nil {
 		return fail(err)
 	}
-	if !c.o.virtual {
-		r.disturb.Begin()
-	}
-	var series *collect.Watch
-	if !last.Host {
-		series = r.watching.begin(c.o, "", word, nil)
-	}
-	t.At = time.Now()
-	res, err = runGuarded(ctx, env, task)
-	c.sampled = ended(series, res.Events[record.Request])
-	if !c.o.virtual {
-		t.Host = r.disturb.End()
-	}
+	r.observe(c.o, t, func() {
+		var series *collect.Watch
+		if !last.Host {
+			series = r.watching.begin(c.o, "", word, nil)
+		}
+		res, err = runGuarded(ctx, env, task)
+		c.sampled = ended(series, res.Events[record.Request])
+	})
 	if err != nil {
 		return fail(err)
 	}
@@ -131,13 +126,7 @@ func (c *cast) judge(t *record.Trial, res engine.Result, word string) {
 		}
 		return
 	}
-	if t.Events == nil {
-		t.Events = map[record.Event]int64{}
-	}
-	t.Events[record.First] = said.First
-	if said.Done != 0 {
-		t.Events[record.Done] = said.Done
-	}
+	stampInside(t, said.Payload)
 	t.Binary = said.Binary
 	if role.Host {
 		return // what it saw and its clock are the host's

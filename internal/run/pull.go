@@ -187,14 +187,11 @@ func (r *runner) pull(ctx context.Context, p study.Trial, o *openEnv, what workl
 	}
 	r.between()
 	before := r.pulls.registry.Traffic()
-	if !o.virtual {
-		r.disturb.Begin()
-	}
-	t.At = time.Now()
-	pulled, err := r.pullGuarded(ctx, env, engine.PullTask{Ref: pub.Ref, Digest: pub.Digest})
-	if !o.virtual {
-		t.Host = r.disturb.End()
-	}
+	var pulled engine.Pulled
+	var err error
+	r.observe(o, t, func() {
+		pulled, err = r.pullGuarded(ctx, env, engine.PullTask{Ref: pub.Ref, Digest: pub.Digest})
+	})
 	if err != nil && ctx.Err() != nil {
 		return nil, engine.Result{}, ctx.Err()
 	}
@@ -241,18 +238,15 @@ func dropBoth(ctx context.Context, env engine.Puller, pub *image.Published) erro
 	return errors.Join(env.Drop(ctx, pub.Ref), env.Drop(ctx, pub.Sibling))
 }
 
-func (r *runner) pullGuarded(ctx context.Context, env engine.Puller, task engine.PullTask) (pulled engine.Pulled, err error) {
+// pullGuarded bounds a pull by the trial limit.
+func (r *runner) pullGuarded(ctx context.Context, env engine.Puller, task engine.PullTask) (engine.Pulled, error) {
 	limit, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the adapter panicked: %v", p)}
-		}
-		if err != nil && ctx.Err() == nil && errors.Is(limit.Err(), context.DeadlineExceeded) {
-			err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("the pull took more than %s", r.limit()), Err: err}
-		}
-	}()
-	return env.Pull(limit, task)
+	pulled, err := safely(func() (engine.Pulled, error) { return env.Pull(limit, task) })
+	if err != nil && ctx.Err() == nil && errors.Is(limit.Err(), context.DeadlineExceeded) {
+		err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("the pull took more than %s", r.limit()), Err: err}
+	}
+	return pulled, err
 }
 
 // fillPull turns the course of a pull into values, and proves that it was the

@@ -72,6 +72,7 @@ type runner struct {
 	rec       *record.Run
 	kit       *engine.Kit
 	engines   map[string]engine.Engine
+	known     lookup
 	session   *session
 	writer    *record.Writer
 	ledger    *Ledger
@@ -93,7 +94,7 @@ type runner struct {
 // flight off; Options.Finish lets it end first. In either case the record can
 // be resumed.
 func Execute(ctx context.Context, o Options) (*Summary, error) {
-	r := &runner{Options: o, rec: o.Run, progress: o.Progress, openLimit: o.OpenLimit, engines: map[string]engine.Engine{}, tried: map[string]bool{}}
+	r := &runner{Options: o, rec: o.Run, progress: o.Progress, openLimit: o.OpenLimit, engines: map[string]engine.Engine{}, known: newLookup(), tried: map[string]bool{}}
 	if r.calmFor = o.Settle; r.calmFor == 0 {
 		r.calmFor = settleFor
 	}
@@ -403,11 +404,7 @@ func (r *runner) jobs() ([]job, error) {
 	out := make([]job, len(r.Plan.Cells))
 	for i, c := range r.Plan.Cells {
 		rw := r.Plan.Workloads[c.Workload]
-		w, err := r.find(rw.Name)
-		if err != nil {
-			return nil, err
-		}
-		inst, err := w.Instance(rw.Params)
+		inst, err := r.instance(&rw)
 		if err != nil {
 			return nil, err
 		}

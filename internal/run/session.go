@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
 )
 
 // session holds the environments of a run while they are open. An environment
@@ -176,8 +175,7 @@ func (r *runner) images() (map[string][]string, error) {
 // that the study names, else the workload's own; empty stands for the
 // engine's default, or for none (the host's own files).
 func (r *runner) imageOf(env *record.Environment, name string) string {
-	e := r.engines[env.Engine]
-	if e == nil || len(e.Info().Levels[engine.Image]) == 0 {
+	if !r.takesImages(env.Engine) {
 		return ""
 	}
 	if l := env.Levels[engine.Image]; l != "" && l != engine.DefaultLevel {
@@ -188,16 +186,6 @@ func (r *runner) imageOf(env *record.Environment, name string) string {
 		return ""
 	}
 	return w.Image
-}
-
-// find gives the workload of this name: the study's own, or the catalogue's.
-func (r *runner) find(name string) (workload.Workload, error) {
-	for _, w := range r.Workloads {
-		if w.Name == name {
-			return w, nil
-		}
-	}
-	return workload.Find(name)
 }
 
 // open makes one environment ready.

@@ -48,19 +48,17 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 		return nil, engine.Result{}, err
 	}
 	r.between()
-	if !o.virtual {
-		r.disturb.Begin()
-	}
-	var series *collect.Watch
-	if r.watchesStarts() {
-		series = r.watching.begin(o, "", word, nil)
-	}
-	t.At = time.Now()
-	res, err := runGuarded(ctx, o.env, task)
-	sampled := ended(series, res.Events[record.Request])
-	if !o.virtual {
-		t.Host = r.disturb.End()
-	}
+	var res engine.Result
+	var err error
+	var sampled *collect.Series
+	r.observe(o, t, func() {
+		var series *collect.Watch
+		if r.watchesStarts() {
+			series = r.watching.begin(o, "", word, nil)
+		}
+		res, err = runGuarded(ctx, o.env, task)
+		sampled = ended(series, res.Events[record.Request])
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, res, ctx.Err() // broken off by the user: no result
@@ -70,17 +68,6 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 	r.fill(t, o, inst, word, res)
 	r.watching.keep(t, sampled, true)
 	return t, res, nil
-}
-
-// runGuarded turns a panic of an adapter into a failed trial: one engine's
-// fault must not take the others' results along.
-func runGuarded(ctx context.Context, env engine.Environment, task engine.Task) (res engine.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the adapter panicked: %v", p)}
-		}
-	}()
-	return env.Run(ctx, task)
 }
 
 // settle brings the machine into the state in which a trial may start.
@@ -151,13 +138,7 @@ func (r *runner) fill(t *record.Trial, o *openEnv, inst workload.Instance, word 
 		}
 		return
 	}
-	if t.Events == nil {
-		t.Events = map[record.Event]int64{}
-	}
-	t.Events[record.First] = said.First
-	if said.Done != 0 {
-		t.Events[record.Done] = said.Done
-	}
+	stampInside(t, said)
 	if t.Failure == nil && res.Exit != nil && *res.Exit != wanted(inst) {
 		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %d", *res.Exit, wanted(inst))}
 	}

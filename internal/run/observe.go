@@ -1,0 +1,32 @@
+package run
+
+import (
+	"time"
+
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+)
+
+// observe carries out what a trial measures, and notes when it began and what
+// disturbed the host meanwhile.
+func (r *runner) observe(o *openEnv, t *record.Trial, measured func()) {
+	if !o.virtual {
+		r.disturb.Begin()
+	}
+	t.At = time.Now()
+	measured()
+	if !o.virtual {
+		t.Host = r.disturb.End()
+	}
+}
+
+// stampInside puts the payload's own stamps beside those from outside.
+func stampInside(t *record.Trial, said probe.Payload) {
+	if t.Events == nil {
+		t.Events = map[record.Event]int64{}
+	}
+	t.Events[record.First] = said.First
+	if said.Done != 0 {
+		t.Events[record.Done] = said.Done
+	}
+}

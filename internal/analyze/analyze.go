@@ -38,7 +38,8 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
-			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported},
+			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
+			Looks: run.Looks, Gate: run.Gate},
 		Environments: run.Environments, Excluded: run.Excluded,
 	}
 	insides, err := r.Insides()

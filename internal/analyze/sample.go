@@ -21,21 +21,21 @@ func (s sample) blocks() int {
 	return min(len(s.x), len(s.y))
 }
 
-// estimate is the log ratio. The last result is false where the sample cannot
+// estimate is the log ratio with its interval of a level. The last result is false where the sample cannot
 // carry an interval.
-func (s sample) estimate() (center float64, i stats.Interval, method string, ok bool) {
+func (s sample) estimate(level float64) (center float64, i stats.Interval, method string, ok bool) {
 	switch {
 	case s.paired && s.blocks() >= minRank:
-		center, i, ok = stats.PseudoMedian(s.x, stats.Level)
+		center, i, ok = stats.PseudoMedian(s.x, level)
 		return center, i, "hodges-lehmann", ok
 	case s.paired:
-		center, i, ok = stats.TInterval(s.x, stats.Level)
+		center, i, ok = stats.TInterval(s.x, level)
 		return center, i, "t", ok && s.blocks() >= minT
 	case s.blocks() >= minRank:
-		center, i, ok = stats.Shift(s.x, s.y, stats.Level)
+		center, i, ok = stats.Shift(s.x, s.y, level)
 		return center, i, "hodges-lehmann", ok
 	}
-	center, i, ok = stats.WelchInterval(s.x, s.y, stats.Level)
+	center, i, ok = stats.WelchInterval(s.x, s.y, level)
 	return center, i, "welch", ok && s.blocks() >= minT
 }
 

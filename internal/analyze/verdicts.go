@@ -52,7 +52,7 @@ func (c *Changes) judgeCells() {
 			}
 			continue
 		}
-		center, in, method, ok := ch.sample.estimate()
+		center, in, method, ok := ch.sample.estimate(stats.Level)
 		ch.Method, ch.Ratio, ch.Verdict = method, &Estimate{Value: math.Exp(center)}, Unclear
 		if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && !math.IsInf(hi, 0) {
 			ch.Ratio.Lo, ch.Ratio.Hi = &lo, &hi

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"regexp"
@@ -13,20 +12,17 @@ import (
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/selftest"
-	"plimsoll/internal/threshold"
 	"plimsoll/internal/yamlfile"
 )
 
 // compareFlags are how two runs are compared, and what a gate lets pass.
 type compareFlags struct {
-	format, output          string
-	ascii                   bool
-	envs, filters           []string
-	row, col                []string
-	against, delta          string
-	failAbove, file, noise  string
-	strict, missing, unlike bool
+	gateFlags
+	format, output string
+	ascii          bool
+	envs, filters  []string
+	row, col       []string
+	against, delta string
 }
 
 func compareCommand(w World) *cobra.Command {
@@ -58,12 +54,8 @@ by more than that, where a value is lost, or where trials fail more often. With
 				return err
 			}
 			if gate != nil {
-				for _, r := range gate.Rules {
-					// "*" is for all that is compared anyway.
-					if r.Metric != "" && r.Metric != "*" && !r.Ignore {
-						o.Metrics = append(o.Metrics, r.Metric)
-					}
-				}
+				gate.Absolute = f.against == "none"
+				o.Metrics = gate.Metrics()
 			}
 			changes, err := f.compare(dirs, o)
 			if err != nil {
@@ -71,17 +63,13 @@ by more than that, where a value is lost, or where trials fail more often. With
 			}
 			if gate != nil {
 				if err := changes.Judge(*gate); err != nil {
-					var no *analyze.RefusedError
-					if errors.As(err, &no) {
-						return withHint(fail(Usage, "%w", err), "%s", no.Advice)
-					}
-					return fail(Failed, "%w", err)
+					return refused(err)
 				}
 			}
 			if err := f.print(w, changes); err != nil {
 				return err
 			}
-			return f.status(changes)
+			return gateStatus(changes.Gate, f.strict)
 		},
 	}
 	formatFlag(c, &f.format, report.ChangesFormats()...)
@@ -94,12 +82,7 @@ by more than that, where a value is lost, or where trials fail more often. With
 	fl.StringSliceVar(&f.col, "col", nil, "factors whose levels are its columns")
 	choiceFlag(c, &f.against, "against", "what two runs are divided by before they are compared; none: absolute values", "auto", "native", "floor", "host", "none")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
-	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
-	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
-	fl.StringVar(&f.noise, "noise", "", "refuse thresholds under the noise floor in this file, from plimsoll selftest --format json")
-	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
-	fl.BoolVar(&f.missing, "allow-missing", false, "gate: let pass what BASE has and NEW has not")
-	fl.BoolVar(&f.unlike, "unlike", false, "gate in spite of another machine or another protocol")
+	f.gateFlags.add(fl)
 	return c
 }
 
@@ -136,55 +119,6 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 	return o, nil
 }
 
-// thresholds puts the gate together; nil where none is asked for.
-func (f *compareFlags) thresholds() (*analyze.Thresholds, error) {
-	limit, err := percentage("fail-above", f.failAbove)
-	if err != nil {
-		return nil, err
-	}
-	if limit == 0 && f.file == "" {
-		if f.strict || f.missing || f.unlike || f.noise != "" {
-			return nil, withHint(fail(Usage, "--strict, --allow-missing, --unlike and --noise are for a gate, and none is asked for"), "give --fail-above 5%%, or --thresholds FILE")
-		}
-		return nil, nil
-	}
-	var t analyze.Thresholds
-	if f.file != "" {
-		data, err := os.ReadFile(f.file)
-		if err != nil {
-			return nil, fail(Usage, "reading the thresholds: %w", err)
-		}
-		if t, err = threshold.Read(f.file, data); err != nil {
-			return nil, fail(Usage, "%w", err)
-		}
-	}
-	if limit > 0 {
-		t.FailAbove = limit
-	}
-	t.AllowMissing, t.Unlike, t.Absolute = f.missing, f.unlike, f.against == "none"
-	if f.noise != "" {
-		t.Noise, err = readNoise(f.noise)
-	}
-	return &t, err
-}
-
-// readNoise takes the largest noise floor of a self-test: that of the machine.
-func readNoise(path string) (map[string]float64, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fail(Usage, "reading the noise floor: %w", err)
-	}
-	var r selftest.Result
-	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
-		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
-	}
-	out := map[string]float64{}
-	for _, n := range r.Noise {
-		out[""] = max(out[""], n.Relative)
-	}
-	return out, nil
-}
-
 func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyze.Changes, error) {
 	switch {
 	case len(dirs) == 1 && len(f.envs) != 2:
@@ -194,12 +128,9 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	}
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
-		r, err := record.Open(dir)
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		if results[i], err = analyze.Run(r, analyze.Options{}); err != nil {
-			return nil, fail(Failed, "%w", err)
+		var err error
+		if results[i], err = readResult(dir); err != nil {
+			return nil, err
 		}
 	}
 	var c *analyze.Changes
@@ -209,18 +140,37 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	} else {
 		c, err = analyze.Between(results[0], results[1], o)
 	}
-	var choice *analyze.ChoiceError
-	switch {
-	case errors.As(err, &choice):
-		e := fail(Usage, "%w", err)
-		if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
-			return nil, withHint(e, "did you mean %q?", near)
-		}
-		return nil, e
-	case err != nil:
-		return nil, fail(Failed, "%w", err)
+	if err != nil {
+		return nil, chosen(err)
 	}
 	return c, nil
+}
+
+// readResult analyses the run in a directory.
+func readResult(dir string) (*analyze.Result, error) {
+	r, err := record.Open(dir)
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	res, err := analyze.Run(r, analyze.Options{})
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	return res, nil
+}
+
+// chosen gives an error of a comparison its status, and a wrong word the
+// nearest one that there is.
+func chosen(err error) error {
+	var choice *analyze.ChoiceError
+	if !errors.As(err, &choice) {
+		return fail(Failed, "%w", err)
+	}
+	e := fail(Usage, "%w", err)
+	if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
+		return withHint(e, "did you mean %q?", near)
+	}
+	return e
 }
 
 func (f *compareFlags) print(w World, c *analyze.Changes) error {
@@ -235,21 +185,6 @@ func (f *compareFlags) print(w World, c *analyze.Changes) error {
 	opts.Color, opts.Width = false, 0
 	if err := errors.Join(report.WriteChanges(file, f.format, c, opts), file.Close()); err != nil {
 		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
-}
-
-// status is what the gate makes of the exit status.
-func (f *compareFlags) status(c *analyze.Changes) error {
-	if c.Gate == nil {
-		return nil
-	}
-	const see = "the report says which, and why"
-	switch {
-	case c.Gate.State == analyze.GateFails:
-		return withHint(fail(GateFailed, "the gate failed: %d of %d", c.Gate.Failed, c.Gate.Gated), see)
-	case c.Gate.State == analyze.Inconclusive && f.strict:
-		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", c.Gate.Inconclusive, c.Gate.Gated), "run more blocks; %s", see)
 	}
 	return nil
 }

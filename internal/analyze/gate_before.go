@@ -1,0 +1,54 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/record"
+)
+
+// CanGate says, before anything is measured, whether a run can be gated by
+// base: next needs what is known by then, the host, the protocol, the
+// environments and the workloads. The error, a RefusedError, says why not.
+func CanGate(base *Result, next *record.Run, t Thresholds) error {
+	if base.Run.Blocks == 0 {
+		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) has no counted trial that succeeded", base.Run.ID), "look at it with plimsoll report"}
+	}
+	to := &Result{Environments: next.Environments, Audit: &Audit{},
+		Run: RunInfo{Study: next.Study.Name, Tool: next.Tool, Protocol: next.Protocol, Host: next.Host, Gate: next.Gate}}
+	c := newChanges(base, to, CompareOptions{})
+	c.Facts = facts(base, to)
+	common, yardstick := false, false
+	for w := range base.Workloads {
+		work := &base.Workloads[w]
+		there := slices.ContainsFunc(next.Workloads, func(x record.Workload) bool { return x.ID == work.ID })
+		for t := range work.Tables {
+			for i := range work.Tables[t].Cells {
+				cell := &work.Tables[t].Cells[i]
+				if cell.Median == nil {
+					continue
+				}
+				ch := c.change(base, work, &work.Tables[t], cell.Env)
+				ch.Base, ch.BaseBlocks = cell.Median, cell.Blocks
+				// As if it were divided by a baseline: whether it can be is judged below.
+				ch.Against = "native"
+				c.Cells = append(c.Cells, ch)
+				if e := to.environment(cell.Env); there && e != nil {
+					common = true
+					yardstick = yardstick || e.Baseline != "" || ownScale(ch.Metric.Unit)
+				}
+			}
+		}
+	}
+	if err := c.filter(CompareOptions{Metrics: t.Metrics()}); err != nil {
+		return err
+	}
+	switch {
+	case !common:
+		return &RefusedError{"the gate is refused: BASE and this study have no environment and workload in common", "plimsoll plan lists what would run; give the study that BASE was measured with"}
+	case !yardstick && !t.Absolute:
+		return &RefusedError{"the gate is refused: no baseline ran in BASE that will run now, so that nothing takes out how fast the machine is today", "measure BASE with native or floor; the simulated engines have none: --gate-env compares two of one run"}
+	}
+	_, _, err := c.gated(t)
+	return err
+}

@@ -231,6 +231,9 @@ func runError(err error, dir string) error {
 	if errors.As(err, &refused) {
 		return withHint(fail(Usage, "%w", err), "%s", refused.Advice)
 	}
+	if _, none := os.Stat(dir); none != nil {
+		return fail(Failed, "%w", err) // it did not come to a first trial
+	}
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume goes on", shortPath(dir))
 }
 

@@ -8,12 +8,14 @@
 package analyze
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/stats"
@@ -330,7 +332,15 @@ func repeat(run *record.Run) string {
 	if study == "" {
 		study = run.Study.Name
 	}
-	return "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(run.Protocol.Seed, 10)
+	p := run.Protocol
+	s := "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(p.Seed, 10)
+	if p.Until > 0 {
+		s += fmt.Sprintf(" --until %.6g%% --max-blocks %d", 100*p.Until, p.Blocks)
+	}
+	if p.TimeBudgetNS > 0 {
+		s += fmt.Sprintf(" --time-budget %s", time.Duration(p.TimeBudgetNS))
+	}
+	return s
 }
 
 // shellWord quotes s for a shell where it needs that.

@@ -131,6 +131,9 @@ func TestLooksAreSaid(t *testing.T) {
 	if has(res, "incomplete", "", "") || has(res, "incomplete", "crun", "") {
 		t.Error("it is said to be incomplete")
 	}
+	if !strings.HasSuffix(res.Run.Repeat, " --until 5% --max-blocks 80") {
+		t.Error(res.Run.Repeat)
+	}
 	var said []string
 	for _, m := range res.Remarks {
 		if m.Code == "looked" {

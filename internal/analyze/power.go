@@ -70,7 +70,7 @@ func Foresee(r *record.Reader, blocks int) (*Outlook, error) {
 
 // String says it in a sentence.
 func (o *Outlook) String() string {
-	s := fmt.Sprintf("by the scatter of the first %d blocks, %d will find a difference of about %s", o.Seen, o.Blocks, percent(o.Typical))
+	s := fmt.Sprintf("by the scatter of the first %d blocks, %d blocks will find a difference of about %s", o.Seen, o.Blocks, percent(o.Typical))
 	if o.Cells > 1 {
 		s += fmt.Sprintf(" (of half of the ratios; %s, the widest: %s)", o.WorstEnv, percent(o.Worst))
 	}

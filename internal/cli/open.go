@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
@@ -20,10 +20,14 @@ type open struct {
 	gated  bool
 }
 
-func (o *open) add(fl *pflag.FlagSet) {
-	fl.StringVar(&o.until, "until", "", "run until each ratio is known to this half-width, such as 2%: looked at after 10, 20, 40 … blocks, and an environment whose ratios are leaves")
+func (o *open) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&o.until, "until", "", "run until each ratio is known to this half-width, such as 2%: looked at after 10, 20, 40 … blocks, when environments that are known leave")
 	fl.DurationVar(&o.budget, "time-budget", 0, "run as many whole blocks as fit into this time, such as 10m, opening the environments included")
 	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most so many blocks (default: the study's, else %d)", study.DefaultMaxBlocks))
+	for flag, words := range map[string][]string{"until": {"1%", "2%", "5%", "10%"}, "time-budget": {"1m", "10m", "1h"}} {
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	}
 }
 
 // number puts the number of blocks into a study, or what leaves it open.

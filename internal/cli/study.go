@@ -40,7 +40,7 @@ type changes struct {
 
 func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&c.blocks, "blocks", 0, "number of blocks, instead of the study's")
-	c.open.add(cmd.Flags())
+	c.open.add(cmd)
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")

@@ -190,8 +190,7 @@ func (c *course) look(blocks int, why string) error {
 	if c.Steering.Say != nil {
 		c.progress.Remark(c.Steering.Say(l))
 	}
-	c.sinceGC = math.MaxInt - 1 // now, whatever it counts
-	c.between()
+	c.tidy()
 	return nil
 }
 
@@ -207,6 +206,13 @@ func (c *course) foresee(blocks int) {
 	if text := c.Steering.Foresee(blocks); text != "" {
 		c.progress.Remark(text)
 	}
+	c.tidy()
+}
+
+// tidy collects what reading the record has left, before the next trial.
+func (c *course) tidy() {
+	c.sinceGC = math.MaxInt - 1 // at once
+	c.between()
 }
 
 // did counts a trial of a cell.

@@ -111,10 +111,15 @@ func (c *Changes) counterpart(work *Workload, t *Table, env string) (nw *Workloa
 	if nt == nil {
 		return nil, nil, "NEW has no such metric"
 	}
-	if a, b := t.Metric, nt.Metric; a.Unit != b.Unit || a.Better != b.Better || a.From != b.From || a.To != b.To {
+	if !sameMeaning(t.Metric, nt.Metric) {
 		return nil, nil, "the metric means something else in NEW: its unit, its events or its direction differ"
 	}
 	return nw, nt, ""
+}
+
+// sameMeaning says whether values of two metrics of one name can be compared.
+func sameMeaning(a, b record.Metric) bool {
+	return a.Unit == b.Unit && a.Better == b.Better && a.From == b.From && a.To == b.To
 }
 
 // added notes what only NEW has.

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"regexp"
 	"strconv"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
-	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 	"plimsoll/internal/selftest"
 	"plimsoll/internal/threshold"
@@ -20,8 +20,7 @@ import (
 
 // compareFlags are how two runs are compared, and what a gate lets pass.
 type compareFlags struct {
-	format, output          string
-	ascii                   bool
+	output
 	envs, filters           []string
 	row, col                []string
 	against, delta          string
@@ -30,7 +29,7 @@ type compareFlags struct {
 }
 
 func compareCommand(w World) *cobra.Command {
-	f := compareFlags{format: "text", against: "auto"}
+	f := compareFlags{output: output{format: "text"}, against: "auto"}
 	c := &cobra.Command{
 		Use:   "compare BASE [NEW]",
 		Short: "Say what changed between two runs, or two environments of one, and gate on it",
@@ -78,16 +77,17 @@ by more than that, where a value is lost, or where trials fail more often. With
 					return fail(Failed, "%w", err)
 				}
 			}
-			if err := f.print(w, changes); err != nil {
+			if err := f.write(w, func(out io.Writer, opts report.Options) error {
+				return report.WriteChanges(out, f.format, changes, opts)
+			}); err != nil {
 				return err
 			}
 			return f.status(changes)
 		},
 	}
 	formatFlag(c, &f.format, report.ChangesFormats()...)
+	f.add(c)
 	fl := c.Flags()
-	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
-	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	fl.StringArrayVar(&f.envs, "env", nil, "an environment of the only run: give it twice, BASE first")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the cells with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
@@ -126,14 +126,8 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 	if o.Delta, err = percentage("delta", f.delta); err != nil {
 		return o, err
 	}
-	for _, s := range f.filters {
-		one, err := analyze.ParseFilter(s)
-		if err != nil {
-			return o, fail(Usage, "--%w", err)
-		}
-		o.Filter = append(o.Filter, one)
-	}
-	return o, nil
+	o.Filter, err = filters(f.filters)
+	return o, err
 }
 
 // thresholds puts the gate together; nil where none is asked for.
@@ -194,11 +188,8 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	}
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
-		r, err := record.Open(dir)
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		if results[i], err = analyze.Run(r, analyze.Options{}); err != nil {
+		var err error
+		if results[i], err = result(dir); err != nil {
 			return nil, fail(Failed, "%w", err)
 		}
 	}
@@ -209,34 +200,13 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	} else {
 		c, err = analyze.Between(results[0], results[1], o)
 	}
-	var choice *analyze.ChoiceError
-	switch {
-	case errors.As(err, &choice):
-		e := fail(Usage, "%w", err)
-		if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
-			return nil, withHint(e, "did you mean %q?", near)
-		}
-		return nil, e
-	case err != nil:
+	if choice := choiceError(err); choice != nil {
+		return nil, choice
+	}
+	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
 	return c, nil
-}
-
-func (f *compareFlags) print(w World, c *analyze.Changes) error {
-	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
-	if f.output == "" {
-		return report.WriteChanges(w.Stdout, f.format, c, opts)
-	}
-	file, err := os.Create(f.output)
-	if err != nil {
-		return fail(Failed, "opening the output: %w", err)
-	}
-	opts.Color, opts.Width = false, 0
-	if err := errors.Join(report.WriteChanges(file, f.format, c, opts), file.Close()); err != nil {
-		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
 }
 
 // status is what the gate makes of the exit status.

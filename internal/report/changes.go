@@ -218,13 +218,13 @@ func sideText(s analyze.Side) string {
 }
 
 // factLines say what differs, the same difference of several environments once.
-func factLines(c *analyze.Changes) []string {
-	if len(c.Facts) == 0 {
+func factLines(facts []analyze.Fact) []string {
+	if len(facts) == 0 {
 		return []string{"Machine, tool, protocol and configuration are the same, as far as they are known."}
 	}
 	var order []string
 	envs := map[string][]string{}
-	for _, f := range c.Facts {
+	for _, f := range facts {
 		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, clean(f.Key), firstOf(clean(f.Base), "–"), firstOf(clean(f.New), "–"))
 		if _, ok := envs[s]; !ok {
 			order = append(order, s)

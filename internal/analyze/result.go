@@ -40,6 +40,8 @@ type RunInfo struct {
 	Host     record.Host     `json:"host"`
 	Images   []record.Image  `json:"images,omitempty"`
 	Residue  []string        `json:"residue,omitempty"`
+	// Noise are the noise floors that the record holds.
+	Noise []record.Noise `json:"noise,omitempty"`
 	// Delta is the smallest relative difference that matters.
 	Delta float64 `json:"delta"`
 	// Blocks is how many counted blocks have a trial.

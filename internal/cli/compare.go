@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"regexp"
 	"strconv"
@@ -12,15 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/selftest"
 	"plimsoll/internal/threshold"
 	"plimsoll/internal/yamlfile"
 )
 
 // compareFlags are how two runs are compared, and what a gate lets pass.
 type compareFlags struct {
-	output
+	format, output          string
+	ascii                   bool
 	envs, filters           []string
 	row, col                []string
 	against, delta          string
@@ -29,7 +28,7 @@ type compareFlags struct {
 }
 
 func compareCommand(w World) *cobra.Command {
-	f := compareFlags{output: output{format: "text"}, against: "auto"}
+	f := compareFlags{format: "text", against: "auto"}
 	c := &cobra.Command{
 		Use:   "compare BASE [NEW]",
 		Short: "Say what changed between two runs, or two environments of one, and gate on it",
@@ -77,17 +76,16 @@ by more than that, where a value is lost, or where trials fail more often. With
 					return fail(Failed, "%w", err)
 				}
 			}
-			if err := f.write(w, func(out io.Writer, opts report.Options) error {
-				return report.WriteChanges(out, f.format, changes, opts)
-			}); err != nil {
+			if err := f.print(w, changes); err != nil {
 				return err
 			}
 			return f.status(changes)
 		},
 	}
 	formatFlag(c, &f.format, report.ChangesFormats()...)
-	f.add(c)
 	fl := c.Flags()
+	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
+	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	fl.StringArrayVar(&f.envs, "env", nil, "an environment of the only run: give it twice, BASE first")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the cells with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
@@ -126,8 +124,14 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 	if o.Delta, err = percentage("delta", f.delta); err != nil {
 		return o, err
 	}
-	o.Filter, err = filters(f.filters)
-	return o, err
+	for _, s := range f.filters {
+		one, err := analyze.ParseFilter(s)
+		if err != nil {
+			return o, fail(Usage, "--%w", err)
+		}
+		o.Filter = append(o.Filter, one)
+	}
+	return o, nil
 }
 
 // thresholds puts the gate together; nil where none is asked for.
@@ -164,13 +168,9 @@ func (f *compareFlags) thresholds() (*analyze.Thresholds, error) {
 
 // readNoise takes the largest noise floor of a self-test: that of the machine.
 func readNoise(path string) (map[string]float64, error) {
-	data, err := os.ReadFile(path)
+	r, err := readSelfTest(path)
 	if err != nil {
-		return nil, fail(Usage, "reading the noise floor: %w", err)
-	}
-	var r selftest.Result
-	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
-		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
+		return nil, err
 	}
 	out := map[string]float64{}
 	for _, n := range r.Noise {
@@ -189,8 +189,8 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
 		var err error
-		if results[i], err = result(dir); err != nil {
-			return nil, fail(Failed, "%w", err)
+		if results[i], err = readResult(dir); err != nil {
+			return nil, err
 		}
 	}
 	var c *analyze.Changes
@@ -200,13 +200,53 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	} else {
 		c, err = analyze.Between(results[0], results[1], o)
 	}
-	if choice := choiceError(err); choice != nil {
-		return nil, choice
+	if err != nil {
+		return nil, chosen(err)
 	}
+	return c, nil
+}
+
+// readResult analyses the run in a directory.
+func readResult(dir string) (*analyze.Result, error) {
+	r, err := record.Open(dir)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
-	return c, nil
+	res, err := analyze.Run(r, analyze.Options{})
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	return res, nil
+}
+
+// chosen gives an error of a comparison its status, and a wrong word the
+// nearest one that there is.
+func chosen(err error) error {
+	var choice *analyze.ChoiceError
+	if !errors.As(err, &choice) {
+		return fail(Failed, "%w", err)
+	}
+	e := fail(Usage, "%w", err)
+	if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
+		return withHint(e, "did you mean %q?", near)
+	}
+	return e
+}
+
+func (f *compareFlags) print(w World, c *analyze.Changes) error {
+	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
+	if f.output == "" {
+		return report.WriteChanges(w.Stdout, f.format, c, opts)
+	}
+	file, err := os.Create(f.output)
+	if err != nil {
+		return fail(Failed, "opening the output: %w", err)
+	}
+	opts.Color, opts.Width = false, 0
+	if err := errors.Join(report.WriteChanges(file, f.format, c, opts), file.Close()); err != nil {
+		return fail(Failed, "writing the output: %w", err)
+	}
+	return nil
 }
 
 // status is what the gate makes of the exit status.

@@ -1,8 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,8 @@ import (
 
 // historyFlags are how many runs are looked through for changes.
 type historyFlags struct {
-	output
+	format, output     string
+	ascii              bool
 	threshold, against string
 	filters            []string
 	seed               uint64
@@ -21,7 +23,7 @@ type historyFlags struct {
 }
 
 func historyCommand(w World) *cobra.Command {
-	f := historyFlags{output: output{format: "text"}, against: "auto"}
+	f := historyFlags{format: "text", against: "auto"}
 	c := &cobra.Command{
 		Use:   "history DIR...",
 		Short: "Find when something became faster or slower, over many runs",
@@ -54,17 +56,16 @@ any series is for the worse, or where the last run has lost a value. With
 			if f.gate {
 				h.Judge()
 			}
-			if err := f.write(w, func(out io.Writer, opts report.Options) error {
-				return report.WriteHistories(out, f.format, h, opts)
-			}); err != nil {
+			if err := f.print(w, h); err != nil {
 				return err
 			}
 			return f.status(w, h)
 		},
 	}
 	formatFlag(c, &f.format, report.HistoryFormats()...)
-	f.add(c)
 	fl := c.Flags()
+	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
+	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	fl.StringVar(&f.threshold, "threshold", "5%", "the smallest change to report")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the series with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	choiceFlag(c, &f.against, "against", "what each run is divided by; none: absolute values", "auto", "native", "floor", "host", "none")
@@ -86,8 +87,14 @@ func (f *historyFlags) options() (analyze.HistoryOptions, error) {
 	if o.Threshold, err = percentage("threshold", f.threshold); err != nil {
 		return o, err
 	}
-	o.Filter, err = filters(f.filters)
-	return o, err
+	for _, s := range f.filters {
+		one, err := analyze.ParseFilter(s)
+		if err != nil {
+			return o, fail(Usage, "--%w", err)
+		}
+		o.Filter = append(o.Filter, one)
+	}
+	return o, nil
 }
 
 // histories reads all runs. What cannot be read is left out and said.
@@ -102,7 +109,7 @@ func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, err
 		skipped = append(skipped, analyze.SkippedRun{Dir: dir, Reason: "it holds no " + record.RunFile})
 	}
 	for _, dir := range found {
-		res, err := result(dir)
+		res, err := readResult(dir)
 		if err != nil {
 			skipped = append(skipped, analyze.SkippedRun{Dir: dir, Reason: err.Error()})
 			continue
@@ -113,22 +120,26 @@ func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, err
 	if err == nil {
 		return h, nil
 	}
-	if choice := choiceError(err); choice != nil {
-		return nil, choice
-	}
 	for _, s := range skipped {
 		err = fmt.Errorf("%w\n%s: %s", err, s.Dir, s.Reason)
 	}
-	return nil, fail(Failed, "%w", err)
+	return nil, chosen(err)
 }
 
-// result reads and analyses one run.
-func result(dir string) (*analyze.Result, error) {
-	r, err := record.Open(dir)
-	if err != nil {
-		return nil, err
+func (f *historyFlags) print(w World, h *analyze.Histories) error {
+	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
+	if f.output == "" {
+		return report.WriteHistories(w.Stdout, f.format, h, opts)
 	}
-	return analyze.Run(r, analyze.Options{})
+	file, err := os.Create(f.output)
+	if err != nil {
+		return fail(Failed, "opening the output: %w", err)
+	}
+	opts.Color, opts.Width = false, 0
+	if err := errors.Join(report.WriteHistories(file, f.format, h, opts), file.Close()); err != nil {
+		return fail(Failed, "writing the output: %w", err)
+	}
+	return nil
 }
 
 // status says on standard error what was left out, so that it is seen whatever

@@ -21,6 +21,9 @@ type CompareOptions struct {
 	Metrics []string
 	// Row and Col are the factors of a grouping.
 	Row, Col []string
+	// Quantile compares this one too, 0.95 for p95; both results need
+	// Options.Values then. 0 is none.
+	Quantile float64
 }
 
 // Between compares two runs.

@@ -138,7 +138,11 @@ func (h *History) points(s *Series, params map[string]string, against string) {
 		if logs, why := s.blocksOf(r, params); why != "" {
 			p.Missing = why
 		} else {
-			center, in, _, ok := sample{x: logs, paired: true}.estimate()
+			center, in, ok := stats.PseudoMedian(logs, stats.Level)
+			if len(logs) < minRank {
+				center, in, ok = stats.TInterval(logs, stats.Level)
+				ok = ok && len(logs) >= minT
+			}
 			p.Estimate, l = &Estimate{Value: math.Exp(center)}, center
 			if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && !math.IsInf(hi, 0) {
 				p.Lo, p.Hi = &lo, &hi

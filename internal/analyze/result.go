@@ -147,8 +147,9 @@ type Cell struct {
 	Distinct int  `json:"distinct,omitempty"`
 	TwoHumps bool `json:"two_humps,omitempty"`
 
-	medians []float64 // by block, those that there are
-	byBlock []float64 // by block, NaN where there is none
+	medians []float64   // by block, those that there are
+	byBlock []float64   // by block, NaN where there is none
+	values  [][]float64 // by block, where Options.Values asks for them
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.

@@ -22,13 +22,9 @@ func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
 		p.blank()
 		p.parts(groupGrid(c))
 	} else {
-		for _, t := range changeTables(c) {
-			p.blank()
-			p.text("head", "", t.title)
-			p.blank()
-			p.wide(t.grid)
-		}
+		p.changeTables(changeTables(c.Cells, c.Gate != nil))
 	}
+	p.changeTables(changeTables(c.Quantiles, false))
 	p.blank()
 	for _, l := range changesLegend(c) {
 		p.text("dim", "", l)
@@ -71,6 +67,15 @@ func (p *page) plainRemarks(remarks []record.Remark) {
 		if m.Advice != "" {
 			p.text("dim", "   → ", clean(m.Advice))
 		}
+	}
+}
+
+func (p *page) changeTables(tables []changeTable) {
+	for _, t := range tables {
+		p.blank()
+		p.text("head", "", t.title)
+		p.blank()
+		p.wide(t.grid)
 	}
 }
 
@@ -120,11 +125,9 @@ func changesMarkdown(w io.Writer, c *analyze.Changes, _ Options) error {
 	if c.Grouping != nil {
 		mdGrid(out, groupGrid(c))
 	} else {
-		for _, t := range changeTables(c) {
-			fmt.Fprintf(out, "## %s\n\n", mdEscape(t.title))
-			mdGrid(out, t.grid)
-		}
+		mdChangeTables(out, changeTables(c.Cells, c.Gate != nil))
 	}
+	mdChangeTables(out, changeTables(c.Quantiles, false))
 	for _, l := range changesLegend(c) {
 		fmt.Fprintf(out, "%s\n\n", mdEscape(l))
 	}
@@ -149,6 +152,13 @@ func mdPlainRemarks(out *bufio.Writer, remarks []record.Remark) {
 			fmt.Fprintf(out, " *%s.*", mdEscape(clean(m.Advice)))
 		}
 		fmt.Fprintln(out)
+	}
+}
+
+func mdChangeTables(out *bufio.Writer, tables []changeTable) {
+	for _, t := range tables {
+		fmt.Fprintf(out, "## %s\n\n", mdEscape(t.title))
+		mdGrid(out, t.grid)
 	}
 }
 

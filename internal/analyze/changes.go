@@ -41,6 +41,7 @@ type Changes struct {
 	Gate     *Gate           `json:"gate,omitempty"`
 
 	base, next *Result
+	renamed    map[string]string // environments of BASE that have another name in NEW
 }
 
 // Side is one of the two that are compared.

@@ -196,8 +196,12 @@ func placeText(c *analyze.Changes, p analyze.Place) string {
 // changesLegend explains the table.
 func changesLegend(c *analyze.Changes) []string {
 	how := "NEW / BASE is from pairs of the same block."
-	if !c.Interleaved {
+	switch {
+	case c.Interleaved:
+	case slices.ContainsFunc(c.Cells, func(ch analyze.Change) bool { return ch.Against != "" }):
 		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
+	default:
+		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
 	}
 	out := []string{
 		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),

@@ -113,7 +113,7 @@ func (h *History) collect(against string) {
 						continue
 					}
 					seen[k] = true
-					s := Series{Workload: k.work, Metric: table.Metric, Env: k.env}
+					s := Series{Workload: k.work, Metric: table.Metric, Env: k.env, Points: []Point{}, Regimes: []Regime{}}
 					e := r.environment(k.env)
 					s.Engine, s.Levels = e.Engine, e.Levels
 					h.points(&s, work.Params, against)

@@ -77,11 +77,11 @@ off; both clean up, and --resume goes on later.`,
 			if o.Workloads, err = ownWorkloads(o.Plan); err != nil {
 				return err
 			}
-			o.Run.Tool = tool()
-			if err := describeHost(finish, s, o.Run, force); err != nil {
+			if err := addNoise(o.Run, noise); err != nil {
 				return err
 			}
-			if err := addNoise(o.Run, noise); err != nil {
+			o.Run.Tool = tool()
+			if err := describeHost(finish, s, o.Run, force); err != nil {
 				return err
 			}
 			sum, err := run.Execute(broken, o)

@@ -168,7 +168,10 @@ func historyGrid(h *analyze.History, series []int, sparks bool) *grid {
 		if s.Against == "" {
 			by = u.by
 		}
-		n := numberOf(s.Regimes[len(s.Regimes)-1].Level, by, 3)
+		n := number{value: "n/a"}
+		if len(s.Regimes) > 0 {
+			n = numberOf(s.Regimes[len(s.Regimes)-1].Level, by, 3)
+		}
 		numbers, tails = append(numbers, n.value), append(tails, n.interval)
 	}
 	numbers = align(numbers)
@@ -214,6 +217,8 @@ func seriesText(h *analyze.History, at int) (text string, warn bool) {
 	}
 	s := &h.Series[at]
 	switch {
+	case len(s.Regimes) == 0:
+		parts = append(parts, "n/a: "+clean(s.Points[len(s.Points)-1].Missing))
 	case s.Points[len(s.Points)-1].Missing != "":
 		parts, warn = append(parts, "not in the last run"), true
 	case s.Short && len(parts) == 0:

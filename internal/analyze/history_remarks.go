@@ -42,6 +42,9 @@ func (h *History) remarks() {
 	}
 }
 
+// maxNamed is how many series a remark names.
+const maxNamed = 4
+
 // gaps says which runs lack a value, environments with one reason together.
 func (h *History) gaps(add func(code, level, advice, format string, a ...any)) {
 	type gap struct {
@@ -65,7 +68,7 @@ func (h *History) gaps(add func(code, level, advice, format string, a ...any)) {
 			reasons[p.Missing] = append(reasons[p.Missing], h.Runs[r].Run)
 		}
 		for _, w := range why {
-			g := gap{why: w, runs: runNames(reasons[w]), lost: h.lost(s) && s.Points[len(s.Points)-1].Missing == w}
+			g := gap{why: w, runs: runNames(reasons[w], len(s.Points)), lost: h.lost(s) && s.Points[len(s.Points)-1].Missing == w}
 			if names[g] == nil {
 				order = append(order, g)
 			}
@@ -78,13 +81,24 @@ func (h *History) gaps(add func(code, level, advice, format string, a ...any)) {
 		if g.lost {
 			code, level, advice = "lost", "warn", "plimsoll engines says what is usable here, and why not"
 		}
-		add(code, level, advice, "%s: no value in %s: %s", strings.Join(names[g], ", "), g.runs, g.why)
+		list := names[g]
+		more := ""
+		if len(list) > maxNamed {
+			list, more = list[:maxNamed], fmt.Sprintf(" and %d more", len(list)-maxNamed)
+		}
+		add(code, level, advice, "%s in %s: %s%s have no value", g.why, g.runs, strings.Join(list, ", "), more)
 	}
 }
 
-func runNames(ids []string) string {
-	if len(ids) == 1 {
+// runNames names the runs, of all that there are.
+func runNames(ids []string, all int) string {
+	switch {
+	case len(ids) == all:
+		return "each run"
+	case len(ids) == 1:
 		return "run " + ids[0]
+	case len(ids) > 2*maxNamed:
+		return fmt.Sprintf("%d of %d runs, the last of them %s", len(ids), all, ids[len(ids)-1])
 	}
 	return "the runs " + strings.Join(ids, ", ")
 }

@@ -207,3 +207,25 @@ func TestHistoryIntervalsCover(t *testing.T) {
 		}
 	}
 }
+
+// Histories in which nothing changed but the machine's speed, by 5 % from day
+// to day, show at most as many changes as chance allows, however small a change
+// is asked for.
+func TestHistoryFalseAlarms(t *testing.T) {
+	const n = 25
+	found := 0
+	for k := range n {
+		runs := daily(t, 10, func(i int, s *recordtest.Spec) {
+			s.Seed, s.Blocks, s.Warmup = uint64(1000*k+i), 6, 0
+		})
+		h := histories(t, runs, HistoryOptions{Threshold: 1e-6, Seed: uint64(k)})
+		if slices.ContainsFunc(h.Histories[0].Changes, func(c HistoryChange) bool { return c.Confirmed }) {
+			found++
+		}
+	}
+	// Of 25, more than 4 come in 1 of 100 cases where the chance is 5 %.
+	if found > 4 {
+		t.Errorf("%d of %d histories show a change", found, n)
+	}
+	t.Logf("%d of %d", found, n)
+}

@@ -40,7 +40,7 @@ func historyText(w io.Writer, all *analyze.Histories, opts Options) error {
 		if len(h.Changes) == 0 {
 			p.text("", "   ", noChange(all, h))
 		}
-		for _, t := range historyTables(h, opts.Color && !opts.ASCII, p.width) {
+		for _, t := range tablesOfMany(h, opts.Color && !opts.ASCII, p.width) {
 			p.blank()
 			p.text("head", "", t.title)
 			p.blank()
@@ -88,7 +88,7 @@ func historyMarkdown(w io.Writer, all *analyze.Histories, _ Options) error {
 			fmt.Fprintln(out, mdEscape(noChange(all, h)))
 		}
 		fmt.Fprintln(out)
-		for _, t := range historyTables(h, false, 0) {
+		for _, t := range tablesOfMany(h, false, 0) {
 			fmt.Fprintf(out, "## %s\n\n", mdEscape(t.title))
 			mdGrid(out, t.grid)
 		}
@@ -101,6 +101,15 @@ func historyMarkdown(w io.Writer, all *analyze.Histories, _ Options) error {
 	}
 	fmt.Fprintln(out, mdEscape(historyLegend(all)))
 	return out.Flush()
+}
+
+// tablesOfMany are those of a history of more than one run: of one, a report
+// says more.
+func tablesOfMany(h *analyze.History, sparks bool, room int) []historyTable {
+	if len(h.Runs) == 1 {
+		return nil
+	}
+	return historyTables(h, sparks, room)
 }
 
 func cleaned(lines []string) []string {

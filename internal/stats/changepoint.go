@@ -75,16 +75,10 @@ func Breaks(series [][]float64, o BreakOptions) [][]Break {
 		if len(family) == 0 {
 			break
 		}
-		largest := permuted(family, o, round)
+		hits := permute(family, o, round)
 		open = open[:0]
-		for _, p := range family {
-			n := 1
-			for _, q := range largest {
-				if q >= p.q*(1-1e-9) { // the same sum in another order
-					n++
-				}
-			}
-			share := float64(n) / float64(len(largest)+1)
+		for f, p := range family {
+			share := float64(hits[f]+1) / float64(o.Permutations+1)
 			if share > o.Alpha {
 				continue
 			}
@@ -109,95 +103,122 @@ type piece struct {
 	q      float64
 }
 
-// permuted gives the largest statistic of the family in each permutation.
-func permuted(family []piece, o BreakOptions, round uint64) []float64 {
+// batch is after how many permutations it is seen whether more can change
+// anything.
+const batch = 100
+
+// permute counts, for each piece of the family, the permutations in which the
+// largest statistic of the family reaches the piece's own. It ends early where
+// no piece can come out as a break any more.
+func permute(family []piece, o BreakOptions, round uint64) (hits []int) {
+	places := placesOf(family)
+	hits = make([]int, len(family))
+	for from := 0; from < o.Permutations; from += batch {
+		largest := make([]float64, min(batch, o.Permutations-from))
+		workers := runtime.GOMAXPROCS(0)
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				var values, scratch []float64
+				for r := w; r < len(largest); r += workers {
+					order := rand.New(rand.NewPCG(o.Seed+round<<32, uint64(from+r))).Perm(len(places[0]))
+					for f, p := range family {
+						values = values[:0]
+						for _, i := range order {
+							if k := places[f][i]; k >= 0 {
+								values = append(values, p.values[k])
+							}
+						}
+						if need := 4 * (len(values) + 1); cap(scratch) < need {
+							scratch = make([]float64, need)
+						}
+						_, q := divide(values, scratch)
+						largest[r] = max(largest[r], q)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		open := false
+		for f, p := range family {
+			for _, q := range largest {
+				if q >= p.q*(1-1e-9) { // the same sum in another order
+					hits[f]++
+				}
+			}
+			open = open || float64(hits[f]+1) <= o.Alpha*float64(o.Permutations+1)
+		}
+		if !open {
+			break
+		}
+	}
+	return hits
+}
+
+// placesOf says where each piece has its value of each moment, -1 where it has
+// none.
+func placesOf(family []piece) [][]int {
 	length := 0
 	for _, p := range family {
 		length = max(length, p.at[len(p.at)-1]+1)
 	}
-	// place[i] is where a piece has the value of moment i, -1 where it has none.
 	places := make([][]int, len(family))
 	for f, p := range family {
-		places[f] = make([]int, length)
-		for i := range places[f] {
-			places[f][i] = -1
-		}
+		places[f] = slices.Repeat([]int{-1}, length)
 		for k, i := range p.at {
 			places[f][i] = k
 		}
 	}
-	largest := make([]float64, o.Permutations)
-	workers := runtime.GOMAXPROCS(0)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			var values, scratch []float64
-			for r := w; r < len(largest); r += workers {
-				order := rand.New(rand.NewPCG(o.Seed+round<<32, uint64(r))).Perm(length)
-				for f, p := range family {
-					values = values[:0]
-					for _, i := range order {
-						if k := places[f][i]; k >= 0 {
-							values = append(values, p.values[k])
-						}
-					}
-					if need := len(values) * len(values); cap(scratch) < need {
-						scratch = make([]float64, need)
-					}
-					_, q := divide(values, scratch)
-					largest[r] = max(largest[r], q)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return largest
+	return places
 }
 
 // divide finds the best break: k and e with the largest energy between
 // x[:k] and x[k:e], over the mean distance of x. That e need not be the end
 // keeps a later break from hiding this one. k is 0 where there is none.
-// scratch, where given, holds at least len(x)² numbers.
+// scratch, where given, is written over. It takes len(x)² steps.
 func divide(x, scratch []float64) (k int, q float64) {
 	n := len(x)
 	if n < 2*MinRegime {
 		return 0, 0
 	}
-	if scratch == nil {
-		scratch = make([]float64, n*n)
+	if cap(scratch) < 4*(n+1) {
+		scratch = make([]float64, 4*(n+1))
 	}
-	// to[j*n+i] is the distance of x[j] to all of x[:i+1]; whole[j] the sum of
-	// the distances within x[:j].
-	to, whole := scratch[:n*n], make([]float64, n+1)
-	for j := range n {
+	// before[j] is the distance of x[j] to all before it, left[j] to those of
+	// x[:m]; whole[j] is the sum of the distances within x[:j].
+	before, left, whole, over := scratch[:n], scratch[n:2*n], scratch[2*n:3*n+1], scratch[3*n+1:4*n+2]
+	whole[0] = 0
+	for j, v := range x {
 		sum := 0.0
-		for i := range j {
-			sum += math.Abs(x[i] - x[j])
-			to[j*n+i] = sum
+		for _, u := range x[:j] {
+			sum += math.Abs(u - v)
 		}
-		whole[j+1] = whole[j] + sum
+		before[j], left[j], whole[j+1], over[j+1] = sum, 0, whole[j]+sum, 1/float64(j+1)
 	}
 	scale := whole[n] / (float64(n) * float64(n-1) / 2)
 	if !(scale > 0) || math.IsInf(scale, 0) {
 		return 0, 0
 	}
-	for m := MinRegime; m <= n-MinRegime; m++ {
-		a := float64(m)
+	for m := 1; m <= n-MinRegime; m++ {
+		u := x[m-1]
+		for j := m; j < n; j++ {
+			left[j] += math.Abs(u - x[j])
+		}
+		if m < MinRegime {
+			continue
+		}
+		// With a values in x[:m] and b in x[m:e] the energy is
+		// ab/(a+b) (2 between/ab − 2 whole/(a(a−1)) − 2 within/(b(b−1))).
+		a, base := float64(m), whole[m]*over[m-1]
 		within := 0.0 // of x[m:e]
-		for e := m + 1; e <= n; e++ {
-			if j := e - 1; j > m {
-				within += to[j*n+j-1] - to[j*n+m-1]
-			}
-			if e-m < MinRegime {
-				continue
-			}
-			b := float64(e - m)
-			between := whole[e] - whole[m] - within
-			v := a * b / (a + b) * (2*between/(a*b) - 2*whole[m]/(a*(a-1)) - 2*within/(b*(b-1)))
-			if v /= scale; v > q {
+		for e := m + 2; e <= n; e++ {
+			b := e - m
+			within += before[e-1] - left[e-1]
+			v := 2 * over[e] * (whole[e] - whole[m] - within - float64(b)*base - a*within*over[b-1])
+			if v > q {
 				k, q = m, v
 			}
 		}
 	}
-	return k, q
+	return k, q / scale
 }

@@ -55,30 +55,30 @@ func (c *Changes) quantiles(o CompareOptions) {
 }
 
 // compareQuantile estimates x over y, and judges at the level.
-func (q *Change) compareQuantile(x, y [][]float64, delta, level float64) {
-	d, in, few, ok := stats.RatioOfQuantiles(x, y, q.Quantile, stats.Level)
-	q.Verdict = Unclear
+func (c *Change) compareQuantile(x, y [][]float64, delta, level float64) {
+	d, in, few, ok := stats.RatioOfQuantiles(x, y, c.Quantile, stats.Level)
+	c.Verdict = Unclear
 	if !ok {
-		q.Missing = fmt.Sprintf("n too small: %s needs %d values on either side, and here there are %d", QuantileName(q.Quantile), stats.QuantileNeeds(q.Quantile, stats.Level), few)
+		c.Missing = fmt.Sprintf("n too small: %s needs %d values on either side, and here there are %d", QuantileName(c.Quantile), stats.QuantileNeeds(c.Quantile, stats.Level), few)
 		if few < min(countValues(x), countValues(y)) {
-			q.Missing += " (more, but they move together by block)"
+			c.Missing += " (more, but they move together by block)"
 		}
 		return
 	}
-	q.Method, q.Ratio = "order-statistics", &Estimate{Value: math.Exp(d)}
+	c.Method, c.Ratio = "order-statistics", &Estimate{Value: math.Exp(d)}
 	lo, hi := math.Exp(in.Lo), math.Exp(in.Hi)
-	q.Ratio.Lo, q.Ratio.Hi = &lo, &hi
+	c.Ratio.Lo, c.Ratio.Hi = &lo, &hi
 	if v, _ := verdict(d, in, 1, delta); v == Equal {
-		q.Verdict = Same
+		c.Verdict = Same
 		return
 	}
-	_, in, _, ok = stats.RatioOfQuantiles(x, y, q.Quantile, level)
+	_, in, _, ok = stats.RatioOfQuantiles(x, y, c.Quantile, level)
 	if v, _ := verdict(d, in, 1, delta); !ok || v != Differs {
 		return
 	}
-	q.Verdict = Better
-	if (d < 0) == (q.Metric.Better == record.HigherIsBetter) {
-		q.Verdict = Worse
+	c.Verdict = Better
+	if (d < 0) == (c.Metric.Better == record.HigherIsBetter) {
+		c.Verdict = Worse
 	}
 }
 

@@ -263,6 +263,9 @@ func gateLine(g *analyze.Gate) string {
 	if g.Inconclusive > 0 {
 		s += fmt.Sprintf(", %d inconclusive", g.Inconclusive)
 	}
+	if g.Incomplete {
+		s += "; a run is incomplete, see the remarks"
+	}
 	return s + ")"
 }
 

@@ -245,7 +245,7 @@ func factLines(c *analyze.Changes) []string {
 func failureLines(c *analyze.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
-		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", nameOf(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
+		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", clean(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
 		if f.Worse {
 			s += ": more often"
 		}

@@ -73,7 +73,8 @@ func (r *ranking) count(env string) analyze.Count {
 // layout says what of a ranking is shown; a narrow page shows less.
 type layout struct {
 	median, native, floor, host detail
-	names                       int // characters for names; 0: all
+	names                       int  // characters for names; 0: as many as a table has room for
+	whole                       bool // names are never cut
 	notes                       bool
 }
 
@@ -156,8 +157,11 @@ func (r *ranking) base(g *grid, l layout) {
 	for _, c := range r.cells() {
 		n := r.count(c.Env)
 		name := nameOf(c.Env)
-		if l.names > 0 {
-			name = cut(name, l.names)
+		switch {
+		case l.names > 0:
+			name = cutMiddle(clean(c.Env), l.names)
+		case l.whole:
+			name = clean(c.Env)
 		}
 		g.rows = append(g.rows, row{cells: []string{ranges(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed)}})
 	}

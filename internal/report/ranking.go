@@ -342,6 +342,14 @@ func (r *ranking) more(l layout) *grid {
 		n := numberOf(*e, r.unit.by, 6)
 		return strings.TrimSpace(n.value + " " + n.interval)
 	}
+	if baseline, all := r.effects(); baseline != "" && all == "" {
+		add("effect", func(c *analyze.Cell) string {
+			if q := c.Ratio(baseline); q != nil && q.Effect != "" && q.Method != "itself" {
+				return q.Effect
+			}
+			return "–"
+		})
+	}
 	add("spread", func(c *analyze.Cell) string {
 		if c.Spread == nil {
 			return "–"
@@ -362,7 +370,34 @@ func (r *ranking) moreLegend() string {
 	if r.unit.unit != "" {
 		s = "In " + r.unit.unit + ". " + s
 	}
+	switch baseline, all := r.effects(); {
+	case all != "":
+		s += " Effect against " + baseline + ", by Cliff's δ: " + all + " for all."
+	case baseline != "":
+		s += " effect: against " + baseline + ", by Cliff's δ of the block medians."
+	}
 	return s
+}
+
+// effects names the first baseline that others are compared with, and the word
+// for the size of the effect where it is one for all of them.
+func (r *ranking) effects() (baseline, all string) {
+	for _, b := range analyze.Baselines {
+		var words []string
+		for i := range r.table.Cells {
+			if q := r.table.Cells[i].Ratio(b); q != nil && q.Effect != "" && q.Method != "itself" && !slices.Contains(words, q.Effect) {
+				words = append(words, q.Effect)
+			}
+		}
+		switch len(words) {
+		case 0:
+			continue
+		case 1:
+			return b, words[0]
+		}
+		return b, ""
+	}
+	return "", ""
 }
 
 // better says which way the metric is better.

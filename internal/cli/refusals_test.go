@@ -109,3 +109,24 @@ func TestNothingPassesSilently(t *testing.T) {
 		}
 	}
 }
+
+// TestGateNamesTheCell: removal takes a tenth longer in runc, and the gate says
+// that and nothing else, in every form.
+func TestGateNamesTheCell(t *testing.T) {
+	long := func(s *recordtest.Spec) { s.Blocks = 40 }
+	base := day(t, 1, long)
+	next := day(t, 2, func(s *recordtest.Spec) {
+		long(s)
+		s.Envs[2].More = map[record.Event]float64{record.Removed: 1.325} // 1.3 of the start-up, and 0.12 ms of 24
+	})
+	for format, c := range map[string]struct{ mark, want string }{
+		"github": {"::error ", "title=removal of hello in runc"},
+		"junit":  {"<failure ", "worse by more than 5 %"},
+		"text":   {"fail: ", "removal of hello in runc: worse by more than 5 %"},
+	} {
+		status, out, errs := drive("compare", base, next, "--fail-above", "5%", "--format", format)
+		if status != 3 || strings.Count(out, c.mark) != 1 || !strings.Contains(out, c.want) {
+			t.Errorf("%s: status %d, %d failures\n%s%s", format, status, strings.Count(out, c.mark), out, errs)
+		}
+	}
+}

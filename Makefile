@@ -14,7 +14,7 @@ FUZZ_TIME   ?=
 fuzztime     = $(or $(FUZZ_TIME),$(1)x)
 STUDY       ?= quick
 RUN_FLAGS   ?=
-AA_RUNS     ?= 20
+AA_TIMES    ?= 100
 
 # The linter is built from its pinned source once and kept outside the tree.
 LINT_VERSION := v2.15.0
@@ -95,7 +95,7 @@ bench-collect: setup-test ## what watching containers costs, beside the engines'
 	$(GO) run ./internal/bench collect
 
 bench-aa: setup-test build ## three engines, each beside itself: how often are the two told apart?
-	$(GO) run ./internal/bench aa $(BIN) examples/aa.yaml $(AA_RUNS)
+	$(GO) run ./internal/bench aa $(BIN) examples/aa.yaml $(AA_TIMES)
 
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/study

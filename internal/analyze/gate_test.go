@@ -61,10 +61,19 @@ func TestGateOnEqualRuns(t *testing.T) {
 				t.Parallel()
 				r := rand.New(rand.NewPCG(4, uint64(shard)))
 				few := func(s *recordtest.Spec) { s.Envs, s.Blocks = s.Envs[:4], 10 }
-				for i := shard; i < pairs; i += shards {
-					speed := func() float64 { return math.Exp(0.05 * r.NormFloat64()) }
-					c := changed(t, session(uint64(1000+2*i), speed(), few), session(uint64(1001+2*i), speed(), few), CompareOptions{Filter: []Filter{{"metric", []string{"startup", "whole"}}}})
-					if err := c.Judge(Thresholds{FailAbove: 0.02}); err != nil {
+				// Each run is NEW once and then BASE, as in a history.
+				var base *Result
+				for i := range pairs/shards + 1 {
+					next := analyze(t, session(uint64(1000*shard+i), math.Exp(0.05*r.NormFloat64()), few))
+					if base == nil {
+						base = next
+						continue
+					}
+					c, err := Between(base, next, CompareOptions{Filter: []Filter{{"metric", []string{"startup", "whole"}}}})
+					if err == nil {
+						err = c.Judge(Thresholds{FailAbove: 0.02})
+					}
+					if base = next; err != nil {
 						t.Error(err)
 						return
 					}

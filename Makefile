@@ -95,7 +95,7 @@ bench-collect: setup-test ## what watching containers costs, beside the engines'
 	$(GO) run ./internal/bench collect
 
 bench-aa: setup-test build ## three engines, each beside itself: how often are the two told apart?
-	$(GO) run ./internal/bench aa $(BIN) examples/aa.yaml $(AA_TIMES)
+	$(GO) run ./internal/bench aa $(BIN) internal/bench/testdata/aa.yaml $(AA_TIMES)
 
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/study

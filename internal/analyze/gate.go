@@ -22,6 +22,8 @@ type Thresholds struct {
 	Unlike bool
 	// Absolute gates absolute values of two sessions.
 	Absolute bool
+	// Looking: NEW is going on, and what it lacks is still to come.
+	Looking bool
 	// Noise is the noise floor of this machine by environment, as a self-test
 	// found it; "" stands for the others.
 	Noise map[string]float64
@@ -97,6 +99,9 @@ type Gate struct {
 	Looks int     `json:"looks,omitempty"`
 	Look  int     `json:"look,omitempty"`
 	Level float64 `json:"level"`
+	// Incomplete: a run is not whole. What it lacks may be what would have
+	// failed, so that the gate cannot pass.
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 // CellGate is the gate's answer on one cell.
@@ -190,7 +195,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 		}
 	}
 	holm := stats.Holm(p)
-	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks)}
+	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
 	if looks > 1 {
 		g.Looks, g.Look = looks, c.decidedBy()
 	}
@@ -216,7 +221,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 	switch {
 	case g.Failed > 0:
 		g.State = GateFails
-	case g.Inconclusive > 0:
+	case g.Inconclusive > 0 || g.Incomplete:
 		g.State = Inconclusive
 	}
 	c.Gate = g

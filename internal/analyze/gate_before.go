@@ -14,8 +14,11 @@ func CanGate(base *Result, next *record.Run, t Thresholds) error {
 	if base.Run.Blocks == 0 {
 		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) has no counted trial that succeeded", base.Run.ID), "look at it with plimsoll report"}
 	}
+	if base.Run.Status != "done" || base.truncated() != "" {
+		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) is incomplete, so that nothing could pass by it", base.Run.ID), "go on with BASE by plimsoll run --resume, or measure it anew"}
+	}
 	to := &Result{Environments: next.Environments, Audit: &Audit{},
-		Run: RunInfo{Study: next.Study.Name, Tool: next.Tool, Protocol: next.Protocol, Host: next.Host, Gate: next.Gate}}
+		Run: RunInfo{Study: next.Study.Name, Tool: next.Tool, Protocol: next.Protocol, Host: next.Host, Noise: next.Noise, Gate: next.Gate}}
 	c := newChanges(base, to, CompareOptions{})
 	c.Facts = facts(base, to)
 	common, yardstick := false, false

@@ -168,7 +168,7 @@ func TestCanGate(t *testing.T) {
 		{"no baseline", func(r *record.Run) { r.Environments = r.Environments[2:] }, ok, "no baseline"},
 		{"no threshold", func(*record.Run) {}, Thresholds{}, "no cell has a threshold"},
 		{"a rule for nothing", func(*record.Run) {}, Thresholds{FailAbove: 0.05, Rules: []Rule{{Where: "x:1:1", Metric: "nothing", FailAbove: 0.1}}}, "matches no cell"},
-		{"noise", func(*record.Run) {}, Thresholds{FailAbove: 0.05, Noise: map[string]float64{"": 0.2}}, "noise floor"},
+		{"noise", func(r *record.Run) { r.Noise = []record.Noise{{From: record.NoiseSelfTest, Relative: 0.2}} }, ok, "noise floor"},
 	} {
 		run := session(2, 1, nil).Run()
 		c.change(run)
@@ -177,6 +177,27 @@ func TestCanGate(t *testing.T) {
 		if (err != nil) != (c.why != "") || err != nil && (!errors.As(err, &no) || !strings.Contains(no.Why, c.why) || no.Advice == "") {
 			t.Errorf("%s: %v, not %q", c.name, err, c.why)
 		}
+	}
+}
+
+// A run that still goes on is looked at as it is; one that ended is to be whole,
+// and so is BASE before anything is held against it.
+func TestGateWhileRunning(t *testing.T) {
+	base := analyze(t, session(1, 1, nil))
+	next := analyze(t, session(2, 1, nil))
+	next.Run.Status = "running"
+	for looking, want := range map[bool]State{true: Passed, false: Inconclusive} {
+		c, err := Between(base, next, CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Judge(Thresholds{FailAbove: 0.5, Looking: looking}); err != nil || c.Gate.State != want {
+			t.Errorf("looking %v: %v %+v", looking, err, c.Gate)
+		}
+	}
+	base.Run.Status = "interrupted"
+	if err := CanGate(base, session(2, 1, nil).Run(), Thresholds{FailAbove: 0.5}); err == nil || !strings.Contains(err.Error(), "incomplete") {
+		t.Errorf("BASE was interrupted: %v", err)
 	}
 }
 

@@ -162,9 +162,9 @@ func (m machine) gated(t *testing.T, envs, baseBlocks int, effect, limit float64
 	}
 	all := session(GateLooks[len(GateLooks)-1], effect)
 	n := make([]int, envs) // the blocks of a cell that left, 0 while it is in
-	next := &Result{Run: RunInfo{Gate: &record.Gate{Looks: len(GateLooks)}}}
+	next := &Result{Run: RunInfo{Status: "done", Gate: &record.Gate{Looks: len(GateLooks)}}}
 	for _, blocks := range GateLooks {
-		c := &Changes{base: &Result{}, next: next, Delta: 0.01, Interleaved: base == nil}
+		c := &Changes{base: &Result{Run: RunInfo{Status: "done"}}, next: next, Delta: 0.01, Interleaved: base == nil}
 		for e := range envs {
 			use := blocks
 			if n[e] > 0 {

@@ -23,6 +23,7 @@ type compareFlags struct {
 	envs, filters  []string
 	row, col       []string
 	against, delta string
+	quantile       float64
 }
 
 func compareCommand(w World) *cobra.Command {
@@ -42,6 +43,7 @@ by more than that, where a value is lost, or where trials fail more often. With
   plimsoll compare before after --fail-above 5% --format junit -o gate.xml
   plimsoll compare before after --thresholds gate.yaml --strict
   plimsoll compare before after --filter metric=startup --row engine --col runtime
+  plimsoll compare before after --quantile 95
   plimsoll compare run-1 --env crun --env runc`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, dirs []string) error {
@@ -81,8 +83,10 @@ by more than that, where a value is lost, or where trials fail more often. With
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
 	fl.StringSliceVar(&f.col, "col", nil, "factors whose levels are its columns")
 	choiceFlag(c, &f.against, "against", "what two runs are divided by before they are compared; none: absolute values", "auto", "native", "floor", "host", "none")
+	fl.Float64Var(&f.quantile, "quantile", 0, "compare this quantile too, in per cent: 95 needs 72 values on either side, 99 needs 368")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
 	f.gateFlags.add(fl)
+	fl.StringVar(&f.noise, "noise", "", "refuse thresholds under the noise floor in this file, from plimsoll selftest --format json")
 	return c
 }
 
@@ -109,6 +113,9 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 	if o.Delta, err = percentage("delta", f.delta); err != nil {
 		return o, err
 	}
+	if o.Quantile = f.quantile / 100; f.quantile != 0 && !(f.quantile >= 50 && f.quantile <= 99.9) {
+		return o, fail(Usage, "--quantile is %g: expected per cent from 50 to 99.9, such as 95", f.quantile)
+	}
 	for _, s := range f.filters {
 		one, err := analyze.ParseFilter(s)
 		if err != nil {
@@ -129,7 +136,7 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
 		var err error
-		if results[i], err = readResult(dir); err != nil {
+		if results[i], err = readValues(dir, f.quantile != 0); err != nil {
 			return nil, err
 		}
 	}
@@ -147,12 +154,15 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 }
 
 // readResult analyses the run in a directory.
-func readResult(dir string) (*analyze.Result, error) {
+func readResult(dir string) (*analyze.Result, error) { return readValues(dir, false) }
+
+// readValues does so, and keeps all values where asked for.
+func readValues(dir string, keep bool) (*analyze.Result, error) {
 	r, err := record.Open(dir)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := analyze.Run(r, analyze.Options{Values: keep})
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}

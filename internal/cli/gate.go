@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/analyze"
-	"plimsoll/internal/selftest"
 	"plimsoll/internal/threshold"
 )
 
@@ -21,7 +19,6 @@ type gateFlags struct {
 func (f *gateFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
 	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
-	fl.StringVar(&f.noise, "noise", "", "refuse thresholds under the noise floor in this file, from plimsoll selftest --format json")
 	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
 	fl.BoolVar(&f.missing, "allow-missing", false, "gate: let pass what BASE has and NEW has not")
 	fl.BoolVar(&f.unlike, "unlike", false, "gate in spite of another machine or another protocol")
@@ -61,13 +58,9 @@ func (f *gateFlags) thresholds() (*analyze.Thresholds, error) {
 
 // readNoise takes the largest noise floor of a self-test: that of the machine.
 func readNoise(path string) (map[string]float64, error) {
-	data, err := os.ReadFile(path)
+	r, err := readSelfTest(path)
 	if err != nil {
-		return nil, fail(Usage, "reading the noise floor: %w", err)
-	}
-	var r selftest.Result
-	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
-		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
+		return nil, err
 	}
 	out := map[string]float64{}
 	for _, n := range r.Noise {
@@ -92,6 +85,8 @@ func gateStatus(g *analyze.Gate, strict bool) error {
 	case g == nil:
 	case g.State == analyze.GateFails:
 		return withHint(fail(GateFailed, "the gate failed: %d of %d", g.Failed, g.Gated), see)
+	case g.State == analyze.Inconclusive && strict && g.Inconclusive == 0:
+		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
 	case g.State == analyze.Inconclusive && strict:
 		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", g.Inconclusive, g.Gated), "run more blocks; %s", see)
 	}

@@ -44,7 +44,7 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 		return nil, withHint(fail(Usage, "--gate-env is given %d times", len(f.envs)), "give it twice: --gate-env BASE --gate-env NEW")
 	}
 	g := &record.Gate{Envs: f.envs, Looks: len(analyze.GateLooks), FailAbove: t.FailAbove, Rules: t.Rules,
-		AllowMissing: t.AllowMissing, Unlike: t.Unlike, Noise: t.Noise, Strict: f.strict}
+		AllowMissing: t.AllowMissing, Unlike: t.Unlike, Strict: f.strict}
 	if f.base == "" {
 		return g, nil
 	}
@@ -67,7 +67,7 @@ func newGating(r *record.Run) (*gating, error) {
 		return nil, nil
 	}
 	out := &gating{envs: g.Envs, strict: g.Strict, thresholds: analyze.Thresholds{FailAbove: g.FailAbove, Rules: g.Rules,
-		AllowMissing: g.AllowMissing, Unlike: g.Unlike, Noise: g.Noise}}
+		AllowMissing: g.AllowMissing, Unlike: g.Unlike}}
 	if g.Base == "" {
 		var known []string
 		for _, e := range r.Environments {
@@ -95,8 +95,8 @@ func newGating(r *record.Run) (*gating, error) {
 
 func (g *gating) at(blocks int) bool { return slices.Contains(analyze.GateLooks, blocks) }
 
-// judge puts the gate to the run in dir as it is now.
-func (g *gating) judge(dir string) (*analyze.Changes, error) {
+// judge puts the gate to the run in dir as it is now, looking while it goes on.
+func (g *gating) judge(dir string, looking bool) (*analyze.Changes, error) {
 	next, err := readResult(dir)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,9 @@ func (g *gating) judge(dir string) (*analyze.Changes, error) {
 	if err != nil {
 		return nil, chosen(err)
 	}
-	if err := c.Judge(g.thresholds); err != nil {
+	t := g.thresholds
+	t.Looking = looking
+	if err := c.Judge(t); err != nil {
 		return nil, refused(err)
 	}
 	return c, nil
@@ -119,7 +121,7 @@ func (g *gating) judge(dir string) (*analyze.Changes, error) {
 
 // look says whether the run ends.
 func (g *gating) look(dir, why string) (record.Look, error) {
-	c, err := g.judge(dir)
+	c, err := g.judge(dir, true)
 	if err != nil {
 		return record.Look{}, err
 	}

@@ -67,7 +67,7 @@ func TestGating(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := rewrite(t, dir, func(r *record.Run) { r.ID, r.Gate = "next0000", gate })
+		run := rewrite(t, dir, func(r *record.Run) { r.ID, r.Gate, r.Status = "next0000", gate, "running" })
 		g, err := newGating(run)
 		if err != nil {
 			t.Fatal(err)
@@ -80,8 +80,8 @@ func TestGating(t *testing.T) {
 		if l.Ended != c.ended || l.Rule != record.RuleGate || !s.At(20) || s.At(30) {
 			t.Errorf("%+v: %s", c, s.Say(l))
 		}
-		rewrite(t, dir, func(r *record.Run) { r.Looks = append(r.Looks, l) })
-		answer, err := g.judge(dir)
+		rewrite(t, dir, func(r *record.Run) { r.Looks, r.Status = append(r.Looks, l), "done" })
+		answer, err := g.judge(dir, false)
 		if err != nil || answer.Gate.State != c.state || answer.Gate.Look != 1 || answer.Gate.Looks != 3 {
 			t.Errorf("%+v: %v %+v", c, err, answer.Gate)
 		}

@@ -28,6 +28,7 @@ func runCommand(w World) *cobra.Command {
 		gate     runGateFlags
 		dir      string
 		resume   string
+		noise    string
 		progress = "auto"
 		force    bool
 		wait     bool
@@ -97,6 +98,9 @@ off; both clean up, and --resume goes on later.`,
 			if o.Workloads, err = ownWorkloads(o.Plan); err != nil {
 				return err
 			}
+			if err := addNoise(o.Run, noise); err != nil {
+				return err
+			}
 			o.Run.Tool = tool()
 			if err := describeHost(finish, s, o.Run, force); err != nil {
 				return err
@@ -126,6 +130,7 @@ off; both clean up, and --resume goes on later.`,
 	gate.add(c.Flags())
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")
+	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may lie under it")
 	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().BoolVar(&force, "force", false, "measure though doctor refuses")
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
@@ -252,10 +257,13 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	if sum.Interrupted && sum.Trials == 0 {
 		return withHint(fail(Interrupted, "interrupted before the first trial"), "go on with: plimsoll run --resume %s", path)
 	}
+	if err := recordTwins(sum.Dir); err != nil {
+		return fail(Failed, "recording the noise floor: %w", err)
+	}
 	var answer *analyze.Changes
 	var err error
 	if g != nil && !sum.Interrupted {
-		if answer, err = g.judge(sum.Dir); err == nil {
+		if answer, err = g.judge(sum.Dir, false); err == nil {
 			err = (&compareFlags{format: f.format, ascii: f.ascii}).print(w, answer)
 		}
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints its table.\n", path, path)

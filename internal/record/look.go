@@ -53,12 +53,11 @@ type Gate struct {
 	// Looks is for how many looks the levels were corrected.
 	Looks int `json:"looks"`
 
-	FailAbove    float64            `json:"fail_above,omitempty"`
-	Rules        []GateRule         `json:"rules,omitempty"`
-	AllowMissing bool               `json:"allow_missing,omitempty"`
-	Unlike       bool               `json:"unlike,omitempty"`
-	Noise        map[string]float64 `json:"noise,omitempty"`
-	Strict       bool               `json:"strict,omitempty"`
+	FailAbove    float64    `json:"fail_above,omitempty"`
+	Rules        []GateRule `json:"rules,omitempty"`
+	AllowMissing bool       `json:"allow_missing,omitempty"`
+	Unlike       bool       `json:"unlike,omitempty"`
+	Strict       bool       `json:"strict,omitempty"`
 }
 
 // GateRule is a threshold for some cells. An empty pattern matches all; *

@@ -21,7 +21,13 @@ func CanGate(base *Result, next *record.Run, t Thresholds) error {
 		Run: RunInfo{Study: next.Study.Name, Tool: next.Tool, Protocol: next.Protocol, Host: next.Host, Noise: next.Noise, Gate: next.Gate}}
 	c := newChanges(base, to, CompareOptions{})
 	c.Facts = facts(base, to)
-	common, yardstick := false, false
+	var both []string // the baselines that ran in BASE and will run now
+	for _, e := range base.Environments {
+		if x := to.environment(e.ID); e.Baseline != "" && x != nil && x.Baseline != "" {
+			both = append(both, e.ID)
+		}
+	}
+	common, yardstick := false, len(both) > 0
 	for w := range base.Workloads {
 		work := &base.Workloads[w]
 		there := slices.ContainsFunc(next.Workloads, func(x record.Workload) bool { return x.ID == work.ID })
@@ -33,13 +39,14 @@ func CanGate(base *Result, next *record.Run, t Thresholds) error {
 				}
 				ch := c.change(base, work, &work.Tables[t], cell.Env)
 				ch.Base, ch.BaseBlocks = cell.Median, cell.Blocks
-				// As if it were divided by a baseline: whether it can be is judged below.
-				ch.Against = "native"
-				c.Cells = append(c.Cells, ch)
-				if e := to.environment(cell.Env); there && e != nil {
+				if there && to.environment(cell.Env) != nil {
 					common = true
-					yardstick = yardstick || e.Baseline != "" || ownScale(ch.Metric.Unit)
+					yardstick = yardstick || ownScale(ch.Metric.Unit)
+					if slices.ContainsFunc(both, func(id string) bool { return id != cell.Env }) {
+						ch.Against = "native" // or another one: that there is one is what counts
+					}
 				}
+				c.Cells = append(c.Cells, ch)
 			}
 		}
 	}

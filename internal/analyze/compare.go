@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"plimsoll/internal/record"
 	"plimsoll/internal/stats"
 )
@@ -49,8 +51,7 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 	if len(d) >= minRank {
 		c.Method = "hodges-lehmann"
 		center, i, ok = stats.PseudoMedian(d, stats.Level)
-		mean, _, _ := stats.TInterval(d, stats.Level)
-		c.Skewed = math.Abs(mean-center) > i.Width()
+		c.Skewed = math.Abs(stat.Mean(d, nil)-center) > i.Width()
 	} else {
 		c.Method = "t"
 		center, i, ok = stats.TInterval(d, stats.Level)
@@ -152,8 +153,12 @@ func (t *Table) rank(medians [][]float64, delta float64) {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if !math.IsNaN(p[k]) {
-				t.Pairs[k].P, t.Pairs[k].Holm = &p[k], &holm[k]
+				q := &t.Pairs[k]
+				q.P, q.Holm = &p[k], &holm[k]
 				apart[i*n+j] = holm[k] < alpha
+				if q.Verdict == Differs && !apart[i*n+j] {
+					q.Verdict, q.BlocksNeeded = CannotTell, enough(q.Blocks, p[k], len(p))
+				}
 			}
 			k++
 		}

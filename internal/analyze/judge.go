@@ -17,10 +17,10 @@ func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []i
 	for i, d := range logs {
 		family[i] = sample{x: d, paired: true}
 	}
-	ranks := ranked(family, alpha)
+	by := testOf(family, minT, alpha)
 	p = make([]float64, len(family))
 	for i := range family {
-		p[i] = family[i].p(0, ranks)
+		p[i] = family[i].p(0, by)
 	}
 	holm = stats.Holm(p)
 	needed = make([]int, len(p))

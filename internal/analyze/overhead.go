@@ -200,7 +200,7 @@ func overheadOf(ratio Estimate, better record.Direction) *Estimate {
 func costs(a, b []float64, better record.Direction) []float64 {
 	out := make([]float64, min(len(a), len(b)))
 	for i := range out {
-		out[i] = math.Log(a[i] / b[i])
+		out[i] = math.Log(a[i]) - math.Log(b[i])
 		if better == record.HigherIsBetter {
 			out[i] = -out[i]
 		}

@@ -7,111 +7,91 @@ import (
 	"plimsoll/internal/analyze"
 )
 
-// effects are the true log ratios of the environments "a" and "a2", which are
+// effects are the true log ratios of the environments "a" and "b", which are
 // equal, to native, by workload of the suite.
 var effects = []float64{math.Log(1.3), math.Log(2), math.Log(0.8)}
 
-// session is how much the machine's speed differs between two runs, on the
-// logarithm.
+// session is how much the machine's speed differs between two runs, as a
+// standard deviation on the logarithm.
 const session = 0.05
 
-// Tally counts over repetitions.
-type Tally struct {
-	N   int `json:"n"`
-	Hit int `json:"hit"`
-	// Width sums the widths of the intervals: upper end over lower end, less 1.
-	Width float64 `json:"-"`
-}
-
-func (t *Tally) add(hit bool) {
-	t.N++
-	if hit {
-		t.Hit++
-	}
-}
-
-func (t *Tally) interval(e *analyze.Estimate, truth float64) {
-	if e == nil || e.Lo == nil {
-		t.add(false)
-		return
-	}
-	t.add(*e.Lo <= truth && truth <= *e.Hi)
-	t.Width += *e.Hi / *e.Lo - 1
-}
-
-// Rate is the share of hits.
-func (t Tally) Rate() float64 { return float64(t.Hit) / float64(max(1, t.N)) }
-
-// MeanWidth is the mean relative width.
-func (t Tally) MeanWidth() float64 { return t.Width / float64(max(1, t.N)) }
-
-func (t *Tally) join(o Tally) { t.N, t.Hit, t.Width = t.N+o.N, t.Hit+o.Hit, t.Width+o.Width }
-
-// Coverage is what the intervals of one shape hold, and how often equal
-// environments are called different.
+// Coverage is what the intervals hold, and how often two equal environments
+// are called different.
 type Coverage struct {
-	Ratio, Median, Suite, Between Tally
-	// Same: the ranking's pair of two equal environments differs by verdict;
-	// Apart: they share no letter; BetweenSame: the same of two runs.
-	Same, Apart, BetweenSame Tally
+	Shape    string `json:"shape"`
+	Blocks   int    `json:"blocks"`
+	PerBlock int    `json:"per_block"`
+	// Ratio is that to native, Median that of all values, Suite the geometric
+	// mean of three ratios, TwoRuns that of an environment in two runs.
+	Ratio   Tally `json:"ratio"`
+	Median  Tally `json:"median"`
+	Suite   Tally `json:"suite"`
+	TwoRuns Tally `json:"two_runs"`
+	// Same counts equal environments of one run whose p is below 5 %, Marked
+	// those whose verdict is "differs", and Changed those of two runs that are
+	// said to be better or worse.
+	Same    Tally `json:"same"`
+	Marked  Tally `json:"marked"`
+	Changed Tally `json:"changed"`
 }
 
-func (c *Coverage) join(o Coverage) {
-	c.Ratio.join(o.Ratio)
-	c.Median.join(o.Median)
-	c.Suite.join(o.Suite)
-	c.Between.join(o.Between)
-	c.Same.join(o.Same)
-	c.Apart.join(o.Apart)
-	c.BetweenSame.join(o.BetweenSame)
+func (c *Coverage) tallies() []*Tally {
+	return []*Tally{&c.Ratio, &c.Median, &c.Suite, &c.TwoRuns, &c.Same, &c.Marked, &c.Changed}
 }
 
-// coverage simulates a run of native and of two equal environments with three
-// workloads, and a second run of them on another day.
-func coverage(s *Shape, blocks, perBlock, reps int, r *rand.Rand) (Coverage, error) {
-	w := newWorld(s, blocks, perBlock, len(effects),
-		env{id: "native", baseline: true, effects: []float64{0, 0, 0}},
-		env{id: "a", effects: effects}, env{id: "a2", effects: effects})
-	var out Coverage
+// sample simulates runs of native and of two equal environments with three
+// workloads, each of them twice, on two days.
+func (c *Coverage) sample(s *Shape, reps int, r *rand.Rand) error {
+	w := newWorld(s, c.Blocks, c.PerBlock, len(effects),
+		env{id: "native", baseline: true, effects: make([]float64, len(effects))},
+		env{id: "a", effects: effects}, env{id: "b", effects: effects})
+	mean := 0.0
+	for _, e := range effects {
+		mean += e / float64(len(effects))
+	}
+	ratio, suite := math.Exp(effects[0]+s.shift(c.PerBlock, 1)), math.Exp(mean+s.shift(c.PerBlock, len(effects)))
+	only := analyze.CompareOptions{Filter: []analyze.Filter{{Key: "environment", Values: []string{"a"}}, {Key: "workload", Values: w.works[:1]}}}
 	for range reps {
-		first, drift := w.simulate(r, 0)
-		res, err := analyze.Run(first, analyze.Options{})
+		run, drift := w.simulate(r, 0)
+		base, err := analyze.Run(run, analyze.Options{})
 		if err != nil {
-			return out, err
+			return err
 		}
-		t := res.Workloads[0].Table(metric)
-		a := t.Cell("a")
-		truth := math.Exp(effects[0] + s.unlike)
-		out.Ratio.interval(&a.Ratio("native").Estimate, truth)
-		out.Median.interval(a.Median, base*math.Exp(effects[0]+s.median(drift)))
-		suite := res.Overhead[0].Suites[0].Cells[0].Overhead
-		cost := &analyze.Estimate{}
-		if suite != nil && suite.Lo != nil {
-			lo, hi := 1/(1-*suite.Lo), 1/(1-*suite.Hi)
-			cost.Lo, cost.Hi = &lo, &hi
+		run, _ = w.simulate(r, session*r.NormFloat64())
+		next, err := analyze.Run(run, analyze.Options{})
+		if err != nil {
+			return err
 		}
-		mean := s.unlike
-		for _, e := range effects {
-			mean += e / float64(len(effects))
+		changes, err := analyze.Between(base, next, only)
+		if err != nil {
+			return err
 		}
-		out.Suite.interval(cost, math.Exp(mean))
-		for _, p := range t.Pairs {
+		table := base.Workloads[0].Table(metric)
+		a := table.Cell("a")
+		c.Ratio.interval(&a.Ratio("native").Estimate, ratio)
+		c.Median.interval(a.Median, s.rounded(truth(s.median(drift))))
+		c.Suite.interval(cost(base.Overhead[0].Suites[0].Cells[0].Overhead), suite)
+		c.TwoRuns.interval(changes.Cells[0].Ratio, 1)
+		for _, p := range table.Pairs {
 			if p.A != "native" && p.B != "native" {
-				out.Same.add(p.Verdict == analyze.Differs)
-				out.Apart.add(p.Holm != nil && *p.Holm < 0.05)
+				c.Same.add(p.P != nil && *p.P < 0.05)
+				c.Marked.add(p.Verdict == analyze.Differs)
 			}
 		}
-		second, _ := w.simulate(r, session*r.NormFloat64())
-		next, err := analyze.Run(second, analyze.Options{})
-		if err != nil {
-			return out, err
-		}
-		ch, err := analyze.Between(res, next, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "environment", Values: []string{"a"}}, {Key: "workload", Values: []string{"a"}}}})
-		if err != nil {
-			return out, err
-		}
-		out.Between.interval(ch.Cells[0].Ratio, 1)
-		out.BetweenSame.add(ch.Cells[0].Verdict == analyze.Better || ch.Cells[0].Verdict == analyze.Worse)
+		v := changes.Cells[0].Verdict
+		c.Changed.add(v == analyze.Better || v == analyze.Worse)
 	}
-	return out, nil
+	return nil
+}
+
+// truth is the median of "a" with the first workload, ns.
+func truth(median float64) float64 { return nativeMedian * math.Exp(effects[0]+median) }
+
+// cost turns an overhead back into how many times slower that is.
+func cost(o *analyze.Estimate) *analyze.Estimate {
+	if o == nil || o.Lo == nil {
+		return o
+	}
+	lo, hi := 1/(1-*o.Lo), 1/(1-*o.Hi)
+	return &analyze.Estimate{Lo: &lo, Hi: &hi}
 }

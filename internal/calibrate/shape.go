@@ -22,20 +22,21 @@ type Shape struct {
 	noise func(*rand.Rand) float64                 // on the logarithm
 	like  func(*rand.Rand) float64                 // the baseline's, nil: the same
 	drift func(r *rand.Rand, blocks int) []float64 // of the machine, by block
-	// quantum rounds values to multiples of this share of the baseline's.
+	// quantum rounds values to multiples of this share of the baseline's median.
 	quantum float64
 
 	once   sync.Once
-	sorted []float64 // draws of noise and of what a block shares
-	unlike float64   // the pseudo-median of noise less the baseline's
+	sorted []float64 // draws of noise, with what a block shares where it shares anything
+	mu     sync.Mutex
+	apart  map[[2]int]float64
 }
 
 // Shapes lists what is simulated.
 func Shapes() []*Shape {
 	return []*Shape{
 		{Name: "log-normal", What: "3 %", noise: normal},
-		{Name: "two humps", What: "half of the values 20 % slower", noise: humps(0.5)},
-		{Name: "two humps 70:30", What: "three of ten values 20 % slower", noise: humps(0.3)},
+		{Name: "two humps", What: "half of the values 50 % slower", noise: humps(0.5)},
+		{Name: "two humps 70:30", What: "three of ten values 50 % slower", noise: humps(0.3)},
 		{Name: "heavy tails", What: "Student's t, 2.5 degrees of freedom, times 3 %", noise: func(r *rand.Rand) float64 { return Spread * student(r, 2.5) }},
 		{Name: "outliers", What: "3 %, and one value in twenty multiplied by 1.1 and a Pareto's (1.5)", noise: outliers},
 		{Name: "linear drift", What: "3 %, and the machine 20 % slower at the end", noise: normal, drift: linear},
@@ -51,7 +52,7 @@ func humps(share float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 {
 		v := normal(r)
 		if r.Float64() < share {
-			v += math.Log(1.2)
+			v += math.Log(1.5)
 		}
 		return v
 	}
@@ -107,15 +108,51 @@ func (s *Shape) prepare() {
 			}
 		}
 		slices.Sort(s.sorted)
-		if s.like != nil {
-			walsh := make([]float64, draws)
-			for i := range walsh {
-				walsh[i] = (s.noise(r) - s.like(r) + s.noise(r) - s.like(r)) / 2
-			}
-			slices.Sort(walsh)
-			s.unlike = walsh[draws/2]
-		}
 	})
+}
+
+// shift is the true log ratio of an environment whose effect is 1 to the
+// baseline, as a block's mean over so many workloads of the median of so many
+// trials: the pseudo-median of its distribution. It is 0 where both are alike.
+func (s *Shape) shift(perBlock, works int) float64 {
+	if s.like == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := [2]int{perBlock, works}
+	if v, ok := s.apart[key]; ok {
+		return v
+	}
+	r := rand.New(rand.NewPCG(98, uint64(perBlock*works)))
+	x := make([]float64, perBlock)
+	median := func(draw func(*rand.Rand) float64) float64 {
+		for i := range x {
+			x[i] = draw(r)
+		}
+		slices.Sort(x)
+		return (x[(perBlock-1)/2] + x[perBlock/2]) / 2
+	}
+	walsh := make([]float64, draws)
+	for i := range walsh {
+		for range 2 * works {
+			walsh[i] += (median(s.noise) - median(s.like)) / float64(2*works)
+		}
+	}
+	slices.Sort(walsh)
+	if s.apart == nil {
+		s.apart = map[[2]int]float64{}
+	}
+	s.apart[key] = walsh[draws/2]
+	return s.apart[key]
+}
+
+// rounded is what becomes of a value, ns.
+func (s *Shape) rounded(v float64) float64 {
+	if q := nativeMedian * s.quantum; q > 0 {
+		return math.Round(v/q) * q
+	}
+	return v
 }
 
 // median is the true median of an environment whose effect is 1, on the

@@ -7,11 +7,11 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Metric is the simulated metric.
+// metric is the simulated metric.
 const metric = "time"
 
-// base is the baseline's median, ns.
-const base = 1e8
+// nativeMedian is the baseline's median, ns.
+const nativeMedian = 1e8
 
 // env is a simulated environment: its true effects by workload, on the
 // logarithm.
@@ -76,10 +76,7 @@ func (w *world) simulate(r *rand.Rand, speed float64) (*record.Reader, []float64
 					noise = s.like
 				}
 				for range w.perBlock {
-					v := base * math.Exp(block+e.effects[i]+noise(r))
-					if s.quantum > 0 {
-						v = math.Round(v/(base*s.quantum)) * base * s.quantum
-					}
+					v := s.rounded(nativeMedian * math.Exp(block+e.effects[i]+noise(r)))
 					trials = append(trials, record.Trial{Seq: len(trials), Block: b, Env: e.id, Workload: work,
 						Values: map[string]float64{metric: v}})
 				}

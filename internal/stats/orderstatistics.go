@@ -12,7 +12,7 @@ import (
 // values lie evenly between the two. Where they do not (a median between two
 // humps, or few values with a long tail) it covers too little, down to 88 % of
 // 6 values; so an end is not interpolated over a gap of more than half of the
-// interval. The last result is false where the values cannot carry it: at 95 %
+// interval, and no end where a fifth of the values are ties. The last result is false where the values cannot carry it: at 95 %
 // fewer than 6.
 func MedianInterval(sorted []float64, level float64) (Interval, bool) {
 	return MedianIntervalAs(sorted, len(sorted), level)
@@ -43,6 +43,9 @@ func MedianIntervalAs(sorted []float64, n int, level float64) (Interval, bool) {
 	wide := Interval{Lo: depth(sorted, n, float64(d)), Hi: depth(sorted, n, float64(n+1-d))}
 	deep := Interval{Lo: depth(sorted, n, float64(d+1)), Hi: depth(sorted, n, float64(n-d))}
 	out := wide
+	if 5*Distinct(sorted) <= 4*len(sorted) {
+		return out, true
+	}
 	if deep.Lo-wide.Lo <= wide.Width()/2 {
 		out.Lo = (1-l)*wide.Lo + l*deep.Lo
 	}

@@ -20,7 +20,7 @@ def lognormal(n):
 
 
 def median_interval(x, level=0.95):
-    """Hettmansperger and Sheather's, from their formulas, not over wide gaps."""
+    """Hettmansperger and Sheather's, from their formulas, not over wide gaps or ties."""
     x = sorted(x)
     n = len(x)
     cover = lambda d: 1 - 2 * stats.binom.cdf(d - 1, n, 0.5) if 2 * d <= n else 0.0
@@ -29,6 +29,8 @@ def median_interval(x, level=0.95):
     d = max(k for k in range(1, n // 2 + 1) if cover(k) >= level)
     i = (cover(d) - level) / (cover(d) - cover(d + 1))
     lam = (n - d) * i / (d + (n - 2 * d) * i)
+    if 5 * len(set(x)) <= 4 * n:
+        return [x[d - 1], x[n - d]]
     lo, hi, half = x[d - 1], x[n - d], (x[n - d] - x[d - 1]) / 2
     return [(1 - lam) * lo + lam * x[d] if x[d] - lo <= half else lo,
             (1 - lam) * hi + lam * x[n - d - 1] if hi - x[n - d - 1] <= half else hi]

@@ -139,7 +139,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 	for _, ch := range gated {
 		family = append(family, ch.sample)
 	}
-	by := testOf(family, minT, alpha)
+	by := testOf(family, minT)
 	p := make([]float64, len(gated))
 	for i, ch := range gated {
 		p[i] = math.NaN()

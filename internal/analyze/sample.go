@@ -82,16 +82,16 @@ type test struct {
 	least float64 // the least standard error of a mean
 }
 
-// testOf chooses the test of a family, of those that have from blocks. As in a ranking, the choice depends on
-// the number of blocks and of tests, never on the values: where ranks could not
-// reach the corrected level, means take their place.
+// testOf chooses the test of a family, of those that have from blocks. The
+// choice depends on the number of blocks and of tests, never on the values:
+// where ranks could not reach the corrected level, means take their place.
 //
 // Student's test believes a small spread. Where values have two humps or are
 // rounded, all differences of one pair in a few blocks are the same by chance
 // (each with a probability of up to 1/4 on either side), and among many pairs
-// that happens to some. Where that is more likely than the level, no mean is
-// taken for more certain than half of the family's.
-func testOf(family []sample, from int, level float64) test {
+// that happens to some. Where that is more likely than 5 %, no mean is taken
+// for more certain than half of the family's.
+func testOf(family []sample, from int) test {
 	n, floor, chance := 0, 0.0, 0.0
 	var errs []float64
 	for _, s := range family {
@@ -102,10 +102,10 @@ func testOf(family []sample, from int, level float64) test {
 		floor = max(floor, s.floor())
 		chance += 2 * math.Pow(0.25, float64(s.blocks()))
 	}
-	if n > 0 && floor*float64(n) <= level {
+	if n > 0 && floor*float64(n) <= alpha {
 		return test{ranks: true, from: from}
 	}
-	if chance <= level {
+	if chance <= alpha {
 		return test{from: from}
 	}
 	for _, s := range family {

@@ -37,7 +37,7 @@ func (c *Changes) judgeCells() {
 	for i := range c.Cells {
 		family[i] = c.Cells[i].sample
 	}
-	by := testOf(family, minT, alpha)
+	by := testOf(family, minT)
 	c.Test = testName(c.Interleaved, by.ranks)
 	p := make([]float64, len(c.Cells))
 	for i := range c.Cells {

@@ -16,7 +16,7 @@ func (r *Report) Text(w io.Writer) error {
 	for _, s := range r.Shapes {
 		fmt.Fprintf(t, "  %s\t%s\n", s.Name, s.What)
 	}
-	t.Flush()
+	_ = t.Flush() // into the buffer, whose errors come at its end
 	r.coverage(b)
 	r.families(b)
 	r.power(b)
@@ -47,7 +47,7 @@ func (r *Report) coverage(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f\n", c.Shape, c.Blocks, c.Blocks*c.PerBlock,
 			held(c.Ratio), held(c.Median), held(c.Suite), held(c.TwoRuns), 100*c.Same.Rate(), 100*c.Marked.Rate(), 100*c.Changed.Rate())
 	}
-	t.Flush()
+	_ = t.Flush()
 }
 
 func held(t Tally) string { return fmt.Sprintf("%.1f (%.3g)", 100*t.Rate(), 100*t.Width) }
@@ -62,7 +62,7 @@ func (r *Report) families(w io.Writer) {
 	for _, f := range r.Families {
 		fmt.Fprintf(t, "%s\t%d\t%.1f\t%.1f\t%.1f\t%.1f\n", f.Shape, f.Blocks, 100*f.RawPairs.Rate(), 100*f.Groups.Rate(), 100*f.RawRatios.Rate(), 100*f.Marks.Rate())
 	}
-	t.Flush()
+	_ = t.Flush()
 }
 
 func (r *Report) power(w io.Writer) {
@@ -83,5 +83,5 @@ func (r *Report) power(w io.Writer) {
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush()
+	_ = t.Flush()
 }

@@ -13,7 +13,7 @@ func (c *Changes) remarks() {
 	add := func(code, level, advice, format string, a ...any) {
 		c.Remarks = append(c.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
 	}
-	if !c.Interleaved && c.base.Run.ID == c.next.Run.ID {
+	if c.Base.Env == "" && c.base.Run.ID == c.next.Run.ID {
 		add("same-run", "warn", "give two runs, or two environments of one by --env", "BASE and NEW are one run: whatever it is compared for, nothing differs")
 	}
 	if bars := c.Barred(); len(bars) > 0 {
@@ -26,12 +26,15 @@ func (c *Changes) remarks() {
 		if s.r.Run.Status != "done" {
 			add("incomplete", "warn", "go on with it by plimsoll run --resume", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
 		}
-		if s.r.Run.Protocol.Order == "sequential" {
+		if s.r.Run.Protocol.Order == "sequential" && s.r.Run.Imported == nil {
 			add("sequential", "warn", "measure with the order random", "%s ran its environments one after the other: a drift of the machine looks like a difference", s.name)
 		}
-		if c.Interleaved {
+		if c.Base.Env != "" {
 			break
 		}
+	}
+	if c.base.Run.Imported != nil || c.next.Run.Imported != nil {
+		add("not-interleaved", "warn", "read no small difference out of it; measure both as environments of one study by plimsoll run", "what was imported was measured one thing after the other: whatever the machine did between the two is taken for a difference, and no interval covers that")
 	}
 	absolute, lost, few := 0, 0, 0
 	var by []string

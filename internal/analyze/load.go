@@ -24,6 +24,7 @@ type store struct {
 	// views counts, by environment, the trials by what was seen from inside.
 	views      []map[string]int
 	mostStolen float64
+	keep       bool     // all values are kept, see Options.Values
 	programs   programs // the programs that were measured, by workload
 	protocols  protocols
 }
@@ -208,6 +209,21 @@ func (s *store) column(w, e, m int) (blocks [][]float64, medians []float64) {
 		medians[b] = median(blocks[b])
 	}
 	return blocks, medians
+}
+
+// parts gives the values of a metric that are there, by block in the order of
+// column's medians.
+func (s *store) parts(w, e, m int) [][]float64 {
+	c := s.cells[w][e]
+	order := s.blockOrder()
+	out := make([][]float64, len(order))
+	for i, v := range c.columns[m] {
+		if !math.IsNaN(v) {
+			b := order[c.block[i]]
+			out[b] = append(out[b], v)
+		}
+	}
+	return out
 }
 
 // blockOrder maps dense block numbers, given in the order of appearance, to

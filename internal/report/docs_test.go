@@ -57,7 +57,7 @@ func TestCompareManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := ""
-	for _, name := range []string{"changes.txt", "grouped.txt"} {
+	for _, name := range []string{"changes.txt", "grouped.txt", "quantile.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)

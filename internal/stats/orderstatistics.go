@@ -66,19 +66,25 @@ func QuantileInterval(sorted []float64, q, level float64) (Interval, bool) {
 // QuantileIntervalAs is the same for values that say as much as n independent
 // ones.
 func QuantileIntervalAs(sorted []float64, n int, q, level float64) (Interval, bool) {
-	if n == 0 || len(sorted) == 0 {
+	l, u, ok := quantileRanks(n, q, level)
+	if !ok || len(sorted) == 0 {
 		return Interval{}, false
+	}
+	return Interval{Lo: depth(sorted, n, float64(l)), Hi: depth(sorted, n, float64(u))}, true
+}
+
+// quantileRanks gives the ranks, from 1, of the ends of QuantileInterval.
+func quantileRanks(n int, q, level float64) (l, u int, ok bool) {
+	if n == 0 {
+		return 0, 0, false
 	}
 	tail := (1 - level) / 2
 	b := distuv.Binomial{N: float64(n), P: q}
 	// lower: the largest l with P(B ≤ l−1) ≤ tail.
 	// upper: the smallest u with P(B ≤ u−1) ≥ 1−tail.
-	l := firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) > tail })
-	u := 1 + firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) >= 1-tail })
-	if l < 1 || u > n {
-		return Interval{}, false
-	}
-	return Interval{Lo: depth(sorted, n, float64(l)), Hi: depth(sorted, n, float64(u))}, true
+	l = firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) > tail })
+	u = 1 + firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) >= 1-tail })
+	return l, u, l >= 1 && u <= n
 }
 
 // depth is the d-th smallest of n values (from 1) where there are that many.

@@ -267,6 +267,8 @@ func (f *compareFlags) status(c *analyze.Changes) error {
 	switch {
 	case c.Gate.State == analyze.GateFails:
 		return withHint(fail(GateFailed, "the gate failed: %d of %d", c.Gate.Failed, c.Gate.Gated), see)
+	case c.Gate.State == analyze.Inconclusive && f.strict && c.Gate.Inconclusive == 0:
+		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
 	case c.Gate.State == analyze.Inconclusive && f.strict:
 		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", c.Gate.Inconclusive, c.Gate.Gated), "run more blocks; %s", see)
 	}

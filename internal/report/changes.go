@@ -255,7 +255,7 @@ func factLines(facts []analyze.Fact) []string {
 func failureLines(c *analyze.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
-		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", nameOf(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
+		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", clean(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
 		if f.Worse {
 			s += ": more often"
 		}
@@ -272,6 +272,9 @@ func gateLine(g *analyze.Gate) string {
 	}
 	if g.Inconclusive > 0 {
 		s += fmt.Sprintf(", %d inconclusive", g.Inconclusive)
+	}
+	if g.Incomplete {
+		s += "; a run is incomplete, see the remarks"
 	}
 	return s + ")"
 }

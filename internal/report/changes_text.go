@@ -104,7 +104,7 @@ func gateReasons(c *analyze.Changes) []string {
 	var out []string
 	for i := range c.Cells {
 		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != analyze.Passed {
-			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, clean(ch.Metric.ID), clean(ch.Workload), nameOf(ch.Name()), sentence(clean(ch.Gate.Reason))))
+			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()), sentence(clean(ch.Gate.Reason))))
 		}
 	}
 	for i, l := range failureLines(c) {

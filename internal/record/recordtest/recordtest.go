@@ -302,6 +302,35 @@ func (s Spec) Open(tb testing.TB) *record.Reader {
 	return open(tb, s.Write(tb))
 }
 
+// Edited is a run whose trials are changed by Each before they are written.
+type Edited struct {
+	Spec
+	Each func(*record.Trial)
+}
+
+// Write writes the run to a directory of the test and gives its path.
+func (e Edited) Write(tb testing.TB) string {
+	tb.Helper()
+	return e.write(tb, func(s Spec) iter.Seq[*record.Trial] {
+		return func(yield func(*record.Trial) bool) {
+			for t := range s.Trials() {
+				if e.Each != nil && t.OK() {
+					e.Each(t)
+				}
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// Open writes the run and opens it.
+func (e Edited) Open(tb testing.TB) *record.Reader {
+	tb.Helper()
+	return open(tb, e.Write(tb))
+}
+
 func open(tb testing.TB, dir string) *record.Reader {
 	tb.Helper()
 	r, err := record.Open(dir)

@@ -186,16 +186,16 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 		family = append(family, ch.sample)
 	}
 	looks := c.looks()
-	ranks := ranked(family, alpha/float64(looks))
+	by := testOf(family, minT, alpha/float64(looks))
 	p := make([]float64, len(gated))
 	for i, ch := range gated {
 		p[i] = math.NaN()
 		if ch.sample.blocks() >= minT {
-			p[i] = beyond(ch, limits[i], ranks)
+			p[i] = beyond(ch, limits[i], by)
 		}
 	}
 	holm := stats.Holm(p)
-	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
+	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
 	if looks > 1 {
 		g.Looks, g.Look = looks, c.decidedBy()
 	}
@@ -228,13 +228,13 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 }
 
 // beyond is the one-sided p that the true worsening is at most limit.
-func beyond(ch *Change, limit float64, ranks bool) float64 {
+func beyond(ch *Change, limit float64, by test) float64 {
 	edge, sign := math.Log1p(limit), 1.0
 	if ch.Metric.Better == record.HigherIsBetter {
 		edge, sign = -edge, -1
 	}
 	center, _, _, _ := ch.sample.estimate(stats.Level)
-	p := ch.sample.p(edge, ranks) / 2
+	p := ch.sample.p(edge, by) / 2
 	if sign*(center-edge) <= 0 {
 		return 1 - p
 	}

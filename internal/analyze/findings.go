@@ -55,6 +55,9 @@ type Finding struct {
 	Says    string       `json:"says"`
 	Why     string       `json:"why,omitempty"`
 	Verdict ClaimVerdict `json:"verdict"`
+	// Partly: one of its tests formed no pair, so that the verdict is of the
+	// others only.
+	Partly bool `json:"partly,omitempty"`
 	// Reason is a sentence that says what the verdict rests on.
 	Reason string `json:"reason"`
 	// Decides is the pair that the verdict hangs on: of a contradicted claim
@@ -190,7 +193,7 @@ func judgeClaim(runs []*Result, c *record.Claim, features *record.Features) Find
 		for i := range pairs {
 			pairs[i].Test = k + 1
 		}
-		f.Pairs = append(f.Pairs, pairs...)
+		f.Pairs, f.Partly = append(f.Pairs, pairs...), f.Partly || len(pairs) == 0
 		f.Without = addLacks(f.Without, lacks)
 	}
 	if c.Features != "" {
@@ -198,6 +201,7 @@ func judgeClaim(runs []*Result, c *record.Claim, features *record.Features) Find
 	}
 	f.Test = judgePairs(f.Pairs)
 	f.Verdict, f.Decides = verdictOf(f.Pairs)
+	f.Partly = f.Partly && f.Verdict != ClaimNotTested
 	f.Reason = reasonOf(&f)
 	if f.Features != nil && len(c.Tests) == 0 {
 		f.Verdict, f.Reason = f.Features.verdict()
@@ -206,6 +210,7 @@ func judgeClaim(runs []*Result, c *record.Claim, features *record.Features) Find
 		if f.Verdict == ClaimNotTested && len(c.Tests) == 0 {
 			f.Reason = "Needs " + c.Needs + "."
 		}
+		f.Partly = f.Partly || f.Verdict != ClaimNotTested
 		f.Without = addLacks(f.Without, []ClaimLack{{What: "the rest", Reason: "needs " + c.Needs}})
 	}
 	for i := range c.Answers {

@@ -164,6 +164,9 @@ func reasonOf(f *Finding) string {
 		if len(f.Pairs) == 1 {
 			return fmt.Sprintf("It is so for %s.", f.Decides.Title())
 		}
+		if len(f.Pairs) == 2 {
+			return fmt.Sprintf("It is so in both pairs, less clearly for %s.", f.Decides.Title())
+		}
 		return fmt.Sprintf("It is so in all %d pairs, least clearly for %s.", len(f.Pairs), f.Decides.Title())
 	case ClaimContradicted:
 		lead := ", most clearly "

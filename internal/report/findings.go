@@ -49,6 +49,14 @@ func verdictWord(v analyze.ClaimVerdict) string {
 	return firstOf(verdictWords[v], string(v))
 }
 
+// verdictOf is a claim's, which may be of a part of it only.
+func verdictOf(c *analyze.Finding) string {
+	if c.Partly {
+		return verdictWord(c.Verdict) + " in part"
+	}
+	return verdictWord(c.Verdict)
+}
+
 // findingsTitle counts the verdicts.
 func findingsTitle(f *analyze.Findings) string {
 	var counts, studies []string

@@ -47,7 +47,7 @@ func mdFindings(out *bufio.Writer, f *analyze.Findings, brief bool) {
 		for k := range said[1:] {
 			said[k+1] = mdEscape(said[k+1])
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", mdEscape(clean(c.ID)), verdictWord(c.Verdict), mdEscape(pairNumber(c.Decides)), quote, strings.Join(said, " "))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", mdEscape(clean(c.ID)), verdictOf(c), mdEscape(pairNumber(c.Decides)), quote, strings.Join(said, " "))
 	}
 	fmt.Fprintln(out)
 	for _, l := range findingsLegend(f) {
@@ -56,7 +56,7 @@ func mdFindings(out *bufio.Writer, f *analyze.Findings, brief bool) {
 }
 
 func mdClaim(out *bufio.Writer, c *analyze.Finding) {
-	fmt.Fprintf(out, "# %s: %s\n\n%s\n\n%s\n\n", mdEscape(clean(c.ID)), verdictWord(c.Verdict), mdEscape(prose(c.Says)), mdEscape(prose(c.Reason)))
+	fmt.Fprintf(out, "# %s: %s\n\n%s\n\n%s\n\n", mdEscape(clean(c.ID)), verdictOf(c), mdEscape(prose(c.Says)), mdEscape(prose(c.Reason)))
 	mdPairs(out, c.Pairs)
 	if len(c.Pairs) > 0 {
 		fmt.Fprintf(out, "%s\n\n", mdEscape(pairsLegend(c)))

@@ -48,7 +48,7 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 	ids, verdicts, numbers := len("claim"), len("verdict"), len("here")
 	for i := range f.Claims {
 		c := &f.Claims[i]
-		ids, verdicts, numbers = max(ids, width(clean(c.ID))), max(verdicts, width(verdictWord(c.Verdict))), max(numbers, width(pairNumber(c.Decides)))
+		ids, verdicts, numbers = max(ids, width(clean(c.ID))), max(verdicts, width(verdictOf(c))), max(numbers, width(pairNumber(c.Decides)))
 	}
 	row := func(id, verdict, here, published string) string {
 		s := pad(id, ids, false) + "  " + pad(verdict, verdicts, false) + "  " + pad(here, numbers, false)
@@ -61,7 +61,7 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 	p.line("head", row("claim", "verdict", "here", "published"))
 	for i := range f.Claims {
 		c := &f.Claims[i]
-		p.line(verdictStyles[c.Verdict], row(clean(c.ID), verdictWord(c.Verdict), pairNumber(c.Decides), quoted(c.Published, 2)))
+		p.line(verdictStyles[c.Verdict], row(clean(c.ID), verdictOf(c), pairNumber(c.Decides), quoted(c.Published, 2)))
 		for _, l := range lines(c, brief) {
 			p.text("", "   ", l)
 		}
@@ -74,7 +74,7 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 
 // claim draws one claim with all of its pairs.
 func (p *page) claim(c *analyze.Finding) {
-	p.text("head", "", clean(c.ID)+": "+verdictWord(c.Verdict))
+	p.text("head", "", clean(c.ID)+": "+verdictOf(c))
 	p.text("", "", prose(c.Says))
 	p.blank()
 	p.text("", "", prose(c.Reason))
@@ -126,10 +126,10 @@ func (p *page) pairs(pairs []analyze.ClaimPair) {
 		p.blank()
 		p.text("head", "", g.title)
 		t := g.grid
-		if over := t.width() - p.width; over > 0 { // at the cost of the longer names
+		if over, w := t.width()-p.width, t.widths(); over > 0 { // at the cost of the names
 			for i := range t.rows {
 				for k := range 2 {
-					t.rows[i].cells[k] = cut(t.rows[i].cells[k], max(12, t.widths()[k]-(over+1)/2))
+					t.rows[i].cells[k] = cut(t.rows[i].cells[k], max(12, w[k]-(over+1)/2))
 				}
 			}
 		}

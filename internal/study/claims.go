@@ -85,6 +85,10 @@ func (c *claims) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 		c.file = ref.File
 		return
 	}
+	if n.Kind != yaml.SequenceNode {
+		d.Add(d.At(n), f.Key+" is "+yamlfile.KindOf(n), "a list of claims, or file: ./claims.yaml")
+		return
+	}
 	d.Value(n, reflect.ValueOf(&c.list).Elem(), yamlfile.Field{Key: f.Key, MinItems: 1})
 }
 

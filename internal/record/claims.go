@@ -32,8 +32,8 @@ type ClaimTest struct {
 	Baseline string              `json:"baseline,omitempty"`
 	Vary     string              `json:"vary,omitempty"`
 	// Same are the factors in which A and B must agree; nil stands for those
-	// that vary on both sides, among levels that they share, and are named on
-	// neither.
+	// that vary on both sides, among levels that they share, and that the two
+	// do not name otherwise.
 	Same       []string        `json:"same,omitempty"`
 	Workload   WorkloadChoice  `json:"workload"`
 	ToWorkload *WorkloadChoice `json:"to_workload,omitempty"`

@@ -45,7 +45,7 @@ type claimTest struct {
 	Of         yamlfile.Axes  `key:"of" jsonschema_description:"The environments that A is of: levels by factor, or by engine."`
 	To         claimTo        `key:"to" jsonschema_description:"Those that B is of, or native, floor or host. Default: A's own."`
 	Vary       yamlfile.Name  `key:"vary" jsonschema_description:"A and B are any two environments of these that differ in this factor only."`
-	Same       yamlfile.Words `key:"same" jsonschema_description:"The factors in which A and B must agree. Default: those that vary on both sides and are named on neither."`
+	Same       yamlfile.Words `key:"same" jsonschema_description:"The factors in which A and B must agree. Default: those that vary on both sides and that the two do not name otherwise."`
 	Workload   claimWork      `key:"workload" jsonschema:"required" jsonschema_description:"A workload's name or id, a list of them, or one with parameters."`
 	ToWorkload claimWork      `key:"to-workload" jsonschema_description:"That of B, where it is another."`
 	Metric     yamlfile.Name  `key:"metric" jsonschema:"required" jsonschema_description:"The metric."`

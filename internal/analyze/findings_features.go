@@ -105,5 +105,5 @@ func (f *FeatureClaim) verdict() (ClaimVerdict, string) {
 		}
 		names = append(names, fmt.Sprintf("%s with %s is %s here", d.Feature, d.Engine, d.Here))
 	}
-	return ClaimContradicted, fmt.Sprintf("%d of the %d cells that were tried here (of %d) are not as published: %s.", len(f.Differ), f.Tried, f.Cells, strings.Join(names, "; "))
+	return ClaimContradicted, fmt.Sprintf("Not as published: %d of the %d cells that were tried here (of %d): %s.", len(f.Differ), f.Tried, f.Cells, strings.Join(names, "; "))
 }

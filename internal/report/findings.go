@@ -125,7 +125,7 @@ func pairNumber(p *analyze.ClaimPair) string {
 		unit = scaleFor(p.Unit, []float64{e.Value})
 	}
 	n := numberOf(e, unit.by, 6)
-	return strings.TrimSpace(n.value + " " + unit.unit + " " + n.interval)
+	return strings.TrimSpace(n.value + " " + clean(unit.unit) + " " + n.interval)
 }
 
 // quoted lists published numbers as a citation, the first ones where there are

@@ -39,7 +39,7 @@ func mdFindings(out *bufio.Writer, f *analyze.Findings, brief bool) {
 	for i := range f.Claims {
 		c := &f.Claims[i]
 		quote := ""
-		if s := quoted(c.Published, 2); s != "" {
+		if s := quoted(c.Published, shownValues); s != "" {
 			quote = "*" + mdEscape(s) + "*"
 		}
 		said := lines(c, brief)

@@ -42,6 +42,9 @@ func findingsText(w io.Writer, f *analyze.Findings, one *analyze.Finding, opts O
 	return p.w.Flush()
 }
 
+// shownValues is how many published numbers stand in the table of all claims.
+const shownValues = 4
+
 // findings draws a row for each claim, with sentences below it.
 func (p *page) findings(f *analyze.Findings, brief bool) {
 	p.text("head", "", findingsTitle(f))
@@ -50,10 +53,11 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 		c := &f.Claims[i]
 		ids, verdicts, numbers = max(ids, width(clean(c.ID))), max(verdicts, width(verdictOf(c))), max(numbers, width(pairNumber(c.Decides)))
 	}
+	room := p.width - ids - verdicts - numbers - 3*gap
 	row := func(id, verdict, here, published string) string {
 		s := pad(id, ids, false) + "  " + pad(verdict, verdicts, false) + "  " + pad(here, numbers, false)
-		if room := p.width - width(s) - gap; room >= 12 {
-			s += "  " + cut(published, room)
+		if width(published) <= room {
+			s += "  " + published
 		}
 		return cut(strings.TrimRight(s, " "), p.width)
 	}
@@ -61,8 +65,14 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 	p.line("head", row("claim", "verdict", "here", "published"))
 	for i := range f.Claims {
 		c := &f.Claims[i]
-		p.line(verdictStyles[c.Verdict], row(clean(c.ID), verdictOf(c), pairNumber(c.Decides), quoted(c.Published, 2)))
-		for _, l := range lines(c, brief) {
+		quote := quoted(c.Published, shownValues)
+		p.line(verdictStyles[c.Verdict], row(clean(c.ID), verdictOf(c), pairNumber(c.Decides), quote))
+		said := lines(c, brief)
+		p.text("", "   ", said[0])
+		if quote != "" && width(quote) > room {
+			p.text("", "   ", "published "+quote)
+		}
+		for _, l := range said[1:] {
 			p.text("", "   ", l)
 		}
 	}

@@ -364,3 +364,37 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A run's claims come from outside: whatever they are, they get a verdict.
+func TestHostileClaims(t *testing.T) {
+	odd := []record.ClaimTest{
+		{},
+		{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup"},
+		{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Ratio: &record.Range{}},
+		{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: &record.Range{}},
+		{Of: of("engine", "docker"), Vary: "image", Workload: choice("hello"), Metric: "startup", Ratio: &record.Range{Min: new(2.0), Max: new(1.0)}},
+		{Of: of("engine", "docker"), Vary: "image", To: of("engine", "podman"), Baseline: "native", Workload: choice("hello"), Metric: "startup", Ratio: &record.Range{Min: new(-1.0), Max: new(-0.5)}},
+		{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: &record.Range{Max: new(-1.0)}},
+		{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: &record.Range{Max: new(1.0), Unit: "bytes"}},
+		{Of: of("engine", "docker"), Workload: choice("work"), Metric: "change", ToMetric: "size", Ratio: below(1)},
+		{Of: of("engine", "docker"), Workload: choice("work"), Metric: "change", ToMetric: "speed", Ratio: below(1)},
+		{Of: of("engine", "docker"), Workload: choice("work"), ToWorkload: &record.WorkloadChoice{}, Metric: "size", Ratio: below(1)},
+		{Of: of("engine", "docker"), Baseline: "nonesuch", Workload: choice("hello"), Metric: "startup", Ratio: below(1)},
+		{Of: map[string][]string{"engine": nil}, To: map[string][]string{}, Workload: choice("hello"), Metric: "startup", Ratio: below(1)},
+	}
+	for i, test := range odd {
+		f := judge(t, claimRun(base, 0.02, func(c *recordtest.Cells) { c.Blocks = 6 }), test)
+		if !slices.Contains(ClaimVerdicts, f.Verdict) || f.Reason == "" {
+			t.Errorf("%d: %+v", i, f)
+		}
+		for _, p := range f.Pairs {
+			if p.Reason == "" || p.Verdict == "" {
+				t.Errorf("%d: %+v", i, p)
+			}
+		}
+	}
+	f := Judge(nil, []record.Claim{{}, {Features: "nonesuch", Published: []record.PublishedValue{{Source: "nonesuch"}}}}, &record.Features{})
+	if len(f.Claims) != 2 || f.Claims[0].Verdict != ClaimNotTested || f.Claims[1].Verdict != ClaimNotTested {
+		t.Errorf("%+v", f.Claims)
+	}
+}

@@ -102,7 +102,8 @@ func (c *claims) follow(s *Source, cat *Catalogue, p *yamlfile.Problems) {
 	if !ref.At.Given() {
 		return
 	}
-	src, ok := Source{}, false
+	var src Source
+	var ok bool
 	if s.dir == "" && s.bundled {
 		data, err := studies.FS.ReadFile(ref.Text)
 		if err != nil {

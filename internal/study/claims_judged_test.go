@@ -262,12 +262,6 @@ func (w *world) works(t *testing.T) {
 	}
 }
 
-func (w *world) engines() []string {
-	out := slices.Collect(maps.Values(w.engineOf))
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // judge makes the run with the cells' logarithms and judges the claim by it.
 func (w *world) judge(t *testing.T, logs map[cellKey]float64, noise float64) analyze.Finding {
 	t.Helper()

@@ -18,7 +18,7 @@ func lacksOf(runs []*Result, t *record.ClaimTest, pairs []ClaimPair) []ClaimLack
 	said := len(out) > 0 // of all engines, so that each need not say it again
 	for _, sel := range []map[string][]string{t.Of, t.To} {
 		out = addLacks(out, excluded(runs, t, sel))
-		for _, e := range sel[engineFactor] {
+		for _, e := range sel[claimEngine] {
 			if !took(pairs, e) && !slices.ContainsFunc(out, func(l ClaimLack) bool { return isOf(l.What, e) }) {
 				if why, here := whyNotHere(runs, t, e); !here || !said {
 					out = addLacks(out, []ClaimLack{{What: e, Reason: why}})

@@ -7,22 +7,22 @@ import (
 	"plimsoll/internal/record"
 )
 
-// engineFactor and defaultLevel are words of the claims: the engine beside the
+// claimEngine and claimDefault are words of the claims: the engine beside the
 // factors, and what was left to it.
 const (
-	engineFactor = "engine"
-	defaultLevel = "default"
+	claimEngine = "engine"
+	claimDefault = "default"
 )
 
 // matches says whether an environment has the levels. What was left to the
 // engine is "default", and whatever the engine says that it is. Where no
 // engine is named, baselines are not meant.
 func matches(sel map[string][]string, engine, baseline string, asked, facts map[string]string) bool {
-	if _, named := sel[engineFactor]; !named && baseline != "" {
+	if _, named := sel[claimEngine]; !named && baseline != "" {
 		return false
 	}
 	for f, levels := range sel {
-		if f == engineFactor {
+		if f == claimEngine {
 			if !slices.Contains(levels, engine) {
 				return false
 			}
@@ -30,8 +30,8 @@ func matches(sel map[string][]string, engine, baseline string, asked, facts map[
 		}
 		have := asked[f]
 		ok := have != "" && slices.Contains(levels, have)
-		if have == "" || have == defaultLevel {
-			ok = ok || slices.Contains(levels, defaultLevel) || facts[f] != "" && slices.Contains(levels, facts[f])
+		if have == "" || have == claimDefault {
+			ok = ok || slices.Contains(levels, claimDefault) || facts[f] != "" && slices.Contains(levels, facts[f])
 		}
 		if !ok {
 			return false
@@ -85,10 +85,10 @@ func alike(a, b *Workload, x, y *record.WorkloadChoice) bool {
 
 // levelOf is what an environment has of a factor or as its engine.
 func levelOf(e *record.Environment, factor string) string {
-	if factor == engineFactor {
+	if factor == claimEngine {
 		return e.Engine
 	}
-	if l := e.Levels[factor]; l != "" && l != defaultLevel {
+	if l := e.Levels[factor]; l != "" && l != claimDefault {
 		return canonical(factor, l)
 	}
 	return canonical(factor, e.Facts[factor])
@@ -128,10 +128,10 @@ func (c *chooser) pairs(a, b *record.Environment) bool {
 	switch {
 	case t.Same != nil:
 		return !slices.ContainsFunc(t.Same, func(f string) bool { return levelOf(a, f) != levelOf(b, f) })
-	case t.Vary != "" && t.Vary != engineFactor:
+	case t.Vary != "" && t.Vary != claimEngine:
 		return a.Engine == b.Engine && sameBut(a.Levels, b.Levels, t.Vary)
 	}
-	for _, f := range append(sortedKeys(a.Levels, b.Levels), engineFactor) {
+	for _, f := range append(sortedKeys(a.Levels, b.Levels), claimEngine) {
 		// What a test names otherwise on either side is what it is about.
 		if f == t.Vary || t.Vary == "" && !slices.Equal(t.Of[f], t.To[f]) {
 			continue
@@ -148,7 +148,7 @@ func (c *chooser) pairs(a, b *record.Environment) bool {
 func levelsOf(side []*record.Environment, engine, factor string) []string {
 	var out []string
 	for _, e := range side {
-		if l := levelOf(e, factor); (factor == engineFactor || e.Engine == engine) && !slices.Contains(out, l) {
+		if l := levelOf(e, factor); (factor == claimEngine || e.Engine == engine) && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // claimEngine and claimDefault are words of the claims: the engine beside the
 // factors, and what was left to it.
 const (
-	claimEngine = "engine"
+	claimEngine  = "engine"
 	claimDefault = "default"
 )
 

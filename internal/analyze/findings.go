@@ -132,6 +132,19 @@ type ClaimLack struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
+// Brief is the reason without what an engine said besides.
+func (l ClaimLack) Brief() string {
+	const long = 60
+	s := strings.TrimSuffix(l.Reason, ".")
+	if len(s) <= long {
+		return s
+	}
+	if i := strings.IndexAny(s, ":;"); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
 // PublishedNumber is what a study published, in its own words and units.
 type PublishedNumber struct {
 	Source   string   `json:"source"`

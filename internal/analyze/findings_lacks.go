@@ -114,13 +114,31 @@ func excluded(runs []*Result, t *record.ClaimTest, sel map[string][]string) []Cl
 	}
 	for i := range out {
 		const shown = 3
-		if n := len(ids[i]); n > shown {
+		if e := onlyEngine(ids[i]); e != "" && !slices.ContainsFunc(runs, func(r *Result) bool { return r.has(e) }) {
+			out[i].What = e
+		} else if n := len(ids[i]); n > shown {
 			out[i].What = fmt.Sprintf("%s and %d more", strings.Join(ids[i][:shown], ", "), n-shown)
 		} else {
 			out[i].What = strings.Join(ids[i], ", ")
 		}
 	}
 	return out
+}
+
+// onlyEngine is the engine of which all of these ids are, or "".
+func onlyEngine(ids []string) string {
+	engine, _, _ := strings.Cut(ids[0], "/")
+	for _, id := range ids {
+		if !isOf(id, engine) {
+			return ""
+		}
+	}
+	return engine
+}
+
+// has says whether any environment is of an engine.
+func (r *Result) has(engine string) bool {
+	return slices.ContainsFunc(r.Environments, func(e record.Environment) bool { return e.Engine == engine })
 }
 
 // ran says whether an environment is in any run.
@@ -135,12 +153,17 @@ func (r *Result) hasWork(c *record.WorkloadChoice, id string) bool {
 // unmeasured says which workload, metric or baseline no run has.
 func unmeasured(runs []*Result, t *record.ClaimTest) []ClaimLack {
 	var out []ClaimLack
-	work := func(c *record.WorkloadChoice, metric string) {
-		have, value := false, false
+	work := func(c *record.WorkloadChoice, metric string, sel map[string][]string) {
+		have, value, why := false, false, "no environment here has it"
 		for _, r := range runs {
 			for _, w := range r.works(c) {
 				have = true
 				value = value || w.Table(metric).measured()
+				for i := range r.Environments {
+					if t := w.Table(metric); t != nil && matchesEnv(sel, &r.Environments[i]) && t.Cells[i].Missing != "" {
+						why = t.Cells[i].Missing
+					}
+				}
 			}
 		}
 		name := strings.Join(c.Names, " or ")
@@ -151,10 +174,10 @@ func unmeasured(runs []*Result, t *record.ClaimTest) []ClaimLack {
 		case !have:
 			out = append(out, ClaimLack{What: "workload " + name, Reason: notRun(runs)})
 		case !value:
-			out = append(out, ClaimLack{What: "metric " + metric + " of " + name, Reason: "no environment here has it"})
+			out = append(out, ClaimLack{What: "metric " + metric + " of " + name, Reason: why})
 		}
 	}
-	work(&t.Workload, t.Metric)
+	work(&t.Workload, t.Metric, t.Of)
 	to, metric := &t.Workload, t.Metric
 	if t.ToWorkload != nil {
 		to = t.ToWorkload
@@ -163,7 +186,11 @@ func unmeasured(runs []*Result, t *record.ClaimTest) []ClaimLack {
 		metric = t.ToMetric
 	}
 	if t.ToWorkload != nil || t.ToMetric != "" {
-		work(to, metric)
+		sel := t.To
+		if sel == nil {
+			sel = t.Of
+		}
+		work(to, metric, sel)
 	}
 	if t.Baseline != "" && !slices.ContainsFunc(runs, func(r *Result) bool {
 		return slices.ContainsFunc(r.Environments, func(e record.Environment) bool { return e.Baseline == t.Baseline })

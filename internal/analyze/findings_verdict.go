@@ -183,7 +183,7 @@ func reasonOf(f *Finding) string {
 	}
 	var why []string
 	for _, l := range f.Without {
-		if s := l.What + ": " + strings.TrimSuffix(l.Reason, "."); !slices.Contains(why, s) {
+		if s := l.What + ": " + l.Brief(); !slices.Contains(why, s) {
 			why = append(why, s)
 		}
 	}

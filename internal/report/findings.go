@@ -193,7 +193,7 @@ func sourcesOf(list []analyze.PublishedNumber) string {
 func without(lacks []analyze.ClaimLack) string {
 	var out []string
 	for _, l := range lacks {
-		out = append(out, clean(l.What)+" ("+clean(strings.TrimSuffix(l.Reason, "."))+")")
+		out = append(out, clean(l.What)+" ("+clean(l.Brief())+")")
 	}
 	return strings.Join(out, "; ")
 }

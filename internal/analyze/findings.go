@@ -211,6 +211,9 @@ func judgeClaim(runs []*Result, c *record.Claim, features *record.Features) Find
 	}
 	if c.Features != "" {
 		f.Features = featureClaim(c.Features, features)
+		if f.Features.Tried > 0 && len(f.Features.Untried) > 0 {
+			f.Without = addLacks(f.Without, []ClaimLack{{What: strings.Join(f.Features.Untried, ", "), Reason: "none of its features was tried"}})
+		}
 	}
 	f.Test = judgePairs(f.Pairs)
 	f.Verdict, f.Decides = verdictOf(f.Pairs)

@@ -60,7 +60,7 @@ func featureClaim(group string, have *record.Features) *FeatureClaim {
 	}
 	for _, engine := range published.FeatureEngines() {
 		if !tried[engine] {
-			out.Untried = append(out.Untried, engine)
+			out.Untried = append(out.Untried, published.Here(engine))
 		}
 	}
 	return out

@@ -127,6 +127,14 @@ func Engine(ours string) string {
 	return ours
 }
 
+// Here is the name that an engine of the studies has here.
+func Here(theirs string) string {
+	if theirs == "singularity" {
+		return "apptainer"
+	}
+	return theirs
+}
+
 // rows reads an embedded table without its head. The tables are part of the
 // program, so that a bad one is a bug.
 func rows(text string, columns int) [][]string {

@@ -91,7 +91,7 @@ func TestFeatures(t *testing.T) {
 	if len(all) != 25 || len(groups) != 5 || len(FeatureEngines()) != 6 {
 		t.Errorf("%d features in %d groups of %d engines", len(all), len(groups), len(FeatureEngines()))
 	}
-	if !slices.Contains(FeatureEngines(), Engine("apptainer")) || Engine("docker") != "docker" {
+	if !slices.Contains(FeatureEngines(), Engine("apptainer")) || Engine("docker") != "docker" || Here(Engine("apptainer")) != "apptainer" {
 		t.Error("the names of the engines")
 	}
 }

@@ -131,6 +131,15 @@ func pairNumber(p *analyze.ClaimPair) string {
 	return strings.TrimSpace(n.value + " " + clean(unit.unit) + " " + n.interval)
 }
 
+// hereOf is what was found: the pair that decides, or how many cells of the
+// feature table are as published.
+func hereOf(c *analyze.Finding) string {
+	if c.Features != nil && c.Features.Tried > 0 {
+		return fmt.Sprintf("%d of %s", c.Features.Equal, plural(c.Features.Tried, "cell"))
+	}
+	return pairNumber(c.Decides)
+}
+
 // quoted lists published numbers as a citation, the first ones where there are
 // many: each by its engine and by whatever else tells it from the others.
 func quoted(list []analyze.PublishedNumber, most int) string {

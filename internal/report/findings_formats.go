@@ -47,7 +47,7 @@ func mdFindings(out *bufio.Writer, f *analyze.Findings, brief bool) {
 		for k := range said[1:] {
 			said[k+1] = mdEscape(said[k+1])
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", mdEscape(clean(c.ID)), verdictOf(c), mdEscape(pairNumber(c.Decides)), quote, strings.Join(said, " "))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", mdEscape(clean(c.ID)), verdictOf(c), mdEscape(hereOf(c)), quote, strings.Join(said, " "))
 	}
 	fmt.Fprintln(out)
 	for _, l := range findingsLegend(f) {

@@ -51,7 +51,7 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 	ids, verdicts, numbers := len("claim"), len("verdict"), len("here")
 	for i := range f.Claims {
 		c := &f.Claims[i]
-		ids, verdicts, numbers = max(ids, width(clean(c.ID))), max(verdicts, width(verdictOf(c))), max(numbers, width(pairNumber(c.Decides)))
+		ids, verdicts, numbers = max(ids, width(clean(c.ID))), max(verdicts, width(verdictOf(c))), max(numbers, width(hereOf(c)))
 	}
 	room := p.width - ids - verdicts - numbers - 3*gap
 	row := func(id, verdict, here, published string) string {
@@ -66,7 +66,7 @@ func (p *page) findings(f *analyze.Findings, brief bool) {
 	for i := range f.Claims {
 		c := &f.Claims[i]
 		quote := quoted(c.Published, shownValues)
-		p.line(verdictStyles[c.Verdict], row(clean(c.ID), verdictOf(c), pairNumber(c.Decides), quote))
+		p.line(verdictStyles[c.Verdict], row(clean(c.ID), verdictOf(c), hereOf(c), quote))
 		said := lines(c, brief)
 		p.text("", "   ", said[0])
 		if quote != "" && width(quote) > room {

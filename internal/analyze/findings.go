@@ -114,6 +114,7 @@ type ClaimPair struct {
 
 	sample sample
 	bounds bounds
+	fixed  bool    // each side is one number in all of 6 blocks or more: a count or a size
 	clear  float64 // how far inside or outside, on the scale of sample
 }
 

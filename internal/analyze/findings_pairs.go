@@ -112,6 +112,7 @@ func (f *former) ratio(w *Workload, t *Table, a *record.Environment, c *Cell, o 
 		p.Reason = "no block has a value of both"
 	default:
 		p.sample = sample{x: d, paired: true}
+		p.fixed = len(d) >= minRank && identical(c.medians, c.medians) && identical(b.medians, b.medians)
 	}
 	f.pairs = append(f.pairs, p)
 }
@@ -134,6 +135,7 @@ func (f *former) value(w *Workload, t *Table, a *record.Environment, c *Cell) {
 		}
 	}
 	p.sample, p.bounds = sample{x: x, paired: true}, boundsOf(r, logs)
+	p.fixed = len(x) >= minRank && identical(x, x)
 	f.pairs = append(f.pairs, p)
 }
 

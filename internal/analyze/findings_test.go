@@ -73,7 +73,7 @@ func within(a, b float64) *record.Range {
 	return &record.Range{Text: "a..b", Min: &a, Max: &b}
 }
 
-func judge(t *testing.T, c recordtest.Cells, tests ...record.ClaimTest) Finding {
+func finding(t *testing.T, c recordtest.Cells, tests ...record.ClaimTest) Finding {
 	t.Helper()
 	c.Claims = []record.Claim{{ID: "t/1", Says: "It is so.", Tests: tests}}
 	res, err := Run(c.Open(t), Options{})
@@ -139,24 +139,24 @@ func TestFourVerdicts(t *testing.T) {
 					t.Errorf("%s: %+v", want, f)
 				}
 			}
-			supported := judge(t, claimRun(c.holds, 0.02, nil), c.test)
+			supported := finding(t, claimRun(c.holds, 0.02, nil), c.test)
 			check(ClaimSupported, supported)
 			if len(supported.Pairs) != c.pairs {
 				t.Errorf("%d pairs, want %d: %+v", len(supported.Pairs), c.pairs, supported.Pairs)
 			}
-			check(ClaimContradicted, judge(t, claimRun(c.not, 0.02, nil), c.test))
-			check(ClaimInconclusive, judge(t, claimRun(c.blurred, c.blur, nil), c.test))
-			check(ClaimNotTested, judge(t, claimRun(c.holds, 0.02, func(r *recordtest.Cells) {
+			check(ClaimContradicted, finding(t, claimRun(c.not, 0.02, nil), c.test))
+			check(ClaimInconclusive, finding(t, claimRun(c.blurred, c.blur, nil), c.test))
+			check(ClaimNotTested, finding(t, claimRun(c.holds, 0.02, func(r *recordtest.Cells) {
 				if c.lacksWorkloads {
 					r.Workloads = r.Workloads[:1]
 				} else {
 					r.Workloads = r.Workloads[1:]
 				}
 			}), c.test))
-			check(ClaimNotTested, judge(t, claimRun(c.holds, 0.02, func(r *recordtest.Cells) {
+			check(ClaimNotTested, finding(t, claimRun(c.holds, 0.02, func(r *recordtest.Cells) {
 				r.Envs = slices.DeleteFunc(r.Envs, func(e recordtest.Env) bool { return e.Engine == "docker" || e.Engine == "podman" })
 			}), c.test))
-			few := judge(t, claimRun(c.holds, 0.02, func(r *recordtest.Cells) { r.Blocks = 3 }), c.test)
+			few := finding(t, claimRun(c.holds, 0.02, func(r *recordtest.Cells) { r.Blocks = 3 }), c.test)
 			check(ClaimInconclusive, few)
 			if !strings.Contains(few.Reason, "too few blocks") {
 				t.Error(few.Reason)
@@ -176,20 +176,20 @@ func TestPairsAgree(t *testing.T) {
 		return out
 	}
 	run := claimRun(base, 0.02, nil)
-	if got := titles(judge(t, run, test)); !slices.Equal(got, []string{"docker/alpine podman/alpine", "docker/debian podman/debian"}) {
+	if got := titles(finding(t, run, test)); !slices.Equal(got, []string{"docker/alpine podman/alpine", "docker/debian podman/debian"}) {
 		t.Error(got)
 	}
 	test.Same = []string{"storage"} // which neither names
-	if got := titles(judge(t, run, test)); len(got) != 4 {
+	if got := titles(finding(t, run, test)); len(got) != 4 {
 		t.Error(got)
 	}
 	test.Same, test.To = nil, of("engine", "podman", "image", "debian,ubuntu")
-	if got := titles(judge(t, run, test)); len(got) != 2 {
+	if got := titles(finding(t, run, test)); len(got) != 2 {
 		t.Errorf("%v: the image is named, so that it need not agree", got)
 	}
 	vary := record.ClaimTest{Of: of("engine", "docker,podman,charliecloud"), Vary: "engine", Workload: choice("hello"), Metric: "startup", Ratio: below(2)}
 	want := []string{"docker/alpine podman/alpine", "docker/alpine charliecloud", "docker/debian podman/debian", "docker/debian charliecloud", "podman/alpine charliecloud", "podman/debian charliecloud"}
-	if got := titles(judge(t, run, vary)); !slices.Equal(got, want) {
+	if got := titles(finding(t, run, vary)); !slices.Equal(got, want) {
 		t.Error(got)
 	}
 }
@@ -217,11 +217,11 @@ func TestDefaultLevel(t *testing.T) {
 // A count that is the same in each block is no matter of chance.
 func TestSameNumberEverywhere(t *testing.T) {
 	test := record.ClaimTest{Of: of("engine", "docker"), To: of("engine", "podman"), Same: []string{"image"}, Workload: choice("work", "size", "small"), Metric: "size", Ratio: below(1)}
-	if f := judge(t, claimRun(base, 0, nil), test); f.Verdict != ClaimContradicted {
+	if f := finding(t, claimRun(base, 0, nil), test); f.Verdict != ClaimContradicted {
 		t.Errorf("%s: %s", f.Verdict, f.Reason)
 	}
 	test.Ratio = &record.Range{Text: "<= 1", Max: test.Ratio.Max}
-	if f := judge(t, claimRun(base, 0, nil), test); f.Verdict != ClaimSupported {
+	if f := finding(t, claimRun(base, 0, nil), test); f.Verdict != ClaimSupported {
 		t.Errorf("%s: %s", f.Verdict, f.Reason)
 	}
 }
@@ -239,7 +239,7 @@ func TestWithout(t *testing.T) {
 		c.Envs[len(c.Envs)-1].StartUp = 0
 		c.Envs[len(c.Envs)-1].Class = record.EngineError
 	})
-	f := judge(t, run, test)
+	f := finding(t, run, test)
 	if f.Verdict != ClaimSupported || f.Partly || len(f.Pairs) != 4 {
 		t.Errorf("%s, %d pairs: %s", f.Verdict, len(f.Pairs), f.Reason)
 	}
@@ -252,7 +252,7 @@ func TestWithout(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	second := record.ClaimTest{Of: of("engine", "balena"), To: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Ratio: below(1)}
-	if f := judge(t, run, test, second); f.Verdict != ClaimSupported || !f.Partly {
+	if f := finding(t, run, test, second); f.Verdict != ClaimSupported || !f.Partly {
 		t.Errorf("%s, %v", f.Verdict, f.Partly)
 	}
 }
@@ -298,7 +298,7 @@ func TestHolmOverPairs(t *testing.T) {
 			c.Envs = append(c.Envs, recordtest.Environment(id, id, "", nil))
 		}
 		c.Value = func(_ *record.Environment, _ *record.Workload, m string) (float64, bool) { return 1e8, m == "startup" }
-		f := judge(t, c, record.ClaimTest{Of: of("engine", "a,b,c,d,e,f"), Vary: "engine", Workload: choice("hello"), Metric: "startup", Ratio: &record.Range{Text: "1", Min: new(1.0), Max: new(1.0)}})
+		f := finding(t, c, record.ClaimTest{Of: of("engine", "a,b,c,d,e,f"), Vary: "engine", Workload: choice("hello"), Metric: "startup", Ratio: &record.Range{Text: "1", Min: new(1.0), Max: new(1.0)}})
 		if len(f.Pairs) != 15 {
 			t.Fatalf("%d pairs", len(f.Pairs))
 		}
@@ -383,7 +383,7 @@ func TestHostileClaims(t *testing.T) {
 		{Of: map[string][]string{"engine": nil}, To: map[string][]string{}, Workload: choice("hello"), Metric: "startup", Ratio: below(1)},
 	}
 	for i, test := range odd {
-		f := judge(t, claimRun(base, 0.02, func(c *recordtest.Cells) { c.Blocks = 6 }), test)
+		f := finding(t, claimRun(base, 0.02, func(c *recordtest.Cells) { c.Blocks = 6 }), test)
 		if !slices.Contains(ClaimVerdicts, f.Verdict) || f.Reason == "" {
 			t.Errorf("%d: %+v", i, f)
 		}

@@ -21,10 +21,10 @@ func judgePairs(pairs []ClaimPair) string {
 	for i := range pairs {
 		family[i] = pairs[i].sample
 	}
-	ranks := ranked(family, alpha)
+	by := testOf(family, minT)
 	p := make([]float64, len(pairs))
 	for i := range pairs {
-		p[i] = pairs[i].inside(ranks)
+		p[i] = pairs[i].inside(by)
 	}
 	holm := stats.Holm(p)
 	tested := false
@@ -37,24 +37,24 @@ func judgePairs(pairs []ClaimPair) string {
 	if !tested {
 		return ""
 	}
-	return testName(true, ranks)
+	return testName(true, by.ranks)
 }
 
 // inside is the one-sided p of the nearest value in the range, 1 where the
 // estimate itself lies there, NaN where there are too few blocks.
-func (p *ClaimPair) inside(ranks bool) float64 {
+func (p *ClaimPair) inside(by test) float64 {
 	if p.sample.blocks() < minT {
 		return math.NaN()
 	}
-	center, in, _, _ := p.sample.estimate()
+	center, _, _, _ := p.sample.estimate()
 	edge, outside := p.bounds.beyond(center)
 	switch {
 	case !outside:
 		return 1
-	case in.Lo == in.Hi:
-		return 0 // one number in each block: a count or a size
+	case p.fixed:
+		return 0
 	}
-	return p.sample.p(edge, ranks) / 2
+	return p.sample.p(edge, by) / 2
 }
 
 // judge gives one pair its verdict.

@@ -66,6 +66,13 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			res.Overhead = append(res.Overhead, *o)
 		}
 	}
+	if res.Claims = run.Study.Claims; len(res.Claims) > 0 {
+		features, err := r.Features()
+		if err != nil {
+			return nil, err
+		}
+		res.Findings = Judge([]*Result{res}, res.Claims, features)
+	}
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
 	return res, nil

@@ -25,6 +25,10 @@ type Result struct {
 	Audit *Audit `json:"audit"`
 	// Overhead has a heat map for each baseline that ran.
 	Overhead []Overhead `json:"overhead,omitempty"`
+	// Findings says which of the study's claims hold, where it has any.
+	Findings *Findings `json:"findings,omitempty"`
+	// Claims are those that the study carries.
+	Claims []record.Claim `json:"-"`
 }
 
 // RunInfo is what a reader needs to know of the run itself.

@@ -15,6 +15,7 @@ func commands(w World) []*cobra.Command {
 		exportCommand(w),
 		importCommand(w),
 		compareCommand(w),
+		findingsCommand(w),
 		historyCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),

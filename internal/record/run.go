@@ -66,6 +66,8 @@ type Study struct {
 	// the one it sorts by; empty leaves it to the report.
 	Metrics []string `json:"metrics,omitempty"`
 	Sort    string   `json:"sort,omitempty"`
+	// Claims are the sentences that the study tests.
+	Claims []Claim `json:"claims,omitempty"`
 }
 
 // Protocol is how the trials were run.

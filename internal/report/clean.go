@@ -16,7 +16,12 @@ const maxText = 300
 // clean makes text that came from a container or a file safe for a terminal
 // and a single line: no escape sequences, no control characters, nothing that
 // turns the direction of writing, and not without end.
-func clean(s string) string {
+func clean(s string) string { return cleanTo(s, maxText) }
+
+// prose is clean for a text of several sentences.
+func prose(s string) string { return cleanTo(s, 10*maxText) }
+
+func cleanTo(s string, most int) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
 	}
@@ -30,7 +35,7 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return cut(strings.Join(strings.Fields(s), " "), maxText)
+	return cut(strings.Join(strings.Fields(s), " "), most)
 }
 
 // cut shortens s to n characters, the last being an ellipsis.

@@ -59,6 +59,7 @@ func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top 
 	for _, m := range doc.Metrics {
 		s.Metrics = append(s.Metrics, m.Text)
 	}
+	s.Claims = c.claims(doc.Claims.list, s.Name)
 	c.size(s)
 	return s
 }

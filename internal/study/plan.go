@@ -69,7 +69,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	p := &Plan{
 		Study: record.Study{
 			Name: s.Name, Title: s.Title, Path: s.Path, Source: s.Source,
-			Metrics: s.Metrics, Sort: s.Sort,
+			Metrics: s.Metrics, Sort: s.Sort, Claims: s.Claims,
 		},
 		Protocol: s.Protocol,
 	}

@@ -26,6 +26,8 @@ type Study struct {
 	Published *Published
 	Metrics   []string
 	Sort      string
+	// Claims are the sentences that it tests.
+	Claims []record.Claim
 
 	own []WorkloadInfo // the workloads of files
 

@@ -15,6 +15,7 @@ func commands(w World) []*cobra.Command {
 		exportCommand(w),
 		importCommand(w),
 		compareCommand(w),
+		adviseCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

@@ -24,11 +24,12 @@ var storeys = [][]string{
 	{"web", "run"},
 	{"study"},
 	{"collect"},
-	{"workload", "threshold"},
+	{"workload", "threshold", "profile"},
 	{"engine"},
 	{"host", "image", "probe", "yamlfile"},
 	{"export", "importer"},
 	{"report"},
+	{"advise"},
 	{"analyze"},
 	{"stats"},
 	{"record"},
@@ -36,8 +37,8 @@ var storeys = [][]string{
 
 // left and right are the two wings; record is the door between them.
 var (
-	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold"}
-	right = []string{"stats", "analyze", "report", "export", "importer", "web"}
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold", "profile"}
+	right = []string{"stats", "analyze", "advise", "report", "export", "importer", "web"}
 )
 
 type pkg struct {

@@ -1,0 +1,367 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+)
+
+// AdviceFormats lists the formats of WriteAdvice.
+func AdviceFormats() []string { return []string{"text", "markdown", "json"} }
+
+// WriteAdvice renders an advice in a format.
+func WriteAdvice(w io.Writer, format string, a *advise.Advice, opts Options) error {
+	switch format {
+	case "json":
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(a)
+	case "markdown":
+		return adviceMarkdown(w, a)
+	case "text":
+		return adviceText(w, a, opts)
+	}
+	return fmt.Errorf("no format %q for an advice: choose one of %s", format, strings.Join(AdviceFormats(), ", "))
+}
+
+// marked is a line of a list: what speaks for (+), against (−), is not known
+// (?), or none of these.
+type marked struct {
+	mark, text string
+	advice     string // what to do, on a line of its own
+}
+
+// adviceList is a list with its title.
+type adviceList struct {
+	title string
+	lines []marked
+}
+
+// adviceTitle names the use.
+func adviceTitle(a *advise.Advice) string {
+	return fmt.Sprintf("Advice for %s: %s", clean(a.Profile.Name), clean(a.Profile.Title))
+}
+
+// adviceRuns names what it rests on.
+func adviceRuns(a *advise.Advice) string {
+	var parts []string
+	for _, r := range a.Runs {
+		parts = append(parts, fmt.Sprintf("run %s of %s, %s, %s", clean(r.ID), clean(r.Study), plural(r.Blocks, "block"), r.Started.UTC().Format("2006-01-02 15:04 MST")))
+	}
+	s := "From " + strings.Join(parts, "; ")
+	if a.Features != nil {
+		s += "; the feature table made on " + clean(firstOf(a.Features.Host, "an unknown machine"))
+	}
+	return s + "."
+}
+
+// verdictSentences say who comes first, as far as that is known.
+func verdictSentences(a *advise.Advice) []string {
+	v := a.Verdict
+	names := clean(strings.Join(v.Leaders, ", "))
+	var s string
+	switch {
+	case v.Outcome == advise.First:
+		s = fmt.Sprintf("%s comes first, told apart from all others that could be ranked.", names)
+	case v.Outcome == advise.Tie && v.Practical:
+		s = fmt.Sprintf("Either will do: %s differ by less than %s, from which on it matters here.", names, percentText(a.Profile.Matters))
+	case v.Outcome == advise.Tie:
+		s = fmt.Sprintf("Cannot tell which of %s comes first.", names)
+	case v.Outcome == advise.Nobody:
+		s = "Nobody can be ranked."
+	case len(v.Leaders) == 1:
+		s = fmt.Sprintf("Cannot tell: by what is measured, which bears %.0f %% of the weight, %s comes first.", 100*v.Measured, names)
+	case len(v.Leaders) > 1:
+		s = fmt.Sprintf("Cannot tell: by what is measured, which bears %.0f %% of the weight, one of %s comes first.", 100*v.Measured, names)
+	default:
+		s = "Cannot tell: no criterion is measured of any environment that may be chosen."
+	}
+	out := []string{s}
+	for _, w := range v.Why {
+		out = append(out, sentence(upperFirst(clean(w))))
+	}
+	return out
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	r := []rune(s)
+	return strings.ToUpper(string(r[:1])) + string(r[1:])
+}
+
+// criterionName names a criterion for a sentence.
+func criterionName(a *advise.Advice, i int) string {
+	c := a.Criteria[i]
+	return clean(firstOf(c.Metric.Title, c.Metric.ID)) + " of " + clean(c.Workload)
+}
+
+// adviceCriteria says what counts, how much and why.
+func adviceCriteria(a *advise.Advice) adviceList {
+	l := adviceList{title: "What counts"}
+	for i, c := range a.Criteria {
+		share := "not measured"
+		if c.Missing == "" {
+			share = fmt.Sprintf("%.0f %%", 100*c.Share)
+		}
+		l.lines = append(l.lines, marked{text: fmt.Sprintf("%s, %s, weight %.3g (%s). %s", criterionName(a, i), better(record.Metric{Better: c.Better}), c.Weight, share, clean(c.Why))})
+	}
+	for _, d := range a.Profile.Require {
+		l.lines = append(l.lines, marked{mark: "!", text: "Required: " + clean(strings.Join(d.Is, " or ")) + ". " + sentence(upperFirst(clean(d.Why)))})
+	}
+	return l
+}
+
+// adviceGrid is the ranking.
+func adviceGrid(a *advise.Advice) *grid {
+	g := &grid{cols: []col{{title: "environment"}, {}, {title: "score"}, {title: "dominated by"}, {title: "first\nplaces, %", right: true}}}
+	var medians [][]string
+	for i, c := range a.Criteria {
+		if c.Missing != "" {
+			continue
+		}
+		var values []float64
+		at := len(g.cols) - 5
+		for _, r := range a.Ranked {
+			values = append(values, r.Measured[at].Median.Value)
+		}
+		u := scaleFor(c.Metric.Unit, values)
+		var column []string
+		for _, r := range a.Ranked {
+			column = append(column, numberOf(r.Measured[at].Median, u.by, 3).value+standMark[r.Measured[at].Stand])
+		}
+		medians = append(medians, align(column))
+		arrow := ""
+		if a.Criteria[i].Better == record.HigherIsBetter {
+			arrow = " ↑"
+		}
+		g.cols = append(g.cols, col{title: cut(clean(c.Workload), maxName/2) + "\n" + clean(firstOf(c.Metric.Title, c.Metric.ID)) + arrow + ", " + u.unit})
+	}
+	var scores, intervals []string
+	for _, r := range a.Ranked {
+		n := numberOf(r.Score, 1, 3)
+		scores, intervals = append(scores, n.value), append(intervals, n.interval)
+	}
+	scores = align(scores)
+	for i, r := range a.Ranked {
+		first := ""
+		if a.Sensitivity != nil {
+			first = fmt.Sprintf("%.0f", 100*a.Sensitivity.First[i].Share)
+		}
+		by := ""
+		if !r.Front {
+			by = nameOf(r.DominatedBy[0])
+			if n := len(r.DominatedBy); n > 1 {
+				by += fmt.Sprintf(" and %d more", n-1)
+			}
+		}
+		cells := []string{nameOf(r.Env), r.Group, strings.TrimSpace(scores[i] + " " + intervals[i]), by, first}
+		for _, m := range medians {
+			cells = append(cells, m[i])
+		}
+		g.rows = append(g.rows, row{cells: cells})
+	}
+	return g
+}
+
+var standMark = map[advise.Stand]string{advise.For: " +", advise.Against: " −"}
+
+// adviceLegend explains the ranking.
+func adviceLegend(a *advise.Advice) []string {
+	ref := map[string]bool{}
+	var refs []string
+	for _, c := range a.Criteria {
+		if c.Reference != "" && !ref[c.Reference] {
+			ref[c.Reference] = true
+			refs = append(refs, map[string]string{advise.MeanReference: "the mean of those ranked"}[c.Reference]+strings.TrimPrefix(c.Reference, advise.MeanReference))
+		}
+	}
+	s := fmt.Sprintf("score: how many times worse than %s, the weighted geometric mean over the criteria; lower is better. Brackets: 95 %% intervals, from whole blocks. ", strings.Join(refs, " or "))
+	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", plural(len(a.Pairs), "pair"))
+	s += fmt.Sprintf("dominated by: surely no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", percentText(a.Profile.Matters))
+	s += "+ among the best, − among the worst; of a property: fact, what the engine says of the environment; inside, what the payload saw (plimsoll report DIR --audit shows both); features, what was found by trying the engine."
+	if a.Sensitivity != nil {
+		s += " first places: over random weights around the given ones."
+	}
+	return []string{s}
+}
+
+// adviceEvidence says of each ranked environment what speaks for and against it.
+func adviceEvidence(a *advise.Advice) []adviceList {
+	var out []adviceList
+	for _, r := range a.Ranked {
+		l := adviceList{title: nameOf(r.Env)}
+		for _, m := range r.Measured {
+			l.lines = append(l.lines, measurementLine(a, m))
+		}
+		if len(r.Require) > 0 {
+			l.lines = append(l.lines, marked{mark: "+", text: "required: " + answers(r.Require, advise.Yes)})
+		}
+		for _, s := range []advise.State{advise.Yes, advise.No, advise.Unknown} {
+			if text := answers(r.Prefer, s); text != "" {
+				l.lines = append(l.lines, marked{mark: stateMark[s], text: stateLead[s] + text})
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// measurementLine is one number with all that belongs to it.
+func measurementLine(a *advise.Advice, m advise.Measurement) marked {
+	c := a.Criteria[m.Criterion]
+	u := scaleFor(c.Metric.Unit, []float64{m.Median.Value})
+	s := fmt.Sprintf("%s %s, n %d", criterionName(a, m.Criterion), spaced(m.Median, u.by, u.unit), m.N)
+	if m.Failed > 0 {
+		s += fmt.Sprintf(", %d failed", m.Failed)
+	}
+	if m.Ratio != nil {
+		s += ", " + spaced(*m.Ratio, 1, "× "+c.Reference)
+	}
+	switch {
+	case m.Worse != nil:
+		s += fmt.Sprintf("; %s worse than %s", spaced(*m.Worse, 1, "×"), nameOf(m.Best))
+	case m.Stand == advise.For:
+		s += "; the best"
+	}
+	mark := strings.TrimSpace(standMark[m.Stand])
+	if m.Failed > 0 {
+		mark = "−"
+	}
+	return marked{mark: mark, text: s}
+}
+
+// spaced writes a number, its unit and its interval.
+func spaced(e analyze.Estimate, by float64, unit string) string {
+	n := numberOf(e, by, 3)
+	return strings.TrimSpace(strings.TrimSpace(n.value+" "+unit) + " " + n.interval)
+}
+
+var (
+	stateMark = map[advise.State]string{advise.Yes: "+", advise.No: "−", advise.Unknown: "?"}
+	stateLead = map[advise.State]string{advise.No: "not ", advise.Unknown: "not known: "}
+)
+
+// answers lists the demands with this answer.
+func answers(all []advise.Answer, s advise.State) string {
+	var out []string
+	for _, x := range all {
+		if text := answerText(x); x.State == s && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// answerText names the properties that decide, each with what is known of it:
+// of a demand that holds the ones that do, else all.
+func answerText(x advise.Answer) string {
+	var words []string
+	facts := map[string][]string{}
+	for _, f := range x.Facts {
+		if x.State == advise.Yes && f.State != advise.Yes {
+			continue
+		}
+		if facts[f.Property] == nil {
+			words = append(words, f.Property)
+		}
+		facts[f.Property] = append(facts[f.Property], clean(f.From)+" "+clean(f.Text))
+	}
+	join := map[advise.State]string{advise.Yes: ", ", advise.No: " nor ", advise.Unknown: " or "}[x.State]
+	for i, w := range words {
+		words[i] = clean(w) + " (" + strings.Join(facts[w], "; ") + ")"
+	}
+	return strings.Join(words, join)
+}
+
+// adviceApart lists those without data, and those that are barred, the same
+// reason of several once.
+func adviceApart(a *advise.Advice) []adviceList {
+	apart, barred := adviceList{title: "Not ranked, since something is not known"}, adviceList{title: "Barred by what is required"}
+	var names nameGroups
+	for _, x := range a.Apart {
+		for _, l := range x.Lacks {
+			s := sentence(clean(l.Reason))
+			if l.Workload != "" {
+				s = clean(l.Metric) + " of " + clean(l.Workload) + ", " + s
+			}
+			names.add(marked{mark: "?", text: s, advice: clean(l.Command)}, nameOf(x.Env))
+		}
+	}
+	apart.lines, names = names.lines(), nameGroups{}
+	for _, x := range a.Refused {
+		for _, r := range x.Require {
+			names.add(marked{mark: stateMark[r.State], text: stateLead[r.State] + answerText(r)}, nameOf(x.Env))
+		}
+	}
+	barred.lines = names.lines()
+	return []adviceList{apart, barred}
+}
+
+// nameGroups puts the names before what is the same of all of them.
+type nameGroups struct {
+	order []marked
+	names map[marked][]string
+}
+
+func (g *nameGroups) add(m marked, name string) {
+	if g.names == nil {
+		g.names = map[marked][]string{}
+	}
+	if g.names[m] == nil {
+		g.order = append(g.order, m)
+	}
+	g.names[m] = append(g.names[m], name)
+}
+
+func (g *nameGroups) lines() []marked {
+	var out []marked
+	for _, m := range g.order {
+		out = append(out, marked{mark: m.mark, text: strings.Join(g.names[m], ", ") + ": " + m.text, advice: m.advice})
+	}
+	return out
+}
+
+// adviceSensitivity says how far the first place hangs on the weights.
+func adviceSensitivity(a *advise.Advice) adviceList {
+	l := adviceList{title: "If the weights were others"}
+	s := a.Sensitivity
+	if s == nil {
+		return l
+	}
+	for i, c := range a.Criteria {
+		if c.Missing != "" {
+			continue
+		}
+		text := ""
+		for _, x := range s.Changes {
+			if x.Criterion != i {
+				continue
+			}
+			side := "above"
+			if x.At < x.Weight {
+				side = "below"
+			}
+			text += fmt.Sprintf("; %s %.3g %s comes first", side, x.At, nameOf(x.Env))
+		}
+		if text == "" {
+			text = "; no other weight of it alone changes the first place"
+		}
+		l.lines = append(l.lines, marked{text: fmt.Sprintf("%s, weight %.3g%s.", criterionName(a, i), c.Weight, text)})
+	}
+	var chances []string
+	for _, c := range s.First {
+		if c.Share > 0 {
+			chances = append(chances, fmt.Sprintf("%s %.3g %%", nameOf(c.Env), 100*c.Share))
+		}
+	}
+	l.lines = append(l.lines, marked{text: fmt.Sprintf("With all weights at random, two thirds of them between half and double (%d draws), the first places are: %s.", s.Draws, strings.Join(chances, ", "))})
+	return l
+}

@@ -40,9 +40,9 @@ func Words() []string {
 
 // fromRun are the properties that the record of a run can tell.
 var fromRun = []property{
-	{word: "rootless", row: "rootless-executions", own: true, see: fact("rootless", map[string]State{"yes": Yes, "no": No})},
-	{word: "daemonless", row: "daemonless-execution-model", see: fact("daemon", map[string]State{"none": Yes, "*": No})},
-	{word: "detached", row: "detached-executions", see: held},
+	{word: "rootless", row: "rootless", own: true, see: fact("rootless", map[string]State{"yes": Yes, "no": No})},
+	{word: "daemonless", row: "daemonless", see: fact("daemon", map[string]State{"none": Yes, "*": No})},
+	{word: "detached", row: "detached", see: held},
 	{word: "engine-limits", own: true, see: fact("limits", map[string]State{"engine": Yes, "cgroup-of-ours": No})},
 	{word: "own-kernel", own: true, see: ownKernel},
 	{word: "vm-isolation", own: true, see: virtualMachine},

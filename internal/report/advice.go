@@ -188,7 +188,7 @@ func adviceLegend(a *advise.Advice) []string {
 	s += fmt.Sprintf("dominated by: surely no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", percentText(a.Profile.Matters))
 	s += "+ among the best, − among the worst; of a property: fact, what the engine says of the environment; inside, what the payload saw (plimsoll report DIR --audit shows both); features, what was found by trying the engine."
 	if a.Sensitivity != nil {
-		s += " first places: over random weights around the given ones."
+		s += " first places: over random weights around the given ones, by the estimates as they stand."
 	}
 	return []string{s}
 }
@@ -318,7 +318,9 @@ func (g *nameGroups) add(m marked, name string) {
 	if g.names[m] == nil {
 		g.order = append(g.order, m)
 	}
-	g.names[m] = append(g.names[m], name)
+	if !slices.Contains(g.names[m], name) {
+		g.names[m] = append(g.names[m], name)
+	}
 }
 
 func (g *nameGroups) lines() []marked {
@@ -362,6 +364,6 @@ func adviceSensitivity(a *advise.Advice) adviceList {
 			chances = append(chances, fmt.Sprintf("%s %.3g %%", nameOf(c.Env), 100*c.Share))
 		}
 	}
-	l.lines = append(l.lines, marked{text: fmt.Sprintf("With all weights at random, two thirds of them between half and double (%d draws), the first places are: %s.", s.Draws, strings.Join(chances, ", "))})
+	l.lines = append(l.lines, marked{text: fmt.Sprintf("With all weights at random, two thirds of them between half and double (%d draws), the first places are, by the estimates as they stand: %s.", s.Draws, strings.Join(chances, ", "))})
 	return l
 }

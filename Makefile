@@ -44,6 +44,7 @@ fuzz: ## fuzz what reads input from outside, some seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseTask$$' -fuzztime $(call fuzztime,200000) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzDecodeResult$$' -fuzztime $(call fuzztime,200000) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzDecoder$$' -fuzztime $(call fuzztime,150000) ./internal/record
+	$(GO) test -run '^$$' -fuzz '^FuzzProfile$$' -fuzztime $(call fuzztime,5000) ./internal/profile
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,100000) ./internal/host
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,50000) ./internal/collect
 	$(GO) test -run '^$$' -fuzz '^FuzzReadSeries$$' -fuzztime $(call fuzztime,50000) ./internal/record

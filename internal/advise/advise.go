@@ -20,7 +20,7 @@ const leastBlocks = 4
 // candidate is an environment that might be chosen.
 type candidate struct {
 	env     record.Environment
-	run     *analyze.Result // the first that has it
+	runs    []*analyze.Result // those that have it
 	require []Answer
 	prefer  []Answer
 }
@@ -70,12 +70,15 @@ func Run(results []*analyze.Result, features *record.Features, p Profile, o Opti
 // candidates are the environments of all runs that are no baselines.
 func candidates(results []*analyze.Result) []*candidate {
 	var out []*candidate
-	seen := map[string]bool{}
 	for _, r := range results {
 		for _, e := range r.Environments {
-			if e.Baseline == "" && !seen[e.ID] {
-				seen[e.ID] = true
-				out = append(out, &candidate{env: e, run: r})
+			i := slices.IndexFunc(out, func(c *candidate) bool { return c.env.ID == e.ID })
+			switch {
+			case e.Baseline != "":
+			case i >= 0:
+				out[i].runs = append(out[i].runs, r)
+			default:
+				out = append(out, &candidate{env: e, runs: []*analyze.Result{r}})
 			}
 		}
 	}
@@ -140,7 +143,7 @@ func (a *Advice) setApart(cols []*column, admitted []*candidate) []*candidate {
 		apart := Apart{Env: x.env.ID, Engine: x.env.Engine, Lacks: []Lack{}, Require: x.require}
 		for _, c := range cols {
 			if why, lacks := c.lacks(x.env.ID); lacks {
-				apart.Lacks = append(apart.Lacks, Lack{Workload: c.work.ID, Metric: c.table.Metric.ID, Reason: why, Command: a.command(c, x, why)})
+				apart.Lacks = append(apart.Lacks, Lack{Workload: c.work.ID, Metric: c.table.Metric.ID, Reason: why, Command: a.command(c, x)})
 				continue
 			}
 			cell := c.table.Cell(x.env.ID)
@@ -157,16 +160,18 @@ func (a *Advice) setApart(cols []*column, admitted []*candidate) []*candidate {
 
 // command is what would give an environment's data, "" where no run would: an
 // engine that can't do a thing can't do it next time.
-func (a *Advice) command(c *column, x *candidate, why string) string {
+func (a *Advice) command(c *column, x *candidate) string {
 	if n := c.count(x.env.ID); n != nil && len(n.Classes) > 0 && n.Classes[0].Class == record.Unsupported {
 		return ""
 	}
-	for _, e := range x.run.Excluded {
-		if e.ID == x.env.ID && (e.Workload == "" || e.Workload == c.work.ID) {
-			if e.Kind == "impossible" {
-				return ""
+	for _, r := range x.runs {
+		for _, e := range r.Excluded {
+			if e.ID == x.env.ID && (e.Workload == "" || e.Workload == c.work.ID) {
+				if e.Kind == "impossible" {
+					return ""
+				}
+				return e.Fix
 			}
-			return e.Fix
 		}
 	}
 	return a.measure(a.criterion(c)) + engine(a.Profile.Study, x.env.Engine)

@@ -263,6 +263,15 @@ func TestSeveralRuns(t *testing.T) {
 	if len(a.Ranked) != 2 || a.Ranked[0].Env != "strong" || a.Verdict.Outcome != First || a.Ranked[0].Blocks != 7 || a.Pairs[0].P == nil || a.Criteria[0].Missing != "" {
 		t.Errorf("%+v, verdict %+v", a.Ranked, a.Verdict)
 	}
+	// What one of the runs says against an environment counts.
+	second := bench
+	second.Envs = []recordtest.Env{all.Envs[0], fast, env("strong", 20*ms, v)}
+	second.Envs[2].Facts["rootless"] = "no"
+	p := profile(1, 2, 2)
+	p.Require = []Demand{{Is: []string{"rootless"}}}
+	if a := advice(t, p, read(t, hello), read(t, second)); len(a.Ranked) != 1 || len(a.Refused) != 1 || a.Refused[0].Env != "strong" {
+		t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
+	}
 	if a := advice(t, profile(1, 0.1, 0.1), read(t, hello), read(t, bench)); a.Ranked[0].Env != "fast" {
 		t.Errorf("%+v", a.Ranked)
 	}

@@ -190,25 +190,43 @@ func (k catalogue) find(word string) *property {
 	return nil
 }
 
-// answers gives the answer of an environment to each demand.
+// answers gives the answer of an environment to each demand: where runs tell
+// different things of it, the worst.
 func (k catalogue) answers(c *candidate, demands []Demand) []Answer {
 	out := []Answer{}
-	v := &view{env: c.env, host: c.run.Run.Host}
-	if c.run.Audit != nil {
-		v.audit = c.run.Audit.Environment(c.env.ID)
-	}
 	for _, d := range demands {
-		a := Answer{Is: d.Is, Why: d.Why, State: No}
-		for _, word := range d.Is {
-			state, facts := k.ask(k.find(word), v)
-			a.Facts = append(a.Facts, facts...)
-			if state == Yes || a.State != Yes && state == Unknown {
-				a.State = state
+		var worst Answer
+		for i, r := range c.runs {
+			v := &view{env: *environment(r, c.env.ID), host: r.Run.Host}
+			if r.Audit != nil {
+				v.audit = r.Audit.Environment(c.env.ID)
+			}
+			if a := k.answer(d, v); i == 0 || a.State == No || a.State == Unknown && worst.State == Yes {
+				worst = a
 			}
 		}
-		out = append(out, a)
+		out = append(out, worst)
 	}
 	return out
+}
+
+func environment(r *analyze.Result, id string) *record.Environment {
+	i := slices.IndexFunc(r.Environments, func(e record.Environment) bool { return e.ID == id })
+	return &r.Environments[i]
+}
+
+// answer is yes where one of the properties holds, and not known where none
+// is known to hold and one might.
+func (k catalogue) answer(d Demand, v *view) Answer {
+	a := Answer{Is: d.Is, Why: d.Why, State: No}
+	for _, word := range d.Is {
+		state, facts := k.ask(k.find(word), v)
+		a.Facts = append(a.Facts, facts...)
+		if state == Yes || a.State != Yes && state == Unknown {
+			a.State = state
+		}
+	}
+	return a
 }
 
 // ask puts together what the run and the feature table say: no where either

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -141,13 +142,13 @@ func (a *Advice) match(results []*analyze.Result, o Options) ([]*column, error) 
 			from += r.Run.Blocks
 		}
 		if len(best) == 0 {
-			a.Criteria = append(a.Criteria, Column{Workload: crit.name(), Metric: record.Metric{ID: crit.Metric, Better: crit.Better},
+			a.Criteria = append(a.Criteria, Column{Workload: crit.name(), Name: crit.Workload, Metric: record.Metric{ID: crit.Metric, Better: crit.Better},
 				Better: crit.Better, Weight: crit.Weight, Why: crit.Why, Missing: "no run given measures it", Command: a.measure(crit)})
 			continue
 		}
 		for _, c := range best {
 			c.at = len(a.Criteria)
-			a.Criteria = append(a.Criteria, Column{Workload: c.work.ID, Metric: c.table.Metric, Better: crit.Better,
+			a.Criteria = append(a.Criteria, Column{Workload: c.work.ID, Name: cmp.Or(c.work.Name, c.work.ID), Metric: c.table.Metric, Better: crit.Better,
 				Weight: crit.Weight / float64(len(best)), Why: crit.Why, Run: c.run})
 			out = append(out, c)
 		}

@@ -101,7 +101,7 @@ func TestNothingPassesThatMustNot(t *testing.T) {
 			for k := range 12 {
 				if v := pick("yes", "yes", "no", "partial", "untried", ""); v != "" {
 					// What was published must never matter.
-					r.Cells[fmt.Sprintf("e%d", k)] = record.FeatureCell{Value: record.FeatureValue(v), Published: record.FeatureYes}
+					r.Cells[fmt.Sprintf("e%d", k)] = record.FeatureCell{Value: record.FeatureValue(v), Published: "yes"}
 				}
 			}
 			f.Rows = append(f.Rows, r)

@@ -52,6 +52,7 @@ type Table struct {
 // of its weight.
 type Column struct {
 	Workload string           `json:"workload"` // the id in the run, else the name
+	Name     string           `json:"name"`     // of the workload, without its parameters
 	Metric   record.Metric    `json:"metric"`
 	Better   record.Direction `json:"better"`
 	Weight   float64          `json:"weight"`

@@ -40,6 +40,8 @@ type RunInfo struct {
 	Host     record.Host     `json:"host"`
 	Images   []record.Image  `json:"images,omitempty"`
 	Residue  []string        `json:"residue,omitempty"`
+	// Noise are the noise floors that the record holds.
+	Noise []record.Noise `json:"noise,omitempty"`
 	// Delta is the smallest relative difference that matters.
 	Delta float64 `json:"delta"`
 	// Blocks is how many counted blocks have a trial.
@@ -145,8 +147,9 @@ type Cell struct {
 	Distinct int  `json:"distinct,omitempty"`
 	TwoHumps bool `json:"two_humps,omitempty"`
 
-	medians []float64 // by block, those that there are
-	byBlock []float64 // by block, NaN where there is none
+	medians []float64   // by block, those that there are
+	byBlock []float64   // by block, NaN where there is none
+	values  [][]float64 // by block, where Options.Values asks for them
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.

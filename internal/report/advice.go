@@ -99,19 +99,30 @@ func upperFirst(s string) string {
 
 // criterionName names a criterion for a sentence.
 func criterionName(a *advise.Advice, i int) string {
+	return clean(firstOf(a.Criteria[i].Metric.Title, a.Criteria[i].Metric.ID)) + " of " + workloadName(a, i)
+}
+
+// workloadName is the workload without its parameters, unless there are others
+// of it.
+func workloadName(a *advise.Advice, i int) string {
 	c := a.Criteria[i]
-	return clean(firstOf(c.Metric.Title, c.Metric.ID)) + " of " + clean(c.Workload)
+	for _, o := range a.Criteria {
+		if o.Name == c.Name && o.Workload != c.Workload {
+			return clean(c.Workload)
+		}
+	}
+	return clean(c.Name)
 }
 
 // adviceCriteria says what counts, how much and why.
 func adviceCriteria(a *advise.Advice) adviceList {
 	l := adviceList{title: "What counts"}
-	for i, c := range a.Criteria {
+	for _, c := range a.Criteria {
 		share := "not measured"
 		if c.Missing == "" {
 			share = fmt.Sprintf("%.0f %%", 100*c.Share)
 		}
-		l.lines = append(l.lines, marked{text: fmt.Sprintf("%s, %s, weight %.3g (%s). %s", criterionName(a, i), better(record.Metric{Better: c.Better}), c.Weight, share, clean(c.Why))})
+		l.lines = append(l.lines, marked{text: fmt.Sprintf("%s of %s, %s, weight %.3g (%s). %s", clean(firstOf(c.Metric.Title, c.Metric.ID)), clean(c.Workload), better(record.Metric{Better: c.Better}), c.Weight, share, clean(c.Why))})
 	}
 	for _, d := range a.Profile.Require {
 		l.lines = append(l.lines, marked{mark: "!", text: "Required: " + clean(strings.Join(d.Is, " or ")) + ". " + sentence(upperFirst(clean(d.Why)))})
@@ -142,7 +153,7 @@ func adviceGrid(a *advise.Advice) *grid {
 		if a.Criteria[i].Better == record.HigherIsBetter {
 			arrow = " ↑"
 		}
-		g.cols = append(g.cols, col{title: cut(clean(c.Workload), maxName/2) + "\n" + clean(firstOf(c.Metric.Title, c.Metric.ID)) + arrow + ", " + u.unit})
+		g.cols = append(g.cols, col{title: cut(workloadName(a, i), maxName/2) + "\n" + clean(firstOf(c.Metric.Title, c.Metric.ID)) + arrow + ", " + u.unit})
 	}
 	var scores, intervals []string
 	for _, r := range a.Ranked {
@@ -287,10 +298,16 @@ func adviceApart(a *advise.Advice) []adviceList {
 	apart, barred := adviceList{title: "Not ranked, since something is not known"}, adviceList{title: "Barred by what is required"}
 	var names nameGroups
 	for _, x := range a.Apart {
-		for _, l := range x.Lacks {
+		for i := 0; i < len(x.Lacks); {
+			l := x.Lacks[i]
 			s := sentence(clean(l.Reason))
+			// Metrics of one workload lack for one reason.
+			var metrics []string
+			for ; i < len(x.Lacks) && x.Lacks[i].Workload == l.Workload && x.Lacks[i].Reason == l.Reason; i++ {
+				metrics = append(metrics, clean(x.Lacks[i].Metric))
+			}
 			if l.Workload != "" {
-				s = clean(l.Metric) + " of " + clean(l.Workload) + ", " + s
+				s = strings.Join(metrics, ", ") + " of " + clean(l.Workload) + ": " + s
 			}
 			names.add(marked{mark: "?", text: s, advice: clean(l.Command)}, nameOf(x.Env))
 		}

@@ -94,7 +94,12 @@ func adviceMarkdown(w io.Writer, a *advise.Advice) error {
 		fmt.Fprintf(out, "%s\n\n", s)
 	}
 	for _, s := range a.Verdict.Decide {
-		fmt.Fprintf(out, "- What would decide: %s\n", mdCode(clean(s)))
+		if s = clean(s); strings.HasPrefix(s, "plimsoll ") {
+			s = mdCode(s)
+		} else {
+			s = mdEscape(s)
+		}
+		fmt.Fprintf(out, "- What would decide: %s\n", s)
 	}
 	if len(a.Verdict.Decide) > 0 {
 		fmt.Fprintln(out)

@@ -181,6 +181,46 @@ func TestFrontIsSure(t *testing.T) {
 	}
 }
 
+// What is better by the estimates alone dominates nobody: neither where it may
+// be worse in one criterion, nor where it may be better in none.
+func TestDominanceIsOfWholeIntervals(t *testing.T) {
+	a := &Advice{Profile: Profile{Matters: 0.05}}
+	col := func(worse, lo, value, hi, holm float64) *column {
+		p := &analyze.Pair{A: "x", B: "y", Holm: &holm, Comparison: analyze.Comparison{Estimate: analyze.Estimate{Value: value, Lo: &lo, Hi: &hi}}}
+		return &column{worse: worse, pairs: map[[2]string]*analyze.Pair{{"x", "y"}: p}}
+	}
+	same := col(1, 0.99, 1, 1.01, 1)
+	for i, c := range []struct {
+		other *column
+		want  bool
+	}{
+		{col(1, 0.7, 0.8, 0.9, 0.01), true},
+		{col(-1, 1.1, 1.2, 1.3, 0.01), true},   // of which more is better
+		{col(-1, 0.7, 0.8, 0.9, 0.01), false},  // so that less is worse
+		{col(1, 0.7, 0.8, 0.97, 0.01), false},  // perhaps better by less than matters
+		{col(1, 0.7, 0.8, 0.9, 0.06), false},   // perhaps by chance, of so many
+		{col(1, 0.99, 1.02, 1.06, 0.5), false}, // perhaps worse
+		{col(1, 0.5, 0.8, 1.2, 0.5), false},
+		{&column{worse: 1}, false}, // nobody knows
+	} {
+		if got := a.dominates([]*column{same, c.other}, "x", "y"); got != c.want {
+			t.Errorf("case %d: %v", i, got)
+		}
+		// Beside one that is surely better it must not be worse anywhere.
+		sure := col(1, 0.4, 0.5, 0.6, 0.001)
+		hi := 0.0
+		if e, _ := c.other.versus("x", "y"); e != nil {
+			hi = *e.Hi
+		}
+		if got := a.dominates([]*column{c.other, sure}, "x", "y"); got != (hi > 0 && hi <= 1.05) {
+			t.Errorf("case %d beside one that is surely better: %v", i, got)
+		}
+		if a.dominates([]*column{same, c.other}, "y", "x") && c.want {
+			t.Errorf("case %d: each dominates the other", i)
+		}
+	}
+}
+
 func TestTies(t *testing.T) {
 	v := map[string]float64{"rate": 90, "delay": 12}
 	twins := spec(native(ms, v), env("a", 20*ms, v), env("b", 20*ms, v), env("slow", 80*ms, v))

@@ -199,9 +199,9 @@ func (s *store) table(w, m int, delta float64) Table {
 	t := Table{Metric: s.metrics[w][m]}
 	medians := make([][]float64, len(s.run.Environments))
 	for e := range s.run.Environments {
-		var values []float64
-		values, medians[e] = s.column(w, e, m)
-		t.Cells = append(t.Cells, s.cell(w, e, m, values, medians[e]))
+		var blocks [][]float64
+		blocks, medians[e] = s.column(w, e, m)
+		t.Cells = append(t.Cells, s.cell(w, e, m, blocks, medians[e]))
 		if s.keep && t.Metric.Kind == "" {
 			t.Cells[e].values = s.parts(w, e, m)
 		}
@@ -211,13 +211,16 @@ func (s *store) table(w, m int, delta float64) Table {
 			t.Cells[e].Ratios = s.ratios(e, medians, delta)
 		}
 	}
+	t.judgeRatios()
 	t.rank(medians, delta)
 	return t
 }
 
-func (s *store) cell(w, e, m int, values, medians []float64) Cell {
-	c := Cell{Env: s.run.Environments[e].ID, N: len(values)}
-	if len(values) == 0 {
+func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
+	x := slices.Concat(blocks...)
+	slices.Sort(x)
+	c := Cell{Env: s.run.Environments[e].ID, N: len(x)}
+	if len(x) == 0 {
 		c.Missing = s.whyNoValue(w, e, m)
 		return c
 	}
@@ -236,15 +239,10 @@ func (s *store) cell(w, e, m int, values, medians []float64) Cell {
 			}
 		}
 	}
-	x := stats.Sorted(values)
-	i, ok := stats.MedianInterval(x, stats.Level)
-	c.Median = estimate(stats.Median(x), i, ok)
-	if i, ok := stats.QuantileInterval(x, 0.95, stats.Level); ok {
-		c.P95 = estimate(stats.Quantile(x, 0.95), i, ok)
-	}
-	if i, ok := stats.QuantileInterval(x, 0.99, stats.Level); ok {
-		c.P99 = estimate(stats.Quantile(x, 0.99), i, ok)
-	}
+	middle := stats.Median(x)
+	i, ok := stats.MedianIntervalAs(x, stats.EffectiveSize(blocks, middle, stats.Level), stats.Level)
+	c.Median = estimate(middle, i, ok)
+	c.P95, c.P99 = tail(blocks, x, 0.95), tail(blocks, x, 0.99)
 	c.Min, c.Max = &x[0], &x[len(x)-1]
 	lo, hi := *c.Min, *c.Max
 	c.Min, c.Max = &lo, &hi // lets go of the sorted values
@@ -256,6 +254,19 @@ func (s *store) cell(w, e, m int, values, medians []float64) Cell {
 	c.Distinct = stats.Distinct(x)
 	c.TwoHumps = stats.TwoHumps(x)
 	return c
+}
+
+// tail is a quantile with its interval, nil where the values cannot carry it.
+func tail(blocks [][]float64, sorted []float64, q float64) *Estimate {
+	if _, ok := stats.QuantileInterval(sorted, q, stats.Level); !ok {
+		return nil
+	}
+	v := stats.Quantile(sorted, q)
+	i, ok := stats.QuantileIntervalAs(sorted, stats.EffectiveSize(blocks, v, stats.Level), q, stats.Level)
+	if !ok {
+		return nil
+	}
+	return estimate(v, i, true)
 }
 
 func (s *store) whyNoValue(w, e, m int) string {
@@ -288,7 +299,7 @@ func (s *store) ratios(e int, medians [][]float64, delta float64) []Ratio {
 			one := 1.0
 			r.Comparison = Comparison{Estimate: Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
 		} else {
-			r.Comparison, _ = compare(medians[e], medians[b], delta)
+			r.Comparison, r.logs = compare(medians[e], medians[b], delta)
 		}
 		out = append(out, r)
 	}

@@ -189,9 +189,9 @@ func (c *cellData) remark(text string) {
 	}
 }
 
-// column gives the values of a metric that are there, and the median of each
-// block (NaN where it has none), blocks in the order of their numbers.
-func (s *store) column(w, e, m int) (values, medians []float64) {
+// column gives the values of a metric that are there by block, and the median
+// of each block (NaN where it has none), blocks in the order of their numbers.
+func (s *store) column(w, e, m int) (blocks [][]float64, medians []float64) {
 	c := s.cells[w][e]
 	col := c.columns[m]
 	if col == nil {
@@ -214,14 +214,14 @@ func (s *store) column(w, e, m int) (values, medians []float64) {
 			b := order[c.block[i]]
 			byBlock[next[b]] = v
 			next[b]++
-			values = append(values, v)
 		}
 	}
-	medians = make([]float64, len(order))
+	medians, blocks = make([]float64, len(order)), make([][]float64, len(order))
 	for b := range order {
-		medians[b] = median(byBlock[count[b]:count[b+1]])
+		blocks[b] = byBlock[count[b]:count[b+1]]
+		medians[b] = median(blocks[b])
 	}
-	return values, medians
+	return blocks, medians
 }
 
 // parts gives the values of a metric that are there, by block in the order of

@@ -143,8 +143,12 @@ func tableRemarks(work *Workload, t *Table, envs []record.Environment) []record.
 				Env: c.Env, Workload: work.ID, Metric: t.Metric.ID})
 		}
 		m := c.medians
-		if c.N < minRank {
+		switch {
+		case c.N < minRank:
 			add("few", warn, fmt.Sprintf("only %s: too few for an interval", count(c.N, "value")), fmt.Sprintf("measure at least %d", minRank))
+		case c.Median.Lo == nil:
+			add("few", warn, fmt.Sprintf("only %s: too few for an interval, since the values of a block are alike", count(c.Blocks, "block")),
+				fmt.Sprintf("measure at least %d blocks", minRank))
 		}
 		if holm[e] < alpha {
 			way := "rose"

@@ -40,11 +40,11 @@ func (c *Changes) judgeCells() {
 	for i := range c.Cells {
 		family[i] = c.Cells[i].sample
 	}
-	ranks := ranked(family, alpha)
-	c.Test = testName(c.Interleaved, ranks)
+	by := testOf(family, minT)
+	c.Test = testName(c.Interleaved, by.ranks)
 	p := make([]float64, len(c.Cells))
 	for i := range c.Cells {
-		p[i] = family[i].p(0, ranks)
+		p[i] = family[i].p(0, by)
 	}
 	holm := stats.Holm(p)
 	for i := range c.Cells {

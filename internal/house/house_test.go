@@ -29,7 +29,7 @@ var storeys = [][]string{
 	{"host", "image", "probe", "yamlfile"},
 	{"export", "importer"},
 	{"report"},
-	{"advise"},
+	{"advise", "calibrate"},
 	{"analyze"},
 	{"stats"},
 	{"record"},
@@ -38,7 +38,7 @@ var storeys = [][]string{
 // left and right are the two wings; record is the door between them.
 var (
 	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold", "profile"}
-	right = []string{"stats", "analyze", "advise", "report", "export", "importer", "web"}
+	right = []string{"stats", "analyze", "advise", "calibrate", "report", "export", "importer", "web"}
 )
 
 type pkg struct {

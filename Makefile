@@ -45,6 +45,7 @@ fuzz: ## fuzz what reads input from outside, some seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseTask$$' -fuzztime $(call fuzztime,200000) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzDecodeResult$$' -fuzztime $(call fuzztime,200000) ./internal/probe
 	$(GO) test -run '^$$' -fuzz '^FuzzDecoder$$' -fuzztime $(call fuzztime,150000) ./internal/record
+	$(GO) test -run '^$$' -fuzz '^FuzzProfile$$' -fuzztime $(call fuzztime,5000) ./internal/profile
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,100000) ./internal/host
 	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,50000) ./internal/collect
 	$(GO) test -run '^$$' -fuzz '^FuzzReadSeries$$' -fuzztime $(call fuzztime,50000) ./internal/record
@@ -77,8 +78,8 @@ $(LINT):
 
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
-	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/advise/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/advise/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth

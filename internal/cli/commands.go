@@ -16,6 +16,7 @@ func commands(w World) []*cobra.Command {
 		importCommand(w),
 		compareCommand(w),
 		findingsCommand(w),
+		adviseCommand(w),
 		historyCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),

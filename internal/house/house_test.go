@@ -24,12 +24,12 @@ var storeys = [][]string{
 	{"web", "run"},
 	{"study"},
 	{"collect"},
-	{"workload", "threshold"},
+	{"workload", "threshold", "profile"},
 	{"engine"},
 	{"host", "image", "probe", "yamlfile"},
 	{"export", "importer"},
 	{"report"},
-	{"calibrate"},
+	{"advise", "calibrate"},
 	{"analyze"},
 	{"stats", "published"},
 	{"record"},
@@ -37,8 +37,8 @@ var storeys = [][]string{
 
 // left and right are the two wings; record is the door between them.
 var (
-	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold"}
-	right = []string{"stats", "published", "analyze", "calibrate", "report", "export", "importer", "web"}
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold", "profile"}
+	right = []string{"stats", "published", "analyze", "advise", "calibrate", "report", "export", "importer", "web"}
 )
 
 type pkg struct {

@@ -227,14 +227,14 @@ func lines(c *analyze.Finding, brief bool) []string {
 	out = append(out, "Why? "+prose(c.Why))
 	for i := range c.Answers {
 		if a := &c.Answers[i]; a.Verdict != analyze.ClaimNotTested {
-			out = append(out, "→ "+prose(answerText(a)))
+			out = append(out, "→ "+prose(claimAnswer(a)))
 		}
 	}
 	return out
 }
 
-// answerText is an answer with the number that it rests on.
-func answerText(a *analyze.Answer) string {
+// claimAnswer is an answer with the number that it rests on.
+func claimAnswer(a *analyze.Answer) string {
 	if a.Decides == nil {
 		return a.Text
 	}

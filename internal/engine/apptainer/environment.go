@@ -60,7 +60,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	facts := map[string]string{engine.HeldFact: held, "held-reason": why, "version": d.Version, "program": in.name, "client": "cli", "storage": storage,
-		"network": "host", "rootless": "no", "setuid": d.Facts["setuid"], "flags": strings.Join(env.flags(), " ")}
+		"network": "host", "rootless": "no", "daemon": "none", "setuid": d.Facts["setuid"], "flags": strings.Join(env.flags(), " ")}
 	if env.netNone {
 		facts["network"] = "none"
 	}

@@ -178,7 +178,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env.fake = has(ctx, d.Where, "--write-fake")
 	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "host", "storage": storage,
-		"binds": "/dev /proc /sys /tmp /etc/hosts /etc/resolv.conf", "rootless": "no"})
+		"binds": "/dev /proc /sys /tmp /etc/hosts /etc/resolv.conf", "rootless": "no", "daemon": "none"})
 	if user != nil {
 		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
 	}

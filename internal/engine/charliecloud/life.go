@@ -3,6 +3,7 @@ package charliecloud
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -16,9 +17,18 @@ func (e *environment) command(task engine.Task, options ...string) probe.Command
 	if e.squash {
 		argv = append(argv, "--mount="+e.mount)
 	}
+	// ch-run hands its environment down to the container. But its own TMPDIR
+	// is to it the host's directory that becomes the container's /tmp.
+	var env []string
+	for _, v := range task.Env {
+		if strings.HasPrefix(v, "TMPDIR=") {
+			argv = append(argv, "--set-env="+v)
+		} else {
+			env = append(env, v)
+		}
+	}
 	argv = append(append(argv, options...), e.image, "--")
-	// ch-run hands its environment down to the container.
-	return clirun.As(probe.Command{Argv: append(argv, task.Argv...), Env: task.Env, Dir: "/"}, e.user, e.Kit)
+	return clirun.As(probe.Command{Argv: append(argv, task.Argv...), Env: env, Dir: "/"}, e.user, e.Kit)
 }
 
 // options are ch-run's for what a trial wants beside its program. The network

@@ -233,6 +233,12 @@ func (a *Advice) remarks(results []*analyze.Result, cols []*column, features *re
 	if features == nil {
 		put("no-features", "info", "no feature table is given: only what the run itself saw of each environment is known", "plimsoll features -o DIR puts one beside the run")
 	}
+	for _, r := range results {
+		if r.Run.Gate != nil {
+			put("gated", "warn", fmt.Sprintf("run %s ended when its gate was decided: differences that ended it are larger there than they are", r.Run.ID),
+				"measure a number of blocks that is fixed beforehand")
+		}
+	}
 	ranked := map[string]bool{"": true}
 	for _, r := range a.Ranked {
 		ranked[r.Env] = true

@@ -128,3 +128,38 @@ func TestMistakes(t *testing.T) {
 		t.Error("no run gives no error")
 	}
 }
+
+// What weakens the whole is remarked.
+func TestRemarks(t *testing.T) {
+	here, there, gated := read(t, three()), read(t, three()), read(t, three())
+	there.Run.Host.CPU = "another"
+	gated.Run.Gate = &record.Gate{}
+	gated.Remarks = append(gated.Remarks, record.Remark{Code: "mine", Level: "warn", Workload: "hello", Metric: "startup", Env: "quick"},
+		record.Remark{Code: "other-metric", Level: "warn", Workload: "hello", Metric: "whole", Env: "quick"},
+		record.Remark{Code: "baseline", Level: "warn", Workload: "hello", Metric: "startup", Env: "native"}, record.Remark{Code: "small", Level: "info"})
+	for want, c := range map[string]struct {
+		runs     []*analyze.Result
+		features *record.Features
+	}{
+		"no-features":            {[]*analyze.Result{here}, nil},
+		"":                       {[]*analyze.Result{here}, &record.Features{Host: here.Run.Host}},
+		"features-elsewhere":     {[]*analyze.Result{here}, &record.Features{Host: there.Run.Host, Rows: nil}},
+		"machines no-features":   {[]*analyze.Result{here, there}, nil},
+		"no-features gated mine": {[]*analyze.Result{gated}, nil},
+	} {
+		if c.features != nil && want != "" {
+			c.features.Host.Name = "elsewhere"
+		}
+		a, err := Run(c.runs, c.features, profile(1, 1, 1), Options{Draws: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range a.Remarks {
+			got = append(got, m.Code)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("remarks %v, want %s", got, want)
+		}
+	}
+}

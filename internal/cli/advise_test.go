@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,19 @@ func TestAdviseManual(t *testing.T) {
 	for _, word := range slices.Concat(profile.Names(), advise.Words()) {
 		if !strings.Contains(string(manual), "| `"+word+"` |") {
 			t.Errorf("docs/advise.md does not explain %s", word)
+		}
+	}
+	source, err := os.ReadFile("../advise/advise.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`put\("([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 4 {
+		t.Errorf("only %d remarks found in the source", len(codes))
+	}
+	for _, c := range codes {
+		if !strings.Contains(string(manual), "| `"+c[1]+"` |") {
+			t.Errorf("docs/advise.md does not explain the remark %s", c[1])
 		}
 	}
 	hpc, err := profile.Source("hpc")

@@ -168,6 +168,9 @@ func runError(err error, dir string) error {
 	if errors.Is(err, run.ErrNothing) {
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines says what is missing and what would help")
 	}
+	if _, none := os.Stat(dir); none != nil {
+		return fail(Failed, "%w", err) // it did not come to a first trial
+	}
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume goes on", shortPath(dir))
 }
 

@@ -77,7 +77,7 @@ func (b *bench) tag(name string) string {
 // first, and the evidence of it stands in each.
 type shared struct {
 	value    any
-	evidence []record.Evidence
+	evidence []record.FeatureEvidence
 	failed   *ended
 	undo     []func(context.Context)
 }

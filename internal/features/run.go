@@ -23,7 +23,7 @@ type Options struct {
 	// Engines and Features narrow the table; empty is everything.
 	Engines, Features []string
 	// Published gives a published value, by a row's title and an engine.
-	Published func(title, engine string) record.FeatureValue
+	Published func(title, engine string) string
 	// Tried is told of every cell when it is known.
 	Tried func(engine, feature string, cell record.FeatureCell)
 

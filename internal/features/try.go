@@ -24,7 +24,7 @@ type try struct {
 	ctx      context.Context
 	b        *bench
 	dir      string // its own, removed afterwards
-	evidence []record.Evidence
+	evidence []record.FeatureEvidence
 	undo     []func(context.Context)
 }
 
@@ -62,7 +62,7 @@ func (t *try) cleanAll(all [][]string) {
 
 // observe keeps what was seen beside the engine's own commands.
 func (t *try) observe(format string, a ...any) {
-	t.evidence = append(t.evidence, record.Evidence{Output: fmt.Sprintf(format, a...)})
+	t.evidence = append(t.evidence, record.FeatureEvidence{Output: fmt.Sprintf(format, a...)})
 }
 
 // run carries a command out, whatever comes of it.
@@ -78,8 +78,8 @@ func (t *try) runAs(env []string, as *credential, argv ...string) said {
 }
 
 // evidence is a command with what came of it.
-func evidence(argv []string, s said) record.Evidence {
-	return record.Evidence{Command: argv, Output: s.trimmed(), Status: s.status}
+func evidence(argv []string, s said) record.FeatureEvidence {
+	return record.FeatureEvidence{Command: argv, Output: s.trimmed(), Status: s.status}
 }
 
 // must carries a command out that prepares: without it nothing can be told.

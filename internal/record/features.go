@@ -58,23 +58,23 @@ type FeatureRow struct {
 
 // FeatureCell is one engine's feature.
 type FeatureCell struct {
-	Value    FeatureValue `json:"value"`
-	Evidence []Evidence   `json:"evidence,omitempty"`
+	Value    FeatureValue      `json:"value"`
+	Evidence []FeatureEvidence `json:"evidence,omitempty"`
 	// Why is a sentence: what was seen, or why it could not be tried.
 	Why string `json:"why,omitempty"`
 	// Published is the value that was published, never one of ours; empty
 	// where none was.
-	Published FeatureValue `json:"published,omitempty"`
+	Published string `json:"published,omitempty"`
 }
 
 // Differs says whether a value found here is another than the published one.
 func (c FeatureCell) Differs() bool {
-	return c.Published != "" && c.Value != FeatureUntried && c.Value != c.Published
+	return c.Published != "" && c.Value != FeatureUntried && string(c.Value) != c.Published
 }
 
-// Evidence is one command of an attempt. Without a command the output is what
+// FeatureEvidence is one command of an attempt. Without a command the output is what
 // Plimsoll itself observed, as the bytes that left a registry.
-type Evidence struct {
+type FeatureEvidence struct {
 	Command []string `json:"command,omitempty"`
 	Output  string   `json:"output"` // both streams, trimmed
 	Status  int      `json:"status"`

@@ -16,7 +16,7 @@ func optimizationRows() []Feature {
 		}
 		return by
 	}
-	noPull := untriable("it pulls from no registry")
+	noPull := untriable(imageServers)
 	return []Feature{{
 		ID: "layered-images", Group: optimizations, Title: "Layered images",
 		Means: "a second image on the same base takes only what it adds on the disk",
@@ -100,6 +100,9 @@ func optimizationRows() []Feature {
 		}),
 	}}
 }
+
+// imageServers says why engines that pull in another way are not tried.
+const imageServers = "it pulls from image servers by a protocol of its own, over HTTPS that it must trust, and there is none here"
 
 // pulls is what pulling three images showed: two with the same base, and the
 // first again with a few bytes changed.

@@ -97,7 +97,7 @@ func simpleSigning(t *try) {
 	}
 	b := t.b
 	defer func() { b.command(t.ctx, env, nil, []string{"gpgconf", "--kill", "all"}) }()
-	prepare("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "plimsoll@localhost", "rsa2048", "sign", "never")
+	prepare("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "plimsoll@localhost", "ed25519", "sign", "never")
 	key := filepath.Join(t.dir, "key.pub")
 	prepare("gpg", "--batch", "--quiet", "--export", "--output", key, "plimsoll@localhost")
 

@@ -49,7 +49,7 @@ func sinceRows() []Feature {
 		Means: "an image can be run before all of it has been transferred, as the engine is by default: half of a layer is held back",
 		By: map[string]attempt{
 			"docker": lazily, "podman": lazily, "containerd": lazily, "charliecloud": lazily, "apptainer": lazily,
-			"lxd": untriable("it pulls from no registry"),
+			"lxd": untriable(imageServers),
 		},
 	}, {
 		ID: "checkpoint-restore", Group: since, Title: "Checkpoint and restore",

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/published"
 	"plimsoll/internal/record"
 )
 
@@ -22,8 +24,6 @@ type Options struct {
 	All []engine.Engine
 	// Engines and Features narrow the table; empty is everything.
 	Engines, Features []string
-	// Published gives a published value, by a row's title and an engine.
-	Published func(title, engine string) string
 	// Tried is told of every cell when it is known.
 	Tried func(engine, feature string, cell record.FeatureCell)
 
@@ -44,10 +44,10 @@ const atOnce = 3
 // Run fills the table. An error says that ctx ended, or that nothing could be
 // tried at all; an attempt that fails is a cell.
 func Run(ctx context.Context, o Options) (*record.Features, error) {
-	names, rows, err := o.choose()
-	if err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	names, rows := o.choose()
 	top := filepath.Join(o.Kit.Dir, "f")
 	for _, d := range []string{"blobs", "samples"} {
 		if err := os.MkdirAll(filepath.Join(top, d), 0o755); err != nil {
@@ -81,26 +81,40 @@ func Run(ctx context.Context, o Options) (*record.Features, error) {
 	return table(rows, columns), nil
 }
 
-// choose gives the engines and the rows that were asked for.
-func (o *Options) choose() (names []string, rows []Feature, err error) {
-	names, rows = Engines(), All()
+// Check says whether the engines and features that were asked for are known.
+func (o *Options) Check() error {
 	for _, n := range o.Engines {
-		if !slices.Contains(names, n) {
-			return nil, nil, fmt.Errorf("no attempts are written for the engine %q", n)
+		if !slices.Contains(Engines(), n) {
+			return fmt.Errorf("no features are known of %q: expected one of %s", n, strings.Join(Engines(), ", "))
 		}
 	}
 	for _, id := range o.Features {
-		if !slices.ContainsFunc(rows, func(f Feature) bool { return f.ID == id }) {
-			return nil, nil, fmt.Errorf("there is no feature %q", id)
+		if !slices.Contains(IDs(), id) {
+			return fmt.Errorf("there is no feature %q: expected one of %s", id, strings.Join(IDs(), ", "))
 		}
 	}
+	return nil
+}
+
+// IDs lists the ids of all features.
+func IDs() []string {
+	var ids []string
+	for _, f := range All() {
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// choose gives the engines and the rows that were asked for.
+func (o *Options) choose() (names []string, rows []Feature) {
+	names, rows = Engines(), All()
 	if len(o.Engines) > 0 {
 		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(o.Engines, n) })
 	}
 	if len(o.Features) > 0 {
 		rows = slices.DeleteFunc(rows, func(f Feature) bool { return !slices.Contains(o.Features, f.ID) })
 	}
-	return names, rows, nil
+	return names, rows
 }
 
 // column is what came out for one engine.
@@ -120,9 +134,7 @@ func (o *Options) column(ctx context.Context, name string, rows []Feature, b *be
 		if c.engine.Missing == "" && ctx.Err() == nil {
 			cell = b.cell(ctx, f, i)
 		}
-		if o.Published != nil {
-			cell.Published = o.Published(f.Title, name)
-		}
+		cell.Published = publishedFor(f.Title, name)
 		c.cells[i] = cell
 		if o.Tried != nil && c.engine.Missing == "" {
 			o.Tried(name, f.ID, cell)
@@ -209,6 +221,16 @@ func (b *bench) close(ctx context.Context) {
 		}
 	}
 	_ = os.RemoveAll(b.dir) // the run's directory goes as a whole, and says so
+}
+
+// publishedFor is the published value of a cell, or "".
+func publishedFor(title, name string) string {
+	for _, f := range published.Features() {
+		if f.Name == title {
+			return f.Cells[published.Engine(name)]
+		}
+	}
+	return ""
 }
 
 // table turns columns into rows.

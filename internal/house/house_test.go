@@ -20,7 +20,7 @@ const (
 // go downwards only. A package below a listed folder belongs to its storey.
 var storeys = [][]string{
 	{"cli", "bench"},
-	{"selftest"},
+	{"selftest", "features"},
 	{"web", "run"},
 	{"study"},
 	{"collect"},
@@ -36,7 +36,7 @@ var storeys = [][]string{
 
 // left and right are the two wings; record is the door between them.
 var (
-	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold"}
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "features", "yamlfile", "threshold"}
 	right = []string{"stats", "published", "analyze", "report", "export", "importer", "web"}
 )
 

@@ -92,7 +92,7 @@ func Find(q Query) []Value {
 }
 
 var engines = sync.OnceValue(func() []string {
-	head, _, _ := strings.Cut(featuresCSV, "\n")
+	head, _, _ := strings.Cut(featuresCSV, "\r\n")
 	return strings.Split(head, ",")[2:]
 })
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // FeaturesFile is the name of a feature table in a run's directory.
@@ -78,6 +79,11 @@ type FeatureEvidence struct {
 	Command []string `json:"command,omitempty"`
 	Output  string   `json:"output"` // both streams, trimmed
 	Status  int      `json:"status"`
+}
+
+// Tried says whether any engine of the table could be tried.
+func (f *Features) Tried() bool {
+	return slices.ContainsFunc(f.Engines, func(e FeatureEngine) bool { return e.Missing == "" })
 }
 
 // Row finds a row by its id.

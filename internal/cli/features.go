@@ -16,7 +16,7 @@ import (
 
 func featuresCommand(w World) *cobra.Command {
 	var o features.Options
-	format, progress, out := "text", "auto", ""
+	format, progress, out, read := "text", "auto", "", ""
 	wait, ascii := false, false
 	c := &cobra.Command{
 		Use:   "features [ENGINE...]",
@@ -31,7 +31,8 @@ not reconfigured.`,
 		Example: `  plimsoll features
   plimsoll features docker podman -o features.json
   plimsoll features podman apptainer --feature signed-images
-  plimsoll features -o DIR     into the directory of a run, whose report shows it`,
+  plimsoll features -o DIR     beside the record of a run, for those who judge it
+  plimsoll features --read DIR --format markdown`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, names []string) error {
 			s, err := newSetting(w)
@@ -42,12 +43,15 @@ not reconfigured.`,
 			if err := o.Check(); err != nil {
 				return &exitError{status: Usage, err: err}
 			}
+			shape := report.FeatureOptions{Options: report.Options{ASCII: ascii, Width: width(w), Color: color(w)}, Detail: len(o.Features) > 0}
+			if read != "" {
+				return readFeatures(w, &o, read, format, out, shape)
+			}
 			finish, _, stop := w.Signals()
 			defer stop()
 			run := s.options()
 			run.Wait, run.Finish = wait, finish.Done()
 			shown := newCourse(w, progress, &o)
-			run.LookPath = w.LookPath
 			table, swept, err := features.OnMachine(finish, run, o)
 			shown.end()
 			for _, name := range swept {
@@ -59,8 +63,7 @@ not reconfigured.`,
 					return herr
 				}
 				table.Host, table.Tool = rec.Host, tool()
-				err = errors.Join(err, showFeatures(w, table, format, out, report.FeatureOptions{
-					Options: report.Options{ASCII: ascii, Width: width(w), Color: color(w)}, Detail: len(o.Features) > 0}))
+				err = errors.Join(err, showFeatures(w, table, format, out, shape))
 			}
 			switch {
 			case finish.Err() != nil:
@@ -77,11 +80,25 @@ not reconfigured.`,
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "plain", "none")
 	c.Flags().StringSliceVar(&o.Features, "feature", nil, "only these rows, by their ids, with what was run and what came back")
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
+	c.Flags().StringVar(&read, "read", "", "try nothing, and print the table of this file or run directory")
 	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().BoolVar(&ascii, "ascii", false, "no characters beyond ASCII")
 	c.ValidArgsFunction = cobra.FixedCompletions(features.Engines(), cobra.ShellCompDirectiveNoFileComp)
 	_ = c.RegisterFlagCompletionFunc("feature", cobra.FixedCompletions(features.IDs(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
 	return c
+}
+
+// readFeatures prints a table that was filled before, as far as it was asked
+// for.
+func readFeatures(w World, o *features.Options, path, format, out string, shape report.FeatureOptions) error {
+	t, err := record.ReadFeatures(path)
+	if err != nil {
+		return withHint(fail(Failed, "%w", err), "plimsoll features -o FILE writes one")
+	}
+	if err := showFeatures(w, t.Only(o.Engines, o.Features), format, out, shape); err != nil {
+		return fail(Failed, "%w", err)
+	}
+	return nil
 }
 
 // showFeatures writes the table to a file, where one is named, and prints it.

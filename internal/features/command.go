@@ -25,7 +25,7 @@ type said struct {
 func (s said) all() string { return s.out + s.errs }
 
 // maxEvidence bounds what is kept of a command's output, bytes.
-const maxEvidence = 800
+const maxEvidence = 500
 
 // trimmed is the beginning and the end of what was printed.
 func (s said) trimmed() string {

@@ -19,7 +19,7 @@ func updatesTask(t *try) {
 	if err != nil {
 		t.untried("connecting to containerd: %v", err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what was to be done is done
 	container, err := c.LoadContainer(ctx, name)
 	if err != nil {
 		t.untried("finding the container by the API: %v", err)

@@ -13,8 +13,8 @@ import (
 func charlie(b *bench) {
 	store := filepath.Join(b.dir, "storage")
 	b.env = []string{"HOME=" + filepath.Join(b.dir, "home"), "USER=root", "CH_IMAGE_STORAGE=" + store,
-		// The build cache is git's, and for builds that come again.
-		"CH_IMAGE_CACHE=disabled"}
+		// Its build cache is a repository, and a user of git has these.
+		"GIT_AUTHOR_NAME=plimsoll", "GIT_AUTHOR_EMAIL=plimsoll@localhost", "GIT_COMMITTER_NAME=plimsoll", "GIT_COMMITTER_EMAIL=plimsoll@localhost"}
 	if !b.kit.Root && b.kit.User != nil {
 		b.env[1] = "USER=" + b.kit.User.Name
 	}
@@ -36,7 +36,7 @@ func charlie(b *bench) {
 	h.drop = func(image string) [][]string {
 		return [][]string{{"ch-image", "delete", b.overTLS(image)}}
 	}
-	h.layers = func(_ *try, ref string) []string { return []string{b.charlieDir(ref)} }
+	h.layers = func(_ *try, ref string) []string { return []string{b.charlieDir(ref), store} }
 	h.unpacked = func(*try) []string { return []string{filepath.Join(store, "img", "*")} }
 	b.hand = h
 }

@@ -34,16 +34,16 @@ func docker(b *bench) {
 
 // dockerLike are the commands that Docker and Podman have in common.
 func dockerLike(b *bench, h *hand, base ...string) {
-	common := func(verb []string, name, image string, opts, argv []string) []string {
-		args := append(verb, "--name", name, "--label", "plimsoll="+b.kit.RunID)
+	common := func(how, name, image string, opts, argv []string) []string {
+		args := []string{"run", how, "--name", name, "--label", "plimsoll=" + b.kit.RunID}
 		args = append(append(args, base...), opts...)
 		return h.argv(append(append(args, image), argv...))
 	}
 	h.once = func(name, image string, opts []string, argv ...string) []string {
-		return common([]string{"run", "--rm"}, name, image, opts, argv)
+		return common("--rm", name, image, opts, argv)
 	}
 	h.keep = func(name, image string, opts []string, argv ...string) []string {
-		return common([]string{"run", "--detach"}, name, image, opts, argv)
+		return common("--detach", name, image, opts, argv)
 	}
 	h.inside = func(name string, argv ...string) []string { return h.argv(append([]string{"exec", name}, argv...)) }
 	h.remove = func(name string) [][]string { return [][]string{h.cmd("rm", "--force", "--volumes", name)} }

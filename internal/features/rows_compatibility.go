@@ -35,7 +35,8 @@ func compatibilityRows() []Feature {
 		ID: "multiple-host-os", Group: compatibility, Title: "Support for multiple host operating systems",
 		Means: "it runs on other operating systems than Linux, or other distributions",
 		Any: func(t *try) {
-			t.untried("one machine has one operating system; what the project says is at %s", systems[t.b.name])
+			t.observe("what the project says it runs on: %s", systems[t.b.name])
+			t.untried("one machine has one operating system; where the projects say what they run on stands in the evidence")
 		},
 	}}
 }

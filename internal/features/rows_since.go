@@ -23,7 +23,7 @@ func sinceRows() []Feature {
 		}},
 	}, {
 		ID: "user-namespaces", Group: since, Title: "User namespaces per container",
-		Means: "root inside is another user outside, for one container",
+		Means: "one container has a user namespace of its own: its users are others outside, or only the one who started it",
 		By: map[string]attempt{
 			"podman": mapped("--uidmap", "0:100000:65536"), "containerd": mapped("--uidmap", "0:100000:65536", "--gidmap", "0:100000:65536"),
 			"apptainer": mapped("--userns"), "charliecloud": mapped(), "lxd": mapped(),
@@ -83,15 +83,20 @@ func sinceRows() []Feature {
 		ID: "seccomp-default", Group: since, Title: "System calls filtered by default",
 		Means: "a container that nobody gave options to has a seccomp filter",
 		Any: func(t *try) {
-			s := t.within("grep", "Seccomp:", "/proc/self/status")
-			if s.status != 0 {
-				t.untried("the container did not say: %s", t.plain(s))
-			}
-			if f := strings.Fields(s.out); len(f) == 2 && f[1] == "2" {
+			if t.filtered(t.within(seccompScript...)) {
 				t.yes("a filter is in force")
 			}
 			t.no("no filter is in force")
 		},
+		By: map[string]attempt{"containerd": func(t *try) {
+			switch {
+			case t.filtered(t.within(seccompScript...)):
+				t.yes("a filter is in force")
+			case t.filtered(t.with([]string{"--seccomp"}, seccompScript...)):
+				t.partial("none by default; ctr --seccomp puts its default filter in force")
+			}
+			t.no("no filter is in force")
+		}},
 	}, {
 		ID: "read-only-root", Group: since, Title: "Read-only root",
 		Means: "a container that can't write to its own file system",
@@ -164,7 +169,7 @@ func mapped(opts ...string) attempt {
 		if !ownIDs(s.out) {
 			t.no("users inside are the same outside: %s", strings.Join(strings.Fields(s.out), " "))
 		}
-		t.yes("users inside are others outside, or the one who started it")
+		t.yes("it has a user namespace of its own")
 	}
 }
 
@@ -186,6 +191,17 @@ func limitedBy(opts ...string) attempt {
 		}
 		t.limited(t.pid(t.start(t.image(), opts...)), 0)
 	}
+}
+
+var seccompScript = []string{"grep", "Seccomp:", "/proc/self/status"}
+
+// filtered says whether a container has a seccomp filter, by its own status.
+func (t *try) filtered(s said) bool {
+	if s.status != 0 {
+		t.untried("the container did not say: %s", t.plain(s))
+	}
+	f := strings.Fields(s.out)
+	return len(f) == 2 && f[1] == "2"
 }
 
 func lazily(t *try) {

@@ -2,6 +2,7 @@ package features
 
 import (
 	"context"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -161,6 +162,29 @@ func TestAbsent(t *testing.T) {
 	for _, o := range []Options{{Engines: []string{"dokcer"}}, {Features: []string{"rootles"}}} {
 		if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "expected one of") {
 			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// The manual has a line for each row, in the table's order and words.
+func TestManual(t *testing.T) {
+	text, err := os.ReadFile("../../docs/features.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, f := range All() {
+		line := "\n| `" + f.ID + "` | " + f.Title + " | " + f.Means + " |\n"
+		i := strings.Index(string(text)[at:], line)
+		if i < 0 {
+			t.Errorf("docs/features.md lacks, in this order:%s", line)
+			continue
+		}
+		at += i
+	}
+	for name := range hands {
+		if !strings.Contains(string(text), "\n| `"+name+"` | ") {
+			t.Errorf("docs/features.md does not say how %s is tried", name)
 		}
 	}
 }

@@ -38,10 +38,12 @@ func (t *try) end(v record.FeatureValue, format string, a ...any) {
 	panic(ended{v, fmt.Sprintf(format, a...)})
 }
 
-func (t *try) yes(format string, a ...any)     { t.end(record.FeatureYes, format, a...) }
 func (t *try) partial(format string, a ...any) { t.end(record.FeaturePartial, format, a...) }
 func (t *try) no(format string, a ...any)      { t.end(record.FeatureNo, format, a...) }
 func (t *try) untried(format string, a ...any) { t.end(record.FeatureUntried, format, a...) }
+
+// yes ends with what was seen, where that needs a word.
+func (t *try) yes(why string) { t.end(record.FeatureYes, "%s", why) }
 
 // later takes something away when the attempt has ended, the last thing first.
 func (t *try) later(f func(context.Context)) { t.undo = append(t.undo, f) }
@@ -92,11 +94,7 @@ func (t *try) must(argv ...string) string {
 }
 
 // asked carries out the command that is the feature.
-func (t *try) asked(argv ...string) string {
-	s := t.run(argv...)
-	t.judge(s)
-	return s.out
-}
+func (t *try) asked(argv ...string) { t.judge(t.run(argv...)) }
 
 // judge ends the attempt where a command failed. That is a no only where the
 // engine does not know the command or the option: whatever else went wrong may
@@ -113,13 +111,12 @@ func (t *try) judge(s said) {
 
 // refuses carries out a command that an engine without the feature refuses,
 // in one of these words; it goes on where the engine did not.
-func (t *try) refuses(words []string, argv ...string) said {
+func (t *try) refuses(words []string, argv ...string) {
 	s := t.run(argv...)
 	if s.status != 0 && s.holds(words...) {
 		t.no("refused: %s", t.plain(s))
 	}
 	t.judge(s)
-	return s
 }
 
 // lacks is the verdict on what an engine has no command or option for: its own

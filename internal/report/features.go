@@ -49,7 +49,8 @@ func featuresText(w io.Writer, f *record.Features, opts FeatureOptions) error {
 	p.text("head", "", featuresHead(f))
 	p.blank()
 	if f.Tried() {
-		p.parts(featuresGrid(f))
+		p.parts(featuresGrid(f, p.width/3))
+		p.blank()
 		p.text("dim", "", featuresLegend)
 	}
 	if opts.Detail {
@@ -87,8 +88,9 @@ func triedEngines(f *record.Features) []string {
 	return names
 }
 
-// featuresGrid has a line for each feature, below its group.
-func featuresGrid(f *record.Features) *grid {
+// featuresGrid has a line for each feature, below its group, and more where
+// its name is longer than limit, which 0 is not.
+func featuresGrid(f *record.Features, limit int) *grid {
 	g := &grid{cols: []col{{title: "feature"}}}
 	names := triedEngines(f)
 	for _, n := range names {
@@ -98,13 +100,21 @@ func featuresGrid(f *record.Features) *grid {
 	for _, r := range f.Rows {
 		if r.Group != group {
 			group = r.Group
-			g.rows = append(g.rows, row{cells: []string{clean(group)}, style: "head"})
+			g.rows = append(g.rows, row{cells: append([]string{clean(group)}, make([]string, len(names))...), style: "head"})
 		}
-		cells := []string{"  " + clean(r.Feature)}
-		for _, n := range names {
-			cells = append(cells, featureCell(r.Cells[n]))
+		title := []string{clean(r.Feature)}
+		if limit > 0 {
+			title = wrap(title[0], limit-2, "  ")
 		}
-		g.rows = append(g.rows, row{cells: cells})
+		for i, line := range title {
+			cells := append([]string{"  " + line}, make([]string, len(names))...)
+			for k, n := range names {
+				if i == 0 {
+					cells[k+1] = featureCell(r.Cells[n])
+				}
+			}
+			g.rows = append(g.rows, row{cells: cells})
+		}
 	}
 	return g
 }
@@ -146,9 +156,9 @@ func featureNotes(f *record.Features) []note {
 			line := fmt.Sprintf("%s, %s: %s", clean(r.Feature), clean(n), c.Value)
 			switch {
 			case c.Differs():
-				differs = append(differs, strings.TrimRight(fmt.Sprintf("%s, published %s. %s", line, clean(c.Published), sentence(clean(c.Why))), " "))
+				differs = append(differs, because(fmt.Sprintf("%s [published: %s]", line, clean(c.Published)), c.Why))
 			case c.Value == record.FeaturePartial:
-				partial = append(partial, line+". "+sentence(clean(c.Why)))
+				partial = append(partial, because(line, c.Why))
 			case c.Value == record.FeatureUntried:
 				why := clean(c.Why)
 				if untried[why] == nil {
@@ -177,21 +187,29 @@ func featureNotes(f *record.Features) []note {
 	return slices.DeleteFunc(notes, func(n note) bool { return len(n.lines) == 0 })
 }
 
+// because adds a reason, where there is one.
+func because(s, why string) string {
+	if why != "" {
+		s += "; " + clean(why)
+	}
+	return sentence(s)
+}
+
 // featureDetails shows each cell with its evidence.
 func (p *page) featureDetails(f *record.Features) {
 	for _, r := range f.Rows {
 		p.blank()
 		p.text("head", "", clean(r.Feature)+": "+clean(r.Means))
 		for _, e := range f.Engines {
-			c := r.Cells[e.Name]
+			c, ok := r.Cells[e.Name]
+			if !ok {
+				continue
+			}
 			line := clean(e.Name) + ": " + string(c.Value)
 			if c.Published != "" {
 				line += " [published: " + clean(c.Published) + "]"
 			}
-			if c.Why != "" {
-				line += ", " + clean(c.Why)
-			}
-			p.text("", " - ", sentence(line))
+			p.text("", " - ", because(line, c.Why))
 			for _, x := range c.Evidence {
 				if len(x.Command) > 0 {
 					p.text("", "     $ ", clean(strings.Join(x.Command, " ")))
@@ -226,7 +244,7 @@ func featuresMarkdown(w io.Writer, f *record.Features) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# %s\n\n", mdEscape(featuresHead(f)))
 	if f.Tried() {
-		mdGrid(out, featuresGrid(f))
+		mdGrid(out, featuresGrid(f, 0))
 		fmt.Fprintf(out, "\n%s\n", mdEscape(featuresLegend))
 	}
 	for _, n := range featureNotes(f) {

@@ -147,9 +147,9 @@ func (t *try) start(img string, opts ...string) string {
 // command, else the one that stays.
 func (t *try) within(argv ...string) said {
 	if t.b.hand.once == nil {
-		return t.run(t.b.hand.inside(t.running(), argv...)...)
+		return t.hear(t.b.env, t.b.hand.inside(t.running(), argv...)...)
 	}
-	return t.run(t.b.hand.once(t.b.fresh(), t.image(), nil, argv...)...)
+	return t.hear(t.b.env, t.b.hand.once(t.b.fresh(), t.image(), nil, argv...)...)
 }
 
 // with runs a program in a new container with options.

@@ -54,5 +54,5 @@ func lxdTunnel(t *try) {
 		t.untried("this machine has no /dev/net/tun to make a tunnel by")
 	}
 	t.must(t.b.hand.cmd("config", "device", "add", name, "tun", "unix-char", "path=/dev/net/tun")...)
-	t.tunnelled(t.run(t.b.hand.inside(name, tunnelScript...)...))
+	t.tunnelled(t.hear(t.b.env, t.b.hand.inside(name, tunnelScript...)...))
 }

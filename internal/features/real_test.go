@@ -13,7 +13,7 @@ import (
 )
 
 // quick are rows that take little, of every group.
-var quick = []string{"archives", "sif", "detached", "dynamic-resources", "daemonless", "vpn", "user-namespaces", "seccomp-default", "read-only-root"}
+var quick = []string{"archives", "sif", "detached", "dynamic-resources", "vpn", "user-namespaces", "seccomp-default"}
 
 // Every engine that is here is tried; the table is whole, each cell has its
 // evidence, the same again comes out the same, and nothing is left.

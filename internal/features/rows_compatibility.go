@@ -71,6 +71,8 @@ func (t *try) honoured(s said) {
 		}
 	}
 	switch {
+	case s.status == 0 && s.all() == "":
+		t.untried("the container said nothing")
 	case len(missing) == 0:
 		t.yes("entrypoint, command, environment, user and working directory were the image's")
 	case s.status != 0:

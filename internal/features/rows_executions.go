@@ -19,7 +19,7 @@ func executionRows() []Feature {
 		ID: "detached", Group: executions, Title: "Detached executions",
 		Means: "a container runs on when the command that started it has ended",
 		Any: func(t *try) {
-			t.shows(t.run(t.b.hand.inside(t.running(), "echo", "still-running")...), "still-running")
+			t.shows(t.hear(t.b.env, t.b.hand.inside(t.running(), "echo", "still-running")...), "still-running")
 		},
 		By: map[string]attempt{"charliecloud": lacks("ch-run stays in the foreground", []string{"detach", "background"}, "--help")},
 	}, {
@@ -89,7 +89,7 @@ func executionRows() []Feature {
 		By: map[string]attempt{
 			"docker": launched, "podman": launched, "containerd": launched, "charliecloud": launched, "apptainer": launched,
 			"lxd": func(t *try) {
-				t.rank(t.runAs(append(t.b.env, rankVariable+"=7"), nil, t.b.hand.inside(t.running(), rankScript...)...))
+				t.rank(t.hear(append(t.b.env, rankVariable+"=7"), t.b.hand.inside(t.running(), rankScript...)...))
 			},
 		},
 	}}
@@ -248,7 +248,7 @@ func launched(t *try) {
 }
 
 func (t *try) rank(s said) {
-	if s.status != 0 {
+	if s.status != 0 || !strings.Contains(s.out, "rank=") {
 		t.untried("the container did not run: %s", t.plain(s))
 	}
 	ipc, err := os.Readlink("/proc/self/ns/ipc")

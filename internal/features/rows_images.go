@@ -186,6 +186,9 @@ func (t *try) built() {
 // shows demands words in what came of a feature.
 func (t *try) shows(s said, words ...string) {
 	t.judge(s)
+	if s.all() == "" {
+		t.untried("nothing was said in what came of it")
+	}
 	for _, w := range words {
 		if !strings.Contains(s.all(), w) {
 			t.no("it went through, but %q is missing in what came of it", w)

@@ -70,6 +70,16 @@ func (t *try) observe(format string, a ...any) {
 // run carries a command out, whatever comes of it.
 func (t *try) run(argv ...string) said { return t.runAs(t.b.env, nil, argv...) }
 
+// hear runs a program that prints something in a container that runs. Daemons
+// lose the output of a short program now and then: it is asked again, twice.
+func (t *try) hear(env []string, argv ...string) said {
+	s := t.runAs(env, nil, argv...)
+	for i := 0; i < 2 && s.status == 0 && s.all() == ""; i++ {
+		s = t.runAs(env, nil, argv...)
+	}
+	return s
+}
+
 func (t *try) runAs(env []string, as *credential, argv ...string) said {
 	s := t.b.command(t.ctx, env, as, argv)
 	t.evidence = append(t.evidence, evidence(argv, s))

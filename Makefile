@@ -14,13 +14,14 @@ FUZZ_TIME   ?=
 fuzztime     = $(or $(FUZZ_TIME),$(1)x)
 STUDY       ?= quick
 RUN_FLAGS   ?=
+AA_TIMES    ?= 100
 
 # The linter is built from its pinned source once and kept outside the tree.
 LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-plan bench-read clean
+.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -76,8 +77,8 @@ $(LINT):
 
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/report/... ./internal/export/... ./internal/importer/...
-	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/report/... ./internal/export/... ./internal/importer/...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth
@@ -92,6 +93,12 @@ bench-drivers: setup-test ## our adapters beside the least that a client of the 
 
 bench-collect: setup-test ## what watching containers costs, beside the engines' own "stats"
 	$(GO) run ./internal/bench collect
+
+bench-aa: setup-test build ## three engines, each beside itself: how often are the two told apart?
+	$(GO) run ./internal/bench aa $(BIN) internal/bench/testdata/aa.yaml $(AA_TIMES)
+
+bench-calibration: ## how often intervals, verdicts and groups are right; CALIBRATION="-reps 10000 -json"
+	$(GO) run ./internal/bench calibration $(CALIBRATION)
 
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/study

@@ -24,6 +24,9 @@ type Options struct {
 	// Delta is the smallest relative difference that matters; 0 takes the
 	// protocol's, and 1 % where that has none.
 	Delta float64
+	// Values keeps all values, from which CompareOptions.Quantile is estimated:
+	// 8 bytes for each, sampled metrics left out.
+	Values bool
 }
 
 // Run reads all trials and gives the result.
@@ -33,11 +36,12 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		return nil, err
 	}
 	run := s.run
+	s.keep = opts.Values
 	res := &Result{
 		Schema: Schema,
 		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
-			Images: run.Images, Residue: run.Residue, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
+			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported},
 		Environments: run.Environments, Excluded: run.Excluded,
 	}
@@ -195,22 +199,28 @@ func (s *store) table(w, m int, delta float64) Table {
 	t := Table{Metric: s.metrics[w][m]}
 	medians := make([][]float64, len(s.run.Environments))
 	for e := range s.run.Environments {
-		var values []float64
-		values, medians[e] = s.column(w, e, m)
-		t.Cells = append(t.Cells, s.cell(w, e, m, values, medians[e]))
+		var blocks [][]float64
+		blocks, medians[e] = s.column(w, e, m)
+		t.Cells = append(t.Cells, s.cell(w, e, m, blocks, medians[e]))
+		if s.keep && t.Metric.Kind == "" {
+			t.Cells[e].values = s.parts(w, e, m)
+		}
 	}
 	for e := range t.Cells {
 		if t.Cells[e].Median != nil {
 			t.Cells[e].Ratios = s.ratios(e, medians, delta)
 		}
 	}
+	t.judgeRatios()
 	t.rank(medians, delta)
 	return t
 }
 
-func (s *store) cell(w, e, m int, values, medians []float64) Cell {
-	c := Cell{Env: s.run.Environments[e].ID, N: len(values)}
-	if len(values) == 0 {
+func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
+	x := slices.Concat(blocks...)
+	slices.Sort(x)
+	c := Cell{Env: s.run.Environments[e].ID, N: len(x)}
+	if len(x) == 0 {
 		c.Missing = s.whyNoValue(w, e, m)
 		return c
 	}
@@ -229,15 +239,10 @@ func (s *store) cell(w, e, m int, values, medians []float64) Cell {
 			}
 		}
 	}
-	x := stats.Sorted(values)
-	i, ok := stats.MedianInterval(x, stats.Level)
-	c.Median = estimate(stats.Median(x), i, ok)
-	if i, ok := stats.QuantileInterval(x, 0.95, stats.Level); ok {
-		c.P95 = estimate(stats.Quantile(x, 0.95), i, ok)
-	}
-	if i, ok := stats.QuantileInterval(x, 0.99, stats.Level); ok {
-		c.P99 = estimate(stats.Quantile(x, 0.99), i, ok)
-	}
+	middle := stats.Median(x)
+	i, ok := stats.MedianIntervalAs(x, stats.EffectiveSize(blocks, middle, stats.Level), stats.Level)
+	c.Median = estimate(middle, i, ok)
+	c.P95, c.P99 = tail(blocks, x, 0.95), tail(blocks, x, 0.99)
 	c.Min, c.Max = &x[0], &x[len(x)-1]
 	lo, hi := *c.Min, *c.Max
 	c.Min, c.Max = &lo, &hi // lets go of the sorted values
@@ -249,6 +254,19 @@ func (s *store) cell(w, e, m int, values, medians []float64) Cell {
 	c.Distinct = stats.Distinct(x)
 	c.TwoHumps = stats.TwoHumps(x)
 	return c
+}
+
+// tail is a quantile with its interval, nil where the values cannot carry it.
+func tail(blocks [][]float64, sorted []float64, q float64) *Estimate {
+	if _, ok := stats.QuantileInterval(sorted, q, stats.Level); !ok {
+		return nil
+	}
+	v := stats.Quantile(sorted, q)
+	i, ok := stats.QuantileIntervalAs(sorted, stats.EffectiveSize(blocks, v, stats.Level), q, stats.Level)
+	if !ok {
+		return nil
+	}
+	return estimate(v, i, true)
 }
 
 func (s *store) whyNoValue(w, e, m int) string {
@@ -281,7 +299,7 @@ func (s *store) ratios(e int, medians [][]float64, delta float64) []Ratio {
 			one := 1.0
 			r.Comparison = Comparison{Estimate: Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
 		} else {
-			r.Comparison, _ = compare(medians[e], medians[b], delta)
+			r.Comparison, r.logs = compare(medians[e], medians[b], delta)
 		}
 		out = append(out, r)
 	}

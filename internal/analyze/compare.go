@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"plimsoll/internal/record"
 	"plimsoll/internal/stats"
 )
@@ -18,8 +20,10 @@ const minRank = 6
 // with 2 or 3 its quantile, 12.7 or 4.3, makes it span any ratio.
 const minT = 4
 
-// logRatios gives the log of a over b for each block that has both. The last
-// result is false where one value is not positive, so that it has no log.
+// logRatios gives the log of a over b for each block that has both, as a
+// difference, so that of two rounded values it is the same with either above
+// the other, and ranks see the tie. The last result is false where one value is
+// not positive, so that it has no log.
 func logRatios(a, b []float64) (d, x, y []float64, ok bool) {
 	for i := range min(len(a), len(b)) {
 		if math.IsNaN(a[i]) || math.IsNaN(b[i]) {
@@ -28,7 +32,7 @@ func logRatios(a, b []float64) (d, x, y []float64, ok bool) {
 		if a[i] <= 0 || b[i] <= 0 {
 			return nil, nil, nil, false
 		}
-		d, x, y = append(d, math.Log(a[i]/b[i])), append(x, a[i]), append(y, b[i])
+		d, x, y = append(d, math.Log(a[i])-math.Log(b[i])), append(x, a[i]), append(y, b[i])
 	}
 	return d, x, y, true
 }
@@ -49,8 +53,7 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 	if len(d) >= minRank {
 		c.Method = "hodges-lehmann"
 		center, i, ok = stats.PseudoMedian(d, stats.Level)
-		mean, _, _ := stats.TInterval(d, stats.Level)
-		c.Skewed = math.Abs(mean-center) > i.Width()
+		c.Skewed = math.Abs(stat.Mean(d, nil)-center) > i.Width()
 	} else {
 		c.Method = "t"
 		center, i, ok = stats.TInterval(d, stats.Level)
@@ -118,33 +121,20 @@ func (t *Table) rank(medians [][]float64, delta float64) {
 	if n < 2 {
 		return
 	}
-	var diffs [][]float64
-	fewest := math.MaxInt
+	var family []sample
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			a, b := t.Ranking[i], t.Ranking[j]
 			c, d := compare(medians[at[a]], medians[at[b]], delta)
 			t.Pairs = append(t.Pairs, Pair{A: a, B: b, Comparison: c})
-			diffs = append(diffs, d)
-			if len(d) > 1 {
-				fewest = min(fewest, len(d))
-			}
+			family = append(family, sample{x: d, paired: true})
 		}
 	}
-	// The choice depends on the plan's size alone, never on the data: where
-	// the signed-rank test could not reach the corrected level even with all
-	// signs alike, Student's on the logs takes its place.
-	test := stats.SignedRank
-	t.Test = "signed-rank"
-	if fewest == math.MaxInt || stats.SignedRankFloor(fewest)*float64(len(diffs)) > alpha {
-		test, t.Test = stats.TTest, "t"
-	}
-	p := make([]float64, len(diffs))
-	for i, d := range diffs {
-		p[i] = math.NaN()
-		if len(d) > 1 {
-			p[i] = test(d)
-		}
+	by := testOf(family, 2)
+	t.Test = testName(true, by.ranks)
+	p := make([]float64, len(family))
+	for i := range family {
+		p[i] = family[i].p(0, by)
 	}
 	holm := stats.Holm(p)
 	apart := make([]bool, n*n)
@@ -152,8 +142,12 @@ func (t *Table) rank(medians [][]float64, delta float64) {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if !math.IsNaN(p[k]) {
-				t.Pairs[k].P, t.Pairs[k].Holm = &p[k], &holm[k]
+				q := &t.Pairs[k]
+				q.P, q.Holm = &p[k], &holm[k]
 				apart[i*n+j] = holm[k] < alpha
+				if q.Verdict == Differs && !apart[i*n+j] {
+					q.Verdict, q.BlocksNeeded = CannotTell, enough(q.Blocks, p[k], len(p))
+				}
 			}
 			k++
 		}

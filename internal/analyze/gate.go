@@ -62,6 +62,9 @@ type Gate struct {
 	Test string `json:"test,omitempty"`
 	// FailAbove is the threshold of cells that no rule names; 0: none.
 	FailAbove float64 `json:"fail_above,omitempty"`
+	// Incomplete: a run is not whole. What it lacks may be what would have
+	// failed, so that the gate cannot pass.
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 // CellGate is the gate's answer on one cell.
@@ -139,16 +142,16 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 	for _, ch := range gated {
 		family = append(family, ch.sample)
 	}
-	ranks := ranked(family, alpha)
+	by := testOf(family, minT)
 	p := make([]float64, len(gated))
 	for i, ch := range gated {
 		p[i] = math.NaN()
 		if ch.sample.blocks() >= minT {
-			p[i] = beyond(ch, limits[i], ranks)
+			p[i] = beyond(ch, limits[i], by)
 		}
 	}
 	holm := stats.Holm(p)
-	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, ranks), FailAbove: t.FailAbove}
+	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Incomplete: !c.whole()}
 	for i, ch := range gated {
 		cell := &CellGate{Threshold: limits[i]}
 		if !math.IsNaN(p[i]) {
@@ -171,20 +174,20 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 	switch {
 	case g.Failed > 0:
 		g.State = GateFails
-	case g.Inconclusive > 0:
+	case g.Inconclusive > 0 || g.Incomplete:
 		g.State = Inconclusive
 	}
 	c.Gate = g
 }
 
 // beyond is the one-sided p that the true worsening is at most limit.
-func beyond(ch *Change, limit float64, ranks bool) float64 {
+func beyond(ch *Change, limit float64, by test) float64 {
 	edge, sign := math.Log1p(limit), 1.0
 	if ch.Metric.Better == record.HigherIsBetter {
 		edge, sign = -edge, -1
 	}
 	center, _, _, _ := ch.sample.estimate()
-	p := ch.sample.p(edge, ranks) / 2
+	p := ch.sample.p(edge, by) / 2
 	if sign*(center-edge) <= 0 {
 		return 1 - p
 	}

@@ -47,7 +47,8 @@ type OverheadCell struct {
 	// Overhead is a fraction, with the interval of the ratio put through the
 	// same formula: it covers as often as that one.
 	Overhead *Estimate `json:"overhead,omitempty"`
-	// Blocks, Method and Verdict are the comparison's.
+	// Blocks, Method and Verdict are the comparison's; "differs" is corrected
+	// over all cells of the heat map, that of means over all means.
 	Blocks  int     `json:"blocks"`
 	Method  string  `json:"method,omitempty"`
 	Verdict Verdict `json:"verdict,omitempty"`
@@ -116,6 +117,19 @@ func (r *Result) OverheadOf(baseline, metric string) *Overhead {
 		}
 		o.suite(AllRows, rows, r.Run.Delta)
 	}
+	var cells, means []*OverheadCell
+	for i := range o.Rows {
+		for k := range o.Rows[i].Cells {
+			cells = append(cells, &o.Rows[i].Cells[k])
+		}
+	}
+	for i := range o.Suites {
+		for k := range o.Suites[i].Cells {
+			means = append(means, &o.Suites[i].Cells[k])
+		}
+	}
+	judgeCells(cells)
+	judgeCells(means)
 	return o
 }
 
@@ -186,7 +200,7 @@ func overheadOf(ratio Estimate, better record.Direction) *Estimate {
 func costs(a, b []float64, better record.Direction) []float64 {
 	out := make([]float64, min(len(a), len(b)))
 	for i := range out {
-		out[i] = math.Log(a[i] / b[i])
+		out[i] = math.Log(a[i]) - math.Log(b[i])
 		if better == record.HigherIsBetter {
 			out[i] = -out[i]
 		}
@@ -233,7 +247,8 @@ func (o *Overhead) mean(e int, env string, rows []int, delta float64) OverheadCe
 	for b := range sum {
 		sum[b], ones[b] = math.Exp(sum[b]/float64(len(rows))), 1
 	}
-	q, _ := compare(sum, ones, delta)
+	var q Comparison
+	q, out.cost = compare(sum, ones, delta)
 	out.Blocks, out.Missing = q.Blocks, q.Missing
 	if q.Missing == "" {
 		out.Method, out.Verdict = q.Method, q.Verdict

@@ -40,6 +40,8 @@ type RunInfo struct {
 	Host     record.Host     `json:"host"`
 	Images   []record.Image  `json:"images,omitempty"`
 	Residue  []string        `json:"residue,omitempty"`
+	// Noise are the noise floors that the record holds.
+	Noise []record.Noise `json:"noise,omitempty"`
 	// Delta is the smallest relative difference that matters.
 	Delta float64 `json:"delta"`
 	// Blocks is how many counted blocks have a trial.
@@ -145,8 +147,9 @@ type Cell struct {
 	Distinct int  `json:"distinct,omitempty"`
 	TwoHumps bool `json:"two_humps,omitempty"`
 
-	medians []float64 // by block, those that there are
-	byBlock []float64 // by block, NaN where there is none
+	medians []float64   // by block, those that there are
+	byBlock []float64   // by block, NaN where there is none
+	values  [][]float64 // by block, where Options.Values asks for them
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.
@@ -171,9 +174,10 @@ func estimate(v float64, i stats.Interval, ok bool) *Estimate {
 // Verdict is one of three answers.
 type Verdict string
 
-// The three answers to whether two differ.
+// The three answers to whether two differ, by where the interval lies: outside
+// ±delta, inside, or neither.
 const (
-	Differs    Verdict = "differs"     // the interval lies outside ±delta
+	Differs    Verdict = "differs"     // outside, and p below 5 % after Holm's correction over the table
 	Equal      Verdict = "equal"       // inside: equal for practical purposes
 	CannotTell Verdict = "cannot-tell" // neither; see BlocksNeeded
 )
@@ -210,6 +214,13 @@ type Ratio struct {
 	Baseline string `json:"baseline"` // native, floor or host
 	Env      string `json:"env"`      // the environment that it is
 	Comparison
+	// P is of the signed-rank test, or of Student's on the logarithms where
+	// ranks of so few blocks could reach no difference; Holm is corrected for
+	// all environments that are compared with this baseline.
+	P    *float64 `json:"p,omitempty"`
+	Holm *float64 `json:"holm,omitempty"`
+
+	logs []float64 // of the pairs, until p is known
 }
 
 // Pair compares two environments of a ranking: A over B.

@@ -39,25 +39,32 @@ func (s sample) estimate() (center float64, i stats.Interval, method string, ok 
 	return center, i, "welch", ok && s.blocks() >= minT
 }
 
-// p tests that the log ratio is shift, two-sided, by ranks or by means. NaN
-// where the sample is too small to be tested.
-func (s sample) p(shift float64, ranks bool) float64 {
-	if s.blocks() < minT {
+// p tests that the log ratio is shift, two-sided. NaN where the sample is too
+// small to be tested.
+func (s sample) p(shift float64, t test) float64 {
+	if s.blocks() < t.from {
 		return math.NaN()
+	}
+	if !t.ranks {
+		center, se, nu := s.moments()
+		return stats.StudentP(center-shift, max(se, t.least), nu)
 	}
 	moved := make([]float64, len(s.x))
 	for i, v := range s.x {
 		moved[i] = v - shift
 	}
-	switch {
-	case s.paired && ranks:
+	if s.paired {
 		return stats.SignedRank(moved)
-	case s.paired:
-		return stats.TTest(moved)
-	case ranks:
-		return stats.MannWhitney(moved, s.y)
 	}
-	return stats.WelchTest(moved, s.y)
+	return stats.MannWhitney(moved, s.y)
+}
+
+// moments are the mean, its standard error and the degrees of freedom.
+func (s sample) moments() (center, se, nu float64) {
+	if s.paired {
+		return stats.TMoments(s.x)
+	}
+	return stats.WelchMoments(s.x, s.y)
 }
 
 // floor is the smallest p that ranks can give.
@@ -68,18 +75,46 @@ func (s sample) floor() float64 {
 	return stats.MannWhitneyFloor(len(s.x), len(s.y))
 }
 
-// ranked says whether a family of tests can go by ranks. As in a ranking, the
+// test is how a family is tested: by ranks, or by means.
+type test struct {
+	ranks bool
+	from  int     // the number of blocks from which there is a p
+	least float64 // the least standard error of a mean
+}
+
+// testOf chooses the test of a family, of those that have from blocks. The
 // choice depends on the number of blocks and of tests, never on the values:
 // where ranks could not reach the corrected level, means take their place.
-func ranked(family []sample, level float64) bool {
-	n, floor := 0, 0.0
+//
+// Student's test believes a small spread. Where values have two humps or are
+// rounded, all differences of one pair in a few blocks are the same by chance
+// (each with a probability of up to 1/4 on either side), and among many pairs
+// that happens to some. Where that is more likely than 5 %, no mean is taken
+// for more certain than half of the family's.
+func testOf(family []sample, from int) test {
+	n, floor, chance := 0, 0.0, 0.0
+	var errs []float64
 	for _, s := range family {
-		if s.blocks() >= minT {
-			n++
-			floor = max(floor, s.floor())
+		if s.blocks() < from {
+			continue
+		}
+		n++
+		floor = max(floor, s.floor())
+		chance += 2 * math.Pow(0.25, float64(s.blocks()))
+	}
+	if n > 0 && floor*float64(n) <= alpha {
+		return test{ranks: true, from: from}
+	}
+	if chance <= alpha {
+		return test{from: from}
+	}
+	for _, s := range family {
+		if s.blocks() >= from {
+			_, se, _ := s.moments()
+			errs = append(errs, se)
 		}
 	}
-	return floor*float64(n) <= level
+	return test{from: from, least: stats.Median(stats.Sorted(errs))}
 }
 
 // testName names the test of a family.

@@ -25,6 +25,9 @@ func (c *Changes) finish(o CompareOptions) error {
 		return fmt.Errorf("comparing: the two have nothing in common (%s); give two runs of one study", strings.Join(why, "; "))
 	}
 	c.judgeCells()
+	if o.Quantile > 0 {
+		c.quantiles(o)
+	}
 	c.judgeFailures()
 	c.Grouping = c.group(o.Row, o.Col)
 	c.remarks()
@@ -37,11 +40,11 @@ func (c *Changes) judgeCells() {
 	for i := range c.Cells {
 		family[i] = c.Cells[i].sample
 	}
-	ranks := ranked(family, alpha)
-	c.Test = testName(c.Interleaved, ranks)
+	by := testOf(family, minT)
+	c.Test = testName(c.Interleaved, by.ranks)
 	p := make([]float64, len(c.Cells))
 	for i := range c.Cells {
-		p[i] = family[i].p(0, ranks)
+		p[i] = family[i].p(0, by)
 	}
 	holm := stats.Holm(p)
 	for i := range c.Cells {

@@ -16,6 +16,7 @@ func commands(w World) []*cobra.Command {
 		exportCommand(w),
 		importCommand(w),
 		compareCommand(w),
+		historyCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

@@ -154,7 +154,7 @@ func (t *try) within(argv ...string) said {
 
 // with runs a program in a new container with options.
 func (t *try) with(opts []string, argv ...string) said {
-	return t.run(t.b.hand.once(t.b.fresh(), t.image(), opts, argv...)...)
+	return t.hear(t.b.env, t.b.hand.once(t.b.fresh(), t.image(), opts, argv...)...)
 }
 
 // file writes a file below the attempt's directory and gives its path.

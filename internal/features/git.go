@@ -16,7 +16,7 @@ func fromGit(t *try) {
 	address := t.repository(t.baseName())
 	t.drops(tag)
 	t.refuses([]string{"not yet supported", "not found", "no such file", "not a directory"}, t.build(tag, "", address)...)
-	t.shows(t.run(t.b.hand.once(t.b.fresh(), img, nil, "cat", "/copied")...), "copied-file")
+	t.shows(t.hear(t.b.env, t.b.hand.once(t.b.fresh(), img, nil, "cat", "/copied")...), "copied-file")
 }
 
 // repository serves a git repository on loopback until the attempt has ended,

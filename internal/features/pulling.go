@@ -16,7 +16,7 @@ func pullAndPush(t *try) {
 	t.cleanAll(t.b.hand.drop(ref))
 	t.asked(t.b.hand.pull(ref)...)
 	img := t.pulledName(ref)
-	t.shows(t.run(t.b.hand.once(t.b.fresh(), img, nil, "echo", "from-a-registry")...), "from-a-registry")
+	t.shows(t.hear(t.b.env, t.b.hand.once(t.b.fresh(), img, nil, "echo", "from-a-registry")...), "from-a-registry")
 	path := "plimsoll/pushed-" + t.b.name + ":" + t.b.kit.RunID
 	target := t.b.registry.addr + "/" + path
 	from := ref
@@ -89,7 +89,7 @@ func bothFormats(t *try) {
 		t.cleanAll(t.b.hand.drop(ref))
 		got := t.run(t.b.hand.pull(ref)...)
 		if got.status == 0 {
-			got = t.run(t.b.hand.once(t.b.fresh(), t.pulledName(ref), nil, "echo", "it-runs")...)
+			got = t.hear(t.b.env, t.b.hand.once(t.b.fresh(), t.pulledName(ref), nil, "echo", "it-runs")...)
 		}
 		if got.status != 0 || !strings.Contains(got.out, "it-runs") {
 			refused = append(refused, kind)

@@ -22,7 +22,7 @@ func compatibilityRows() []Feature {
 				t.cleanAll(t.b.hand.drop(ref))
 				// It takes no entrypoint from the image: the program is always named.
 				script := `echo "env=$PLIMSOLL_FEATURE user=$(id -u) workdir=$(pwd)"`
-				t.honoured(t.run(t.b.hand.once("", t.b.overTLS(ref), []string{"--set-env"}, "/bin/sh", "-c", script)...))
+				t.honoured(t.hear(t.b.env, t.b.hand.once("", t.b.overTLS(ref), []string{"--set-env"}, "/bin/sh", "-c", script)...))
 			},
 			"lxd": func(t *try) {
 				t.image()
@@ -55,7 +55,7 @@ var systems = map[string]string{
 // honours runs an image with nothing but its own configuration.
 func honours(t *try) {
 	img := t.b.hand.provide(t, t.configuredSample())
-	t.honoured(t.run(t.b.hand.once(t.b.fresh(), img, nil)...))
+	t.honoured(t.hear(t.b.env, t.b.hand.once(t.b.fresh(), img, nil)...))
 }
 
 // honoured counts what of the configuration was in force.

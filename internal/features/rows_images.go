@@ -96,7 +96,7 @@ func imageRows() []Feature {
 		ID: "sif", Group: images, Title: "Support for SIF",
 		Means: "a file in Singularity's image format is run",
 		By: map[string]attempt{
-			"apptainer":  func(t *try) { t.judge(t.run(t.b.hand.once("", t.sif(), nil, "echo", "from-a-sif")...)) },
+			"apptainer":  func(t *try) { t.judge(t.hear(t.b.env, t.b.hand.once("", t.sif(), nil, "echo", "from-a-sif")...)) },
 			"docker":     loadsSIF("load", "--input"),
 			"podman":     loadsSIF("load", "--input"),
 			"containerd": loadsSIF("images", "import"),
@@ -178,7 +178,7 @@ func (t *try) built() {
 		tag, img := t.builtName("built")
 		t.drops(tag)
 		t.asked(t.build(tag, filepath.Join(dir, "Containerfile"), dir)...)
-		t.shows(t.run(t.b.hand.once(t.b.fresh(), img, nil, "cat", "/copied", "/made")...), "copied-file", "run-step")
+		t.shows(t.hear(t.b.env, t.b.hand.once(t.b.fresh(), img, nil, "cat", "/copied", "/made")...), "copied-file", "run-step")
 		return true
 	})
 }

@@ -90,7 +90,7 @@ func optimizationRows() []Feature {
 				if size := t.du(out); size >= layerBytes*3/4 {
 					t.no("what ch-convert made is as large as what it was made of: %s", mib(size))
 				}
-				t.shows(t.run(t.b.hand.once("", out, nil, "echo", "from-squashfs")...), "from-squashfs")
+				t.shows(t.hear(t.b.env, t.b.hand.once("", out, nil, "echo", "from-squashfs")...), "from-squashfs")
 				t.yes("ch-run runs the SquashFS file that ch-convert makes, which is less than three quarters as large")
 			},
 			"lxd": func(t *try) {

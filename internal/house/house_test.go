@@ -29,6 +29,7 @@ var storeys = [][]string{
 	{"host", "image", "probe", "yamlfile"},
 	{"export", "importer"},
 	{"report"},
+	{"calibrate"},
 	{"analyze"},
 	{"stats", "published"},
 	{"record"},
@@ -37,7 +38,7 @@ var storeys = [][]string{
 // left and right are the two wings; record is the door between them.
 var (
 	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "features", "yamlfile", "threshold"}
-	right = []string{"stats", "published", "analyze", "report", "export", "importer", "web"}
+	right = []string{"stats", "published", "analyze", "calibrate", "report", "export", "importer", "web"}
 )
 
 type pkg struct {

@@ -41,10 +41,11 @@ func imported(t *testing.T, name string, data []byte) *record.Reader {
 }
 
 // What was exported and imported again has the same environments, factors,
-// medians and intervals, and is exported the same a second time.
+// medians and intervals, and is exported the same a second time. It has one
+// trial a block: which trials were of one block is lost, and intervals know it.
 func TestThereAndBack(t *testing.T) {
 	s := recordtest.Typical()
-	s.Excluded = nil
+	s.Blocks, s.PerBlock, s.Excluded = 20, 1, nil
 	s.Envs[3].ID = "charliecloud/directory" // a name that the format has to write otherwise
 	first := s.Open(t)
 	want := analysed(t, first)

@@ -18,6 +18,9 @@ type Reader struct {
 	dir     string
 	run     *Run
 	remarks []Remark
+
+	memory bool
+	trials []Trial // of a run in memory
 }
 
 // Open reads run.json.
@@ -42,6 +45,9 @@ func (r *Reader) Remarks() []Remark { return r.remarks }
 // Trials yields the trials in the order in which they were run. The trial is
 // valid until the next one, with all that it points to: copy what is kept. After an error nothing follows.
 func (r *Reader) Trials() iter.Seq2[*Trial, error] {
+	if r.memory {
+		return r.held
+	}
 	return func(yield func(*Trial, error) bool) {
 		path := filepath.Join(r.dir, TrialsFile)
 		f, err := os.Open(path)
@@ -105,6 +111,9 @@ func (r *Reader) remarkTorn(sc *lineScanner, what string) {
 
 // Insides gives what payloads saw, in the order in which it was first seen.
 func (r *Reader) Insides() ([]Inside, error) {
+	if r.memory {
+		return nil, nil
+	}
 	path := filepath.Join(r.dir, InsideFile)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,6 +142,9 @@ func (r *Reader) Insides() ([]Inside, error) {
 // Output opens what a trial printed. The name comes from a file and is not
 // trusted: nothing outside output/ can be opened by it.
 func (r *Reader) Output(name string) (io.ReadCloser, error) {
+	if r.memory {
+		return nil, fmt.Errorf("opening the output %q: %w", name, errNoFiles)
+	}
 	root, err := os.OpenRoot(filepath.Join(r.dir, OutputDir))
 	if err != nil {
 		return nil, fmt.Errorf("opening the outputs: %w", err)

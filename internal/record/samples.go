@@ -12,6 +12,9 @@ import (
 // Samples opens a time series of a trial. The name comes from a file and is
 // not trusted: nothing outside samples/ can be opened by it.
 func (r *Reader) Samples(name string) (io.ReadCloser, error) {
+	if r.memory {
+		return nil, fmt.Errorf("opening the time series %q: %w", name, errNoFiles)
+	}
 	root, err := os.OpenRoot(filepath.Join(r.dir, SamplesDir))
 	if err != nil {
 		return nil, fmt.Errorf("opening the time series: %w", err)

@@ -45,6 +45,22 @@ func cut(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
+// cutMiddle shortens s to n characters and keeps both ends, the tail whole
+// from its last slash where that fits.
+func cutMiddle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	tail := n * 2 / 5
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		if k := utf8.RuneCountInString(s[i:]); k <= n/2 {
+			tail = k
+		}
+	}
+	return string(r[:n-1-tail]) + "…" + string(r[len(r)-tail:])
+}
+
 // ascii replaces what we write ourselves by something that looks alike and is
 // as wide; whatever else is not ASCII becomes a question mark.
 func ascii(s string) string {

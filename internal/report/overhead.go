@@ -109,7 +109,7 @@ func overheadTitle(o *analyze.Overhead) string {
 func overheadLegend(res *analyze.Result, o *analyze.Overhead) []string {
 	out := []string{fmt.Sprintf("Per cent of %s's speed that is lost: (Pb - Pi)/Pb where more is better (↑), 1 - Pb/Pi where less is; "+
 		"0 is alike, 50 half as fast, below 0 faster. Brackets: 95 %% intervals, from the ratios inside blocks (%d). "+
-		"= equal within ±%.3g %%, ~ cannot tell yet, no mark: different.", o.Baseline, res.Run.Blocks, 100*res.Run.Delta)}
+		"= equal within ±%.3g %%, ~ cannot tell yet, no mark: different (Holm over the table, 5 %%).", o.Baseline, res.Run.Blocks, 100*res.Run.Delta)}
 	if len(o.Suites) > 0 {
 		out = append(out, "The geometric mean is of the relative speeds of the workloads, block by block; it is given where an environment has all of them.")
 	}

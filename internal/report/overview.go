@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,7 +44,7 @@ func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline strin
 		}
 		cells := []string{clean(firstOf(r.work.Title, r.work.ID)), clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
 		for _, e := range envs {
-			cells = append(cells, overviewCell(r.table.Cell(e), baseline))
+			cells = append(cells, overviewCell(r.table.Cell(e), baseline, corrected(res, r, baseline, e)))
 		}
 		g.rows = append(g.rows, row{cells: cells})
 	}
@@ -72,8 +73,26 @@ func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
 	return "n/a"
 }
 
+// corrected is the verdict of the heat map, which is corrected over all of its
+// cells; "" where it has none of this metric.
+func corrected(res *analyze.Result, r *ranking, baseline, env string) analyze.Verdict {
+	for _, o := range res.Overhead {
+		for _, row := range o.Rows {
+			if o.Baseline != baseline || row.Workload != r.work.ID || row.Metric.ID != r.table.Metric.ID {
+				continue
+			}
+			for _, c := range row.Cells {
+				if c.Env == env {
+					return c.Verdict
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // overviewCell is a ratio with a mark for what can be said of it.
-func overviewCell(c *analyze.Cell, baseline string) string {
+func overviewCell(c *analyze.Cell, baseline string, verdict analyze.Verdict) string {
 	if c == nil || c.Median == nil {
 		return "n/a"
 	}
@@ -82,7 +101,7 @@ func overviewCell(c *analyze.Cell, baseline string) string {
 		return "n/a"
 	}
 	mark := ""
-	switch q.Verdict {
+	switch cmp.Or(verdict, q.Verdict) {
 	case analyze.Equal:
 		mark = " ="
 	case analyze.CannotTell, "":
@@ -94,5 +113,5 @@ func overviewCell(c *analyze.Cell, baseline string) string {
 // overviewLegend explains the marks.
 func overviewLegend(baseline string, delta float64) string {
 	return fmt.Sprintf("Each number is the ratio to %s by the workload's first metric; ↑ marks a metric of which more is better. "+
-		"= equal within ±%.3g %%, ~ cannot be told apart or too few blocks, no mark: different.", baseline, 100*delta)
+		"= equal within ±%.3g %%, ~ cannot be told apart or too few blocks, no mark: different (Holm over the table, 5 %%).", baseline, 100*delta)
 }

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Holm corrects a family of p so that the chance of any false alarm in it is
@@ -32,6 +34,10 @@ func BenjaminiHochberg(p []float64) []float64 {
 	}
 	return out
 }
+
+// Deviate is how many standard deviations from 0 a normal value lies that has
+// this two-sided p.
+func Deviate(p float64) float64 { return distuv.UnitNormal.Quantile(1 - p/2) }
 
 // byValue gives the indices of p in rising order, without those of NaN.
 func byValue(p []float64) []int {

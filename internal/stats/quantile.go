@@ -3,8 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Sorted gives a sorted copy of x.
@@ -32,86 +30,6 @@ func Quantile(sorted []float64, q float64) float64 {
 
 // Median of sorted values.
 func Median(sorted []float64) float64 { return Quantile(sorted, 0.5) }
-
-// MedianInterval is the interval for the median by order statistics,
-// interpolated between two depths after Hettmansperger & Sheather 1986
-// (Statistics & Probability Letters 4, 75–79). The last result is false where
-// the values cannot carry it: at 95 % fewer than 6.
-func MedianInterval(sorted []float64, level float64) (Interval, bool) {
-	n := len(sorted)
-	if n == 0 {
-		return Interval{}, false
-	}
-	// cover(d) is the exact coverage of [x(d), x(n+1-d)].
-	b := distuv.Binomial{N: float64(n), P: 0.5}
-	cover := func(d int) float64 {
-		if 2*d > n {
-			return 0
-		}
-		return 1 - 2*b.CDF(float64(d-1))
-	}
-	if cover(1) < level {
-		return Interval{}, false
-	}
-	// Coverage falls with the depth: find the last that still suffices.
-	lo, hi := 1, n/2+1
-	for hi-lo > 1 {
-		mid := (lo + hi) / 2
-		if cover(mid) >= level {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	d := lo
-	outer, inner := cover(d), cover(d+1)
-	i := (outer - level) / (outer - inner)
-	l := float64(n-d) * i / (float64(d) + float64(n-2*d)*i)
-	upper := sorted[n-d]
-	deeper := upper
-	if n-d-1 >= 0 {
-		deeper = sorted[n-d-1]
-	}
-	return Interval{
-		Lo: (1-l)*sorted[d-1] + l*sorted[d],
-		Hi: (1-l)*upper + l*deeper,
-	}, true
-}
-
-// QuantileInterval is the two-sided interval for the q-quantile by order
-// statistics, with at most (1−level)/2 on either side (exact binomial; David
-// & Nagaraja, Order Statistics, 7.1). The last result is false where the
-// values cannot carry it: at 95 %, fewer than 72 for p95 and 368 for p99.
-func QuantileInterval(sorted []float64, q, level float64) (Interval, bool) {
-	n := len(sorted)
-	if n == 0 {
-		return Interval{}, false
-	}
-	tail := (1 - level) / 2
-	b := distuv.Binomial{N: float64(n), P: q}
-	// lower: the largest l with P(B ≤ l−1) ≤ tail.
-	// upper: the smallest u with P(B ≤ u−1) ≥ 1−tail.
-	l := firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) > tail })
-	u := 1 + firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) >= 1-tail })
-	if l < 1 || u > n {
-		return Interval{}, false
-	}
-	return Interval{Lo: sorted[l-1], Hi: sorted[u-1]}, true
-}
-
-// firstInt is the first k of lo…hi for which the monotone f holds, else hi+1.
-func firstInt(lo, hi int, f func(int) bool) int {
-	hi++
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if f(mid) {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo
-}
 
 // IQR is the distance between the quartiles of sorted values.
 func IQR(sorted []float64) float64 {

@@ -45,6 +45,11 @@ type reference struct {
 		X   []float64
 		Dip float64
 	}
+	Clustered []struct {
+		Blocks [][]float64
+		X      float64
+		Size   int
+	}
 }
 
 func load(t *testing.T) reference {
@@ -162,6 +167,37 @@ func TestDip(t *testing.T) {
 	for _, c := range load(t).Dip {
 		want(t, "dip", Dip(Sorted(c.X)), c.Dip)
 	}
+}
+
+func TestClustered(t *testing.T) {
+	for _, c := range load(t).Clustered {
+		if n := EffectiveSize(c.Blocks, c.X, Level); n != c.Size {
+			t.Errorf("%d blocks are worth %d values, want %d", len(c.Blocks), n, c.Size)
+		}
+	}
+}
+
+// TestTextbook has the examples of Hollander & Wolfe for the signed ranks (the
+// depression scale) and the rank sum (the amnion), which R gives with wilcox.test.
+func TestTextbook(t *testing.T) {
+	before := []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}
+	after := []float64{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29}
+	d := make([]float64, len(before))
+	for i := range d {
+		d[i] = after[i] - before[i]
+	}
+	center, i, ok := PseudoMedian(d, Level)
+	if want(t, "pseudo-median", center, -0.46); math.Abs(SignedRank(d)-0.0390625) > 1e-12 {
+		t.Errorf("p is %v", SignedRank(d))
+	}
+	wantInterval(t, "pseudo-median", i, ok, []float64{-0.786, -0.010})
+	term := []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46}
+	early := []float64{1.15, 0.88, 0.90, 0.74, 1.21}
+	center, i, ok = Shift(term, early, Level)
+	if want(t, "shift", center, 0.305); math.Abs(MannWhitney(term, early)-0.2544) > 5e-5 {
+		t.Errorf("p is %v", MannWhitney(term, early))
+	}
+	wantInterval(t, "shift", i, ok, []float64{-0.15, 0.76})
 }
 
 func TestNothing(t *testing.T) {

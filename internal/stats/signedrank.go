@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -61,11 +62,7 @@ func signedRankDepth(n int, tail float64) int {
 		mu, sigma := signedRankMoments(n)
 		return max(0, int(math.Floor(mu+0.5+distuv.UnitNormal.Quantile(tail)*sigma)))
 	}
-	ranks := make([]int, n)
-	for i := range ranks {
-		ranks[i] = i + 1
-	}
-	p := subsetSums(ranks)
+	p := signedRanks(n)
 	sum := 0.0
 	for k := range p {
 		sum += p[k]
@@ -80,6 +77,24 @@ func signedRankMoments(n int) (mu, sigma float64) {
 	f := float64(n)
 	return f * (f + 1) / 4, math.Sqrt(f * (f + 1) * (2*f + 1) / 24)
 }
+
+// signedRanks is the distribution of the sum of the ranks of the positive ones
+// of n values without ties. Most cells of a table have the same number of
+// blocks, so what was computed is kept; nobody writes to it.
+func signedRanks(n int) []float64 {
+	if p, ok := knownSignedRanks.Load(n); ok {
+		return p.([]float64)
+	}
+	ranks := make([]int, n)
+	for i := range ranks {
+		ranks[i] = i + 1
+	}
+	p := subsetSums(ranks)
+	knownSignedRanks.Store(n, p)
+	return p
+}
+
+var knownSignedRanks sync.Map // of at most exactTo entries
 
 // subsetSums is the distribution of the sum of a random subset of the ranks,
 // each taken with probability ½.
@@ -226,7 +241,7 @@ func SignedRank(d []float64) float64 {
 	})
 	// Ranks are doubled, so that mean ranks are whole.
 	ranks := make([]int, n)
-	plus := 0
+	plus, tied := 0, false
 	for i := 0; i < n; {
 		j := i
 		for j < n && math.Abs(x[j]) == math.Abs(x[i]) {
@@ -238,6 +253,7 @@ func SignedRank(d []float64) float64 {
 				plus += ranks[k]
 			}
 		}
+		tied = tied || j > i+1
 		i = j
 	}
 	if n > exactTo {
@@ -249,7 +265,12 @@ func SignedRank(d []float64) float64 {
 		z := (math.Abs(float64(plus)/2-mu) - 0.5) / math.Sqrt(squares)
 		return min(1, 2*distuv.UnitNormal.Survival(max(z, 0)))
 	}
-	p := subsetSums(ranks)
+	var p []float64
+	if tied {
+		p = subsetSums(ranks)
+	} else {
+		p, plus = signedRanks(n), plus/2
+	}
 	low, high := 0.0, 0.0
 	for s, v := range p {
 		if s <= plus {

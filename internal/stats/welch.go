@@ -14,7 +14,7 @@ func WelchInterval(x, y []float64, level float64) (difference float64, i Interva
 	if len(x) == 0 || len(y) == 0 {
 		return math.NaN(), Interval{}, false
 	}
-	d, se, nu := welch(x, y)
+	d, se, nu := WelchMoments(x, y)
 	if len(x) < 2 || len(y) < 2 {
 		return d, Interval{}, false
 	}
@@ -31,19 +31,12 @@ func WelchTest(x, y []float64) float64 {
 	if len(x) < 2 || len(y) < 2 {
 		return math.NaN()
 	}
-	d, se, nu := welch(x, y)
-	switch {
-	case se > 0:
-		return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Survival(math.Abs(d)/se)
-	case d == 0:
-		return 1
-	}
-	return 0
+	return StudentP(WelchMoments(x, y))
 }
 
-// welch gives the difference of the means, its standard error and the degrees
-// of freedom after Satterthwaite.
-func welch(x, y []float64) (d, se, nu float64) {
+// WelchMoments are the difference of the means, its standard error and the
+// degrees of freedom after Satterthwaite.
+func WelchMoments(x, y []float64) (d, se, nu float64) {
 	mx, vx := stat.MeanVariance(x, nil)
 	my, vy := stat.MeanVariance(y, nil)
 	m, n := float64(len(x)), float64(len(y))

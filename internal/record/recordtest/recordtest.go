@@ -67,6 +67,9 @@ type Spec struct {
 	// Until stops after that many trials, as a killed run does; 0 runs all.
 	Until   int
 	Residue []string
+	// ID and Started are the run's, where not empty.
+	ID      string
+	Started time.Time
 }
 
 var began = time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
@@ -148,6 +151,12 @@ func (s Spec) Run() *record.Run {
 		Workloads: s.Workloads, Excluded: s.Excluded, Residue: s.Residue,
 		Host: record.Host{Name: "lab", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", CPU: "Imaginary 3000",
 			CPUs: 2, Memory: 24 << 30, Cgroup: "v2", FileSystem: "ext4", Root: true},
+	}
+	if s.ID != "" {
+		r.ID = s.ID
+	}
+	if !s.Started.IsZero() {
+		r.Started, r.Finished = s.Started, s.Started.Add(71*time.Second)
 	}
 	if s.Until > 0 {
 		r.Status, r.Finished = "interrupted", time.Time{}
@@ -291,6 +300,35 @@ func (s Spec) write(tb testing.TB, trials func(Spec) iter.Seq[*record.Trial]) st
 func (s Spec) Open(tb testing.TB) *record.Reader {
 	tb.Helper()
 	return open(tb, s.Write(tb))
+}
+
+// Edited is a run whose trials are changed by Each before they are written.
+type Edited struct {
+	Spec
+	Each func(*record.Trial)
+}
+
+// Write writes the run to a directory of the test and gives its path.
+func (e Edited) Write(tb testing.TB) string {
+	tb.Helper()
+	return e.write(tb, func(s Spec) iter.Seq[*record.Trial] {
+		return func(yield func(*record.Trial) bool) {
+			for t := range s.Trials() {
+				if e.Each != nil && t.OK() {
+					e.Each(t)
+				}
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// Open writes the run and opens it.
+func (e Edited) Open(tb testing.TB) *record.Reader {
+	tb.Helper()
+	return open(tb, e.Write(tb))
 }
 
 func open(tb testing.TB, dir string) *record.Reader {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes reference.json: values that the Go tests compare with.
 
-Needs numpy, scipy and diptest (pip install scipy diptest). Run it in this
+Needs numpy, scipy, statsmodels and diptest (pip install scipy statsmodels diptest). Run it in this
 directory; the seed is fixed, so that the file only changes with the script.
 """
 import itertools
@@ -11,6 +11,7 @@ import math
 import diptest
 import numpy as np
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 rng = np.random.default_rng(20260101)
 
@@ -20,7 +21,7 @@ def lognormal(n):
 
 
 def median_interval(x, level=0.95):
-    """Hettmansperger and Sheather's, from their formulas."""
+    """Hettmansperger and Sheather's, from their formulas, not over wide gaps or ties."""
     x = sorted(x)
     n = len(x)
     cover = lambda d: 1 - 2 * stats.binom.cdf(d - 1, n, 0.5) if 2 * d <= n else 0.0
@@ -29,7 +30,11 @@ def median_interval(x, level=0.95):
     d = max(k for k in range(1, n // 2 + 1) if cover(k) >= level)
     i = (cover(d) - level) / (cover(d) - cover(d + 1))
     lam = (n - d) * i / (d + (n - 2 * d) * i)
-    return [(1 - lam) * x[d - 1] + lam * x[d], (1 - lam) * x[n - d] + lam * x[n - d - 1]]
+    if 5 * len(set(x)) <= 4 * n:
+        return [x[d - 1], x[n - d]]
+    lo, hi, half = x[d - 1], x[n - d], (x[n - d] - x[d - 1]) / 2
+    return [(1 - lam) * lo + lam * x[d] if x[d] - lo <= half else lo,
+            (1 - lam) * hi + lam * x[n - d - 1] if hi - x[n - d - 1] <= half else hi]
 
 
 def signed_rank_cdf(n):
@@ -75,7 +80,13 @@ def quantile_interval(x, q, level=0.95):
     x, n, a = sorted(x), len(x), (1 - level) / 2
     l = max([k for k in range(1, n + 1) if stats.binom.cdf(k - 1, n, q) <= a], default=0)
     u = min([k for k in range(1, n + 1) if stats.binom.cdf(k - 1, n, q) >= 1 - a], default=0)
-    return [x[l - 1], x[u - 1]] if l and u else None
+    if not (l and u):
+        return None
+    # SciPy's is the same where it has both ends.
+    ci = stats.quantile_test(x, q=np.quantile(x, q), p=q).confidence_interval(level)
+    assert math.isnan(ci.low) or math.isclose(ci.low, x[l - 1]), (ci, x[l - 1])
+    assert math.isnan(ci.high) or math.isclose(ci.high, x[u - 1]), (ci, x[u - 1])
+    return [x[l - 1], x[u - 1]]
 
 
 def mann_kendall(x):
@@ -90,7 +101,7 @@ def mann_kendall(x):
     return [tau, float(2 * stats.norm.sf(z)) if s else 1.0]
 
 
-out = {"samples": [], "paired": [], "quantiles": [], "wilson": [], "family": [], "trend": [], "cliff": [], "dip": []}
+out = {"samples": [], "paired": [], "quantiles": [], "wilson": [], "family": [], "trend": [], "cliff": [], "dip": [], "clustered": []}
 
 for n in (1, 5, 6, 7, 10, 11, 20, 30, 101):
     x = lognormal(n)
@@ -128,9 +139,7 @@ for k, n in ((0, 10), (10, 10), (3, 20), (1, 1000), (50, 100)):
     out["wilson"].append({"k": k, "n": n, "interval": [float(ci.low), float(ci.high)]})
 
 for p in ([0.01, 0.04, 0.03, 0.005], [0.5, 0.9, 0.02], [0.001] * 3, [0.2]):
-    m, o = len(p), np.argsort(p, kind="stable")
-    h = np.empty(m)
-    h[o] = np.maximum.accumulate(np.minimum(1, np.array(p)[o] * (m - np.arange(m))))
+    h = multipletests(p, method="holm")[1]
     out["family"].append({"p": p, "holm": h.tolist(), "bh": stats.false_discovery_control(p).tolist()})
 
 for x in ([1.0, 2, 3, 4, 5], [3.0, 1, 2], lognormal(10), lognormal(40), [1.0, 1, 2, 2, 3, 3, 3, 4, 9, 9],
@@ -148,5 +157,24 @@ for x in [lognormal(n) for n in (4, 5, 10, 30, 100, 500)] + [
         lognormal(30) + [v * 3 for v in lognormal(9)] + [v * 9 for v in lognormal(20)]]:
     d = diptest.dipstat(np.array(x), allow_zero=False)
     out["dip"].append({"x": x, "dip": float(d)})
+
+
+def effective_size(blocks, x, level=0.95):
+    """Korn and Graubard's: the ratio estimator's variance between clusters."""
+    y, m = np.array([sum(v <= x for v in b) for b in blocks]), np.array([len(b) for b in blocks])
+    n, g, p = m.sum(), len(blocks), y.sum() / m.sum()
+    var = g / (g - 1) * ((y - p * m) ** 2).sum() / n ** 2
+    t = lambda df: stats.t.ppf((1 + level) / 2, df)
+    size = p * (1 - p) / var * (t(n - 1) / t(g - 1)) ** 2
+    return int(round(min(max(size, g), n)))
+
+
+for groups, sizes, icc in ((6, [3], 0.5), (10, [10], 0.2), (20, [3, 2], 0.8), (4, [8], 0.0), (30, [4], 0.1)):
+    blocks = []
+    for g in range(groups):
+        shared = rng.normal(0, math.sqrt(icc))
+        blocks.append([float(shared + v) for v in rng.normal(0, math.sqrt(1 - icc), sizes[g % len(sizes)])])
+    x = float(np.median(np.concatenate(blocks)))
+    out["clustered"].append({"blocks": blocks, "x": x, "size": effective_size(blocks, x)})
 
 json.dump(out, open("reference.json", "w"), separators=(",", ":"))

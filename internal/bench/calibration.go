@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+
+	"plimsoll/internal/calibrate"
+)
+
+// calibration prints how often the statistics keep what they say, over
+// simulated runs whose truth is known.
+func calibration(ctx context.Context, args ...string) error {
+	f := flag.NewFlagSet("calibration", flag.ExitOnError)
+	reps := f.Int("reps", 2000, "repetitions of each row")
+	families := f.Int("families", 400, "repetitions of each row of 50 environments")
+	seed := f.Uint64("seed", 1, "of the random numbers")
+	asJSON := f.Bool("json", false, "print JSON")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	all := []int{6, 10, 20, 30, 50, 100}
+	r, err := calibrate.Run(ctx, calibrate.Plan{Seed: *seed, Blocks: all, Clustered: []int{6, 10, 20}, Families: []int{6, 10, 20, 50},
+		Powers: all, Reps: *reps, FamilyReps: *families})
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		enc := json.NewEncoder(os.Stdout)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	} else {
+		err = r.Text(os.Stdout)
+	}
+	if err != nil {
+		return err
+	}
+	if len(r.Misses) > 0 {
+		return fmt.Errorf("%d rows are not as demanded", len(r.Misses))
+	}
+	return nil
+}

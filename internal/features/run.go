@@ -41,8 +41,9 @@ var hands = map[string]func(*bench){
 // waiting for their commands.
 const atOnce = 3
 
-// Run fills the table. An error says that ctx ended, or that nothing could be
-// tried at all; an attempt that fails is a cell.
+// Run fills the table. An error says that nothing could be tried at all, or
+// that ctx ended, and then the table is not whole; an attempt that fails is a
+// cell.
 func Run(ctx context.Context, o Options) (*record.Features, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -74,11 +75,7 @@ func Run(ctx context.Context, o Options) (*record.Features, error) {
 		})
 	}
 	wg.Wait()
-	err = errors.Join(reg.close(), ctx.Err())
-	if err != nil {
-		return nil, err
-	}
-	return table(rows, columns), nil
+	return table(rows, columns), errors.Join(reg.close(), ctx.Err())
 }
 
 // Check says whether the engines and features that were asked for are known.

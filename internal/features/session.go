@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/internal/record"
@@ -33,10 +34,19 @@ func OnMachine(ctx context.Context, m run.Options, o Options) (t *record.Feature
 	}
 	o.Kit, o.All = kit, m.Engines
 	t, err = Run(ctx, o)
+	used := m.Engines[:0:0]
+	for _, e := range m.Engines {
+		if t != nil && slices.ContainsFunc(t.Engines, func(c record.FeatureEngine) bool { return c.Name == e.Info().Name && c.Missing == "" }) {
+			used = append(used, e)
+		}
+	}
+	if err != nil {
+		t = nil
+	}
 
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepLimit)
 	defer cancel()
-	swept, serr := run.Sweep(clean, kit, m.Engines)
+	swept, serr := run.Sweep(clean, kit, used)
 	byHand, herr := run.RemoveByHand(clean, id, dir)
 	swept = append(swept, byHand...)
 	if serr = errors.Join(serr, herr, ledger.Close()); serr == nil {

@@ -21,7 +21,7 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read clean
+.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -105,6 +105,9 @@ bench-plan: ## a plan of 100 000 combinations: under a second
 
 bench-read: ## reading and analysing a million trials: about 3 s on two processors
 	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/analyze
+
+bench-sequential: ## how often runs err that end when they know enough: some minutes
+	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/analyze -more 40
 
 clean: ## remove what was built
 	rm -rf bin dist

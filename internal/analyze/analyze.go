@@ -8,12 +8,14 @@
 package analyze
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/stats"
@@ -42,7 +44,8 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
-			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported},
+			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
+			Looks: run.Looks, Gate: run.Gate},
 		Environments: run.Environments, Excluded: run.Excluded,
 	}
 	insides, err := r.Insides()
@@ -354,7 +357,15 @@ func repeat(run *record.Run) string {
 	if study == "" {
 		study = run.Study.Name
 	}
-	return "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(run.Protocol.Seed, 10)
+	p := run.Protocol
+	s := "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(p.Seed, 10)
+	if p.Until > 0 {
+		s += fmt.Sprintf(" --until %.6g%% --max-blocks %d", 100*p.Until, p.Blocks)
+	}
+	if p.TimeBudgetNS > 0 {
+		s += fmt.Sprintf(" --time-budget %s", time.Duration(p.TimeBudgetNS))
+	}
+	return s
 }
 
 // shellWord quotes s for a shell where it needs that.

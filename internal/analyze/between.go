@@ -201,7 +201,7 @@ func (c *Changes) failed(workload string, b, n *Count) {
 // above BASE's, both at a level that is corrected for the number of rows
 // (Bonferroni), so that a long table finds no more by chance than a short one.
 func (c *Changes) judgeFailures() {
-	level := 1 - alpha/float64(max(1, len(c.Failures)))
+	level := 1 - alpha/float64(max(1, len(c.Failures))*c.looks())
 	for i := range c.Failures {
 		f := &c.Failures[i]
 		f.Worse = f.BaseTrials > 0 && f.NewTrials > 0 &&

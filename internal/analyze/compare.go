@@ -130,7 +130,7 @@ func (t *Table) rank(medians [][]float64, delta float64) {
 			family = append(family, sample{x: d, paired: true})
 		}
 	}
-	by := testOf(family, 2)
+	by := testOf(family, 2, alpha)
 	t.Test = testName(true, by.ranks)
 	p := make([]float64, len(family))
 	for i := range family {

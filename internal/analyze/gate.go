@@ -22,23 +22,54 @@ type Thresholds struct {
 	Unlike bool
 	// Absolute gates absolute values of two sessions.
 	Absolute bool
+	// Looking: NEW is going on, and what it lacks is still to come.
+	Looking bool
 	// Noise is the noise floor of this machine by environment, as a self-test
 	// found it; "" stands for the others.
 	Noise map[string]float64
 }
 
-// Rule is a threshold for some cells. An empty pattern matches all; * stands
-// for any characters.
-type Rule struct {
-	Where                         string // file:line:column, for messages
-	Environment, Workload, Metric string
-	FailAbove                     float64
-	Ignore                        bool // not gated
+// Metrics are the metrics that rules gate, which CompareOptions must name where
+// only sampling gives them.
+func (t Thresholds) Metrics() []string {
+	var out []string
+	for _, r := range t.Rules {
+		if r.Metric != "" && r.Metric != "*" && !r.Ignore { // "*" is for all that is compared anyway
+			out = append(out, r.Metric)
+		}
+	}
+	return out
 }
 
-func (r *Rule) matches(c *Change) bool {
+// Rule is a threshold for some cells.
+type Rule = record.GateRule
+
+func matches(r *Rule, c *Change) bool {
 	ok := func(pattern, name string) bool { return pattern == "" || glob(pattern, name) }
 	return ok(r.Workload, c.Workload) && ok(r.Metric, c.Metric.ID) && (ok(r.Environment, c.Env) || c.NewEnv != "" && ok(r.Environment, c.NewEnv))
+}
+
+// GateLooks are the numbers of blocks after which a gated run is looked at.
+var GateLooks = []int{10, 20, 40}
+
+// looks is how often NEW may have been put to its gate: all levels are corrected
+// for that (Bonferroni), whenever it ended.
+func (c *Changes) looks() int {
+	if g := c.next.Run.Gate; g != nil {
+		return max(1, g.Looks)
+	}
+	return 1
+}
+
+// decidedBy is the number of the last look, from 1.
+func (c *Changes) decidedBy() int {
+	n := 0
+	for _, l := range c.next.Run.Looks {
+		if l.Rule == record.RuleGate {
+			n++
+		}
+	}
+	return n
 }
 
 // State is a gate's answer.
@@ -62,6 +93,12 @@ type Gate struct {
 	Test string `json:"test,omitempty"`
 	// FailAbove is the threshold of cells that no rule names; 0: none.
 	FailAbove float64 `json:"fail_above,omitempty"`
+	// Looks is at how many looks NEW could have ended, and Level the level of
+	// the intervals behind the answers, which is higher for that; Look is the
+	// one that decided, from 1.
+	Looks int     `json:"looks,omitempty"`
+	Look  int     `json:"look,omitempty"`
+	Level float64 `json:"level"`
 	// Incomplete: a run is not whole. What it lacks may be what would have
 	// failed, so that the gate cannot pass.
 	Incomplete bool `json:"incomplete,omitempty"`
@@ -90,20 +127,30 @@ func (e *RefusedError) Error() string { return e.Why }
 // Judge puts the gate to each cell that a threshold is for. A cell fails where
 // the bound of its interval lies beyond the threshold, and the test of that
 // against all the other gated cells, too; it passes where the other bound lies
-// below the threshold.
+// below the threshold. Where NEW ended when its gate had decided, all levels are
+// corrected for the number of looks.
 func (c *Changes) Judge(t Thresholds) error {
+	gated, limits, err := c.gated(t)
+	if err != nil {
+		return err
+	}
+	c.put(gated, limits, t)
+	return nil
+}
+
+// gated are the cells that a threshold is for. The error, a RefusedError, says
+// why a gate would say nothing.
+func (c *Changes) gated(t Thresholds) (gated []*Change, limits []float64, err error) {
 	if bars := c.Barred(); len(bars) > 0 && !t.Unlike {
-		return &RefusedError{"the gate is refused: BASE and NEW were not measured alike (" + strings.Join(bars, "; ") + ")",
+		return nil, nil, &RefusedError{"the gate is refused: BASE and NEW were not measured alike (" + strings.Join(bars, "; ") + ")",
 			"measure BASE anew; --unlike gates all the same"}
 	}
 	used := make([]bool, len(t.Rules))
-	var gated []*Change
-	var limits []float64
 	for i := range c.Cells {
 		ch := &c.Cells[i]
 		limit := t.FailAbove
 		for k := range t.Rules {
-			if r := &t.Rules[k]; r.matches(ch) {
+			if r := &t.Rules[k]; matches(r, ch) {
 				limit, used[k] = r.FailAbove, true
 				if r.Ignore {
 					limit = 0
@@ -116,18 +163,14 @@ func (c *Changes) Judge(t Thresholds) error {
 	}
 	for k := range t.Rules {
 		if !used[k] {
-			return &RefusedError{t.Rules[k].Where + ": this rule matches no cell of the comparison",
+			return nil, nil, &RefusedError{t.Rules[k].Where + ": this rule matches no cell of the comparison",
 				"plimsoll compare without a gate lists environments, workloads and metrics; a metric that only sampling gives must be named"}
 		}
 	}
 	if len(gated) == 0 {
-		return &RefusedError{"the gate is refused: no cell has a threshold, so that it would always pass", "give --fail-above, or rules that match"}
+		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so that it would always pass", "give --fail-above, or rules that match"}
 	}
-	if err := c.underNoise(gated, limits, t.Noise); err != nil {
-		return err
-	}
-	c.put(gated, limits, t)
-	return nil
+	return gated, limits, c.underNoise(gated, limits, t.Noise)
 }
 
 // onlyYardstick says that a cell is of the baseline itself, which nothing
@@ -142,7 +185,8 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 	for _, ch := range gated {
 		family = append(family, ch.sample)
 	}
-	by := testOf(family, minT)
+	looks := c.looks()
+	by := testOf(family, minT, alpha/float64(looks))
 	p := make([]float64, len(gated))
 	for i, ch := range gated {
 		p[i] = math.NaN()
@@ -151,13 +195,16 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 		}
 	}
 	holm := stats.Holm(p)
-	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Incomplete: !c.whole()}
+	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
+	if looks > 1 {
+		g.Looks, g.Look = looks, c.decidedBy()
+	}
 	for i, ch := range gated {
 		cell := &CellGate{Threshold: limits[i]}
 		if !math.IsNaN(p[i]) {
 			cell.Holm = &holm[i]
 		}
-		cell.State, cell.Reason = answer(ch, limits[i], holm[i], t)
+		cell.State, cell.Reason = answer(ch, limits[i], holm[i], looks, t)
 		ch.Gate = cell
 		switch cell.State {
 		case GateFails:
@@ -186,7 +233,7 @@ func beyond(ch *Change, limit float64, by test) float64 {
 	if ch.Metric.Better == record.HigherIsBetter {
 		edge, sign = -edge, -1
 	}
-	center, _, _, _ := ch.sample.estimate()
+	center, _, _, _ := ch.sample.estimate(stats.Level)
 	p := ch.sample.p(edge, by) / 2
 	if sign*(center-edge) <= 0 {
 		return 1 - p
@@ -195,7 +242,7 @@ func beyond(ch *Change, limit float64, by test) float64 {
 }
 
 // answer judges one cell.
-func answer(ch *Change, limit, holm float64, t Thresholds) (State, string) {
+func answer(ch *Change, limit, holm float64, looks int, t Thresholds) (State, string) {
 	switch {
 	case ch.Lost && t.AllowMissing:
 		return Passed, "missing, which is allowed: " + ch.Missing
@@ -207,16 +254,18 @@ func answer(ch *Change, limit, holm float64, t Thresholds) (State, string) {
 		return Passed, "each value is the same"
 	case ch.Absolute() && !t.Absolute:
 		return Inconclusive, "no baseline that both runs have takes the machine's own change out of it; --against none gates absolute values all the same"
-	case ch.Ratio.Lo == nil:
+	}
+	_, in, _, ok := ch.sample.estimate(1 - alpha/float64(looks))
+	if !ok || ch.Ratio.Lo == nil {
 		return Inconclusive, fmt.Sprintf("%d blocks are too few for an interval: run at least %d", ch.sample.blocks(), minRank)
 	}
 	edge := 1 + limit
-	near, far := *ch.Ratio.Lo, *ch.Ratio.Hi
+	near, far := math.Exp(in.Lo), math.Exp(in.Hi)
 	if ch.Metric.Better == record.HigherIsBetter {
 		near, far = 1/far, 1/near
 	}
 	switch {
-	case near > edge && holm < oneSided:
+	case near > edge && holm < oneSided/float64(looks):
 		return GateFails, fmt.Sprintf("worse by more than %s: the whole interval lies beyond", percent(limit))
 	case near > edge:
 		return Inconclusive, fmt.Sprintf("the interval lies beyond %s, but among so many cells that may be chance: run more blocks", percent(limit))

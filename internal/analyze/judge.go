@@ -17,7 +17,7 @@ func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []i
 	for i, d := range logs {
 		family[i] = sample{x: d, paired: true}
 	}
-	by := testOf(family, minT)
+	by := testOf(family, minT, alpha)
 	p = make([]float64, len(family))
 	for i := range family {
 		p[i] = family[i].p(0, by)

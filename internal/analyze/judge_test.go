@@ -69,10 +69,10 @@ func TestNoCertaintyByAccident(t *testing.T) {
 		family = append(family, s)
 	}
 	same := sample{paired: true, x: []float64{0.4, 0.4, 0.4, 0.4, 0.4, 0.4}}
-	if p := same.p(0, testOf([]sample{same}, minT)); p > 0.04 {
+	if p := same.p(0, testOf([]sample{same}, minT, alpha)); p > 0.04 {
 		t.Errorf("one pair by itself: p is %v", p)
 	}
-	by := testOf(append(family, same), minT)
+	by := testOf(append(family, same), minT, alpha)
 	if p := same.p(0, by); by.ranks || by.least == 0 || p < 1e-3 {
 		t.Errorf("among many: p is %v by %+v", p, by)
 	}

@@ -28,6 +28,8 @@ type store struct {
 	keep      bool     // all values are kept, see Options.Values
 	programs  programs // the programs that were measured, by workload
 	protocols protocols
+	// uncounted takes trials of warm-up blocks like all others.
+	uncounted bool
 }
 
 // cellData is one environment with one workload.
@@ -47,8 +49,10 @@ type textCount struct {
 	n    int
 }
 
-func load(r *record.Reader) (*store, error) {
-	s := &store{run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
+func load(r *record.Reader) (*store, error) { return loadStore(r, false) }
+
+func loadStore(r *record.Reader, uncounted bool) (*store, error) {
+	s := &store{uncounted: uncounted, run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
 	for i, e := range s.run.Environments {
 		s.envs[e.ID] = i
 		s.views = append(s.views, map[string]int{})
@@ -89,7 +93,7 @@ func (s *store) add(t *record.Trial) error {
 	for _, text := range t.Remarks {
 		c.remark(text)
 	}
-	if t.Warmup {
+	if t.Warmup && !s.uncounted {
 		s.warmup++
 		c.warmup++
 		return nil

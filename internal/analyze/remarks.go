@@ -48,6 +48,11 @@ func (s *store) runRemarks() []record.Remark {
 	case s.run.Status != "done":
 		add("incomplete", warn, fmt.Sprintf("the run was interrupted after %d trials", s.trials), "go on with it by --resume")
 	}
+	for _, l := range s.run.Looks {
+		if text := lookText(l); text != "" {
+			add("looked", info, text, "")
+		}
+	}
 	if n := len(s.blocks); n > 0 && n < minRank {
 		text := "intervals of ratios are Student's and preliminary"
 		if n < minT {
@@ -98,7 +103,7 @@ func (s *store) countRemarks(work *Workload, w, e int) []record.Remark {
 		}
 		add("failures", warn, fmt.Sprintf("%s of %d failed (%s): %s", count(f.N, "trial"), n.Trials, f.Class, f.Text), advice)
 	}
-	if want := s.run.Protocol.Blocks * max(1, s.run.Protocol.PerBlock); s.run.Status == "done" && n.Trials > 0 && n.Trials < want {
+	if want := s.wanted(n.Env, work.ID) * max(1, s.run.Protocol.PerBlock); s.run.Status == "done" && n.Trials > 0 && n.Trials < want {
 		add("incomplete", warn, fmt.Sprintf("%s of the %d planned", count(n.Trials, "trial"), want), "go on with the run by --resume")
 	}
 	if c.throttled > 0 {

@@ -60,6 +60,10 @@ type RunInfo struct {
 	Repeat string `json:"repeat"`
 	// Imported says where the numbers come from, where another program measured.
 	Imported *record.Imported `json:"imported,omitempty"`
+	// Looks say what was decided between blocks, where the number of blocks was
+	// left open, and Gate what the run was gated by meanwhile.
+	Looks []record.Look `json:"looks,omitempty"`
+	Gate  *record.Gate  `json:"gate,omitempty"`
 }
 
 // Workload is all about one workload.

@@ -21,21 +21,21 @@ func (s sample) blocks() int {
 	return min(len(s.x), len(s.y))
 }
 
-// estimate is the log ratio. The last result is false where the sample cannot
-// carry an interval.
-func (s sample) estimate() (center float64, i stats.Interval, method string, ok bool) {
+// estimate is the log ratio with its interval of a level. The last result is
+// false where the sample cannot carry one.
+func (s sample) estimate(level float64) (center float64, i stats.Interval, method string, ok bool) {
 	switch {
 	case s.paired && s.blocks() >= minRank:
-		center, i, ok = stats.PseudoMedian(s.x, stats.Level)
+		center, i, ok = stats.PseudoMedian(s.x, level)
 		return center, i, "hodges-lehmann", ok
 	case s.paired:
-		center, i, ok = stats.TInterval(s.x, stats.Level)
+		center, i, ok = stats.TInterval(s.x, level)
 		return center, i, "t", ok && s.blocks() >= minT
 	case s.blocks() >= minRank:
-		center, i, ok = stats.Shift(s.x, s.y, stats.Level)
+		center, i, ok = stats.Shift(s.x, s.y, level)
 		return center, i, "hodges-lehmann", ok
 	}
-	center, i, ok = stats.WelchInterval(s.x, s.y, stats.Level)
+	center, i, ok = stats.WelchInterval(s.x, s.y, level)
 	return center, i, "welch", ok && s.blocks() >= minT
 }
 
@@ -91,7 +91,7 @@ type test struct {
 // (each with a probability of up to 1/4 on either side), and among many pairs
 // that happens to some. Where that is more likely than 5 %, no mean is taken
 // for more certain than half of the family's.
-func testOf(family []sample, from int) test {
+func testOf(family []sample, from int, level float64) test {
 	n, floor, chance := 0, 0.0, 0.0
 	var errs []float64
 	for _, s := range family {
@@ -102,10 +102,10 @@ func testOf(family []sample, from int) test {
 		floor = max(floor, s.floor())
 		chance += 2 * math.Pow(0.25, float64(s.blocks()))
 	}
-	if n > 0 && floor*float64(n) <= alpha {
+	if n > 0 && floor*float64(n) <= level {
 		return test{ranks: true, from: from}
 	}
-	if chance <= alpha {
+	if chance <= level {
 		return test{from: from}
 	}
 	for _, s := range family {

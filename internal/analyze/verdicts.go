@@ -40,7 +40,7 @@ func (c *Changes) judgeCells() {
 	for i := range c.Cells {
 		family[i] = c.Cells[i].sample
 	}
-	by := testOf(family, minT)
+	by := testOf(family, minT, alpha)
 	c.Test = testName(c.Interleaved, by.ranks)
 	p := make([]float64, len(c.Cells))
 	for i := range c.Cells {
@@ -55,7 +55,7 @@ func (c *Changes) judgeCells() {
 			}
 			continue
 		}
-		center, in, method, ok := ch.sample.estimate()
+		center, in, method, ok := ch.sample.estimate(stats.Level)
 		ch.Method, ch.Ratio, ch.Verdict = method, &Estimate{Value: math.Exp(center)}, Unclear
 		if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && !math.IsInf(hi, 0) {
 			ch.Ratio.Lo, ch.Ratio.Hi = &lo, &hi

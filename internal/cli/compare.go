@@ -12,20 +12,18 @@ import (
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/threshold"
 	"plimsoll/internal/yamlfile"
 )
 
 // compareFlags are how two runs are compared, and what a gate lets pass.
 type compareFlags struct {
-	format, output          string
-	ascii                   bool
-	envs, filters           []string
-	row, col                []string
-	against, delta          string
-	quantile                float64
-	failAbove, file, noise  string
-	strict, missing, unlike bool
+	gateFlags
+	format, output string
+	ascii          bool
+	envs, filters  []string
+	row, col       []string
+	against, delta string
+	quantile       float64
 }
 
 func compareCommand(w World) *cobra.Command {
@@ -58,12 +56,8 @@ by more than that, where a value is lost, or where trials fail more often. With
 				return err
 			}
 			if gate != nil {
-				for _, r := range gate.Rules {
-					// "*" is for all that is compared anyway.
-					if r.Metric != "" && r.Metric != "*" && !r.Ignore {
-						o.Metrics = append(o.Metrics, r.Metric)
-					}
-				}
+				gate.Absolute = f.against == "none"
+				o.Metrics = gate.Metrics()
 			}
 			changes, err := f.compare(dirs, o)
 			if err != nil {
@@ -71,17 +65,13 @@ by more than that, where a value is lost, or where trials fail more often. With
 			}
 			if gate != nil {
 				if err := changes.Judge(*gate); err != nil {
-					var no *analyze.RefusedError
-					if errors.As(err, &no) {
-						return withHint(fail(Usage, "%w", err), "%s", no.Advice)
-					}
-					return fail(Failed, "%w", err)
+					return refused(err)
 				}
 			}
 			if err := f.print(w, changes); err != nil {
 				return err
 			}
-			return f.status(changes)
+			return gateStatus(changes.Gate, f.strict)
 		},
 	}
 	formatFlag(c, &f.format, report.ChangesFormats()...)
@@ -95,12 +85,8 @@ by more than that, where a value is lost, or where trials fail more often. With
 	choiceFlag(c, &f.against, "against", "what two runs are divided by before they are compared; none: absolute values", "auto", "native", "floor", "host", "none")
 	fl.Float64Var(&f.quantile, "quantile", 0, "compare this quantile too, in per cent: 95 needs 72 values on either side, 99 needs 368")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
-	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
-	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
+	f.gateFlags.add(fl)
 	fl.StringVar(&f.noise, "noise", "", "refuse thresholds under the noise floor in this file, from plimsoll selftest --format json")
-	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
-	fl.BoolVar(&f.missing, "allow-missing", false, "gate: let pass what BASE has and NEW has not")
-	fl.BoolVar(&f.unlike, "unlike", false, "gate in spite of another machine or another protocol")
 	return c
 }
 
@@ -138,51 +124,6 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 		o.Filter = append(o.Filter, one)
 	}
 	return o, nil
-}
-
-// thresholds puts the gate together; nil where none is asked for.
-func (f *compareFlags) thresholds() (*analyze.Thresholds, error) {
-	limit, err := percentage("fail-above", f.failAbove)
-	if err != nil {
-		return nil, err
-	}
-	if limit == 0 && f.file == "" {
-		if f.strict || f.missing || f.unlike || f.noise != "" {
-			return nil, withHint(fail(Usage, "--strict, --allow-missing, --unlike and --noise are for a gate, and none is asked for"), "give --fail-above 5%%, or --thresholds FILE")
-		}
-		return nil, nil
-	}
-	var t analyze.Thresholds
-	if f.file != "" {
-		data, err := os.ReadFile(f.file)
-		if err != nil {
-			return nil, fail(Usage, "reading the thresholds: %w", err)
-		}
-		if t, err = threshold.Read(f.file, data); err != nil {
-			return nil, fail(Usage, "%w", err)
-		}
-	}
-	if limit > 0 {
-		t.FailAbove = limit
-	}
-	t.AllowMissing, t.Unlike, t.Absolute = f.missing, f.unlike, f.against == "none"
-	if f.noise != "" {
-		t.Noise, err = readNoise(f.noise)
-	}
-	return &t, err
-}
-
-// readNoise takes the largest noise floor of a self-test: that of the machine.
-func readNoise(path string) (map[string]float64, error) {
-	r, err := readSelfTest(path)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]float64{}
-	for _, n := range r.Noise {
-		out[""] = max(out[""], n.Relative)
-	}
-	return out, nil
 }
 
 func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyze.Changes, error) {
@@ -254,23 +195,6 @@ func (f *compareFlags) print(w World, c *analyze.Changes) error {
 	opts.Color, opts.Width = false, 0
 	if err := errors.Join(report.WriteChanges(file, f.format, c, opts), file.Close()); err != nil {
 		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
-}
-
-// status is what the gate makes of the exit status.
-func (f *compareFlags) status(c *analyze.Changes) error {
-	if c.Gate == nil {
-		return nil
-	}
-	const see = "the report says which, and why"
-	switch {
-	case c.Gate.State == analyze.GateFails:
-		return withHint(fail(GateFailed, "the gate failed: %d of %d", c.Gate.Failed, c.Gate.Gated), see)
-	case c.Gate.State == analyze.Inconclusive && f.strict && c.Gate.Inconclusive == 0:
-		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
-	case c.Gate.State == analyze.Inconclusive && f.strict:
-		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", c.Gate.Inconclusive, c.Gate.Gated), "run more blocks; %s", see)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func planCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "plan [STUDY]",
 		Short:             "Say what would run, what can't and why, and how long it takes",
-		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan ./my.yaml --format json",
+		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +71,16 @@ type planned struct {
 }
 
 func planJSON(p *study.Plan) planned {
-	return planned{p.Study, p.Protocol, p.Counts(), int64(p.Estimate(typical)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
+	return planned{p.Study, p.Protocol, p.Counts(), int64(estimate(p)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
+}
+
+// estimate is the time that a plan takes, at most where that is open.
+func estimate(p *study.Plan) time.Duration {
+	d := p.Estimate(typical)
+	if b := time.Duration(p.Protocol.TimeBudgetNS); b > 0 {
+		d = min(d, b)
+	}
+	return d
 }
 
 // levelsText lists levels in the order of the factors.

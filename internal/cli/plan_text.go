@@ -62,8 +62,15 @@ func printPlan(out io.Writer, p *study.Plan, all bool) {
 		fmt.Fprintf(out, ": %s", p.Study.Title)
 	}
 	fmt.Fprintln(out)
-	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %d blocks and %d to warm up, %d trials, about %s, seed %d\n",
-		n.Valid, n.Unavailable, n.Impossible, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, left(p.Estimate(typical)), p.Protocol.Seed)
+	ends, bound, about := course(p.Protocol, false), "", "about "
+	if ends != "" {
+		bound, about = "at most ", "at most about "
+	}
+	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %s%d blocks and %d to warm up, %d trials, %s%s, seed %d\n",
+		n.Valid, n.Unavailable, n.Impossible, bound, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, about, left(estimate(p)), p.Protocol.Seed)
+	if ends != "" {
+		fmt.Fprintln(out, "It "+ends+".")
+	}
 	printPublished(out, p.Published)
 	fmt.Fprintln(out)
 	if len(p.Environments) > manyEnvironments && !all {

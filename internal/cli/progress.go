@@ -141,11 +141,15 @@ func (j *jsonLines) Trial(t run.Upcoming) {
 // describe says in one line what runs now and how long it will take yet.
 func describe(t run.Upcoming) string {
 	s := fmt.Sprintf("%d/%d", t.Done, t.Total)
+	most := ""
+	if t.AtMost {
+		s, most = fmt.Sprintf("%d of at most %d", t.Done, t.Total), "at most "
+	}
 	if t.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", t.Failed)
 	}
 	if t.Left > 0 {
-		s += ", " + left(t.Left) + " left"
+		s += ", " + most + left(t.Left) + " left"
 	}
 	what := t.Env
 	if t.Workload != "hello" {
@@ -154,7 +158,7 @@ func describe(t run.Upcoming) string {
 	if t.Warmup {
 		return s + ", warming up: " + what
 	}
-	return fmt.Sprintf("%s, block %d of %d: %s", s, t.Block, t.Blocks, what)
+	return fmt.Sprintf("%s, block %d of %s%d: %s", s, t.Block, most, t.Blocks, what)
 }
 
 // left rounds a time so that it does not pretend.

@@ -24,8 +24,8 @@ type reportFlags struct {
 	overhead string
 }
 
-func (f *reportFlags) add(c *cobra.Command) {
-	formatFlag(c, &f.format, report.Formats()...)
+func (f *reportFlags) add(c *cobra.Command, formats ...string) {
+	formatFlag(c, &f.format, formats...)
 	c.Flags().StringVar(&f.metric, "metric", "", "the metric to rank by (default: the study's)")
 	c.Flags().BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	metrics := make([]string, len(record.LifeCycle))
@@ -75,7 +75,7 @@ func reportCommand(w World) *cobra.Command {
 			return nil
 		},
 	}
-	f.add(c)
+	f.add(c, report.Formats()...)
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
@@ -103,13 +103,9 @@ func (f *reportFlags) takeBaseline(dirs []string) ([]string, error) {
 
 // printReport reads a run and prints it.
 func printReport(w World, out io.Writer, dir string, f reportFlags) error {
-	r, err := record.Open(dir)
+	res, err := readResult(dir)
 	if err != nil {
-		return fail(Failed, "%w", err)
-	}
-	res, err := analyze.Run(r, analyze.Options{})
-	if err != nil {
-		return fail(Failed, "%w", err)
+		return err
 	}
 	return report.Write(out, f.format, res, report.Options{
 		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Overhead: f.overhead, Width: width(w), Color: color(w),

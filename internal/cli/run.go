@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/analyze"
 	"plimsoll/internal/host"
 	"plimsoll/internal/record"
+	"plimsoll/internal/report"
 	"plimsoll/internal/run"
 	"plimsoll/internal/study"
 	"plimsoll/internal/workload"
@@ -21,6 +25,7 @@ func runCommand(w World) *cobra.Command {
 	f := reportFlags{format: "text"}
 	var (
 		ch       changes
+		gate     runGateFlags
 		dir      string
 		resume   string
 		noise    string
@@ -35,11 +40,19 @@ func runCommand(w World) *cobra.Command {
 and prints the table. A study is the name of a bundled one (plimsoll studies) or
 the path of a file.
 
+--until 2% spends trials where they are needed: it looks after 10, 20, 40 … blocks,
+lets go of the environments whose ratios are known to ± 2 %, and ends when all are.
+--time-budget ends the run in time. --gate BASE ends it as soon as it is clear
+whether something became worse than in an earlier run (status 3) or did not.
+
 The first SIGINT ends the run after the trial in flight, the second breaks it
 off; both clean up, and --resume goes on later.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run ./my.yaml -o results
+  plimsoll run quick --until 2% --time-budget 10m
+  plimsoll run study.yaml --gate baseline --fail-above 5%
+  plimsoll run study.yaml --gate-env crun --gate-env runc --fail-above 5%
   plimsoll run --resume results`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
@@ -48,20 +61,28 @@ off; both clean up, and --resume goes on later.`,
 			if err != nil {
 				return err
 			}
+			asked, err := gate.record()
+			if err != nil {
+				return err
+			}
+			if err := fits(f.format, asked != nil, resume != ""); err != nil {
+				return err
+			}
 			finish, broken, stop := w.Signals()
 			defer stop()
 			o := s.options()
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
-				if len(args) > 0 || dir != "" || cmd.Flags().Changed("blocks") || cmd.Flags().Changed("seed") || ch.small || len(ch.engines) > 0 {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --seed, --small or --engine")
+				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) {
+					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --engine or gate")
 				}
 				o.Dir, o.Resume = resume, true
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
 					return err
 				}
 			} else {
+				ch.gated = asked != nil
 				if o.Plan, err = s.plan(finish, studyName(args), ch); err != nil {
 					return err
 				}
@@ -69,7 +90,7 @@ off; both clean up, and --resume goes on later.`,
 					printPlan(w.Stderr, o.Plan, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
-				o.Run = &record.Run{}
+				o.Run = &record.Run{Gate: asked}
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
@@ -84,15 +105,29 @@ off; both clean up, and --resume goes on later.`,
 			if err := describeHost(finish, s, o.Run, force); err != nil {
 				return err
 			}
+			planned := *o.Run
+			o.Plan.Record(&planned)
+			g, err := newGating(&planned)
+			if err != nil {
+				return err
+			}
+			if text := course(o.Plan.Protocol, g != nil); text != "" {
+				o.Progress.Remark(text)
+			}
+			o.Steering = steering(o.Dir, o.Plan.Protocol, g)
 			sum, err := run.Execute(broken, o)
 			if err != nil {
 				return runError(err, o.Dir)
 			}
-			return finishRun(w, sum, f)
+			return finishRun(w, sum, f, g)
 		},
 	}
 	ch.add(c)
-	f.add(c)
+	f.add(c, runFormats()...)
+	c.Flags().StringVar(&gate.base, "gate", "", "hold the run against the one in this directory, after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
+	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
+	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
+	gate.add(c.Flags())
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")
 	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may lie under it")
@@ -168,10 +203,38 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 	return nil
 }
 
+// runFormats are those of a result and those of a gate's answer.
+func runFormats() []string {
+	out := report.Formats()
+	for _, f := range report.ChangesFormats() {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// fits refuses a format that a gate's answer, or a result without one, has not.
+// Whether a resumed run is gated is seen later.
+func fits(format string, gated, resumed bool) error {
+	formats, what := report.Formats(), "a result"
+	if gated {
+		formats, what = report.ChangesFormats(), "a gate's answer"
+	}
+	if resumed || slices.Contains(formats, format) {
+		return nil
+	}
+	return fail(Usage, "--format %s is not for %s: it can be %s", format, what, strings.Join(formats, ", "))
+}
+
 // runError gives an error of a run its status.
 func runError(err error, dir string) error {
 	if errors.Is(err, run.ErrNothing) {
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines says what is missing and what would help")
+	}
+	var refused *analyze.RefusedError
+	if errors.As(err, &refused) {
+		return withHint(fail(Usage, "%w", err), "%s", refused.Advice)
 	}
 	if _, none := os.Stat(dir); none != nil {
 		return fail(Failed, "%w", err) // it did not come to a first trial
@@ -179,8 +242,8 @@ func runError(err error, dir string) error {
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume goes on", shortPath(dir))
 }
 
-// finishRun prints the table and says where the record lies.
-func finishRun(w World, sum *run.Summary, f reportFlags) error {
+// finishRun prints the table, or a gate's answer, and says where the record lies.
+func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	for _, r := range sum.Residue {
 		fmt.Fprintf(w.Stderr, "left behind: %s\n", r)
 	}
@@ -197,15 +260,27 @@ func finishRun(w World, sum *run.Summary, f reportFlags) error {
 	if err := recordTwins(sum.Dir); err != nil {
 		return fail(Failed, "recording the noise floor: %w", err)
 	}
-	if err := printReport(w, w.Stdout, sum.Dir, f); err != nil {
+	var answer *analyze.Changes
+	var err error
+	if g != nil && !sum.Interrupted {
+		if answer, err = g.judge(sum.Dir, false); err == nil {
+			err = (&compareFlags{format: f.format, ascii: f.ascii}).print(w, answer)
+		}
+		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints its table.\n", path, path)
+	} else if slices.Contains(report.Formats(), f.format) {
+		err = printReport(w, w.Stdout, sum.Dir, f)
+		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
+	}
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
 	switch {
 	case sum.Interrupted:
 		return withHint(fail(Interrupted, "interrupted"), "go on with: plimsoll run --resume %s", path)
 	case sum.Unclean != nil || len(sum.Residue) > 0:
 		return fail(Failed, "the measurement holds, but not everything could be taken away after it")
+	case answer != nil:
+		return gateStatus(answer.Gate, g.strict) // what failed is part of its answer
 	case sum.Failed > 0:
 		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
 	}

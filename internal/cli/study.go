@@ -35,13 +35,20 @@ type changes struct {
 	seed    uint64
 	engines []string
 	small   bool
+	open
 }
 
 func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&c.blocks, "blocks", 0, "number of blocks, instead of the study's")
+	c.open.add(cmd)
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
+}
+
+// given says whether the command line changes the study at all.
+func (c *changes) given(cmd *cobra.Command) bool {
+	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "engine"}, cmd.Flags().Changed)
 }
 
 // plan reads a study and expands it on this machine.
@@ -54,8 +61,8 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if ch.blocks < 0 {
 		return nil, fail(Usage, "--blocks is %d: it must be at least 1", ch.blocks)
 	}
-	if ch.blocks > 0 {
-		st.Protocol.Blocks = ch.blocks
+	if err := ch.number(st); err != nil {
+		return nil, err
 	}
 	if ch.seed > study.MaxSeed {
 		return nil, fail(Usage, "--seed is %d: it can be at most %d", ch.seed, uint64(study.MaxSeed))
@@ -75,7 +82,7 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
-	return p, nil
+	return p, comparable(p)
 }
 
 // narrow leaves only the named engines, and the baselines, in a study.

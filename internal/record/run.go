@@ -16,6 +16,8 @@ type Run struct {
 	Finished time.Time `json:"finished,omitzero"`
 	// Status is "running", "done", "interrupted".
 	Status string `json:"status"`
+	// Resumed is when the run was gone on with, each time.
+	Resumed []time.Time `json:"resumed,omitempty"`
 
 	Study        Study         `json:"study"`
 	Protocol     Protocol      `json:"protocol"`
@@ -32,6 +34,10 @@ type Run struct {
 	// Imported is set where another program measured: there are no events then,
 	// and of the machine only what that program wrote down is known.
 	Imported *Imported `json:"imported,omitempty"`
+	// Looks are what was decided between blocks, where the number of blocks was
+	// left open; Gate is what the run was gated by meanwhile.
+	Looks []Look `json:"looks,omitempty"`
+	Gate  *Gate  `json:"gate,omitempty"`
 }
 
 // Imported says where the numbers of a run come from that another program
@@ -66,6 +72,7 @@ type Study struct {
 
 // Protocol is how the trials were run.
 type Protocol struct {
+	// Blocks is how many count; with Until, TimeBudgetNS or a gate, at most.
 	Blocks   int    `json:"blocks"`
 	Warmup   int    `json:"warmup"`    // warm-up blocks, before and not among Blocks
 	PerBlock int    `json:"per_block"` // trials of each cell in a block, at least 1
@@ -86,6 +93,12 @@ type Protocol struct {
 	// CollectHz is how often a second the machine was sampled during trials;
 	// 0 leaves it to the program, below 0 is off.
 	CollectHz float64 `json:"collect_hz,omitempty"`
+	// Until is the half-width of a ratio's interval below which a cell leaves the
+	// later blocks, as a fraction; 0 is none.
+	Until float64 `json:"until,omitempty"`
+	// TimeBudgetNS is how long the run may take, its opening too and its
+	// clean-up not; 0 is as long as it takes.
+	TimeBudgetNS int64 `json:"time_budget_ns,omitempty"`
 	// Algorithm names how the order of the trials follows from Seed.
 	Algorithm string `json:"algorithm,omitempty"`
 	// Plan is a digest of all that decides which trial has which Seq, so

@@ -273,6 +273,9 @@ func gateLine(g *analyze.Gate) string {
 	if g.Inconclusive > 0 {
 		s += fmt.Sprintf(", %d inconclusive", g.Inconclusive)
 	}
+	if g.Looks > 1 {
+		s += fmt.Sprintf("; by look %d of %d, each at %.4g %%", g.Look, g.Looks, 100*g.Level)
+	}
 	if g.Incomplete {
 		s += "; a run is incomplete, see the remarks"
 	}

@@ -25,7 +25,7 @@ func protocol(res *analyze.Result) string {
 	p := res.Run.Protocol
 	parts := []string{
 		plural(len(res.Environments), "environment"),
-		fmt.Sprintf("%s of %s each", plural(p.Blocks, "block"), plural(max(1, p.PerBlock), "trial")),
+		fmt.Sprintf("%s of %s each", blocksOf(res.Run), plural(max(1, p.PerBlock), "trial")),
 	}
 	if p.Warmup > 0 {
 		parts = append(parts, plural(p.Warmup, "warm-up block")+" before, not counted")
@@ -43,6 +43,15 @@ func protocol(res *analyze.Result) string {
 		parts = append(parts, "at most "+sizeOf(p.MemoryBytes))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// blocksOf says how many blocks count, and how many there could have been where
+// the number was left open.
+func blocksOf(r analyze.RunInfo) string {
+	if p := r.Protocol; p.Until > 0 || p.TimeBudgetNS > 0 || r.Gate != nil {
+		return fmt.Sprintf("%d of at most %s", r.Blocks, plural(p.Blocks, "block"))
+	}
+	return plural(r.Protocol.Blocks, "block")
 }
 
 // machine describes the host.

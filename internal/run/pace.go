@@ -7,19 +7,18 @@ import "time"
 type pace struct {
 	begin time.Time
 	n     int
-	todo  int
 }
 
 const paceFrom = 5
 
-func newPace(todo int) *pace { return &pace{begin: time.Now(), todo: todo} }
+func newPace() *pace { return &pace{begin: time.Now()} }
 
 func (p *pace) done() { p.n++ }
 
-// left is 0 while it is not known.
-func (p *pace) left() time.Duration {
+// each is what a trial takes; 0 while it is not known.
+func (p *pace) each() time.Duration {
 	if p.n < paceFrom {
 		return 0
 	}
-	return time.Duration(float64(time.Since(p.begin)) / float64(p.n) * float64(p.todo-p.n))
+	return time.Since(p.begin) / time.Duration(p.n)
 }

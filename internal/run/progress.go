@@ -23,7 +23,9 @@ type Upcoming struct {
 	Env, Workload       string
 	Block, Blocks       int
 	Warmup              bool
-	Left                time.Duration // estimate; 0 is unknown
+	// AtMost: Total, Blocks and Left may turn out less.
+	AtMost bool
+	Left   time.Duration // estimate; 0 is unknown
 }
 
 // NoProgress tells nobody.

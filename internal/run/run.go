@@ -46,6 +46,8 @@ type Options struct {
 	// Settle is how long the host must have been calm before a trial; 0 means
 	// one millisecond.
 	Settle time.Duration
+	// Steering decides how a run goes on whose number of blocks is left open.
+	Steering Steering
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }
@@ -82,6 +84,7 @@ type runner struct {
 	openLimit time.Duration
 	calmFor   time.Duration
 	insider   *insider
+	begun     time.Time
 	pulls     *puller         // nil where the plan has none
 	watching  *watching       // nil where nothing is sampled
 	tried     map[string]bool // environments that were opened, or half-way so
@@ -157,11 +160,14 @@ func (r *runner) begin() (err error) {
 		}
 		r.rec.ID, r.rec.Started = old.ID, old.Started
 		r.rec.Finished = time.Time{}
+		r.begun = time.Now()
+		r.rec.Resumed = append(r.rec.Resumed, r.begun)
 	} else {
 		if r.rec.ID == "" {
 			r.rec.ID = NewRunID()
 		}
-		r.rec.Started = time.Now()
+		r.begun = time.Now()
+		r.rec.Started = r.begun
 		r.Plan.Record(r.rec)
 		if r.writer, err = record.Create(r.Dir, r.rec); err != nil {
 			return err
@@ -299,15 +305,21 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 	if err != nil {
 		return err
 	}
-	total, already := r.Plan.Trials(), len(r.writer.Complete())
+	c, err := r.newCourse()
+	if err != nil {
+		return err
+	}
+	already := len(r.writer.Complete())
 	sum.Trials = already
-	r.progress.Planned(total, already)
+	r.progress.Planned(already+c.todo, already)
 	defer r.progress.End()
 	defer collectorOff()()
 
-	pace := newPace(total - already)
 	for p := range r.Plan.From(0) {
-		if r.writer.Complete()[p.Seq] {
+		if on, err := c.enter(p.Block); err != nil || !on {
+			return err
+		}
+		if c.gone[p.Cell] || r.writer.Complete()[p.Seq] {
 			continue
 		}
 		select {
@@ -316,11 +328,13 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 			return nil
 		default:
 		}
+		left, total := c.left(sum.Trials)
 		r.progress.Trial(Upcoming{
-			Done: sum.Trials, Total: total, Failed: sum.Failed,
+			Done: sum.Trials, Total: total, Failed: sum.Failed, AtMost: c.open,
 			Env: p.Env.ID, Workload: p.Workload.ID,
-			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: pace.left(),
+			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: left,
 		})
+		begin := time.Now()
 		t, res, err := r.carryOut(ctx, p, jobs[p.Cell], sum)
 		if err != nil {
 			return err
@@ -332,9 +346,10 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 		if !t.OK() {
 			sum.Failed++
 		}
-		pace.done()
+		c.did(p.Cell, time.Since(begin))
 	}
-	return nil
+	_, err = c.enter(r.rec.Protocol.Warmup + r.rec.Protocol.Blocks)
+	return err
 }
 
 // carryOut gives the record of one trial, run or lost.

@@ -24,7 +24,7 @@ func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top 
 	c := &checker{Problems: p, cat: cat, src: src}
 	s := &Study{
 		Name: doc.Name.Text, Title: doc.Title.Text, Description: doc.Description.Text,
-		Protocol: c.protocol(doc.Protocol), Sort: doc.Sort.Text, at: top,
+		Protocol: c.protocol(doc.Protocol), MaxBlocks: int(doc.Protocol.MaxBlocks.N), Sort: doc.Sort.Text, at: top,
 	}
 	c.missing(doc, top)
 	for _, w := range doc.Workloads {
@@ -84,6 +84,8 @@ func (c *checker) protocol(d protocol) record.Protocol {
 		CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(30 * time.Second), Delta: 0.01,
 	}
 	put(&p.Blocks, int(d.Blocks.N), d.Blocks.At.Given())
+	put(&p.Until, d.Until.Fraction, d.Until.At.Given())
+	put(&p.TimeBudgetNS, d.TimeBudget.NS, d.TimeBudget.At.Given())
 	put(&p.Warmup, int(d.Warmup.N), d.Warmup.At.Given())
 	put(&p.PerBlock, int(d.PerBlock.N), d.PerBlock.At.Given())
 	put(&p.PauseNS, d.Pause.NS, d.Pause.At.Given())
@@ -96,6 +98,12 @@ func (c *checker) protocol(d protocol) record.Protocol {
 	put(&p.MemoryBytes, d.Limits.Memory.Bytes, d.Limits.Memory.At.Given())
 	put(&p.SmallSizes, d.Small.On, d.Small.At.Given())
 	put(&p.CollectHz, d.Collect.hz, d.Collect.at.Given())
+	if p.Until > 0 || p.TimeBudgetNS > 0 {
+		p.Blocks = Cap(p, int(d.MaxBlocks.N))
+	}
+	if b := p.TimeBudgetNS; d.TimeBudget.At.Given() && (b < int64(time.Second) || b > int64(MaxTimeBudget)) {
+		c.Add(d.TimeBudget.At, fmt.Sprintf("time-budget is %s", time.Duration(b)), "from 1s to 720h")
+	}
 	if p.PauseNS > int64(time.Hour) {
 		c.Add(d.Pause.At, fmt.Sprintf("pause is %s", time.Duration(p.PauseNS)), "at most 1h")
 	}

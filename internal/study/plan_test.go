@@ -301,3 +301,29 @@ func BenchmarkPlan100k(b *testing.B) {
 		p.Trial(0)
 	}
 }
+
+// A study can leave its number of blocks open; whoever extends it by a number
+// fixes it again.
+func TestOpenNumberOfBlocks(t *testing.T) {
+	const text = "plimsoll: 1\nname: t\nworkloads: [hello]\nenvironments: [docker]\nprotocol: "
+	for in, want := range map[string]record.Protocol{
+		"{blocks: 7}":                 {Blocks: 7},
+		"{blocks: 7, until: 2%}":      {Blocks: DefaultMaxBlocks, Until: 0.02},
+		"{until: 2%, max-blocks: 30}": {Blocks: 30, Until: 0.02},
+		"{time-budget: 10m}":          {Blocks: maxBlocksInTime, TimeBudgetNS: int64(10 * time.Minute)},
+		"{until: 2%, time-budget: 1m30s, max-blocks: 100000}": {Blocks: 100_000, Until: 0.02, TimeBudgetNS: int64(90 * time.Second)},
+	} {
+		got := mustRead(t, text+in+"\n").Protocol
+		if got.Blocks != want.Blocks || got.Until != want.Until || got.TimeBudgetNS != want.TimeBudgetNS {
+			t.Errorf("%s: %+v", in, got)
+		}
+	}
+	dir := t.TempDir()
+	write(t, dir, "base.yaml", text+"{until: 2%}\n")
+	for in, want := range map[string]record.Protocol{"{warmup: 2}": {Blocks: DefaultMaxBlocks, Until: 0.02}, "{blocks: 5}": {Blocks: 5}} {
+		s, err := Load(write(t, dir, "x.yaml", "plimsoll: 1\nname: x\nextends: ./base.yaml\nprotocol: "+in+"\n"), catalogue())
+		if err != nil || s.Protocol.Blocks != want.Blocks || s.Protocol.Until != want.Until {
+			t.Errorf("extended by %s: %v %+v", in, err, s.Protocol)
+		}
+	}
+}

@@ -13,7 +13,10 @@ type Study struct {
 	// with the texts of those that it extends.
 	Path, Source string
 	// Protocol has every default filled in. Seed 0 stands for one to be drawn.
-	Protocol     record.Protocol
+	Protocol record.Protocol
+	// MaxBlocks is the study's own bound where the number of blocks is left
+	// open; 0 is none.
+	MaxBlocks    int
 	Workloads    []Workload
 	Common       map[string]string // level by factor
 	Baselines    []string

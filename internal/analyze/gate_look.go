@@ -1,0 +1,95 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+
+	"plimsoll/internal/record"
+)
+
+// Look says what a gate's answers, which Judge gave, mean for the run that NEW
+// is: it ends when one cell fails, or when none is open. A cell that passed
+// leaves, and so does what no threshold is for; baselines stay as long as
+// anything of their workload is open.
+func (c *Changes) Look() record.Look {
+	l := record.Look{Rule: record.RuleGate, Blocks: c.next.Run.Blocks}
+	cells := map[cellID]*record.LookCell{}
+	open := map[string]bool{} // workloads
+	still := map[cellID]bool{}
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		if ch.Gate == nil {
+			continue
+		}
+		envs := []string{ch.Env}
+		if ch.NewEnv != "" {
+			envs = append(envs, ch.NewEnv)
+		}
+		waits := ch.Gate.State == Inconclusive && ch.Missing == "" && !ch.Absolute()
+		for _, env := range envs {
+			id := cellID{env, ch.Workload}
+			x := cells[id]
+			if x == nil {
+				x = &record.LookCell{Env: env, Workload: ch.Workload}
+				cells[id] = x
+			}
+			still[id] = still[id] || waits
+			open[ch.Workload] = open[ch.Workload] || waits
+			if half := ch.halfWidth(c.Gate.Level); half != nil && (x.HalfWidth == nil || *half > *x.HalfWidth) {
+				x.HalfWidth, x.Metric, x.Against = half, ch.Metric.ID, ch.Against
+			}
+		}
+	}
+	gone := c.next.gone()
+	for _, w := range c.next.Workloads {
+		for i, e := range c.next.Environments {
+			id := cellID{e.ID, w.ID}
+			x := cells[id]
+			if x != nil {
+				l.Asked++
+				if !still[id] {
+					l.Settled++
+				}
+			} else {
+				x = &record.LookCell{Env: e.ID, Workload: w.ID, Why: "no threshold is for it"}
+			}
+			switch {
+			case w.Counts[i].Trials == 0 || gone[id]:
+				continue
+			case still[id]:
+				x.Why = "the threshold lies inside the interval"
+			case e.Baseline != "" && open[w.ID]:
+				continue
+			default:
+				x.Left = true
+				if x.Why == "" {
+					x.Why = "decided"
+				}
+			}
+			l.Cells = append(l.Cells, *x)
+		}
+	}
+	switch {
+	case c.Gate.State == GateFails:
+		l.Ended, l.Why = true, fmt.Sprintf("the gate fails, %d of %d", c.Gate.Failed, c.Gate.Gated)
+	case c.Gate.State == Passed:
+		l.Ended, l.Why = true, "the gate passes"
+	case l.Settled == l.Asked:
+		l.Ended, l.Why = true, "the gate cannot tell, and more blocks would not help"
+	}
+	return l
+}
+
+// halfWidth is that of the ratio's interval of a level, as a fraction, nil where
+// there is none.
+func (c *Change) halfWidth(level float64) *float64 {
+	if c.sample.blocks() < minT {
+		return nil
+	}
+	_, in, _, ok := c.sample.estimate(level)
+	half := math.Expm1(in.Width() / 2)
+	if !ok || math.IsInf(half, 0) || math.IsNaN(half) {
+		return nil
+	}
+	return &half
+}

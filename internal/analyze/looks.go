@@ -1,0 +1,51 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// wanted is how many counted blocks a cell was to take part in.
+func (s *store) wanted(env, workload string) int {
+	for _, l := range s.run.Looks {
+		if l.Ended {
+			return l.Blocks
+		}
+		for _, c := range l.Cells {
+			if c.Left && c.Env == env && c.Workload == workload {
+				return l.Blocks
+			}
+		}
+	}
+	return s.run.Protocol.Blocks
+}
+
+// lookText says who left and why a run ended; "" for a look that changed
+// nothing.
+func lookText(l record.Look) string {
+	if l.Ended {
+		return fmt.Sprintf("the run ended after %s: %s", count(l.Blocks, "block"), l.Why)
+	}
+	var works []string
+	who := map[string][]string{}
+	for _, c := range l.Cells {
+		if !c.Left {
+			continue
+		}
+		if !slices.Contains(works, c.Workload) {
+			works = append(works, c.Workload)
+		}
+		who[c.Workload] = append(who[c.Workload], c.Env)
+	}
+	if len(works) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, w := range works {
+		parts = append(parts, strings.Join(who[w], ", ")+" with "+w)
+	}
+	return fmt.Sprintf("left after %s, their question answered, so that their n is smaller by design: %s", count(l.Blocks, "block"), strings.Join(parts, "; "))
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/threshold"
+)
+
+// gateFlags are what a gate lets pass.
+type gateFlags struct {
+	failAbove, file, noise  string
+	strict, missing, unlike bool
+}
+
+func (f *gateFlags) add(fl *pflag.FlagSet) {
+	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
+	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
+	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
+	fl.BoolVar(&f.missing, "allow-missing", false, "gate: let pass what BASE has and NEW has not")
+	fl.BoolVar(&f.unlike, "unlike", false, "gate in spite of another machine or another protocol")
+}
+
+// thresholds puts the gate together; nil where none is asked for.
+func (f *gateFlags) thresholds() (*analyze.Thresholds, error) {
+	limit, err := percentage("fail-above", f.failAbove)
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 && f.file == "" {
+		if f.strict || f.missing || f.unlike || f.noise != "" {
+			return nil, withHint(fail(Usage, "--strict, --allow-missing, --unlike and --noise are for a gate, and none is asked for"), "give --fail-above 5%%, or --thresholds FILE")
+		}
+		return nil, nil
+	}
+	var t analyze.Thresholds
+	if f.file != "" {
+		data, err := os.ReadFile(f.file)
+		if err != nil {
+			return nil, fail(Usage, "reading the thresholds: %w", err)
+		}
+		if t, err = threshold.Read(f.file, data); err != nil {
+			return nil, fail(Usage, "%w", err)
+		}
+	}
+	if limit > 0 {
+		t.FailAbove = limit
+	}
+	t.AllowMissing, t.Unlike = f.missing, f.unlike
+	if f.noise != "" {
+		t.Noise, err = readNoise(f.noise)
+	}
+	return &t, err
+}
+
+// readNoise takes the largest noise floor of a self-test: that of the machine.
+func readNoise(path string) (map[string]float64, error) {
+	r, err := readSelfTest(path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, n := range r.Noise {
+		out[""] = max(out[""], n.Relative)
+	}
+	return out, nil
+}
+
+// refused gives a gate that says nothing its status and its advice.
+func refused(err error) error {
+	var no *analyze.RefusedError
+	if errors.As(err, &no) {
+		return withHint(fail(Usage, "%w", err), "%s", no.Advice)
+	}
+	return fail(Failed, "%w", err)
+}
+
+// gateStatus is what a gate makes of the exit status; nil is no gate.
+func gateStatus(g *analyze.Gate, strict bool) error {
+	const see = "the report says which, and why"
+	switch {
+	case g == nil:
+	case g.State == analyze.GateFails:
+		return withHint(fail(GateFailed, "the gate failed: %d of %d", g.Failed, g.Gated), see)
+	case g.State == analyze.Inconclusive && strict && g.Inconclusive == 0:
+		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
+	case g.State == analyze.Inconclusive && strict:
+		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", g.Inconclusive, g.Gated), "run more blocks; %s", see)
+	}
+	return nil
+}

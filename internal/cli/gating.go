@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+)
+
+// gating is a gate on a run that is going on.
+type gating struct {
+	base       *analyze.Result // nil where two environments of the run are compared
+	envs       []string
+	thresholds analyze.Thresholds
+	strict     bool
+}
+
+// runGateFlags name what a run is gated by.
+type runGateFlags struct {
+	gateFlags
+	base string
+	envs []string
+}
+
+func (f *runGateFlags) given() bool { return f.base != "" || len(f.envs) > 0 }
+
+// record puts the gate into what a run will be recorded with; nil is none.
+func (f *runGateFlags) record() (*record.Gate, error) {
+	t, err := f.thresholds()
+	switch {
+	case err != nil:
+		return nil, err
+	case t == nil && !f.given():
+		return nil, nil
+	case t == nil:
+		return nil, withHint(fail(Usage, "a gate needs a threshold"), "give --fail-above 5%%, or --thresholds FILE")
+	case f.base != "" && len(f.envs) > 0:
+		return nil, fail(Usage, "--gate and --gate-env are two gates: choose one")
+	case !f.given():
+		return nil, withHint(fail(Usage, "a threshold is given, and nothing to hold the run against"), "give --gate BASE_DIR, or two environments of the run by --gate-env A --gate-env B")
+	case f.base == "" && len(f.envs) != 2:
+		return nil, withHint(fail(Usage, "--gate-env is given %d times", len(f.envs)), "give it twice: --gate-env BASE --gate-env NEW")
+	}
+	g := &record.Gate{Envs: f.envs, Looks: len(analyze.GateLooks), FailAbove: t.FailAbove, Rules: t.Rules,
+		AllowMissing: t.AllowMissing, Unlike: t.Unlike, Strict: f.strict}
+	if f.base == "" {
+		return g, nil
+	}
+	if g.Base, err = filepath.Abs(f.base); err != nil {
+		return nil, fail(Failed, "finding %s: %w", f.base, err)
+	}
+	r, err := record.Open(g.Base)
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	g.BaseRun = r.Run().ID
+	return g, nil
+}
+
+// newGating reads BASE and refuses, before anything is measured, what could not
+// be gated.
+func newGating(r *record.Run) (*gating, error) {
+	g := r.Gate
+	if g == nil {
+		return nil, nil
+	}
+	out := &gating{envs: g.Envs, strict: g.Strict, thresholds: analyze.Thresholds{FailAbove: g.FailAbove, Rules: g.Rules,
+		AllowMissing: g.AllowMissing, Unlike: g.Unlike}}
+	if g.Base == "" {
+		var known []string
+		for _, e := range r.Environments {
+			known = append(known, e.ID)
+		}
+		for _, id := range g.Envs {
+			if !slices.Contains(known, id) {
+				return nil, chosen(&analyze.ChoiceError{What: "environment", Word: id, Known: known})
+			}
+		}
+		return out, nil
+	}
+	var err error
+	if out.base, err = readResult(g.Base); err != nil {
+		return nil, err
+	}
+	if out.base.Run.ID != g.BaseRun {
+		return nil, withHint(fail(Failed, "%s held run %s when this run began, and holds run %s now", g.Base, g.BaseRun, out.base.Run.ID), "start a new run")
+	}
+	if err := analyze.CanGate(out.base, r, out.thresholds); err != nil {
+		return nil, refused(err)
+	}
+	return out, nil
+}
+
+func (g *gating) at(blocks int) bool { return slices.Contains(analyze.GateLooks, blocks) }
+
+// judge puts the gate to the run in dir as it is now, looking while it goes on.
+func (g *gating) judge(dir string, looking bool) (*analyze.Changes, error) {
+	next, err := readResult(dir)
+	if err != nil {
+		return nil, err
+	}
+	o := analyze.CompareOptions{Metrics: g.thresholds.Metrics()}
+	var c *analyze.Changes
+	if g.base == nil {
+		c, err = analyze.Within(next, g.envs[0], g.envs[1], o)
+	} else {
+		c, err = analyze.Between(g.base, next, o)
+	}
+	if err != nil {
+		return nil, chosen(err)
+	}
+	t := g.thresholds
+	t.Looking = looking
+	if err := c.Judge(t); err != nil {
+		return nil, refused(err)
+	}
+	return c, nil
+}
+
+// look says whether the run ends.
+func (g *gating) look(dir, why string) (record.Look, error) {
+	c, err := g.judge(dir, true)
+	if err != nil {
+		return record.Look{}, err
+	}
+	if c.Gate.State == analyze.Inconclusive && why != "" {
+		why = fmt.Sprintf("the gate cannot tell, and %s", why)
+	}
+	return endedBy(c.Look(), why), nil
+}

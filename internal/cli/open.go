@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/study"
+)
+
+// open is what leaves the number of blocks open.
+type open struct {
+	until  string
+	budget time.Duration
+	most   int
+	gated  bool
+}
+
+func (o *open) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&o.until, "until", "", "run until each ratio is known to this half-width, such as 2%: looked at after 10, 20, 40 … blocks, when environments that are known leave")
+	fl.DurationVar(&o.budget, "time-budget", 0, "run as many whole blocks as fit into this time, such as 10m, opening the environments included")
+	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most so many blocks (default: the study's, else %d)", study.DefaultMaxBlocks))
+	for flag, words := range map[string][]string{"until": {"1%", "2%", "5%", "10%"}, "time-budget": {"1m", "10m", "1h"}} {
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	}
+}
+
+// number puts the number of blocks into a study, or what leaves it open.
+func (c *changes) number(st *study.Study) error {
+	until, err := percentage("until", c.until)
+	if err != nil {
+		return err
+	}
+	p := &st.Protocol
+	switch {
+	case c.gated && (c.blocks > 0 || until > 0 || c.most > 0):
+		return withHint(fail(Usage, "a gate has its own number of blocks: it looks after 10, 20 and 40"), "leave --blocks, --until and --max-blocks out; --time-budget can end it earlier")
+	case c.blocks > 0 && (until > 0 || c.most > 0):
+		return withHint(fail(Usage, "--blocks fixes the number that --until and --max-blocks leave open"), "give --max-blocks %d instead of --blocks", c.blocks)
+	case c.budget != 0 && (c.budget < time.Second || c.budget > study.MaxTimeBudget):
+		return fail(Usage, "--time-budget is %s: expected from 1s to 720h, such as 10m", c.budget)
+	case c.most < 0 || c.most > study.MostBlocks:
+		return fail(Usage, "--max-blocks is %d: expected from 1 to %d", c.most, study.MostBlocks)
+	}
+	if c.budget > 0 {
+		p.TimeBudgetNS = int64(c.budget)
+	}
+	if until > 0 {
+		p.Until = until
+	}
+	switch {
+	case c.gated:
+		p.Until, p.Blocks = 0, analyze.GateLooks[len(analyze.GateLooks)-1]
+	case c.blocks > 0:
+		p.Until, p.Blocks = 0, c.blocks
+	case p.Until > 0 || p.TimeBudgetNS > 0:
+		most := c.most
+		if most == 0 {
+			most = st.MaxBlocks
+		}
+		p.Blocks = study.Cap(*p, most)
+	case c.most > 0:
+		return withHint(fail(Usage, "--max-blocks is for --until and --time-budget, and neither is given"), "--blocks %d fixes the number", c.most)
+	}
+	return nil
+}
+
+// comparable refuses to wait for the width of ratios where there is none.
+func comparable(p *study.Plan) error {
+	if p.Protocol.Until == 0 || len(p.Cells) == 0 {
+		return nil
+	}
+	in := map[int]int{}
+	for _, c := range p.Cells {
+		if in[c.Workload]++; in[c.Workload] > 1 {
+			return nil
+		}
+	}
+	return withHint(fail(Usage, "every workload of this plan runs in one environment: there is no ratio whose interval could become narrow"), "give --blocks instead of --until")
+}
+
+// course says in words when a run of this protocol ends; "" where the number
+// of blocks is fixed.
+func course(p record.Protocol, gated bool) string {
+	var parts []string
+	switch {
+	case gated:
+		parts = append(parts, "looks after 10, 20 and 40 blocks, and ends when the gate can tell")
+	case p.Until > 0:
+		var at []string
+		for b := analyze.FirstLook; b < p.Blocks && len(at) < 4; b *= 2 {
+			at = append(at, fmt.Sprint(b))
+		}
+		looks := "looks after " + strings.Join(at, ", ")
+		if len(at) == 0 {
+			looks = "looks at the end, since the first look is after 10"
+		} else if len(at) == 4 {
+			looks += " …"
+		}
+		parts = append(parts, fmt.Sprintf("%s blocks, and ends when each ratio is known to ± %.3g %%", looks, 100*p.Until))
+	}
+	if p.TimeBudgetNS > 0 {
+		parts = append(parts, fmt.Sprintf("begins no block that would not fit into %s", time.Duration(p.TimeBudgetNS)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s; at most %d blocks", strings.Join(parts, "; "), p.Blocks)
+}

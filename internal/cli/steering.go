@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/run"
+)
+
+// steering decides on the run in dir by what is in its record so far. g is nil
+// where nothing gates it.
+func steering(dir string, p record.Protocol, g *gating) run.Steering {
+	s := run.Steering{Say: sayLook, Foresee: func(int) string { return foresee(dir, p.Blocks) }}
+	switch {
+	case g != nil:
+		s.At = g.at
+		s.Look = func(_ int, why string) (record.Look, error) { return g.look(dir, why) }
+	case p.Until > 0:
+		s.At = analyze.LooksAt
+		s.Look = func(_ int, why string) (record.Look, error) {
+			res, err := readResult(dir)
+			if err != nil {
+				return record.Look{}, err
+			}
+			return endedBy(res.Until(p.Until), why), nil
+		}
+	}
+	return s
+}
+
+// endedBy ends a look for a reason that is none of its own.
+func endedBy(l record.Look, why string) record.Look {
+	if why != "" && !l.Ended {
+		l.Ended, l.Why = true, why
+	}
+	return l
+}
+
+// foresee is a remark on the way: where it can't be made, it is left out.
+func foresee(dir string, blocks int) string {
+	r, err := record.Open(dir)
+	if err != nil {
+		return ""
+	}
+	o, err := analyze.Foresee(r, blocks)
+	if err != nil || o == nil {
+		return ""
+	}
+	return o.String()
+}
+
+// sayLook says what a look found.
+func sayLook(l record.Look) string {
+	text := fmt.Sprintf("looked after %d blocks", l.Blocks)
+	if l.Rule != record.RuleTime {
+		text += fmt.Sprintf(": %d of %d settled", l.Settled, l.Asked)
+	}
+	widest := record.LookCell{}
+	for _, c := range l.Cells {
+		if c.Left || c.HalfWidth == nil {
+			continue
+		}
+		if widest.HalfWidth == nil || *c.HalfWidth > *widest.HalfWidth {
+			widest = c
+		}
+	}
+	if h := widest.HalfWidth; h != nil && !math.IsInf(*h, 0) {
+		text += fmt.Sprintf("; the widest still open: %s of %s in %s, ± %.2g %%", widest.Metric, widest.Workload, widest.Env, 100**h)
+	}
+	if l.Ended {
+		text += "; the run ends: " + l.Why
+	}
+	return text
+}

@@ -1,0 +1,72 @@
+package record
+
+import "time"
+
+// The rules of Look.
+const (
+	RuleUntil = "until" // the width of intervals
+	RuleGate  = "gate"  // a gate's answers
+	RuleTime  = "time"  // the time is up
+)
+
+// Look is what was decided between two blocks: who leaves, and whether the run
+// ends. A resumed run takes it from here.
+type Look struct {
+	Rule string `json:"rule"`
+	// Blocks is how many counted blocks were done.
+	Blocks int       `json:"blocks"`
+	At     time.Time `json:"at"`
+	// Asked is how many cells there was something to ask of since the run
+	// began, Settled how many of them are settled by now.
+	Asked   int `json:"asked"`
+	Settled int `json:"settled"`
+	// Cells are those that take part no more from here on, and those still open.
+	Cells []LookCell `json:"cells,omitempty"`
+	// Ended says that the run ends here, and Why.
+	Ended bool   `json:"ended,omitempty"`
+	Why   string `json:"why,omitempty"`
+}
+
+// LookCell is what a look found of one workload in one environment.
+type LookCell struct {
+	Env      string `json:"env"`
+	Workload string `json:"workload"`
+	// Metric is the one whose interval is the widest, Against the environment
+	// of its ratio.
+	Metric  string `json:"metric,omitempty"`
+	Against string `json:"against,omitempty"`
+	// HalfWidth is that of the interval of the ratio, as a fraction: 0.02 is
+	// 2 %. It is absent where there is no interval.
+	HalfWidth *float64 `json:"half_width,omitempty"`
+	// Left: it takes no part in later blocks.
+	Left bool   `json:"left,omitempty"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Gate is what a run was gated by while it went on.
+type Gate struct {
+	// Base is the directory of the run that it is held against, BaseRun that
+	// run's id. With Envs the run is its own BASE: the first environment.
+	Base    string   `json:"base,omitempty"`
+	BaseRun string   `json:"base_run,omitempty"`
+	Envs    []string `json:"envs,omitempty"`
+	// Looks is for how many looks the levels were corrected.
+	Looks int `json:"looks"`
+
+	FailAbove    float64    `json:"fail_above,omitempty"`
+	Rules        []GateRule `json:"rules,omitempty"`
+	AllowMissing bool       `json:"allow_missing,omitempty"`
+	Unlike       bool       `json:"unlike,omitempty"`
+	Strict       bool       `json:"strict,omitempty"`
+}
+
+// GateRule is a threshold for some cells. An empty pattern matches all; *
+// stands for any characters.
+type GateRule struct {
+	Where       string  `json:"where,omitempty"` // file:line:column, for messages
+	Environment string  `json:"environment,omitempty"`
+	Workload    string  `json:"workload,omitempty"`
+	Metric      string  `json:"metric,omitempty"`
+	FailAbove   float64 `json:"fail_above,omitempty"`
+	Ignore      bool    `json:"ignore,omitempty"` // not gated
+}

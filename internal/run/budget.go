@@ -1,0 +1,98 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/record"
+)
+
+// costs is what trials took, by cell: all of it, waiting and clean-up too.
+type costs struct {
+	sum []time.Duration
+	n   []int
+}
+
+func newCosts(cells int) costs { return costs{make([]time.Duration, cells), make([]int, cells)} }
+
+func (c costs) add(cell int, took time.Duration) {
+	c.sum[cell] += took
+	c.n[cell]++
+}
+
+// round estimates what one trial of each cell takes that is not gone. A cell
+// that has not run counts as the mean of those that have.
+func (c costs) round(gone []bool) time.Duration {
+	var sum, all time.Duration
+	n, unknown := 0, 0
+	for i := range c.sum {
+		all += c.sum[i]
+		n += c.n[i]
+		switch {
+		case gone[i]:
+		case c.n[i] == 0:
+			unknown++
+		default:
+			sum += c.sum[i] / time.Duration(c.n[i])
+		}
+	}
+	if n > 0 {
+		sum += all / time.Duration(n) * time.Duration(unknown)
+	}
+	return sum
+}
+
+// past reads from the record what the earlier parts of a resumed run took.
+// Each began with its start or a resume and ended with its last trial, as far
+// as is known: whatever the way it ended.
+func (c *course) past() error {
+	r, err := record.Open(c.Dir)
+	if err != nil {
+		return err
+	}
+	starts := append([]time.Time{c.rec.Started}, c.rec.Resumed...)
+	part, before := 0, c.rec.Started
+	cell := -1
+	for t, err := range r.Trials() {
+		if err != nil {
+			return err
+		}
+		for part+1 < len(starts) && !t.At.Before(starts[part+1]) {
+			part++
+			before, cell = starts[part], -1
+		}
+		if d := t.At.Sub(before); d > 0 {
+			c.spent += d
+			if cell >= 0 {
+				c.costs.add(cell, d)
+			}
+		}
+		before, cell = t.At, c.Plan.Trial(t.Seq).Cell
+	}
+	return nil
+}
+
+// sofar is what the run has taken.
+func (c *course) sofar() time.Duration { return c.spent + time.Since(c.begun) }
+
+// timeIsUp says why no other block is begun; "" where it is.
+func (c *course) timeIsUp() string {
+	budget := time.Duration(c.rec.Protocol.TimeBudgetNS)
+	if budget <= 0 {
+		return ""
+	}
+	next := c.costs.round(c.gone) * time.Duration(c.rec.Protocol.PerBlock)
+	if c.sofar()+next <= budget {
+		return ""
+	}
+	return fmt.Sprintf("another block, of about %s, would not fit into the %s that the run may take", round(next), budget)
+}
+
+// round leaves two or three digits of a time.
+func round(d time.Duration) time.Duration {
+	for unit := time.Duration(1); ; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit)
+		}
+	}
+}

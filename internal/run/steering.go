@@ -1,0 +1,236 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/internal/record"
+)
+
+// Steering decides between blocks how a run goes on. It reads the record: all
+// trials of the blocks before are in it, and none of a later one. What it says
+// is recorded before the next trial, so that a resumed run goes on alike.
+type Steering struct {
+	// At says whether to look after so many counted blocks; nil: never.
+	At func(blocks int) bool
+	// Look looks. Where the run ends for another reason it is asked once more,
+	// whatever At says, with the reason in why; cells that leave don't matter then.
+	Look func(blocks int, why string) (record.Look, error)
+	// Say puts a look into words.
+	Say func(record.Look) string
+	// Foresee says what the run can find, once it has these many blocks, warm-up
+	// and all; nil or "" says nothing.
+	Foresee func(blocks int) string
+}
+
+// foreseeFrom is from how many blocks on something can be foreseen: of the
+// scatter between fewer nothing is known.
+const foreseeFrom = 3
+
+// course is where a run stands among its blocks.
+type course struct {
+	*runner
+	block    int
+	ended    bool
+	reached  int    // the last block that has a trial
+	open     bool   // the number of blocks is left open
+	gone     []bool // by cell of the plan
+	todo     int    // trials that are still to come, unless more cells leave
+	foreseen bool
+	pace     *pace
+	costs    costs
+	spent    time.Duration // by the earlier parts of a resumed run
+}
+
+func (r *runner) newCourse() (*course, error) {
+	p := r.rec.Protocol
+	c := &course{runner: r, block: -1, gone: make([]bool, len(r.Plan.Cells)), pace: newPace(), costs: newCosts(len(r.Plan.Cells)),
+		open: p.Until > 0 || p.TimeBudgetNS > 0 || r.rec.Gate != nil}
+	for _, l := range r.rec.Looks {
+		if err := c.apply(l); err != nil {
+			return nil, err
+		}
+	}
+	perBlock := len(c.gone) * p.PerBlock
+	c.reached = -1
+	for seq := range r.writer.Complete() {
+		c.reached = max(c.reached, seq/perBlock)
+	}
+	if c.todo = r.Plan.Trials() - len(r.writer.Complete()); len(r.rec.Looks) > 0 {
+		c.todo = c.remaining()
+	}
+	if r.Resume && p.TimeBudgetNS > 0 {
+		return c, c.past()
+	}
+	return c, nil
+}
+
+// remaining counts the trials that are still to come.
+func (c *course) remaining() int {
+	n := 0
+	for seq := range c.Plan.Trials() {
+		if !c.ended && !c.writer.Complete()[seq] && !c.gone[c.Plan.Trial(seq).Cell] {
+			n++
+		}
+	}
+	return n
+}
+
+// apply does what a look decided.
+func (c *course) apply(l record.Look) error {
+	c.ended = c.ended || l.Ended
+	for _, x := range l.Cells {
+		if !x.Left {
+			continue
+		}
+		found := false
+		for i, cell := range c.Plan.Cells {
+			if c.Plan.Environments[cell.Env].ID == x.Env && c.Plan.Workloads[cell.Workload].ID == x.Workload {
+				found = true
+				if !c.gone[i] {
+					c.gone[i] = true
+					c.todo -= max(0, c.after(l.Blocks))
+				}
+			}
+		}
+		if !found {
+			return fmt.Errorf("the look after %d blocks takes %s in %s out of the run, which has no such cell", l.Blocks, x.Workload, x.Env)
+		}
+	}
+	return nil
+}
+
+// after is how many trials of a cell come after so many counted blocks.
+func (c *course) after(blocks int) int {
+	return (c.rec.Protocol.Blocks - blocks) * c.rec.Protocol.PerBlock
+}
+
+// enter comes before a trial, with its block: before the first one of a block
+// is the time to look. It says whether the run goes on.
+func (c *course) enter(block int) (bool, error) {
+	if block == c.block {
+		return true, nil
+	}
+	c.block = block
+	done := block - c.rec.Protocol.Warmup
+	last := done == c.rec.Protocol.Blocks
+	if !last {
+		c.foresee(block)
+	}
+	if c.endedAt(done) {
+		return false, nil
+	}
+	if !c.open || done < 1 || block <= c.reached {
+		return !last, nil
+	}
+	why := ""
+	if last {
+		why = fmt.Sprintf("%d blocks are the most that were asked for", done)
+	}
+	if c.Steering.Look != nil && (last || c.Steering.At(done)) && !c.looked(done) {
+		if err := c.look(done, why); err != nil || c.ended {
+			return false, err
+		}
+	}
+	if last {
+		return false, nil
+	}
+	if why = c.timeIsUp(); why == "" {
+		return true, nil
+	}
+	if c.looked(done) {
+		return false, c.end(why)
+	}
+	return false, c.look(done, why)
+}
+
+// looked says whether the last look came after so many blocks.
+func (c *course) looked(blocks int) bool {
+	n := len(c.rec.Looks)
+	return n > 0 && c.rec.Looks[n-1].Blocks == blocks
+}
+
+// end makes the last look the end of the run.
+func (c *course) end(why string) error {
+	l := &c.rec.Looks[len(c.rec.Looks)-1]
+	l.Ended, l.Why = true, why
+	c.progress.Remark("the run ends here: " + why)
+	return c.writer.Update(c.rec)
+}
+
+// endedAt says whether the run ended after so many blocks.
+func (c *course) endedAt(blocks int) bool {
+	for _, l := range c.rec.Looks {
+		if l.Ended && l.Blocks <= blocks {
+			return true
+		}
+	}
+	return false
+}
+
+// look decides, records it and says so.
+func (c *course) look(blocks int, why string) error {
+	l := record.Look{Rule: record.RuleTime, Blocks: blocks, Why: why}
+	if c.Steering.Look != nil {
+		var err error
+		if l, err = c.Steering.Look(blocks, why); err != nil {
+			return fmt.Errorf("looking after %d blocks: %w", blocks, err)
+		}
+	}
+	l.At, l.Blocks = time.Now(), blocks
+	l.Ended = l.Ended || why != ""
+	c.rec.Looks = append(c.rec.Looks, l)
+	if err := c.writer.Update(c.rec); err != nil {
+		return err
+	}
+	if err := c.apply(l); err != nil {
+		return err
+	}
+	if c.Steering.Say != nil {
+		c.progress.Remark(c.Steering.Say(l))
+	}
+	c.tidy()
+	return nil
+}
+
+// foresee says once what the run can find.
+func (c *course) foresee(blocks int) {
+	if c.foreseen || c.Steering.Foresee == nil || blocks < max(foreseeFrom, c.rec.Protocol.Warmup) {
+		return
+	}
+	c.foreseen = true
+	if c.writer.Complete()[blocks*len(c.Plan.Cells)*c.rec.Protocol.PerBlock] {
+		return // it was said before the run was cut off
+	}
+	if text := c.Steering.Foresee(blocks); text != "" {
+		c.progress.Remark(text)
+	}
+	c.tidy()
+}
+
+// tidy collects what reading the record has left, before the next trial.
+func (c *course) tidy() {
+	c.sinceGC = math.MaxInt - 1 // at once
+	c.between()
+}
+
+// did counts a trial of a cell.
+func (c *course) did(cell int, took time.Duration) {
+	c.todo--
+	c.pace.done()
+	c.costs.add(cell, took)
+}
+
+// left estimates the time that is left and the number of trials, of which so
+// many are done.
+func (c *course) left(done int) (time.Duration, int) {
+	each := c.pace.each()
+	left, total := time.Duration(c.todo)*each, done+c.todo
+	if b := time.Duration(c.rec.Protocol.TimeBudgetNS); b > 0 && each > 0 {
+		if rest := max(0, b-c.sofar()); rest < left {
+			left, total = rest, done+int(rest/each)
+		}
+	}
+	return left, max(total, done+1)
+}

@@ -21,7 +21,7 @@ func judgePairs(pairs []ClaimPair) string {
 	for i := range pairs {
 		family[i] = pairs[i].sample
 	}
-	by := testOf(family, minT)
+	by := testOf(family, minT, alpha)
 	p := make([]float64, len(pairs))
 	for i := range pairs {
 		p[i] = pairs[i].inside(by)
@@ -46,7 +46,7 @@ func (p *ClaimPair) inside(by test) float64 {
 	if p.sample.blocks() < minT {
 		return math.NaN()
 	}
-	center, _, _, _ := p.sample.estimate()
+	center, _, _, _ := p.sample.estimate(stats.Level)
 	edge, outside := p.bounds.beyond(center)
 	switch {
 	case !outside:
@@ -66,7 +66,7 @@ func (p *ClaimPair) judge() {
 		}
 		return
 	}
-	center, in, method, ok := p.sample.estimate()
+	center, in, method, ok := p.sample.estimate(stats.Level)
 	p.Estimate, p.Method = &Estimate{Value: p.bounds.back(center)}, method
 	lo, hi := p.bounds.back(in.Lo), p.bounds.back(in.Hi)
 	if !ok || math.IsInf(hi, 0) || math.IsNaN(lo) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/published"
 	"plimsoll/internal/record"
 )
 
@@ -146,20 +145,6 @@ func (l ClaimLack) Brief() string {
 	return s
 }
 
-// PublishedNumber is what a study published, in its own words and units.
-type PublishedNumber struct {
-	Source   string   `json:"source"`
-	Table    string   `json:"table,omitempty"`
-	Engine   string   `json:"engine,omitempty"`
-	Variant  string   `json:"variant,omitempty"`
-	Image    string   `json:"image,omitempty"`
-	Workload string   `json:"workload,omitempty"`
-	Metric   string   `json:"metric,omitempty"`
-	Value    *float64 `json:"value,omitempty"`
-	Unit     string   `json:"unit,omitempty"`
-	Text     string   `json:"text,omitempty"`
-}
-
 // ClaimsOf gives the claims that the runs' studies carry, each once. A remark
 // says where two runs carry different claims of one name; the first counts.
 func ClaimsOf(runs []*Result) ([]record.Claim, []record.Remark) {
@@ -264,21 +249,6 @@ func addLacks(have, more []ClaimLack) []ClaimLack {
 		}
 	}
 	return have
-}
-
-func publishedOf(list []record.PublishedValue) []PublishedNumber {
-	var out []PublishedNumber
-	for _, v := range list {
-		if v.Text != "" {
-			out = append(out, PublishedNumber{Source: v.Source, Table: v.Table, Engine: v.Engine, Variant: v.Variant, Image: v.Image, Workload: v.Workload, Metric: v.Metric, Text: v.Text})
-			continue
-		}
-		for _, p := range published.Of(v) {
-			out = append(out, PublishedNumber{Source: p.Source, Table: p.Table, Engine: p.Engine, Variant: p.Variant, Image: p.Image,
-				Workload: p.Workload, Metric: p.Metric, Value: &p.Value, Unit: p.Unit})
-		}
-	}
-	return out
 }
 
 // Count says how many claims came to a verdict.

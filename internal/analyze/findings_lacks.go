@@ -98,7 +98,7 @@ func excluded(runs []*Result, t *record.ClaimTest, sel map[string][]string) []Cl
 	var ids [][]string
 	for _, r := range runs {
 		for _, x := range r.Excluded {
-			if !hasLevels(sel, x.Engine, "", x.Levels, nil) || x.Workload != "" && !r.hasWork(&t.Workload, x.Workload) || x.Workload == "" && ran(runs, x.ID) {
+			if !matchesLevels(sel, x.Engine, "", x.Levels, nil) || x.Workload != "" && !r.hasWork(&t.Workload, x.Workload) || x.Workload == "" && ran(runs, x.ID) {
 				continue
 			}
 			l := ClaimLack{What: x.ID, Reason: strings.TrimSuffix(x.Reason, "."), Fix: x.Fix}

@@ -14,10 +14,10 @@ const (
 	claimDefault = "default"
 )
 
-// hasLevels says whether an environment has the levels. What was left to the
+// matchesLevels says whether an environment has the levels. What was left to the
 // engine is "default", and whatever the engine says that it is. Where no
 // engine is named, baselines are not meant.
-func hasLevels(sel map[string][]string, engine, baseline string, asked, facts map[string]string) bool {
+func matchesLevels(sel map[string][]string, engine, baseline string, asked, facts map[string]string) bool {
 	if _, named := sel[claimEngine]; !named && baseline != "" {
 		return false
 	}
@@ -41,7 +41,7 @@ func hasLevels(sel map[string][]string, engine, baseline string, asked, facts ma
 }
 
 func matchesEnv(sel map[string][]string, e *record.Environment) bool {
-	return hasLevels(sel, e.Engine, e.Baseline, e.Levels, e.Facts)
+	return matchesLevels(sel, e.Engine, e.Baseline, e.Levels, e.Facts)
 }
 
 // matchesWork says whether a workload is one of the choice.

@@ -12,6 +12,7 @@ func commands(w World) []*cobra.Command {
 		doctorCommand(w),
 		reportCommand(w),
 		factorsCommand(w),
+		featuresCommand(w),
 		exportCommand(w),
 		importCommand(w),
 		compareCommand(w),

@@ -20,7 +20,7 @@ const (
 // go downwards only. A package below a listed folder belongs to its storey.
 var storeys = [][]string{
 	{"cli", "bench"},
-	{"selftest"},
+	{"selftest", "features"},
 	{"web", "run"},
 	{"study"},
 	{"collect"},
@@ -37,7 +37,7 @@ var storeys = [][]string{
 
 // left and right are the two wings; record is the door between them.
 var (
-	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold", "profile"}
+	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "features", "yamlfile", "threshold", "profile"}
 	right = []string{"stats", "published", "analyze", "advise", "calibrate", "report", "export", "importer", "web"}
 )
 

@@ -86,6 +86,22 @@ func (f *Features) Tried() bool {
 	return slices.ContainsFunc(f.Engines, func(e FeatureEngine) bool { return e.Missing == "" })
 }
 
+// Only is the table narrowed to these engines and rows; empty is all of them.
+func (f *Features) Only(engines, rows []string) *Features {
+	t := *f
+	t.Engines = slices.DeleteFunc(slices.Clone(f.Engines), func(e FeatureEngine) bool { return len(engines) > 0 && !slices.Contains(engines, e.Name) })
+	t.Rows = slices.DeleteFunc(slices.Clone(f.Rows), func(r FeatureRow) bool { return len(rows) > 0 && !slices.Contains(rows, r.ID) })
+	for i, r := range t.Rows {
+		t.Rows[i].Cells = map[string]FeatureCell{}
+		for _, e := range t.Engines {
+			if c, ok := r.Cells[e.Name]; ok {
+				t.Rows[i].Cells[e.Name] = c
+			}
+		}
+	}
+	return &t
+}
+
 // Row finds a row by its id.
 func (f *Features) Row(id string) (FeatureRow, bool) {
 	for _, r := range f.Rows {

@@ -20,7 +20,7 @@ type Cleaned struct {
 // With images it also empties the store of converted images. No run may be
 // under way meanwhile: the machine's lock sees to it.
 func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
-	unlock, err := o.turn(ctx)
+	unlock, err := o.Turn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	for _, e := range o.Engines {
 		r.engines[e.Info().Name] = e
 	}
-	unlock, err := o.turn(ctx)
+	unlock, err := o.Turn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	return sum, errors.Join(runErr, r.end(sum))
 }
 
-// turn takes the machine's turn to measure.
-func (o *Options) turn(ctx context.Context) (unlock func(), err error) {
+// Turn takes the machine's turn to measure: until unlock nobody else does.
+func (o *Options) Turn(ctx context.Context) (unlock func(), err error) {
 	const again = 100 * time.Millisecond
 	for {
 		unlock, err = host.Lock(o.Root, o.Getenv)

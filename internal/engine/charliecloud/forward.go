@@ -29,7 +29,7 @@ type forwarder struct {
 
 // forwardTo starts a forwarder on loopback for a registry's HOST:PORT.
 func forwardTo(registry string) (*forwarder, error) {
-	cert, err := certificate()
+	cert, err := Certificate()
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func (f *forwarder) close() error {
 	return err
 }
 
-// certificate makes one that nobody has to trust: ch-image is told not to
+// Certificate makes one that nobody has to trust: ch-image is told not to
 // look at it, and the digests say whether the bytes are right.
-func certificate() (tls.Certificate, error) {
+func Certificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err

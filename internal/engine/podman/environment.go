@@ -143,7 +143,7 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 		env.settings.seccomp = "off"
 	}
 	if env.p.user == nil {
-		options, err := ownUlimits()
+		options, err := OwnUlimits()
 		if err != nil {
 			return fmt.Errorf("reading the limits of this process: %w", err)
 		}

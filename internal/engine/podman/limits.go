@@ -44,8 +44,9 @@ func ulimits(status string, files, procs unix.Rlimit) []string {
 		"--ulimit", fmt.Sprintf("nproc=%d:%d", nproc, nproc)}
 }
 
-// ownUlimits are ulimits for this process.
-func ownUlimits() ([]string, error) {
+// OwnUlimits are the options that keep podman from asking for more than this
+// process has; there are none where it may raise its limits.
+func OwnUlimits() ([]string, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return nil, err

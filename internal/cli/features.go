@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/features"
+	"plimsoll/internal/record"
+	"plimsoll/internal/report"
+)
+
+func featuresCommand(w World) *cobra.Command {
+	var o features.Options
+	format, progress, out, read := "text", "auto", "", ""
+	wait, ascii := false, false
+	c := &cobra.Command{
+		Use:   "features [ENGINE...]",
+		Short: "Fill the feature table of the engines that are here by trying each feature",
+		Long: `Tries what engines can do, one by one and with their own commands, and prints
+yes, partial, no or untried (-), each proved by what was run and what came back.
+"No" stands only where an engine refused, or lacks the command by its own help;
+what this machine can't tell is untried. The rows are those of Table 2 of
+baresi2024 and some that have come since; a published value that is another is
+shown beside ours. Everything is taken away again, and the user's daemons are
+not reconfigured.`,
+		Example: `  plimsoll features
+  plimsoll features docker podman -o features.json
+  plimsoll features podman apptainer --feature signed-images
+  plimsoll features -o DIR     beside the record of a run, for those who judge it
+  plimsoll features --read DIR --format markdown`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, names []string) error {
+			s, err := newSetting(w)
+			if err != nil {
+				return err
+			}
+			o.Engines = names
+			if err := o.Check(); err != nil {
+				return &exitError{status: Usage, err: err}
+			}
+			shape := report.FeatureOptions{Options: report.Options{ASCII: ascii, Width: width(w), Color: color(w)}, Detail: len(o.Features) > 0}
+			if read != "" {
+				return readFeatures(w, &o, read, format, out, shape)
+			}
+			finish, _, stop := w.Signals()
+			defer stop()
+			run := s.options()
+			run.Wait, run.Finish = wait, finish.Done()
+			shown := newAttempts(w, progress, &o)
+			table, swept, err := features.OnMachine(finish, run, o)
+			shown.end()
+			for _, name := range swept {
+				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", name)
+			}
+			if table != nil {
+				rec := &record.Run{}
+				if herr := describeHost(finish, s, rec, true); herr != nil {
+					return herr
+				}
+				table.Host, table.Tool = rec.Host, tool()
+				err = errors.Join(err, showFeatures(w, table, format, out, shape))
+			}
+			switch {
+			case finish.Err() != nil:
+				return fail(Interrupted, "interrupted: everything was taken away, and no table is kept")
+			case err != nil:
+				return fail(Failed, "%w", err)
+			case !table.Tried():
+				return withHint(fail(NothingHere, "none of the engines can be used here"), "plimsoll engines says what is missing and what would help")
+			}
+			return nil
+		},
+	}
+	formatFlag(c, &format, report.FeatureFormats()...)
+	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "plain", "none")
+	c.Flags().StringSliceVar(&o.Features, "feature", nil, "only these rows, by their ids, with what was run and what came back")
+	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
+	c.Flags().StringVar(&read, "read", "", "try nothing, and print the table of this file or run directory")
+	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
+	c.Flags().BoolVar(&ascii, "ascii", false, "no characters beyond ASCII")
+	c.ValidArgsFunction = cobra.FixedCompletions(features.Engines(), cobra.ShellCompDirectiveNoFileComp)
+	_ = c.RegisterFlagCompletionFunc("feature", cobra.FixedCompletions(features.IDs(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	return c
+}
+
+// readFeatures prints a table that was filled before, as far as it was asked
+// for.
+func readFeatures(w World, o *features.Options, path, format, out string, shape report.FeatureOptions) error {
+	t, err := record.ReadFeatures(path)
+	if err != nil {
+		return withHint(fail(Failed, "%w", err), "plimsoll features -o FILE writes one")
+	}
+	if err := showFeatures(w, t.Only(o.Engines, o.Features), format, out, shape); err != nil {
+		return fail(Failed, "%w", err)
+	}
+	return nil
+}
+
+// showFeatures writes the table to a file, where one is named, and prints it.
+func showFeatures(w World, t *record.Features, format, out string, opts report.FeatureOptions) error {
+	if out != "" {
+		if err := record.WriteFeatures(out, t); err != nil {
+			return err
+		}
+	}
+	return report.WriteFeatures(w.Stdout, format, t, opts)
+}
+
+// attempts shows how far the attempts have come.
+type attempts struct {
+	mu    sync.Mutex
+	out   io.Writer
+	bar   bool
+	n     int
+	last  time.Time
+	every time.Duration
+}
+
+func newAttempts(w World, kind string, o *features.Options) *attempts {
+	if kind == "none" {
+		return &attempts{}
+	}
+	c := &attempts{out: w.Stderr, bar: kind == "auto" && w.ErrTerminal && w.Getenv("TERM") != "dumb" && w.Getenv("CI") == "", every: everyPlain}
+	if c.bar {
+		c.every = everyBar
+	}
+	o.Tried = c.tried
+	return c
+}
+
+func (c *attempts) tried(engine, feature string, cell record.FeatureCell) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	if time.Since(c.last) < c.every {
+		return
+	}
+	c.last = time.Now()
+	line := fmt.Sprintf("features: %d attempts, %s %s: %s", c.n, engine, feature, cell.Value)
+	if c.bar {
+		fmt.Fprint(c.out, "\r\x1b[K"+line)
+		return
+	}
+	fmt.Fprintln(c.out, line)
+}
+
+func (c *attempts) end() {
+	if c.bar {
+		fmt.Fprint(c.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,58 @@
+package features
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// daemonOfRoot says whose process LXD's daemon is.
+func daemonOfRoot(t *try) {
+	var answer struct {
+		Environment struct {
+			PID int `json:"server_pid"`
+		}
+	}
+	if err := json.Unmarshal([]byte(t.must(t.b.hand.program[0], "query", "/1.0")), &answer); err != nil || answer.Environment.PID == 0 {
+		t.untried("the daemon does not tell its process")
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", answer.Environment.PID))
+	if err != nil {
+		t.untried("looking at the daemon's process: %v", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if uid, ok := strings.CutPrefix(line, "Uid:"); ok {
+			t.observe("process %d: %s", answer.Environment.PID, strings.TrimSpace(line))
+			if strings.HasPrefix(strings.TrimSpace(uid), "0") {
+				t.no("the daemon that starts the containers is root's, though the containers' root is not")
+			}
+		}
+	}
+	t.yes("the daemon is an ordinary user's")
+}
+
+// lxdWithoutDaemon asks the client where no daemon answers.
+func lxdWithoutDaemon(t *try) {
+	env := append([]string{}, t.b.env...)
+	for i, v := range env {
+		if name, _, ok := strings.Cut(v, "_SOCKET="); ok {
+			env[i] = name + "_SOCKET=" + filepath.Join(t.dir, "nothing.sock")
+		}
+	}
+	if s := t.runAs(env, nil, t.b.hand.program[0], "list"); s.status == 0 {
+		t.untried("it answered where no daemon listens")
+	}
+	t.no("without its daemon it does nothing")
+}
+
+// lxdTunnel gives an instance the device.
+func lxdTunnel(t *try) {
+	name := t.running()
+	if !exists("/dev/net/tun") {
+		t.untried("this machine has no /dev/net/tun to make a tunnel by")
+	}
+	t.must(t.b.hand.cmd("config", "device", "add", name, "tun", "unix-char", "path=/dev/net/tun")...)
+	t.tunnelled(t.hear(t.b.env, t.b.hand.inside(name, tunnelScript...)...))
+}

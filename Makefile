@@ -10,11 +10,13 @@ TEST_FLAGS  ?= -count=1
 TEST_TIME   ?= 20m
 # By count and not by time: at the end of a time the go command now and then
 # takes its own deadline for a failure. FUZZ_TIME=1m fuzzes longer.
-FUZZ_TIME   ?=
-fuzztime     = $(or $(FUZZ_TIME),$(1)x)
+export FUZZ_TIME ?=
 STUDY       ?= quick
 RUN_FLAGS   ?=
 AA_TIMES    ?= 100
+
+# The wing that only reads results: it measures nothing, and runs anywhere.
+RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer)
 
 # The linter is built from its pinned source once and kept outside the tree.
 LINT_VERSION := v2.15.0
@@ -33,28 +35,23 @@ run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
 test: setup-test check ## set up engines, then run every check and every test
+	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(RIGHT)
 	# One package at a time and never from the cache: they measure, and share the
 	# engines of this machine.
-	$(GO) test -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) ./...
+	$(GO) test -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RIGHT))")
 	$(MAKE) fuzz
 
+# What reads input from outside: test, package, how many inputs.
+FUZZ := FuzzRead:study:3000 FuzzProfile:profile:2000 FuzzThresholds:threshold:5000 \
+	FuzzValues:workload:2000 FuzzParsers:workload:8000 FuzzParsers:host:100000 FuzzParsers:collect:50000 \
+	FuzzParsePayload:probe:200000 FuzzParseTask:probe:200000 FuzzDecodeResult:probe:200000 \
+	FuzzDecoder:record:150000 FuzzReadSeries:record:50000 FuzzTrials:record:2000 FuzzVariance:stats:10000 \
+	FuzzLogParser:engine/cri:50000 FuzzHyperfine:importer:5000 FuzzBenchfmt:importer:10000
+
 fuzz: ## fuzz what reads input from outside, some seconds each
-	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(call fuzztime,10000) ./internal/study
-	$(GO) test -run '^$$' -fuzz '^FuzzValues$$' -fuzztime $(call fuzztime,5000) ./internal/workload
-	$(GO) test -run '^$$' -fuzz '^FuzzParsePayload$$' -fuzztime $(call fuzztime,200000) ./internal/probe
-	$(GO) test -run '^$$' -fuzz '^FuzzParseTask$$' -fuzztime $(call fuzztime,200000) ./internal/probe
-	$(GO) test -run '^$$' -fuzz '^FuzzDecodeResult$$' -fuzztime $(call fuzztime,200000) ./internal/probe
-	$(GO) test -run '^$$' -fuzz '^FuzzDecoder$$' -fuzztime $(call fuzztime,150000) ./internal/record
-	$(GO) test -run '^$$' -fuzz '^FuzzProfile$$' -fuzztime $(call fuzztime,5000) ./internal/profile
-	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,100000) ./internal/host
-	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,50000) ./internal/collect
-	$(GO) test -run '^$$' -fuzz '^FuzzReadSeries$$' -fuzztime $(call fuzztime,50000) ./internal/record
-	$(GO) test -run '^$$' -fuzz '^FuzzParsers$$' -fuzztime $(call fuzztime,50000) ./internal/workload
-	$(GO) test -run '^$$' -fuzz '^FuzzVariance$$' -fuzztime $(call fuzztime,30000) ./internal/stats
-	$(GO) test -run '^$$' -fuzz '^FuzzLogParser$$' -fuzztime $(call fuzztime,50000) ./internal/engine/cri
-	$(GO) test -run '^$$' -fuzz '^FuzzHyperfine$$' -fuzztime $(call fuzztime,20000) ./internal/importer
-	$(GO) test -run '^$$' -fuzz '^FuzzBenchfmt$$' -fuzztime $(call fuzztime,50000) ./internal/importer
-	$(GO) test -run '^$$' -fuzz '^FuzzThresholds$$' -fuzztime $(call fuzztime,20000) ./internal/threshold
+	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \
+		echo "fuzzing $$package $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime "$${FUZZ_TIME:-$${count}x}" -fuzzminimizetime 200x ./internal/$$package; done
 
 setup-run:
 	@lab/setup run
@@ -78,8 +75,8 @@ $(LINT):
 
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/advise/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
-	GOOS=windows GOARCH=amd64 $(GO) vet ./internal/record/... ./internal/stats/... ./internal/published/... ./internal/analyze/... ./internal/advise/... ./internal/calibrate/... ./internal/report/... ./internal/export/... ./internal/importer/...
+	GOOS=darwin GOARCH=arm64 $(GO) vet $(RIGHT)
+	GOOS=windows GOARCH=amd64 $(GO) vet $(RIGHT)
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth

@@ -5,8 +5,13 @@ package house
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -181,5 +186,33 @@ func TestRuleFails(t *testing.T) {
 	}
 	if why := violation(in+"run", in+"engine/docker"); why != "" {
 		t.Errorf("run may not import an adapter: %s", why)
+	}
+}
+
+// TestFuzzed: make fuzz runs every fuzz test.
+func TestFuzzed(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fuzz := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+	err = filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range fuzz.FindAllSubmatch(text, -1) {
+			want := fmt.Sprintf(" %s:%s:", m[1], filepath.ToSlash(filepath.Dir(strings.TrimPrefix(path, "../"))))
+			if !strings.Contains(string(makefile), want) && !strings.Contains(string(makefile), "\t"+want[1:]) {
+				t.Errorf("the Makefile's FUZZ lacks%s", want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -47,8 +47,8 @@ func featuresText(w io.Writer, f *record.Features, opts FeatureOptions) error {
 	}
 	p.width = max(p.width, minWidth)
 	p.text("head", "", featuresHead(f))
-	p.blank()
 	if f.Tried() {
+		p.blank()
 		p.parts(featuresGrid(f, p.width/3))
 		p.blank()
 		p.text("dim", "", featuresLegend)

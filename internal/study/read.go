@@ -46,6 +46,11 @@ func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []str
 		return nil, nil
 	}
 	d.Value(root, reflect.ValueOf(doc).Elem(), yamlfile.Field{Key: "the study"})
+	for i := range doc.Tables { // whatever extends this study
+		if t := &doc.Tables[i]; !t.Source.At.Given() {
+			t.Source.Text = doc.Name.Text
+		}
+	}
 	texts := []string{string(src.Data)}
 	if !doc.Extends.At.Given() {
 		return doc, texts
@@ -94,7 +99,31 @@ func overlay(base, over *document) *document {
 		}
 	}
 
-	a, b := &out.Protocol, over.Protocol
+	put(&out.Tables, over.Tables, over.Tables != nil)
+	layProtocol(&out.Protocol, over.Protocol)
+	switch {
+	case over.Parts != nil:
+		out.Parts, out.Workloads, out.Environments = over.Parts, over.Workloads, over.Environments
+	case over.Workloads != nil || over.Environments != nil:
+		out.Parts = nil
+	}
+	// The scales of a matrix that was replaced are of no use.
+	if over.Parts != nil || over.Workloads != nil || over.Environments != nil {
+		out.Scales = nil
+	}
+	for _, k := range over.Scales {
+		if i := slices.IndexFunc(out.Scales, func(b yamlfile.KeyedEntry[scale]) bool { return b.Key.Text == k.Key.Text }); i >= 0 {
+			out.Scales = slices.Clone(out.Scales)
+			out.Scales[i] = k
+		} else {
+			out.Scales = append(slices.Clip(out.Scales), k)
+		}
+	}
+	return &out
+}
+
+// layProtocol lays the keys that are given over a protocol.
+func layProtocol(a *protocol, b protocol) {
 	put(&a.Blocks, b.Blocks, b.Blocks.At.Given())
 	put(&a.Warmup, b.Warmup, b.Warmup.At.Given())
 	put(&a.PerBlock, b.PerBlock, b.PerBlock.At.Given())
@@ -108,7 +137,6 @@ func overlay(base, over *document) *document {
 	put(&a.Collect, b.Collect, b.Collect.at.Given())
 	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.At.Given())
 	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.At.Given())
-	return &out
 }
 
 func put[T any](to *T, from T, given bool) {

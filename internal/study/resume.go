@@ -46,6 +46,7 @@ func FromRun(run *record.Run) (*Plan, error) {
 			out[cell{x.ID, x.Workload}] = true
 		}
 	}
+	blocks := cellBlocks(run)
 	seen := map[string]bool{}
 	for e, env := range p.Environments {
 		if seen[env.ID] {
@@ -53,8 +54,8 @@ func FromRun(run *record.Run) (*Plan, error) {
 		}
 		seen[env.ID] = true
 		for w, workload := range p.Workloads {
-			if !out[cell{env.ID, workload.ID}] {
-				p.Cells = append(p.Cells, Cell{e, w})
+			if n, ok := blocks(env.ID, workload.ID); ok && !out[cell{env.ID, workload.ID}] {
+				p.Cells = append(p.Cells, Cell{e, w, n})
 			}
 		}
 	}
@@ -65,6 +66,25 @@ func FromRun(run *record.Run) (*Plan, error) {
 		return refuse("its record leads to another plan (%s) than it began with (%s)", got, q.Plan)
 	}
 	return p, nil
+}
+
+// cellBlocks says, from the record of a study's parts, in how many blocks a
+// workload runs in an environment, and whether it is to run there at all.
+func cellBlocks(run *record.Run) func(env, workload string) (int, bool) {
+	type pair struct{ env, workload string }
+	known := map[pair]int{}
+	for _, part := range run.Study.Parts {
+		for _, e := range part.Environments {
+			for _, w := range part.Workloads {
+				before, ok := known[pair{e, w}]
+				known[pair{e, w}] = moreBlocks(before, part.Blocks, !ok)
+			}
+		}
+	}
+	return func(env, workload string) (int, bool) {
+		n, ok := known[pair{env, workload}]
+		return n, ok || len(run.Study.Parts) == 0
+	}
 }
 
 // Check says whether a trial that was recorded is the one that the plan has in

@@ -30,14 +30,14 @@ var storeys = [][]string{
 	{"export", "importer"},
 	{"report"},
 	{"analyze"},
-	{"stats"},
+	{"stats", "published"},
 	{"record"},
 }
 
 // left and right are the two wings; record is the door between them.
 var (
 	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "yamlfile", "threshold"}
-	right = []string{"stats", "analyze", "report", "export", "importer", "web"}
+	right = []string{"stats", "published", "analyze", "report", "export", "importer", "web"}
 )
 
 type pkg struct {

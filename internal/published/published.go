@@ -1,0 +1,146 @@
+// Package published holds what five studies published: their values, their
+// feature table, and who they are.
+//
+// It is opinionated: a published value is a citation. It bears its source and
+// its table, it is shown in other columns and another style than what was
+// measured here, and nothing computes with it.
+package published
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/record"
+)
+
+// Value is one published number.
+type Value struct {
+	Source  string // key of the study, see Sources
+	Table   string // "Table 3", "Figure 2"
+	Engine  string
+	Variant string // what tells two rows of an engine apart, or empty
+	Image   string
+	// Workload and Metric are the study's own words.
+	Workload, Metric string
+	Unit             string
+	Better           record.Direction
+	// Value is a mean. CI95 is the half-width of its 95 % interval, SD the
+	// standard deviation; both are NaN where the study gives none.
+	Value, CI95, SD float64
+	Note            string
+}
+
+// Feature is a row of the published feature table.
+type Feature struct {
+	Group, Name string
+	// Cells are "yes", "partial" or "no", by engine.
+	Cells map[string]string
+}
+
+// FeaturesSource is the study that the feature table is from, FeaturesTable
+// its table there.
+const (
+	FeaturesSource = "baresi2024"
+	FeaturesTable  = "Table 2"
+)
+
+//go:embed values.csv
+var valuesCSV string
+
+//go:embed features.csv
+var featuresCSV string
+
+var values = sync.OnceValue(func() []Value {
+	var out []Value
+	for _, r := range rows(valuesCSV, 13) {
+		out = append(out, Value{Source: r[0], Table: r[1], Engine: r[2], Variant: r[3], Image: r[4], Workload: r[5], Metric: r[6],
+			Unit: r[7], Better: record.Direction(r[8]), Value: number(r[9]), CI95: number(r[10]), SD: number(r[11]), Note: r[12]})
+	}
+	return out
+})
+
+// Values lists every published number, in the order of the studies and of
+// their tables. The list is the caller's own.
+func Values() []Value { return slices.Clone(values()) }
+
+// Query says which values are meant; an empty field means any. "none" as a
+// Variant means a row without one.
+type Query struct {
+	Source, Table, Engine, Variant, Image, Workload, Metric string
+}
+
+// NoVariant as a Query's Variant means a row without one.
+const NoVariant = "none"
+
+// Find lists the values that a query means.
+func Find(q Query) []Value {
+	is := func(want, have string) bool { return want == "" || want == have }
+	var out []Value
+	for _, v := range values() {
+		if is(q.Source, v.Source) && is(q.Table, v.Table) && is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
+			is(q.Workload, v.Workload) && is(q.Metric, v.Metric) && (is(q.Variant, v.Variant) || q.Variant == NoVariant && v.Variant == "") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+var engines = sync.OnceValue(func() []string {
+	head, _, _ := strings.Cut(featuresCSV, "\n")
+	return strings.Split(head, ",")[2:]
+})
+
+// Features lists the rows of the published feature table, in its order.
+func Features() []Feature {
+	var out []Feature
+	names := engines()
+	for _, r := range rows(featuresCSV, 2+len(names)) {
+		f := Feature{Group: r[0], Name: r[1], Cells: map[string]string{}}
+		for i, e := range names {
+			f.Cells[e] = r[2+i]
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// FeatureEngines lists the columns of the published feature table.
+func FeatureEngines() []string { return slices.Clone(engines()) }
+
+// Engine gives the name under which the studies have an engine of ours, which
+// is another for Apptainer: it was called Singularity then.
+func Engine(ours string) string {
+	if ours == "apptainer" {
+		return "singularity"
+	}
+	return ours
+}
+
+// rows reads an embedded table without its head. The tables are part of the
+// program, so that a bad one is a bug.
+func rows(text string, columns int) [][]string {
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord = columns
+	all, err := r.ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("published: %v", err))
+	}
+	return all[1:]
+}
+
+func number(s string) float64 {
+	if s == "" {
+		return math.NaN()
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(fmt.Sprintf("published: %v", err))
+	}
+	return v
+}

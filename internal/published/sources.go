@@ -1,0 +1,51 @@
+package published
+
+import "slices"
+
+// Source is a study whose values are here.
+type Source struct {
+	Key     string
+	Authors []string
+	Title   string
+	Venue   string
+	Year    int
+	DOI     string // empty where there is none
+}
+
+var sources = []Source{
+	{Key: "baresi2024", Authors: []string{"Baresi", "Quattrocchi", "Rasi"},
+		Title: "A qualitative and quantitative analysis of container engines",
+		Venue: "Journal of Systems and Software 210", Year: 2024, DOI: "10.1016/j.jss.2024.111965"},
+	{Key: "everarts2020", Authors: []string{"Everarts de Velp", "Rivière", "Sadre"},
+		Title: "Understanding the performance of container execution environments",
+		Venue: "WOC '20", Year: 2020, DOI: "10.1145/3429885.3429967"},
+	{Key: "abraham2020", Authors: []string{"Abraham", "Paul", "Khan", "Butt"},
+		Title: "On the Use of Containers in High Performance Computing Environments",
+		Venue: "IEEE CLOUD 2020", Year: 2020},
+	{Key: "silva2024", Authors: []string{"Silva", "Rafael", "Fonte"},
+		Title: "Toward Optimal Virtualization: An Updated Comparative Analysis of Docker and LXD Container Technologies",
+		Venue: "Computers 13, 94", Year: 2024, DOI: "10.3390/computers13040094"},
+	{Key: "arleskog2023", Authors: []string{"Ärleskog", "Ekström"},
+		Title: "Benchmarking Container Engines with a Networking Perspective",
+		Venue: "Linnaeus University", Year: 2023},
+}
+
+// Sources lists the studies.
+func Sources() []Source { return slices.Clone(sources) }
+
+// SourceOf finds a study by its key.
+func SourceOf(key string) (Source, bool) {
+	i := slices.IndexFunc(sources, func(s Source) bool { return s.Key == key })
+	if i < 0 {
+		return Source{}, false
+	}
+	return sources[i], true
+}
+
+// URL is the address of the study's DOI, or empty.
+func (s Source) URL() string {
+	if s.DOI == "" {
+		return ""
+	}
+	return "https://doi.org/" + s.DOI
+}

@@ -329,7 +329,11 @@ func repeat(run *record.Run) string {
 	if study == "" {
 		study = run.Study.Name
 	}
-	return "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(run.Protocol.Seed, 10)
+	study = shellWord(study)
+	if run.Study.Scale != "" {
+		study += " --scale " + shellWord(run.Study.Scale)
+	}
+	return "plimsoll run " + study + " --seed " + strconv.FormatUint(run.Protocol.Seed, 10)
 }
 
 // shellWord quotes s for a shell where it needs that.

@@ -38,6 +38,7 @@ The first SIGINT ends the run after the trial in flight, the second breaks it
 off; both clean up, and --resume goes on later.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
+  plimsoll run baresi2024 --scale quick
   plimsoll run ./my.yaml -o results
   plimsoll run --resume results`,
 		Args:              cobra.MaximumNArgs(1),
@@ -53,8 +54,8 @@ off; both clean up, and --resume goes on later.`,
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
-				if len(args) > 0 || dir != "" || cmd.Flags().Changed("blocks") || cmd.Flags().Changed("seed") || ch.small || len(ch.engines) > 0 {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --seed, --small or --engine")
+				if len(args) > 0 || dir != "" || cmd.Flags().Changed("blocks") || cmd.Flags().Changed("seed") || ch.small || ch.scale != "" || len(ch.engines) > 0 {
+					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --seed, --small, --scale or --engine")
 				}
 				o.Dir, o.Resume = resume, true
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {

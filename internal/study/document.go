@@ -19,7 +19,7 @@ type document struct {
 	Baselines    []yamlfile.Name `key:"baselines" jsonschema_description:"The baselines to add: native and floor always are, host is unless this list leaves it out."`
 	Environments []environment   `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
 	Exclude      []exclusion     `key:"exclude" jsonschema_description:"Combinations that make no sense, each with the reason. They are shown, not run."`
-	Published    published       `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
+	Published    publishedMatrix `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
 	Metrics      []yamlfile.Name `key:"metrics" jsonschema_description:"The metrics that a report shows first."`
 	Sort         yamlfile.Name   `key:"sort" jsonschema_description:"The metric that a report sorts by."`
 	Tables       []paperTable    `key:"tables" jsonschema:"minItems=1" jsonschema_description:"Published tables, and which of the study's numbers stand beside theirs."`
@@ -116,7 +116,7 @@ type exclusion struct {
 	Source  yamlfile.Text `key:"source" jsonschema_description:"Where that is documented: an http or https address."`
 }
 
-type published struct {
+type publishedMatrix struct {
 	at           yamlfile.Pos
 	Source       yamlfile.Text  `key:"source" jsonschema:"required" jsonschema_description:"Where it is published: an http or https address."`
 	Combinations yamlfile.Count `key:"combinations" jsonschema:"required,minimum=1,maximum=200000" jsonschema_description:"How many combinations the published matrix has."`
@@ -125,9 +125,9 @@ type published struct {
 	Difference   yamlfile.Text  `key:"difference" jsonschema_description:"Why the plan's count differs, where it does."`
 }
 
-func (w *workload) Place(at yamlfile.Pos)    { w.at = at }
-func (e *environment) Place(at yamlfile.Pos) { e.at = at }
-func (e *exclusion) Place(at yamlfile.Pos)   { e.at = at }
-func (e *published) Place(at yamlfile.Pos)   { e.at = at }
-func (e *part) Place(at yamlfile.Pos)        { e.at = at }
-func (e *paperTable) Place(at yamlfile.Pos)  { e.at = at }
+func (w *workload) Place(at yamlfile.Pos)        { w.at = at }
+func (e *environment) Place(at yamlfile.Pos)     { e.at = at }
+func (e *exclusion) Place(at yamlfile.Pos)       { e.at = at }
+func (e *publishedMatrix) Place(at yamlfile.Pos) { e.at = at }
+func (e *part) Place(at yamlfile.Pos)            { e.at = at }
+func (e *paperTable) Place(at yamlfile.Pos)      { e.at = at }

@@ -125,8 +125,7 @@ func (c *blockCache) block(p *Plan, n int) (cells []int, slots []int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.slots == nil || c.n != n {
-		c.n, c.cells = n, p.occurring(n)
-		c.slots = p.order(n, len(c.cells)*p.Protocol.PerBlock)
+		c.n, c.cells, c.slots = n, p.occurring(n), p.order(n)
 	}
 	return c.cells, c.slots
 }
@@ -139,8 +138,8 @@ func (c *blockCache) clear() {
 
 // order gives the slots of a block in their order; slot s is repetition
 // s / cells of cell s % cells, of the cells that occur in the block.
-func (p *Plan) order(block, n int) []int32 {
-	slots := make([]int32, n)
+func (p *Plan) order(block int) []int32 {
+	slots := make([]int32, len(p.occurring(block))*p.Protocol.PerBlock)
 	for i := range slots {
 		slots[i] = int32(i)
 	}

@@ -76,7 +76,7 @@ func (doc *document) at(k yamlfile.KeyedEntry[scale], p *yamlfile.Problems) *doc
 		put(&out.Workloads, sc.Workloads, sc.Workloads != nil)
 		put(&out.Environments, sc.Environments, sc.Environments != nil)
 		if sc.Environments != nil {
-			out.Published = published{} // another matrix than the published one
+			out.Published = publishedMatrix{} // another matrix than the published one
 		}
 	}
 	for _, x := range sc.Parts {
@@ -96,7 +96,7 @@ func (doc *document) at(k yamlfile.KeyedEntry[scale], p *yamlfile.Problems) *doc
 		put(&d.Workloads, v.Workloads, v.Workloads != nil)
 		put(&d.Environments, v.Environments, v.Environments != nil)
 		if of := doc.Published.Part.Text; (of == "" || of == x.Key.Text) && (v.Environments != nil || v.Skip.At.Given()) {
-			out.Published = published{}
+			out.Published = publishedMatrix{}
 		}
 	}
 	if p.Count() > before {

@@ -15,6 +15,8 @@ type PaperTable struct {
 	Engines []PaperColumn `json:"engines"`
 	Images  []PaperColumn `json:"images,omitempty"`
 	Rows    []PaperRow    `json:"rows"`
+	// Without says why nothing stands beside a published engine, image or row.
+	Without map[string]string `json:"without,omitempty"`
 }
 
 // PaperColumn is a published engine or image, and the levels by factor (or by

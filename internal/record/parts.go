@@ -8,6 +8,8 @@ type Part struct {
 	// Blocks is in how many counted blocks, the first ones, the part's cells
 	// occur; 0 is in all.
 	Blocks int `json:"blocks,omitempty"`
+	// Unwarmed: the blocks to warm up are without it.
+	Unwarmed bool `json:"unwarmed,omitempty"`
 	// Environments and Workloads are ids. Environments that were left out stand
 	// in Run.Excluded.
 	Environments []string `json:"environments,omitempty"`

@@ -32,7 +32,11 @@ func views(cat *Catalogue) map[string]*view {
 		v := &view{EngineInfo: e}
 		for _, f := range cat.Factors {
 			v.known = append(v.known, e.Levels[f])
-			v.usual = append(v.usual, e.resolve(f, ""))
+			usual := e.resolve(f, "")
+			if f == imageFactor {
+				usual = DefaultLevel // each workload's own, which no level stands for
+			}
+			v.usual = append(v.usual, usual)
 		}
 		out[e.Name] = v
 	}

@@ -35,6 +35,7 @@ type part struct {
 	Workloads    []workload     `key:"workloads" jsonschema:"required,minItems=1" jsonschema_description:"What runs inside."`
 	Environments []environment  `key:"environments" jsonschema:"required,minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
 	Blocks       yamlfile.Count `key:"blocks" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"In how many counted blocks, the first ones, the part's trials occur. Default: in all of the protocol's."`
+	Warmup       yamlfile.Flag  `key:"warmup" jsonschema_description:"Whether the part's trials occur in the blocks to warm up. Default: true."`
 
 	skipped string // why the scale leaves it out
 }
@@ -52,6 +53,7 @@ type scale struct {
 type scaledPart struct {
 	Skip         yamlfile.Text  `key:"skip" jsonschema_description:"Why this scale leaves the part out."`
 	Blocks       yamlfile.Count `key:"blocks" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"In how many counted blocks the part's trials occur."`
+	Warmup       yamlfile.Flag  `key:"warmup" jsonschema_description:"Whether they occur in the blocks to warm up."`
 	Workloads    []workload     `key:"workloads" jsonschema:"minItems=1" jsonschema_description:"What runs inside instead."`
 	Environments []environment  `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs instead."`
 }
@@ -66,6 +68,7 @@ type paperTable struct {
 	Engines  yamlfile.Keyed[yamlfile.Axes] `key:"engines" jsonschema:"required" jsonschema_description:"Each published engine, with its variant as in singularity/sif: the levels (or engine) of the environments that stand for it."`
 	Images   yamlfile.Keyed[yamlfile.Axes] `key:"images" jsonschema_description:"Each published image: the image that stands for it; of several the first that ran."`
 	Rows     yamlfile.Keyed[paperRow]      `key:"rows" jsonschema:"required" jsonschema_description:"Each published workload and metric, as in sqlite/1-thread/time: the study's."`
+	Without  yamlfile.Keyed[yamlfile.Text] `key:"without" jsonschema_description:"Published engines, images and rows that nothing stands beside, and why."`
 }
 
 type paperRow struct {

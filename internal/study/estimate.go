@@ -32,8 +32,11 @@ func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 		if c.Blocks > 0 {
 			blocks = min(blocks, c.Blocks)
 		}
+		if c.occurs(-1) {
+			blocks += p.Protocol.Warmup
+		}
 		one := protocolTime(p.Workloads[c.Workload].Params, t) + float64(p.Protocol.PauseNS)
-		all += one * float64(p.Protocol.PerBlock*(p.Protocol.Warmup+blocks))
+		all += one * float64(p.Protocol.PerBlock*blocks)
 	}
 	return time.Duration(min(all, longest))
 }

@@ -55,7 +55,11 @@ func market() *Catalogue {
 		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})
 	}
 	for _, x := range workloads.Catalogue() {
-		c.Workloads = append(c.Workloads, WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics})
+		info := WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics, Small: x.Small, Numbers: map[string]Numbers{}}
+		for name, r := range x.Numbers {
+			info.Numbers[name] = Numbers(r)
+		}
+		c.Workloads = append(c.Workloads, info)
 	}
 	for _, r := range engines.Rules() {
 		c.Rules = append(c.Rules, Rule(r))

@@ -63,7 +63,7 @@ func (p *Plan) Trial(seq int) Trial {
 func (p *Plan) occurring(block int) []int {
 	out := make([]int, 0, len(p.Cells))
 	for i, c := range p.Cells {
-		if c.Blocks == 0 || block-p.Protocol.Warmup < c.Blocks {
+		if c.occurs(block - p.Protocol.Warmup) {
 			out = append(out, i)
 		}
 	}
@@ -104,16 +104,24 @@ func (c *blockCache) starts(p *Plan) []int {
 	q := p.Protocol
 	if of := (shape{len(p.Cells), q.PerBlock, q.Warmup, q.Blocks}); c.begin == nil || c.of != of {
 		last := map[int]int{} // cells by their last block
+		warmed, n := 0, len(p.Cells)
 		for _, cell := range p.Cells {
 			last[cell.Blocks]++
+			if cell.occurs(-1) {
+				warmed++
+			}
 		}
 		c.of, c.slots, c.begin = of, nil, []int{0}
-		at, n := 0, len(p.Cells)
+		at := 0
 		for b := range max(0, q.Warmup+q.Blocks) {
-			if gone := b - q.Warmup; gone > 0 {
-				n -= last[gone]
+			if b < q.Warmup {
+				at += warmed * q.PerBlock
+			} else {
+				if gone := b - q.Warmup; gone > 0 {
+					n -= last[gone]
+				}
+				at += n * q.PerBlock
 			}
-			at += n * q.PerBlock
 			c.begin = append(c.begin, at)
 		}
 	}

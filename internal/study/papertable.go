@@ -30,6 +30,13 @@ func (c *checker) paperTable(d paperTable) record.PaperTable {
 		known(c, r.Key, "published row", rows)
 		out.Rows = append(out.Rows, c.paperRow(r.Key, r.Value))
 	}
+	for _, x := range d.Without {
+		if out.Without == nil {
+			out.Without = map[string]string{}
+		}
+		known(c, x.Key, "published engine, image or row", slices.Concat(engines, images, rows))
+		out.Without[x.Key.Text] = x.Value.Text
+	}
 	return out
 }
 

@@ -47,7 +47,7 @@ func (c *checker) wholeParts(doc *document) {
 }
 
 func (c *checker) part(d part) Part {
-	out := Part{Name: d.Name.Text, Title: d.Title.Text, Blocks: int(d.Blocks.N), Skipped: d.skipped}
+	out := Part{Name: d.Name.Text, Title: d.Title.Text, Blocks: int(d.Blocks.N), Unwarmed: d.Warmup.At.Given() && !d.Warmup.On, Skipped: d.skipped}
 	for _, w := range d.Workloads {
 		out.Workloads = append(out.Workloads, c.workload(w))
 	}
@@ -93,6 +93,7 @@ func (doc *document) at(k yamlfile.KeyedEntry[scale], p *yamlfile.Problems) *doc
 		d, v := &out.Parts[i], x.Value
 		d.skipped = v.Skip.Text
 		put(&d.Blocks, v.Blocks, v.Blocks.At.Given())
+		put(&d.Warmup, v.Warmup, v.Warmup.At.Given())
 		put(&d.Workloads, v.Workloads, v.Workloads != nil)
 		put(&d.Environments, v.Environments, v.Environments != nil)
 		if of := doc.Published.Part.Text; (of == "" || of == x.Key.Text) && (v.Environments != nil || v.Skip.At.Given()) {

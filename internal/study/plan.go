@@ -42,6 +42,16 @@ type Cell struct {
 	Env, Workload int
 	// Blocks is in how many counted blocks, the first ones, it occurs; 0 is in all.
 	Blocks int `json:",omitempty"`
+	// Unwarmed: it does not occur in the blocks to warm up.
+	Unwarmed bool `json:",omitempty"`
+}
+
+// occurs says whether the cell is in a block; warm-up blocks are those below 0.
+func (c Cell) occurs(counted int) bool {
+	if counted < 0 {
+		return !c.Unwarmed
+	}
+	return c.Blocks == 0 || counted < c.Blocks
 }
 
 // Options are what a plan needs to know beside study and catalogue.
@@ -87,11 +97,14 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	}
 
 	u := unite(s, cat, remark)
-	u.addWorkloads(p, s, cat)
 	j := newJudge(s, cat, opts.Usable)
+	u.addWorkloads(p, s, cat, j)
 	names := ids(s, cat, u.all)
 	asked, possible, anything, first := 0, 0, false, ""
 	for i := range u.all {
+		if len(u.when[i]) == 0 {
+			continue // a baseline that no part has any use for
+		}
 		c := &u.all[i]
 		v := j.environment(c)
 		if u.asked[i] {
@@ -106,7 +119,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 				possible++
 			}
 		}
-		p.add(names[i], c, v, j, cat, u.blocks[i])
+		p.add(names[i], c, v, j, cat, u.when[i])
 	}
 	p.Study.Parts = u.parts(s, names, p)
 	if !anything {
@@ -174,9 +187,9 @@ func missingBaselines(s *Study, part *Part, cat *Catalogue, engines map[string]*
 	return out
 }
 
-// add puts a combination where it belongs. blocks has, for each workload of the
-// plan that it is to run, in how many blocks.
-func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogue, blocks map[int]int) {
+// add puts a combination where it belongs. when has, for each workload of the
+// plan that it is to run, the blocks.
+func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogue, when map[int]when) {
 	levels := c.levels(cat)
 	if v.kind == "" {
 		v = j.usable(c, levels)
@@ -193,7 +206,7 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 	}
 	p.Environments = append(p.Environments, e)
 	for w := range p.Workloads {
-		n, ok := blocks[w]
+		in, ok := when[w]
 		if !ok {
 			continue
 		}
@@ -202,7 +215,7 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 			p.Excluded = append(p.Excluded, v.of(x))
 			continue
 		}
-		p.Cells = append(p.Cells, Cell{env, w, n})
+		p.Cells = append(p.Cells, Cell{env, w, in.blocks, in.unwarmed})
 	}
 }
 

@@ -46,7 +46,7 @@ func FromRun(run *record.Run) (*Plan, error) {
 			out[cell{x.ID, x.Workload}] = true
 		}
 	}
-	blocks := cellBlocks(run)
+	occurs := cellsOf(run)
 	seen := map[string]bool{}
 	for e, env := range p.Environments {
 		if seen[env.ID] {
@@ -54,8 +54,8 @@ func FromRun(run *record.Run) (*Plan, error) {
 		}
 		seen[env.ID] = true
 		for w, workload := range p.Workloads {
-			if n, ok := blocks(env.ID, workload.ID); ok && !out[cell{env.ID, workload.ID}] {
-				p.Cells = append(p.Cells, Cell{e, w, n})
+			if in, ok := occurs(e, w); ok && !out[cell{env.ID, workload.ID}] {
+				p.Cells = append(p.Cells, Cell{e, w, in.blocks, in.unwarmed})
 			}
 		}
 	}
@@ -68,22 +68,37 @@ func FromRun(run *record.Run) (*Plan, error) {
 	return p, nil
 }
 
-// cellBlocks says, from the record of a study's parts, in how many blocks a
-// workload runs in an environment, and whether it is to run there at all.
-func cellBlocks(run *record.Run) func(env, workload string) (int, bool) {
-	type pair struct{ env, workload string }
-	known := map[pair]int{}
+// cellsOf says, from the record of a study's parts, in which blocks a workload
+// runs in an environment, both by their places, and whether it is to run there
+// at all.
+func cellsOf(run *record.Run) func(env, workload int) (when, bool) {
+	envs, works := map[string]int{}, map[string]int{}
+	for i, e := range run.Environments {
+		envs[e.ID] = i
+	}
+	for i, w := range run.Workloads {
+		works[w.ID] = i
+	}
+	known := make([]map[int]when, len(envs))
 	for _, part := range run.Study.Parts {
-		for _, e := range part.Environments {
-			for _, w := range part.Workloads {
-				before, ok := known[pair{e, w}]
-				known[pair{e, w}] = moreBlocks(before, part.Blocks, !ok)
+		for _, id := range part.Environments {
+			e, ok := envs[id]
+			if !ok {
+				continue // left out
+			}
+			if known[e] == nil {
+				known[e] = map[int]when{}
+			}
+			for _, id := range part.Workloads {
+				if w, ok := works[id]; ok {
+					known[e][w] = when{part.Blocks, part.Unwarmed}.with(known[e], w)
+				}
 			}
 		}
 	}
-	return func(env, workload string) (int, bool) {
-		n, ok := known[pair{env, workload}]
-		return n, ok || len(run.Study.Parts) == 0
+	return func(e, w int) (when, bool) {
+		in, ok := known[e][w]
+		return in, ok || len(run.Study.Parts) == 0
 	}
 }
 

@@ -74,6 +74,9 @@ func generate(t *testing.T) []byte {
 	leaves[reflect.TypeFor[yamlfile.Keyed[scale]]()] = chosen("scale")
 	leaves[reflect.TypeFor[yamlfile.Keyed[scaledPart]]()] = chosen("scaledPart")
 	leaves[reflect.TypeFor[yamlfile.Keyed[paperRow]]()] = chosen("paperRow")
+	leaves[reflect.TypeFor[yamlfile.Keyed[yamlfile.Text]]()] = func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: leaves[reflect.TypeFor[yamlfile.Text]()]()}
+	}
 	leaves[reflect.TypeFor[yamlfile.Keyed[yamlfile.Axes]]()] = chosen("levelsHere")
 	r := &jsonschema.Reflector{
 		Anonymous: true, FieldNameTag: "key", RequiredFromJSONSchemaTags: true, ExpandedStruct: true,

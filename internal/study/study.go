@@ -43,6 +43,8 @@ type Part struct {
 	Environments []Entry
 	// Blocks is in how many counted blocks its trials occur; 0 is in all.
 	Blocks int
+	// Unwarmed: the blocks to warm up are without it.
+	Unwarmed bool
 	// Skipped is why this scale leaves the part out.
 	Skipped string
 }

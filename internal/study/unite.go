@@ -10,11 +10,11 @@ import (
 // each workload once.
 type united struct {
 	all    []combination
-	asked  []bool        // whether a part asks for it, or it is a baseline that was added
-	blocks []map[int]int // of each: in how many blocks which workload runs; 0 is in all
-	inPart [][]int       // of each part: its combinations, in order
-	works  [][]int       // of each part: its workloads
-	part   []int         // its number in the study: skipped ones have none here
+	asked  []bool         // whether a part asks for it, or it is a baseline that was added
+	when   []map[int]when // of each: in which blocks which workload runs
+	inPart [][]int        // of each part: its combinations, in order
+	works  [][]int        // of each part: its workloads
+	part   []int          // its number in the study: skipped ones have none here
 	s      *Study
 }
 
@@ -41,7 +41,7 @@ func unite(s *Study, cat *Catalogue, remark func(record.Remark)) *united {
 			if !ok {
 				i = len(u.all)
 				index[key] = i
-				u.all, u.asked, u.blocks = append(u.all, c), append(u.asked, false), append(u.blocks, map[int]int{})
+				u.all, u.asked, u.when = append(u.all, c), append(u.asked, false), append(u.when, map[int]when{})
 			}
 			u.asked[i] = u.asked[i] || ask
 			places = append(places, i)
@@ -73,7 +73,7 @@ func (u *united) in(i int, p *Published) bool {
 
 // addWorkloads lists every choice of parameters of every part as a workload of
 // the plan, each once, and which combination runs it in how many blocks.
-func (u *united) addWorkloads(p *Plan, s *Study, cat *Catalogue) {
+func (u *united) addWorkloads(p *Plan, s *Study, cat *Catalogue, j *judge) {
 	cat = cat.with(s.own)
 	type choice struct {
 		info   *WorkloadInfo
@@ -122,33 +122,59 @@ func (u *united) addWorkloads(p *Plan, s *Study, cat *Catalogue) {
 		}
 		p.Workloads = append(p.Workloads, rw)
 	}
+	u.dropIdle(p, s, cat, j)
 	for k, part := range u.part {
 		for _, env := range u.inPart[k] {
 			for _, w := range u.works[k] {
-				before, ok := u.blocks[env][w]
-				u.blocks[env][w] = moreBlocks(before, s.Parts[part].blocks(s.Protocol), !ok)
+				u.when[env][w] = s.Parts[part].when(s.Protocol).with(u.when[env], w)
 			}
 		}
 	}
 }
 
-// blocks is in how many counted blocks a part occurs, 0 where that is all.
-func (p *Part) blocks(of record.Protocol) int {
-	if p.Blocks >= of.Blocks {
-		return 0
+// dropIdle takes the baselines that were added out of the parts in which none of
+// the workloads can run in them: nobody has asked for them there.
+func (u *united) dropIdle(p *Plan, s *Study, cat *Catalogue, j *judge) {
+	for k, part := range u.part {
+		if s.Parts[part].Name == "" {
+			continue
+		}
+		u.inPart[k] = slices.DeleteFunc(u.inPart[k], func(i int) bool {
+			return !u.asked[i] && !slices.ContainsFunc(u.works[k], func(w int) bool {
+				rw := p.Workloads[w]
+				return j.cell(&u.all[i], cat.workload(rw.Name), rw.Params).kind == ""
+			})
+		})
 	}
-	return p.Blocks
 }
 
-// moreBlocks is the larger of two numbers of blocks, of which 0 is all.
-func moreBlocks(a, b int, first bool) int {
-	switch {
-	case first:
-		return b
-	case a == 0 || b == 0:
-		return 0
+// when is in which blocks something occurs: in how many counted ones, of which
+// 0 is all, and whether in those to warm up.
+type when struct {
+	blocks   int
+	unwarmed bool
+}
+
+func (p *Part) when(of record.Protocol) when {
+	if p.Blocks >= of.Blocks {
+		return when{0, p.Unwarmed}
 	}
-	return max(a, b)
+	return when{p.Blocks, p.Unwarmed}
+}
+
+// with adds the blocks in which another part has the same.
+func (a when) with(others map[int]when, key int) when {
+	b, ok := others[key]
+	if !ok {
+		return a
+	}
+	a.unwarmed = a.unwarmed && b.unwarmed
+	if a.blocks == 0 || b.blocks == 0 {
+		a.blocks = 0
+	} else {
+		a.blocks = max(a.blocks, b.blocks)
+	}
+	return a
 }
 
 // parts describes the parts for the record; nil where the study has none.
@@ -159,7 +185,7 @@ func (u *united) parts(s *Study, names []string, p *Plan) []record.Part {
 	var out []record.Part
 	k := 0
 	for _, part := range s.Parts {
-		r := record.Part{Name: part.Name, Title: part.Title, Blocks: part.blocks(p.Protocol), Skipped: part.Skipped}
+		r := record.Part{Name: part.Name, Title: part.Title, Blocks: part.when(p.Protocol).blocks, Unwarmed: part.Unwarmed, Skipped: part.Skipped}
 		if part.Skipped == "" {
 			for _, i := range u.inPart[k] {
 				r.Environments = append(r.Environments, names[i])

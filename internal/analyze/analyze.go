@@ -35,7 +35,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 	run := s.run
 	res := &Result{
 		Schema: Schema,
-		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
+		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Scale: run.Study.Scale, Parts: run.Study.Parts, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported},
@@ -59,6 +59,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			res.Overhead = append(res.Overhead, *o)
 		}
 	}
+	res.Papers = res.papers(run)
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
 	return res, nil
@@ -180,6 +181,9 @@ func (s *store) count(w, e int) Count {
 
 // whyNoTrials finds the reason in the plan.
 func (s *store) whyNoTrials(w, e int) string {
+	if s.asked != nil && !s.asked[[2]string{s.run.Environments[e].ID, s.run.Workloads[w].ID}] {
+		return NotAsked
+	}
 	for _, x := range s.run.Excluded {
 		if x.ID == s.run.Environments[e].ID && (x.Workload == "" || x.Workload == s.run.Workloads[w].ID) {
 			return x.Kind + ": " + x.Reason

@@ -26,6 +26,7 @@ type store struct {
 	mostStolen float64
 	programs   programs // the programs that were measured, by workload
 	protocols  protocols
+	asked      map[[2]string]bool // environment and workload; nil: all
 }
 
 // cellData is one environment with one workload.
@@ -46,6 +47,7 @@ type textCount struct {
 
 func load(r *record.Reader) (*store, error) {
 	s := &store{run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
+	s.asked = s.askedBy()
 	for i, e := range s.run.Environments {
 		s.envs[e.ID] = i
 		s.views = append(s.views, map[string]int{})

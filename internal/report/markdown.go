@@ -60,17 +60,14 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 			}
 		}
 	}
+	mdPapers(out, res)
 	mdRemarks(out, groups, hidden)
 	if len(res.Excluded) > 0 {
 		fmt.Fprintf(out, "## What could not run\n\n")
-		for _, x := range res.Excluded {
-			name := clean(x.ID)
-			if x.Workload != "" {
-				name += " with " + clean(x.Workload)
-			}
-			fmt.Fprintf(out, "- **%s**: %s, %s", mdEscape(name), mdEscape(clean(x.Kind)), mdEscape(sentence(clean(x.Reason))))
-			if x.Fix != "" {
-				fmt.Fprintf(out, " Fix: %s", mdCode(clean(x.Fix)))
+		for _, x := range excludedOf(res) {
+			fmt.Fprintf(out, "- **%s**: %s", mdEscape(x.names), mdEscape(x.reason))
+			if x.fix != "" {
+				fmt.Fprintf(out, " Fix: %s", mdCode(x.fix))
 			}
 			fmt.Fprintln(out)
 		}
@@ -137,7 +134,7 @@ func mdGrid(out *bufio.Writer, g *grid) {
 }
 
 var mdReplacer = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
-	"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`)
+	"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, slant, "*")
 
 // mdEscape makes text stand for itself: no markup, no HTML, no table border.
 func mdEscape(s string) string { return mdReplacer.Replace(s) }

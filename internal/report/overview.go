@@ -74,6 +74,9 @@ func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
 
 // overviewCell is a ratio with a mark for what can be said of it.
 func overviewCell(c *analyze.Cell, baseline string) string {
+	if c != nil && c.Missing == analyze.NotAsked {
+		return ""
+	}
 	if c == nil || c.Median == nil {
 		return "n/a"
 	}

@@ -67,7 +67,7 @@ type paperTable struct {
 	Baseline yamlfile.Text                 `key:"baseline" jsonschema_description:"The published engine, with its variant, that a percentage is taken against where the paper gives none."`
 	Engines  yamlfile.Keyed[yamlfile.Axes] `key:"engines" jsonschema:"required" jsonschema_description:"Each published engine, with its variant as in singularity/sif: the levels (or engine) of the environments that stand for it."`
 	Images   yamlfile.Keyed[yamlfile.Axes] `key:"images" jsonschema_description:"Each published image: the image that stands for it; of several the first that ran."`
-	Rows     yamlfile.Keyed[paperRow]      `key:"rows" jsonschema:"required" jsonschema_description:"Each published workload and metric, as in sqlite/1-thread/time: the study's."`
+	Rows     yamlfile.Keyed[paperRow]      `key:"rows" jsonschema_description:"Each published workload and metric, as in sqlite/1-thread/time: the study's."`
 	Without  yamlfile.Keyed[yamlfile.Text] `key:"without" jsonschema_description:"Published engines, images and rows that nothing stands beside, and why."`
 }
 

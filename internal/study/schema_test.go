@@ -241,7 +241,7 @@ func TestSchemaAgrees(t *testing.T) {
 	check := valid(t)
 	onlyReader := []string{
 		"unknown-engine", "unknown-level", "unknown-workload", "unknown-parameter", "unknown-metric", "unknown-baseline",
-		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control", "published",
+		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control", "published", "parts-", "scale-",
 	}
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {

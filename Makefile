@@ -14,13 +14,14 @@ FUZZ_TIME   ?=
 fuzztime     = $(or $(FUZZ_TIME),$(1)x)
 STUDY       ?= quick
 RUN_FLAGS   ?=
+AA_TIMES    ?= 100
 
 # The linter is built from its pinned source once and kept outside the tree.
 LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-plan bench-read clean
+.PHONY: help build run test fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-plan bench-read clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -92,6 +93,9 @@ bench-drivers: setup-test ## our adapters beside the least that a client of the 
 
 bench-collect: setup-test ## what watching containers costs, beside the engines' own "stats"
 	$(GO) run ./internal/bench collect
+
+bench-aa: setup-test build ## three engines, each beside itself: how often are the two told apart?
+	$(GO) run ./internal/bench aa $(BIN) internal/bench/testdata/aa.yaml $(AA_TIMES)
 
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/study

@@ -6,7 +6,8 @@ package studies
 
 import "embed"
 
-// FS has every bundled study as NAME.yaml.
+// FS has every bundled study as NAME.yaml, and the claims of the papers' studies
+// as claims/NAME.yaml.
 //
-//go:embed *.yaml
+//go:embed *.yaml claims/*.yaml
 var FS embed.FS

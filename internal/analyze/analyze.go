@@ -24,6 +24,9 @@ type Options struct {
 	// Delta is the smallest relative difference that matters; 0 takes the
 	// protocol's, and 1 % where that has none.
 	Delta float64
+	// Values keeps all values, from which CompareOptions.Quantile is estimated:
+	// 8 bytes for each, sampled metrics left out.
+	Values bool
 }
 
 // Run reads all trials and gives the result.
@@ -33,11 +36,12 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		return nil, err
 	}
 	run := s.run
+	s.keep = opts.Values
 	res := &Result{
 		Schema: Schema,
 		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Scale: run.Study.Scale, Parts: run.Study.Parts, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
-			Images: run.Images, Residue: run.Residue, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
+			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported},
 		Environments: run.Environments, Excluded: run.Excluded,
 	}
@@ -60,6 +64,13 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		}
 	}
 	res.Papers = res.papers(run)
+	if res.Claims = run.Study.Claims; len(res.Claims) > 0 {
+		features, err := r.Features()
+		if err != nil {
+			return nil, err
+		}
+		res.Findings = Judge([]*Result{res}, res.Claims, features)
+	}
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
 	return res, nil
@@ -202,6 +213,9 @@ func (s *store) table(w, m int, delta float64) Table {
 		var values []float64
 		values, medians[e] = s.column(w, e, m)
 		t.Cells = append(t.Cells, s.cell(w, e, m, values, medians[e]))
+		if s.keep && t.Metric.Kind == "" {
+			t.Cells[e].values = s.parts(w, e, m)
+		}
 	}
 	for e := range t.Cells {
 		if t.Cells[e].Median != nil {

@@ -21,6 +21,9 @@ type CompareOptions struct {
 	Metrics []string
 	// Row and Col are the factors of a grouping.
 	Row, Col []string
+	// Quantile compares this one too, 0.95 for p95; both results need
+	// Options.Values then. 0 is none.
+	Quantile float64
 }
 
 // Between compares two runs.
@@ -34,6 +37,13 @@ func Between(base, next *Result, o CompareOptions) (*Changes, error) {
 		}
 	}
 	c := newChanges(base, next, o)
+	// What was imported from a file with a single environment bears the file's or
+	// the command's name: two such are two versions of one thing.
+	if base.Run.Imported != nil && next.Run.Imported != nil && len(base.Environments) == 1 && len(next.Environments) == 1 {
+		if a, b := base.Environments[0].ID, next.Environments[0].ID; a != b {
+			c.renamed = map[string]string{a: b}
+		}
+	}
 	for w := range base.Workloads {
 		for t := range base.Workloads[w].Tables {
 			c.table(&base.Workloads[w], &base.Workloads[w].Tables[t], o)
@@ -41,7 +51,7 @@ func Between(base, next *Result, o CompareOptions) (*Changes, error) {
 	}
 	known := map[[3]string]bool{}
 	for i := range c.Cells {
-		known[[3]string{c.Cells[i].Workload, c.Cells[i].Metric.ID, c.Cells[i].Env}] = true
+		known[[3]string{c.Cells[i].Workload, c.Cells[i].Metric.ID, c.inNew(c.Cells[i].Env)}] = true
 	}
 	for w := range next.Workloads {
 		for t := range next.Workloads[w].Tables {
@@ -70,12 +80,12 @@ func (c *Changes) table(work *Workload, t *Table, o CompareOptions) {
 			continue
 		}
 		ch := c.change(c.base, work, t, b.Env)
-		ch.Base, ch.BaseBlocks = b.Median, b.Blocks
+		ch.Base, ch.BaseBlocks, ch.NewEnv = b.Median, b.Blocks, c.renamed[b.Env]
 		var n *Cell
 		var nw *Workload
 		var nt *Table
-		if nw, nt, ch.Missing = c.counterpart(work, t, b.Env); ch.Missing == "" {
-			n = nt.Cell(b.Env)
+		if nw, nt, ch.Missing = c.counterpart(work, t, c.inNew(b.Env)); ch.Missing == "" {
+			n = nt.Cell(c.inNew(b.Env))
 			if n.Median == nil {
 				ch.Missing = "NEW: " + n.Missing
 			}
@@ -89,6 +99,9 @@ func (c *Changes) table(work *Workload, t *Table, o CompareOptions) {
 		c.Cells = append(c.Cells, ch)
 	}
 }
+
+// inNew is the name of BASE's environment in NEW.
+func (c *Changes) inNew(env string) string { return firstOf(c.renamed[env], env) }
 
 // counterpart finds the same metric in NEW, or says why there is none.
 func (c *Changes) counterpart(work *Workload, t *Table, env string) (nw *Workload, nt *Table, why string) {
@@ -111,10 +124,15 @@ func (c *Changes) counterpart(work *Workload, t *Table, env string) (nw *Workloa
 	if nt == nil {
 		return nil, nil, "NEW has no such metric"
 	}
-	if a, b := t.Metric, nt.Metric; a.Unit != b.Unit || a.Better != b.Better || a.From != b.From || a.To != b.To {
+	if !sameMeaning(t.Metric, nt.Metric) {
 		return nil, nil, "the metric means something else in NEW: its unit, its events or its direction differ"
 	}
 	return nw, nt, ""
+}
+
+// sameMeaning says whether values of two metrics of one name can be compared.
+func sameMeaning(a, b record.Metric) bool {
+	return a.Unit == b.Unit && a.Better == b.Better && a.From == b.From && a.To == b.To
 }
 
 // added notes what only NEW has.
@@ -161,7 +179,7 @@ func (c *Changes) failures() {
 		}
 		for i := range c.base.Workloads[w].Counts {
 			b := &c.base.Workloads[w].Counts[i]
-			if k := slices.IndexFunc(nw.Counts, func(n Count) bool { return n.Env == b.Env }); k >= 0 {
+			if k := slices.IndexFunc(nw.Counts, func(n Count) bool { return n.Env == c.inNew(b.Env) }); k >= 0 {
 				c.failed(nw.ID, b, &nw.Counts[k])
 			}
 		}

@@ -29,6 +29,10 @@ type Changes struct {
 	// Cells has an entry for each metric of each workload in each environment
 	// that has a value on at least one side.
 	Cells []Change `json:"cells"`
+	// Quantiles compare a quantile of each cell that has a value on both sides,
+	// where one was asked for. Their verdicts go by the interval alone, at a
+	// level that is corrected for their number (Bonferroni); no gate is on them.
+	Quantiles []Change `json:"quantiles,omitempty"`
 	// Failures has an entry for each workload in each environment that failed
 	// on any side.
 	Failures []FailureChange `json:"failures"`
@@ -37,6 +41,7 @@ type Changes struct {
 	Gate     *Gate           `json:"gate,omitempty"`
 
 	base, next *Result
+	renamed    map[string]string // environments of BASE that have another name in NEW
 }
 
 // Side is one of the two that are compared.
@@ -98,6 +103,12 @@ type Change struct {
 	Missing string    `json:"missing,omitempty"`
 	Lost    bool      `json:"lost,omitempty"`
 	Gate    *CellGate `json:"gate,omitempty"`
+
+	// Quantile is set in Changes.Quantiles: which one it is of. BaseN and NewN are
+	// then how many values stand on either side.
+	Quantile float64 `json:"quantile,omitempty"`
+	BaseN    int     `json:"base_n,omitempty"`
+	NewN     int     `json:"new_n,omitempty"`
 
 	sample sample
 }

@@ -13,7 +13,7 @@ func (c *Changes) remarks() {
 	add := func(code, level, advice, format string, a ...any) {
 		c.Remarks = append(c.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
 	}
-	if !c.Interleaved && c.base.Run.ID == c.next.Run.ID {
+	if c.Base.Env == "" && c.base.Run.ID == c.next.Run.ID {
 		add("same-run", "warn", "give two runs, or two environments of one by --env", "BASE and NEW are one run: whatever it is compared for, nothing differs")
 	}
 	if bars := c.Barred(); len(bars) > 0 {
@@ -25,13 +25,18 @@ func (c *Changes) remarks() {
 	}{{"BASE", c.base}, {"NEW", c.next}} {
 		if s.r.Run.Status != "done" {
 			add("incomplete", "warn", "go on with it by plimsoll run --resume", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
+		} else if why := s.r.truncated(); why != "" {
+			add("incomplete", "warn", "if it was copied, copy it anew; else go on with it by plimsoll run --resume", "%s is said to be done and is not whole: %s", s.name, why)
 		}
-		if s.r.Run.Protocol.Order == "sequential" {
+		if s.r.Run.Protocol.Order == "sequential" && s.r.Run.Imported == nil {
 			add("sequential", "warn", "measure with the order random", "%s ran its environments one after the other: a drift of the machine looks like a difference", s.name)
 		}
-		if c.Interleaved {
+		if c.Base.Env != "" {
 			break
 		}
+	}
+	if c.base.Run.Imported != nil || c.next.Run.Imported != nil {
+		add("not-interleaved", "warn", "read no small difference out of it; measure both as environments of one study by plimsoll run", "what was imported was measured one thing after the other: whatever the machine did between the two is taken for a difference, and no interval covers that")
 	}
 	absolute, lost, few := 0, 0, 0
 	var by []string
@@ -69,6 +74,35 @@ func (c *Changes) remarks() {
 		}
 	}
 	c.hidden()
+}
+
+// truncated says what a run lacks that is said to be done: what was lost on
+// the way of a copy, or by a full disk. "" where it is whole.
+func (r *Result) truncated() string {
+	if r.Run.Status != "done" {
+		return ""
+	}
+	for _, code := range []string{"torn-tail", "incomplete"} {
+		for _, m := range r.Remarks {
+			if m.Code == code && m.Env != "" {
+				return "of " + m.Env + " " + m.Text
+			}
+			if m.Code == code {
+				return m.Text
+			}
+		}
+	}
+	return ""
+}
+
+// whole says that both sides have all that they were to have.
+func (c *Changes) whole() bool {
+	for _, r := range []*Result{c.base, c.next} {
+		if r.Run.Status != "done" || r.truncated() != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // Barred lists the differences with which a gate says nothing.

@@ -35,10 +35,12 @@ func facts(base, next *Result) []Fact {
 	put("machine", "name", h.Name, g.Name, false)
 	put("machine", "architecture", h.Arch, g.Arch, true)
 	put("machine", "cpu", h.CPU, g.CPU, true)
-	put("machine", "cpus", h.CPUs, g.CPUs, true)
+	if h.CPUs > 0 && g.CPUs > 0 { // imported numbers do not say
+		put("machine", "cpus", h.CPUs, g.CPUs, true)
+	}
 	// A kernel keeps some memory for itself, another one more or less.
 	const close = 0.05
-	if d := float64(h.Memory - g.Memory); d > close*float64(h.Memory) || -d > close*float64(h.Memory) {
+	if d := float64(h.Memory - g.Memory); h.Memory > 0 && g.Memory > 0 && (d > close*float64(h.Memory) || -d > close*float64(h.Memory)) {
 		put("machine", "memory", h.Memory, g.Memory, true)
 	}
 	put("machine", "virtual", h.Virtual, g.Virtual, true)
@@ -82,6 +84,9 @@ func facts(base, next *Result) []Fact {
 func environmentFacts(base, next *Result) []Fact {
 	var out []Fact
 	for _, e := range base.Environments {
+		if len(base.Environments) == 1 && base.Run.Imported != nil && len(next.Environments) == 1 && next.Run.Imported != nil {
+			return nil // two versions of one thing, named after their files
+		}
 		if next.environment(e.ID) == nil {
 			out = append(out, Fact{Where: "environment", Env: e.ID, Key: "only in", Base: "BASE"})
 			continue

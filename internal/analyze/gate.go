@@ -62,6 +62,9 @@ type Gate struct {
 	Test string `json:"test,omitempty"`
 	// FailAbove is the threshold of cells that no rule names; 0: none.
 	FailAbove float64 `json:"fail_above,omitempty"`
+	// Incomplete: a run is not whole. What it lacks may be what would have
+	// failed, so that the gate cannot pass.
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 // CellGate is the gate's answer on one cell.
@@ -148,7 +151,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 		}
 	}
 	holm := stats.Holm(p)
-	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, ranks), FailAbove: t.FailAbove}
+	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, ranks), FailAbove: t.FailAbove, Incomplete: !c.whole()}
 	for i, ch := range gated {
 		cell := &CellGate{Threshold: limits[i]}
 		if !math.IsNaN(p[i]) {
@@ -171,7 +174,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 	switch {
 	case g.Failed > 0:
 		g.State = GateFails
-	case g.Inconclusive > 0:
+	case g.Inconclusive > 0 || g.Incomplete:
 		g.State = Inconclusive
 	}
 	c.Gate = g

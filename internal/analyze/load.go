@@ -19,14 +19,16 @@ type store struct {
 	blocks  map[int]int32 // dense numbers of the counted blocks
 	trials  int
 	warmup  int
-	// disturbed counts trials that lost more than 1 % of their time.
-	stolen, throttled int
+	// stolen counts the trials that lost more than 1 % of their time to the
+	// hypervisor; stolenNS and lastedNS are of all of them together.
+	stolen             int
+	stolenNS, lastedNS float64
 	// views counts, by environment, the trials by what was seen from inside.
-	views      []map[string]int
-	mostStolen float64
-	programs   programs // the programs that were measured, by workload
-	protocols  protocols
-	asked      map[[2]string]bool // environment and workload; nil: all
+	views     []map[string]int
+	keep      bool     // all values are kept, see Options.Values
+	programs  programs // the programs that were measured, by workload
+	protocols protocols
+	asked     map[[2]string]bool // environment and workload; nil: all
 }
 
 // cellData is one environment with one workload.
@@ -36,6 +38,7 @@ type cellData struct {
 	block                  []int32
 	columns                [][]float64 // by metric; NaN is missing; nil: no value at all
 	foreign                int         // trials with a foreign clock
+	throttled              int         // trials that the CPU limit held back
 	negative               map[string]int
 	remarks                []textCount
 }
@@ -106,7 +109,7 @@ func (s *store) add(t *record.Trial) error {
 	if t.Clock == record.ClockForeign {
 		c.foreign++
 	}
-	s.disturbance(t)
+	s.disturbance(c, t)
 	if t.Inside != "" {
 		s.views[e][t.Inside]++
 	}
@@ -134,23 +137,34 @@ func (s *store) add(t *record.Trial) error {
 	return nil
 }
 
-func (s *store) disturbance(t *record.Trial) {
-	if t.Host == nil {
-		return
+// throttleMetric is the metric by which sampling tells that the payload's CPU
+// limit held it back, ns.
+const throttleMetric = "payload-throttled"
+
+// disturbance counts what held a trial up from outside. The kernel counts
+// stolen time in ticks of 10 ms, as long as many a trial: one trial's share is
+// coarse, that of all together is not.
+func (s *store) disturbance(c *cellData, t *record.Trial) {
+	var host record.Disturbance
+	if t.Host != nil {
+		host = *t.Host
 	}
-	if t.Host.ThrottledNS > 0 {
-		s.throttled++
+	if host.ThrottledNS > 0 || t.Values[throttleMetric] > 0 {
+		c.throttled++
 	}
 	end, ok := t.Events[record.Exit]
 	if !ok {
 		end = t.Events[record.Ready]
 	}
-	if d := end - t.Events[record.Request]; d > 0 {
-		share := float64(t.Host.StealNS) / float64(d)
-		if share > 0.01 {
-			s.stolen++
-		}
-		s.mostStolen = max(s.mostStolen, share)
+	lasted := float64(end - t.Events[record.Request])
+	if lasted <= 0 {
+		return
+	}
+	steal := float64(host.StealNS)
+	s.stolenNS += steal
+	s.lastedNS += lasted
+	if steal > 0.01*lasted {
+		s.stolen++
 	}
 }
 
@@ -210,6 +224,21 @@ func (s *store) column(w, e, m int) (values, medians []float64) {
 		medians[b] = median(byBlock[count[b]:count[b+1]])
 	}
 	return values, medians
+}
+
+// parts gives the values of a metric that are there, by block in the order of
+// column's medians.
+func (s *store) parts(w, e, m int) [][]float64 {
+	c := s.cells[w][e]
+	order := s.blockOrder()
+	out := make([][]float64, len(order))
+	for i, v := range c.columns[m] {
+		if !math.IsNaN(v) {
+			b := order[c.block[i]]
+			out[b] = append(out[b], v)
+		}
+	}
+	return out
 }
 
 // blockOrder maps dense block numbers, given in the order of appearance, to

@@ -4,15 +4,22 @@ import (
 	"fmt"
 	"maps"
 	"math"
+
+	"plimsoll/internal/record"
 )
 
 // underNoise refuses thresholds that lie under the noise floor: a gate there
 // would fail or pass by chance. The floor is what a self-test found, and what
-// a run itself tells by an environment that was entered twice.
+// a run itself tells by an environment that was entered twice; a run may have
+// either in its record.
 func (c *Changes) underNoise(gated []*Change, limits []float64, tested map[string]float64) error {
-	twins := [2]map[[2]string]bool{twinsOf(c.base), twinsOf(c.next)}
+	twins := [2]map[[2]string]bool{c.base.twins(), c.next.twins()}
+	recorded, by := c.recorded()
 	for i, ch := range gated {
 		floor, from := c.twins(ch, twins)
+		if ch.Metric.ID == "startup" && recorded > floor {
+			floor, from = recorded, by
+		}
 		for _, env := range []string{ch.Env, ch.NewEnv} {
 			v, ok := tested[env]
 			if !ok || env == "" {
@@ -31,9 +38,53 @@ func (c *Changes) underNoise(gated []*Change, limits []float64, tested map[strin
 	return nil
 }
 
+// recorded is the largest noise floor that a self-test found before one of the
+// runs: that of the machine.
+func (c *Changes) recorded() (floor float64, from string) {
+	for _, s := range []struct {
+		name string
+		r    *Result
+	}{{"BASE", c.base}, {"NEW", c.next}} {
+		for _, n := range s.r.Run.Noise {
+			if n.From == record.NoiseSelfTest && n.Relative > floor {
+				floor, from = n.Relative, "the self-test in the record of "+s.name
+			}
+		}
+	}
+	return floor, from
+}
+
+// Noise is what a run tells of the noise by the environments that it has twice,
+// for each metric of each workload that is not sampled.
+func (r *Result) Noise() []record.Noise {
+	twins := r.twins()
+	var out []record.Noise
+	for w := range r.Workloads {
+		for t := range r.Workloads[w].Tables {
+			table := &r.Workloads[w].Tables[t]
+			if table.Metric.Kind != "" {
+				continue
+			}
+			for _, p := range table.Pairs {
+				if twins[[2]string{p.A, p.B}] && p.Lo != nil {
+					out = append(out, record.Noise{From: record.NoiseTwins, Env: p.A, With: p.B, Workload: r.Workloads[w].ID,
+						Metric: table.Metric.ID, Relative: p.apart(), Blocks: p.Blocks})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// apart is how far two that are one came out from each other, or the half of
+// the interval where that is more.
+func (p *Pair) apart() float64 { return max(math.Abs(p.Value-1), (*p.Hi-*p.Lo)/2) }
+
+// HasTwins says whether an environment is among these twice.
+func HasTwins(envs []record.Environment) bool { return len(twinsOf(envs)) > 0 }
+
 // twins is the noise floor of a metric by the environments that one of the
-// runs has twice: how far apart the two came out, or the half of the interval
-// where that is more.
+// runs has twice.
 func (c *Changes) twins(ch *Change, twins [2]map[[2]string]bool) (floor float64, from string) {
 	for k, s := range []struct {
 		name string
@@ -47,7 +98,7 @@ func (c *Changes) twins(ch *Change, twins [2]map[[2]string]bool) (floor float64,
 			if p.Lo == nil || !twins[k][[2]string{p.A, p.B}] {
 				continue
 			}
-			if v := max(math.Abs(p.Value-1), (*p.Hi-*p.Lo)/2); v > floor {
+			if v := p.apart(); v > floor {
 				floor, from = v, fmt.Sprintf("%s by %s and %s, the same environment twice,", s.name, p.A, p.B)
 			}
 		}
@@ -55,11 +106,20 @@ func (c *Changes) twins(ch *Change, twins [2]map[[2]string]bool) (floor float64,
 	return floor, from
 }
 
+// twins are those of a run. What was imported has no levels that could tell two
+// environments apart.
+func (r *Result) twins() map[[2]string]bool {
+	if r.Run.Imported != nil {
+		return nil
+	}
+	return twinsOf(r.Environments)
+}
+
 // twinsOf finds the pairs of environments that are one, entered twice.
-func twinsOf(r *Result) map[[2]string]bool {
+func twinsOf(envs []record.Environment) map[[2]string]bool {
 	out := map[[2]string]bool{}
-	for _, a := range r.Environments {
-		for _, b := range r.Environments {
+	for _, a := range envs {
+		for _, b := range envs {
 			if a.ID != b.ID && a.Engine == b.Engine && a.Baseline == b.Baseline && maps.Equal(a.Levels, b.Levels) {
 				out[[2]string{a.ID, b.ID}] = true
 			}

@@ -9,9 +9,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// defaultLevel is how a study names "as the engine does when not told".
-const defaultLevel = "default"
-
 // find looks for the cell that stands for a published engine, image and row:
 // an environment with the levels that the study names, and none beside them. Of
 // several images the first that has a value is taken.

@@ -61,16 +61,12 @@ func (s *store) runRemarks() []record.Remark {
 			"use the order random for anything but a demonstration")
 	}
 	if s.stolen > 0 {
-		level := info
-		if float64(s.stolen) > 0.05*float64(s.trials) {
+		level, share := info, s.stolenNS/s.lastedNS
+		if share > 0.01 {
 			level = warn
 		}
-		add("steal", level, fmt.Sprintf("%s of %d lost more than 1 %% of their time to the hypervisor, at most %.2g %%", count(s.stolen, "trial"), s.trials, 100*s.mostStolen),
+		add("steal", level, fmt.Sprintf("%s of %d lost more than 1 %% of their time to the hypervisor, all together %.2g %%", count(s.stolen, "trial"), s.trials-s.warmup, 100*share),
 			"measure on a quieter or a dedicated machine")
-	}
-	if s.throttled > 0 {
-		add("throttled", info, fmt.Sprintf("%s of %d met the study's CPU limit", count(s.throttled, "trial"), s.trials),
-			"their times include waiting for CPU time; raise the limit to see them without")
 	}
 	if len(s.run.Residue) > 0 {
 		add("residue", warn, fmt.Sprintf("the audit at the end found %s of ours left behind, first: %s", count(len(s.run.Residue), "thing"), s.run.Residue[0]),
@@ -104,6 +100,10 @@ func (s *store) countRemarks(work *Workload, w, e int) []record.Remark {
 	}
 	if want := s.run.Protocol.Blocks * max(1, s.run.Protocol.PerBlock); s.run.Status == "done" && n.Trials > 0 && n.Trials < want {
 		add("incomplete", warn, fmt.Sprintf("%s of the %d planned", count(n.Trials, "trial"), want), "go on with the run by --resume")
+	}
+	if c.throttled > 0 {
+		add("throttled", info, fmt.Sprintf("%s of %d were held back by the study's CPU limit", count(c.throttled, "trial"), n.Trials),
+			"their times include waiting for CPU time; raise the limit to see them without")
 	}
 	if c.foreign > 0 {
 		add("foreign-clock", info, "the container has a clock of its own: phases between outside and inside cannot be measured",

@@ -27,6 +27,10 @@ type Result struct {
 	Overhead []Overhead `json:"overhead,omitempty"`
 	// Papers are published tables, with the run's numbers beside theirs.
 	Papers []PaperTable `json:"papers,omitempty"`
+	// Findings says which of the study's claims hold, where it has any.
+	Findings *Findings `json:"findings,omitempty"`
+	// Claims are those that the study carries.
+	Claims []record.Claim `json:"-"`
 }
 
 // RunInfo is what a reader needs to know of the run itself.
@@ -45,6 +49,8 @@ type RunInfo struct {
 	Host     record.Host     `json:"host"`
 	Images   []record.Image  `json:"images,omitempty"`
 	Residue  []string        `json:"residue,omitempty"`
+	// Noise are the noise floors that the record holds.
+	Noise []record.Noise `json:"noise,omitempty"`
 	// Delta is the smallest relative difference that matters.
 	Delta float64 `json:"delta"`
 	// Blocks is how many counted blocks have a trial.
@@ -150,8 +156,9 @@ type Cell struct {
 	Distinct int  `json:"distinct,omitempty"`
 	TwoHumps bool `json:"two_humps,omitempty"`
 
-	medians []float64 // by block, those that there are
-	byBlock []float64 // by block, NaN where there is none
+	medians []float64   // by block, those that there are
+	byBlock []float64   // by block, NaN where there is none
+	values  [][]float64 // by block, where Options.Values asks for them
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.

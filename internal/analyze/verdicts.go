@@ -25,6 +25,9 @@ func (c *Changes) finish(o CompareOptions) error {
 		return fmt.Errorf("comparing: the two have nothing in common (%s); give two runs of one study", strings.Join(why, "; "))
 	}
 	c.judgeCells()
+	if o.Quantile > 0 {
+		c.quantiles(o)
+	}
 	c.judgeFailures()
 	c.Grouping = c.group(o.Row, o.Col)
 	c.remarks()

@@ -17,7 +17,7 @@ func Within(r *Result, base, next string, o CompareOptions) (*Changes, error) {
 		}
 	}
 	c := newChanges(r, r, o)
-	c.Interleaved = true
+	c.Interleaved = r.Run.Imported == nil // else a block is merely the n-th measurement of each
 	c.Base.Env, c.New.Env = base, next
 	for w := range r.Workloads {
 		work := &r.Workloads[w]
@@ -58,6 +58,8 @@ func (c *Changes) pair(work *Workload, t *Table, base, next string) {
 		ch.Missing = base + ": " + b.Missing
 	case identical(b.medians, n.medians):
 		ch.Ratio, ch.Method, ch.Verdict = &Estimate{Value: 1}, "identical", Same
+	case !c.Interleaved:
+		c.compare(&ch, [2]*Workload{work, work}, [2]*Table{t, t}, [2]*Cell{b, n}, "none")
 	default:
 		d, _, _, ok := logRatios(n.byBlock, b.byBlock)
 		switch {

@@ -1,6 +1,10 @@
 package analyze
 
-import "math"
+import (
+	"math"
+
+	"plimsoll/internal/record"
+)
 
 // compare makes two samples of the block medians, each divided by what the
 // baseline did in the same block where there is one.
@@ -14,24 +18,11 @@ func (c *Changes) compare(ch *Change, works [2]*Workload, tables [2]*Table, cell
 		return
 	}
 	var logs [2][]float64
-	for k := range cells {
-		for b, v := range cells[k].byBlock {
-			if math.IsNaN(v) {
-				continue
-			}
-			if v <= 0 {
-				ch.Missing = "a value is 0 or negative: it has no ratio"
-				return
-			}
-			l := math.Log(v)
-			if ch.Against != "" {
-				if b >= len(by[k]) || !(by[k][b] > 0) {
-					continue
-				}
-				l -= math.Log(by[k][b])
-			}
-			logs[k] = append(logs[k], l)
+	for k, cell := range cells {
+		if logs[k], ch.Missing = blockLogs(cell, by[k]); ch.Missing == noLog {
+			return
 		}
+		ch.Missing = "" // a side without a block is said with the baseline's name
 	}
 	ch.BaseBlocks, ch.NewBlocks = len(logs[0]), len(logs[1])
 	ch.sample = sample{x: logs[1], y: logs[0]}
@@ -53,29 +44,66 @@ func identical(a, b []float64) bool {
 // of it, and for a step that it has not, its start-up, which tells as much
 // about the speed of the machine in that block.
 func yardstick(works [2]*Workload, tables [2]*Table, cells [2]*Cell, only string) (by [2][]float64, name, metric string) {
-	metrics := []string{tables[0].Metric.ID}
-	if tables[0].Metric.From != "" {
-		metrics = append(metrics, "startup")
-	}
-	for _, m := range metrics {
+	for _, m := range yardMetrics(tables[0].Metric) {
 		for _, name := range Baselines {
 			if only != "" && name != only {
 				continue
 			}
-			ok := true
-			for k := range works {
-				q := cells[k].Ratio(name)
-				t := works[k].Table(m)
-				if q == nil || q.Env == cells[k].Env || t == nil || t.Cell(q.Env) == nil || t.Cell(q.Env).Median == nil {
-					ok = false
-					break
-				}
-				by[k] = t.Cell(q.Env).byBlock
-			}
-			if ok {
+			by = [2][]float64{yard(works[0], cells[0], name, m), yard(works[1], cells[1], name, m)}
+			if by[0] != nil && by[1] != nil {
 				return by, name, m
 			}
 		}
 	}
-	return by, "", ""
+	return [2][]float64{}, "", ""
+}
+
+// yardMetrics are the metrics of a baseline by which one may be divided, the
+// best first.
+func yardMetrics(m record.Metric) []string {
+	if m.From != "" && m.ID != "startup" {
+		return []string{m.ID, "startup"}
+	}
+	return []string{m.ID}
+}
+
+// yard gives what a baseline did in each block, or nil where it has no value,
+// or is the cell itself.
+func yard(work *Workload, cell *Cell, name, metric string) []float64 {
+	if cell == nil || cell.Ratio(name) == nil {
+		return nil
+	}
+	env := cell.Ratio(name).Env
+	t := work.Table(metric)
+	if env == cell.Env || t == nil || t.Cell(env) == nil || t.Cell(env).Median == nil {
+		return nil
+	}
+	return t.Cell(env).byBlock
+}
+
+const noLog = "a value is 0 or negative: it has no ratio"
+
+// blockLogs gives the logarithms of a cell's block medians, each over what the
+// baseline did in that block, where there is one. It says why there are none.
+func blockLogs(cell *Cell, by []float64) (logs []float64, why string) {
+	for b, v := range cell.byBlock {
+		if math.IsNaN(v) {
+			continue
+		}
+		if v <= 0 {
+			return nil, noLog
+		}
+		l := math.Log(v)
+		if by != nil {
+			if b >= len(by) || !(by[b] > 0) {
+				continue
+			}
+			l -= math.Log(by[b])
+		}
+		logs = append(logs, l)
+	}
+	if len(logs) == 0 {
+		return nil, "no block has a value of both it and its baseline"
+	}
+	return logs, ""
 }

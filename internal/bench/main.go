@@ -1,8 +1,9 @@
 // Command bench prints what Plimsoll claims of itself, measured in one run:
 // "truth" holds the stopwatch beside others', "cost" what a trial costs us,
 // "drivers" our adapters beside the least that a client can do, "collect" what
-// watching containers costs. It is for the makers of Plimsoll (make bench-truth,
-// bench-cost, bench-drivers, bench-collect).
+// watching containers costs, "aa" how often an environment is told from itself.
+// It is for the makers of Plimsoll (make bench-truth, bench-cost, bench-drivers,
+// bench-collect, bench-aa).
 package main
 
 import (
@@ -32,6 +33,8 @@ func bench(what string) error {
 		return drivers(ctx, os.Args[2:]...)
 	case "collect":
 		return collectors(ctx, os.Args[2:]...)
+	case "aa":
+		return aa(ctx, os.Args[2:]...)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers and collect", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers, collect and aa", what)
 }

@@ -15,6 +15,8 @@ func commands(w World) []*cobra.Command {
 		exportCommand(w),
 		importCommand(w),
 		compareCommand(w),
+		findingsCommand(w),
+		historyCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

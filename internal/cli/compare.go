@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"regexp"
@@ -13,7 +12,6 @@ import (
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/selftest"
 	"plimsoll/internal/threshold"
 	"plimsoll/internal/yamlfile"
 )
@@ -25,6 +23,7 @@ type compareFlags struct {
 	envs, filters           []string
 	row, col                []string
 	against, delta          string
+	quantile                float64
 	failAbove, file, noise  string
 	strict, missing, unlike bool
 }
@@ -46,6 +45,7 @@ by more than that, where a value is lost, or where trials fail more often. With
   plimsoll compare before after --fail-above 5% --format junit -o gate.xml
   plimsoll compare before after --thresholds gate.yaml --strict
   plimsoll compare before after --filter metric=startup --row engine --col runtime
+  plimsoll compare before after --quantile 95
   plimsoll compare run-1 --env crun --env runc`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, dirs []string) error {
@@ -93,6 +93,7 @@ by more than that, where a value is lost, or where trials fail more often. With
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
 	fl.StringSliceVar(&f.col, "col", nil, "factors whose levels are its columns")
 	choiceFlag(c, &f.against, "against", "what two runs are divided by before they are compared; none: absolute values", "auto", "native", "floor", "host", "none")
+	fl.Float64Var(&f.quantile, "quantile", 0, "compare this quantile too, in per cent: 95 needs 72 values on either side, 99 needs 368")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
 	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
 	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
@@ -125,6 +126,9 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 	var err error
 	if o.Delta, err = percentage("delta", f.delta); err != nil {
 		return o, err
+	}
+	if o.Quantile = f.quantile / 100; f.quantile != 0 && !(f.quantile >= 50 && f.quantile <= 99.9) {
+		return o, fail(Usage, "--quantile is %g: expected per cent from 50 to 99.9, such as 95", f.quantile)
 	}
 	for _, s := range f.filters {
 		one, err := analyze.ParseFilter(s)
@@ -170,13 +174,9 @@ func (f *compareFlags) thresholds() (*analyze.Thresholds, error) {
 
 // readNoise takes the largest noise floor of a self-test: that of the machine.
 func readNoise(path string) (map[string]float64, error) {
-	data, err := os.ReadFile(path)
+	r, err := readSelfTest(path)
 	if err != nil {
-		return nil, fail(Usage, "reading the noise floor: %w", err)
-	}
-	var r selftest.Result
-	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
-		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
+		return nil, err
 	}
 	out := map[string]float64{}
 	for _, n := range r.Noise {
@@ -194,12 +194,9 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	}
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
-		r, err := record.Open(dir)
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		if results[i], err = analyze.Run(r, analyze.Options{}); err != nil {
-			return nil, fail(Failed, "%w", err)
+		var err error
+		if results[i], err = readValues(dir, f.quantile != 0); err != nil {
+			return nil, err
 		}
 	}
 	var c *analyze.Changes
@@ -209,18 +206,40 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	} else {
 		c, err = analyze.Between(results[0], results[1], o)
 	}
-	var choice *analyze.ChoiceError
-	switch {
-	case errors.As(err, &choice):
-		e := fail(Usage, "%w", err)
-		if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
-			return nil, withHint(e, "did you mean %q?", near)
-		}
-		return nil, e
-	case err != nil:
-		return nil, fail(Failed, "%w", err)
+	if err != nil {
+		return nil, chosen(err)
 	}
 	return c, nil
+}
+
+// readResult analyses the run in a directory.
+func readResult(dir string) (*analyze.Result, error) { return readValues(dir, false) }
+
+// readValues does so, and keeps all values where asked for.
+func readValues(dir string, keep bool) (*analyze.Result, error) {
+	r, err := record.Open(dir)
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	res, err := analyze.Run(r, analyze.Options{Values: keep})
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	return res, nil
+}
+
+// chosen gives an error of a comparison its status, and a wrong word the
+// nearest one that there is.
+func chosen(err error) error {
+	var choice *analyze.ChoiceError
+	if !errors.As(err, &choice) {
+		return fail(Failed, "%w", err)
+	}
+	e := fail(Usage, "%w", err)
+	if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
+		return withHint(e, "did you mean %q?", near)
+	}
+	return e
 }
 
 func (f *compareFlags) print(w World, c *analyze.Changes) error {
@@ -248,6 +267,8 @@ func (f *compareFlags) status(c *analyze.Changes) error {
 	switch {
 	case c.Gate.State == analyze.GateFails:
 		return withHint(fail(GateFailed, "the gate failed: %d of %d", c.Gate.Failed, c.Gate.Gated), see)
+	case c.Gate.State == analyze.Inconclusive && f.strict && c.Gate.Inconclusive == 0:
+		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
 	case c.Gate.State == analyze.Inconclusive && f.strict:
 		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", c.Gate.Inconclusive, c.Gate.Gated), "run more blocks; %s", see)
 	}

@@ -41,7 +41,7 @@ unknown but for what the file names: the report says so.`,
 			if err := importer.Write(output, run, trials); err != nil {
 				return fail(Failed, "%w", err)
 			}
-			fmt.Fprintf(w.Stderr, "%d measurements of %d environments and %d workloads; look at them by: plimsoll report %s\n",
+			fmt.Fprintf(w.Stderr, "measurements: %d, environments: %d, workloads: %d; look at them by: plimsoll report %s\n",
 				len(trials), len(run.Environments), len(run.Workloads), output)
 			return nil
 		},

@@ -23,6 +23,7 @@ func runCommand(w World) *cobra.Command {
 		ch       changes
 		dir      string
 		resume   string
+		noise    string
 		progress = "auto"
 		force    bool
 		wait     bool
@@ -77,6 +78,9 @@ off; both clean up, and --resume goes on later.`,
 			if o.Workloads, err = ownWorkloads(o.Plan); err != nil {
 				return err
 			}
+			if err := addNoise(o.Run, noise); err != nil {
+				return err
+			}
 			o.Run.Tool = tool()
 			if err := describeHost(finish, s, o.Run, force); err != nil {
 				return err
@@ -92,6 +96,7 @@ off; both clean up, and --resume goes on later.`,
 	f.add(c)
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")
+	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may lie under it")
 	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().BoolVar(&force, "force", false, "measure though doctor refuses")
 	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
@@ -169,6 +174,9 @@ func runError(err error, dir string) error {
 	if errors.Is(err, run.ErrNothing) {
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines says what is missing and what would help")
 	}
+	if _, none := os.Stat(dir); none != nil {
+		return fail(Failed, "%w", err) // it did not come to a first trial
+	}
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume goes on", shortPath(dir))
 }
 
@@ -186,6 +194,9 @@ func finishRun(w World, sum *run.Summary, f reportFlags) error {
 	path := shortPath(sum.Dir)
 	if sum.Interrupted && sum.Trials == 0 {
 		return withHint(fail(Interrupted, "interrupted before the first trial"), "go on with: plimsoll run --resume %s", path)
+	}
+	if err := recordTwins(sum.Dir); err != nil {
+		return fail(Failed, "recording the noise floor: %w", err)
 	}
 	if err := printReport(w, w.Stdout, sum.Dir, f); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/collect"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/catalogue"
 	"plimsoll/internal/image"
@@ -161,7 +162,7 @@ func detectOne(ctx context.Context, kit *engine.Kit, e engine.Engine) engine.Det
 
 // studyCatalogue is what a study can choose from.
 func (s *setting) studyCatalogue() *study.Catalogue {
-	c := &study.Catalogue{Factors: engine.Factors}
+	c := &study.Catalogue{Factors: engine.Factors, Sampled: collect.Metrics()}
 	for _, e := range s.engines {
 		i := e.Info()
 		c.Engines = append(c.Engines, study.EngineInfo{

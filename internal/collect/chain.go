@@ -136,6 +136,9 @@ func (m *machine) isLauncher(pid int, buf []byte) bool {
 // isDaemonName knows the supervisors that stand above containers and that no
 // engine named as its own: a session's manager, and engines' daemons.
 func (m *machine) isDaemonName(pid int) bool {
+	if m.isTitled(pid) {
+		return false
+	}
 	switch path.Base(m.text(pid, "comm")) {
 	case "systemd", "init", "dockerd", "containerd", "balenad", "balenad-engine", "lxd", "incusd", "crio", "buildkitd":
 		return true
@@ -151,11 +154,16 @@ var monitorNames = []string{"containerd-shim", "conmon", "docker-proxy", "lxc", 
 // daemonsBelow are a daemon and its descendants that are no container's.
 func (m *machine) daemonsBelow(pid int) []int {
 	return append([]int{pid}, m.descendants(pid, func(p int) bool {
-		comm := m.text(p, "comm")
-		// LXD's and Incus's monitors are the daemon's own program, with a title.
-		if strings.HasPrefix(m.text(p, "cmdline"), "[lxc monitor]") {
+		if m.isTitled(p) {
 			return true
 		}
+		comm := m.text(p, "comm")
 		return slices.ContainsFunc(monitorNames, func(n string) bool { return strings.HasPrefix(comm, n) })
 	})...)
+}
+
+// isTitled says whether a process is a monitor of LXD's or Incus's: these are
+// the daemon's own program under its name, with a title.
+func (m *machine) isTitled(pid int) bool {
+	return strings.HasPrefix(m.text(pid, "cmdline"), "[lxc monitor]")
 }

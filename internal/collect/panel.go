@@ -45,6 +45,9 @@ type rate int
 const (
 	// often: with every sample.
 	often rate = iota
+	// ticking: with every sample, but at most 25 times a second: the kernel
+	// counts these in ticks of 10 ms, and to list them is dear.
+	ticking
 	// sometimes: every tenth sample, but once to four times a second; more
 	// rarely where a crowd is watched.
 	sometimes
@@ -54,6 +57,7 @@ const (
 
 const (
 	longestRest = int64(10 * time.Second)
+	tickingRest = int64(40 * time.Millisecond)
 	// These bound what a reader may take of one processor: after a read that
 	// took d it rests for so many times d. The memory map of a large process
 	// takes milliseconds to walk. Of two reads the shorter counts: the longer
@@ -204,13 +208,15 @@ func (g *gauge) schedule(at int64, b *beat, took int64) {
 	switch g.r.rate {
 	case often:
 		g.rest = 0
+	case ticking:
+		g.rest = tickingRest
 	case sometimes:
 		g.rest = min(max(10*interval, int64(time.Second/4)), int64(time.Second)) * (1 + b.crowd/perCrowd)
 	case rarely:
 		g.rest = min(max(2*g.rest, 2*interval), longestRest)
 	}
 	share := int64(costShare)
-	if g.r.rate == often {
+	if g.r.rate <= ticking {
 		share = oftenShare
 	}
 	g.next = at + max(g.rest, share*min(took, g.took))

@@ -78,7 +78,7 @@ var readers = []reader{
 		level(Daemon, "uss", "bytes", "what they share with nobody"),
 		level(Daemon, "processes", "count", "how many they are"))},
 
-	{name: "host-cpu", part: Host, rate: often, open: openHostCPU, columns: columns(
+	{name: "host-cpu", part: Host, rate: ticking, open: openHostCPU, columns: columns(
 		counts(Host, "user", "ns", "all processors: in user mode, nice too"),
 		counts(Host, "system", "ns", "all processors: in the kernel, interrupts too"),
 		counts(Host, "idle", "ns", "all processors: idle"),

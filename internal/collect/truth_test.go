@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -209,6 +210,20 @@ func TestPayloadIsFoundByItsWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// LXD's monitor has the daemon's program and name, and a title.
+	lxd := filepath.Join(dir, "lxd")
+	program, err := os.ReadFile("/bin/sh")
+	if err == nil {
+		err = os.WriteFile(lxd, program, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("a shim", func(t *testing.T) { testFound(t, path, "/bin/sh", "sh") })
+	t.Run("a titled daemon", func(t *testing.T) { testFound(t, path, lxd, "[lxc monitor] /containers c1") })
+}
+
+func testFound(t *testing.T, path, monitor, title string) {
 	g := newGroup(t, "word")
 	c := newTestCollector(t, 10*time.Millisecond)
 	const word = "collect-word-1"
@@ -220,7 +235,8 @@ func TestPayloadIsFoundByItsWord(t *testing.T) {
 	}
 	// A shell is the monitor; its child goes into the group, waits, and becomes
 	// the payload, as a runtime's init does.
-	sh := exec.Command("/bin/sh", "-c", "sh -c '"+procs+"sleep 0.15; exec "+path+" payload "+word+" --stay'; true")
+	sh := exec.Command(monitor, "-c", "sh -c '"+procs+"sleep 0.15; exec "+path+" payload "+word+" --stay'; true")
+	sh.Args[0] = title
 	in, out := pipes(t)
 	sh.Stdin, sh.Stdout = in, out
 	sh.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

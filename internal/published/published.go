@@ -102,6 +102,11 @@ func Find(q Query) []Value {
 	return out
 }
 
+// Of lists the values that a claim or a table names.
+func Of(v record.PublishedValue) []Value {
+	return Find(Query{Source: v.Source, Table: v.Table, Engine: v.Engine, Variant: v.Variant, Image: v.Image, Workload: v.Workload, Metric: v.Metric})
+}
+
 var engines = sync.OnceValue(func() []string {
 	head, _, _ := strings.Cut(featuresCSV, "\n")
 	return strings.Split(head, ",")[2:]

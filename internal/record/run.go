@@ -24,6 +24,9 @@ type Run struct {
 	Excluded     []Excluded    `json:"excluded,omitempty"`
 	Host         Host          `json:"host"`
 	Images       []Image       `json:"images,omitempty"`
+	// Noise are the noise floors that are known of this run: under them no gate
+	// says anything.
+	Noise []Noise `json:"noise,omitempty"`
 	// Residue is what the audit at the end found of ours; empty is right.
 	Residue []string `json:"residue,omitempty"`
 	// Imported is set where another program measured: there are no events then,
@@ -64,6 +67,8 @@ type Study struct {
 	Parts []Part `json:"parts,omitempty"`
 	// Tables set published numbers beside the run's.
 	Tables []PaperTable `json:"tables,omitempty"`
+	// Claims are the sentences that the study tests.
+	Claims []Claim `json:"claims,omitempty"`
 }
 
 // Protocol is how the trials were run.

@@ -55,12 +55,12 @@ type changeTable struct {
 }
 
 // changeTables makes a table of each metric, in the order of the cells.
-func changeTables(c *analyze.Changes) []changeTable {
+func changeTables(all []analyze.Change, gate bool) []changeTable {
 	type key struct{ work, metric string }
 	var order []key
 	cells := map[key][]*analyze.Change{}
-	for i := range c.Cells {
-		ch := &c.Cells[i]
+	for i := range all {
+		ch := &all[i]
 		k := key{ch.Workload, ch.Metric.ID}
 		if cells[k] == nil {
 			order = append(order, k)
@@ -69,10 +69,13 @@ func changeTables(c *analyze.Changes) []changeTable {
 	}
 	var out []changeTable
 	for _, k := range order {
-		m := cells[k][0].Metric
+		m, what := cells[k][0].Metric, ""
+		if q := cells[k][0].Quantile; q > 0 {
+			what = ", " + analyze.QuantileName(q)
+		}
 		out = append(out, changeTable{
-			title: clean(k.work) + ": " + clean(firstOf(m.Title, m.ID)) + "; " + better(m),
-			grid:  changeGrid(cells[k], c.Gate != nil),
+			title: clean(k.work) + ": " + clean(firstOf(m.Title, m.ID)) + what + "; " + better(m),
+			grid:  changeGrid(cells[k], gate),
 		})
 	}
 	return out
@@ -193,11 +196,18 @@ func placeText(c *analyze.Changes, p analyze.Place) string {
 // changesLegend explains the table.
 func changesLegend(c *analyze.Changes) []string {
 	how := "NEW / BASE is from pairs of the same block."
-	if !c.Interleaved {
+	switch {
+	case c.Interleaved:
+	case slices.ContainsFunc(c.Cells, func(ch analyze.Change) bool { return ch.Against != "" }):
 		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
+	default:
+		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
 	}
 	out := []string{
 		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),
+	}
+	if len(c.Quantiles) > 0 {
+		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", analyze.QuantileName(c.Quantiles[0].Quantile), plural(len(c.Quantiles), "cell")))
 	}
 	if c.Gate != nil {
 		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below 2.5 %% (%s, Holm over %s), where NEW has lost a value, or where trials fail more often.", c.Gate.Test, plural(c.Gate.Gated, "cell")))
@@ -218,13 +228,13 @@ func sideText(s analyze.Side) string {
 }
 
 // factLines say what differs, the same difference of several environments once.
-func factLines(c *analyze.Changes) []string {
-	if len(c.Facts) == 0 {
+func factLines(facts []analyze.Fact) []string {
+	if len(facts) == 0 {
 		return []string{"Machine, tool, protocol and configuration are the same, as far as they are known."}
 	}
 	var order []string
 	envs := map[string][]string{}
-	for _, f := range c.Facts {
+	for _, f := range facts {
 		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, clean(f.Key), firstOf(clean(f.Base), "–"), firstOf(clean(f.New), "–"))
 		if _, ok := envs[s]; !ok {
 			order = append(order, s)
@@ -245,7 +255,7 @@ func factLines(c *analyze.Changes) []string {
 func failureLines(c *analyze.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
-		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", nameOf(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
+		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", clean(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
 		if f.Worse {
 			s += ": more often"
 		}
@@ -262,6 +272,9 @@ func gateLine(g *analyze.Gate) string {
 	}
 	if g.Inconclusive > 0 {
 		s += fmt.Sprintf(", %d inconclusive", g.Inconclusive)
+	}
+	if g.Incomplete {
+		s += "; a run is incomplete, see the remarks"
 	}
 	return s + ")"
 }

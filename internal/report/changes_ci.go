@@ -53,7 +53,7 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 	}
 	for i := range c.Cells {
 		ch := &c.Cells[i]
-		k := junitCase{Class: clean(ch.Workload) + "." + nameOf(ch.Name()), Name: clean(ch.Metric.ID)}
+		k := junitCase{Class: clean(ch.Workload) + "." + clean(ch.Name()), Name: clean(ch.Metric.ID)}
 		switch {
 		case ch.Gate == nil:
 			k.Skipped = &junitMessage{Message: "no threshold: " + changeLine(ch)}
@@ -65,11 +65,14 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 		add(k)
 	}
 	for i, l := range failureLines(c) {
-		k := junitCase{Class: clean(c.Failures[i].Workload) + "." + nameOf(c.Failures[i].Env), Name: "failures"}
+		k := junitCase{Class: clean(c.Failures[i].Workload) + "." + clean(c.Failures[i].Env), Name: "failures"}
 		if c.Failures[i].Worse && c.Gate != nil {
 			k.Failure = &junitMessage{Message: l, Type: "failures"}
 		}
 		add(k)
+	}
+	if c.Gate != nil && c.Gate.Incomplete {
+		add(junitCase{Class: "plimsoll", Name: "both runs are whole", Skipped: &junitMessage{Message: gateLine(c.Gate)}})
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -108,7 +111,7 @@ func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
 	}
 	for i := range c.Cells {
 		ch := &c.Cells[i]
-		title := fmt.Sprintf("%s of %s in %s", clean(ch.Metric.ID), clean(ch.Workload), nameOf(ch.Name()))
+		title := fmt.Sprintf("%s of %s in %s", clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()))
 		switch {
 		case ch.Gate != nil && ch.Gate.State == analyze.GateFails:
 			say("error", title, clean(ch.Gate.Reason)+"; "+changeLine(ch))
@@ -124,7 +127,7 @@ func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
 			if c.Gate != nil {
 				level = "error"
 			}
-			say(level, "failures of "+clean(c.Failures[i].Workload)+" in "+nameOf(c.Failures[i].Env), l)
+			say(level, "failures of "+clean(c.Failures[i].Workload)+" in "+clean(c.Failures[i].Env), l)
 		}
 	}
 	for _, m := range c.Remarks {

@@ -47,6 +47,29 @@ func changes(t testing.TB, o analyze.CompareOptions) *analyze.Changes {
 	return c
 }
 
+// tails are two runs of which the second has a longer tail in crun.
+func tails(t testing.TB) *analyze.Changes {
+	t.Helper()
+	var results [2]*analyze.Result
+	for k, spec := range []recordtest.Spec{before(), before()} {
+		spec.Seed, spec.ID, spec.Blocks, spec.PerBlock = uint64(50+k), []string{"5c01", "5c02"}[k], 40, 5
+		spec.Envs = append([]recordtest.Env{}, spec.Envs[:4]...)
+		if k == 1 {
+			spec.Envs[2].Sigma = 0.12
+			spec.Envs[3].FailEvery, spec.Envs[3].Class = 2, record.Crash
+		}
+		var err error
+		if results[k], err = analyze.Run(spec.Open(t), analyze.Options{Values: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := analyze.Between(results[0], results[1], analyze.CompareOptions{Quantile: 0.95, Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestChangesGolden(t *testing.T) {
 	c := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup", "whole"}}}})
 	if err := c.Judge(analyze.Thresholds{FailAbove: 0.05}); err != nil {
@@ -61,6 +84,7 @@ func TestChangesGolden(t *testing.T) {
 	}{
 		"changes.txt": {"text", c, Options{Width: 110}}, "changes-narrow.txt": {"text", c, Options{Width: 60, ASCII: true}}, "changes.md": {"markdown", c, Options{}},
 		"changes.json": {"json", c, Options{}}, "changes.xml": {"junit", c, Options{}}, "changes.github": {"github", c, Options{}},
+		"quantile.txt": {"text", tails(t), Options{Width: 110}}, "quantile.md": {"markdown", tails(t), Options{}},
 		"grouped.txt": {"text", grouped, Options{Width: 110}}, "ungated.xml": {"junit", grouped, Options{}}, "ungated.github": {"github", grouped, Options{}},
 	} {
 		var b bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
 )
 
 func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
@@ -21,13 +22,9 @@ func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
 		p.blank()
 		p.parts(groupGrid(c))
 	} else {
-		for _, t := range changeTables(c) {
-			p.blank()
-			p.text("head", "", t.title)
-			p.blank()
-			p.wide(t.grid)
-		}
+		p.changeTables(changeTables(c.Cells, c.Gate != nil))
 	}
+	p.changeTables(changeTables(c.Quantiles, false))
 	p.blank()
 	for _, l := range changesLegend(c) {
 		p.text("dim", "", l)
@@ -41,23 +38,10 @@ func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
 	}
 	p.blank()
 	p.line("head", "What else differs")
-	for _, l := range factLines(c) {
+	for _, l := range factLines(c.Facts) {
 		p.text("", "   ", l)
 	}
-	if len(c.Remarks) > 0 {
-		p.blank()
-		p.line("head", "Remarks")
-		for _, m := range c.Remarks {
-			style := ""
-			if m.Level != "info" {
-				style = "warn"
-			}
-			p.text(style, "   ", remarkText(m))
-			if m.Advice != "" {
-				p.text("dim", "   → ", clean(m.Advice))
-			}
-		}
-	}
+	p.plainRemarks(c.Remarks)
 	if c.Gate != nil {
 		p.blank()
 		for _, l := range gateReasons(c) {
@@ -66,6 +50,33 @@ func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
 		p.text("head", "", gateLine(c.Gate))
 	}
 	return p.w.Flush()
+}
+
+// plainRemarks prints remarks one by one.
+func (p *page) plainRemarks(remarks []record.Remark) {
+	if len(remarks) > 0 {
+		p.blank()
+		p.line("head", "Remarks")
+	}
+	for _, m := range remarks {
+		style := ""
+		if m.Level != "info" {
+			style = "warn"
+		}
+		p.text(style, "   ", remarkText(m))
+		if m.Advice != "" {
+			p.text("dim", "   → ", clean(m.Advice))
+		}
+	}
+}
+
+func (p *page) changeTables(tables []changeTable) {
+	for _, t := range tables {
+		p.blank()
+		p.text("head", "", t.title)
+		p.blank()
+		p.wide(t.grid)
+	}
 }
 
 // wide draws a table; where the page is narrower, the intervals of the medians
@@ -93,7 +104,7 @@ func gateReasons(c *analyze.Changes) []string {
 	var out []string
 	for i := range c.Cells {
 		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != analyze.Passed {
-			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, clean(ch.Metric.ID), clean(ch.Workload), nameOf(ch.Name()), sentence(clean(ch.Gate.Reason))))
+			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()), sentence(clean(ch.Gate.Reason))))
 		}
 	}
 	for i, l := range failureLines(c) {
@@ -114,11 +125,9 @@ func changesMarkdown(w io.Writer, c *analyze.Changes, _ Options) error {
 	if c.Grouping != nil {
 		mdGrid(out, groupGrid(c))
 	} else {
-		for _, t := range changeTables(c) {
-			fmt.Fprintf(out, "## %s\n\n", mdEscape(t.title))
-			mdGrid(out, t.grid)
-		}
+		mdChangeTables(out, changeTables(c.Cells, c.Gate != nil))
 	}
+	mdChangeTables(out, changeTables(c.Quantiles, false))
 	for _, l := range changesLegend(c) {
 		fmt.Fprintf(out, "%s\n\n", mdEscape(l))
 	}
@@ -127,18 +136,30 @@ func changesMarkdown(w io.Writer, c *analyze.Changes, _ Options) error {
 		mdList(out, lines)
 	}
 	fmt.Fprintf(out, "## What else differs\n\n")
-	mdList(out, factLines(c))
-	if len(c.Remarks) > 0 {
-		fmt.Fprintf(out, "## Remarks\n\n")
-		for _, m := range c.Remarks {
-			fmt.Fprintf(out, "- %s", mdEscape(remarkText(m)))
-			if m.Advice != "" {
-				fmt.Fprintf(out, " *%s.*", mdEscape(clean(m.Advice)))
-			}
-			fmt.Fprintln(out)
-		}
-	}
+	mdList(out, factLines(c.Facts))
+	mdPlainRemarks(out, c.Remarks)
 	return out.Flush()
+}
+
+// mdPlainRemarks lists remarks under a heading.
+func mdPlainRemarks(out *bufio.Writer, remarks []record.Remark) {
+	if len(remarks) > 0 {
+		fmt.Fprintf(out, "## Remarks\n\n")
+	}
+	for _, m := range remarks {
+		fmt.Fprintf(out, "- %s", mdEscape(remarkText(m)))
+		if m.Advice != "" {
+			fmt.Fprintf(out, " *%s.*", mdEscape(clean(m.Advice)))
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+func mdChangeTables(out *bufio.Writer, tables []changeTable) {
+	for _, t := range tables {
+		fmt.Fprintf(out, "## %s\n\n", mdEscape(t.title))
+		mdGrid(out, t.grid)
+	}
 }
 
 func mdList(out *bufio.Writer, lines []string) {

@@ -16,7 +16,12 @@ const maxText = 300
 // clean makes text that came from a container or a file safe for a terminal
 // and a single line: no escape sequences, no control characters, nothing that
 // turns the direction of writing, and not without end.
-func clean(s string) string {
+func clean(s string) string { return cleanTo(s, maxText) }
+
+// prose is clean for a text of several sentences.
+func prose(s string) string { return cleanTo(s, 10*maxText) }
+
+func cleanTo(s string, most int) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
 	}
@@ -30,7 +35,7 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return cut(strings.Join(strings.Fields(s), " "), maxText)
+	return cut(strings.Join(strings.Fields(s), " "), most)
 }
 
 // cut shortens s to n characters, the last being an ellipsis.
@@ -43,6 +48,22 @@ func cut(s string, n int) string {
 	}
 	r := []rune(s)
 	return string(r[:n-1]) + "…"
+}
+
+// cutMiddle shortens s to n characters and keeps both ends, the tail whole
+// from its last slash where that fits.
+func cutMiddle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	tail := n * 2 / 5
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		if k := utf8.RuneCountInString(s[i:]); k <= n/2 {
+			tail = k
+		}
+	}
+	return string(r[:n-1-tail]) + "…" + string(r[len(r)-tail:])
 }
 
 // ascii replaces what we write ourselves by something that looks alike and is

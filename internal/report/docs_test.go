@@ -32,7 +32,7 @@ func TestManualShowsRealTables(t *testing.T) {
 		}
 	}
 	codes := 0
-	for _, file := range []string{"../analyze/remarks.go", "../analyze/audit_remarks.go", "../record/reader.go"} {
+	for _, file := range []string{"../analyze/remarks.go", "../analyze/audit_remarks.go", "../analyze/programs.go", "../record/reader.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestCompareManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := ""
-	for _, name := range []string{"changes.txt", "grouped.txt"} {
+	for _, name := range []string{"changes.txt", "grouped.txt", "quantile.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)

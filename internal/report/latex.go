@@ -20,7 +20,7 @@ func writeLaTeX(w io.Writer, res *analyze.Result, opts Options) error {
 	for i, r := range rankingsOf(res, opts) {
 		m := r.table.Metric
 		l := layouts[0]
-		l.notes = false // the remarks are not in the table
+		l.notes, l.whole = false, true // the remarks are not in the table
 		caption := clean(firstOf(r.work.Title, r.work.ID)) + ": " + clean(firstOf(m.What, m.Title)) + "; " + better(m) + "."
 		for _, s := range r.legend(res.Run.Delta) {
 			caption += " " + sentence(clean(s))

@@ -61,6 +61,10 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 		}
 	}
 	mdPapers(out, res)
+	if res.Findings != nil && opts.Metric == "" {
+		fmt.Fprintf(out, "## %s\n\n", mdEscape(findingsTitle(res.Findings)))
+		mdFindings(out, res.Findings, true)
+	}
 	mdRemarks(out, groups, hidden)
 	if len(res.Excluded) > 0 {
 		fmt.Fprintf(out, "## What could not run\n\n")

@@ -12,8 +12,9 @@ import (
 // maxName bounds the name of an environment in a table, in characters.
 const maxName = 32
 
-// nameOf is an environment's name as a table shows it.
-func nameOf(env string) string { return cut(clean(env), maxName) }
+// nameOf is an environment's name as a table shows it. A long one loses its
+// middle: names of one engine differ at their ends.
+func nameOf(env string) string { return cutMiddle(clean(env), maxName) }
 
 // phases is the table of the medians of all phases that any environment has,
 // in the order of the ranking. It may be wider than the page: see columns.

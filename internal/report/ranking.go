@@ -73,7 +73,8 @@ func (r *ranking) count(env string) analyze.Count {
 // layout says what of a ranking is shown; a narrow page shows less.
 type layout struct {
 	median, native, floor, host detail
-	names                       int // characters for names; 0: all
+	names                       int  // characters for names; 0: as many as a table has room for
+	whole                       bool // names are never cut
 	notes                       bool
 }
 
@@ -156,8 +157,11 @@ func (r *ranking) base(g *grid, l layout) {
 	for _, c := range r.cells() {
 		n := r.count(c.Env)
 		name := nameOf(c.Env)
-		if l.names > 0 {
-			name = cut(name, l.names)
+		switch {
+		case l.names > 0:
+			name = cutMiddle(clean(c.Env), l.names)
+		case l.whole:
+			name = clean(c.Env)
 		}
 		g.rows = append(g.rows, row{cells: []string{ranges(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed)}})
 	}
@@ -338,6 +342,14 @@ func (r *ranking) more(l layout) *grid {
 		n := numberOf(*e, r.unit.by, 6)
 		return strings.TrimSpace(n.value + " " + n.interval)
 	}
+	if baseline, all := r.effects(); baseline != "" && all == "" {
+		add("effect", func(c *analyze.Cell) string {
+			if q := c.Ratio(baseline); q != nil && q.Effect != "" && q.Method != "itself" {
+				return q.Effect
+			}
+			return "–"
+		})
+	}
 	add("spread", func(c *analyze.Cell) string {
 		if c.Spread == nil {
 			return "–"
@@ -358,7 +370,34 @@ func (r *ranking) moreLegend() string {
 	if r.unit.unit != "" {
 		s = "In " + r.unit.unit + ". " + s
 	}
+	switch baseline, all := r.effects(); {
+	case all != "":
+		s += " Effect against " + baseline + ", by Cliff's δ: " + all + " for all."
+	case baseline != "":
+		s += " effect: against " + baseline + ", by Cliff's δ of the block medians."
+	}
 	return s
+}
+
+// effects names the first baseline that others are compared with, and the word
+// for the size of the effect where it is one for all of them.
+func (r *ranking) effects() (baseline, all string) {
+	for _, b := range analyze.Baselines {
+		var words []string
+		for i := range r.table.Cells {
+			if q := r.table.Cells[i].Ratio(b); q != nil && q.Effect != "" && q.Method != "itself" && !slices.Contains(words, q.Effect) {
+				words = append(words, q.Effect)
+			}
+		}
+		switch len(words) {
+		case 0:
+			continue
+		case 1:
+			return b, words[0]
+		}
+		return b, ""
+	}
+	return "", ""
 }
 
 // better says which way the metric is better.

@@ -413,3 +413,31 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Where the sizes of the effects differ, each row says its own in a word.
+func TestEffects(t *testing.T) {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:3]
+	s.Envs[0].StartUp = s.Envs[1].StartUp // host is as fast as native
+	text := render(t, "text", result(t, s), Options{})
+	for _, want := range []string{"effect", "large", "effect: against native"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "for all.") {
+		t.Errorf("the effects differ, and yet:\n%s", text)
+	}
+}
+
+func TestCutMiddle(t *testing.T) {
+	for _, c := range [][2]string{
+		{"docker/runc/api", "docker/runc/api"},
+		{"podman/crun/network-default/rootless", "podman/crun/network-de…/rootless"},
+		{strings.Repeat("x", 40), strings.Repeat("x", 19) + "…" + strings.Repeat("x", 12)},
+	} {
+		if got := cutMiddle(c[0], maxName); got != c[1] {
+			t.Errorf("%s becomes %s", c[0], got)
+		}
+	}
+}

@@ -87,6 +87,10 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 		}
 	}
 	p.papers(res)
+	if res.Findings != nil && opts.Metric == "" {
+		p.blank()
+		p.findings(res.Findings, true)
+	}
 	p.remarks(groups, hidden)
 	p.excluded(res)
 	p.environments(res)

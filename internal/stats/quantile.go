@@ -83,20 +83,25 @@ func MedianInterval(sorted []float64, level float64) (Interval, bool) {
 // & Nagaraja, Order Statistics, 7.1). The last result is false where the
 // values cannot carry it: at 95 %, fewer than 72 for p95 and 368 for p99.
 func QuantileInterval(sorted []float64, q, level float64) (Interval, bool) {
-	n := len(sorted)
-	if n == 0 {
+	l, u, ok := quantileRanks(len(sorted), q, level)
+	if !ok {
 		return Interval{}, false
+	}
+	return Interval{Lo: sorted[l-1], Hi: sorted[u-1]}, true
+}
+
+// quantileRanks gives the ranks, from 1, of the ends of QuantileInterval.
+func quantileRanks(n int, q, level float64) (l, u int, ok bool) {
+	if n == 0 {
+		return 0, 0, false
 	}
 	tail := (1 - level) / 2
 	b := distuv.Binomial{N: float64(n), P: q}
 	// lower: the largest l with P(B ≤ l−1) ≤ tail.
 	// upper: the smallest u with P(B ≤ u−1) ≥ 1−tail.
-	l := firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) > tail })
-	u := 1 + firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) >= 1-tail })
-	if l < 1 || u > n {
-		return Interval{}, false
-	}
-	return Interval{Lo: sorted[l-1], Hi: sorted[u-1]}, true
+	l = firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) > tail })
+	u = 1 + firstInt(0, n, func(k int) bool { return b.CDF(float64(k)) >= 1-tail })
+	return l, u, l >= 1 && u <= n
 }
 
 // firstInt is the first k of lo…hi for which the monotone f holds, else hi+1.

@@ -40,3 +40,48 @@ func TTest(d []float64) float64 {
 	t := math.Abs(mean) / (sd / math.Sqrt(n))
 	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
 }
+
+// PooledInterval is the difference of the means of x and y, independent of each
+// other and of one variance, and Student's interval for it. Where one of them
+// has two or three values, Welch's knows next to nothing of its variance and
+// spans anything. The last result is false where both together have fewer than
+// 4 values, or either has none.
+func PooledInterval(x, y []float64, level float64) (difference float64, i Interval, ok bool) {
+	if len(x) == 0 || len(y) == 0 {
+		return math.NaN(), Interval{}, false
+	}
+	m, n := float64(len(x)), float64(len(y))
+	mx, vx := stat.MeanVariance(x, nil)
+	my, vy := stat.MeanVariance(y, nil)
+	if m+n < 4 {
+		return mx - my, Interval{}, false
+	}
+	squares := 0.0
+	if m > 1 {
+		squares += (m - 1) * vx
+	}
+	if n > 1 {
+		squares += (n - 1) * vy
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m + n - 2}.Quantile(1 - (1-level)/2)
+	h := t * math.Sqrt(squares/(m+n-2)*(1/m+1/n))
+	return mx - my, Interval{Lo: mx - my - h, Hi: mx - my + h}, true
+}
+
+// PredictionTest is the two-sided p that v is one more value of where x came
+// from, by Student's prediction interval. It is NaN for fewer than 2 values.
+func PredictionTest(x []float64, v float64) float64 {
+	if len(x) < 2 {
+		return math.NaN()
+	}
+	n := float64(len(x))
+	mean, sd := stat.MeanStdDev(x, nil)
+	if sd == 0 {
+		if v == mean {
+			return 1
+		}
+		return 0
+	}
+	t := math.Abs(v-mean) / (sd * math.Sqrt(1+1/n))
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
+}

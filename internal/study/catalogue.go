@@ -22,6 +22,8 @@ type Catalogue struct {
 	Workloads []WorkloadInfo
 	// Rules are the combinations that are known to be impossible everywhere.
 	Rules []Rule
+	// Sampled are the metrics that any workload has where the machine is sampled.
+	Sampled []record.Metric
 	// Lacks are levels that engines have and their adapters do not.
 	Lacks []Lack
 	// Read reads a workload's file; nil refuses files. Its error is an *Errors.

@@ -78,6 +78,7 @@ func checkOne(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, t
 	for _, t := range doc.Tables {
 		s.Tables = append(s.Tables, c.paperTable(t))
 	}
+	s.Claims = c.claims(doc.Claims.list, s.Name)
 	c.size(s)
 	return s
 }

@@ -20,6 +20,7 @@ type document struct {
 	Environments []environment   `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
 	Exclude      []exclusion     `key:"exclude" jsonschema_description:"Combinations that make no sense, each with the reason. They are shown, not run."`
 	Published    publishedMatrix `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
+	Claims       claims          `key:"claims" jsonschema_description:"The sentences that the study tests: a list, or the file that holds it."`
 	Metrics      []yamlfile.Name `key:"metrics" jsonschema_description:"The metrics that a report shows first."`
 	Sort         yamlfile.Name   `key:"sort" jsonschema_description:"The metric that a report sorts by."`
 	Tables       []paperTable    `key:"tables" jsonschema:"minItems=1" jsonschema_description:"Published tables, and which of the study's numbers stand beside theirs."`

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/collect"
 	"plimsoll/internal/engine"
 	engines "plimsoll/internal/engine/catalogue"
 	workloads "plimsoll/internal/workload"
@@ -42,7 +43,7 @@ func catalogue() *Catalogue {
 
 // market is what there really is, as the command line offers it.
 func market() *Catalogue {
-	c := &Catalogue{Factors: engine.Factors}
+	c := &Catalogue{Factors: engine.Factors, Sampled: collect.Metrics()}
 	for _, e := range engines.All() {
 		i := e.Info()
 		levels := maps.Clone(i.Levels)
@@ -55,11 +56,7 @@ func market() *Catalogue {
 		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})
 	}
 	for _, x := range workloads.Catalogue() {
-		info := WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics, Small: x.Small, Numbers: map[string]Numbers{}}
-		for name, r := range x.Numbers {
-			info.Numbers[name] = Numbers(r)
-		}
-		c.Workloads = append(c.Workloads, info)
+		c.Workloads = append(c.Workloads, WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, Numbers: numbers(x), Small: x.Small, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics})
 	}
 	for _, r := range engines.Rules() {
 		c.Rules = append(c.Rules, Rule(r))
@@ -68,6 +65,14 @@ func market() *Catalogue {
 		c.Lacks = append(c.Lacks, Lack(l))
 	}
 	return c
+}
+
+func numbers(x workloads.Workload) map[string]Numbers {
+	out := map[string]Numbers{}
+	for name, r := range x.Numbers {
+		out[name] = Numbers{Min: r.Min, Max: r.Max}
+	}
+	return out
 }
 
 func read(t *testing.T, text string) (*Study, error) {

@@ -81,7 +81,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	p := &Plan{
 		Study: record.Study{
 			Name: s.Name, Title: s.Title, Path: s.Path, Source: s.Source,
-			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, Tables: s.Tables,
+			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, Tables: s.Tables, Claims: s.Claims,
 		},
 		Protocol: s.Protocol,
 	}

@@ -51,6 +51,7 @@ func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []str
 			t.Source.Text = doc.Name.Text
 		}
 	}
+	doc.Claims.follow(&src, cat, p)
 	texts := []string{string(src.Data)}
 	if !doc.Extends.At.Given() {
 		return doc, texts
@@ -87,6 +88,7 @@ func overlay(base, over *document) *document {
 	put(&out.Baselines, over.Baselines, over.Baselines != nil)
 	put(&out.Environments, over.Environments, over.Environments != nil)
 	put(&out.Published, over.Published, over.Published.at.Given())
+	put(&out.Claims, over.Claims, over.Claims.at.Given())
 	put(&out.Metrics, over.Metrics, over.Metrics != nil)
 	put(&out.Sort, over.Sort, over.Sort.At.Given())
 	out.Exclude = append(slices.Clip(base.Exclude), over.Exclude...)

@@ -45,6 +45,9 @@ func generate(t *testing.T) []byte {
 		return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: &jsonschema.Schema{
 			OneOf: []*jsonschema.Schema{setting(), {Type: "array", Items: setting(), MinItems: new(uint64(1)), UniqueItems: true}}}}
 	}
+	claimName := func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Pattern: claimIDPattern, MaxLength: new(uint64(yamlfile.MaxWord))}
+	}
 	leaves := map[reflect.Type]func() *jsonschema.Schema{
 		reflect.TypeFor[yamlfile.Name](): nameSchema,
 		reflect.TypeFor[yamlfile.Text](): func() *jsonschema.Schema {
@@ -61,6 +64,17 @@ func generate(t *testing.T) []byte {
 		reflect.TypeFor[yamlfile.Duration](): func() *jsonschema.Schema { return pattern(yamlfile.DurationPattern) },
 		reflect.TypeFor[yamlfile.Size]():     func() *jsonschema.Schema { return pattern(yamlfile.SizePattern) },
 		reflect.TypeFor[yamlfile.Percent]():  func() *jsonschema.Schema { return pattern(yamlfile.PercentPattern) },
+		reflect.TypeFor[claims](): func() *jsonschema.Schema {
+			file := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"file"}, AdditionalProperties: jsonschema.FalseSchema}
+			file.Properties.Set("file", pattern(pathPattern))
+			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+				{Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/claim"}, MinItems: new(uint64(1))}, file}}
+		},
+		reflect.TypeFor[claimID]():    claimName,
+		reflect.TypeFor[claimTo]():    func() *jsonschema.Schema { return &jsonschema.Schema{} }, // replaced below
+		reflect.TypeFor[claimWork]():  func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/claimWork"} },
+		reflect.TypeFor[ratioRange](): func() *jsonschema.Schema { return pattern(ratioPattern) },
+		reflect.TypeFor[valueRange](): func() *jsonschema.Schema { return pattern(valuePattern) },
 		reflect.TypeFor[yamlfile.Amount](): func() *jsonschema.Schema {
 			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number", Minimum: "0.01", Maximum: "4096"}, {Type: "string", Enum: []any{yamlfile.None}}}}
 		},
@@ -101,6 +115,14 @@ func generate(t *testing.T) []byte {
 	s.Title = "Plimsoll study"
 	s.Description = "What to measure: environments, workloads and a protocol. See docs/studies.md."
 
+	for name, def := range r.Reflect(&claimsFile{}).Definitions {
+		s.Definitions[name] = def
+	}
+	names := &jsonschema.Schema{OneOf: []*jsonschema.Schema{claimName(), {Type: "array", Items: claimName(), MinItems: new(uint64(1))}}}
+	long := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"name", "parameters"}, AdditionalProperties: jsonschema.FalseSchema}
+	long.Properties.Set("name", names)
+	long.Properties.Set("parameters", settings())
+	s.Definitions["claimWork"] = &jsonschema.Schema{Description: "Workloads by name or id, or with parameters.", OneOf: []*jsonschema.Schema{names, long}}
 	s.Definitions["word"], s.Definitions["levels"], s.Definitions["setting"] = wordSchema, levelsSchema, settingSchema
 	// An image may be a reference too.
 	imageSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{
@@ -152,6 +174,18 @@ func generate(t *testing.T) []byte {
 	}
 	replace(s, "common", one)
 	replace(s.Definitions["exclusion"], "when", when)
+	// A claim's environments know the engine too.
+	side := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}
+	side.Properties.Set(whenEngine, levels())
+	for _, f := range engine.Factors {
+		_, l := of(f)
+		side.Properties.Set(f, l)
+	}
+	s.Definitions["claimSide"] = side
+	for _, def := range []string{"claimTest", "claimAnswer"} {
+		replace(s.Definitions[def], "of", &jsonschema.Schema{Ref: "#/$defs/claimSide"})
+		replace(s.Definitions[def], "to", &jsonschema.Schema{OneOf: []*jsonschema.Schema{nameSchema(), {Ref: "#/$defs/claimSide"}}})
+	}
 
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -241,7 +275,7 @@ func TestSchemaAgrees(t *testing.T) {
 	check := valid(t)
 	onlyReader := []string{
 		"unknown-engine", "unknown-level", "unknown-workload", "unknown-parameter", "unknown-metric", "unknown-baseline",
-		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control", "published", "parts-", "scale-",
+		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control", "published", "parts-", "scale-", "claims-file", "claims-published", "claims-sides", "claims-source", "claims-units",
 	}
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -25,6 +25,7 @@ type Source struct {
 	// dir and file are the folder on the host and the file's path in it; dir
 	// is empty for a bundled study and for one that is no file.
 	dir, file string
+	bundled   bool
 }
 
 // Names lists the bundled studies.
@@ -71,7 +72,7 @@ func bundled(name string) (Source, error) {
 	if err != nil || !yamlfile.IsName(name) {
 		return Source{}, &Errors{List: []*Error{noStudy(yamlfile.Pos{}, name)}}
 	}
-	return Source{Path: "studies/" + name + ".yaml", Data: data}, nil
+	return Source{Path: "studies/" + name + ".yaml", Data: data, bundled: true}, nil
 }
 
 func noStudy(at yamlfile.Pos, name string) *Error {

@@ -30,6 +30,8 @@ type Study struct {
 	Scale string
 	// Scales are the study's other sizes, each as it would be read.
 	Scales []*Study
+	// Claims are the sentences that it tests.
+	Claims []record.Claim
 
 	own []WorkloadInfo // the workloads of files
 

@@ -3,8 +3,10 @@ package clirun
 import (
 	"context"
 	"errors"
+	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/record"
 )
 
@@ -34,6 +36,28 @@ func (x *executor) Exec(ctx context.Context, task engine.Task) (engine.Result, e
 		return Refused(err), nil
 	}
 	return x.base.Exec(ctx, p)
+}
+
+// AwaitExec asks every millisecond for the status of a program that was
+// executed, until it has ended: an API tells it a moment after the output has
+// ended, or later where a child that lives on has closed it.
+func AwaitExec(ctx context.Context, res *engine.Result, ask func() (running bool, status int, err error)) error {
+	for {
+		running, status, err := ask()
+		at := stamp.Now()
+		if err != nil {
+			return err
+		}
+		if !running {
+			res.Events[record.Exit], res.Exit = at, &status
+			return nil
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Refused is the result of a trial that could not begin, of the error's class

@@ -3,8 +3,6 @@ package clirun
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -18,15 +16,12 @@ func Inside(pid int, argv []string) int {
 	}
 	want := strings.Join(argv, "\x00") + "\x00"
 	found := 0
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, d := range dirs {
-		n, _ := strconv.Atoi(filepath.Base(d))
-		line, err := os.ReadFile(d + "/cmdline")
-		if n == pid || err != nil || string(line) != want {
+	for n, line := range CommandLines() {
+		if n == pid || string(line) != want {
 			continue
 		}
 		// The lowest is the first that was made, but where numbers came round.
-		if at, err := os.Readlink(d + "/ns/pid"); err == nil && at == ns && (found == 0 || n < found) {
+		if at, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", n)); err == nil && at == ns && (found == 0 || n < found) {
 			found = n
 		}
 	}

@@ -2,6 +2,7 @@ package clirun
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -13,18 +14,30 @@ type process struct {
 	argv   []byte // as in /proc: each argument with a NUL behind it
 }
 
-// processes lists them by pid. Those that end meanwhile are missing.
+// CommandLines goes through the processes of the host by pid, each with its
+// arguments as in /proc: with a NUL behind each. Those that end meanwhile are
+// missing.
+func CommandLines() iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		entries, _ := os.ReadDir("/proc") // where it can't be read there are none to be found
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil {
+				continue
+			}
+			line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+			if err == nil && !yield(pid, line) {
+				return
+			}
+		}
+	}
+}
+
+// processes lists them by pid.
 func processes() map[int]process {
 	all := map[int]process{}
-	entries, _ := os.ReadDir("/proc") // where it can't be read there are none to be found
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil {
-			all[pid] = process{parentOf(pid), line}
-		}
+	for pid, line := range CommandLines() {
+		all[pid] = process{parentOf(pid), line}
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/moby/moby/client"
 
@@ -91,24 +90,10 @@ func (x *execution) live(ctx context.Context) error {
 		return ctx.Err()
 	}
 	x.res.Steps = append(x.res.Steps, record.Step{Name: "output ended", At: x.out.ended})
-	// The status is there when the output has ended, but where a child that
-	// lives on has closed it.
-	for {
+	return clirun.AwaitExec(ctx, &x.res, func() (bool, int, error) {
 		seen, err := x.d.ExecInspect(ctx, x.id, client.ExecInspectOptions{})
-		at := stamp.Now()
-		if err != nil {
-			return err
-		}
-		if !seen.Running {
-			ev[record.Exit], x.res.Exit = at, &seen.ExitCode
-			return nil
-		}
-		select {
-		case <-time.After(time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return seen.Running, seen.ExitCode, err
+	})
 }
 
 // execFailure judges an execution by its status: 126 and 127 are the engine's

@@ -1,8 +1,6 @@
 package docker
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +8,7 @@ import (
 	"github.com/moby/moby/api/types/mount"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -79,16 +78,7 @@ func (s settings) mountArgs(task engine.Task) []string {
 				fields = append(fields, "tmpfs-size="+strconv.FormatInt(m.SizeBytes, 10))
 			}
 		}
-		args = append(args, "--mount", commas(append(fields, "target="+m.Target)))
+		args = append(args, "--mount", clirun.CSV(append(fields, "target="+m.Target)))
 	}
 	return args
-}
-
-// commas is one record of CSV, as --mount takes it: a path may hold a comma.
-func commas(fields []string) string {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(fields) // never fails on a buffer
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n")
 }

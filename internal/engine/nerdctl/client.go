@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -132,18 +131,19 @@ func (c *client) clear(ctx context.Context) error {
 // endShims ends the shims of a namespace whose containers are gone. containerd
 // leaves one behind where a client was killed while a task was being made.
 func endShims(namespace string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	mark := []byte("\x00-namespace\x00" + namespace + "\x00")
-	for _, file := range files {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
+	ours := func(line []byte) bool {
+		return bytes.Contains(line, mark) && bytes.Contains(line, []byte("containerd-shim"))
+	}
+	for pid, line := range clirun.CommandLines() {
+		if !ours(line) {
 			continue
 		}
 		p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
 		if err != nil {
 			continue
 		}
-		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, mark) && bytes.Contains(line, []byte("containerd-shim")) {
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && ours(line) {
 			_ = p.Kill() // where it has not ended
 		}
 		_ = p.Release()

@@ -3,9 +3,9 @@ package podman
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
-	"strconv"
+
+	"plimsoll/internal/engine/clirun"
 )
 
 // Daemons is documented in engine.Daemons. Podman's command has none; its
@@ -23,13 +23,8 @@ func (env *environment) Daemons(context.Context) (sockets []string, pids []int) 
 		pids = append(pids, pid)
 	}
 	netns := []byte(filepath.Join(dir, "netns/rootless-netns"))
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range lines {
-		line, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(line, netns) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+	for pid, line := range clirun.CommandLines() {
+		if bytes.Contains(line, netns) {
 			pids = append(pids, pid)
 		}
 	}

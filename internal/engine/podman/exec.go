@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -91,27 +90,14 @@ func (x *restExec) live(ctx context.Context) error {
 		return ctx.Err()
 	}
 	x.res.Steps = append(x.res.Steps, record.Step{Name: "output ended", At: stamp.Now()})
-	// The status is there a moment after the output has ended.
-	for {
+	return clirun.AwaitExec(ctx, &x.res, func() (bool, int, error) {
 		var seen struct {
 			Running  bool
 			ExitCode int
 		}
 		err := x.r.call(ctx, http.MethodGet, "/exec/"+made.ID+"/json", nil, nil, &seen)
-		at := stamp.Now()
-		if err != nil {
-			return err
-		}
-		if !seen.Running {
-			ev[record.Exit], x.res.Exit = at, &seen.ExitCode
-			return nil
-		}
-		select {
-		case <-time.After(time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return seen.Running, seen.ExitCode, err
+	})
 }
 
 // execFailure judges an execution by its status: 126 and 127 are the engine's

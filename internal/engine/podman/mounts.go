@@ -1,13 +1,12 @@
 package podman
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -69,18 +68,9 @@ func mountArgs(task engine.Task) []string {
 		case engine.Tmpfs:
 			fields = append(fields, tmpfsOptions(m, "tmpfs-size")...)
 		}
-		args = append(args, "--mount="+commas(append(fields, "destination="+m.Target)))
+		args = append(args, "--mount="+clirun.CSV(append(fields, "destination="+m.Target)))
 	}
 	return args
-}
-
-// commas is one record of CSV, as --mount takes it: a path may hold a comma.
-func commas(fields []string) string {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(fields) // never fails on a buffer
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // mount and volume are a task's mounts as containers/create takes them.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -95,15 +95,10 @@ func monitored(name string) bool {
 // monitors finds the conmon processes of a container, or those of programs that
 // were executed in it.
 func monitors(name string, ofExecutions bool) []int {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	arg := []byte("\x00-n\x00" + name + "\x00")
 	var pids []int
-	for _, file := range lines {
-		line, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(line, arg) || bytes.Contains(line, []byte("\x00--exec-attach\x00")) != ofExecutions {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+	for pid, line := range clirun.CommandLines() {
+		if bytes.Contains(line, arg) && bytes.Contains(line, []byte("\x00--exec-attach\x00")) == ofExecutions {
 			pids = append(pids, pid)
 		}
 	}

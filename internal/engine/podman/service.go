@@ -202,15 +202,9 @@ func (s *service) close(context.Context) error {
 
 // services finds those of a run, or of any, that a killed run has left.
 func services(runID string) []engine.Leftover {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var left []engine.Leftover
-	for _, file := range lines {
-		line, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(line, []byte("\x00system\x00service\x00")) || !bytes.Contains(line, []byte("/"+serviceDir+runID)) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
+	for pid, line := range clirun.CommandLines() {
+		if !bytes.Contains(line, []byte("\x00system\x00service\x00")) || !bytes.Contains(line, []byte("/"+serviceDir+runID)) {
 			continue
 		}
 		left = append(left, engine.Leftover{Kind: "process", Name: "podman system service, pid " + strconv.Itoa(pid),

@@ -70,6 +70,11 @@ type Spec struct {
 	// Parts leave cells out that none of them has; Tables are the study's.
 	Parts  []record.Part
 	Tables []record.PaperTable
+	// Claims are those that the study carries.
+	Claims []record.Claim
+	// ID and Started are the run's, where not empty.
+	ID      string
+	Started time.Time
 }
 
 // asked says whether the run has this cell.
@@ -152,12 +157,18 @@ func (s Spec) Run() *record.Run {
 	r := &record.Run{
 		Format: record.FormatVersion, ID: "0a1b2c3d", Started: began, Finished: began.Add(71 * time.Second), Status: "done",
 		Tool:  record.Tool{Version: "0.1.0", Commit: "0123456789abcdef", Go: "go1.26", Probe: "sha256:00"},
-		Study: record.Study{Name: s.Name, Title: "A synthetic run", Parts: s.Parts, Tables: s.Tables},
+		Study: record.Study{Name: s.Name, Title: "A synthetic run", Parts: s.Parts, Tables: s.Tables, Claims: s.Claims},
 		Protocol: record.Protocol{Blocks: s.Blocks, Warmup: s.Warmup, PerBlock: s.PerBlock, Seed: s.Seed, Order: "random",
 			Cache: "warm", CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(10 * time.Second), Delta: 0.01},
 		Workloads: s.Workloads, Excluded: s.Excluded, Residue: s.Residue,
 		Host: record.Host{Name: "lab", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", CPU: "Imaginary 3000",
 			CPUs: 2, Memory: 24 << 30, Cgroup: "v2", FileSystem: "ext4", Root: true},
+	}
+	if s.ID != "" {
+		r.ID = s.ID
+	}
+	if !s.Started.IsZero() {
+		r.Started, r.Finished = s.Started, s.Started.Add(71*time.Second)
 	}
 	if s.Until > 0 {
 		r.Status, r.Finished = "interrupted", time.Time{}
@@ -304,6 +315,35 @@ func (s Spec) write(tb testing.TB, trials func(Spec) iter.Seq[*record.Trial]) st
 func (s Spec) Open(tb testing.TB) *record.Reader {
 	tb.Helper()
 	return open(tb, s.Write(tb))
+}
+
+// Edited is a run whose trials are changed by Each before they are written.
+type Edited struct {
+	Spec
+	Each func(*record.Trial)
+}
+
+// Write writes the run to a directory of the test and gives its path.
+func (e Edited) Write(tb testing.TB) string {
+	tb.Helper()
+	return e.write(tb, func(s Spec) iter.Seq[*record.Trial] {
+		return func(yield func(*record.Trial) bool) {
+			for t := range s.Trials() {
+				if e.Each != nil && t.OK() {
+					e.Each(t)
+				}
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// Open writes the run and opens it.
+func (e Edited) Open(tb testing.TB) *record.Reader {
+	tb.Helper()
+	return open(tb, e.Write(tb))
 }
 
 func open(tb testing.TB, dir string) *record.Reader {

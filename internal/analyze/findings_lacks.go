@@ -1,0 +1,185 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// lacksOf says what a test names and what there is no number of: environments
+// that could not run, or were never asked for, workloads, baselines.
+func lacksOf(runs []*Result, t *record.ClaimTest, pairs []ClaimPair) []ClaimLack {
+	var out []ClaimLack
+	if len(pairs) == 0 {
+		out = addLacks(out, unmeasured(runs, t))
+	}
+	said := len(out) > 0 // of all engines, so that each need not say it again
+	for _, sel := range []map[string][]string{t.Of, t.To} {
+		out = addLacks(out, excluded(runs, t, sel))
+		for _, e := range sel[engineFactor] {
+			if !took(pairs, e) && !slices.ContainsFunc(out, func(l ClaimLack) bool { return isOf(l.What, e) }) {
+				if why, here := whyNotHere(runs, t, e); !here || !said {
+					out = addLacks(out, []ClaimLack{{What: e, Reason: why}})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// isOf says whether an environment's id is of an engine.
+func isOf(id, engine string) bool {
+	rest, ok := strings.CutPrefix(id, engine)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], "/@,-"))
+}
+
+// took says whether an engine is in any pair.
+func took(pairs []ClaimPair, engine string) bool {
+	return slices.ContainsFunc(pairs, func(p ClaimPair) bool {
+		return p.A.Engine == engine || p.B != nil && p.B.Engine == engine
+	})
+}
+
+// whyNotHere says why an engine that a claim names is in no pair, and whether
+// it is here at all.
+func whyNotHere(runs []*Result, t *record.ClaimTest, engine string) (reason string, here bool) {
+	reason = notRun(runs)
+	for _, r := range runs {
+		for i := range r.Environments {
+			e := &r.Environments[i]
+			if e.Engine != engine {
+				continue
+			}
+			reason, here = "none of its environments is one that the claim means", true
+			if !matchesEnv(t.Of, e) && (t.To == nil || !matchesEnv(t.To, e)) {
+				continue
+			}
+			if why := r.noValue(t, e.ID); why != "" {
+				return why, true
+			}
+			reason = "it has nothing to be compared with"
+		}
+	}
+	return reason, here
+}
+
+func notRun(runs []*Result) string {
+	if len(runs) > 1 {
+		return "in none of these runs"
+	}
+	return "not in this run"
+}
+
+// noValue says why an environment has no value of what a test looks at.
+func (r *Result) noValue(t *record.ClaimTest, env string) string {
+	works := r.works(&t.Workload)
+	if len(works) == 0 {
+		return "the workload " + strings.Join(t.Workload.Names, " or ") + " was not run"
+	}
+	for _, w := range works {
+		if tab := w.Table(t.Metric); tab != nil {
+			if c := tab.Cell(env); c != nil && c.Median == nil {
+				return w.ID + ": " + c.Missing
+			}
+		}
+	}
+	return ""
+}
+
+// excluded lists what a side matches and what the plans had to leave out, one
+// for each reason.
+func excluded(runs []*Result, t *record.ClaimTest, sel map[string][]string) []ClaimLack {
+	if sel == nil {
+		return nil
+	}
+	var out []ClaimLack
+	var ids [][]string
+	for _, r := range runs {
+		for _, x := range r.Excluded {
+			if !matches(sel, x.Engine, "", x.Levels, nil) || x.Workload != "" && !r.hasWork(&t.Workload, x.Workload) || x.Workload == "" && ran(runs, x.ID) {
+				continue
+			}
+			l := ClaimLack{What: x.ID, Reason: strings.TrimSuffix(x.Reason, "."), Fix: x.Fix}
+			i := slices.IndexFunc(out, func(o ClaimLack) bool { return o.Reason == l.Reason && o.Fix == l.Fix })
+			if i < 0 {
+				out, ids = append(out, l), append(ids, nil)
+				i = len(out) - 1
+			}
+			if !slices.Contains(ids[i], x.ID) {
+				ids[i] = append(ids[i], x.ID)
+			}
+		}
+	}
+	for i := range out {
+		const shown = 3
+		if n := len(ids[i]); n > shown {
+			out[i].What = fmt.Sprintf("%s and %d more", strings.Join(ids[i][:shown], ", "), n-shown)
+		} else {
+			out[i].What = strings.Join(ids[i], ", ")
+		}
+	}
+	return out
+}
+
+// ran says whether an environment is in any run.
+func ran(runs []*Result, id string) bool {
+	return slices.ContainsFunc(runs, func(r *Result) bool { return r.environment(id) != nil })
+}
+
+func (r *Result) hasWork(c *record.WorkloadChoice, id string) bool {
+	return slices.ContainsFunc(r.works(c), func(w *Workload) bool { return w.ID == id })
+}
+
+// unmeasured says which workload, metric or baseline no run has.
+func unmeasured(runs []*Result, t *record.ClaimTest) []ClaimLack {
+	var out []ClaimLack
+	work := func(c *record.WorkloadChoice, metric string) {
+		have, value := false, false
+		for _, r := range runs {
+			for _, w := range r.works(c) {
+				have = true
+				value = value || w.Table(metric).measured()
+			}
+		}
+		name := strings.Join(c.Names, " or ")
+		for _, p := range paramNames(c.Params) {
+			name += fmt.Sprintf(", %s %s", p, strings.Join(c.Params[p], " or "))
+		}
+		switch {
+		case !have:
+			out = append(out, ClaimLack{What: "workload " + name, Reason: notRun(runs)})
+		case !value:
+			out = append(out, ClaimLack{What: "metric " + metric + " of " + name, Reason: "no environment here has it"})
+		}
+	}
+	work(&t.Workload, t.Metric)
+	to, metric := &t.Workload, t.Metric
+	if t.ToWorkload != nil {
+		to = t.ToWorkload
+	}
+	if t.ToMetric != "" {
+		metric = t.ToMetric
+	}
+	if t.ToWorkload != nil || t.ToMetric != "" {
+		work(to, metric)
+	}
+	if t.Baseline != "" && !slices.ContainsFunc(runs, func(r *Result) bool {
+		return slices.ContainsFunc(r.Environments, func(e record.Environment) bool { return e.Baseline == t.Baseline })
+	}) {
+		out = append(out, ClaimLack{What: t.Baseline, Reason: "the baseline did not run"})
+	}
+	if len(out) == 0 && t.Vary != "" {
+		out = append(out, ClaimLack{What: t.Vary, Reason: "no two environments here differ in it alone"})
+	}
+	return out
+}
+
+func paramNames(m map[string][]string) []string {
+	flat := map[string]string{}
+	for k := range m {
+		flat[k] = ""
+	}
+	return sortedKeys(flat)
+}

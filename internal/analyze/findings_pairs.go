@@ -1,0 +1,190 @@
+package analyze
+
+import (
+	"math"
+	"slices"
+
+	"plimsoll/internal/record"
+)
+
+// pairsOf forms the pairs of a test in every run, and says what it names and
+// could not be had.
+func pairsOf(runs []*Result, t *record.ClaimTest) ([]ClaimPair, []ClaimLack) {
+	out := []ClaimPair{}
+	for _, r := range runs {
+		f := former{r: r, t: t, choose: newChooser(r, t)}
+		f.form()
+		out = append(out, f.pairs...)
+	}
+	return out, lacksOf(runs, t, out)
+}
+
+// former forms the pairs of one test in one run.
+type former struct {
+	r      *Result
+	t      *record.ClaimTest
+	choose *chooser
+	pairs  []ClaimPair
+}
+
+func (f *former) form() {
+	for _, w := range f.r.works(&f.t.Workload) {
+		t := w.Table(f.t.Metric)
+		if t == nil {
+			continue
+		}
+		for _, a := range f.choose.a {
+			if c := t.Cell(a.ID); c != nil && c.Median != nil {
+				f.with(w, t, a, c)
+			}
+		}
+	}
+}
+
+// with forms the pairs whose A is this cell.
+func (f *former) with(w *Workload, t *Table, a *record.Environment, c *Cell) {
+	if f.t.Ratio == nil {
+		if f.t.Value != nil {
+			f.value(w, t, a, c)
+		}
+		return
+	}
+	works := []*Workload{w}
+	if f.t.ToWorkload != nil {
+		works = slices.DeleteFunc(f.r.works(f.t.ToWorkload), func(o *Workload) bool { return !alike(w, o, &f.t.Workload, f.t.ToWorkload) })
+	}
+	metric := f.t.Metric
+	if f.t.ToMetric != "" {
+		metric = f.t.ToMetric
+	}
+	for _, o := range works {
+		other := o.Table(metric)
+		if other == nil || other.Metric.Unit != t.Metric.Unit {
+			continue
+		}
+		for _, env := range f.others(a, c) {
+			if b := other.Cell(env); b != nil && b != c && b.Median != nil {
+				f.ratio(w, t, a, c, o, other, b)
+			}
+		}
+	}
+}
+
+// others are the environments that A's is compared with.
+func (f *former) others(a *record.Environment, c *Cell) []string {
+	var out []string
+	switch {
+	case f.t.Baseline != "":
+		if q := c.Ratio(f.t.Baseline); q != nil && q.Env != a.ID {
+			out = append(out, q.Env)
+		}
+	case f.t.To == nil && f.t.Vary == "":
+		out = append(out, a.ID)
+	default:
+		for _, b := range f.choose.b {
+			// Of two environments that vary, each pair counts once.
+			if f.choose.pairs(a, b) && (f.t.Vary == "" || f.r.place(a) < f.r.place(b)) {
+				out = append(out, b.ID)
+			}
+		}
+	}
+	return out
+}
+
+func (r *Result) place(e *record.Environment) int {
+	return slices.IndexFunc(r.Environments, func(o record.Environment) bool { return o.ID == e.ID })
+}
+
+func (f *former) ratio(w *Workload, t *Table, a *record.Environment, c *Cell, o *Workload, other *Table, b *Cell) {
+	p := ClaimPair{Run: f.r.Run.ID, A: ClaimSide{a.ID, a.Engine, w.ID, t.Metric.ID}, Range: f.t.Ratio.Text}
+	e := f.r.environment(b.Env)
+	p.B = &ClaimSide{e.ID, e.Engine, o.ID, other.Metric.ID}
+	if a.Baseline == "" && e.Baseline == "" && a != e && f.r.Audit != nil {
+		terms, _ := f.r.Audit.Compare(a.ID, e.ID)
+		p.Also = keysOf(terms.Beyond)
+	}
+	d, _, _, ok := logRatios(c.byBlock, b.byBlock)
+	p.bounds = boundsOf(f.t.Ratio, true)
+	switch {
+	case !ok:
+		p.Reason = "a value is 0 or negative: it has no ratio"
+	case len(d) == 0:
+		p.Reason = "no block has a value of both"
+	default:
+		p.sample = sample{x: d, paired: true}
+	}
+	f.pairs = append(f.pairs, p)
+}
+
+// value tests A alone. Times and sizes, which are positive, are looked at by
+// their logarithm, as everywhere; what can be 0 or less, as it is.
+func (f *former) value(w *Workload, t *Table, a *record.Environment, c *Cell) {
+	r := f.t.Value
+	p := ClaimPair{Run: f.r.Run.ID, A: ClaimSide{a.ID, a.Engine, w.ID, t.Metric.ID}, Range: r.Text, Unit: t.Metric.Unit}
+	if r.Unit != "" && r.Unit != t.Metric.Unit {
+		p.Reason = "the metric is in " + t.Metric.Unit + " and the claim in " + r.Unit
+		f.pairs = append(f.pairs, p)
+		return
+	}
+	logs := (r.Min == nil || *r.Min > 0) && (r.Max == nil || *r.Max > 0) && !slices.ContainsFunc(c.medians, func(v float64) bool { return v <= 0 })
+	x := slices.Clone(c.medians)
+	for i := range x {
+		if logs {
+			x[i] = math.Log(x[i])
+		}
+	}
+	p.sample, p.bounds = sample{x: x, paired: true}, boundsOf(r, logs)
+	f.pairs = append(f.pairs, p)
+}
+
+// bounds are a range on the scale of a sample.
+type bounds struct {
+	record.Range
+	logs bool
+}
+
+func boundsOf(r *record.Range, logs bool) bounds {
+	b := bounds{Range: *r, logs: logs}
+	if !logs {
+		return b
+	}
+	scale := func(v *float64) *float64 {
+		if v == nil || *v <= 0 {
+			return nil // a ratio is above 0 anyway
+		}
+		l := math.Log(*v)
+		return &l
+	}
+	b.Min, b.Max = scale(r.Min), scale(r.Max)
+	return b
+}
+
+// back turns a number of the sample's scale into the metric's.
+func (b bounds) back(v float64) float64 {
+	if b.logs {
+		return math.Exp(v)
+	}
+	return v
+}
+
+// beyond gives the bound on whose outer side v lies.
+func (b bounds) beyond(v float64) (edge float64, outside bool) {
+	switch {
+	case b.Min != nil && (v < *b.Min || v == *b.Min && b.MinOpen):
+		return *b.Min, true
+	case b.Max != nil && (v > *b.Max || v == *b.Max && b.MaxOpen):
+		return *b.Max, true
+	}
+	return 0, false
+}
+
+// distance is how far v lies from the nearest bound.
+func (b bounds) distance(v float64) float64 {
+	d := math.Inf(1)
+	for _, edge := range []*float64{b.Min, b.Max} {
+		if edge != nil {
+			d = min(d, math.Abs(v-*edge))
+		}
+	}
+	return d
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/selftest"
+)
+
+// addNoise puts the noise floors of a self-test's file into a run's record; ""
+// is no file.
+func addNoise(r *record.Run, path string) error {
+	if path == "" {
+		return nil
+	}
+	found, err := readSelfTest(path)
+	if err != nil {
+		return err
+	}
+	r.Noise = slices.DeleteFunc(r.Noise, func(n record.Noise) bool { return n.From == record.NoiseSelfTest })
+	for _, n := range found.Noise {
+		r.Noise = append(r.Noise, record.Noise{From: record.NoiseSelfTest, Env: n.Env, Metric: "startup", Relative: n.Relative, Blocks: n.Blocks})
+	}
+	return nil
+}
+
+// readSelfTest reads the result of a self-test that has a noise floor.
+func readSelfTest(path string) (*selftest.Result, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fail(Usage, "reading the noise floor: %w", err)
+	}
+	var r selftest.Result
+	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
+		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
+	}
+	return &r, nil
+}
+
+// recordTwins writes into a run that has ended what the environments that it
+// has twice tell of the noise.
+func recordTwins(dir string) error {
+	r, err := record.Open(dir)
+	if err != nil || !analyze.HasTwins(r.Run().Environments) {
+		return err
+	}
+	res, err := analyze.Run(r, analyze.Options{})
+	if err != nil {
+		return err
+	}
+	return record.SetNoise(dir, record.NoiseTwins, res.Noise())
+}

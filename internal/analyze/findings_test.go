@@ -9,13 +9,13 @@ import (
 	"plimsoll/internal/record/recordtest"
 )
 
-// values are the true values of the cells of a run for claims: by environment,
+// truths are the true values of the cells of a run for claims: by environment,
 // workload and metric.
-type values map[string]float64
+type truths map[string]float64
 
 // claimRun has two images of docker, one of podman and charliecloud, native, a
 // workload with a metric of its own and one of two sizes.
-func claimRun(v values, noise float64, change func(*recordtest.Cells)) recordtest.Cells {
+func claimRun(v truths, noise float64, change func(*recordtest.Cells)) recordtest.Cells {
 	c := recordtest.Cells{Noise: noise, Spec: recordtest.Spec{Name: "claims", Seed: 5, Blocks: 10, PerBlock: 1}}
 	add := func(id, engine, baseline string, levels ...string) {
 		m := map[string]string{}
@@ -87,10 +87,10 @@ func judge(t *testing.T, c recordtest.Cells, tests ...record.ClaimTest) Finding 
 }
 
 // base are values at which nothing differs.
-var base = values{"startup": 1e8, "speed": 1000, "size": 5e6, "change": -1e6}
+var base = truths{"startup": 1e8, "speed": 1000, "size": 5e6, "change": -1e6}
 
-func with(more values) values {
-	out := values{}
+func with(more truths) truths {
+	out := truths{}
 	for k, v := range base {
 		out[k] = v
 	}
@@ -116,18 +116,18 @@ func TestFourVerdicts(t *testing.T) {
 		name           string
 		test           record.ClaimTest
 		pairs          int
-		holds, not     values
+		holds, not     truths
 		blur           float64
-		blurred        values
+		blurred        truths
 		lacksWorkloads bool
 	}{
-		{"to", faster, 4, with(values{"charliecloud startup": 1e6}), with(values{"charliecloud startup": 3e8}), 0.5, with(values{"charliecloud startup": 0.98e8}), false},
-		{"native", native, 2, with(values{"docker speed": 700}), with(values{"docker speed": 990}), 0.5, with(values{"docker speed": 880}), true},
-		{"vary", vary, 1, base, with(values{"docker/debian hello startup": 2e8}), 0.5, base, false},
-		{"value", value, 2, base, with(values{"docker size": 9e6}), 0.8, base, true},
-		{"value that may be negative", signed, 2, base, with(values{"docker change": 5e6}), 1, with(values{"docker change": 0.9e6}), true},
-		{"to-workload", works, 2, with(values{"docker work/large speed": 300}), with(values{"docker work/large speed": 900}), 0.5, with(values{"docker work/large speed": 450}), true},
-		{"to-metric", other, 2, with(values{"change": 3e6}), with(values{"change": 1e6}), 0.8, with(values{"change": 4e6}), true},
+		{"to", faster, 4, with(truths{"charliecloud startup": 1e6}), with(truths{"charliecloud startup": 3e8}), 0.5, with(truths{"charliecloud startup": 0.98e8}), false},
+		{"native", native, 2, with(truths{"docker speed": 700}), with(truths{"docker speed": 990}), 0.5, with(truths{"docker speed": 880}), true},
+		{"vary", vary, 1, base, with(truths{"docker/debian hello startup": 2e8}), 0.5, base, false},
+		{"value", value, 2, base, with(truths{"docker size": 9e6}), 0.8, base, true},
+		{"value that may be negative", signed, 2, base, with(truths{"docker change": 5e6}), 1, with(truths{"docker change": 0.9e6}), true},
+		{"to-workload", works, 2, with(truths{"docker work/large speed": 300}), with(truths{"docker work/large speed": 900}), 0.5, with(truths{"docker work/large speed": 450}), true},
+		{"to-metric", other, 2, with(truths{"change": 3e6}), with(truths{"change": 1e6}), 0.8, with(truths{"change": 4e6}), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			check := func(want ClaimVerdict, f Finding) {
@@ -230,7 +230,7 @@ func TestSameNumberEverywhere(t *testing.T) {
 // what failed with how it did; a test without a pair makes the verdict one of a part.
 func TestWithout(t *testing.T) {
 	test := record.ClaimTest{Of: of("engine", "charliecloud,sarus,lxd"), To: of("engine", "docker,podman,balena"), Workload: choice("hello"), Metric: "startup", Ratio: below(1)}
-	run := claimRun(with(values{"charliecloud startup": 1e6}), 0.02, func(c *recordtest.Cells) {
+	run := claimRun(with(truths{"charliecloud startup": 1e6}), 0.02, func(c *recordtest.Cells) {
 		c.Excluded = []record.Excluded{
 			{ID: "sarus", Engine: "sarus", Kind: "unavailable", Reason: "sarus is not installed.", Fix: "install it"},
 			{ID: "podman/alpine", Engine: "podman", Workload: "work/small", Kind: "impossible", Reason: "another workload"},
@@ -263,7 +263,7 @@ func TestSeveralRuns(t *testing.T) {
 	test := record.ClaimTest{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: below(2e8)}
 	claim := record.Claim{ID: "t/1", Says: "It is so.", Tests: []record.ClaimTest{test}}
 	var runs []*Result
-	for _, v := range []values{base, with(values{"docker startup": 4e8})} {
+	for _, v := range []truths{base, with(truths{"docker startup": 4e8})} {
 		c := claimRun(v, 0.02, nil)
 		c.Claims = []record.Claim{claim}
 		claim.Says = "It is otherwise."
@@ -347,10 +347,10 @@ func TestFeatureClaims(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	test := record.ClaimTest{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: below(2e8)}
 	for _, c := range []struct {
-		v    values
+		v    truths
 		want string
 	}{
-		{base, "Yes."}, {with(values{"docker startup": 9e8}), "No."}, {values{}, "Not tested: Yes."},
+		{base, "Yes."}, {with(truths{"docker startup": 9e8}), "No."}, {truths{}, "Not tested: Yes."},
 	} {
 		run := claimRun(c.v, 0.02, nil)
 		run.Claims = []record.Claim{{ID: "t/1", Says: "It is so.", Why: "Why?", Needs: "a moon", Answers: []record.ClaimAnswer{{Test: test, Supported: "Yes.", Contradicted: "No."}}}}

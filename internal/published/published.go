@@ -108,7 +108,7 @@ func Of(v record.PublishedValue) []Value {
 }
 
 var engines = sync.OnceValue(func() []string {
-	head, _, _ := strings.Cut(featuresCSV, "\n")
+	head, _, _ := strings.Cut(featuresCSV, "\r\n")
 	return strings.Split(head, ",")[2:]
 })
 

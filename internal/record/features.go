@@ -4,106 +4,155 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// FeaturesFile is the name under which a run directory may hold Features.
+// FeaturesFile is the name of a feature table in a run's directory.
 const FeaturesFile = "features.json"
 
-// FeaturesSchema is the version of Features as JSON.
+// FeaturesSchema is the version of the feature table's format.
 const FeaturesSchema = 1
 
-// Features is a feature table that was filled by trying.
+// FeatureValue says whether an engine has a feature.
+type FeatureValue string
+
+// The values of a feature. No only where the engine refused or lacks it;
+// Untried where this machine can't tell.
+const (
+	FeatureYes     FeatureValue = "yes"
+	FeaturePartial FeatureValue = "partial"
+	FeatureNo      FeatureValue = "no"
+	FeatureUntried FeatureValue = "untried"
+)
+
+// Features is what was found by trying each feature of each engine on one
+// machine.
 type Features struct {
 	Schema  int             `json:"schema"`
+	Tool    Tool            `json:"tool"`
 	Host    Host            `json:"host"`
 	Engines []FeatureEngine `json:"engines"`
 	Rows    []FeatureRow    `json:"rows"`
 }
 
-// FeatureEngine is a column.
+// FeatureEngine is a column of the table.
 type FeatureEngine struct {
 	Name    string            `json:"name"`
 	Version string            `json:"version,omitempty"`
 	Facts   map[string]string `json:"facts,omitempty"`
+	// Missing says why the engine can't be used here; Fix what would help.
+	Missing string `json:"missing,omitempty"`
+	Fix     string `json:"fix,omitempty"`
 }
 
-// FeatureRow is a feature with a cell for each engine, by its name.
+// FeatureRow is one feature of all engines.
 type FeatureRow struct {
-	ID      string                 `json:"id"`
-	Group   string                 `json:"group"`
-	Feature string                 `json:"feature"`
-	Cells   map[string]FeatureCell `json:"cells"`
+	Group   string `json:"group"`
+	Feature string `json:"feature"` // as published, where it is
+	ID      string `json:"id"`
+	// Means says what was tried: the meaning that the values have here.
+	Means string                 `json:"means,omitempty"`
+	Cells map[string]FeatureCell `json:"cells"` // by engine
 }
 
-// FeatureCell is what came of trying.
+// FeatureCell is one engine's feature.
 type FeatureCell struct {
-	Value FeatureValue `json:"value"`
-	// Why says in a sentence what the value rests on, or why nothing was tried.
-	Why      string            `json:"why,omitempty"`
+	Value    FeatureValue      `json:"value"`
 	Evidence []FeatureEvidence `json:"evidence,omitempty"`
-	// Published is what the published table has in this cell, or empty.
+	// Why is a sentence: what was seen, or why it could not be tried.
+	Why string `json:"why,omitempty"`
+	// Published is the value that was published, never one of ours; empty
+	// where none was.
 	Published string `json:"published,omitempty"`
 }
 
-// FeatureValue is one of four.
-type FeatureValue string
+// Differs says whether a value found here is another than the published one.
+func (c FeatureCell) Differs() bool {
+	return c.Published != "" && c.Value != FeatureUntried && string(c.Value) != c.Published
+}
 
-// The values of a cell.
-const (
-	FeatureYes     FeatureValue = "yes"
-	FeaturePartial FeatureValue = "partial"
-	FeatureNo      FeatureValue = "no"
-	FeatureUntried FeatureValue = "untried" // this machine cannot tell
-)
-
-// FeatureEvidence is one command of an attempt.
+// FeatureEvidence is one command of an attempt. Without a command the output is what
+// Plimsoll itself observed, as the bytes that left a registry.
 type FeatureEvidence struct {
-	Command []string `json:"command"`
-	Output  string   `json:"output,omitempty"` // trimmed
+	Command []string `json:"command,omitempty"`
+	Output  string   `json:"output"` // both streams, trimmed
 	Status  int      `json:"status"`
 }
 
-// maxFeatures bounds the file of a feature table: 40 rows of a dozen engines
-// with their evidence have some 200 kB.
-const maxFeatures = 32 << 20
+// Tried says whether any engine of the table could be tried.
+func (f *Features) Tried() bool {
+	return slices.ContainsFunc(f.Engines, func(e FeatureEngine) bool { return e.Missing == "" })
+}
 
-// ReadFeatures reads a feature table.
+// Row finds a row by its id.
+func (f *Features) Row(id string) (FeatureRow, bool) {
+	for _, r := range f.Rows {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return FeatureRow{}, false
+}
+
+// Cell finds a cell; where there is none it is untried.
+func (f *Features) Cell(id, engine string) FeatureCell {
+	if r, ok := f.Row(id); ok {
+		if c, ok := r.Cells[engine]; ok {
+			return c
+		}
+	}
+	return FeatureCell{Value: FeatureUntried, Why: "no attempt was recorded"}
+}
+
+// ReadFeatures reads a feature table from a file, or from the directory that
+// holds one. An error that wraps fs.ErrNotExist says that there is none.
 func ReadFeatures(path string) (*Features, error) {
-	f, err := os.Open(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, FeaturesFile)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the feature table: %w", err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFeatures+1))
-	if err != nil {
+	f := &Features{}
+	if err := json.Unmarshal(data, f); err != nil {
 		return nil, fmt.Errorf("reading the feature table %s: %w", path, err)
 	}
-	if len(data) > maxFeatures {
-		return nil, fmt.Errorf("reading the feature table %s: it is larger than 32 MiB", path)
-	}
-	out := &Features{}
-	if err := json.Unmarshal(data, out); err != nil {
+	if err := f.check(); err != nil {
 		return nil, fmt.Errorf("reading the feature table %s: %w", path, err)
 	}
-	switch {
-	case out.Schema > FeaturesSchema:
-		return nil, fmt.Errorf("reading the feature table %s: it has schema %d, and this plimsoll reads at most %d", path, out.Schema, FeaturesSchema)
-	case out.Schema < 1:
-		return nil, fmt.Errorf("reading the feature table %s: it has no schema: it is no feature table", path)
-	}
-	return out, nil
+	return f, nil
 }
 
-// Features is the feature table that the run's directory holds, nil where
-// there is none.
-func (r *Reader) Features() (*Features, error) {
-	out, err := ReadFeatures(filepath.Join(r.dir, FeaturesFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func (f *Features) check() error {
+	switch {
+	case f.Schema == 0:
+		return errors.New("it has no schema: `plimsoll features -o FILE` writes one")
+	case f.Schema > FeaturesSchema:
+		return fmt.Errorf("its schema is %d, and this plimsoll knows up to %d: use a newer plimsoll", f.Schema, FeaturesSchema)
 	}
-	return out, err
+	for _, r := range f.Rows {
+		for e, c := range r.Cells {
+			switch c.Value {
+			case FeatureYes, FeaturePartial, FeatureNo, FeatureUntried:
+			default:
+				return fmt.Errorf("row %s, engine %s: the value is %q, expected yes, partial, no or untried", r.ID, e, c.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// WriteFeatures writes a feature table to a file, or into a directory.
+func WriteFeatures(path string, f *Features) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, FeaturesFile)
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the feature table: %w", err)
+	}
+	return replaceFile(path, append(data, '\n'))
 }

@@ -121,7 +121,10 @@ func pairNumber(p *analyze.ClaimPair) string {
 		return "-"
 	}
 	unit, e := scale{"×", 1}, *p.Estimate
-	if p.B == nil {
+	switch {
+	case p.B == nil && p.Unit == "percent":
+		unit.unit = "%"
+	case p.B == nil:
 		unit = scaleFor(p.Unit, []float64{e.Value})
 	}
 	n := numberOf(e, unit.by, 6)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/published"
 )
 
 // A published number is never in a column with a measured one; in text it
@@ -18,7 +19,7 @@ import (
 
 // paperTitle names the table and the paper.
 func paperTitle(t *analyze.PaperTable) string {
-	s := "Beside " + clean(t.Source) + ", " + clean(t.Table)
+	s := "Beside " + shortCitation(t.Source) + ", " + clean(t.Table)
 	if t.Title != "" {
 		s += ": " + clean(t.Title)
 	}
@@ -27,10 +28,10 @@ func paperTitle(t *analyze.PaperTable) string {
 
 // paperGrid has a line for each published value, under a line for each row of
 // the paper. Rows beside which nothing could stand are left to the notes.
-func paperGrid(t *analyze.PaperTable, mark func(string) string) (g *grid, notes []string) {
-	g = &grid{cols: []col{{title: ""}, {title: "image"}, {title: clean(t.Source) + "\nmean", right: true},
+func paperGrid(t *analyze.PaperTable, scale string, mark func(string) string) (g *grid, notes []string) {
+	g = &grid{cols: []col{{title: ""}, {title: "image"}, {title: shortCitation(t.Source) + "\nmean", right: true},
 		{title: "here\nmedian"}, {title: "\n95 %"}, {title: "n", right: true}, {title: "in"}}}
-	letters := &footnotes{}
+	letters := &footnotes{scale: scale}
 	folded := map[string][]string{} // rows by the reason
 	var reasons []string
 	fold := func(why, row string) {
@@ -46,10 +47,8 @@ func paperGrid(t *analyze.PaperTable, mark func(string) string) (g *grid, notes 
 			continue
 		}
 		head := clean(row.name) + ", " + clean(cells[0].Unit)
-		for _, c := range cells {
-			if c.Note != "" && !strings.Contains(head, letters.of(c.Note)) {
-				head += " (" + letters.of(c.Note) + ")"
-			}
+		if note := cells[0].Note; note != "" { // it is the row's
+			head += " (" + letters.of(note) + ")"
 		}
 		g.rows = append(g.rows, row.heading(head))
 		for _, c := range cells {
@@ -58,7 +57,7 @@ func paperGrid(t *analyze.PaperTable, mark func(string) string) (g *grid, notes 
 	}
 	notes = letters.list()
 	for _, why := range reasons {
-		notes = append(notes, fmt.Sprintf("Not here: %s (%s).", firstFew(folded[why]), clean(why)))
+		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", firstFew(folded[why]), letters.sentence(why)))
 	}
 	return g, notes
 }
@@ -121,7 +120,18 @@ func short3(v float64) string {
 }
 
 // footnotes give each text a letter, in the order in which they come.
-type footnotes struct{ texts []string }
+type footnotes struct {
+	texts []string
+	scale string
+}
+
+// sentence says of what is not asked for whether another size of the study does.
+func (f *footnotes) sentence(why string) string {
+	if why == analyze.NotAsked && f.scale != "" {
+		why = "at the scale " + f.scale + " " + why
+	}
+	return sentence(clean(why))
+}
 
 func (f *footnotes) of(text string) string {
 	i := slices.Index(f.texts, text)
@@ -139,7 +149,7 @@ func (f *footnotes) of(text string) string {
 func (f *footnotes) list() []string {
 	var out []string
 	for _, t := range f.texts {
-		out = append(out, f.of(t)+" "+sentence(clean(t)))
+		out = append(out, f.of(t)+" "+f.sentence(t))
 	}
 	return out
 }
@@ -158,7 +168,15 @@ func firstFew(names []string) string {
 
 // paperLegend says whose numbers are whose.
 func paperLegend(source string) string {
-	return "Numbers in parentheses are " + clean(source) + "'s own, measured on other machines years ago: they are not comparable with the medians beside them, which are this run's; what compares are ratios and directions."
+	return "Numbers in parentheses are published: " + citation(source) + ". They were measured on other machines; the medians beside them are this run's. What compares are ratios and directions."
+}
+
+// shortCitation names a study by its authors and year.
+func shortCitation(key string) string {
+	if s, ok := published.SourceOf(key); ok {
+		return cite(s)
+	}
+	return clean(key)
 }
 
 func parenthesised(s string) string { return "(" + s + ")" }
@@ -166,7 +184,7 @@ func parenthesised(s string) string { return "(" + s + ")" }
 func (p *page) papers(res *analyze.Result) {
 	for i := range res.Papers {
 		t := &res.Papers[i]
-		g, notes := paperGrid(t, parenthesised)
+		g, notes := paperGrid(t, res.Run.Scale, parenthesised)
 		p.blank()
 		p.text("head", "", paperTitle(t))
 		if len(g.rows) > 0 {
@@ -184,7 +202,7 @@ func (p *page) papers(res *analyze.Result) {
 func mdPapers(out *bufio.Writer, res *analyze.Result) {
 	for i := range res.Papers {
 		t := &res.Papers[i]
-		g, notes := paperGrid(t, func(s string) string { return slant + s + slant })
+		g, notes := paperGrid(t, res.Run.Scale, func(s string) string { return slant + s + slant })
 		fmt.Fprintf(out, "## %s\n\n", mdEscape(paperTitle(t)))
 		if len(g.rows) > 0 {
 			mdGrid(out, g)

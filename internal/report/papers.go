@@ -29,7 +29,7 @@ func paperTitle(t *analyze.PaperTable) string {
 // paperGrid has a line for each published value, under a line for each row of
 // the paper. Rows beside which nothing could stand are left to the notes.
 func paperGrid(t *analyze.PaperTable, scale string, mark func(string) string) (g *grid, notes []string) {
-	g = &grid{cols: []col{{title: ""}, {title: "image"}, {title: shortCitation(t.Source) + "\nmean", right: true},
+	g = &grid{cols: []col{{title: ""}, {title: "image"}, {title: strings.Replace(shortCitation(t.Source), " ", "\n", 1) + "\nmean", right: true},
 		{title: "here\nmedian"}, {title: "\n95 %"}, {title: "n", right: true}, {title: "in"}}}
 	letters := &footnotes{scale: scale}
 	folded := map[string][]string{} // rows by the reason

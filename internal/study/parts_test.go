@@ -125,6 +125,9 @@ func TestScales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p.Study.Source != inParts {
+		t.Error("the scale's record lacks the study's text")
+	}
 	if p.Study.Scale != "quick" || p.Study.Title != "Quickly" || p.Protocol.Blocks != 3 || p.Protocol.PauseNS != 1e9 || p.Protocol.Warmup != 2 {
 		t.Errorf("%+v %+v", p.Study, p.Protocol)
 	}

@@ -26,10 +26,12 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 	if p.Any() {
 		return nil, p.Err()
 	}
-	if src.dir != "" {
-		s.Path = src.Path // a bundled study goes by its name
+	for _, s := range append([]*Study{s}, s.Scales...) {
+		if src.dir != "" {
+			s.Path = src.Path // a bundled study goes by its name
+		}
+		s.Source = strings.Join(texts, "")
 	}
-	s.Source = strings.Join(texts, "")
 	return s, nil
 }
 

@@ -41,7 +41,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 	s.keep = opts.Values
 	res := &Result{
 		Schema: Schema,
-		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Title: run.Study.Title, Status: run.Status,
+		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Scale: run.Study.Scale, Parts: run.Study.Parts, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
@@ -66,6 +66,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			res.Overhead = append(res.Overhead, *o)
 		}
 	}
+	res.Papers = res.papers(run)
 	if res.Claims = run.Study.Claims; len(res.Claims) > 0 {
 		features, err := r.Features()
 		if err != nil {
@@ -194,6 +195,9 @@ func (s *store) count(w, e int) Count {
 
 // whyNoTrials finds the reason in the plan.
 func (s *store) whyNoTrials(w, e int) string {
+	if s.asked != nil && !s.asked[[2]string{s.run.Environments[e].ID, s.run.Workloads[w].ID}] {
+		return NotAsked
+	}
 	for _, x := range s.run.Excluded {
 		if x.ID == s.run.Environments[e].ID && (x.Workload == "" || x.Workload == s.run.Workloads[w].ID) {
 			return x.Kind + ": " + x.Reason
@@ -357,8 +361,12 @@ func repeat(run *record.Run) string {
 	if study == "" {
 		study = run.Study.Name
 	}
+	study = shellWord(study)
+	if run.Study.Scale != "" {
+		study += " --scale " + shellWord(run.Study.Scale)
+	}
 	p := run.Protocol
-	s := "plimsoll run " + shellWord(study) + " --seed " + strconv.FormatUint(p.Seed, 10)
+	s := "plimsoll run " + study + " --seed " + strconv.FormatUint(p.Seed, 10)
 	if p.Until > 0 {
 		s += fmt.Sprintf(" --until %.6g%% --max-blocks %d", 100*p.Until, p.Blocks)
 	}

@@ -28,6 +28,7 @@ type store struct {
 	keep      bool     // all values are kept, see Options.Values
 	programs  programs // the programs that were measured, by workload
 	protocols protocols
+	asked     map[[2]string]bool // environment and workload; nil: all
 	// uncounted takes trials of warm-up blocks like all others.
 	uncounted bool
 }
@@ -53,6 +54,7 @@ func load(r *record.Reader) (*store, error) { return loadStore(r, false) }
 
 func loadStore(r *record.Reader, uncounted bool) (*store, error) {
 	s := &store{uncounted: uncounted, run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
+	s.asked = s.askedBy()
 	for i, e := range s.run.Environments {
 		s.envs[e.ID] = i
 		s.views = append(s.views, map[string]int{})

@@ -25,6 +25,8 @@ type Result struct {
 	Audit *Audit `json:"audit"`
 	// Overhead has a heat map for each baseline that ran.
 	Overhead []Overhead `json:"overhead,omitempty"`
+	// Papers are published tables, with the run's numbers beside theirs.
+	Papers []PaperTable `json:"papers,omitempty"`
 	// Findings says which of the study's claims hold, where it has any.
 	Findings *Findings `json:"findings,omitempty"`
 	// Claims are those that the study carries.
@@ -33,9 +35,12 @@ type Result struct {
 
 // RunInfo is what a reader needs to know of the run itself.
 type RunInfo struct {
-	ID       string          `json:"id"`
-	Study    string          `json:"study"`
-	Title    string          `json:"title,omitempty"`
+	ID    string `json:"id"`
+	Study string `json:"study"`
+	Title string `json:"title,omitempty"`
+	// Scale is the size of the study, empty the full one; Parts are its parts.
+	Scale    string          `json:"scale,omitempty"`
+	Parts    []record.Part   `json:"parts,omitempty"`
 	Status   string          `json:"status"`
 	Started  time.Time       `json:"started"`
 	Finished time.Time       `json:"finished,omitzero"`

@@ -114,11 +114,12 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 			return nil, &exitError{status: Usage, err: err}
 		}
 	}
-	st.Workloads = []study.Workload{{Name: "pull", Parameters: []study.Axis{
+	part := &st.Parts[0] // the bundled study has one
+	part.Workloads = []study.Workload{{Name: "pull", Parameters: []study.Axis{
 		{Name: "image", Levels: images}, {Name: "cache", Levels: []string{workload.CacheShared}}}}}
 	st.Protocol.Blocks, st.Protocol.Warmup = 1, 0
 	// These are handed their image when they are opened.
-	st.Environments = append(st.Environments, study.Entry{Engines: handedOver, Factors: []study.Axis{{Name: engine.Image, Levels: images}}})
+	part.Environments = append(part.Environments, study.Entry{Engines: handedOver, Factors: []study.Axis{{Name: engine.Image, Levels: images}}})
 	if err := s.narrow(st, engines); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func planCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "plan [STUDY]",
 		Short:             "Say what would run, what can't and why, and how long it takes",
-		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json",
+		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan baresi2024 --scale quick\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {

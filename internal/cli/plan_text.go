@@ -58,6 +58,9 @@ const fewNames = 2
 func printPlan(out io.Writer, p *study.Plan, all bool) {
 	n := p.Counts()
 	fmt.Fprintf(out, "%s", p.Study.Name)
+	if p.Study.Scale != "" {
+		fmt.Fprintf(out, " at scale %s", p.Study.Scale)
+	}
 	if p.Study.Title != "" {
 		fmt.Fprintf(out, ": %s", p.Study.Title)
 	}
@@ -72,6 +75,7 @@ func printPlan(out io.Writer, p *study.Plan, all bool) {
 		fmt.Fprintln(out, "It "+ends+".")
 	}
 	printPublished(out, p.Published)
+	printParts(out, p)
 	fmt.Fprintln(out)
 	if len(p.Environments) > manyEnvironments && !all {
 		printEngineCounts(out, p.Environments)
@@ -92,6 +96,43 @@ func printPlan(out io.Writer, p *study.Plan, all bool) {
 		}
 		fmt.Fprintln(out, r.Text)
 	}
+}
+
+// printParts says which workloads run in how many environments, part by part.
+func printParts(out io.Writer, p *study.Plan) {
+	if len(p.Study.Parts) == 0 {
+		return
+	}
+	runs := map[string]bool{}
+	for _, e := range p.Environments {
+		runs[e.ID] = true
+	}
+	fmt.Fprintln(out)
+	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(tw, "PART\tENVIRONMENTS\tBLOCKS\tWORKLOADS")
+	for _, q := range p.Study.Parts {
+		if q.Skipped != "" {
+			fmt.Fprintf(tw, "%s\t-\t-\tskipped: %s\n", q.Name, q.Skipped)
+			continue
+		}
+		n, blocks := 0, q.Blocks
+		for _, e := range q.Environments {
+			if runs[e] {
+				n++
+			}
+		}
+		if blocks == 0 {
+			blocks = p.Protocol.Blocks
+		}
+		for i, l := range wrapWords(strings.Join(q.Workloads, " "), 70) {
+			if i == 0 {
+				fmt.Fprintf(tw, "%s\t%d of %d\t%d\t%s\n", q.Name, n, len(q.Environments), blocks, l)
+			} else {
+				fmt.Fprintf(tw, "\t\t\t%s\n", l)
+			}
+		}
+	}
+	_ = tw.Flush() // as below
 }
 
 // printPublished sets the plan's count beside that of a paper.

@@ -22,6 +22,7 @@ type reportFlags struct {
 	audit  bool
 	// overhead is a baseline, or empty.
 	overhead string
+	papers   bool
 }
 
 func (f *reportFlags) add(c *cobra.Command, formats ...string) {
@@ -45,11 +46,12 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --audit
   plimsoll report plimsoll-run-1 --overhead
   plimsoll report plimsoll-run-1 --overhead=floor --format csv
+  plimsoll report plimsoll-run-1 --papers
   plimsoll report plimsoll-run-1 --format json | jq .`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, dirs []string) error {
-			if f.audit && f.overhead != "" {
-				return fail(Usage, "--audit and --overhead are two reports: choose one")
+			if f.audit && f.overhead != "" || f.papers && (f.audit || f.overhead != "") {
+				return fail(Usage, "--audit, --overhead and --papers are reports of their own: choose one")
 			}
 			dirs, err := f.takeBaseline(dirs)
 			if err != nil {
@@ -79,6 +81,7 @@ func reportCommand(w World) *cobra.Command {
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
+	c.Flags().BoolVar(&f.papers, "papers", false, "print the published tables that the study repeats, with this run's numbers beside theirs, and nothing else")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c
 }
@@ -108,7 +111,7 @@ func printReport(w World, out io.Writer, dir string, f reportFlags) error {
 		return err
 	}
 	return report.Write(out, f.format, res, report.Options{
-		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Overhead: f.overhead, Width: width(w), Color: color(w),
+		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Overhead: f.overhead, Papers: f.papers, Width: width(w), Color: color(w),
 	})
 }
 

@@ -49,6 +49,7 @@ The first SIGINT ends the run after the trial in flight, the second breaks it
 off; both clean up, and --resume goes on later.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
+  plimsoll run baresi2024 --scale quick
   plimsoll run ./my.yaml -o results
   plimsoll run quick --until 2% --time-budget 10m
   plimsoll run study.yaml --gate baseline --fail-above 5%
@@ -75,7 +76,7 @@ off; both clean up, and --resume goes on later.`,
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
 				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --engine or gate")
+					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine or gate")
 				}
 				o.Dir, o.Resume = resume, true
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,8 @@ func studiesCommand(w World) *cobra.Command {
 				Title       string `json:"title"`
 				Description string `json:"description,omitempty"`
 				Blocks      int    `json:"blocks"`
+				// Scales are the study's other sizes.
+				Scales []string `json:"scales,omitempty"`
 			}
 			var rows []row
 			for _, n := range study.Names() {
@@ -34,15 +37,15 @@ func studiesCommand(w World) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows = append(rows, row{n, st.Title, st.Description, st.Protocol.Blocks})
+				rows = append(rows, row{n, st.Title, st.Description, st.Protocol.Blocks, scaleNames(st)})
 			}
 			if format == "json" {
 				return printJSON(w.Stdout, rows)
 			}
 			tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(tw, "STUDY\tBLOCKS\tWHAT IT IS")
+			fmt.Fprintln(tw, "STUDY\tBLOCKS\tSCALES\tWHAT IT IS")
 			for _, r := range rows {
-				fmt.Fprintf(tw, "%s\t%d\t%s\n", r.Name, r.Blocks, r.Title)
+				fmt.Fprintf(tw, "%s\t%d\t%s\t%s\n", r.Name, r.Blocks, dash(strings.Join(r.Scales, " ")), r.Title)
 			}
 			return tw.Flush()
 		},

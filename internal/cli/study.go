@@ -29,6 +29,28 @@ func completeStudies(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return study.Names(), cobra.ShellCompDirectiveDefault
 }
 
+// completeScales completes a scale of the study that the command line names so
+// far.
+func completeScales(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := newSetting(System())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	st, err := study.Load(studyName(args), s.studyCatalogue())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return scaleNames(st), cobra.ShellCompDirectiveNoFileComp
+}
+
+func scaleNames(st *study.Study) []string {
+	var out []string
+	for _, t := range st.Scales {
+		out = append(out, t.Scale)
+	}
+	return out
+}
+
 // changes are what the command line changes of a study.
 type changes struct {
 	blocks  int
@@ -36,6 +58,7 @@ type changes struct {
 	engines []string
 	small   bool
 	open
+	scale string
 }
 
 func (c *changes) add(cmd *cobra.Command) {
@@ -43,12 +66,14 @@ func (c *changes) add(cmd *cobra.Command) {
 	c.open.add(cmd)
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
+	cmd.Flags().StringVar(&c.scale, "scale", "", "a size of the study that it names itself, such as quick (plimsoll studies lists them; default: full)")
+	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
 }
 
 // given says whether the command line changes the study at all.
 func (c *changes) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "engine"}, cmd.Flags().Changed)
+	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "engine"}, cmd.Flags().Changed)
 }
 
 // plan reads a study and expands it on this machine.
@@ -57,6 +82,9 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	st, err := study.Load(name, cat)
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
+	}
+	if st, err = st.At(ch.scale); err != nil {
+		return nil, withHint(&exitError{status: Usage, err: err}, "plimsoll studies lists the scales of the bundled studies")
 	}
 	if ch.blocks < 0 {
 		return nil, fail(Usage, "--blocks is %d: it must be at least 1", ch.blocks)
@@ -95,16 +123,18 @@ func (s *setting) narrow(st *study.Study, only []string) error {
 			return fail(Usage, "--engine: no engine %q: there are %s", n, strings.Join(s.engineNames(), ", "))
 		}
 	}
-	var keep []study.Entry
-	for _, e := range st.Environments {
-		e.Engines = slices.DeleteFunc(slices.Clone(e.Engines), func(n string) bool {
-			return !slices.Contains(only, n) && !s.baseline(n)
-		})
-		if len(e.Engines) > 0 {
-			keep = append(keep, e)
+	for p := range st.Parts {
+		var keep []study.Entry
+		for _, e := range st.Parts[p].Environments {
+			e.Engines = slices.DeleteFunc(slices.Clone(e.Engines), func(n string) bool {
+				return !slices.Contains(only, n) && !s.baseline(n)
+			})
+			if len(e.Engines) > 0 {
+				keep = append(keep, e)
+			}
 		}
+		st.Parts[p].Environments = keep
 	}
-	st.Environments = keep
 	return nil
 }
 
@@ -120,8 +150,10 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 			names = append(names, e.Info().Name)
 		}
 	}
-	for _, e := range st.Environments {
-		names = append(names, e.Engines...)
+	for _, p := range st.Parts {
+		for _, e := range p.Environments {
+			names = append(names, e.Engines...)
+		}
 	}
 	byName := map[string]found{}
 	for _, f := range s.detect(ctx, names...) {

@@ -36,6 +36,17 @@ type Value struct {
 	Note            string
 }
 
+// Name is the published engine with its variant, as in singularity/sif.
+func (v Value) Name() string {
+	if v.Variant == "" {
+		return v.Engine
+	}
+	return v.Engine + "/" + v.Variant
+}
+
+// Row is the published workload and metric, as in redis/get/throughput.
+func (v Value) Row() string { return v.Workload + "/" + v.Metric }
+
 // Feature is a row of the published feature table.
 type Feature struct {
 	Group, Name string

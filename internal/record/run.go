@@ -66,6 +66,13 @@ type Study struct {
 	// the one it sorts by; empty leaves it to the report.
 	Metrics []string `json:"metrics,omitempty"`
 	Sort    string   `json:"sort,omitempty"`
+	// Scale is the size of the study that was run; empty is the full one.
+	Scale string `json:"scale,omitempty"`
+	// Parts are given where the study has several: only their pairs of
+	// environment and workload run.
+	Parts []Part `json:"parts,omitempty"`
+	// Tables set published numbers beside the run's.
+	Tables []PaperTable `json:"tables,omitempty"`
 	// Claims are the sentences that the study tests.
 	Claims []Claim `json:"claims,omitempty"`
 }

@@ -40,6 +40,9 @@ func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
 				continue
 			}
 			for e := range t.Cells {
+				if t.Cells[e].Missing == analyze.NotAsked {
+					continue
+				}
 				if err := out.Write(csvRow(res, work, t, e)); err != nil {
 					return err
 				}

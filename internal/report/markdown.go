@@ -60,6 +60,7 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 			}
 		}
 	}
+	mdPapers(out, res)
 	if res.Findings != nil && opts.Metric == "" {
 		fmt.Fprintf(out, "## %s\n\n", mdEscape(findingsTitle(res.Findings)))
 		mdFindings(out, res.Findings, true)
@@ -67,14 +68,10 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 	mdRemarks(out, groups, hidden)
 	if len(res.Excluded) > 0 {
 		fmt.Fprintf(out, "## What could not run\n\n")
-		for _, x := range res.Excluded {
-			name := clean(x.ID)
-			if x.Workload != "" {
-				name += " with " + clean(x.Workload)
-			}
-			fmt.Fprintf(out, "- **%s**: %s, %s", mdEscape(name), mdEscape(clean(x.Kind)), mdEscape(sentence(clean(x.Reason))))
-			if x.Fix != "" {
-				fmt.Fprintf(out, " Fix: %s", mdCode(clean(x.Fix)))
+		for _, x := range excludedOf(res) {
+			fmt.Fprintf(out, "- **%s**: %s", mdEscape(x.names), mdEscape(x.reason))
+			if x.fix != "" {
+				fmt.Fprintf(out, " Fix: %s", mdCode(x.fix))
 			}
 			fmt.Fprintln(out)
 		}
@@ -141,7 +138,7 @@ func mdGrid(out *bufio.Writer, g *grid) {
 }
 
 var mdReplacer = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
-	"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`)
+	"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, slant, "*")
 
 // mdEscape makes text stand for itself: no markup, no HTML, no table border.
 func mdEscape(s string) string { return mdReplacer.Replace(s) }

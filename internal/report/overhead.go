@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -78,6 +77,9 @@ func failures(res *analyze.Result, o *analyze.Overhead, env string) int {
 func overheadCells(cells []analyze.OverheadCell) []string {
 	values, rest := make([]string, len(cells)), make([]string, len(cells))
 	for i, c := range cells {
+		if c.Missing == analyze.NotAsked {
+			continue
+		}
 		if c.Overhead == nil {
 			values[i] = "n/a"
 			continue
@@ -120,7 +122,7 @@ func overheadLegend(res *analyze.Result, o *analyze.Overhead) []string {
 	}
 	for _, r := range o.Rows {
 		for _, c := range r.Cells {
-			if c.Overhead == nil {
+			if c.Overhead == nil && c.Missing != analyze.NotAsked {
 				out = append(out, sentence(fmt.Sprintf("n/a for %s with %s: %s", nameOf(c.Env), clean(r.Workload), clean(c.Missing))))
 			}
 		}
@@ -133,11 +135,7 @@ func overheadText(w io.Writer, res *analyze.Result, opts Options) error {
 	if err != nil {
 		return err
 	}
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	p.text("head", "", headline(res))
 	p.text("", "", protocol(res))
 	p.blank()
@@ -196,7 +194,5 @@ func overheadJSON(w io.Writer, res *analyze.Result, opts Options) error {
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(o)
+	return encode(w, o)
 }

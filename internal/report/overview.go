@@ -93,6 +93,9 @@ func corrected(res *analyze.Result, r *ranking, baseline, env string) analyze.Ve
 
 // overviewCell is a ratio with a mark for what can be said of it.
 func overviewCell(c *analyze.Cell, baseline string, verdict analyze.Verdict) string {
+	if c != nil && c.Missing == analyze.NotAsked {
+		return ""
+	}
 	if c == nil || c.Median == nil {
 		return "n/a"
 	}

@@ -35,7 +35,7 @@ func newRanking(work *analyze.Workload, table *analyze.Table, opts Options) *ran
 		r.order = slices.Clone(by.Ranking)
 	}
 	for _, c := range table.Cells {
-		if !slices.Contains(r.order, c.Env) {
+		if !slices.Contains(r.order, c.Env) && c.Missing != analyze.NotAsked {
 			r.order = append(r.order, c.Env)
 		}
 	}

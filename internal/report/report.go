@@ -35,6 +35,9 @@ type Options struct {
 	// Overhead writes the overhead against this baseline instead of the
 	// result: native, floor, host, or AnyBaseline.
 	Overhead string
+	// Papers writes the published tables beside the run's numbers, and nothing
+	// else.
+	Papers bool
 	// NoPlot leaves the picture of the intervals out (text only).
 	NoPlot bool
 }
@@ -51,14 +54,15 @@ type format struct {
 	write    func(io.Writer, *analyze.Result, Options) error
 	audit    func(io.Writer, *analyze.Result, Options) error
 	overhead func(io.Writer, *analyze.Result, Options) error
+	papers   func(io.Writer, *analyze.Result, Options) error
 }
 
 var formats = []format{
-	{"text", writeText, auditText, overheadText},
-	{"markdown", writeMarkdown, auditMarkdown, overheadMarkdown},
-	{"csv", writeCSV, auditCSV, overheadCSV},
-	{"json", writeJSON, auditJSON, overheadJSON},
-	{"latex", writeLaTeX, auditLaTeX, overheadLaTeX},
+	{"text", writeText, auditText, overheadText, papersText},
+	{"markdown", writeMarkdown, auditMarkdown, overheadMarkdown, papersMarkdown},
+	{"csv", writeCSV, auditCSV, overheadCSV, papersCSV},
+	{"json", writeJSON, auditJSON, overheadJSON, papersJSON},
+	{"latex", writeLaTeX, auditLaTeX, overheadLaTeX, papersLaTeX},
 }
 
 // Formats lists the formats that there are.
@@ -81,6 +85,9 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it anew from the run's directory")
 		}
 		return formats[i].audit(w, res, opts)
+	}
+	if opts.Papers {
+		return formats[i].papers(w, res, opts)
 	}
 	if err := checkMetric(res, opts.Metric, "show"); err != nil {
 		return err

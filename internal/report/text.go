@@ -57,12 +57,17 @@ func (p *page) grid(g *grid) {
 	}
 }
 
-func writeText(w io.Writer, res *analyze.Result, opts Options) error {
+func newPage(w io.Writer, opts Options) *page {
 	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
 	if p.width <= 0 {
 		p.width = defaultWidth
 	}
 	p.width = max(p.width, minWidth)
+	return p
+}
+
+func writeText(w io.Writer, res *analyze.Result, opts Options) error {
+	p := newPage(w, opts)
 	rankings := rankingsOf(res, opts)
 	groups, hidden := groupRemarks(res, rankings)
 
@@ -81,6 +86,7 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 			p.protocols(r.work)
 		}
 	}
+	p.papers(res)
 	if res.Findings != nil && opts.Metric == "" {
 		p.blank()
 		p.findings(res.Findings, true)
@@ -229,14 +235,10 @@ func (p *page) excluded(res *analyze.Result) {
 	}
 	p.blank()
 	p.line("head", "What could not run")
-	for _, x := range res.Excluded {
-		name := clean(x.ID)
-		if x.Workload != "" {
-			name += " with " + clean(x.Workload)
-		}
-		p.text("", "   ", name+": "+clean(x.Kind)+", "+sentence(clean(x.Reason)))
-		if x.Fix != "" {
-			p.text("dim", "   → ", clean(x.Fix))
+	for _, x := range excludedOf(res) {
+		p.text("", "   ", x.names+": "+x.reason)
+		if x.fix != "" {
+			p.text("dim", "   → ", x.fix)
 		}
 	}
 }

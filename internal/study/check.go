@@ -20,32 +20,48 @@ type checker struct {
 	own []WorkloadInfo // from files
 }
 
+// check checks a study at its full size, then each of its scales: what is
+// wrong with the study itself is said once.
 func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
+	s := checkOne(doc, src, cat, p, top)
+	if p.Any() {
+		return s
+	}
+	for _, k := range doc.Scales {
+		if over := doc.at(k, p); over != nil {
+			t := checkOne(over, src, cat, p, top)
+			t.Scale = k.Key.Text
+			s.Scales = append(s.Scales, t)
+		}
+	}
+	return s
+}
+
+func checkOne(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
 	c := &checker{Problems: p, cat: cat, src: src}
 	s := &Study{
 		Name: doc.Name.Text, Title: doc.Title.Text, Description: doc.Description.Text,
 		Protocol: c.protocol(doc.Protocol), MaxBlocks: int(doc.Protocol.MaxBlocks.N), Sort: doc.Sort.Text, at: top,
 	}
 	c.missing(doc, top)
-	for _, w := range doc.Workloads {
-		s.Workloads = append(s.Workloads, c.workload(w))
+	for _, d := range doc.parts() {
+		s.Parts = append(s.Parts, c.part(d))
+		if s.at == top && len(d.Environments) > 0 {
+			s.at = d.Environments[0].at
+		}
 	}
 	s.own = c.own
-	c.twice(doc.Workloads)
 	s.Common = c.common(doc.Common)
 	s.Baselines = c.baselines(doc)
-	for _, e := range doc.Environments {
-		s.Environments = append(s.Environments, c.entry(e))
-	}
-	if len(doc.Environments) > 0 {
-		s.at = doc.Environments[0].at
-	}
 	for _, x := range doc.Exclude {
 		s.Exclude = append(s.Exclude, c.exclusion(x))
 	}
 	if d := doc.Published; d.at.Given() {
 		c.address(d.Source)
-		s.Published = &Published{Source: d.Source.Text, Combinations: int(d.Combinations.N), Valid: int(d.Valid.N), Difference: d.Difference.Text}
+		s.Published = &Published{Source: d.Source.Text, Combinations: int(d.Combinations.N), Valid: int(d.Valid.N), Part: d.Part.Text, Difference: d.Difference.Text}
+		if d.Part.At.Given() && !slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Name == d.Part.Text }) {
+			c.Unknown(d.Part.At, "part", d.Part.Text, partNames(doc.Parts))
+		}
 		if d.Valid.N > d.Combinations.N {
 			c.Add(d.Valid.At, fmt.Sprintf("valid is %d", d.Valid.N), fmt.Sprintf("at most the %d combinations", d.Combinations.N))
 		}
@@ -59,6 +75,9 @@ func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top 
 	for _, m := range doc.Metrics {
 		s.Metrics = append(s.Metrics, m.Text)
 	}
+	for _, t := range doc.Tables {
+		s.Tables = append(s.Tables, c.paperTable(t))
+	}
 	s.Claims = c.claims(doc.Claims.list, s.Name)
 	c.size(s)
 	return s
@@ -68,6 +87,10 @@ func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top 
 // A key that is there and was bad has been reported already.
 func (c *checker) missing(doc *document, top yamlfile.Pos) {
 	if c.Any() {
+		return
+	}
+	if doc.Parts != nil {
+		c.wholeParts(doc)
 		return
 	}
 	if len(doc.Workloads) == 0 {
@@ -178,6 +201,9 @@ func (c *checker) fromFile(ref yamlfile.Word) *WorkloadInfo {
 	if c.cat.Read == nil {
 		c.Add(ref.At, "workloads from files can't be read here", "a workload of the catalogue")
 		return nil
+	}
+	if i := slices.IndexFunc(c.own, func(w WorkloadInfo) bool { return w.path == src.Path }); i >= 0 {
+		return c.cat.workload(c.own[i].Name) // another part's
 	}
 	info, err := c.cat.Read(src.Path, src.Data)
 	if err != nil {

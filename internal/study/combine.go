@@ -32,7 +32,11 @@ func views(cat *Catalogue) map[string]*view {
 		v := &view{EngineInfo: e}
 		for _, f := range cat.Factors {
 			v.known = append(v.known, e.Levels[f])
-			v.usual = append(v.usual, e.resolve(f, ""))
+			usual := e.resolve(f, "")
+			if f == imageFactor {
+				usual = DefaultLevel // each workload's own, which no level stands for
+			}
+			v.usual = append(v.usual, usual)
 		}
 		out[e.Name] = v
 	}
@@ -90,35 +94,38 @@ func (c *checker) size(s *Study) {
 	if c.Any() {
 		return
 	}
-	w, e := 0, 0
-	for i := range s.Workloads {
-		w = min(w+s.Workloads[i].combinations(), math.MaxInt32)
-	}
-	for i := range s.Environments {
-		e = min(e+s.Environments[i].combinations(), math.MaxInt32)
-		if product(e, w) > maxCombinations {
-			c.Add(s.Environments[i].at, fmt.Sprintf("with this entry the study has more than %d combinations of environments and workloads", maxCombinations), "fewer levels or parameters")
-			return
+	cells := 0
+	for _, part := range s.Parts {
+		w, e := 0, 0
+		for i := range part.Workloads {
+			w = min(w+part.Workloads[i].combinations(), math.MaxInt32)
 		}
+		for i := range part.Environments {
+			e = min(e+part.Environments[i].combinations(), math.MaxInt32)
+			if cells+product(e, w) > maxCombinations {
+				c.Add(part.Environments[i].at, fmt.Sprintf("with this entry the study has more than %d combinations of environments and workloads", maxCombinations), "fewer levels or parameters")
+				return
+			}
+		}
+		cells += product(e, w)
 	}
 	p := s.Protocol
-	if n := (p.Blocks + p.Warmup) * p.PerBlock; n > maxTrials/max(1, product(e, w)) {
+	if n := (p.Blocks + p.Warmup) * p.PerBlock; n > maxTrials/max(1, cells) {
 		c.Add(s.at, fmt.Sprintf("the study has more than %d trials", maxTrials), "fewer blocks or combinations")
 	}
 }
 
-// combine lists every environment that a study asks for, in its order, each
+// combine lists every environment that a part asks for, in its order, each
 // once. A combination that two entries ask for is the same environment.
-func combine(s *Study, cat *Catalogue, engines map[string]*view, remark func(record.Remark)) []combination {
+func combine(s *Study, part *Part, cat *Catalogue, engines map[string]*view, missed map[string]bool, remark func(record.Remark)) []combination {
 	index := map[string]int{}
 	for i, f := range cat.Factors {
 		index[f] = i
 	}
 	var out []combination
 	seen := map[string]bool{}
-	missed := map[string]bool{}
-	for i := range s.Environments {
-		e := &s.Environments[i]
+	for i := range part.Environments {
+		e := &part.Environments[i]
 		for _, name := range e.Engines {
 			engine := engines[name]
 			base := commonLevels(s, cat, engine.EngineInfo, e, missed, remark)

@@ -14,7 +14,7 @@ const longest = 1 << 62
 // Estimate gives the time that the plan's trials take. Typical has what one
 // trial takes in all, its clean-up too, by environment id or else by engine.
 func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
-	block := 0.0
+	all := 0.0
 	for _, c := range p.Cells {
 		e := &p.Environments[c.Env]
 		t, ok := typical[e.ID]
@@ -28,10 +28,17 @@ func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 		if s, err := strconv.Atoi(p.Workloads[c.Workload].Params["seconds"]); err == nil {
 			t += time.Duration(s) * time.Second
 		}
-		block += protocolTime(p.Workloads[c.Workload].Params, t) + float64(p.Protocol.PauseNS)
+		blocks := p.Protocol.Blocks
+		if c.Blocks > 0 {
+			blocks = min(blocks, c.Blocks)
+		}
+		if c.occurs(-1) {
+			blocks += p.Protocol.Warmup
+		}
+		one := protocolTime(p.Workloads[c.Workload].Params, t) + float64(p.Protocol.PauseNS)
+		all += one * float64(p.Protocol.PerBlock*blocks)
 	}
-	n := p.Protocol.PerBlock * (p.Protocol.Warmup + p.Protocol.Blocks)
-	return time.Duration(min(block*float64(n), longest))
+	return time.Duration(min(all, longest))
 }
 
 // The parameters by which a workload is known as a whole protocol, and how

@@ -112,14 +112,10 @@ func longToken(factor, level string) string { return factor + "=" + level }
 
 // workloadID calls a workload by its name and by those parameters that vary in
 // the study or that are not the default.
-func workloadID(w *Workload, info *WorkloadInfo, params map[string]string) string {
-	parts := []string{w.Name}
+func workloadID(info *WorkloadInfo, params map[string]string, levels map[string][]string) string {
+	parts := []string{info.Name}
 	for _, p := range keys(params) {
-		varies := false
-		for _, a := range w.Parameters {
-			varies = varies || a.Name == p && len(a.Levels) > 1
-		}
-		if varies || params[p] != info.Parameters[p][0] {
+		if len(levels[p]) > 1 || params[p] != info.Parameters[p][0] {
 			parts = append(parts, token(p, params[p]))
 		}
 	}

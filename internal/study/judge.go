@@ -8,6 +8,13 @@ import (
 	"plimsoll/internal/record"
 )
 
+// By convention, the parameter that says where a workload's files lie, and its
+// level for a volume of the engine's own.
+const (
+	filesParameter = "files"
+	inVolume       = "volume"
+)
+
 // A verdict says why something does not run; the zero verdict lets it run.
 type verdict struct {
 	kind, reason, source, fix string
@@ -134,6 +141,9 @@ func (j *judge) cell(c *combination, w *WorkloadInfo, params map[string]string) 
 	}
 	if i := slices.Index(j.cat.Factors, "rootless"); needs.Root && i >= 0 && c.level(i) == "yes" {
 		return impossible("%s needs containers of root, and these are rootless.", w.Name)
+	}
+	if params[filesParameter] == inVolume && c.engine.Baseline {
+		return impossible("%s has no volumes: it is no engine.", c.engine.Name)
 	}
 	if w.NeedsFiles && c.engine.Bare {
 		return impossible("it needs a directory to work in, and %s mounts nothing.", c.engine.Name)

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math/bits"
 	"math/rand/v2"
+	"sort"
 	"sync"
 
 	"plimsoll/internal/record"
@@ -12,7 +13,7 @@ import (
 // Algorithm names how the order follows from the seed. It is recorded, and it
 // never changes: another algorithm would get another name.
 //
-// Block b of a plan with n trials a block is the permutation that Fisher and
+// Block b of a plan, in which n trials occur, is the permutation that Fisher and
 // Yates's shuffle (Durstenfeld 1964, from the top down) makes of 0…n-1, with
 // numbers below a bound by Lemire's method (ACM TOMACS 29, 2019) from PCG-DXSM
 // (Go's math/rand/v2.PCG) seeded with (seed, mix(b)), mix being the finaliser
@@ -35,27 +36,38 @@ type Trial struct {
 	Workload         *record.Workload
 }
 
-// perBlock is the number of trials in a block.
-func (p *Plan) perBlock() int { return len(p.Cells) * p.Protocol.PerBlock }
-
 // Trials is the number of trials of the whole plan, warm-up and all.
 func (p *Plan) Trials() int {
-	return p.perBlock() * (p.Protocol.Warmup + p.Protocol.Blocks)
+	starts := p.cache.starts(p)
+	return starts[len(starts)-1]
 }
 
 // Trial gives the trial at a place from 0 to Trials()-1: a pure function of
 // the plan and its seed.
 func (p *Plan) Trial(seq int) Trial {
-	n := p.perBlock()
-	block := seq / n
-	slot := p.cache.block(p, block)[seq%n]
-	cell := int(slot) % len(p.Cells)
+	starts := p.cache.starts(p)
+	block := sort.SearchInts(starts, seq+1) - 1
+	cells, slots := p.cache.block(p, block)
+	slot := int(slots[seq-starts[block]])
+	cell := cells[slot%len(cells)]
 	return Trial{
 		Seq: seq, Block: block, Warmup: block < p.Protocol.Warmup,
-		Cell: cell, Repetition: int(slot) / len(p.Cells),
+		Cell: cell, Repetition: slot / len(cells),
 		Env:      &p.Environments[p.Cells[cell].Env],
 		Workload: &p.Workloads[p.Cells[cell].Workload],
 	}
+}
+
+// occurring lists the cells of a block: of the counted blocks, a cell may occur
+// in the first so many only.
+func (p *Plan) occurring(block int) []int {
+	out := make([]int, 0, len(p.Cells))
+	for i, c := range p.Cells {
+		if c.occurs(block - p.Protocol.Warmup) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // From gives the trials in their order, beginning with a place.
@@ -69,32 +81,73 @@ func (p *Plan) From(seq int) iter.Seq[Trial] {
 	}
 }
 
-// blockCache keeps the order of the last block asked for.
+// blockCache keeps where the blocks begin, and the order of the last block
+// asked for.
 type blockCache struct {
 	mu    sync.Mutex
+	of    shape
+	begin []int
 	n     int
+	cells []int
 	slots []int32
 }
 
-func (c *blockCache) block(p *Plan, n int) []int32 {
+// shape is what the places of the trials depend on, but for the cells, whose
+// change clears the cache.
+type shape struct{ cells, perBlock, warmup, blocks int }
+
+// starts gives the place of each block's first trial, and after them the
+// number of all trials.
+func (c *blockCache) starts(p *Plan) []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := p.Protocol
+	if of := (shape{len(p.Cells), q.PerBlock, q.Warmup, q.Blocks}); c.begin == nil || c.of != of {
+		last := map[int]int{} // cells by their last block
+		warmed, n := 0, len(p.Cells)
+		for _, cell := range p.Cells {
+			last[cell.Blocks]++
+			if cell.occurs(-1) {
+				warmed++
+			}
+		}
+		c.of, c.slots, c.begin = of, nil, []int{0}
+		at := 0
+		for b := range max(0, q.Warmup+q.Blocks) {
+			if b < q.Warmup {
+				at += warmed * q.PerBlock
+			} else {
+				if gone := b - q.Warmup; gone > 0 {
+					n -= last[gone]
+				}
+				at += n * q.PerBlock
+			}
+			c.begin = append(c.begin, at)
+		}
+	}
+	return c.begin
+}
+
+// block gives a block's cells, and its slots in their order.
+func (c *blockCache) block(p *Plan, n int) (cells []int, slots []int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.slots == nil || c.n != n {
-		c.n, c.slots = n, p.order(n)
+		c.n, c.cells, c.slots = n, p.occurring(n), p.order(n)
 	}
-	return c.slots
+	return c.cells, c.slots
 }
 
 func (c *blockCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.slots = nil
+	c.begin, c.slots = nil, nil
 }
 
 // order gives the slots of a block in their order; slot s is repetition
-// s / cells of cell s % cells.
+// s / cells of cell s % cells, of the cells that occur in the block.
 func (p *Plan) order(block int) []int32 {
-	slots := make([]int32, p.perBlock())
+	slots := make([]int32, len(p.occurring(block))*p.Protocol.PerBlock)
 	for i := range slots {
 		slots[i] = int32(i)
 	}

@@ -23,7 +23,7 @@ func TestOrderIsForEver(t *testing.T) {
 	p := &Plan{
 		Protocol:     record.Protocol{Blocks: 2, Warmup: 1, PerBlock: 2, Seed: 42, Order: "random"},
 		Environments: make([]record.Environment, 3), Workloads: make([]record.Workload, 1),
-		Cells: []Cell{{0, 0}, {1, 0}, {2, 0}},
+		Cells: []Cell{{Env: 0}, {Env: 1}, {Env: 2}},
 	}
 	var got []string
 	for trial := range p.From(0) {

@@ -40,6 +40,18 @@ type Plan struct {
 // Cell is an environment and a workload, by their places in the plan.
 type Cell struct {
 	Env, Workload int
+	// Blocks is in how many counted blocks, the first ones, it occurs; 0 is in all.
+	Blocks int `json:",omitempty"`
+	// Unwarmed: it does not occur in the blocks to warm up.
+	Unwarmed bool `json:",omitempty"`
+}
+
+// occurs says whether the cell is in a block; warm-up blocks are those below 0.
+func (c Cell) occurs(counted int) bool {
+	if counted < 0 {
+		return !c.Unwarmed
+	}
+	return c.Blocks == 0 || counted < c.Blocks
 }
 
 // Options are what a plan needs to know beside study and catalogue.
@@ -69,7 +81,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	p := &Plan{
 		Study: record.Study{
 			Name: s.Name, Title: s.Title, Path: s.Path, Source: s.Source,
-			Metrics: s.Metrics, Sort: s.Sort, Claims: s.Claims,
+			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, Tables: s.Tables, Claims: s.Claims,
 		},
 		Protocol: s.Protocol,
 	}
@@ -78,34 +90,44 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	if p.Protocol.Seed == 0 {
 		p.Protocol.Seed = draw(opts.Seed)
 	}
-	remark := func(r record.Remark) { p.Remarks = append(p.Remarks, r) }
+	remark := func(r record.Remark) {
+		if !slices.Contains(p.Remarks, r) {
+			p.Remarks = append(p.Remarks, r)
+		}
+	}
 
-	engines := views(cat)
-	asked := combine(s, cat, engines, remark)
-	all := append(missingBaselines(s, cat, engines, asked, remark), asked...)
-	p.addWorkloads(s, cat)
-
+	u := unite(s, cat, remark)
 	j := newJudge(s, cat, opts.Usable)
-	names := ids(s, cat, all)
-	possible, first := 0, ""
-	for i := range all {
-		c := &all[i]
+	u.addWorkloads(p, s, cat, j)
+	names := ids(s, cat, u.all)
+	asked, possible, anything, first := 0, 0, false, ""
+	for i := range u.all {
+		if len(u.when[i]) == 0 {
+			continue // a baseline that no part has any use for
+		}
+		c := &u.all[i]
 		v := j.environment(c)
-		if i >= len(all)-len(asked) {
-			if v.kind != Impossible {
-				possible++
-			} else if first == "" {
+		if u.asked[i] {
+			anything = anything || v.kind != Impossible
+			if v.kind == Impossible && first == "" {
 				first = fmt.Sprintf("%s: %s", names[i], v.reason)
 			}
 		}
-		p.add(names[i], c, v, j, cat)
+		if u.in(i, s.Published) {
+			asked++
+			if v.kind != Impossible {
+				possible++
+			}
+		}
+		p.add(names[i], c, v, j, cat, u.when[i])
 	}
-	if possible == 0 {
+	p.Study.Parts = u.parts(s, names, p)
+	if !anything {
 		p := &yamlfile.Problems{}
 		p.Add(s.at, "every environment of the study is impossible ("+strings.TrimSuffix(first, ".")+")", "at least one that can be")
 		return nil, p.Err()
 	}
-	p.Published = s.Published.beside(len(asked), possible)
+	p.Published = s.Published.beside(asked, possible)
 	for _, r := range j.unused() {
 		remark(record.Remark{Code: "rule-unused", Level: "info",
 			Text: fmt.Sprintf("The study excludes what it does not have: %s.", describe(r.When, cat))})
@@ -126,7 +148,7 @@ func draw(seed func() uint64) uint64 {
 // missingBaselines gives native and floor, which every plan has, and host
 // unless the study leaves it out, as far as the study does not list them. A
 // study of simulated engines gets none: nothing measured belongs beside them.
-func missingBaselines(s *Study, cat *Catalogue, engines map[string]*view, asked []combination, remark func(record.Remark)) []combination {
+func missingBaselines(s *Study, part *Part, cat *Catalogue, engines map[string]*view, asked []combination, remark func(record.Remark)) []combination {
 	var out []combination
 	simulated, real := 0, 0
 	for _, c := range asked {
@@ -147,8 +169,8 @@ func missingBaselines(s *Study, cat *Catalogue, engines map[string]*view, asked 
 			return nil
 		}
 	}
-	if !slices.ContainsFunc(s.Workloads, func(w Workload) bool { return !cat.workload(w.Name).NeedsStore }) {
-		return nil // nothing of this study runs in a baseline
+	if !slices.ContainsFunc(part.Workloads, func(w Workload) bool { return !cat.workload(w.Name).NeedsStore }) {
+		return nil // nothing of this part runs in a baseline
 	}
 	for i := range cat.Engines {
 		e := &cat.Engines[i]
@@ -165,34 +187,9 @@ func missingBaselines(s *Study, cat *Catalogue, engines map[string]*view, asked 
 	return out
 }
 
-// addWorkloads lists every choice of parameters as a workload.
-func (p *Plan) addWorkloads(s *Study, cat *Catalogue) {
-	for i := range s.Workloads {
-		w := &s.Workloads[i]
-		info := cat.workload(w.Name)
-		each(w.Parameters, func(levels []string) {
-			params := map[string]string{}
-			for name, known := range info.Parameters {
-				params[name] = known[0]
-				if small, ok := info.Small[name]; ok && s.Protocol.SmallSizes {
-					params[name] = small
-				}
-			}
-			for j, l := range levels {
-				params[w.Parameters[j].Name] = l
-			}
-			rw := record.Workload{ID: workloadID(w, info, params), Name: w.Name, Title: info.Title, Metrics: info.metrics(params)}
-			rw.File, rw.Source = info.path, info.Source
-			if len(params) > 0 {
-				rw.Params = params
-			}
-			p.Workloads = append(p.Workloads, rw)
-		})
-	}
-}
-
-// add puts a combination where it belongs.
-func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogue) {
+// add puts a combination where it belongs. when has, for each workload of the
+// plan that it is to run, the blocks.
+func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogue, when map[int]when) {
 	levels := c.levels(cat)
 	if v.kind == "" {
 		v = j.usable(c, levels)
@@ -209,12 +206,16 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 	}
 	p.Environments = append(p.Environments, e)
 	for w := range p.Workloads {
+		in, ok := when[w]
+		if !ok {
+			continue
+		}
 		if v := j.cell(c, cat.workload(p.Workloads[w].Name), p.Workloads[w].Params); v.kind != "" {
 			x.Workload = p.Workloads[w].ID
 			p.Excluded = append(p.Excluded, v.of(x))
 			continue
 		}
-		p.Cells = append(p.Cells, Cell{env, w})
+		p.Cells = append(p.Cells, Cell{env, w, in.blocks, in.unwarmed})
 	}
 }
 

@@ -9,6 +9,8 @@ type Published struct {
 	Valid        int `json:"valid"`
 	// Difference says why ours differ, where they do.
 	Difference string `json:"difference,omitempty"`
+	// Part is the part of the study that is the same matrix; empty is all of it.
+	Part string `json:"part,omitempty"`
 	// OurCombinations is how many combinations the study asks for, OurValid
 	// how many of them no rule forbids, had here or not.
 	OurCombinations int `json:"our_combinations"`

@@ -26,10 +26,12 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 	if p.Any() {
 		return nil, p.Err()
 	}
-	if src.dir != "" {
-		s.Path = src.Path // a bundled study goes by its name
+	for _, s := range append([]*Study{s}, s.Scales...) {
+		if src.dir != "" {
+			s.Path = src.Path // a bundled study goes by its name
+		}
+		s.Source = strings.Join(texts, "")
 	}
-	s.Source = strings.Join(texts, "")
 	return s, nil
 }
 
@@ -46,6 +48,11 @@ func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []str
 		return nil, nil
 	}
 	d.Value(root, reflect.ValueOf(doc).Elem(), yamlfile.Field{Key: "the study"})
+	for i := range doc.Tables { // whatever extends this study
+		if t := &doc.Tables[i]; !t.Source.At.Given() {
+			t.Source.Text = doc.Name.Text
+		}
+	}
 	doc.Claims.follow(&src, cat, p)
 	texts := []string{string(src.Data)}
 	if !doc.Extends.At.Given() {
@@ -96,7 +103,31 @@ func overlay(base, over *document) *document {
 		}
 	}
 
-	a, b := &out.Protocol, over.Protocol
+	put(&out.Tables, over.Tables, over.Tables != nil)
+	layProtocol(&out.Protocol, over.Protocol)
+	switch {
+	case over.Parts != nil:
+		out.Parts, out.Workloads, out.Environments = over.Parts, over.Workloads, over.Environments
+	case over.Workloads != nil || over.Environments != nil:
+		out.Parts = nil
+	}
+	// The scales of a matrix that was replaced are of no use.
+	if over.Parts != nil || over.Workloads != nil || over.Environments != nil {
+		out.Scales = nil
+	}
+	for _, k := range over.Scales {
+		if i := slices.IndexFunc(out.Scales, func(b yamlfile.KeyedEntry[scale]) bool { return b.Key.Text == k.Key.Text }); i >= 0 {
+			out.Scales = slices.Clone(out.Scales)
+			out.Scales[i] = k
+		} else {
+			out.Scales = append(slices.Clip(out.Scales), k)
+		}
+	}
+	return &out
+}
+
+// layProtocol lays the keys that are given over a protocol.
+func layProtocol(a *protocol, b protocol) {
 	put(&a.Blocks, b.Blocks, b.Blocks.At.Given())
 	put(&a.Until, b.Until, b.Until.At.Given() || b.Blocks.At.Given()) // a number fixes it again
 	put(&a.TimeBudget, b.TimeBudget, b.TimeBudget.At.Given())
@@ -113,7 +144,6 @@ func overlay(base, over *document) *document {
 	put(&a.Collect, b.Collect, b.Collect.at.Given())
 	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.At.Given())
 	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.At.Given())
-	return &out
 }
 
 func put[T any](to *T, from T, given bool) {

@@ -156,8 +156,8 @@ metrics: [startup, whole]
 sort: whole
 `)
 	s.Source, s.at = "", yamlfile.Pos{}
-	for i := range s.Environments {
-		s.Environments[i].at = yamlfile.Pos{}
+	for i := range s.Parts[0].Environments {
+		s.Parts[0].Environments[i].at = yamlfile.Pos{}
 	}
 	want := &Study{
 		Name: "full.study_1", Title: "A title", Description: "Two\nlines.",
@@ -165,12 +165,14 @@ sort: whole
 			Blocks: 20, Warmup: 0, PerBlock: 2, PauseNS: int64(60500 * time.Millisecond), Seed: MaxSeed, Order: "sequential", Cache: "cold",
 			TrialLimitNS: int64(1500 * time.Millisecond), Delta: 0.025, CPUs: 0.5, MemoryBytes: 3 << 29,
 		},
-		Workloads: []Workload{{Name: "hello"}, {Name: "stop", Parameters: []Axis{{"on-term", []string{"exit", "ignore"}}}}},
-		Common:    map[string]string{"network": "none", "image": "default"}, Baselines: []string{"native"},
-		Environments: []Entry{
-			{Engines: []string{"docker"}},
-			{Engines: []string{"docker", "podman"}, Factors: []Axis{{"runtime", []string{"runc", "crun"}}, {"network", []string{"host"}}}, As: []string{"a", "b"}},
-		},
+		Common: map[string]string{"network": "none", "image": "default"}, Baselines: []string{"native"},
+		Parts: []Part{{
+			Workloads: []Workload{{Name: "hello"}, {Name: "stop", Parameters: []Axis{{"on-term", []string{"exit", "ignore"}}}}},
+			Environments: []Entry{
+				{Engines: []string{"docker"}},
+				{Engines: []string{"docker", "podman"}, Factors: []Axis{{"runtime", []string{"runc", "crun"}}, {"network", []string{"host"}}}, As: []string{"a", "b"}},
+			},
+		}},
 		Exclude: []Rule{{When: map[string][]string{"engine": {"podman"}, "runtime": {"crun", "runc"}, "workload": {"stop"}}, Because: "It is so.", Source: "https://example.org/why"}},
 		Metrics: []string{"startup", "whole"}, Sort: "whole",
 	}
@@ -227,7 +229,7 @@ exclude: [{when: {runtime: crun}, because: two}]
 		t.Errorf("%+v", s)
 	}
 	if !reflect.DeepEqual(s.Common, map[string]string{"network": "host", "client": "cli"}) ||
-		len(s.Workloads) != 1 || s.Workloads[0].Name != "stop" || len(s.Environments) != 1 || s.Environments[0].Engines[0] != "podman" || len(s.Exclude) != 2 {
+		len(s.Parts) != 1 || len(s.Parts[0].Workloads) != 1 || s.Parts[0].Workloads[0].Name != "stop" || len(s.Parts[0].Environments) != 1 || s.Parts[0].Environments[0].Engines[0] != "podman" || len(s.Exclude) != 2 {
 		t.Errorf("%+v", s)
 	}
 	for _, text := range []string{"name: top", "name: middle", "name: base"} {
@@ -237,7 +239,7 @@ exclude: [{when: {runtime: crun}, because: two}]
 	}
 
 	bundled := write(t, dir, "q.yaml", "plimsoll: 1\nname: q\nextends: demo\nprotocol: {blocks: 3}\n")
-	if s, err := Load(bundled, catalogue()); err != nil || len(s.Environments) == 0 || s.Protocol.Blocks != 3 {
+	if s, err := Load(bundled, catalogue()); err != nil || len(s.Parts[0].Environments) == 0 || s.Protocol.Blocks != 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

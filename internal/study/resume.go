@@ -46,6 +46,7 @@ func FromRun(run *record.Run) (*Plan, error) {
 			out[cell{x.ID, x.Workload}] = true
 		}
 	}
+	occurs := cellsOf(run)
 	seen := map[string]bool{}
 	for e, env := range p.Environments {
 		if seen[env.ID] {
@@ -53,8 +54,8 @@ func FromRun(run *record.Run) (*Plan, error) {
 		}
 		seen[env.ID] = true
 		for w, workload := range p.Workloads {
-			if !out[cell{env.ID, workload.ID}] {
-				p.Cells = append(p.Cells, Cell{e, w})
+			if in, ok := occurs(e, w); ok && !out[cell{env.ID, workload.ID}] {
+				p.Cells = append(p.Cells, Cell{e, w, in.blocks, in.unwarmed})
 			}
 		}
 	}
@@ -65,6 +66,40 @@ func FromRun(run *record.Run) (*Plan, error) {
 		return refuse("its record leads to another plan (%s) than it began with (%s)", got, q.Plan)
 	}
 	return p, nil
+}
+
+// cellsOf says, from the record of a study's parts, in which blocks a workload
+// runs in an environment, both by their places, and whether it is to run there
+// at all.
+func cellsOf(run *record.Run) func(env, workload int) (when, bool) {
+	envs, works := map[string]int{}, map[string]int{}
+	for i, e := range run.Environments {
+		envs[e.ID] = i
+	}
+	for i, w := range run.Workloads {
+		works[w.ID] = i
+	}
+	known := make([]map[int]when, len(envs))
+	for _, part := range run.Study.Parts {
+		for _, id := range part.Environments {
+			e, ok := envs[id]
+			if !ok {
+				continue // left out
+			}
+			if known[e] == nil {
+				known[e] = map[int]when{}
+			}
+			for _, id := range part.Workloads {
+				if w, ok := works[id]; ok {
+					known[e][w] = when{part.Blocks, part.Unwarmed}.with(known[e], w)
+				}
+			}
+		}
+	}
+	return func(e, w int) (when, bool) {
+		in, ok := known[e][w]
+		return in, ok || len(run.Study.Parts) == 0
+	}
 }
 
 // Check says whether a trial that was recorded is the one that the plan has in

@@ -79,6 +79,19 @@ func generate(t *testing.T) []byte {
 			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number", Minimum: "0.01", Maximum: "4096"}, {Type: "string", Enum: []any{yamlfile.None}}}}
 		},
 	}
+	// Groups whose keys the author chooses.
+	chosen := func(def string) func() *jsonschema.Schema {
+		return func() *jsonschema.Schema {
+			return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: &jsonschema.Schema{Ref: "#/$defs/" + def}}
+		}
+	}
+	leaves[reflect.TypeFor[yamlfile.Keyed[scale]]()] = chosen("scale")
+	leaves[reflect.TypeFor[yamlfile.Keyed[scaledPart]]()] = chosen("scaledPart")
+	leaves[reflect.TypeFor[yamlfile.Keyed[paperRow]]()] = chosen("paperRow")
+	leaves[reflect.TypeFor[yamlfile.Keyed[yamlfile.Text]]()] = func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "object", MinProperties: new(uint64(1)), AdditionalProperties: leaves[reflect.TypeFor[yamlfile.Text]()]()}
+	}
+	leaves[reflect.TypeFor[yamlfile.Keyed[yamlfile.Axes]]()] = chosen("levelsHere")
 	r := &jsonschema.Reflector{
 		Anonymous: true, FieldNameTag: "key", RequiredFromJSONSchemaTags: true, ExpandedStruct: true,
 		Mapper: func(rt reflect.Type) *jsonschema.Schema {
@@ -89,6 +102,15 @@ func generate(t *testing.T) []byte {
 		},
 	}
 	s := r.Reflect(&document{})
+	for name, v := range map[string]any{"scale": &scale{}, "scaledPart": &scaledPart{}, "paperRow": &paperRow{}} {
+		x := r.Reflect(v)
+		s.Definitions[name] = &jsonschema.Schema{Type: "object", Properties: x.Properties, Required: x.Required, AdditionalProperties: x.AdditionalProperties}
+		for k, d := range x.Definitions {
+			if s.Definitions[k] == nil {
+				s.Definitions[k] = d
+			}
+		}
+	}
 	s.ID = "" // the schema is a file; it has no address
 	s.Title = "Plimsoll study"
 	s.Description = "What to measure: environments, workloads and a protocol. See docs/studies.md."
@@ -131,12 +153,16 @@ func generate(t *testing.T) []byte {
 	// Common and exclusions know the same factors as environments.
 	one := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}
 	when := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}
+	citation := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema, MinProperties: new(uint64(1))}
+	s.Definitions["levelsHere"] = citation
+	citation.Properties.Set(whenEngine, levels())
 	when.Properties.Set(whenEngine, levels())
 	when.Properties.Set(whenWorkload, levels())
 	for _, f := range engine.Factors {
 		w, l := of(f)
 		one.Properties.Set(f, w)
 		when.Properties.Set(f, l)
+		citation.Properties.Set(f, l)
 	}
 	replace := func(in *jsonschema.Schema, key string, with *jsonschema.Schema) {
 		old, ok := in.Properties.Get(key)
@@ -249,7 +275,7 @@ func TestSchemaAgrees(t *testing.T) {
 	check := valid(t)
 	onlyReader := []string{
 		"unknown-engine", "unknown-level", "unknown-workload", "unknown-parameter", "unknown-metric", "unknown-baseline",
-		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control", "published", "claims-file", "claims-published", "claims-sides", "claims-source", "claims-units",
+		"workload-twice", "missing", "ranges", "impossible", "many-errors", "too-many-", "extends-", "control", "published", "parts-", "scale-", "claims-file", "claims-published", "claims-sides", "claims-source", "claims-units",
 	}
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -128,6 +128,9 @@ func (p *Problems) Join(err error) {
 // Any says whether something is wrong.
 func (p *Problems) Any() bool { return len(p.list) > 0 }
 
+// Count says how many things are wrong.
+func (p *Problems) Count() int { return len(p.list) + p.more }
+
 // Err gives all errors in the order of the places, or nil.
 func (p *Problems) Err() error {
 	if !p.Any() {

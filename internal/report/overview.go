@@ -48,7 +48,34 @@ func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline strin
 		}
 		g.rows = append(g.rows, row{cells: cells})
 	}
+	if len(res.Run.Parts) > 0 && !g.compact() {
+		return nil, ""
+	}
 	return g, baseline
+}
+
+// compact leaves out, of a study with parts, the environments that hardly have
+// a number in the overview, and then the workloads: each stands in its own
+// table. It says whether enough is left.
+func (g *grid) compact() bool {
+	const names, enough = 3, 2
+	has := func(cell string) bool { return cell != "" && cell != "n/a" }
+	for c := len(g.cols) - 1; c >= names; c-- {
+		n := 0
+		for _, r := range g.rows {
+			if has(r.cells[c]) {
+				n++
+			}
+		}
+		if n < enough {
+			g.cols = slices.Delete(g.cols, c, c+1)
+			for i := range g.rows {
+				g.rows[i].cells = slices.Delete(g.rows[i].cells, c, c+1)
+			}
+		}
+	}
+	g.rows = slices.DeleteFunc(g.rows, func(r row) bool { return !slices.ContainsFunc(r.cells[names:], has) })
+	return len(g.cols) > names && len(g.rows) >= enough
 }
 
 // commonBaseline is the first of native, floor and host that ran.

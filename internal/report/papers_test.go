@@ -95,3 +95,18 @@ func TestPartsLeaveOut(t *testing.T) {
 		}
 	}
 }
+
+// The overview of a study with parts has only what more than one workload says
+// something of.
+func TestPartsOverview(t *testing.T) {
+	g := &grid{cols: []col{{title: "workload"}, {title: "metric"}, {title: "native"}, {title: "a"}, {title: "b"}, {title: "c"}}}
+	for _, cells := range [][]string{{"w1", "m", "1 ms", "2", "", "3"}, {"w2", "m", "1 ms", "", "1", "2 ~"}, {"w3", "m", "1 ms", "n/a", "", "n/a"}} {
+		g.rows = append(g.rows, row{cells: cells})
+	}
+	if !g.compact() || len(g.cols) != 4 || g.cols[3].title != "c" || len(g.rows) != 2 || g.rows[1].cells[3] != "2 ~" {
+		t.Errorf("%+v", g)
+	}
+	if g.rows[0].cells[3] = "n/a"; g.compact() {
+		t.Error("an overview of one number")
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"testing"
 
 	"plimsoll/internal/study"
@@ -25,11 +26,20 @@ func TestEverarts2020(t *testing.T) {
 	if q := p.Published; q.Combinations != 240 || q.Valid != 72 || q.OurCombinations != 240 || q.OurValid != 84 {
 		t.Errorf("%+v", q)
 	}
+	if len(p.Study.Parts) == 0 || p.Study.Parts[0].Name != "matrix" {
+		t.Fatalf("the first part is not the published matrix: %+v", p.Study.Parts)
+	}
+	matrix := p.Study.Parts[0].Environments
 	count := map[string]int{}
 	for _, e := range p.Environments {
-		count[e.Engine]++
+		if slices.Contains(matrix, e.ID) {
+			count[e.Engine]++
+		}
 	}
 	for _, x := range p.Excluded {
+		if x.Workload != "" || !slices.Contains(matrix, x.ID) {
+			continue
+		}
 		if x.Kind == study.Unavailable {
 			count[x.Engine]++
 		} else if x.Source == "" {

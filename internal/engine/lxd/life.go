@@ -162,7 +162,7 @@ func (l *life) down(ctx context.Context) error {
 		}
 	}
 	if l.task.Stop == nil {
-		if err := l.step(ctx, "halting the container", "", "", http.MethodPut, at+"/state", forceStop); err != nil {
+		if err := l.halt(ctx, at); err != nil {
 			return err
 		}
 		l.res.Steps = append(l.res.Steps, record.Step{Name: "halted", At: stamp.Now()})
@@ -182,6 +182,35 @@ func (l *life) down(ctx context.Context) error {
 	}
 	l.res.Events[record.Removed] = stamp.Now()
 	return nil
+}
+
+// haltLimit is for how long one request to halt is waited for. Now and then the
+// daemon misses a container's end and would wait for ever; asked again it looks.
+const haltLimit = 10 * time.Second
+
+// halt ends the container at once.
+func (l *life) halt(ctx context.Context, at string) error {
+	for {
+		one, cancel := context.WithTimeout(ctx, haltLimit)
+		err := l.step(one, "halting the container", "", "", http.MethodPut, at+"/state", forceStop)
+		late := one.Err() != nil
+		cancel()
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return err
+		case strings.Contains(err.Error(), "already stopped"):
+			return nil
+		case late:
+			l.res.Steps = append(l.res.Steps, record.Step{Name: "halt-asked-again", At: stamp.Now()})
+		case !strings.Contains(err.Error(), "is busy running"):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyPoll):
+		}
+	}
 }
 
 // busyPoll is how often a container is tried to be removed that the daemon is

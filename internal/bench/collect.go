@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ import (
 // sleep. The goals are shares of one processor.
 const (
 	collectCount              = 100
-	collectFor                = 10 * time.Second
+	collectFor                = 5 * time.Second
+	collectTimes              = 7
 	goalMany, goalOne         = 0.02, 0.01
 	manyInterval, oneInterval = 100 * time.Millisecond, 10 * time.Millisecond
 )
@@ -90,11 +92,17 @@ func costOfPayloads(ctx context.Context, path string) (missed int, err error) {
 		{"100 containers, 10 Hz", subjects, manyInterval, goalMany},
 		{"one container, 100 Hz", subjects[:1], oneInterval, goalOne},
 	} {
-		cost, err := sampling(ctx, c.subjects, c.interval, collectFor)
-		if err != nil {
-			return missed, err
+		// A virtual processor's speed changes from one second to the next.
+		costs := make([]share, collectTimes)
+		for i := range costs {
+			if costs[i], err = sampling(ctx, c.subjects, c.interval, collectFor); err != nil {
+				return missed, err
+			}
 		}
-		fmt.Printf("    %-24s %s  (at most %.0f %%)\n", c.name, cost, c.goal*100)
+		slices.SortFunc(costs, func(a, b share) int { return cmp.Compare(a.process, b.process) })
+		cost := costs[collectTimes/2]
+		fmt.Printf("    %-24s %s  (at most %.0f %%; the median of %d, %.2f to %.2f %%)\n",
+			c.name, cost, c.goal*100, collectTimes, 100*costs[0].process, 100*costs[collectTimes-1].process)
 		if cost.process > c.goal {
 			missed++
 		}

@@ -45,8 +45,9 @@ type rate int
 const (
 	// often: with every sample.
 	often rate = iota
-	// ticking: with every sample, but at most 25 times a second: the kernel
-	// counts these in ticks of 10 ms, and to list them is dear.
+	// ticking: with every sample, but at most 25 times a second: the host's own
+	// numbers, which are background to the container's. The kernel counts the
+	// processors' times in ticks of 10 ms, and all are dear to list.
 	ticking
 	// sometimes: every tenth sample, but once to four times a second; more
 	// rarely where a crowd is watched.

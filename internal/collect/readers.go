@@ -87,10 +87,10 @@ var readers = []reader{
 		counts(Host, "switches", "count", "context switches"),
 		counts(Host, "forks", "count", "processes and threads made"),
 		level(Host, "running", "count", "threads that could run"))},
-	{name: "host-network", part: Host, rate: often, open: openHostNetwork, columns: columns(
+	{name: "host-network", part: Host, rate: ticking, open: openHostNetwork, columns: columns(
 		counts(Host, "received", "bytes", "received by the real network interfaces"),
 		counts(Host, "sent", "bytes", "sent by the real network interfaces"))},
-	{name: "host-block", part: Host, rate: often, open: openHostBlock, columns: columns(
+	{name: "host-block", part: Host, rate: ticking, open: openHostBlock, columns: columns(
 		counts(Host, "block-read", "bytes", "read from the real disks"),
 		counts(Host, "block-written", "bytes", "written to the real disks"))},
 	{name: "host-memory", part: Host, rate: sometimes, open: openHostMemory, columns: columns(

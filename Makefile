@@ -16,7 +16,7 @@ RUN_FLAGS   ?=
 AA_TIMES    ?= 100
 
 # The wing that only reads results: it measures nothing, and runs anywhere.
-RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer)
+RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer view plot page web)
 
 # It emulates a processor, and measures nothing here.
 VM := ./internal/vmtest/...

@@ -27,6 +27,9 @@ var storeys = [][]string{
 	{"cli", "bench"},
 	{"selftest", "features"},
 	{"web", "run"},
+	{"page"},
+	{"plot"},
+	{"view"},
 	{"study"},
 	{"collect"},
 	{"workload", "threshold", "profile"},
@@ -43,7 +46,7 @@ var storeys = [][]string{
 // left and right are the two wings; record is the door between them.
 var (
 	left  = []string{"study", "host", "image", "probe", "engine", "workload", "collect", "run", "selftest", "features", "yamlfile", "threshold", "profile"}
-	right = []string{"stats", "published", "analyze", "advise", "calibrate", "report", "export", "importer", "web"}
+	right = []string{"stats", "published", "analyze", "advise", "calibrate", "report", "export", "importer", "view", "plot", "page", "web"}
 )
 
 type pkg struct {

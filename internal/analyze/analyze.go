@@ -67,12 +67,11 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		}
 	}
 	res.Papers = res.papers(run)
+	if res.Features, err = r.Features(); err != nil {
+		return nil, err
+	}
 	if res.Claims = run.Study.Claims; len(res.Claims) > 0 {
-		features, err := r.Features()
-		if err != nil {
-			return nil, err
-		}
-		res.Findings = Judge([]*Result{res}, res.Claims, features)
+		res.Findings = Judge([]*Result{res}, res.Claims, res.Features)
 	}
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
@@ -217,7 +216,7 @@ func (s *store) table(w, m int, delta float64) Table {
 		blocks, medians[e] = s.column(w, e, m)
 		t.Cells = append(t.Cells, s.cell(w, e, m, blocks, medians[e]))
 		if s.keep && t.Metric.Kind == "" {
-			t.Cells[e].values = s.parts(w, e, m)
+			t.Cells[e].values = append([][]float64{}, blocks...)
 		}
 	}
 	for e := range t.Cells {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/harmless"
 )
 
 // World is everything that comes from outside, so that tests can drive the
@@ -35,6 +36,8 @@ type World struct {
 	Width func() int
 	// ErrTerminal says whether standard error is a terminal.
 	ErrTerminal bool
+	// ErrWidth gives its columns, 0 where they are not known.
+	ErrWidth func() int
 	// Engines are those that there are; nil stands for the whole catalogue.
 	Engines []engine.Engine
 	// Signals makes a context that ends when the user interrupts.
@@ -46,15 +49,33 @@ func System() World {
 	return World{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, LookPath: exec.LookPath,
-		Width: func() int {
-			w, _, err := term.GetSize(int(os.Stdout.Fd()))
-			if err != nil {
-				return 0
-			}
-			return w
-		},
+		Width:       columns(os.Stdout),
+		ErrWidth:    columns(os.Stderr),
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Signals:     notify,
+	}
+}
+
+// columns gives the width of a terminal, 0 where it is none.
+func columns(f *os.File) func() int {
+	return func() int {
+		w, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return w
+	}
+}
+
+// errWidth is the width of standard error: as it is, else that of a page.
+func (w World) errWidth() func() int {
+	return func() int {
+		if w.ErrWidth != nil {
+			if n := w.ErrWidth(); n > 0 {
+				return n
+			}
+		}
+		return pipeWidth
 	}
 }
 
@@ -120,10 +141,10 @@ func Main(w World) int {
 	}
 	if !errors.Is(err, errSaid) {
 		for _, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
-			fmt.Fprintln(w.Stderr, statusPrefix+line)
+			fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text(line))
 		}
 		if e != nil && e.hint != "" {
-			fmt.Fprintln(w.Stderr, "  "+e.hint)
+			fmt.Fprintln(w.Stderr, "  "+harmless.Text(e.hint))
 		}
 	}
 	return int(status)

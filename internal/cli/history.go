@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +13,7 @@ import (
 
 // historyFlags are how many runs are looked through for changes.
 type historyFlags struct {
-	format, output     string
-	ascii              bool
+	printing
 	threshold, against string
 	filters            []string
 	seed               uint64
@@ -23,7 +21,7 @@ type historyFlags struct {
 }
 
 func historyCommand(w World) *cobra.Command {
-	f := historyFlags{format: "text", against: "auto"}
+	f := historyFlags{printing: printing{format: "text"}, against: "auto"}
 	c := &cobra.Command{
 		Use:   "history DIR...",
 		Short: "Find when something became faster or slower, over many runs",
@@ -62,10 +60,8 @@ any series is for the worse, or where the last run has lost a value. With
 			return f.status(w, h)
 		},
 	}
-	formatFlag(c, &f.format, report.HistoryFormats()...)
+	f.add(c, report.HistoryFormats()...)
 	fl := c.Flags()
-	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
-	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	fl.StringVar(&f.threshold, "threshold", "5%", "the smallest change to report")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the series with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	choiceFlag(c, &f.against, "against", "what each run is divided by; none: absolute values", "auto", "native", "floor", "host", "none")
@@ -127,19 +123,7 @@ func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, err
 }
 
 func (f *historyFlags) print(w World, h *analyze.Histories) error {
-	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
-	if f.output == "" {
-		return report.WriteHistories(w.Stdout, f.format, h, opts)
-	}
-	file, err := os.Create(f.output)
-	if err != nil {
-		return fail(Failed, "opening the output: %w", err)
-	}
-	opts.Color, opts.Width = false, 0
-	if err := errors.Join(report.WriteHistories(file, f.format, h, opts), file.Close()); err != nil {
-		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
+	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteHistories(out, f.format, h, o) })
 }
 
 // status says on standard error what was left out, so that it is seen whatever

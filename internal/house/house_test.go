@@ -40,7 +40,7 @@ var storeys = [][]string{
 	{"advise", "calibrate"},
 	{"analyze"},
 	{"stats", "published"},
-	{"record"},
+	{"record", "harmless"},
 }
 
 // left and right are the two wings; record is the door between them.

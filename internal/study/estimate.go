@@ -15,7 +15,7 @@ const longest = 1 << 62
 // trial takes in all, its clean-up too, by environment id or else by engine.
 func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 	all := 0.0
-	for _, c := range p.Cells {
+	for i, c := range p.Cells {
 		e := &p.Environments[c.Env]
 		t, ok := typical[e.ID]
 		if !ok {
@@ -28,15 +28,8 @@ func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 		if s, err := strconv.Atoi(p.Workloads[c.Workload].Params["seconds"]); err == nil {
 			t += time.Duration(s) * time.Second
 		}
-		blocks := p.Protocol.Blocks
-		if c.Blocks > 0 {
-			blocks = min(blocks, c.Blocks)
-		}
-		if c.occurs(-1) {
-			blocks += p.Protocol.Warmup
-		}
 		one := protocolTime(p.Workloads[c.Workload].Params, t) + float64(p.Protocol.PauseNS)
-		all += one * float64(p.Protocol.PerBlock*blocks)
+		all += one * float64(p.TrialsOf(i))
 	}
 	return time.Duration(min(all, longest))
 }

@@ -193,16 +193,17 @@ func TestLeft(t *testing.T) {
 		c.did(1, time.Minute)
 		c.did(2, 3*time.Second)
 	}
-	if left, total := c.left(6); left != 32*time.Second || total != 22 { // 8 × 1 s and 8 × 3 s
+	c.did(0, time.Second)
+	if left, total := c.left(7); left != 31*time.Second || total != 22 { // 7 × 1 s and 8 × 3 s
 		t.Errorf("%v, %d", left, total)
 	}
 	c.gone[2] = true
-	if left, total := c.left(6); left != 8*time.Second || total != 14 {
+	if left, total := c.left(7); left != 7*time.Second || total != 14 {
 		t.Errorf("without c: %v, %d", left, total)
 	}
 	c.gone[2] = false
 	c.costs.sum[2], c.costs.n[2] = 0, 0 // as if it had not run: the mean of its workload
-	if left, _ := c.left(6); left != 8*time.Second+8*30500*time.Millisecond {
+	if left, _ := c.left(7); left.Round(time.Millisecond) != 203800*time.Millisecond { // 7 × 1 s and 8 × 123/5 s
 		t.Errorf("with c unknown: %v", left)
 	}
 }

@@ -72,19 +72,20 @@ func (b *bar) Trial(t run.Upcoming) {
 	b.line(barLine(t, b.width()))
 }
 
-// barLine fits into a terminal: first our own share goes, then the bar, and
-// at last the end of what runs.
+// barLine fits into a terminal: first the bar becomes short, then our own share
+// goes, then the bar, and at last the end of what runs.
 func barLine(t run.Upcoming, width int) string {
-	const cells = 24
-	n := 0
-	if t.Total > 0 {
-		n = cells * t.Done / t.Total
-	}
-	drawn := strings.Repeat("█", n) + strings.Repeat("░", cells-n) + " "
 	text := report.OneLine(describe(t))
-	for _, s := range []string{"  " + drawn + text + ownText(t.Own, "; plimsoll itself: "), "  " + drawn + text} {
-		if utf8.RuneCountInString(s) < width {
-			return s
+	for _, more := range []string{ownText(t.Own, "; plimsoll itself: "), ""} {
+		for _, cells := range []int{24, 10} {
+			n := 0
+			if t.Total > 0 {
+				n = cells * t.Done / t.Total
+			}
+			s := "  " + strings.Repeat("█", n) + strings.Repeat("░", cells-n) + " " + text + more
+			if utf8.RuneCountInString(s) < width {
+				return s
+			}
 		}
 	}
 	return text
@@ -179,7 +180,7 @@ func ownText(share float64, lead string) string {
 	if share <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s%.2g %% of a processor", lead, 100*share)
+	return fmt.Sprintf("%s%.2g %% CPU", lead, 100*share)
 }
 
 // failures bounds the lines about trials that failed: of one kind the first

@@ -15,13 +15,17 @@ import (
 var upcoming = run.Upcoming{Done: 34, Total: 120, Failed: 2, Env: "docker/runc/overlay2", Workload: "hello",
 	Block: 3, Blocks: 10, Left: 130 * time.Second, Own: 0.0042}
 
-// The line fits into every terminal: our own share goes first, then the bar.
+// The line fits into every terminal: the bar shrinks first, then our own share
+// goes, then the bar.
 func TestBarLine(t *testing.T) {
 	wide := barLine(upcoming, 200)
-	if !strings.Contains(wide, "██████░") || !strings.HasSuffix(wide, "34/120, 2 failed, 3 min left, block 3 of 10: docker/runc/overlay2; plimsoll itself: 0.42 % of a processor") {
+	if !strings.Contains(wide, "██████░") || !strings.HasSuffix(wide, "34/120, 2 failed, 3 min left, block 3 of 10: docker/runc/overlay2; plimsoll itself: 0.42 % CPU") {
 		t.Error(wide)
 	}
-	if s := barLine(upcoming, 100); strings.Contains(s, "itself") || !strings.Contains(s, "█") {
+	if s := barLine(upcoming, 110); !strings.HasPrefix(s, "  ██░░░░░░░░ 34/120") || !strings.Contains(s, "itself") {
+		t.Error(s)
+	}
+	if s := barLine(upcoming, 80); strings.Contains(s, "itself") || !strings.Contains(s, "█") {
 		t.Error(s)
 	}
 	for _, width := range []int{10, 40, 60, 80, 200} {

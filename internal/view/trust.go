@@ -69,8 +69,8 @@ func levelOf(res *analyze.Result, all []record.Remark) string {
 	return Warn
 }
 
-// textOf says each sentence once, with the environments that it is about, the
-// first few of them.
+// textOf says each sentence once, with the environments that it is about; of
+// many sentences the first.
 func textOf(all []record.Remark) string {
 	const most = 3
 	var texts []string
@@ -84,18 +84,20 @@ func textOf(all []record.Remark) string {
 			envs[text] = append(envs[text], m.Env)
 		}
 	}
-	var out []string
-	for i, t := range texts {
-		if i == most {
-			out = append(out, fmt.Sprintf("and %d more", len(texts)-i))
-			break
-		}
-		if who := some(envs[t]); who != "" {
-			t = who + ": " + t
-		}
-		out = append(out, t)
+	rest := 0
+	if n := len(texts); n > most {
+		texts, rest = texts[:1], n-1
 	}
-	s := strings.Join(out, "; ") + "."
+	for i, t := range texts {
+		if who := some(envs[t]); who != "" {
+			texts[i] = who + ": " + t
+		}
+	}
+	s := strings.Join(texts, "; ")
+	if rest > 0 {
+		s += fmt.Sprintf("; and %d more of the kind", rest)
+	}
+	s += "."
 	if a := all[0].Advice; a != "" {
 		s += " Advice: " + a + "."
 	}
@@ -136,11 +138,16 @@ func failures(res *analyze.Result) Trust {
 			}
 		}
 	}
+	const most = 3
+	order := slices.DeleteFunc(slices.Clone(record.Classes), func(c record.Class) bool { return classes[c] == 0 })
+	slices.SortStableFunc(order, func(x, y record.Class) int { return cmp.Compare(classes[y], classes[x]) })
 	var parts []string
-	for _, c := range record.Classes {
-		if n := classes[c]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, c))
+	for i, c := range order {
+		if i == most {
+			parts = append(parts, "and others")
+			break
 		}
+		parts = append(parts, fmt.Sprintf("%d %s", classes[c], c))
 	}
 	out.Level = Warn
 	out.Text = fmt.Sprintf("%d of %s failed: %s", res.Run.Failed, count(res.Run.Trials-res.Run.Warmup, "trial"), strings.Join(parts, ", "))

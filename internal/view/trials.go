@@ -58,11 +58,11 @@ func (b *builder) trials() error {
 		if err != nil {
 			return fmt.Errorf("reading the trials once more: %w", err)
 		}
-		p.take(t)
 		// Of a run that goes on, those that came meanwhile are not in the result.
-		if n++; n == b.res.Run.Trials {
+		if n++; n > b.res.Run.Trials {
 			break
 		}
+		p.take(t)
 	}
 	for w, ph := range p.phases {
 		b.d.Works[w].Phases = ph.phases()

@@ -177,7 +177,8 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	enough := none("preliminary") && run.Blocks > 0
 	add(enough, "Blocks", fmt.Sprintf("There are %s, enough for intervals by ranks.", count(run.Blocks, "block")))
 	add(enough && none("drift"), "Drift", "Nothing that is shown first drifted over the run.")
-	add(ours && stealKnown(res), "Steal", "No trial lost more than 1 % of its time to the hypervisor.")
+	steal, little := stolen(res)
+	add(ours && little, "Steal", steal)
 	noise := 0.0
 	for _, n := range run.Noise {
 		noise = max(noise, n.Relative)
@@ -186,7 +187,13 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	return out
 }
 
-// stealKnown says whether no remark tells of stolen time, not even a minor one.
-func stealKnown(res *analyze.Result) bool {
-	return !slices.ContainsFunc(res.Remarks, func(m record.Remark) bool { return m.Code == "steal" })
+// stolen says how much time the hypervisor took; ok is false where that is said
+// as a warning.
+func stolen(res *analyze.Result) (text string, ok bool) {
+	for _, m := range res.Remarks {
+		if m.Code == "steal" {
+			return strings.ToUpper(m.Text[:1]) + m.Text[1:] + ".", m.Level == "info"
+		}
+	}
+	return "No trial lost more than 1 % of its time to the hypervisor.", true
 }

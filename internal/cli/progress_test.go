@@ -46,7 +46,7 @@ func TestBarASCII(t *testing.T) {
 	b := &bar{out: &out, width: func() int { return 120 }, ascii: true}
 	b.Trial(upcoming)
 	b.Remark("± 2 %")
-	if s := out.String(); !strings.Contains(s, "######..") || strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if s := out.String(); !strings.Contains(s, "##......") || strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		t.Errorf("%q", s)
 	}
 }

@@ -23,13 +23,13 @@ func (p params) number(name string) float64 {
 	return v
 }
 
-// size reads one in bytes, such as 11.9MB.
-func (p params) size(name string) float64 {
+// size reads the parameter size, in bytes, such as 11.9MB.
+func (p params) size() float64 {
 	for _, u := range []struct {
 		suffix string
 		by     float64
 	}{{"kB", 1e3}, {"MB", 1e6}, {"G", 1 << 30}, {"M", 1 << 20}} {
-		if s, ok := strings.CutSuffix(p[name], u.suffix); ok {
+		if s, ok := strings.CutSuffix(p["size"], u.suffix); ok {
 			v, _ := strconv.ParseFloat(s, 64) // all sizes are the catalogue's own
 			return v * u.by
 		}
@@ -43,7 +43,7 @@ func (p params) size(name string) float64 {
 // so; of a workload that is not here only seconds is known.
 var works = map[string]func(p params) float64{
 	"7zip":              func(p params) float64 { return 0.027 * p.number("milliseconds") * max(1, p.number("passes")) },
-	"fio":               func(p params) float64 { return 0.8 + p.size("size")/1e9 },
+	"fio":               func(p params) float64 { return 0.8 + p.size()/1e9 },
 	"openssl":           func(p params) float64 { return p.number("seconds") }, // each half takes as long
 	"page-faults":       func(p params) float64 { return p.number("bytes") * p.number("repetitions") / 1e9 },
 	"ping":              pinging,
@@ -56,9 +56,9 @@ var works = map[string]func(p params) float64{
 	"sockperf":          warmingUp,
 	"sockperf-host":     warmingUp,
 	"sockperf-loopback": warmingUp,
-	"sqlite-read":       func(p params) float64 { return 0.1 + p.size("size")/1e8 },
+	"sqlite-read":       func(p params) float64 { return 0.1 + p.size()/1e8 },
 	"sqlite-threads":    func(p params) float64 { return 0.2 + 0.6e-3*p.number("threads")*p.number("rows") },
-	"sqlite-write":      func(p params) float64 { return 0.1 + p.size("size")/1e8 },
+	"sqlite-write":      func(p params) float64 { return 0.1 + p.size()/1e8 },
 	"stop": func(p params) float64 {
 		if p["on-term"] == "ignore" {
 			return 2 // the grace
@@ -67,7 +67,7 @@ var works = map[string]func(p params) float64{
 	},
 	"stream":          func(p params) float64 { return p.number("bytes") * p.number("repetitions") / 1e9 },
 	"stress-ng-suite": func(p params) float64 { return 0.26 * p.number("percent") },
-	"sysbench-fileio": func(p params) float64 { return 0.3 + p.size("size")/2e8 },
+	"sysbench-fileio": func(p params) float64 { return 0.3 + p.size()/2e8 },
 	"tar-extract":     func(p params) float64 { return 0.7e-3 * p.number("count") },
 }
 

@@ -11,7 +11,7 @@ import (
 
 // run is one environment's trials in the order in which they ran.
 type run struct {
-	x, y  []float64 // seconds after the run's beginning, value over the median
+	x, y  []float64 // when, see when; value over the median
 	fails []float64
 }
 
@@ -39,11 +39,15 @@ func order(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no single trials of %s: only quantiles were kept", w.ID, t.Metric.ID)
 	}
 	edge := edges(ratio.all)
-	x := axis{lo: min(0, sp.lo), hi: max(sp.hi*1.01, 1), unit: "min", by: 60}
-	if x.hi < 180 {
-		x.unit, x.by = "s", 1
+	x := axis{lo: min(0, sp.lo), hi: max(sp.hi*1.01, 1), by: 1}
+	label := "trials, in the order in which they ran"
+	if timed(d) {
+		label = "time since the run began, s"
+		if x.hi >= 180 {
+			x.by, label = 60, "time since the run began, min"
+		}
 	}
-	c := &rowChart{axis: x, rowH: 34, label: "time since the run began, " + x.unit}
+	c := &rowChart{axis: x, rowH: 34, label: label}
 	c.cols = []column{{head: "n", right: true}}
 	p := &picture{
 		title: metricName(t.Metric) + " in run order: " + workName(w),
@@ -78,6 +82,19 @@ func order(d *view.Data, o Options) (*picture, error) {
 
 func round2(v float64) float64 { return math.Round(v*100) / 100 }
 
+// timed says whether it is known when the trials ran.
+func timed(d *view.Data) bool {
+	return slices.ContainsFunc(d.Trials.At, func(t int64) bool { return t > 0 })
+}
+
+// when is seconds after the run's beginning, or the place in the plan.
+func when(d *view.Data, k int) float64 {
+	if timed(d) {
+		return float64(at(d.Trials.At, k)) / 1000
+	}
+	return float64(at(d.Trials.Seq, k))
+}
+
 // runOf takes an environment's trials.
 func runOf(d *view.Data, t *view.Table, e, work int) run {
 	var r run
@@ -87,13 +104,13 @@ func runOf(d *view.Data, t *view.Table, e, work int) run {
 	}
 	for i, v := range dist.Values {
 		k := at(dist.Trial, i)
-		if i < len(dist.Trial) && k >= 0 && k < len(d.Trials.At) && v > 0 {
-			r.x, r.y = append(r.x, float64(d.Trials.At[k])/1000), append(r.y, v / *m)
+		if i < len(dist.Trial) && k >= 0 && k < len(d.Trials.Env) && v > 0 {
+			r.x, r.y = append(r.x, when(d, k)), append(r.y, v / *m)
 		}
 	}
 	for k, class := range d.Trials.Class {
-		if class != "" && at(d.Trials.Env, k) == e && at(d.Trials.Work, k) == work && k < len(d.Trials.At) {
-			r.fails = append(r.fails, float64(d.Trials.At[k])/1000)
+		if class != "" && at(d.Trials.Env, k) == e && at(d.Trials.Work, k) == work && k < len(d.Trials.Env) {
+			r.fails = append(r.fails, when(d, k))
 		}
 	}
 	return r

@@ -10,7 +10,7 @@ import (
 )
 
 // maxPanels is how many panels one picture has at most.
-const maxPanels = 8
+const maxPanels = 12
 
 // curves draws time series with the band between their quartiles.
 func curves(d *view.Data, o Options) (*picture, error) {
@@ -46,24 +46,23 @@ func curves(d *view.Data, o Options) (*picture, error) {
 		sub:   []string{"workload " + report.Clean(w.ID)},
 		notes: []string{"Lines are medians over the trials at each time after the request, bands reach from quartile to quartile."},
 	}
-	if n := len(order) - maxPanels; n > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("%d more series are not drawn: choose one as the metric (%s).", n, strings.Join(columns, ", ")))
-		order = order[:maxPanels]
-	}
 	envLooks := looks(d)
 	var list []*panel
 	seen := map[int]int{}
 	for _, k := range order {
-		list = append(list, curvePanel(of[k], envLooks))
+		var envs []int
 		for _, c := range of[k] {
+			envs = append(envs, c.Env)
 			seen[c.Env] = max(seen[c.Env], c.Trials)
+		}
+		for _, g := range byGroup(d, envLooks, envs) {
+			list = append(list, curvePanel(d, of[k], g, envLooks))
 		}
 		p.desc = append(p.desc, list[len(list)-1].title+": "+count(len(of[k]), "environment"))
 	}
-	for e := range d.Envs {
-		if n, ok := seen[e]; ok {
-			p.legend = append(p.legend, lineKey(fmt.Sprintf("%s (n %d)", envName(d, e), n), lineOf(envLooks[e])))
-		}
+	if n := len(list) - maxPanels; n > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("%d more panels are not drawn: choose a series as the metric (%s).", n, strings.Join(columns, ", ")))
+		list = list[:maxPanels]
 	}
 	if rest := notSeen(d, w, seen); rest != "" {
 		p.notes = append(p.notes, "n/a: no time series of "+rest+".")
@@ -88,7 +87,8 @@ func notSeen(d *view.Data, w *view.Work, seen map[int]int) string {
 	return strings.Join(names, ", ")
 }
 
-func curvePanel(cs []view.Curve, envLooks []look) *panel {
+// curvePanel draws the curves of a group; its axes span all of them.
+func curvePanel(d *view.Data, cs []view.Curve, g lineGroup, envLooks []look) *panel {
 	var x, y span
 	x.add(0)
 	for _, c := range cs {
@@ -97,22 +97,35 @@ func curvePanel(cs []view.Curve, envLooks []look) *panel {
 		y.add(c.Lo...)
 		y.add(c.Hi...)
 	}
+	strokes := lines(envLooks, g.envs)
 	first := cs[0]
 	title := report.Clean(first.Title)
 	if title == "" {
 		title = report.Clean(first.Column)
 	}
-	if part := report.Clean(first.Part); part != "" && !strings.Contains(strings.ToLower(title), part) {
+	if part := report.Clean(first.Part); part != "" && part != "host" && !strings.Contains(strings.ToLower(title), part) {
 		title += ", " + part
+	}
+	if g.title != "" {
+		title += ": " + g.title
 	}
 	p := &panel{title: capital(title), y: y.linear(first.Unit), xLabel: "seconds after the request"}
 	p.x = axis{lo: x.lo, hi: x.hi, unit: "s", by: 1}
 	if p.x.hi == p.x.lo {
 		p.x.hi++
 	}
-	p.yLabel = unitOr(p.y.unit)
+	if p.y.unit != "" {
+		p.title += ", " + p.y.unit
+	}
+	var mine []view.Curve
+	for _, c := range cs {
+		if slices.Contains(g.envs, c.Env) {
+			mine = append(mine, c)
+			p.legend = append(p.legend, lineKey(fmt.Sprintf("%s (n %d)", envName(d, c.Env), c.Trials), strokes[c.Env]))
+		}
+	}
 	p.draw = func(s surface, p *panel) {
-		for _, c := range cs {
+		for _, c := range mine {
 			if len(c.Lo) == len(c.T) && len(c.Hi) == len(c.T) {
 				var band []point
 				for i, t := range c.T {
@@ -124,12 +137,14 @@ func curvePanel(cs []view.Curve, envLooks []look) *panel {
 				s.poly(band, true, envLooks[c.Env].thin(0.15), stroke{})
 			}
 		}
-		for _, c := range cs {
+		for _, c := range mine {
 			var pts []point
 			for i, t := range c.T {
 				pts = append(pts, p.at(t, at(c.V, i)))
 			}
-			s.poly(pts, false, ink{}, lineOf(envLooks[c.Env]))
+			s.open(mark{class: "curve", title: envName(d, c.Env), data: [][2]string{{"env", report.Clean(d.Envs[c.Env].ID)}}})
+			s.poly(pts, false, ink{}, strokes[c.Env])
+			s.close()
 		}
 	}
 	return p

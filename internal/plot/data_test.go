@@ -135,7 +135,7 @@ func addDensity(d *view.Data) {
 	var mem analyze.Points
 	for n := range 12 {
 		c.Starts.N, c.Starts.Y = append(c.Starts.N, float64(n)), append(c.Starts.Y, 2e8*(1+float64(n)/30))
-		mem.N, mem.Y = append(mem.N, float64(n)), append(mem.Y, float64(n)*9<<20)
+		mem.N, mem.Y = append(mem.N, float64(n)), append(mem.Y, float64(n*9<<20))
 	}
 	c.Memory["monitor"] = mem
 	c.Limits = []record.Limit{{Class: "pids", Text: "the process limit was reached"}}

@@ -65,7 +65,7 @@ func density(d *view.Data, o Options) (*picture, error) {
 			p.notes = append(p.notes, envName(d, e)+" n/a: no container came up")
 			continue
 		}
-		p.legend = append(p.legend, key{reached(d, c, e), dotKey("", envLooks[e]).draw})
+		p.legend = append(p.legend, shapeKey(reached(d, c, e), envLooks[e]))
 		p.desc = append(p.desc, reached(d, c, e))
 		for _, l := range c.Limits {
 			p.notes = append(p.notes, envName(d, e)+" ended at "+fmt.Sprint(c.Reached)+": "+report.Clean(l.Text))
@@ -115,7 +115,9 @@ func densityPanel(cells []analyze.DensityCell, env map[string]int, l []look, tit
 	if strings.HasPrefix(title, "Memory") {
 		p.xLabel = "containers running"
 	}
-	p.yLabel = p.y.unit
+	if p.y.unit != "" {
+		p.title += ", " + p.y.unit
+	}
 	p.draw = func(s surface, p *panel) {
 		for _, c := range list {
 			var pts []point
@@ -123,7 +125,7 @@ func densityPanel(cells []analyze.DensityCell, env map[string]int, l []look, tit
 				pts = append(pts, p.at(n, at(c.p.Y, i)))
 			}
 			s.open(mark{class: "curve", title: title})
-			s.poly(slices.Clone(pts), false, ink{}, stroke{ink: l[c.env].thin(0.45), width: 0.8, dash: l[c.env].dash})
+			s.poly(slices.Clone(pts), false, ink{}, stroke{ink: l[c.env].thin(0.45), width: 0.8})
 			for _, at := range pts {
 				glyph(s, at, 1.7, l[c.env].shape, l[c.env].ink, stroke{})
 			}

@@ -9,10 +9,6 @@ import (
 	"plimsoll/internal/view"
 )
 
-// maxLines is how many lines one panel may have; beyond it each engine gets a
-// panel of its own.
-const maxLines = 8
-
 // ecdf draws cumulative distribution functions.
 func ecdf(d *view.Data, o Options) (*picture, error) {
 	w, t, err := pickTable(d, o)
@@ -21,6 +17,7 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 	}
 	var sp span
 	var have []int
+	var lacking reasons
 	p := &picture{
 		title: "Cumulative distribution of " + lower(metricName(t.Metric)) + ": " + workName(w),
 		sub:   []string{what(w, t.Metric)},
@@ -29,7 +26,7 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 	for _, e := range rowsOf(w, t) {
 		x := at(t.Dist, e)
 		if len(x.Values)+len(x.Quantiles) == 0 {
-			p.notes = append(p.notes, envName(d, e)+" "+missing(t, e))
+			lacking.add(envName(d, e), at(t.Missing, e))
 			continue
 		}
 		have = append(have, e)
@@ -44,35 +41,37 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 	if x.log {
 		p.notes[0] += " The axis is logarithmic."
 	}
+	p.notes = append(p.notes, lacking.lines(8)...)
 	envLooks := looks(d)
 	var list []*panel
-	for _, g := range byGroup(d, envLooks, have, maxLines) {
-		list = append(list, &panel{
-			title: g.title, x: x, y: axis{lo: 0, hi: 1, unit: "%", by: 0.01}, xLabel: axisLabel(t, x), yLabel: "trials, %",
-			draw: func(s surface, pn *panel) {
-				for _, e := range g.behind {
+	groups := byGroup(d, envLooks, have)
+	for _, g := range groups {
+		strokes := lines(envLooks, g.envs)
+		one := &panel{title: capital(g.title), x: x, y: axis{lo: 0, hi: 1, unit: "%", by: 0.01}, xLabel: axisLabel(t, x), yLabel: "trials, %"}
+		for _, e := range g.envs {
+			one.legend = append(one.legend, lineKey(fmt.Sprintf("%s (n %d)", envName(d, e), at(t.N, e)), strokes[e]))
+			p.desc = append(p.desc, lineMark(d, t, e).title)
+		}
+		one.draw = func(s surface, pn *panel) {
+			if len(groups) > 1 { // the others, for comparison
+				for _, e := range have {
 					drawStep(s, pn, at(t.Dist, e), stroke{ink: grid, width: 1})
 				}
-				for _, e := range g.envs {
-					s.open(lineMark(d, t, e))
-					drawStep(s, pn, at(t.Dist, e), lineOf(envLooks[e]))
-					s.close()
-				}
-			},
-		})
-	}
-	for _, e := range have {
-		p.legend = append(p.legend, lineKey(fmt.Sprintf("%s (n %d)", envName(d, e), at(t.N, e)), lineOf(envLooks[e])))
-		p.desc = append(p.desc, lineMark(d, t, e).title)
+			}
+			for _, e := range g.envs {
+				s.open(lineMark(d, t, e))
+				drawStep(s, pn, at(t.Dist, e), strokes[e])
+				s.close()
+			}
+		}
+		list = append(list, one)
 	}
 	p.fill(list, o)
 	if len(list) > 1 {
-		p.notes = append(p.notes, "One panel for each engine; the others are grey.")
+		p.notes = append(p.notes, "In each panel the others are grey.")
 	}
 	return p, nil
 }
-
-func lineOf(l look) stroke { return stroke{ink: l.ink, width: 1.4, dash: l.dash} }
 
 func lineMark(d *view.Data, t *view.Table, e int) mark {
 	m := mark{class: "cell", title: envName(d, e), data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}}}
@@ -102,54 +101,4 @@ func drawStep(s surface, p *panel, x view.Dist, l stroke) {
 		pts = append(pts, point{p.x.to, pts[len(pts)-1].y})
 	}
 	s.poly(pts, false, ink{}, l)
-}
-
-// lineGroup are the lines of one panel.
-type lineGroup struct {
-	title        string
-	envs, behind []int
-}
-
-// byGroup shares environments out to panels: one where they are few, else one
-// for each engine, with the baselines in all.
-func byGroup(d *view.Data, l []look, envs []int, most int) []lineGroup {
-	if len(envs) <= most {
-		return []lineGroup{{envs: envs}}
-	}
-	var out []lineGroup
-	place := map[int]int{}
-	for _, e := range envs {
-		g := l[e].group
-		if g < 0 {
-			continue
-		}
-		if _, ok := place[g]; !ok {
-			place[g] = len(out)
-			out = append(out, lineGroup{title: report.Clean(d.Envs[e].Group)})
-		}
-	}
-	for i := range out {
-		for _, e := range envs {
-			if g := l[e].group; g < 0 || place[g] == i {
-				out[i].envs = append(out[i].envs, e)
-			} else {
-				out[i].behind = append(out[i].behind, e)
-			}
-		}
-	}
-	if len(out) == 0 { // baselines only
-		return []lineGroup{{envs: envs}}
-	}
-	return out
-}
-
-// fill puts panels into the picture, two beside each other where there are
-// several and it is wide enough.
-func (p *picture) fill(list []*panel, o Options) {
-	cols, h := 1, 230.0
-	if len(list) > 1 && o.Width >= 500 {
-		cols, h = 2, 180
-	}
-	p.height = h * float64((len(list)+cols-1)/cols)
-	p.body = panels(list, cols)
 }

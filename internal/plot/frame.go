@@ -26,16 +26,8 @@ type picture struct {
 	rows frameRows
 }
 
-// key is an entry of a legend.
-type key struct {
-	text string
-	draw func(s surface, b box)
-}
-
 const (
 	margin    = 14.0
-	keySize   = 14.0 // room for the sample of a key
-	keyGap    = 12.0
 	legendRow = 13.0
 	noteRow   = 10.5
 )
@@ -101,18 +93,7 @@ func (p *picture) layOut(o Options) {
 	for _, s := range p.notes {
 		p.rows.notes = append(p.rows.notes, smallFace.wrap(s, room)...)
 	}
-	x := room
-	for _, k := range p.legend {
-		k.text = smallFace.fit(k.text, room-keySize)
-		w := keySize + smallFace.width(k.text) + keyGap
-		if len(p.rows.legend) == 0 || x+w-keyGap > room {
-			p.rows.legend = append(p.rows.legend, nil)
-			x = 0
-		}
-		last := len(p.rows.legend) - 1
-		p.rows.legend[last] = append(p.rows.legend[last], k)
-		x += w
-	}
+	p.rows.legend = wrapKeys(p.legend, room)
 	rest := p.bodyTop() + p.foot()
 	p.height = max(p.height, o.Height-rest)
 	p.h = rest + p.height
@@ -147,12 +128,7 @@ func (p *picture) draw(s surface) {
 	}
 	y += 6
 	for _, row := range p.rows.legend {
-		x := margin
-		for _, k := range row {
-			k.draw(s, box{x, y, keySize - 4, legendRow})
-			s.text(point{x + keySize, y + 9}, k.text, smallFace, left, false, black)
-			x += keySize + smallFace.width(k.text) + keyGap
-		}
+		drawKeys(s, margin, y, row)
 		y += legendRow
 	}
 	top := p.bodyTop()
@@ -172,22 +148,4 @@ func (p *picture) describe() string {
 		lines = append(lines[:most], fmt.Sprintf("and %d more", n-most))
 	}
 	return strings.Join(slices.Concat(p.sub, lines, p.notes), "\n")
-}
-
-// swatch is a key of a filled colour, dotKey of a mark, lineKey of a line.
-func swatch(text string, c ink) key {
-	return key{text, func(s surface, b box) { rect(s, box{b.x, b.y + 2, b.w, b.h - 4}, c) }}
-}
-
-func dotKey(text string, l look) key {
-	return key{text, func(s surface, b box) {
-		glyph(s, point{b.x + b.w/2, b.y + b.h/2 - 0.5}, 3, l.shape, l.ink, stroke{})
-	}}
-}
-
-func lineKey(text string, l stroke) key {
-	return key{text, func(s surface, b box) {
-		y := b.y + b.h/2
-		line(s, b.x-1, y, b.x+b.w+1, y, l)
-	}}
 }

@@ -63,7 +63,9 @@ func heatmap(d *view.Data, o Options) (*picture, error) {
 	for r := range h.rows {
 		var words []string
 		for _, c := range h.cols {
-			words = append(words, c.name+" "+cellText(c.cells[h.ids[r]])+cellSign(c.cells[h.ids[r]]))
+			if cell := c.cells[h.ids[r]]; !notAsked(cell) {
+				words = append(words, c.name+" "+cellText(cell)+cellSign(cell))
+			}
 		}
 		p.desc = append(p.desc, h.rows[r]+": "+strings.Join(words, ", "))
 	}
@@ -98,7 +100,7 @@ func newHeat(d *view.Data, ov *analyze.Overhead, o Options) *heat {
 	envLooks := looks(d)
 	for _, id := range ov.Environments {
 		asked := slices.ContainsFunc(h.cols, func(c heatCol) bool {
-			return c.cells[id] != nil && c.cells[id].Missing != analyze.NotAsked
+			return !notAsked(c.cells[id])
 		})
 		if e := slices.IndexFunc(d.Envs, func(e view.Env) bool { return e.ID == id }); e >= 0 && asked {
 			h.rows, h.looks, h.ids = append(h.rows, envName(d, e)), append(h.looks, envLooks[e]), append(h.ids, id)
@@ -152,10 +154,13 @@ func (h *heat) draw(s surface, b box) {
 
 func (h *heat) drawCell(s surface, c heatCol, row int, b box) {
 	cell := c.cells[h.ids[row]]
+	if notAsked(cell) {
+		return
+	}
 	m := mark{class: "cell", title: h.rows[row] + ", " + c.name + ": " + cellText(cell) + cellSign(cell),
 		data: [][2]string{{"env", report.Clean(h.ids[row])}, {"workload", c.name}}}
 	fill, ink := stripe, muted
-	if cell != nil && cell.Overhead != nil {
+	if cell.Overhead != nil {
 		v := cell.Overhead.Value
 		fill = diverging(v)
 		ink = onColour(fill)
@@ -178,7 +183,10 @@ func (h *heat) drawCell(s surface, c heatCol, row int, b box) {
 }
 
 func cellText(c *analyze.OverheadCell) string {
-	if c == nil || c.Overhead == nil {
+	switch {
+	case notAsked(c):
+		return ""
+	case c.Overhead == nil:
 		return "n/a"
 	}
 	return percent(c.Overhead.Value)
@@ -186,7 +194,7 @@ func cellText(c *analyze.OverheadCell) string {
 
 func cellSign(c *analyze.OverheadCell) string {
 	switch {
-	case c == nil || c.Overhead == nil:
+	case c.Overhead == nil:
 	case c.Verdict == analyze.Equal:
 		return " ="
 	case c.Verdict == analyze.CannotTell:
@@ -203,7 +211,7 @@ func percent(v float64) string {
 	case m == 0:
 	case m < 1:
 		d = 2
-	case m < 10, m >= 99 && v < 100:
+	case m < 10, m >= 99 && m < 100:
 		d = 1
 	}
 	s := strconv.FormatFloat(v, 'f', d, 64)
@@ -213,31 +221,27 @@ func percent(v float64) string {
 	return minus(s)
 }
 
-// reasons says why cells are missing, each reason once.
+// reasons says why cells are missing.
 func (h *heat) reasons() []string {
-	var order []string
-	where := map[string][]string{}
+	var r reasons
+	empty := false
 	for i, id := range h.ids {
 		for _, c := range h.cols {
-			cell := c.cells[id]
-			if c.mean || cell == nil || cell.Overhead != nil {
-				continue
+			switch cell := c.cells[id]; {
+			case notAsked(cell):
+				empty = true
+			case cell.Overhead == nil:
+				r.add(h.rows[i]+" in "+c.name, cell.Missing)
 			}
-			why := report.Clean(cell.Missing)
-			if where[why] == nil {
-				order = append(order, why)
-			}
-			where[why] = append(where[why], h.rows[i]+" in "+c.name)
 		}
 	}
-	var out []string
-	for _, why := range order {
-		list := where[why]
-		text := strings.Join(list[:min(len(list), 4)], ", ")
-		if n := len(list) - 4; n > 0 {
-			text += fmt.Sprintf(" and %d more", n)
-		}
-		out = append(out, "n/a: "+why+" ("+text+")")
+	out := r.lines(4)
+	if empty {
+		out = append(out, "Empty: the study does not ask for it.")
 	}
 	return out
+}
+
+func notAsked(c *analyze.OverheadCell) bool {
+	return c == nil || c.Overhead == nil && c.Missing == analyze.NotAsked
 }

@@ -32,16 +32,14 @@ func load(d *view.Data, o Options) (*picture, error) {
 	}
 	c := &rowChart{axis: sp.axis("ns"), rowH: 22}
 	c.label = "time from the intended start to ready, " + c.axis.unit + " (less is better)"
-	c.cols = []column{{head: "rate, containers/s"}, {head: "in flight", right: true, optional: true}, {head: "n", right: true}}
+	c.cols = []column{{head: "rate, containers/s", optional: true}, {head: "in flight", right: true, optional: true}, {head: "n", right: true}}
 	p := &picture{
 		title: "Load: " + workName(w),
-		sub:   []string{"quantiles over all arrivals of all trials; workload " + report.Clean(w.ID)},
+		sub:   []string{"Quantiles over all arrivals of all trials; workload " + report.Clean(w.ID)},
 		notes: []string{"What failed or was refused counts as later than all others. Latency counts from the intended start."},
 	}
 	for i, n := range names {
-		p.legend = append(p.legend, key{report.Clean(n), func(s surface, b box) {
-			glyph(s, point{b.x + b.w/2, b.y + b.h/2 - 0.5}, 3, i, muted, stroke{})
-		}})
+		p.legend = append(p.legend, shapeKey(report.Clean(n), look{ink: muted, shape: i}))
 	}
 	envLooks := looks(d)
 	for i := range w.Load {

@@ -32,7 +32,7 @@ func phases(d *view.Data, o Options) (*picture, error) {
 	c.cols = []column{{head: "sum, " + c.axis.unit, right: true}}
 	p := &picture{
 		title: "Phases of a life cycle: " + workName(w),
-		sub:   []string{"medians of the steps from request to removed; workload " + report.Clean(w.ID)},
+		sub:   []string{"Medians of the steps from request to removed; workload " + report.Clean(w.ID)},
 		notes: []string{"The sum of medians is not the median of the whole."},
 	}
 	for i, st := range ph.Steps {
@@ -49,15 +49,18 @@ func stepName(s view.Step) string {
 	if t := report.Clean(s.Title); t != "" {
 		return t
 	}
-	return string(s.From) + " → " + string(s.To)
+	return string(s.From) + " to " + string(s.To)
 }
 
-// stepInk is the colour of a step. Neighbours differ, also in lightness.
+// steps have the palette's colours in an order in which neighbours differ in
+// lightness, too.
+var stepInks = []ink{palette[0], palette[3], palette[2], palette[4], palette[5], palette[1], both(0x737b85, 0x8b949e), palette[6]}
+
+// stepInk is the colour of a step. The ninth is the first again, lighter.
 func stepInk(i int) ink {
-	order := []int{0, 3, 2, 4, 5, 1, 6}
-	c := palette[order[i%len(order)]]
-	if i >= len(order) {
-		c = c.thin(0.55)
+	c := stepInks[i%len(stepInks)]
+	if i >= len(stepInks) {
+		c.light, c.dark = blend(c.light, paper.light, 0.5), blend(c.dark, paper.dark, 0.5)
 	}
 	return c
 }
@@ -142,13 +145,15 @@ func drawSteps(s surface, c *rowChart, ph *view.Phases, steps []*float64, y floa
 		s.open(mark{class: "step", title: stepName(ph.Steps[i]) + ": " + amount(*v, c.axis.by) + " " + c.axis.unit,
 			data: [][2]string{{"value", strconv.FormatFloat(*v, 'g', -1, 64)}}})
 		rect(s, box{from, y - 5.5, to - from, 11}, stepInk(i))
+		if to-from > 2 {
+			line(s, to, y-5.5, to, y+5.5, stroke{ink: paper, width: 0.6})
+		}
 		if text := amount(*v, c.axis.by); tinyFace.width(text)+5 < to-from {
 			s.text(point{(from + to) / 2, y + 2.6}, text, tinyFace, middle, false, onColour(stepInk(i)))
 		}
 		s.close()
 	}
 }
-
 
 // amount writes a value in a scale with three digits.
 func amount(v, by float64) string {

@@ -63,40 +63,84 @@ func unknownMetric(works []view.Work, id string) error {
 	return fmt.Errorf("no metric %q: there are %s", id, strings.Join(known, ", "))
 }
 
-// tableOf finds a metric's table; without an id the first that is shown and
-// has a value, then the first that has one.
+// tableOf finds a metric's table; without an id that of the metrics to show
+// which most environments have, else the first that has a value.
 func tableOf(w *view.Work, id string) *view.Table {
-	ids := []string{id}
-	if id == "" {
-		ids = w.Show
-	}
-	for _, id := range ids {
-		for i := range w.Tables {
-			if t := &w.Tables[i]; t.Metric.ID == id && (len(t.Ranking) > 0 || len(ids) == 1) {
+	var best, first *view.Table
+	for i := range w.Tables {
+		switch t := &w.Tables[i]; {
+		case id != "":
+			if t.Metric.ID == id {
 				return t
+			}
+		case len(t.Ranking) == 0:
+		default:
+			if first == nil {
+				first = t
+			}
+			place := slices.Index(w.Show, t.Metric.ID)
+			if place >= 0 && (best == nil || len(t.Ranking) > len(best.Ranking) ||
+				len(t.Ranking) == len(best.Ranking) && place < slices.Index(w.Show, best.Metric.ID)) {
+				best = t
 			}
 		}
 	}
-	for i := range w.Tables {
-		if id == "" && len(w.Tables[i].Ranking) > 0 {
-			return &w.Tables[i]
-		}
+	if best != nil {
+		return best
 	}
-	return nil
+	return first
 }
 
-// rowsOf are the environments of a table as a report has them: ranked, then
+// rowsOf are the environments of a table in the order of a report: ranked, then
 // those without a value, but for those that nobody asked for.
 func rowsOf(w *view.Work, t *view.Table) []int {
 	by := t
 	if s := tableOf(w, w.Sort); w.Sort != "" && s != nil {
 		by = s
 	}
-	out := slices.Clone(by.Ranking)
+	var out []int
+	for _, e := range slices.Concat(by.Ranking, t.Ranking) {
+		if at(t.Median, e) != nil && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
 	for e := range t.Median {
 		if !slices.Contains(out, e) && at(t.Missing, e) != analyze.NotAsked {
 			out = append(out, e)
 		}
+	}
+	return out
+}
+
+// reasons gathers who lacks what, each reason once.
+type reasons struct {
+	order []string
+	who   map[string][]string
+}
+
+func (r *reasons) add(who, why string) {
+	if r.who == nil {
+		r.who = map[string][]string{}
+	}
+	if why = report.Clean(why); why == "" {
+		why = "nobody knows why"
+	}
+	if r.who[why] == nil {
+		r.order = append(r.order, why)
+	}
+	r.who[why] = append(r.who[why], who)
+}
+
+// lines has one for each reason, with the first who have it.
+func (r *reasons) lines(most int) []string {
+	var out []string
+	for _, why := range r.order {
+		list := r.who[why]
+		text := strings.Join(list[:min(len(list), most)], ", ")
+		if n := len(list) - most; n > 0 {
+			text += fmt.Sprintf(" and %d more", n)
+		}
+		out = append(out, "n/a: "+why+" ("+text+")")
 	}
 	return out
 }

@@ -4,8 +4,7 @@
 // It is opinionated. It computes nothing: each mark is a number of view.Data,
 // in its place on an axis. An environment has its own row, with its n and its
 // failures, and one without a value says why. An axis is logarithmic where the
-// values span more than a decade, and no axis is cut without saying so. The same
-// data give the same bytes.
+// values span more than a decade. The same data give the same bytes.
 package plot
 
 import (

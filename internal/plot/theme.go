@@ -44,7 +44,6 @@ type look struct {
 	ink
 	shape int
 	group int // among the groups; -1 is a baseline
-	dash  []float64
 }
 
 // dashes tell lines of one engine apart.
@@ -53,22 +52,30 @@ var dashes = [][]float64{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {9, 3}, {3, 1.
 // looks has one for each of Envs. A baseline is black, whatever its engine.
 func looks(d *view.Data) []look {
 	out := make([]look, len(d.Envs))
-	groups, members := map[string]int{}, map[string]int{}
+	groups := map[string]int{}
 	for i, e := range d.Envs {
-		key := e.Group
 		if e.Baseline != "" {
-			key = "\x00baseline"
 			out[i] = look{ink: black, group: -1}
-		} else {
-			g, ok := groups[key]
-			if !ok {
-				g = len(groups)
-				groups[key] = g
-			}
-			out[i] = look{ink: palette[g%len(palette)], shape: g / len(palette), group: g}
+			continue
 		}
-		out[i].dash = dashes[members[key]%len(dashes)]
-		members[key]++
+		g, ok := groups[e.Group]
+		if !ok {
+			g = len(groups)
+			groups[e.Group] = g
+		}
+		out[i] = look{ink: palette[g%len(palette)], shape: g / len(palette), group: g}
+	}
+	return out
+}
+
+// lines are the strokes of some environments: those of one colour differ by
+// their dashes.
+func lines(l []look, envs []int) map[int]stroke {
+	out, members := map[int]stroke{}, map[ink]int{}
+	for _, e := range envs {
+		c := l[e].ink
+		out[e] = stroke{ink: c, width: 1.4, dash: dashes[members[c]%len(dashes)]}
+		members[c]++
 	}
 	return out
 }

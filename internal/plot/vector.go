@@ -3,9 +3,11 @@ package plot
 import (
 	"io"
 	"math"
+	"strings"
 	"sync"
 
 	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/text/encoding/charmap"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
@@ -16,12 +18,14 @@ type vector struct {
 	c    vg.Canvas
 	h    float64
 	dark bool
+	// code turns a text into what the canvas wants; nil: UTF-8.
+	code func(string) string
 }
 
 // writePNG writes a picture as PNG.
 func (p *picture) writePNG(w io.Writer, o Options) error {
 	c := vgimg.NewWith(vgimg.UseWH(vg.Points(p.w), vg.Points(p.h)), vgimg.UseDPI(o.DPI), vgimg.UseBackgroundColor(paper.on(o.Dark)))
-	p.draw(&vector{c, p.h, o.Dark})
+	p.draw(&vector{c, p.h, o.Dark, nil})
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
@@ -38,9 +42,23 @@ func (p *picture) writePDF(w io.Writer, o Options) error {
 	fpdf.SetDefaultModificationDate(p.date)
 	fpdf.SetDefaultCatalogSort(true)
 	c := vgpdf.New(vg.Points(p.w), vg.Points(p.h))
-	p.draw(&vector{c, p.h, o.Dark})
+	p.draw(&vector{c, p.h, o.Dark, windows1252})
 	_, err := c.WriteTo(w)
 	return err
+}
+
+// windows1252 is the code in which the PDF library takes a text; what it lacks
+// becomes a question mark.
+func windows1252(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		c, ok := charmap.Windows1252.EncodeRune(r)
+		if !ok {
+			c = '?'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 func (v *vector) pt(p point) vg.Point {
@@ -100,6 +118,14 @@ func (v *vector) text(at point, s string, f face, a align, up bool, c ink) {
 		return
 	}
 	shift := f.width(s) * map[align]float64{middle: 0.5, right: 1}[a]
+	switch {
+	case v.code != nil:
+		s = v.code(s)
+	case up:
+		v.c.SetColor(c.on(v.dark))
+		v.c.Fill(v.outline(point{at.x, at.y + shift}, s, f))
+		return
+	}
 	v.c.SetColor(c.on(v.dark))
 	if !up {
 		v.c.FillString(f.font(), v.pt(point{at.x - shift, at.y}), s)

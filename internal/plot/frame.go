@@ -19,6 +19,7 @@ type picture struct {
 	notes       []string // how to read it
 	desc        []string // what it shows, for who does not see it
 	height      float64  // of the body, at least
+	minWidth    float64  // of all
 	body        func(s surface, b box)
 
 	date time.Time
@@ -84,7 +85,7 @@ func count(n int, what string) string {
 
 // layOut breaks the lines and finds the height.
 func (p *picture) layOut(o Options) {
-	p.w = o.Width
+	p.w = max(o.Width, p.minWidth)
 	room := p.w - 2*margin
 	p.rows = frameRows{title: titleFace.wrap(p.title, room)}
 	for _, s := range p.sub {

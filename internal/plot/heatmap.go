@@ -30,7 +30,10 @@ type heatCol struct {
 	cells map[string]*analyze.OverheadCell
 }
 
-const heatRow = 17.0
+const (
+	heatRow  = 17.0
+	heatCell = 27.0 // room for the longest number
+)
 
 // heatmap shows overheads, environments by workloads.
 func heatmap(d *view.Data, o Options) (*picture, error) {
@@ -58,7 +61,11 @@ func heatmap(d *view.Data, o Options) (*picture, error) {
 		}
 		p.legend = append(p.legend, swatch(text, diverging(v)))
 	}
-	p.notes = append(p.notes, h.reasons()...)
+	why := h.reasons()
+	if !h.any() {
+		return nil, noData("no overhead against %s can be formed: %s", ov.Baseline, strings.Join(why, "; "))
+	}
+	p.notes = append(p.notes, why...)
 	h.layOut(o)
 	for r := range h.rows {
 		var words []string
@@ -69,6 +76,7 @@ func heatmap(d *view.Data, o Options) (*picture, error) {
 		}
 		p.desc = append(p.desc, h.rows[r]+": "+strings.Join(words, ", "))
 	}
+	p.minWidth = 2*margin + h.nameW + h.colW*float64(len(h.cols))
 	p.height = h.headH + heatRow*float64(len(h.rows))
 	p.body = h.draw
 	return p, nil
@@ -89,7 +97,8 @@ func newHeat(d *view.Data, ov *analyze.Overhead, o Options) *heat {
 		}
 	}
 	for _, s := range ov.Suites {
-		if o.Workload == "" {
+		has := slices.ContainsFunc(s.Cells, func(c analyze.OverheadCell) bool { return c.Overhead != nil })
+		if o.Workload == "" && has {
 			name := "mean of all"
 			if s.Name != analyze.AllRows {
 				name = "mean of " + s.Name
@@ -116,7 +125,7 @@ func (h *heat) layOut(o Options) {
 		h.nameW = max(h.nameW, nameFace.width(r)+16)
 	}
 	h.nameW = min(h.nameW, width*0.34)
-	h.colW = min((width-h.nameW)/float64(len(h.cols)), 110)
+	h.colW = min(max((width-h.nameW)/float64(len(h.cols)), heatCell), 110)
 	longest := 0.0
 	for _, c := range h.cols {
 		longest = max(longest, smallFace.width(c.name))
@@ -124,7 +133,7 @@ func (h *heat) layOut(o Options) {
 	h.upright = longest > h.colW-4
 	h.headH = 14
 	if h.upright {
-		h.headH = min(longest, 150) + 8
+		h.headH = min(longest, 170) + 8
 	}
 }
 
@@ -176,9 +185,7 @@ func (h *heat) drawCell(s surface, c heatCol, row int, b box) {
 	if f.width(text) > b.w-1 {
 		f, text = tinyFace, cellText(cell)
 	}
-	if f.width(text) <= b.w+1 {
-		s.text(point{b.x + b.w/2, b.y + b.h/2 + 2.8}, text, f, middle, false, ink)
-	}
+	s.text(point{b.x + b.w/2, b.y + b.h/2 + 2.8}, text, f, middle, false, ink)
 	s.close()
 }
 
@@ -224,10 +231,12 @@ func percent(v float64) string {
 // reasons says why cells are missing.
 func (h *heat) reasons() []string {
 	var r reasons
-	empty := false
+	empty, means := false, false
 	for i, id := range h.ids {
 		for _, c := range h.cols {
 			switch cell := c.cells[id]; {
+			case c.mean:
+				means = means || cell != nil && cell.Overhead == nil
 			case notAsked(cell):
 				empty = true
 			case cell.Overhead == nil:
@@ -236,10 +245,25 @@ func (h *heat) reasons() []string {
 		}
 	}
 	out := r.lines(4)
+	if means {
+		out = append(out, "A mean is n/a where one of its workloads is.")
+	}
 	if empty {
 		out = append(out, "Empty: the study does not ask for it.")
 	}
 	return out
+}
+
+// any says whether there is a number.
+func (h *heat) any() bool {
+	return slices.ContainsFunc(h.cols, func(c heatCol) bool {
+		for _, cell := range c.cells {
+			if cell.Overhead != nil {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func notAsked(c *analyze.OverheadCell) bool {

@@ -63,8 +63,9 @@ func unknownMetric(works []view.Work, id string) error {
 	return fmt.Errorf("no metric %q: there are %s", id, strings.Join(known, ", "))
 }
 
-// tableOf finds a metric's table; without an id that of the metrics to show
-// which most environments have, else the first that has a value.
+// tableOf finds a metric's table; without an id the one to sort by, else that of
+// the metrics to show which most environments have, else the first that has a
+// value.
 func tableOf(w *view.Work, id string) *view.Table {
 	var best, first *view.Table
 	for i := range w.Tables {
@@ -77,6 +78,9 @@ func tableOf(w *view.Work, id string) *view.Table {
 		default:
 			if first == nil {
 				first = t
+			}
+			if t.Metric.ID == w.Sort {
+				return t
 			}
 			place := slices.Index(w.Show, t.Metric.ID)
 			if place >= 0 && (best == nil || len(t.Ranking) > len(best.Ranking) ||

@@ -31,13 +31,14 @@ var ErrNoData = errors.New("no data for this chart")
 type Options struct {
 	// Workload is an id; empty: the first that has something to draw.
 	Workload string
-	// Metric is an id; empty: the first that the workload shows. Of curves it
-	// is the column.
+	// Metric is an id; empty: the one that the study sorts by, else that of the
+	// metrics to show which most environments have. Of curves it is the column.
 	Metric string
 	// Baseline is native, floor or host; empty: the first of these that ran.
 	Baseline string
 	// Width and Height are in points, 1/72 inch; 0 is 640, and as high as the
-	// rows need. A smaller height than they need is not kept.
+	// rows need. A smaller height than they need is not kept, and a heat map is as
+	// wide as its numbers need.
 	Width, Height float64
 	// Dark draws on a dark ground. An SVG follows the reader's scheme without it.
 	Dark bool

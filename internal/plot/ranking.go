@@ -117,7 +117,7 @@ func cellMark(d *view.Data, t *view.Table, e int, r chartRow, unit string) mark 
 
 func axisLabel(t *view.Table, a axis) string {
 	s := metricName(t.Metric)
-	if a.unit != "" {
+	if a.unit != "" && !strings.EqualFold(a.unit, s) {
 		s += ", " + a.unit
 	}
 	return s + " (" + better(t.Metric) + ")"

@@ -20,7 +20,7 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 		if o.Baseline != "" {
 			return nil, noData("workload %s has no ratios to %q", w.ID, o.Baseline)
 		}
-		return nil, noData("workload %s has no ratios: no baseline ran", w.ID)
+		return nil, noData("workload %s has no ratios: no baseline ran it", w.ID)
 	}
 	baseline := report.Clean(a.Baseline)
 	var sp span

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -287,8 +288,33 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPDFText: what a PDF says can be searched and copied.
+// TestPDFText: a PDF holds its text as text, in the code of its fonts.
 func TestPDFText(t *testing.T) {
+	pdf := drawn(t, "pdf", "ranking", made(), Options{})
+	var content []byte
+	for rest := pdf; ; {
+		_, after, ok := bytes.Cut(rest, []byte("stream\n"))
+		if !ok {
+			break
+		}
+		rest = after
+		if z, err := zlib.NewReader(bytes.NewReader(after)); err == nil {
+			b, _ := io.ReadAll(z) // what follows the stream is no part of it
+			content = append(content, b...)
+		}
+	}
+	for _, want := range []string{"(docker/runc)Tj", "(230)Tj", "(n/a: every trial failed: no such runtime)Tj", "4 \xd7 Made-up CPU"} {
+		if !bytes.Contains(content, []byte(want)) {
+			t.Errorf("the PDF does not say %q", want)
+		}
+	}
+	if n := bytes.Count(pdf, []byte("/FontFile2")); n != 2 || !bytes.Contains(pdf, []byte("/CreationDate (D:20260314150926)")) {
+		t.Errorf("the PDF carries %d fonts, not 2, or is not of the run's date", n)
+	}
+}
+
+// TestPDFReads: another program finds the text.
+func TestPDFReads(t *testing.T) {
 	program, err := exec.LookPath("pdftotext")
 	if err != nil {
 		t.Skip("pdftotext is not installed (package poppler-utils)")

@@ -3,6 +3,7 @@ package plot
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"plimsoll/internal/view"
 )
@@ -303,8 +305,12 @@ func TestPDFText(t *testing.T) {
 			content = append(content, b...)
 		}
 	}
-	for _, want := range []string{"(docker/runc)Tj", "(230)Tj", "(n/a: every trial failed: no such runtime)Tj", "4 \xd7 Made-up CPU"} {
-		if !bytes.Contains(content, []byte(want)) {
+	for _, want := range []string{"docker/runc", "230", "n/a: every trial failed: no such runtime", "4 × Made-up CPU"} {
+		var code []byte
+		for _, c := range utf16.Encode([]rune(want)) {
+			code = binary.BigEndian.AppendUint16(code, c)
+		}
+		if !bytes.Contains(content, code) {
 			t.Errorf("the PDF does not say %q", want)
 		}
 	}

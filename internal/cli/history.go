@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/plot"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 )
@@ -18,6 +19,7 @@ type historyFlags struct {
 	filters            []string
 	seed               uint64
 	gate, strict       bool
+	picture            pictureFlags
 }
 
 func historyCommand(w World) *cobra.Command {
@@ -40,9 +42,17 @@ any series is for the worse, or where the last run has lost a value. With
 		Example: `  plimsoll history results
   plimsoll history results/2026-* --threshold 10%
   plimsoll history results --filter environment=podman,docker --filter metric=startup,create
-  plimsoll history results --fail-on-change --format json -o history.json`,
+  plimsoll history results --fail-on-change --format json -o history.json
+  plimsoll history results --format svg -o history.svg`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, dirs []string) error {
+		RunE: func(c *cobra.Command, dirs []string) error {
+			if !isPicture(f.format) {
+				if err := misplaced(c, f.format); err != nil {
+					return err
+				}
+			} else if err := noTerminal(w, f.format, f.output); err != nil {
+				return err
+			}
 			o, err := f.options()
 			if err != nil {
 				return err
@@ -60,7 +70,8 @@ any series is for the worse, or where the last run has lost a value. With
 			return f.status(w, h)
 		},
 	}
-	f.add(c, report.HistoryFormats()...)
+	f.add(c, append(report.HistoryFormats(), plot.Formats()...)...)
+	f.picture.addSize(c)
 	fl := c.Flags()
 	fl.StringVar(&f.threshold, "threshold", "5%", "the smallest change to report")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the series with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
@@ -123,6 +134,9 @@ func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, err
 }
 
 func (f *historyFlags) print(w World, h *analyze.Histories) error {
+	if isPicture(f.format) {
+		return writePicture(w, f.output, func(out io.Writer) error { return plot.History(out, f.format, h, f.picture.Options) })
+	}
 	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteHistories(out, f.format, h, o) })
 }
 

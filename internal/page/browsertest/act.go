@@ -105,7 +105,7 @@ func (p *Page) PDF() ([]byte, error) {
 	ctx, cancel := p.deadline()
 	defer cancel()
 	out, err := chromedp.Call(ctx, page.PrintToPDF, page.PrintToPDFParams{
-		PaperWidth: new(8.27), PaperHeight: new(11.69), PreferCSSPageSize: new(true), PrintBackground: new(false)})
+		PaperWidth: 8.27, PaperHeight: 11.69, PreferCSSPageSize: new(true), PrintBackground: new(false)})
 	if err != nil {
 		return nil, fmt.Errorf("printing: %w", err)
 	}

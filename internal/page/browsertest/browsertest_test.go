@@ -141,7 +141,7 @@ func options(t *testing.T, b *Browser) {
 	if got := must[string](t)(Eval[string](plain, `document.querySelector("#words").textContent`)); got != "Before the script." {
 		t.Errorf("without scripts the page says %q", got)
 	}
-	if look := must[Look](t)(plain.Look("#chart")); look.Drawn() {
+	if look := must[Look](t)(plain.Look("main")); look.Coloured > 0.01 {
 		t.Errorf("without scripts something is drawn: %+v", look)
 	}
 	before := open(t, b, "good.html", Options{Before: `globalThis.early = document.readyState`})

@@ -97,7 +97,12 @@ func (p *Page) open(o Options) error {
 			return err
 		}
 	}
-	return chromedp.Do(ctx, chromedp.Navigate(p.home.String()))
+	if err := chromedp.Do(ctx, chromedp.Navigate(p.home.String())); err != nil {
+		return err
+	}
+	// The page's own scripts have been passed over; those that look at it may run.
+	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	return err
 }
 
 // Close closes the page and forgets what it stored.

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/page"
 	"plimsoll/internal/page/browsertest"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/view"
 	"plimsoll/internal/view/viewtest"
 )
@@ -69,12 +70,12 @@ func reports(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ranking drawn   %10.0f ms  median of %d openings, %.0f to %.0f\n", median(drawn), len(drawn), slices.Min(drawn), slices.Max(drawn))
-	fmt.Printf("click answered  %10.0f ms  %.0f to %.0f, goal: under %d\n", median(ready), slices.Min(ready), slices.Max(ready), reportReady.Milliseconds())
+	fmt.Printf("ranking drawn   %10.0f ms  median of %d openings, %.0f to %.0f\n", stats.Median(stats.Sorted(drawn)), len(drawn), slices.Min(drawn), slices.Max(drawn))
+	fmt.Printf("click answered  %10.0f ms  %.0f to %.0f, goal: under %d\n", stats.Median(stats.Sorted(ready)), slices.Min(ready), slices.Max(ready), reportReady.Milliseconds())
 	if size >= reportSize {
 		err = errors.Join(err, errors.New("the report is larger than claimed"))
 	}
-	if median(ready) >= float64(reportReady.Milliseconds()) {
+	if stats.Median(stats.Sorted(ready)) >= float64(reportReady.Milliseconds()) {
 		err = errors.Join(err, errors.New("the report is slower than claimed"))
 	}
 	return err

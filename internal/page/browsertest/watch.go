@@ -97,8 +97,10 @@ func (p *Page) allowed(address string) bool {
 		return true
 	}
 	if p.home.Scheme == "file" {
+		own := *p.home
+		own.Fragment = ""
 		path, _, _ := strings.Cut(address, "#")
-		return path == p.home.String()
+		return path == own.String()
 	}
 	return strings.HasPrefix(address, p.home.Scheme+"://"+p.home.Host+"/")
 }

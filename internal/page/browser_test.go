@@ -170,6 +170,7 @@ var number = regexp.MustCompile(`\d`)
 // drawn: each chart is there to see, and says its main numbers to who does not.
 func drawn(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
+	none(t, "elements of the same id")(browsertest.Eval[[]string](p, `(all => all.filter((id, i) => all.indexOf(id) !== i))([...document.querySelectorAll("[id]")].map(e => e.id))`))
 	for _, name := range charts(t, p) {
 		if l := look(t, p, name); !l.Drawn() {
 			t.Errorf("the chart %s is not drawn: %+v", name, l)

@@ -8,6 +8,7 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"os"
@@ -31,7 +32,7 @@ func filters(t *testing.T, b *browsertest.Browser, r report) {
 		look(t, p, "ranking")
 		return sha256.Sum256(must(p.Picture("#chart-ranking .canvas"))(t)),
 			eval[string](t, p, `document.querySelector("#chart-ranking .canvas").getAttribute("aria-label")`),
-			eval[string](t, p, `document.querySelector("#ranking-table").innerText`),
+			eval[string](t, p, `document.querySelector("#rankings").innerText`),
 			eval[string](t, p, `location.hash`)
 	}
 	picture0, said0, rows0, hash0 := state(p)
@@ -39,8 +40,9 @@ func filters(t *testing.T, b *browsertest.Browser, r report) {
 		t.Errorf("before anything is chosen the address ends in %q", hash0)
 	}
 	try(t, p.Click("#filters summary"))
-	// The last engine, which is no baseline.
-	box := eval[string](t, p, `[...document.querySelectorAll("#filter-engine input")].at(-1).id`)
+	ranking := first(r.data, 0).Ranking
+	slowest := r.data.Envs[ranking[len(ranking)-1]].Group
+	box := eval[string](t, p, fmt.Sprintf(`[...document.querySelectorAll("#filter-engine label")].find(l => l.innerText.startsWith(%q)).querySelector("input").id`, slowest))
 	try(t, p.Click(`label:has(#`+box+`)`))
 	try(t, p.Settle())
 	picture1, said1, rows1, hash1 := state(p)
@@ -68,7 +70,7 @@ func filters(t *testing.T, b *browsertest.Browser, r report) {
 func trials(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
 	look(t, p, "ranking")
-	try(t, p.Click("#ranking-table .env"))
+	try(t, p.Click("#rankings .env"))
 	try(t, p.Wait(`document.querySelector("dialog[open] #raw-trials")`))
 	rows := eval[int](t, p, `document.querySelectorAll("#raw-trials tbody tr").length`)
 	t0 := first(r.data, 0)
@@ -116,8 +118,9 @@ func exports(t *testing.T, b *browsertest.Browser, r report) {
 		}
 		picture := saved(t, p, name, "png")
 		l := must(browsertest.LookAt(picture))(t)
-		if size := must(png.DecodeConfig(bytes.NewReader(picture)))(t); size.Width < 1000 || !l.Drawn() {
-			t.Errorf("%s.png is %d × %d: %+v", name, size.Width, size.Height, l)
+		wide := eval[int](t, p, `document.querySelector("#chart-`+name+` .canvas").clientWidth`)
+		if size := must(png.DecodeConfig(bytes.NewReader(picture)))(t); size.Width != 2*wide || !l.Drawn() {
+			t.Errorf("%s.png is %d × %d of a chart %d wide: %+v", name, size.Width, size.Height, wide, l)
 		}
 		rows := must(csv.NewReader(bytes.NewReader(saved(t, p, name, "csv"))).ReadAll())(t)
 		if len(rows) < 3 || !number.MatchString(rows[1][len(rows[1])-1]+rows[1][1]) {
@@ -218,10 +221,10 @@ func keyboard(t *testing.T, b *browsertest.Browser, r report) {
 		t.Errorf("the first stop is %s: expected a link that skips the navigation", walk.Stops[0])
 	}
 	// A chart's trials without a mouse.
-	try(t, eachKey(p, `document.querySelector("#ranking-table .env").focus(), true`, kb.Enter))
+	try(t, eachKey(p, `document.querySelector("#rankings .env").focus(), true`, kb.Enter))
 	try(t, p.Wait(`document.querySelector("dialog[open]")?.contains(document.activeElement)`))
 	try(t, p.Press(kb.Escape))
-	try(t, p.Wait(`document.activeElement.matches("#ranking-table .env")`))
+	try(t, p.Wait(`document.activeElement.matches("#rankings .env")`))
 }
 
 func eachKey(p *browsertest.Page, before string, keys ...string) error {

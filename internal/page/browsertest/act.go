@@ -78,12 +78,15 @@ func (p *Page) Save(selector string) (File, error) {
 	}
 	var f File
 	var id string
+	own := string(chromedp.FromContext(p.ctx).Target.TargetID) // a page's main frame has its name
 	for e, err := range begun {
 		if err != nil {
 			return f, fmt.Errorf("%s saved nothing: %w", selector, err)
 		}
-		f.Name, id = e.SuggestedFilename, e.GUID
-		break
+		if string(e.FrameID) == own {
+			f.Name, id = e.SuggestedFilename, e.GUID
+			break
+		}
 	}
 	for e, err := range ended {
 		switch {

@@ -78,7 +78,7 @@ export function rankingTable(m, w, t) {
     return [...lead(e, t.group?.[e.i]), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), ...bases.flatMap(b => ratio(e, b))];
   });
   const without = rest.map(e => [...lead(e, ''), {t: t.missing?.[e.i] || m.count(w, e)?.missing || 'no value', cls: 'quiet', span: 2 + 2 * bases.length}]);
-  return table({name: 'ranking-table', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking', first: !grouped});
+  return table({name: 'rankings', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking', first: !grouped});
 }
 
 // fileRows are the numbers of a table, unrounded.

@@ -57,7 +57,8 @@ function letters() {
   return {of, texts};
 }
 
-function paper(t, i, scale) {
+function paper(m, t, i) {
+  const scale = m.data.run.scale;
   const rows = [], apart = [], notes = letters(), byRow = new Map();
   for (const c of list(t.cells)) byRow.set(c.row, [...(byRow.get(c.row) ?? []), c]);
   for (const [name, cells] of byRow) {
@@ -69,7 +70,7 @@ function paper(t, i, scale) {
     for (const c of cells) {
       const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null, why = c.missing === notAsked && scale ? `at the scale ${scale} ${notAsked}` : c.missing || 'nothing stands beside it';
       rows.push([c.engine, c.image ?? '', {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from},
-        ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true, cls: 'quiet'}, {t: c.n ?? '', num: true}, {t: c.env, cls: 'quiet'}] : [{t: '–', v: '', num: true}, {el: h('sup', {title: why}, notes.of(why)), v: why, cls: 'quiet'}, '', ''])]);
+        ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true, cls: 'quiet'}, {t: c.n ?? '', num: true}, {t: m.nameOf(c.env), v: c.env, cls: 'quiet', title: c.env}] : [{t: '–', v: '', num: true}, {el: h('sup', {title: why}, notes.of(why)), v: why, cls: 'quiet'}, '', ''])]);
     }
   }
   const num = t => ({t, num: true});
@@ -83,5 +84,5 @@ export function papers(m) {
   const all = list(m.data.papers);
   if (!all.length) return absent('Published tables', 'the study sets none beside its numbers; the bundled studies of papers do');
   return section('papers', 'Published beside ours', 'What is slanted is published, a mean with the half-width of its interval, measured by others on other machines; what is upright was measured here, a median with its 95 % interval. What compares are ratios and directions.',
-    all.map((t, i) => paper(t, i, m.data.run.scale)), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
+    all.map((t, i) => paper(m, t, i)), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
 }

@@ -103,7 +103,7 @@ export function ranking(m) {
         v => state.set(v === 'absolute' ? {view: null} : {view: 'ratio', base: v})) : null),
     h('p', {class: 'note', role: 'status'}, m.filtered()),
     m.ranked(t).length ? figure(forest(m, w, t, view === 'ratio' ? base : null, 'ranking')) : h('p', null, 'The filters leave no environment with a value.'),
-    bases.length ? null : h('p', {class: 'note'}, 'No baseline ran, so that there are no ratios: plimsoll run with the environments native and floor gives them.'),
+    bases.length ? null : h('p', {class: 'note'}, m.envs.some(e => e.baseline) ? 'There are no ratios: no baseline has a value of this metric.' : 'There are no ratios: no baseline ran. A study with the environments native and floor has them.'),
     rankingTable(m, w, t),
     h('p', {class: 'note'}, list(t.against).length ? `A ratio differs where its interval lies outside ± ${Number((100 * m.data.run.delta).toPrecision(2))} % and the test agrees after Holm’s correction; = is equal, its interval lies inside; ~ cannot be told.${t.test ? ` The test behind the letters is ${t.test}.` : ''}` : ''));
 }

@@ -6,6 +6,19 @@ import {table} from '../table.js';
 import {tip} from '../tip.js';
 import * as state from '../state.js';
 
+// band is the area between the quartiles of a curve. It has the curve's name, so
+// that the legend takes both away.
+function band(c, color, by) {
+  const at = c.x.map((_, i) => i).filter(i => c.lo[i] != null && c.hi[i] != null);
+  return {
+    type: 'custom', name: c.env.name, silent: true, clip: true, z: 1, color, encode: {x: 0, y: [1, 2]}, data: at.map(i => [c.x[i], c.lo[i] / by, c.hi[i] / by]),
+    renderItem: (params, api) => params.dataIndexInside > 0 ? null : {
+      type: 'polygon', style: {fill: color, opacity: 0.15},
+      shape: {points: [...at.map(i => api.coord([c.x[i], c.hi[i] / by])), ...at.toReversed().map(i => api.coord([c.x[i], c.lo[i] / by]))]},
+    },
+  };
+}
+
 // lines is a chart of curves over a number.
 function lines(m, {name, title, x, unit, curves, describe}) {
   const scale = scaleFor(unit, curves.flatMap(c => c.y)), label = scale.unit;
@@ -17,14 +30,13 @@ function lines(m, {name, title, x, unit, curves, describe}) {
       legend: {top: 4, left: 0, right: 0, data: [...new Set(curves.map(c => c.env.name))]},
       xAxis: {type: 'value', name: x, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true}, scale: true},
       yAxis: {type: 'value', name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
-      tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => !p.seriesName.startsWith('\u0000')).map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
+      tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => p.seriesType === 'line').map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
       dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
       series: curves.flatMap(c => {
         const look = m.look(c.env, t.dark), pts = y => c.x.map((v, i) => [v, y[i] == null ? null : y[i] / scale.by]);
         const line = {type: 'line', name: c.env.name, color: look.color, symbol: look.symbol, symbolSize: 6, showSymbol: c.x.length <= 60, lineStyle: {width: 1.8, type: c.dashed ? 'dashed' : 'solid'}, emphasis: {focus: 'series'}, data: pts(c.y)};
         if (!list(c.hi).length || !list(c.lo).length || curves.length > 12) return [line];
-        const none = {type: 'line', name: `\u0000${c.env.name}`, silent: true, symbol: 'none', lineStyle: {opacity: 0}, stack: `band-${c.env.i}`, stackStrategy: 'all', color: look.color};
-        return [{...none, data: pts(c.lo)}, {...none, data: c.x.map((v, i) => [v, (c.hi[i] - c.lo[i]) / scale.by]), areaStyle: {opacity: 0.15}}, line];
+        return [band(c, look.color, scale.by), line];
       }),
     }),
   };

@@ -34,7 +34,7 @@ func TestVerdict(t *testing.T) {
 		says   []string
 		not    []string
 	}{
-		{"one is best", 20, three, []string{"quick is best by start-up with hello", "slow, the next, takes", "Against native (1.0", "It rests on 20 blocks"}, []string{"care", "slower"}},
+		{"one is best", 20, three, []string{"quick is best by start-up with hello", "slow, the next, takes", "Against native (", "It rests on 20 blocks"}, []string{"care", "slower"}},
 		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes"}, []string{"is best"}},
 		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is best"}},
 		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"It rests"}},
@@ -103,4 +103,19 @@ func TestTrust(t *testing.T) {
 	if _, ok := found["Machine"]; ok {
 		t.Error("the machine is called good although doctor refuses it")
 	}
+}
+
+// Stolen time that is too little for a warning is said all the same.
+func TestLittleSteal(t *testing.T) {
+	s := recordtest.Typical()
+	s.StealEvery = 5
+	for _, x := range build(t, s.Open(t), view.Options{}).Trust {
+		if x.Title == "Steal" {
+			if !strings.Contains(x.Text, "trials of ") {
+				t.Errorf("%q", x.Text)
+			}
+			return
+		}
+	}
+	t.Error("nothing is said of it")
 }

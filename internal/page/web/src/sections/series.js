@@ -42,6 +42,7 @@ function lines(m, {name, title, x, unit, curves, describe}) {
   };
 }
 
+const nameOf = c => { const t = c.title || c.column; return c.part && !t.includes(c.part) ? `${t} (${c.part})` : t; };
 const peak = c => list(c.v).reduce((a, v) => Math.max(a, v), -Infinity);
 
 function curves(m, w, shown) {
@@ -50,8 +51,8 @@ function curves(m, w, shown) {
   const key = c => `${c.part}/${c.column}`, kinds = [...new Map(all.map(c => [key(c), c])).values()];
   const on = kinds.find(c => key(c) === state.get('curve')) ?? kinds[0], of = all.filter(c => key(c) === key(on));
   const found = of.map(c => ({env: m.envs[c.env], x: list(c.t), y: list(c.v), lo: c.lo, hi: c.hi, trials: c.trials}));
-  return [controls(choice('curve', 'Series', kinds.map(c => [key(c), `${c.title || c.column}${c.part ? ` (${c.part})` : ''}`]), key(on), v => state.set({curve: v}))),
-    figure(lines(m, {name: `series-${w.i}`, title: `${w.title}: ${on.title || on.column}${on.part ? `, ${on.part}` : ''}`, x: 'seconds after the request', unit: on.unit, curves: found,
+  return [controls(choice('curve', 'Series', kinds.map(c => [key(c), nameOf(c)]), key(on), v => state.set({curve: v}))),
+    figure(lines(m, {name: `series-${w.i}`, title: `${w.title}: ${nameOf(on)}`, x: 'seconds after the request', unit: on.unit, curves: found,
       describe: () => `Medians over trials with quartiles. Peaks: ${of.slice(0, 6).map(c => `${m.envs[c.env].name} ${amount(peak(c), c.unit)} (${plural(c.trials, 'trial')})`).join(', ')}.`}))];
 }
 

@@ -26,7 +26,11 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
+# So is the packager of .deb and .rpm.
+NFPM_VERSION := v2.43.4
+NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
+
+.PHONY: help build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -79,10 +83,23 @@ $(LINT):
 	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(TOOLS)/build/golangci-lint $@
 
+$(NFPM):
+	@mkdir -p $(TOOLS)/build
+	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	mv $(TOOLS)/build/nfpm $@
+
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet $(RIGHT)
 	GOOS=windows GOARCH=amd64 $(GO) vet $(RIGHT)
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/plimsoll
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/plimsoll
+
+dist: $(NFPM) ## programs, packages, man pages, parts list and checksums for a release, in dist/
+	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/build.sh dist
+
+dist-check: dist ## is dist/ what it says, and does a second build give the same bytes? (minutes)
+	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/check.sh dist
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth

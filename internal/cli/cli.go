@@ -17,8 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"plimsoll/internal/engine"
 )
 
 // World is everything that comes from outside, so that tests can drive the
@@ -36,7 +34,7 @@ type World struct {
 	// ErrTerminal says whether standard error is a terminal.
 	ErrTerminal bool
 	// Engines are those that there are; nil stands for the whole catalogue.
-	Engines []engine.Engine
+	Engines engines
 	// Signals makes a context that ends when the user interrupts.
 	Signals func() (first, second context.Context, stop func())
 }
@@ -107,7 +105,7 @@ var errSaid = errors.New("said already")
 
 // Main runs one command line and gives the exit status.
 func Main(w World) int {
-	root := newRoot(w)
+	root := Root(w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(context.Background())
 	if err == nil {
@@ -129,8 +127,8 @@ func Main(w World) int {
 	return int(status)
 }
 
-// newRoot builds the tree of commands.
-func newRoot(w World) *cobra.Command {
+// Root is the tree of commands.
+func Root(w World) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure container engines side by side on this machine, and say why they differ",

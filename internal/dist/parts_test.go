@@ -66,8 +66,8 @@ func TestLicences(t *testing.T) {
 		"Permission is hereby granted, free of charge, to any\n person obtaining a copy": {"MIT"},
 		fee + ", provided that the above copyright notice appear":                        {"ISC"},
 		fee + ".\n\nTHE SOFTWARE IS PROVIDED":                                            {"0BSD"},
-		"Redistribution and use in source and binary forms ...":                         {"BSD-2-Clause"},
-		"Redistribution and use in source and binary forms ... Neither the name of":     {"BSD-3-Clause"},
+		"Redistribution and use in source and binary forms ...":                          {"BSD-2-Clause"},
+		"Redistribution and use in source and binary forms ... Neither the name of":      {"BSD-3-Clause"},
 		"All rights reserved.": nil,
 	} {
 		if got := licences(text); !slices.Equal(got, want) {

@@ -11,6 +11,7 @@
 #   PLIMSOLL_BLOCKS      a fixed number of blocks (looks after 10, 20 and 40, and ends when it can tell)
 #   PLIMSOLL_FAIL_ABOVE  fail where something is worse by more than this (5%)
 #   PLIMSOLL_THRESHOLDS  a file of thresholds instead
+#   PLIMSOLL_AGAINST     the baseline that both are divided by, or none: absolute values, in 20 blocks (auto)
 #   PLIMSOLL_STRICT      true: status 4 where it cannot tell
 #   PLIMSOLL_BASELINE    directory of the baseline record (.plimsoll/baseline)
 #   PLIMSOLL_RECORD      true: measure a new baseline, judge nothing
@@ -89,14 +90,15 @@ fi
 limits=(--fail-above "${PLIMSOLL_FAIL_ABOVE:-5%}")
 if [ -n "${PLIMSOLL_THRESHOLDS:-}" ]; then limits=(--thresholds "$PLIMSOLL_THRESHOLDS"); fi
 
-if [ -n "${PLIMSOLL_BLOCKS:-}" ]; then
-	measure "$out/record" --blocks "$PLIMSOLL_BLOCKS"
+against=${PLIMSOLL_AGAINST:-auto}
+if [ -n "${PLIMSOLL_BLOCKS:-}" ] || [ "$against" != auto ]; then
+	measure "$out/record" --blocks "${PLIMSOLL_BLOCKS:-20}"
 else
 	measure "$out/record" --gate "$base" "${limits[@]}"
 fi
 
 # Judged strictly, so that the status tells "could not tell" from "passed".
-compare() { "$program" compare "$base" "$out/record" "${limits[@]}" --strict "$@"; }
+compare() { "$program" compare "$base" "$out/record" "${limits[@]}" --against "$against" --strict "$@"; }
 status=0
 compare || status=$?
 case $status in

@@ -27,6 +27,8 @@ export LC_ALL=C
 study=${PLIMSOLL_STUDY:-quick}
 base=${PLIMSOLL_BASELINE:-.plimsoll/baseline}
 out=${PLIMSOLL_OUTPUT:-plimsoll-results}
+summary=${GITHUB_STEP_SUMMARY:-}
+unset GITHUB_STEP_SUMMARY # one summary at the end, not one of each command
 
 # What bars a gate between two machines, and what is asked for.
 key() {
@@ -67,7 +69,7 @@ measure() {
 # The summary and the outputs.
 publish() {
 	local verdict=$1
-	if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"; fi
+	if [ -n "$summary" ]; then cat "$out/summary.md" >>"$summary"; fi
 	if [ -n "${GITHUB_OUTPUT:-}" ]; then printf 'verdict=%s\nreport=%s\n' "$verdict" "$out/report.html" >>"$GITHUB_OUTPUT"; fi
 }
 

@@ -25,8 +25,8 @@ type part struct {
 type text struct{ path, content string }
 
 // partsOf lists what the program contains on any of the targets, such as
-// linux/amd64: the standard library, and each module of which a package is
-// linked. The licence files are those beside the packages and above them.
+// linux/amd64: the standard library, each module of which a package is linked,
+// and what the report's script is bundled from. The licence files are those beside the packages and above them.
 func partsOf(targets []string) ([]part, error) {
 	dirs := map[string]map[string]bool{} // module's directory: those of its packages
 	modules := map[string]module{}
@@ -46,15 +46,20 @@ func partsOf(targets []string) ([]part, error) {
 			dirs[m.Dir][p.Dir] = true
 		}
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	out, err := exec.Command("go", "env", "GOROOT", "GOMOD").Output()
 	if err != nil {
-		return nil, fmt.Errorf("go env GOROOT: %w", err)
+		return nil, fmt.Errorf("go env: %w", err)
 	}
-	std, err := goPart(module{Path: "std", Version: strings.TrimPrefix(runtime.Version(), "go"), Dir: strings.TrimSpace(string(root))}, nil)
+	root, mod, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	std, err := goPart(module{Path: "std", Version: strings.TrimPrefix(runtime.Version(), "go"), Dir: root}, nil)
 	if err != nil {
 		return nil, err
 	}
-	parts := []part{std}
+	parts, err := npmParts(filepath.Join(filepath.Dir(mod), "internal/page"))
+	if err != nil {
+		return nil, err
+	}
+	parts = append(parts, std)
 	for dir, m := range modules {
 		p, err := goPart(m, dirs[dir])
 		if err != nil {

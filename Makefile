@@ -30,18 +30,37 @@ LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 NFPM_VERSION := v2.43.4
 NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
 
-.PHONY: help build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
+# The page's script is bundled from its sources and a chart library; without it
+# the program builds too, and its pages have their tables only.
+WEB     := internal/page/web
+MODULES := $(WEB)/node_modules/.package-lock.json
+PAGE    := internal/page/dist/plimsoll.js
+
+.PHONY: help page build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-build: ## build bin/plimsoll (needs only Go)
+page: $(PAGE) ## bundle the script of the HTML report (needs Node.js and npm)
+
+$(PAGE): $(MODULES) $(WEB)/package.json $(wildcard $(WEB)/src/*.js $(WEB)/src/*/*.js)
+	cd $(WEB) && npm run --silent build
+
+$(MODULES): $(WEB)/package-lock.json
+	cd $(WEB) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then \
+		[ -f $(PAGE) ] || echo "building without the report's charts: node or npm is missing (on Debian: apt install nodejs npm)"; \
+	elif ! $(MAKE) --no-print-directory page; then \
+		echo "building without new charts for the report: they could not be bundled, see above"; fi
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
-test: setup-test check ## set up engines, then run every check and every test
+test: setup-test check page ## set up engines, then run every check and every test
 	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(RIGHT)
 	# One package at a time and never from the cache: they measure, and share the
 	# engines of this machine.
@@ -95,7 +114,7 @@ cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/plimsoll
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/plimsoll
 
-dist: $(NFPM) ## programs, packages, man pages, parts list and checksums for a release, in dist/
+dist: page $(NFPM) ## programs, packages, man pages, parts list and checksums for a release, in dist/
 	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/build.sh dist
 
 dist-check: dist ## is dist/ what it says, and does a second build give the same bytes? (minutes)
@@ -131,4 +150,4 @@ bench-sequential: ## how often runs err that end when they know enough: some min
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/analyze -more 40
 
 clean: ## remove what was built
-	rm -rf bin dist
+	rm -rf bin dist $(PAGE) $(WEB)/node_modules

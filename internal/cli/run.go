@@ -39,7 +39,7 @@ func runCommand(w World) *cobra.Command {
 		Use:   "run [STUDY]",
 		Short: "Measure, and print the table",
 		Long: `Measures the environments of a study, by default of the bundled study "quick",
-and prints the table. A study is the name of a bundled one (plimsoll studies) or
+prints the table, and writes the report as a page, report.html in the record. A study is the name of a bundled one (plimsoll studies) or
 the path of a file.
 
 --until 2% spends trials where they are needed: it looks after 10, 20, 40 … blocks,
@@ -274,6 +274,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		err = printReport(w, w.Stdout, sum.Dir, f)
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
 	}
+	runPage(w, sum.Dir)
 	if err != nil {
 		return err
 	}
@@ -288,17 +289,4 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
 	}
 	return nil
-}
-
-// shortPath is relative to where the user stands, if that is shorter.
-func shortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	rel, err := filepath.Rel(wd, path)
-	if err != nil || len(rel) > len(path) {
-		return path
-	}
-	return rel
 }

@@ -43,6 +43,8 @@ func licences(content string) []string {
 	bsd, names := has("redistribution and use in source and binary forms"), has("neither the name") || has("the names of its contributors")
 	add("BSD-3-Clause", bsd && names)
 	add("BSD-2-Clause", bsd && !names)
+	add("OFL-1.1", has("sil open font license version 1.1") || has("sil open font license, version 1.1"))
+	add("FTL", has("freetype license")) // offered beside the GPL, and chosen
 	add("CC0-1.0", has("cc0 1.0 universal"))
 	return ids
 }

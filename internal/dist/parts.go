@@ -123,19 +123,16 @@ func goPart(m module, packages map[string]bool) (part, error) {
 // read takes the licence files of some directories into the part.
 func (p *part) read(root string, dirs map[string]bool) error {
 	for dir := range dirs {
-		entries, err := os.ReadDir(dir)
+		files, err := terms(dir)
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if e.IsDir() || !isLicence(e.Name()) {
-				continue
-			}
-			content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		for _, file := range files {
+			content, err := os.ReadFile(file)
 			if err != nil {
 				return err
 			}
-			rel, err := filepath.Rel(root, filepath.Join(dir, e.Name()))
+			rel, err := filepath.Rel(root, file)
 			if err != nil {
 				return err
 			}
@@ -149,4 +146,27 @@ func (p *part) read(root string, dirs map[string]bool) error {
 		return fmt.Errorf("%s %s has no licence that is known here: look at %s, and mend internal/dist/licence.go", p.name, p.version, root)
 	}
 	return nil
+}
+
+// terms lists the licence files in a directory, and in its "licenses".
+func terms(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && strings.EqualFold(e.Name(), "licenses"):
+			more, err := filepath.Glob(filepath.Join(path, "*"))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		case !e.IsDir() && isLicence(e.Name()):
+			out = append(out, path)
+		}
+	}
+	return out, nil
 }

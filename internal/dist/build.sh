@@ -14,7 +14,8 @@ cd "$(dirname "$(readlink -f "$0")")/../.."
 export VERSION=${VERSION:-$(git describe --tags --always --dirty)}
 commit=${COMMIT:-$(git rev-parse HEAD)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-read -ra targets <<<"${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64}"
+all=(linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64)
+read -ra targets <<<"${TARGETS:-${all[*]}}"
 
 # A package's version begins with a digit and has no "-". What has no tag comes
 # before the first release, later commits after earlier ones.
@@ -32,8 +33,8 @@ tool() { "$work/tool" "$@"; }
 find "$out" -maxdepth 1 -type f -delete
 tool man "$work/man"
 tool completions "$work/completions"
-tool notice "${targets[@]}" >"$work/NOTICE"
-tool sbom "${targets[@]}" >"$out/plimsoll-$VERSION.cdx.json"
+tool notice "${all[@]}" >"$work/NOTICE"
+tool sbom "${all[@]}" >"$out/plimsoll-$VERSION.cdx.json"
 mkdir "$work/share"
 cp -R "$work/man" "$work/share/man"
 gzip -9n "$work"/share/man/*

@@ -26,6 +26,10 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
+# So is the packager of .deb and .rpm.
+NFPM_VERSION := v2.43.4
+NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
+
 # The page's script is bundled from its sources and a chart library; without it
 # the program builds too, and its pages have their tables only.
 WEB     := internal/page/web
@@ -34,7 +38,7 @@ PAGE    := internal/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report screenshots clean
+.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -102,10 +106,23 @@ $(LINT):
 	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(TOOLS)/build/golangci-lint $@
 
+$(NFPM):
+	@mkdir -p $(TOOLS)/build
+	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	mv $(TOOLS)/build/nfpm $@
+
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet $(RIGHT)
 	GOOS=windows GOARCH=amd64 $(GO) vet $(RIGHT)
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/plimsoll
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/plimsoll
+
+dist: page $(NFPM) ## programs, packages, man pages, parts list and checksums for a release, in dist/
+	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/build.sh dist
+
+dist-check: dist ## is dist/ what it says, and does a second build give the same bytes? (minutes)
+	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/check.sh dist
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth

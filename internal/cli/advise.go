@@ -16,7 +16,6 @@ import (
 	"plimsoll/internal/profile"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/workload"
 	"plimsoll/internal/yamlfile"
 )
 
@@ -93,15 +92,7 @@ func (f *adviseFlags) advise(dirs []string) (*advise.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := advise.Options{Known: map[string][]string{}}
-	for _, x := range workload.Catalogue() {
-		ids := []string{}
-		for _, m := range x.Metrics {
-			ids = append(ids, m.ID)
-		}
-		o.Known[x.Name] = ids
-	}
-	a, err := advise.Run(results, features, p, o)
+	a, err := advise.Run(results, features, p, advise.Options{Known: knownWorkloads(p)})
 	var unknown *advise.UnknownError
 	switch {
 	case errors.As(err, &unknown):

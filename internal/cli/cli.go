@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"plimsoll/internal/engine"
 	"plimsoll/internal/harmless"
 )
 
@@ -39,7 +38,7 @@ type World struct {
 	// ErrWidth gives its columns, 0 where they are not known.
 	ErrWidth func() int
 	// Engines are those that there are; nil stands for the whole catalogue.
-	Engines []engine.Engine
+	Engines engines
 	// Signals makes a context that ends when the user interrupts.
 	Signals func() (first, second context.Context, stop func())
 }
@@ -128,7 +127,7 @@ var errSaid = errors.New("said already")
 
 // Main runs one command line and gives the exit status.
 func Main(w World) int {
-	root := newRoot(w)
+	root := Root(w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(context.Background())
 	if err == nil {
@@ -150,8 +149,8 @@ func Main(w World) int {
 	return int(status)
 }
 
-// newRoot builds the tree of commands.
-func newRoot(w World) *cobra.Command {
+// Root is the tree of commands.
+func Root(w World) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure container engines side by side on this machine, and say why they differ",

@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/study"
 )
 
 // findingsFlags are whose claims are tested, and how that is printed.
@@ -70,12 +69,9 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 	}
 	claims, remarks := analyze.ClaimsOf(runs)
 	if f.study != "" {
-		s, err := newSetting(w)
-		if err != nil {
+		var err error
+		if claims, err = claimsOf(w, f.study); err != nil {
 			return nil, err
-		}
-		if claims, err = study.Claims(f.study, s.studyCatalogue()); err != nil {
-			return nil, &exitError{status: Usage, err: err}
 		}
 		remarks = nil
 	}

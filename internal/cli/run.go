@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -288,17 +290,4 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
 	}
 	return nil
-}
-
-// shortPath is relative to where the user stands, if that is shorter.
-func shortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	rel, err := filepath.Rel(wd, path)
-	if err != nil || len(rel) > len(path) {
-		return path
-	}
-	return rel
 }

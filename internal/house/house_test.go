@@ -24,6 +24,7 @@ const (
 // storeys lists the packages from the top of the house to the ground; imports
 // go downwards only. A package below a listed folder belongs to its storey.
 var storeys = [][]string{
+	{"dist"},
 	{"cli", "bench"},
 	{"selftest", "features"},
 	{"web", "run"},

@@ -202,7 +202,7 @@ func TestLeft(t *testing.T) {
 		t.Errorf("without c: %v, %d", left, total)
 	}
 	c.gone[2] = false
-	c.costs.sum[2], c.costs.n[2] = 0, 0 // as if it had not run: the mean of its workload
+	c.costs.sum[2], c.costs.n[2] = 0, 0                                                // as if it had not run: the mean of its workload
 	if left, _ := c.left(7); left.Round(time.Millisecond) != 203800*time.Millisecond { // 7 × 1 s and 8 × 123/5 s
 		t.Errorf("with c unknown: %v", left)
 	}

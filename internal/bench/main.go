@@ -2,9 +2,10 @@
 // "truth" holds the stopwatch beside others', "cost" what a trial costs us,
 // "drivers" our adapters beside the least that a client can do, "collect" what
 // watching containers costs, "aa" how often an environment is told from itself,
-// "calibration" how often the statistics keep what they say. It is for the
-// makers of Plimsoll (make bench-truth, bench-cost, bench-drivers,
-// bench-collect, bench-aa, bench-calibration).
+// "calibration" how often the statistics keep what they say, "serve" what a
+// viewer of a run costs. It is for the makers of Plimsoll (make bench-truth,
+// bench-cost, bench-drivers, bench-collect, bench-aa, bench-calibration,
+// bench-serve).
 package main
 
 import (
@@ -38,6 +39,8 @@ func bench(what string) error {
 		return aa(ctx, os.Args[2:]...)
 	case "calibration":
 		return calibration(ctx, os.Args[2:]...)
+	case "serve":
+		return servePages(ctx, os.Args[2:]...)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers, collect, aa and calibration", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers, collect, aa, calibration and serve", what)
 }

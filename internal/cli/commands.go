@@ -19,6 +19,7 @@ func commands(w World) []*cobra.Command {
 		findingsCommand(w),
 		adviseCommand(w),
 		historyCommand(w),
+		serveCommand(w),
 		studiesCommand(w),
 		workloadsCommand(w),
 		imageCommand(w),

@@ -47,9 +47,13 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --overhead
   plimsoll report plimsoll-run-1 --overhead=floor --format csv
   plimsoll report plimsoll-run-1 --papers
-  plimsoll report plimsoll-run-1 --format json | jq .`,
+  plimsoll report plimsoll-run-1 --format json | jq .
+  plimsoll report plimsoll-run-1 --format html -o report.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			if f.format == htmlFormat {
+				return htmlReport(w, dirs, f)
+			}
 			if f.audit && f.overhead != "" || f.papers && (f.audit || f.overhead != "") {
 				return fail(Usage, "--audit, --overhead and --papers are reports of their own: choose one")
 			}
@@ -77,7 +81,7 @@ func reportCommand(w World) *cobra.Command {
 			return nil
 		},
 	}
-	f.add(c, report.Formats()...)
+	f.add(c, append(report.Formats(), htmlFormat)...)
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline

@@ -1,10 +1,8 @@
 package view
 
 import (
-	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/stats"
@@ -38,20 +36,6 @@ var drawn = []curve{
 	{id: "daemon-memory", title: "memory, daemon", part: "daemon", columns: []string{"daemon-pss"}, unit: "bytes", scale: 1},
 }
 
-const (
-	// machineSeries ends the name of the time series of a trial's machine.
-	machineSeries = ".machine.jsonl"
-	// maxSeries bounds the time series that are read of a run, and cellSeries
-	// those of a cell; seriesBytes bounds all that is read of them.
-	maxSeries   = 400
-	cellSeries  = 12
-	seriesBytes = 96 << 20
-	// minSamples is the least that makes a curve.
-	minSamples = 4
-	// maxGrid bounds the points of a curve before it is thinned.
-	maxGrid = 2_000
-)
-
 // trace is what one trial has of one curve: running sums where the quantity is
 // counted, else levels.
 type trace struct {
@@ -59,79 +43,6 @@ type trace struct {
 	values   []float64
 	counter  bool
 	interval int64
-}
-
-// sampler reads time series: of each cell some, evenly chosen among its trials.
-type sampler struct {
-	*builder
-	every  [][]int // by workload and environment; 0: none
-	traces map[[3]int][]trace
-	bytes  int64
-	failed int
-}
-
-func (b *builder) sampler() *sampler {
-	s := &sampler{builder: b, traces: map[[3]int][]trace{}, bytes: seriesBytes}
-	cells := 0
-	for w := range b.res.Workloads {
-		for _, c := range b.res.Workloads[w].Counts {
-			if c.Trials > c.Failed {
-				cells++
-			}
-		}
-	}
-	quota := min(max(maxSeries/max(cells, 1), 1), cellSeries)
-	left := maxSeries
-	for w := range b.res.Workloads {
-		row := make([]int, len(b.envs))
-		for e, c := range b.res.Workloads[w].Counts {
-			if n := c.Trials - c.Failed; n > 0 && left > 0 {
-				row[e] = (n + quota - 1) / quota
-				left -= quota
-			}
-		}
-		s.every = append(s.every, row)
-	}
-	return s
-}
-
-// take reads the time series of the k-th trial of a cell that worked, where
-// that is one of those chosen.
-func (s *sampler) take(w, e, k int, t *record.Trial) error {
-	if every := s.every[w][e]; every == 0 || k%every != 0 || s.r.Dir() == "" {
-		return nil
-	}
-	for _, name := range t.Samples {
-		if !strings.HasSuffix(name, machineSeries) || s.bytes <= 0 {
-			continue
-		}
-		series, err := s.read(name)
-		if err != nil {
-			s.failed++ // the trial's own numbers stand
-			continue
-		}
-		for i := range drawn {
-			if tr := drawn[i].trace(series); len(tr.at) >= minSamples {
-				key := [3]int{w, e, i}
-				s.traces[key] = append(s.traces[key], tr)
-			}
-		}
-	}
-	return nil
-}
-
-// read reads a series as far as the bound allows: what is cut off is as if the
-// trial had ended there.
-func (s *sampler) read(name string) (*record.Series, error) {
-	f, err := s.r.Samples(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	in := &io.LimitedReader{R: f, N: s.bytes}
-	series, err := record.ReadSeries(in, name)
-	s.bytes = in.N
-	return series, err
 }
 
 // trace takes a curve's columns out of a series.
@@ -165,46 +76,6 @@ func (c *curve) trace(s *record.Series) trace {
 func measured(s *record.Series, id string) bool {
 	at, _ := s.Curve(id)
 	return len(at) >= minSamples
-}
-
-// curves makes the curves of all workloads, as many as are worth their points.
-func (s *sampler) curves() {
-	type place struct{ w, e, i int }
-	var order []place
-	for key := range s.traces {
-		order = append(order, place{key[0], key[1], key[2]})
-	}
-	// The first workload's first quantity, in all environments, comes first.
-	slices.SortFunc(order, func(x, y place) int {
-		return slices.Compare([]int{x.w, x.i, x.e}, []int{y.w, y.i, y.e})
-	})
-	type made struct {
-		w int
-		c Curve
-	}
-	var all []made
-	for _, p := range order {
-		c := Curve{Env: p.e, Column: drawn[p.i].id, Title: drawn[p.i].title, Part: drawn[p.i].part, Unit: drawn[p.i].unit}
-		if c.draw(s.traces[[3]int{p.w, p.e, p.i}]) {
-			all = append(all, made{p.w, c})
-		}
-	}
-	if n := maxCurvePoints / minCurve; len(all) > n {
-		s.leave("Of %d time series %d are drawn.", len(all), n)
-		all = all[:n]
-	}
-	if s.failed > 0 {
-		s.leave("%d time series could not be read.", s.failed)
-	}
-	if len(all) == 0 {
-		return
-	}
-	most := min(maxCurve, maxCurvePoints/len(all))
-	for _, m := range all {
-		m.c.thin(most)
-		work := &s.d.Works[m.w]
-		work.Curves = append(work.Curves, m.c)
-	}
 }
 
 // draw lays the traces over one grid and takes their quartiles at each of its

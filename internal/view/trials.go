@@ -13,10 +13,9 @@ type pass struct {
 	*builder
 	started time.Time
 	tables  [][]shownTable // by workload
-	ok      [][]int        // trials that worked, by workload and environment
-	failed  [][]int
-	quota   int // failed trials that are listed of one cell
-	listed  int // of them all
+	failed  [][]int        // so far, by workload and environment
+	quota   int            // failed trials that are listed of one cell
+	listed  int            // of them all
 	phases  []*phaser
 	curves  *sampler
 }
@@ -44,7 +43,7 @@ func (b *builder) trials() error {
 			}
 		}
 		p.tables = append(p.tables, shown)
-		p.ok, p.failed = append(p.ok, make([]int, len(b.envs))), append(p.failed, make([]int, len(b.envs)))
+		p.failed = append(p.failed, make([]int, len(b.envs)))
 		p.phases = append(p.phases, b.phaser(w))
 		for _, c := range b.res.Workloads[w].Counts {
 			if c.Failed > 0 {
@@ -62,9 +61,7 @@ func (b *builder) trials() error {
 		if err != nil {
 			return fmt.Errorf("reading the trials once more: %w", err)
 		}
-		if err := p.take(t); err != nil {
-			return err
-		}
+		p.take(t)
 		// Of a run that goes on, those that came meanwhile are not in the result.
 		if n++; n == b.res.Run.Trials {
 			break
@@ -80,9 +77,9 @@ func (b *builder) trials() error {
 	return nil
 }
 
-func (p *pass) take(t *record.Trial) error {
+func (p *pass) take(t *record.Trial) {
 	if t.Warmup {
-		return nil
+		return
 	}
 	w, e := p.works[t.Workload], p.envs[t.Env] // analyze has seen to it that they are known
 	if !t.OK() {
@@ -91,14 +88,10 @@ func (p *pass) take(t *record.Trial) error {
 			p.listed++
 			p.list(t, w, e)
 		}
-		return nil
+		return
 	}
-	k := p.ok[w][e]
-	p.ok[w][e]++
 	p.phases[w].take(e, t)
-	if err := p.curves.take(w, e, k, t); err != nil {
-		return err
-	}
+	p.curves.take(w, e, t)
 	place := -1
 	for i := range p.tables[w] {
 		table := &p.tables[w][i]
@@ -112,7 +105,6 @@ func (p *pass) take(t *record.Trial) error {
 		d := &table.dist[e]
 		d.Values, d.Trial = append(d.Values, v), append(d.Trial, place)
 	}
-	return nil
 }
 
 // list adds a trial, and gives its place.

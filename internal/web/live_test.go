@@ -14,13 +14,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// quick lets watchers of this server look often.
-func (x *site) quick(p string) {
-	w := x.join(x.listing.find(p))
-	w.least = 5 * time.Millisecond
-	w.leave()
-}
-
 // living begins a run in a folder that is followed.
 func living(t *testing.T, folder string) (w *record.Writer, run *record.Run, plan listPlan) {
 	t.Helper()
@@ -45,7 +38,7 @@ func TestLive(t *testing.T) {
 	var hushed atomic.Int64
 	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan), Quiet: func() { hushed.Add(1) }})
 	id := x.run(t, "live").ID
-	x.quick(id)
+	x.least = 5 * time.Millisecond
 	v := x.watch(t, id)
 	first := v.until(t, "the beginning", func(Live) bool { return true })[0]
 	if !first.Whole || first.Status != running || first.Total != len(plan) || first.Done != 0 || first.Now == nil || first.Now.Env != plan[0].Env || !first.Now.Warmup {
@@ -131,7 +124,7 @@ func TestKilled(t *testing.T) {
 	w, _, plan := living(t, folder)
 	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan)})
 	id := x.run(t, "live").ID
-	x.quick(id)
+	x.least = 5 * time.Millisecond
 	v := x.watch(t, id)
 	v.until(t, "running", func(l Live) bool { return l.Status == running && !l.Killed })
 	// A kill lets go of the lock, and may leave half of a line.
@@ -175,7 +168,7 @@ func TestDamagedWhileLooking(t *testing.T) {
 	w, _, plan := living(t, folder)
 	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan)})
 	id := x.run(t, "live").ID
-	x.quick(id)
+	x.least = 5 * time.Millisecond
 	v := x.watch(t, id)
 	trial := record.Trial{Seq: 0, Env: "nobody", Workload: "hello"}
 	if err := w.Append(&trial); err != nil {
@@ -201,7 +194,7 @@ func TestManyViewers(t *testing.T) {
 	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan)})
 	x.shelf.rest = time.Hour
 	id := x.run(t, "live").ID
-	x.quick(id)
+	x.least = 5 * time.Millisecond
 	const n = 30
 	before := runtime.NumGoroutine()
 	files := openFiles(t)

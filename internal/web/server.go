@@ -60,6 +60,7 @@ type Server struct {
 	mux     *http.ServeMux
 	log     *log.Logger
 
+	least time.Duration // between two looks at a run
 	quiet sync.Once
 	done  chan struct{} // closed at the end: event streams end then
 	end   sync.Once
@@ -71,7 +72,7 @@ type Server struct {
 
 // New makes a server of these folders. It reads nothing yet.
 func New(o Options) (*Server, error) {
-	s := &Server{opts: o, done: make(chan struct{}), watchers: map[string]*watcher{}}
+	s := &Server{opts: o, done: make(chan struct{}), watchers: map[string]*watcher{}, least: watchLeast}
 	if o.Log == nil {
 		s.opts.Log = io.Discard
 	}

@@ -20,7 +20,6 @@ const (
 type watcher struct {
 	server *Server
 	place  *place
-	least  time.Duration
 
 	work   sync.Mutex // its holder may touch what follows
 	live   *live
@@ -50,7 +49,7 @@ func (s *Server) join(p *place) *watcher {
 	defer s.mu.Unlock()
 	w := s.watchers[p.id]
 	if w == nil {
-		w = &watcher{server: s, place: p, least: watchLeast, changed: make(chan struct{}), live: newLive(p, s.opts.Plan)}
+		w = &watcher{server: s, place: p, changed: make(chan struct{}), live: newLive(p, s.opts.Plan)}
 		s.watchers[p.id] = w
 	}
 	w.mu.Lock()
@@ -84,7 +83,7 @@ func (w *watcher) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		begin := time.Now()
 		w.step()
-		rest := time.NewTimer(max(w.least, watchShare*time.Since(begin)))
+		rest := time.NewTimer(max(w.server.least, watchShare*time.Since(begin)))
 		select {
 		case <-ctx.Done():
 		case <-rest.C:

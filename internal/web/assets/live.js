@@ -12,7 +12,7 @@
   const say = h('p', {role: 'status'});
   const medians = h('div', {class: 'medians'});
   const strip = h('section', {id: 'live', class: 'live', tabindex: -1, 'aria-labelledby': 'live-title'}, h('h2', {id: 'live-title'}, 'This run, live'), say, bar, facts, medians);
-  main().before(strip);
+  main().parentElement.before(strip);
 
   const fact = (what, value) => value !== '' && value != null && h('div', null, h('dt', null, what), h('dd', null, value));
 
@@ -84,7 +84,9 @@
     const by = [...works()];
     const nodes = by.slice(0, maxTables).flatMap(([work, list], i) => [h('h3', null, work), medianTable(work, list, i), narrowing(work, list, i)]).filter(Boolean);
     if (by.length > maxTables) nodes.push(h('p', null, `${by.length - maxTables} more workloads are in the charts below.`));
+    const focus = document.activeElement?.id;
     medians.replaceChildren(...nodes);
+    if (focus && document.activeElement?.id !== focus) document.getElementById(focus)?.focus({preventScroll: true});
   }
 
   let drawing = 0, fetching = false;

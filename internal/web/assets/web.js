@@ -82,7 +82,7 @@ window.served = (() => {
 
   const here = location.pathname;
   const link = (to, text) => h('a', {href: to, 'aria-current': here === to && 'page'}, text);
-  document.body.prepend(h('nav', {class: 'served', 'aria-label': 'Runs'}, link('/', 'Runs'), link('/compare', 'Compare'), link('/history', 'History')));
+  document.querySelector('.top').after(h('nav', {class: 'served', 'aria-label': 'Runs'}, link('/', 'Runs'), link('/compare', 'Compare'), link('/history', 'History')));
 
   return {h, table, numbers, figure, get, time, date, share, num, select, ask, complain, main, report};
 })();

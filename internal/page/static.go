@@ -24,6 +24,9 @@ type static struct {
 	Repeat   string
 }
 
+// maxRankings bounds the tables that stand in the file beside the data.
+const maxRankings = 12
+
 type trust struct{ Level, Mark, Title, Text string }
 
 // listing is a table that is folded away.
@@ -74,6 +77,9 @@ func newStatic(d *view.Data) (*static, error) {
 	s.list("excluded", "Not measured", report.ExcludedRows(d.Excluded), "environment", "reason", "what would help")
 	s.list("remarks", "Remarks", report.RemarkRows(d.Remarks), "level", "of", "remark", "advice")
 	for i := range d.Works {
+		if len(s.Rankings) == maxRankings {
+			break
+		}
 		if r, ok := rankingOf(d, &d.Works[i]); ok {
 			r.Open = len(s.Rankings) == 0
 			s.Rankings = append(s.Rankings, r)

@@ -80,7 +80,7 @@ export function percent(v) {
   if (!isNumber(v)) return '–';
   const p = 100 * v, a = Math.abs(p);
   const s = a >= 1000 ? `${short(Number((v + 1).toPrecision(2)))}×` : `${p > 0 ? '+' : p < 0 ? '−' : ''}${a >= 10 ? a.toFixed(0) : a.toFixed(1)} %`;
-  return s === '+0.0 %' || s === '−0.0 %' ? '0 %' : s;
+  return /^[+−]?0\.0 %$/.test(s) ? '0 %' : s;
 }
 
 export const plural = (n, what) => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -26,7 +26,7 @@ const serveGoal = 0.01
 const perSecond = 20
 
 // slice is for how long a viewer looks, or does not.
-const slice = 5 * time.Second
+const slice = 3 * time.Second
 
 // servePages shows what a viewer of `plimsoll serve` costs: the server's share
 // of a processor while a run is followed, and whether medians of a real run

@@ -263,7 +263,15 @@ func (l *live) left() time.Duration {
 		}
 		sum += time.Duration(float64(c.spent) / float64(c.times) * float64(rest))
 	}
-	return sum + time.Duration(float64(all)/float64(n)*float64(unknown))
+	sum += time.Duration(float64(all) / float64(n) * float64(unknown))
+	if budget := time.Duration(l.run.Protocol.TimeBudgetNS); budget > 0 {
+		begun := l.run.Started
+		if n := len(l.run.Resumed); n > 0 {
+			begun = l.run.Resumed[n-1] // what went before counts too: it is then less
+		}
+		sum = min(sum, max(time.Second, budget-time.Since(begun)))
+	}
+	return sum
 }
 
 // news gives the event that follows from what has changed, and the one for who

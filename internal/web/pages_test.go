@@ -181,16 +181,16 @@ func TestCompareAndHistory(t *testing.T) {
 	for path, want := range map[string]int{
 		"/api/compare": 404, "/api/compare?base=" + id["r0"]: 404, "/api/compare?base=" + id["r0"] + "&new=" + id["r0"]: 400,
 		"/api/compare?base=" + id["r0"] + "&new=../../etc": 404, "/api/compare?base=" + id["r0"] + "&env=a": 400,
-		"/api/compare?base=" + id["r0"] + "&env=nobody&env=runc":                          400,
-		"/api/compare?base=" + id["r0"] + "&new=" + id["r1"] + "&against=moon":            400,
-		"/api/compare?base=" + id["r0"] + "&new=" + id["r1"] + "&filter=moon":             400,
-		"/api/compare?base=" + id["r0"] + "&new=" + id["r1"] + "&filter=engine=nobody":    400,
-		"/api/history?dir=/etc":                                                           400,
-		"/api/history?threshold=-1":                                                       400,
-		"/api/history?threshold=NaN":                                                      400,
-		"/api/history?filter=environment=nobody":                                          400,
-		"/compare?base=%3Cscript%3E&new=x":                                                200,
-		"/history":                                                                        200,
+		"/api/compare?base=" + id["r0"] + "&env=nobody&env=runc":                       400,
+		"/api/compare?base=" + id["r0"] + "&new=" + id["r1"] + "&against=moon":         400,
+		"/api/compare?base=" + id["r0"] + "&new=" + id["r1"] + "&filter=moon":          400,
+		"/api/compare?base=" + id["r0"] + "&new=" + id["r1"] + "&filter=engine=nobody": 400,
+		"/api/history?dir=/etc":                  400,
+		"/api/history?threshold=-1":              400,
+		"/api/history?threshold=NaN":             400,
+		"/api/history?filter=environment=nobody": 400,
+		"/compare?base=%3Cscript%3E&new=x":       200,
+		"/history":                               200,
 	} {
 		if status, _, body := x.get(t, path); status != want {
 			t.Errorf("%s: %d, not %d: %.200s", path, status, want, body)

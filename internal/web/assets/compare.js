@@ -5,6 +5,8 @@
   const q = new URLSearchParams(location.search);
   const words = {better: 'better', worse: 'worse', equal: 'equal', 'cannot-tell': 'cannot tell'};
 
+  const maxOpen = 6;
+
   const name = c => c.new_env ? `${c.env} → ${c.new_env}` : c.env;
   const title = r => `${r.name} (${r.study ?? ''}${r.started ? `, ${date(r.started)}` : ''})`;
 
@@ -18,21 +20,14 @@
       h('button', {type: 'button', id: 'swap', onclick: () => ask({base: q.get('new'), new: q.get('base')})}, 'Swap')));
   }
 
-  function summary(c) {
-    const n = {};
-    for (const x of c.cells) if (x.verdict) n[x.verdict] = (n[x.verdict] ?? 0) + 1;
-    const counts = Object.keys(words).filter(k => n[k]).map(k => `${n[k]} ${words[k]}`);
-    const lost = c.cells.filter(x => x.lost).length;
-    if (lost) counts.push(`${lost} lost`);
-    return counts.length ? `Of ${c.cells.length} values: ${counts.join(', ')}.` : 'There is nothing that both have.';
-  }
-
   const ratio = (v, d) => v == null ? '' : v.toFixed(d ?? 3);
 
   function forest(key, cells, delta, i) {
     const rows = cells.filter(c => c.ratio);
     if (!rows.length) return null;
-    const labels = rows.map(name);
+    const labels = rows.map(name), ends = rows.flatMap(c => [c.ratio.lo ?? c.ratio.value, c.ratio.hi ?? c.ratio.value]);
+    // The axis is linear where all is near 1, since a logarithmic one has no ticks there.
+    const least = Math.min(0.95, ...ends), most = Math.max(1.05, ...ends), wide = most / least > 3;
     return figure({
       name: `changes-${i}`, title: `${key}: new over base`, height: 90 + 26 * rows.length,
       describe: () => rows.slice(0, 12).map(c => `${name(c)} × ${ratio(c.ratio.value)}, ${words[c.verdict] ?? ''}`).join('; '),
@@ -40,7 +35,7 @@
       option: t => ({
         grid: {left: 10, right: 30, top: 10, bottom: 40, containLabel: true},
         tooltip: {trigger: 'item'},
-        xAxis: {type: 'log', name: 'new over base', nameLocation: 'middle', nameGap: 26, min: x => Math.min(0.95, x.min * 0.97), max: x => Math.max(1.05, x.max * 1.03), axisLabel: {formatter: v => numbers.short ? numbers.short(v) : String(v)}},
+        xAxis: {type: wide ? 'log' : 'value', name: 'new over base', nameLocation: 'middle', nameGap: 26, ...(wide ? {min: least * 0.97, max: most * 1.03} : {min: Math.floor(least * 20) / 20, max: Math.ceil(most * 20) / 20}), axisLabel: {formatter: v => numbers.short ? numbers.short(v) : String(v)}},
         yAxis: {type: 'category', data: labels, inverse: true},
         series: [
           {type: 'line', silent: true, data: [], markArea: {silent: true, itemStyle: {color: t.grid, opacity: 0.7}, data: [[{xAxis: 1 / (1 + delta)}, {xAxis: 1 + delta}]]}, markLine: {silent: true, symbol: 'none', lineStyle: {color: t.line, type: 'solid'}, label: {show: false}, data: [{xAxis: 1}]}},
@@ -51,19 +46,36 @@
     });
   }
 
-  function part(key, cells, delta, i) {
+  // told says in a few words what became of some values.
+  function told(cells) {
+    const n = k => cells.filter(c => k === 'lost' ? c.lost : c.verdict === k).length;
+    const all = [...Object.keys(words), 'lost'].filter(k => n(k)).map(k => `${n(k)} ${words[k] ?? k}`);
+    return all.length ? all.join(', ') : 'nothing that both have';
+  }
+
+  // part is drawn when it is opened: a study may have hundreds.
+  function part(key, cells, delta, i, open) {
+    const inside = h('div'), changed = cells.some(c => c.lost || c.verdict === 'better' || c.verdict === 'worse');
+    const el = h('details', {id: `part-${i}`, open}, h('summary', null, h('strong', null, key), ': ', h('span', {class: changed ? null : 'quiet'}, told(cells))), inside);
+    const fill = () => { if (el.open && !inside.firstChild) inside.append(...drawn(key, cells, delta, i)); };
+    el.addEventListener('toggle', fill);
+    fill();
+    return el;
+  }
+
+  function drawn(key, cells, delta, i) {
     const metric = cells[0].metric, values = cells.flatMap(c => [c.base?.value, c.new?.value]).filter(v => v != null), scale = numbers.scaleFor(metric.unit, values);
     const show = e => { const x = numbers.estimate(e?.value, e?.lo, e?.hi, scale); return {t: x.interval ? `${x.value} ${x.interval}` : x.value, v: e?.value, num: true}; };
     const unit = scale.unit ? `, ${scale.unit}` : '';
-    return h('section', {id: `part-${i}`, tabindex: -1, 'aria-labelledby': `part-${i}-title`},
-      h('h2', {id: `part-${i}-title`}, key),
+    return [
       forest(key, cells, delta, i),
       table({name: `table-${i}`, title: key, rows: [
         ['Environment', `Base${unit}`, `New${unit}`, 'New over base', 'Verdict', 'Blocks', 'Divided by'],
         ...cells.map(c => [name(c), show(c.base), show(c.new),
           {t: c.ratio ? `${ratio(c.ratio.value)}${c.ratio.lo != null ? ` [${ratio(c.ratio.lo)}, ${ratio(c.ratio.hi)}]` : ''}` : '', v: c.ratio?.value, num: true},
           {t: c.missing ?? words[c.verdict] ?? '', cls: c.verdict === 'better' ? 'better' : c.verdict === 'worse' || c.lost ? 'worse' : null, title: c.blocks_needed ? `about ${c.blocks_needed} blocks would tell` : null},
-          num(`${c.base_blocks} / ${c.new_blocks}`), c.against ? `${c.against}’s ${c.against_metric}` : ''])]}));
+          num(`${c.base_blocks} / ${c.new_blocks}`), c.against ? `${c.against}’s ${c.against_metric}` : ''])]}),
+    ].filter(Boolean);
   }
 
   function show(c) {
@@ -75,10 +87,12 @@
       if (!parts.has(key)) parts.set(key, []);
       parts.get(key).push(x);
     }
+    const list = [...parts], isOpen = new Set(list.map((_, i) => i).filter(i => list[i][1].some(x => x.lost || x.verdict === 'better' || x.verdict === 'worse')).slice(0, maxOpen));
+    if (!isOpen.size) isOpen.add(Math.max(0, list.findIndex(([, cells]) => cells[0].metric.id === 'startup')));
     main().append(...[
-      side('Base', c.base), side('New', c.new), h('p', {role: 'status'}, summary(c)),
+      side('Base', c.base), side('New', c.new), h('p', {role: 'status'}, `Of ${c.cells.length} values: ${told(c.cells)}.`),
       h('p', {class: 'lead'}, `Better and worse: the 95 % interval lies beyond ± ${(100 * c.delta).toPrecision(2)} %, and p, corrected for the table, is below 5 %.`),
-      ...[...parts].map(([key, cells], i) => part(key, cells, c.delta, i)),
+      h('section', {id: 'changes', tabindex: -1, 'aria-labelledby': 'changes-title'}, h('h2', {id: 'changes-title'}, 'Changes'), list.map(([key, cells], i) => part(key, cells, c.delta, i, isOpen.has(i)))),
       c.failures.length > 0 && h('section', {id: 'failures', tabindex: -1, 'aria-labelledby': 'failures-title'}, h('h2', {id: 'failures-title'}, 'Failures'),
         table({name: 'failures-table', title: 'Failures', rows: [['Environment', 'Workload', 'Base', 'New', 'More often'], ...c.failures.map(f => [name(f), f.workload, num(`${f.base_failed} of ${f.base_trials}`), num(`${f.new_failed} of ${f.new_trials}`), f.worse ? 'yes' : ''])]})),
       c.facts.length > 0 && h('section', {id: 'facts', tabindex: -1, 'aria-labelledby': 'facts-title'}, h('h2', {id: 'facts-title'}, 'What else differs'),

@@ -37,7 +37,7 @@
     const v = y => y == null ? null : y / scale.by;
     const labels = x.runs.map(r => date(r.started));
     return figure({
-      name: `history-${i}-${k}`, title: name(s), height: 260,
+      name: `history-${i}-${k}`, title: name(s), height: 240,
       describe: () => `${found.length} runs; ${changes.length ? changes.map(c => `${c.direction} since ${x.runs[c.after].dir}, × ${c.ratio.value.toPrecision(3)}`).join('; ') : 'no change'}`,
       table: () => [['Run', 'Started', `Value${scale.unit ? `, ${scale.unit}` : ''}`, 'from', 'to', 'Why there is none'],
         ...s.points.map((p, at) => [x.runs[at].dir, labels[at], num(v(p.value)?.toPrecision(4), v(p.value)), num(v(p.lo)?.toPrecision(4), v(p.lo)), num(v(p.hi)?.toPrecision(4), v(p.hi)), p.missing ?? ''])],
@@ -62,7 +62,7 @@
     all.histories.forEach((x, i) => {
       // Those with a change first.
       const changed = new Set(x.changes.map(c => c.series)), order = x.series.map((_, k) => k).sort((a, b) => changed.has(b) - changed.has(a));
-      const drawn = order.slice(0, maxFigures).map(k => course(x, x.series[k], i, k)).filter(Boolean);
+      const drawn = x.runs.length < 2 ? [] : order.slice(0, maxFigures).map(k => course(x, x.series[k], i, k)).filter(Boolean);
       main().append(h('section', {id: `history-${i}`, tabindex: -1, 'aria-labelledby': `history-${i}-title`},
         h('h2', {id: `history-${i}-title`}, `${x.study} on ${x.machine}`),
         h('h3', null, 'Changes'),
@@ -73,7 +73,8 @@
             c.facts.map(f => `${f.where} ${f.key}: ${f.base ?? ''} → ${f.new ?? ''}`).join('; ')])]})
           : h('p', null, x.series.every(s => s.short) ? 'No change can be told yet: it takes 8 runs.' : `No change of ${(100 * all.threshold).toPrecision(2)} % or more.`),
         h('h3', null, 'Courses'),
-        drawn,
+        x.runs.length < 2 && h('p', null, 'There is one run only: a course begins with the second.'),
+        h('div', {class: 'multiples'}, drawn),
         drawn.length > 0 && x.series.length > maxFigures && h('p', null, `${x.series.length - maxFigures} more are in the table: choose a workload, metric or environment to see them drawn.`),
         table({name: `series-${i}`, title: 'Courses', rows: [
           ['What', 'Divided by', 'Unit', ...x.runs.map(r => r.dir)],

@@ -52,7 +52,12 @@ window.served = (() => {
     return `${Math.ceil(s / 3600)} h`;
   }
 
-  const date = at => at ? new Date(at).toLocaleString(undefined, {dateStyle: 'medium', timeStyle: 'short'}) : '';
+  // date is of this browser's time zone.
+  function date(at) {
+    if (!at) return '';
+    const d = new Date(at), two = n => String(n).padStart(2, '0');
+    return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}\u00a0${two(d.getHours())}:${two(d.getMinutes())}`;
+  }
 
   // level writes a share without a sign.
   const share = v => v == null ? '' : `${(100 * v).toFixed(v >= 0.1 ? 0 : 1)} %`;

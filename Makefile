@@ -32,8 +32,10 @@ LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 WEB     := internal/page/web
 MODULES := $(WEB)/node_modules/.package-lock.json
 PAGE    := internal/page/dist/plimsoll.js
+# What the page is judged by in a browser; no part of the program.
+AXE     := internal/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page build run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-serve clean
+.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -43,8 +45,10 @@ page: $(PAGE) ## bundle the script of the HTML report (needs Node.js and npm)
 $(PAGE): $(MODULES) $(WEB)/package.json $(wildcard $(WEB)/src/*.js $(WEB)/src/*/*.js)
 	cd $(WEB) && npm run --silent build
 
-$(MODULES): $(WEB)/package-lock.json
-	cd $(WEB) && npm ci --ignore-scripts --no-audit --no-fund
+axe: $(AXE) ## install what the report's accessibility is tested with (needs npm)
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
@@ -57,7 +61,7 @@ build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
-test: setup-test check page ## set up engines, then run every check and every test
+test: setup-test check page axe ## set up engines, then run every check and every test
 	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(RIGHT)
 	# One package at a time and never from the cache: they measure, and share the
 	# engines of this machine.
@@ -136,6 +140,13 @@ bench-sequential: ## how often runs err that end when they know enough: some min
 
 bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
 	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)
+
+bench-report: page ## the report of a million trials: its size, and how soon it can be used (needs Chromium)
+	$(GO) run ./internal/bench report
+
+screenshots: page ## take the pictures of README and docs of a run's report: RUN=dir (needs Chromium)
+	@[ -n "$(RUN)" ] || { echo "say of which run: make screenshots RUN=plimsoll-run-1"; exit 2; }
+	$(GO) run ./internal/bench screenshots $(RUN) docs/pictures
 
 clean: ## remove what was built
 	rm -rf bin dist $(PAGE) $(WEB)/node_modules

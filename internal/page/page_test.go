@@ -228,10 +228,16 @@ func TestData(t *testing.T) {
 		if err := json.NewDecoder(z).Decode(&got); err != nil {
 			t.Fatal(err)
 		}
+		// JSON itself makes broken characters whole, once.
+		var want view.Data
 		a, _ := json.Marshal(d)
+		if err := json.Unmarshal(a, &want); err != nil {
+			t.Fatal(err)
+		}
+		a, _ = json.Marshal(want)
 		b, _ := json.Marshal(got)
 		if !bytes.Equal(a, b) {
-			t.Errorf("the data came back changed:\n%s\n%s", a, b)
+			t.Errorf("the data came back changed: %d bytes, want %d", len(b), len(a))
 		}
 		return
 	}

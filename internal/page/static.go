@@ -51,14 +51,6 @@ type cell struct {
 	Span int
 }
 
-// Tag is the element that a cell of a row is.
-func (c cell) Tag() string {
-	if c.Head {
-		return "th"
-	}
-	return "td"
-}
-
 var trustMarks = map[string]string{"good": "✓", "warn": "!", "bad": "✗"}
 
 func newStatic(d *view.Data) (*static, error) {

@@ -24,7 +24,7 @@ class Chart {
       this.visible = seen.at(-1).isIntersecting;
       if (this.visible && this.stale) this.draw();
     }, {rootMargin: '200px'}).observe(this.canvas);
-    new ResizeObserver(() => this.resize()).observe(this.canvas);
+    new ResizeObserver(() => requestAnimationFrame(() => this.resize())).observe(this.canvas);
   }
 
   update(spec) {

@@ -4,7 +4,7 @@
 // engines beyond the hues repeat them with another symbol.
 
 const hues = [[245, 0.13], [48, 0.16], [165, 0.12], [350, 0.15], [85, 0.13], [215, 0.10], [300, 0.14], [20, 0.17]];
-const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin', 'arrow'];
+const symbols = ['circle', 'rect', 'triangle', 'diamond', 'path://M0 0L10 0L5 9Z', 'path://M3.5 0h3v3.5H10v3H6.5V10h-3V6.5H0v-3h3.5Z', 'path://M2 0L5 3L8 0L10 2L7 5L10 8L8 10L5 7L2 10L0 8L3 5L0 2Z'];
 const grays = {native: [0, 'diamond'], floor: [0, 'triangle'], host: [0, 'rect']};
 
 // oklch gives the sRGB colour of a lightness, chroma and hue (Ottosson 2020).
@@ -38,8 +38,8 @@ export function palette(envs, dark) {
 
 // steps are colours of consecutive phases: neighbours differ in lightness too.
 export function steps(n, dark) {
-  const order = [245, 85, 165, 350, 215, 48, 300, 110, 20];
-  return Array.from({length: n}, (_, i) => oklch((dark ? [0.72, 0.84, 0.62] : [0.50, 0.72, 0.61])[i % 3], 0.12, order[i % order.length]));
+  const order = [245, 85, 165, 350, 205, 48, 300, 125, 20];
+  return Array.from({length: n}, (_, i) => oklch((dark ? [0.72, 0.84, 0.62] : [0.50, 0.72, 0.61])[(i + Math.floor(i / order.length)) % 3], 0.12, order[i % order.length]));
 }
 
 // diverging is a scale from better (blue) by neutral to worse (orange).

@@ -17,7 +17,7 @@ export function filters(m) {
   const dark = isDark(), set = state.chosen('engine') || state.names('f.').length;
   const color = g => m.look(m.envs.find(e => e.group === g), dark).color;
   return h('details', {id: 'filters', class: 'filters'},
-    h('summary', null, 'Filter', h('span', {class: 'quiet'}, set ? ` ${m.shown().length} of ${m.envs.length} environments` : ' by engine and factor')),
+    h('summary', null, 'Filter', h('span', {class: 'quiet'}, set ? ` ${m.shown().length} of ${m.envs.length}` : '')),
     h('div', {class: 'fieldsets'},
       boxes('engine', 'Engine', m.groups, state.chosen('engine'), g => m.envs.filter(e => e.group === g).length, v => state.set({engine: v}), color),
       m.factors.map(f => boxes(f.name.replace(/\W+/g, '-'), f.name, f.levels, state.chosen(`f.${f.name}`), l => m.envs.filter(e => !e.baseline && m.level(e, f.name) === l).length, v => state.set({[`f.${f.name}`]: v})))),

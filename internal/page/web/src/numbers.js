@@ -75,11 +75,14 @@ export function short(v) {
   return String(Number(v.toPrecision(3)));
 }
 
+// lost writes the share of speed that is lost, below 0 what is gained.
+export const lost = v => isNumber(v) && v <= -1 ? `×${short(Number((1 - v).toPrecision(2)))}` : percent(v);
+
 // percent writes a fraction as a signed share.
 export function percent(v) {
   if (!isNumber(v)) return '–';
   const p = 100 * v, a = Math.abs(p);
-  const s = a >= 1000 ? `${short(Number((v + 1).toPrecision(2)))}×` : `${p > 0 ? '+' : p < 0 ? '−' : ''}${a >= 10 ? a.toFixed(0) : a.toFixed(1)} %`;
+  const s = `${p > 0 ? '+' : p < 0 ? '−' : ''}${a >= 10 ? a.toFixed(0) : a.toFixed(1)} %`;
   return /^[+−]?0\.0 %$/.test(s) ? '0 %' : s;
 }
 

@@ -8,7 +8,7 @@ function axis(a, t) {
   return {
     ...a,
     nameTextStyle: {color: t.muted, fontFamily: t.font, ...a.nameTextStyle},
-    axisLine: {lineStyle: {color: t.line}, ...a.axisLine},
+    axisLine: {onZero: false, lineStyle: {color: t.line}, ...a.axisLine},
     axisTick: {lineStyle: {color: t.line}, ...a.axisTick},
     axisLabel: {color: t.text, fontFamily: t.font, ...a.axisLabel},
     splitLine: {show: value, lineStyle: {color: t.grid}, ...a.splitLine},

@@ -4,13 +4,22 @@ import {short} from './numbers.js';
 // labels is the room for names, and the axis that shows them, cut short where
 // they are longer.
 export function labels(names, t, more) {
-  const most = t.width < 520 ? 110 : t.width < 900 ? 170 : 230;
+  const most = t.width < 360 ? 105 : t.width < 520 ? 150 : t.width < 900 ? 190 : 240;
   const width = Math.min(most, Math.max(40, ...names.map(n => n.length * 7)));
   return {
     left: width + 14,
     axis: {type: 'category', data: names, inverse: true, triggerEvent: true, axisTick: {show: false}, splitLine: {show: false},
-      axisLabel: {width, overflow: 'truncate', ellipsis: '…', fontSize: 12, interval: 0}, ...more},
+      axisLabel: {formatter: v => middle(v, Math.floor(width / 6.8)), fontSize: 12, interval: 0}, ...more},
   };
+}
+
+// middle shortens a name to n characters: environments of one engine differ at
+// their ends.
+export function middle(s, n) {
+  const c = [...s];
+  if (c.length <= n) return s;
+  const slash = s.lastIndexOf('/'), end = slash >= 0 && c.length - slash <= n / 2 ? c.length - slash : Math.floor(n * 0.4);
+  return `${c.slice(0, n - 1 - end).join('')}…${c.slice(-end).join('')}`;
 }
 
 export const rowHeight = n => Math.max(26, Math.min(34, 900 / Math.max(1, n)));

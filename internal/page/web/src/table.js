@@ -17,9 +17,9 @@ function cell(c, tag, attrs) {
     c.el ?? (c.t instanceof Node ? c.t : c.t == null ? '' : String(c.t)));
 }
 
-// table shows rows. A row with the property head is a line between the others;
-// one with the property id has it.
-export function table({name, title, rows, save: saved = true, cls, first = true}) {
+// table shows rows. A row with the property head is a line between the others.
+// file are other rows for the CSV, where a table shows less than there is.
+export function table({name, title, rows, file, save: saved = true, cls, first = true}) {
   const [head, ...body] = rows;
   const numeric = head.map((_, i) => body.some(r => !r.head) && body.every(r => r.head || r[i] == null || r[i] === '' || r[i]?.num || typeof r[i] === 'number'));
   const el = h('table', {id: name, class: cls},
@@ -31,5 +31,5 @@ export function table({name, title, rows, save: saved = true, cls, first = true}
   return h('div', {class: 'table'},
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Table: ${title ?? name}`}, el),
     saved && h('div', {class: 'buttons'}, h('button', {id: `${name}-csv`, type: 'button', title: `Save “${title ?? name}” as CSV`, 'aria-label': `Save “${title ?? name}” as CSV`,
-      onclick: () => save(`${name}.csv`, 'text/csv', csv(rows))}, 'CSV')));
+      onclick: () => save(`${name}.csv`, 'text/csv', csv(file ?? rows))}, 'CSV')));
 }

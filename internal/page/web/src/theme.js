@@ -13,7 +13,8 @@ function stored() {
   }
 }
 
-const font = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
+// Without double quotes: the SVG writer puts it into an attribute as it is.
+const font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
 export const isDark = () => !printing && (asked ? asked === 'dark' : system.matches);
 

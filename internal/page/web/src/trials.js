@@ -5,7 +5,7 @@ import {estimate, plural, scaleFor} from './numbers.js';
 
 const most = 500;
 
-// values are those of a workload's tables by trial, in the order of show.
+// columns are a workload's metrics by trial, those to show first.
 function columns(m, w, places) {
   const here = new Set(places), out = [];
   for (const t of w.tables) {

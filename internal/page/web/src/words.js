@@ -2,7 +2,12 @@
 import {amount} from './numbers.js';
 import {sources} from './sources.js';
 
+// marks of a ratio: none where it differs.
+export const marks = {equal: ' =', 'cannot-tell': ' ~'};
 export const verdicts = {differs: 'differs', equal: 'equal', 'cannot-tell': 'cannot tell'};
+// notAsked is why a cell is missing that no part of a study has.
+export const notAsked = 'the study does not ask for it';
+
 export const better = m => m.better === 'higher' ? 'more is better' : 'less is better';
 
 // cite names a study by its authors and year.

@@ -12,10 +12,10 @@ function isolation(m, envs) {
     const e = m.byID.get(a.env), i = a.isolation ?? {};
     if (!Object.keys(i).length) return [e.name, {t: 'nothing was seen from inside', cls: 'quiet', span: kinds.length + 6}];
     return [e.name, ...kinds.map(([k, name]) => { const [t, title, cls] = marks[i[`ns.${k}`]] ?? ['?', 'not known', 'quiet']; return {t, v: i[`ns.${k}`] ?? '?', title: `${name} namespace: ${title}`, cls: `center ${cls}`}; }),
-      userMap(i), {t: say('capabilities', i.capabilities), num: true}, say('seccomp-mode', i['seccomp-mode']), say('no-new-privs', i['no-new-privs']), (i.root ?? '?').split(' ')[0] || '?',
-      `${i.kernel === m.data.run.host?.kernel ? "host's" : i.kernel || '?'}${i.clock === 'foreign' ? ', own clock' : ''}`];
+      {t: userMap(i), cls: 'nowrap'}, {t: say('capabilities', i.capabilities), num: true}, say('seccomp-mode', i['seccomp-mode']), say('no-new-privs', i['no-new-privs']), (i.root ?? '?').split(' ')[0] || '?',
+      {cls: 'nowrap', t: `${i.kernel === m.data.run.host?.kernel ? "host's" : i.kernel || '?'}${i.clock === 'foreign' ? ', own clock' : ''}`}];
   });
-  return table({name: 'isolation', title: 'Isolation, as the payload saw it from inside', rows: [['environment', ...kinds.map(([, n]) => ({t: n, cls: 'center'})), 'user', 'capabilities', 'seccomp', 'no_new_privs', 'root', 'kernel'], ...rows]});
+  return table({name: 'isolation', title: 'Isolation, as the payload saw it from inside', rows: [['environment', ...kinds.map(([k, n]) => ({t: k, cls: 'center', title: `${n} namespace`})), {t: 'uid', title: 'the user inside, and who that is outside'}, {t: 'caps', num: true, title: 'effective capabilities'}, 'seccomp', {t: 'nnp', title: 'no_new_privs'}, 'root', 'kernel'], ...rows]});
 }
 
 // terms are the properties with one value, and those with several.
@@ -40,7 +40,7 @@ export function audit(m) {
   if (!list(a?.environments).some(e => Object.keys(e.configuration ?? {}).length || Object.keys(e.isolation ?? {}).length)) return absent('Equivalence audit', 'nothing is known of the terms on which the environments ran');
   const {same, other} = terms(m, envs, list(a.properties)), pairs = list(a.pairs).filter(p => shown.has(p.a) && shown.has(p.b)), unequal = pairs.filter(p => list(p.beyond).length);
   return section('audit', 'Equal terms?', 'What each environment isolates, as the payload saw it, and what is configured differently. A difference in time may be one of these.',
-    h('h3', null, 'Isolation'), isolation(m, envs),
+    h('h3', null, 'Isolation'), h('p', {class: 'note'}, '● a namespace of its own, – the host’s, ? not known. uid: the user inside = who that is outside; caps: effective capabilities; nnp: no_new_privs.'), isolation(m, envs),
     h('h3', null, 'Comparisons'),
     h('p', null, pairs.length ? `${plural(pairs.length, 'comparison')} of one factor (of two engines: of the two environments most alike); ${unequal.length ? `${unequal.length} differ in more than that factor and what it brings with it.` : 'none differs in anything else that is known of both.'}` : 'No two environments differ in one factor only.'),
     unequal.length ? table({name: 'unequal', title: 'Comparisons that differ in more', rows: [['one', 'other', 'compared for', 'differs also in'],

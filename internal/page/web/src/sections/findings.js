@@ -1,7 +1,7 @@
 import {h, list, section, absent, details} from '../dom.js';
 import {estimate, plural, scaleFor} from '../numbers.js';
 import {table} from '../table.js';
-import {citation, cite} from '../words.js';
+import {citation, cite, notAsked} from '../words.js';
 
 const classes = {supported: 'good', contradicted: 'bad', inconclusive: 'caution', 'not-tested': 'quiet'};
 const word = c => `${c.verdict === 'not-tested' ? 'not tested' : c.verdict}${c.partly ? ' in part' : ''}`;
@@ -50,25 +50,39 @@ export function findings(m) {
 
 const three = v => v == null ? '' : String(Number(v.toFixed(2)));
 
-function paper(t, i) {
-  const rows = [];
-  let row = null;
-  for (const c of list(t.cells)) {
-    if (c.no_counterpart) continue;
-    if (c.row !== row) rows.push({head: `${row = c.row}${c.unit ? `, ${c.unit}` : ''}${c.note ? ` (${c.note})` : ''}`});
-    const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null;
-    rows.push([c.engine, c.image ?? '', {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from},
-      ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true}, {t: c.n ?? '', num: true}, {t: c.env, cls: 'quiet'}] : [{t: c.missing || 'nothing', cls: 'quiet', span: 4}])]);
+// letters give each reason one, in the order in which they come.
+function letters() {
+  const texts = [];
+  const of = text => { let i = texts.indexOf(text); if (i < 0) i = texts.push(text) - 1; return i < 26 ? String.fromCharCode(97 + i) : `${i + 1}`; };
+  return {of, texts};
+}
+
+function paper(m, t, i) {
+  const scale = m.data.run.scale;
+  const rows = [], apart = [], notes = letters(), byRow = new Map();
+  for (const c of list(t.cells)) byRow.set(c.row, [...(byRow.get(c.row) ?? []), c]);
+  for (const [name, cells] of byRow) {
+    if (cells.every(c => !c.here && (c.no_counterpart || c.missing === notAsked))) {
+      apart.push(name);
+      continue;
+    }
+    rows.push({head: `${name}${cells[0].unit ? `, ${cells[0].unit}` : ''}${cells[0].note ? ` (${cells[0].note})` : ''}`});
+    for (const c of cells) {
+      const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null, why = c.missing === notAsked && scale ? `at the scale ${scale} ${notAsked}` : c.missing || 'nothing stands beside it';
+      rows.push([c.engine, c.image ?? '', {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from},
+        ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true, cls: 'quiet'}, {t: c.n ?? '', num: true}, {t: m.nameOf(c.env), v: c.env, cls: 'quiet', title: c.env}] : [{t: '–', v: '', num: true}, {el: h('sup', {title: why}, notes.of(why)), v: why, cls: 'quiet'}, '', ''])]);
+    }
   }
-  const apart = list(t.cells).filter(c => c.no_counterpart).length;
+  const num = t => ({t, num: true});
   return [h('h3', null, `Beside ${cite(t.source)}, ${t.table}${t.title ? `: ${t.title}` : ''}`),
-    rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', 'image', {t: `${cite(t.source)}, mean`, cls: 'theirs'}, 'here, median', '95 %', 'n', 'in'], ...rows], cls: 'paper'}) : null,
-    apart ? h('p', {class: 'note'}, `${plural(apart, 'published value')} of this table have nothing beside them: the study has no counterpart.`) : null];
+    rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', 'image', {t: `${cite(t.source)}, mean`, cls: 'theirs', num: true}, num('here, median'), num('95 %'), num('n'), 'in'], ...rows], cls: 'paper'}) : null,
+    notes.texts.length ? h('ul', {class: 'letters'}, notes.texts.map(x => h('li', null, h('sup', null, notes.of(x)), ` ${x}`))) : null,
+    apart.length ? h('p', {class: 'note'}, `Nothing stands beside ${apart.slice(0, 6).join(', ')}${apart.length > 6 ? ` and ${apart.length - 6} more` : ''}: the study${scale ? ` at the scale ${scale}` : ''} has no counterpart.`) : null];
 }
 
 export function papers(m) {
   const all = list(m.data.papers);
   if (!all.length) return absent('Published tables', 'the study sets none beside its numbers; the bundled studies of papers do');
   return section('papers', 'Published beside ours', 'What is slanted is published, a mean with the half-width of its interval, measured by others on other machines; what is upright was measured here, a median with its 95 % interval. What compares are ratios and directions.',
-    all.map(paper), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
+    all.map((t, i) => paper(m, t, i)), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
 }

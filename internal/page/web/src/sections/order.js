@@ -12,7 +12,7 @@ export function order(m) {
   const w = m.work(), t = w && m.table(w), trials = m.data.trials ?? {};
   const cells = t ? m.ranked(t).map(e => ({e, d: t.dist?.[e.i], mid: t.median[e.i]})).filter(c => list(c.d?.trial).length && c.mid > 0) : [];
   if (!t || !cells.length) return absent('Run order', m.data.shortened || 'the trials of this metric are not listed one by one');
-  const x = k => list(trials.at).length ? trials.at[k] / 1000 : trials.seq[k], name = list(trials.at).length ? 'seconds after the beginning' : 'trial';
+  const x = k => trials.seq[k], name = 'trial';
   const blocks = new Map();
   for (const c of cells) c.d.trial.forEach((k, i) => {
     const b = blocks.get(trials.block[k]) ?? {x: [], y: []};
@@ -26,6 +26,7 @@ export function order(m) {
   const values = cells.flatMap(c => c.d.values.map(v => v / c.mid));
   const low = drift.reduce((a, b) => b.y < a.y ? b : a, drift[0]), high = drift.reduce((a, b) => b.y > a.y ? b : a, drift[0]);
   const bottom = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const places = cells.flatMap(c => c.d.trial), first = x(places.reduce((a, k) => Math.min(a, k))), last = x(places.reduce((a, k) => Math.max(a, k)));
   const spec = {
     name: 'order', title: `${w.title}: ${t.metric.title || t.metric.id} in the order of the trials`,
     height: width => 380 + (width < 600 ? 40 : 0),
@@ -34,8 +35,8 @@ export function order(m) {
     brush(p) {
       const range = p.areas?.[0]?.coordRange;
       if (!range) return;
-      const places = cells.flatMap(c => c.d.trial).concat(failed).filter(k => x(k) >= range[0] && x(k) <= range[1]).sort((a, b) => trials.seq[a] - trials.seq[b]);
-      show(m, w, places, `${w.title}: trials from ${short(range[0])} to ${short(range[1])} ${name}`);
+      const chosen = places.concat(failed).filter(k => x(k) >= range[0] && x(k) <= range[1]).sort((a, b) => trials.seq[a] - trials.seq[b]);
+      show(m, w, chosen, `${w.title}: trials ${Math.ceil(range[0])} to ${Math.floor(range[1])}`);
     },
     drawn: at => { spec.instance = at; },
     table: () => [['block', name, {t: 'median of value / median of its environment', num: true}], ...drift.map(d => [d.block, {t: short(d.x), v: d.x, num: true}, {t: fixed(d.y, 4), v: d.y, num: true}])],
@@ -43,14 +44,14 @@ export function order(m) {
       grid: {left: 58, right: 24, top: 44, bottom: 42},
       legend: {top: 4, left: 0, right: 0},
       brush: {toolbox: [], xAxisIndex: 0, brushType: 'lineX', brushMode: 'single', outOfBrush: {colorAlpha: 0.3}, transformable: false},
-      xAxis: {type: 'value', name, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true}},
+      xAxis: {type: 'value', name: 'trial of the run', nameLocation: 'middle', nameGap: 28, min: first, max: last, axisLabel: {formatter: v => String(Math.round(v)), hideOverlap: true}},
       yAxis: scaleAxis(values, '× own median', {nameGap: 42}),
       tooltip: {formatter: p => {
         const c = cells[p.seriesIndex];
         if (p.seriesName === 'failed') { const k = failed[p.dataIndex]; return tip(`${m.envs[trials.env[k]].name}: failed`, [['trial', trials.seq[k]], ['class', trials.class[k]]], list(trials.text)[k]); }
         if (!c) return drift[p.dataIndex] && tip(`Block ${drift[p.dataIndex].block}`, [['median of all', `${fixed(drift[p.dataIndex].y, 3)} ×`]]);
         const k = c.d.trial[p.dataIndex];
-        return tip(c.e.name, [[t.metric.title || t.metric.id, amount(c.d.values[p.dataIndex], t.metric.unit)], ['over own median', `${short(p.value[1])} ×`], ['trial', trials.seq[k]], ['block', trials.block[k]]], 'Click for its row.');
+        return tip(c.e.name, [[t.metric.title || t.metric.id, amount(c.d.values[p.dataIndex], t.metric.unit)], ['over own median', `${short(p.value[1])} ×`], ['trial', trials.seq[k]], ['block', trials.block[k]], ['at', `${(list(trials.at)[k] / 1000).toFixed(1)} s`]], 'Click for its row.');
       }},
       series: [
         ...cells.map(c => ({type: 'scatter', name: c.e.name, symbol: m.look(c.e, th.dark).symbol, symbolSize: values.length > 2000 ? 3 : 6, large: values.length > 10000, cursor: 'pointer',

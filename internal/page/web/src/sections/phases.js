@@ -1,5 +1,5 @@
-import {list, section, absent} from '../dom.js';
-import {amount, fixed, digits, plural, scaleFor, short} from '../numbers.js';
+import {h, list, section, absent} from '../dom.js';
+import {amount, fixed, digits, scaleFor, short} from '../numbers.js';
 import {controls, workChoice} from '../controls.js';
 import {figure} from '../chart.js';
 import {labels, rowHeight} from '../rows.js';
@@ -14,6 +14,7 @@ export function phases(m) {
   const p = w.phases, medians = e => list(p.medians?.[e.i]), sum = e => medians(e).reduce((a, v) => a + Math.max(0, v ?? 0), 0);
   const envs = m.shown().filter(e => sum(e) > 0).sort((a, b) => sum(a) - sum(b));
   const scale = scaleFor('ns', envs.map(sum)), used = p.steps.map((s, k) => ({...s, k})).filter(s => envs.some(e => medians(e)[s.k] != null));
+  const most = Math.max(...envs.map(sum)), without = m.shown().filter(e => !envs.includes(e) && m.count(w, e)?.trials);
   const num = v => v == null ? '' : fixed(v / scale.by, digits(v / scale.by, v / scale.by, v / scale.by));
   const spec = {
     name: 'phases', title: `${w.title}: from request to removed`,
@@ -33,12 +34,12 @@ export function phases(m) {
           ['share', `${(100 * x.data.ns / sum(envs[x.dataIndex])).toFixed(0)} %`], ['failed', m.failures(w, envs[x.dataIndex])]])},
         series: used.map(s => ({
           type: 'bar', stack: 'all', name: s.title, barMaxWidth: 20, cursor: 'pointer', itemStyle: {color: colors[s.k], borderColor: t.back, borderWidth: 0.5},
-          emphasis: {focus: 'series'}, data: envs.map(e => ({value: Math.max(0, medians(e)[s.k] ?? 0) / scale.by, ns: medians(e)[s.k] ?? 0})),
+          emphasis: {focus: 'series'}, data: envs.map(e => medians(e)[s.k] > 0 ? {value: medians(e)[s.k] / scale.by, ns: medians(e)[s.k], itemStyle: {borderWidth: medians(e)[s.k] / most < 0.01 ? 0 : 0.5}} : '-'),
         })),
       };
     },
   };
   return section('phases', 'Phases of a life cycle', 'Where the time goes: medians of consecutive steps, from the request until the container is gone. An engine lacks the steps that it does not have; steps are medians of their own, so that their sum is near the median of the whole, and not the same.',
     controls(has.length > 1 ? workChoice(m, 'phases') : null), figure(spec),
-    envs.length < m.shown().length ? `Without phases: ${plural(m.shown().length - envs.length, 'environment')}.` : null);
+    without.length ? h('p', {class: 'note'}, `Without phases: ${without.map(e => e.name).join(', ')}.`) : null);
 }

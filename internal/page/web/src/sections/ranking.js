@@ -3,7 +3,7 @@ import {amount, estimate, plural, scaleFor, fixed} from '../numbers.js';
 import {controls, metricChoice, workChoice} from '../controls.js';
 import {figure} from '../chart.js';
 import {labels, rowHeight, scaleAxis, spans} from '../rows.js';
-import {better, verdicts} from '../words.js';
+import {better, marks, notAsked, verdicts} from '../words.js';
 import {showCell} from '../trials.js';
 import {table} from '../table.js';
 import {tip} from '../tip.js';
@@ -51,9 +51,9 @@ export function forest(m, w, t, base, name, title) {
         tooltip: {formatter: p => p.componentType === 'series' && rows[p.dataIndex] ? cellTip(m, w, t, rows[p.dataIndex], a ? base : m.baseline(t)) : undefined},
         series: [
           spans(rows.map((e, row) => ({row, lo: pts[row].lo, hi: pts[row].hi, color: m.look(e, th.dark).color})).filter(s => s.lo != null && s.hi != null), th),
-          {type: 'scatter', z: 3, symbolSize: 11, cursor: 'pointer',
+          {type: 'scatter', z: 3, symbolSize: 10, cursor: 'pointer',
             data: rows.map((e, i) => ({value: [pts[i].v, i], symbol: m.look(e, th.dark).symbol, itemStyle: {color: m.look(e, th.dark).color, borderColor: th.back, borderWidth: 1}})),
-            markLine: {silent: true, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {color: th.muted, fontFamily: th.font, formatter: '{b}', position: 'end', distance: 4}, data: lines.slice(0, 2)}},
+            markLine: {silent: true, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {color: th.muted, fontFamily: th.font, fontSize: 11, formatter: '{b}', position: 'start', distance: 4}, data: lines.slice(0, 2)}},
         ],
       };
     },
@@ -64,23 +64,29 @@ export function forest(m, w, t, base, name, title) {
 // the reason.
 export function rankingTable(m, w, t) {
   const scale = scaleFor(t.metric.unit, t.median), bases = m.baselines(t), shown = m.shown(), ranked = m.ranked(t, shown);
-  const rest = shown.filter(e => !ranked.includes(e) && (m.count(w, e)?.trials || t.missing?.[e.i]));
+  const rest = shown.filter(e => !ranked.includes(e) && t.missing?.[e.i] !== notAsked && (m.count(w, e)?.trials || t.missing?.[e.i]));
   const grouped = ranked.some(e => t.group?.[e.i]);
-  const head = [...(grouped ? [{t: 'group', title: 'environments that share a letter cannot be told apart'}] : []), 'environment', 'n', 'failed', `median, ${scale.unit}`, '95 % interval', ...bases.flatMap(b => [`× ${b}`, '95 %', 'verdict'])];
+  const num = (text, v, cls, title) => ({t: text, v: v ?? '', num: true, cls, title});
+  const lead = (e, letters) => [...(grouped ? [letters] : []), {el: envButton(m, w, e), v: e.id}, num(t.n[e.i] ?? 0, t.n[e.i]), num(m.count(w, e)?.failed ?? '', m.count(w, e)?.failed, m.count(w, e)?.failed ? 'bad' : '')];
+  const ratio = (e, b) => {
+    const a = m.against(t, b), r = times(a.ratio[e.i], a.lo[e.i], a.hi[e.i]), v = a.verdict?.[e.i];
+    return e.baseline === b ? [num('1', 1, 'quiet'), num('')] : [num(r.value + (r.value && (marks[v] ?? '')), a.ratio[e.i], '', [verdicts[v], a.needed?.[e.i] && `about ${a.needed[e.i]} blocks would tell`].filter(Boolean).join(': ')), num(r.interval, '', 'quiet')];
+  };
+  const head = [...(grouped ? [{t: 'group', title: 'environments that share a letter cannot be told apart'}] : []), 'environment', num('n'), num('failed'), num(`median, ${scale.unit}`), num('95 %'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
   const rows = ranked.map(e => {
     const n = estimate(t.median[e.i], t.lo[e.i], t.hi[e.i], scale);
-    return [...(grouped ? [t.group[e.i]] : []), {el: envButton(m, w, e), v: e.id}, {t: t.n[e.i], num: true}, {t: m.count(w, e)?.failed ?? '', num: true, cls: m.count(w, e)?.failed ? 'bad' : ''},
-      {t: n.value, v: t.median[e.i], num: true}, {t: n.interval, v: t.lo[e.i] == null ? '' : `${t.lo[e.i]} ${t.hi[e.i]}`, num: true},
-      ...bases.flatMap(b => {
-        const a = m.against(t, b), r = times(a.ratio[e.i], a.lo[e.i], a.hi[e.i]), v = a.verdict?.[e.i];
-        if (e.baseline === b) return [{t: '1', num: true, cls: 'quiet'}, {t: '', num: true}, ''];
-        return [{t: r.value, v: a.ratio[e.i], num: true}, {t: r.interval, v: a.lo[e.i] == null ? '' : `${a.lo[e.i]} ${a.hi[e.i]}`, num: true},
-          {t: verdicts[v] ?? '', cls: 'quiet', title: a.needed?.[e.i] ? `about ${a.needed[e.i]} blocks would tell` : null}];
-      })];
+    return [...lead(e, t.group?.[e.i]), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), ...bases.flatMap(b => ratio(e, b))];
   });
-  const without = rest.map(e => [...(grouped ? [''] : []), {el: envButton(m, w, e), v: e.id}, {t: t.n[e.i] ?? 0, num: true}, {t: m.count(w, e)?.failed ?? '', num: true, cls: m.count(w, e)?.failed ? 'bad' : ''},
-    {t: t.missing?.[e.i] || m.count(w, e)?.missing || 'no value', cls: 'quiet', span: 2 + 3 * bases.length}]);
-  return table({name: 'ranking-table', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], cls: 'ranking', first: !grouped});
+  const without = rest.map(e => [...lead(e, ''), {t: t.missing?.[e.i] || m.count(w, e)?.missing || 'no value', cls: 'quiet', span: 2 + 2 * bases.length}]);
+  return table({name: 'rankings', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking', first: !grouped});
+}
+
+// fileRows are the numbers of a table, unrounded.
+function fileRows(m, w, t, envs) {
+  const bases = m.baselines(t);
+  return [['workload', 'metric', 'unit', 'environment', 'group', 'n', 'blocks', 'failed', 'trials', 'median', 'lo', 'hi', 'p95', ...bases.flatMap(b => [`ratio_${b}`, `ratio_${b}_lo`, `ratio_${b}_hi`, `verdict_${b}`]), 'missing'],
+    ...envs.map(e => [w.id, t.metric.id, t.metric.unit, e.id, t.group?.[e.i], t.n[e.i], t.blocks?.[e.i], m.count(w, e)?.failed, m.count(w, e)?.trials, t.median[e.i], t.lo[e.i], t.hi[e.i], t.p95?.[e.i],
+      ...bases.flatMap(b => { const a = m.against(t, b); return [a.ratio[e.i], a.lo[e.i], a.hi[e.i], a.verdict?.[e.i]]; }), t.missing?.[e.i]])];
 }
 
 export function envButton(m, w, e) {
@@ -97,7 +103,7 @@ export function ranking(m) {
         v => state.set(v === 'absolute' ? {view: null} : {view: 'ratio', base: v})) : null),
     h('p', {class: 'note', role: 'status'}, m.filtered()),
     m.ranked(t).length ? figure(forest(m, w, t, view === 'ratio' ? base : null, 'ranking')) : h('p', null, 'The filters leave no environment with a value.'),
-    bases.length ? null : h('p', {class: 'note'}, 'No baseline ran, so that there are no ratios: plimsoll run with the environments native and floor gives them.'),
+    bases.length ? null : h('p', {class: 'note'}, m.envs.some(e => e.baseline) ? 'There are no ratios: no baseline has a value of this metric.' : 'There are no ratios: no baseline ran. A study with the environments native and floor has them.'),
     rankingTable(m, w, t),
-    h('p', {class: 'note'}, list(t.against).length ? `Verdict: a ratio differs where its interval lies outside ± ${(100 * m.data.run.delta).toPrecision(2).replace(/\.0$/, '')} % and the test agrees after Holm's correction; equal where it lies inside; else it cannot be told.${t.test ? ` Letters come from ${t.test}.` : ''}` : ''));
+    h('p', {class: 'note'}, list(t.against).length ? `A ratio differs where its interval lies outside ± ${Number((100 * m.data.run.delta).toPrecision(2))} % and the test agrees after Holm’s correction; = is equal, its interval lies inside; ~ cannot be told.${t.test ? ` The test behind the letters is ${t.test}.` : ''}` : ''));
 }

@@ -45,8 +45,9 @@ type trace struct {
 	interval int64
 }
 
-// trace takes a curve's columns out of a series.
-func (c *curve) trace(s *record.Series) trace {
+// trace takes a curve's columns out of a series of a machine with so many CPUs,
+// 0 unknown.
+func (c *curve) trace(s *record.Series, cpus int) trace {
 	columns := c.columns
 	if s.Column(c.either) > 0 && !measured(s, columns[0]) {
 		columns = []string{c.either}
@@ -70,7 +71,19 @@ func (c *curve) trace(s *record.Series) trace {
 			out.at, out.values = append(out.at, row[0]), append(out.values, sum*c.scale)
 		}
 	}
+	if out.counter && cpus > 0 {
+		out.spread(float64(cpus))
+	}
 	return out
+}
+
+// spread moves what was seen late to where it can have been. The time of a
+// process is seen when it is found, and the processors' in ticks: more of it
+// between two samples than all processors have is of before.
+func (t *trace) spread(cpus float64) {
+	for i := len(t.at) - 1; i > 0; i-- {
+		t.values[i-1] = max(t.values[i-1], t.values[i]-cpus*float64(t.at[i]-t.at[i-1])*1e-9)
+	}
 }
 
 func measured(s *record.Series, id string) bool {

@@ -108,7 +108,6 @@ func (o *offsets) path() []int {
 		return nil
 	}
 	var path []int
-	var at []float64
 	for i := range record.Events {
 		n := 0
 		for _, v := range o.cols[i] {
@@ -119,14 +118,15 @@ func (o *offsets) path() []int {
 		if 2*n <= o.n {
 			continue
 		}
-		v := o.median(0, i)
-		for len(path) > 1 && v < at[len(at)-1] {
-			path, at = path[:len(path)-1], at[:len(at)-1]
+		for len(path) > 1 && o.median(path[len(path)-1], i) < 0 {
+			path = path[:len(path)-1]
 		}
-		if len(at) > 0 && (v < at[len(at)-1] || v == at[len(at)-1] && record.Events[i] == record.Removed) {
-			continue
+		if len(path) > 0 {
+			if v := o.median(path[len(path)-1], i); v < 0 || v == 0 && record.Events[i] == record.Removed {
+				continue
+			}
 		}
-		path, at = append(path, i), append(at, v)
+		path = append(path, i)
 	}
 	return path
 }

@@ -101,7 +101,7 @@ func (s *sampler) read(w, e int, name string) {
 		return
 	}
 	for i := range drawn {
-		if tr := drawn[i].trace(series); len(tr.at) >= minSamples {
+		if tr := drawn[i].trace(series, s.res.Run.Host.CPUs); len(tr.at) >= minSamples {
 			key := [3]int{w, e, i}
 			s.traces[key] = append(s.traces[key], tr)
 		}

@@ -26,13 +26,13 @@ func (b *builder) state() string {
 // rests on.
 func (q *question) sure() string {
 	if doubts := q.doubts(); len(doubts) > 0 {
-		return "Take it with care: " + strings.Join(doubts, "; ") + "."
+		return "Take it with care: " + strings.Join(doubts, "; ") + q.needed() + "."
 	}
 	s := fmt.Sprintf("It rests on %s", count(q.cell().Blocks, "block"))
 	if q.table.Test != "" {
 		s += fmt.Sprintf("; differences are tested within blocks (%s, 5 %% over %s)", q.table.Test, count(len(q.table.Pairs), "pair"))
 	}
-	return s + "."
+	return s + q.needed() + "."
 }
 
 func (q *question) doubts() []string {
@@ -69,12 +69,21 @@ func (q *question) doubts() []string {
 			out = append(out, fmt.Sprintf("the two differ in more than their names say (%s)", report.List(p.Also[:min(3, len(p.Also))])))
 		}
 	}
-	if len(q.first) > 1 && !q.same() {
-		if p := q.pair(best, q.first[1]); p != nil && p.BlocksNeeded > 0 {
-			out = append(out, fmt.Sprintf("about %d blocks would decide between %s and %s", p.BlocksNeeded, q.name(best), q.name(q.first[1])))
-		}
-	}
 	return out
+}
+
+// needed says how many blocks would decide between the first two, where that is
+// a number that somebody may measure.
+func (q *question) needed() string {
+	const worth = 10 // times as many as there are
+	if len(q.first) < 2 || q.same() {
+		return ""
+	}
+	p := q.pair(q.first[0], q.first[1])
+	if p == nil || p.BlocksNeeded == 0 || p.BlocksNeeded > worth*p.Blocks {
+		return ""
+	}
+	return fmt.Sprintf("; about %d blocks would decide between %s and %s", p.BlocksNeeded, q.name(p.A), q.name(p.B))
 }
 
 // preliminary says whether fewer than 6 blocks stand behind what is said.

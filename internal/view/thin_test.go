@@ -69,3 +69,15 @@ func TestResample(t *testing.T) {
 		t.Errorf("%v", levels)
 	}
 }
+
+// What is seen late was used before, by no more processors than there are.
+func TestSpread(t *testing.T) {
+	tr := trace{counter: true, at: []int64{0, 10e6, 20e6, 30e6, 40e6}, values: []float64{0, 0, 0, 0.05, 0.06}}
+	tr.spread(2)
+	for i, want := range []float64{0, 0.01, 0.03, 0.05, 0.06} {
+		if math.Abs(tr.values[i]-want) > 1e-12 {
+			t.Errorf("%v", tr.values)
+			break
+		}
+	}
+}

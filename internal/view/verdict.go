@@ -97,7 +97,11 @@ func (q *question) about() string {
 
 // median is an environment's, in words.
 func (q *question) median(env string) string {
-	return report.Estimate(*q.table.Cell(env).Median, q.table.Metric.Unit)
+	unit := q.table.Metric.Unit
+	if unit == q.table.Metric.Title || unit == "count" {
+		unit = "" // it is said already
+	}
+	return report.Estimate(*q.table.Cell(env).Median, unit)
 }
 
 // times says how many times as much something is.
@@ -198,10 +202,10 @@ func (q *question) against() string {
 		if r == nil || r.Missing != "" || r.Method == "itself" {
 			continue
 		}
-		switch other := fmt.Sprintf("%s (%s)", q.name(r.Env), q.median(r.Env)); r.Verdict {
-		case analyze.Equal:
+		switch other := fmt.Sprintf("%s (%s)", q.name(r.Env), q.median(r.Env)); {
+		case r.Verdict == analyze.Equal:
 			s = fmt.Sprintf("%s equals %s within %.3g %%", best, other, 100*q.res.Run.Delta)
-		case analyze.CannotTell:
+		case r.Verdict == analyze.CannotTell && r.Lo != nil:
 			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, report.Estimate(r.Estimate, ""))
 		default:
 			s = fmt.Sprintf("Against %s %s %s", other, best, q.times(r.Estimate))

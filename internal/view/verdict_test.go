@@ -34,7 +34,7 @@ func TestVerdict(t *testing.T) {
 		says   []string
 		not    []string
 	}{
-		{"one is best", 20, three, []string{"quick is best by start-up with hello", "slow, the next, takes", "Against native (1.0", "It rests on 20 blocks"}, []string{"care", "slower"}},
+		{"one is best", 20, three, []string{"quick is best by start-up with hello", "slow, the next, takes", "Against native (", "It rests on 20 blocks"}, []string{"care", "slower"}},
 		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes"}, []string{"is best"}},
 		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is best"}},
 		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"It rests"}},

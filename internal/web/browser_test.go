@@ -54,28 +54,31 @@ func TestBrowser(t *testing.T) {
 	}
 	id := func(name string) string { return x.run(t, name).ID }
 	live := id("live")
-	for _, c := range []struct{ name, path, ready string }{
-		{"index", "/", `document.querySelectorAll("tbody tr").length === 10 && document.querySelector("progress")`},
-		{"run", "/runs/" + id("r0"), `document.body.dataset.shown && document.querySelector("#main [data-chart]")`},
-		{"live", "/runs/" + live, `document.querySelector("#live [data-drawn]") && document.querySelector("#live tbody tr") && document.body.dataset.shown`},
-		{"compare", "/compare?base=" + id("r0") + "&new=" + id("r8"), `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
-		{"history", "/history", `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, err := b.Open(x.address+c.path, browsertest.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			if err := p.Wait(c.ready); err != nil {
-				text, _ := browsertest.Eval[string](p, "document.body.innerText.slice(0, 2000)")
-				problems, _ := p.Problems()
-				t.Fatalf("%v\n%s\n%q", err, text, problems)
-			}
-			checkPage(t, p)
-			keep(t, p, c.name)
-		})
-	}
+	t.Run("drawn", func(t *testing.T) {
+		for _, c := range []struct{ name, path, ready string }{
+			{"index", "/", `document.querySelectorAll("tbody tr").length === 10 && document.querySelector("progress")`},
+			{"run", "/runs/" + id("r0"), `document.body.dataset.shown && document.querySelector("#main [data-chart]")`},
+			{"live", "/runs/" + live, `document.querySelector("#live [data-drawn]") && document.querySelector("#live tbody tr") && document.body.dataset.shown`},
+			{"compare", "/compare?base=" + id("r0") + "&new=" + id("r8"), `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
+			{"history", "/history", `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				p, err := b.Open(x.address+c.path, browsertest.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close()
+				if err := p.Wait(c.ready); err != nil {
+					text, _ := browsertest.Eval[string](p, "document.body.innerText.slice(0, 2000)")
+					problems, _ := p.Problems()
+					t.Fatalf("%v\n%s\n%q", err, text, problems)
+				}
+				checkPage(t, p)
+				keep(t, p, c.name)
+			})
+		}
+	})
 	t.Run("follows", func(t *testing.T) {
 		p, err := b.Open(x.address+"/runs/"+live, browsertest.Phone)
 		if err != nil {

@@ -6,6 +6,8 @@
   const cells = new Map(); // by environment and workload
   const key = c => JSON.stringify([c.workload, c.env]);
   const maxTables = 8;
+  // Colours that the colour-blind can tell apart (Okabe and Ito, 2008).
+  const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'], dashes = ['solid', 'dashed', 'dotted'];
 
   const bar = h('progress', {'aria-label': 'Trials done'});
   const facts = h('dl');
@@ -73,9 +75,10 @@
       table: () => [['Environment', 'Values', 'Half-width of the interval, %'], ...lines.flatMap(l => l.at.map(([n, w]) => [l.env, num(n, n), num(w.toFixed(2), w)]))],
       option: () => ({
         grid: {left: 60, right: 20, top: 40, bottom: 50}, legend: {top: 0}, tooltip: {trigger: 'item'},
-        xAxis: {type: 'log', name: 'values', nameLocation: 'middle', nameGap: 28, min: 'dataMin'},
-        yAxis: {type: 'log', name: '± %'},
-        series: lines.map(l => ({type: 'line', name: l.env, data: l.at, showSymbol: false})),
+        color: colours,
+        xAxis: {type: 'value', name: 'values', nameLocation: 'middle', nameGap: 28, min: 0, max: 'dataMax'},
+        yAxis: {type: 'value', name: '± %', min: 0},
+        series: lines.map((l, k) => ({type: 'line', name: l.env, data: l.at, symbolSize: 5, lineStyle: {type: dashes[Math.floor(k / colours.length) % dashes.length]}})),
       }),
     });
   }

@@ -2,7 +2,7 @@
 // script that draws charts.
 'use strict';
 (() => {
-  const {h, table, numbers, get, num, complain, main, report} = window.served;
+  const {table, numbers, get, num, complain, main, report} = window.served;
   if (report.show) return;
   const shown = w => w.tables.filter(t => w.show.includes(t.metric.id) && t.median.some(v => v != null));
   get(document.body.dataset.src).then(data => {
@@ -17,6 +17,5 @@
           })]}));
       }
     }
-    main().append(h('p', null, 'Charts need a program that was built with them.'));
   }).catch(complain);
 })();

@@ -61,7 +61,7 @@ func serveCost(ctx context.Context, plimsoll, dir string, whole time.Duration) e
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // it is removed with all that is in it
 	at, err := startServe(ctx, plimsoll, folder)
 	if err != nil {
 		return err
@@ -147,8 +147,8 @@ func serveAA(ctx context.Context, plimsoll, dir string, whole time.Duration) err
 			return ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
-		if i == 600 {
-			return errors.New("the run did not begin within a minute")
+		if i == 50 {
+			fmt.Println("\nwaiting for another measurement on this machine to end")
 		}
 	}
 	begin := time.Now()

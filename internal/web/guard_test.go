@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,8 +13,16 @@ import (
 	"time"
 )
 
-// ask sends a request with headers of its own choice.
-func ask(t testing.TB, x *site, method, path, host string, headers ...string) *http.Response {
+// reply is an answer that was read.
+type reply struct {
+	status  int
+	header  http.Header
+	cookies []*http.Cookie
+	body    string
+}
+
+// ask sends a request with headers of its own choice, and follows no address.
+func ask(t testing.TB, x *site, method, path, host string, headers ...string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, x.address+path, nil)
 	if err != nil {
@@ -29,8 +38,12 @@ func ask(t testing.TB, x *site, method, path, host string, headers ...string) *h
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { answer.Body.Close() })
-	return answer
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{answer.StatusCode, answer.Header, answer.Cookies(), string(b)}
 }
 
 func TestWhoComesIn(t *testing.T) {
@@ -73,13 +86,13 @@ func TestWhoComesIn(t *testing.T) {
 	} {
 		for _, path := range []string{"/", "/api/runs", "/assets/web.js"} {
 			answer := ask(t, x, c.method, path, c.host, c.headers...)
-			if answer.StatusCode != c.want {
-				t.Errorf("%s, %s: %d, not %d", c.what, path, answer.StatusCode, c.want)
+			if answer.status != c.want {
+				t.Errorf("%s, %s: %d, not %d", c.what, path, answer.status, c.want)
 			}
-			if answer.StatusCode == 405 && answer.Header.Get("Allow") != "GET, HEAD" {
-				t.Errorf("%s: Allow is %q", c.what, answer.Header.Get("Allow"))
+			if answer.status == http.StatusMethodNotAllowed && answer.header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s: Allow is %q", c.what, answer.header.Get("Allow"))
 			}
-			checkHeaders(t, c.what, answer.Header)
+			checkHeaders(t, c.what, answer.header)
 		}
 	}
 }
@@ -148,21 +161,21 @@ func TestToken(t *testing.T) {
 		{"the cookie, the JSON", "/api/runs", "lab.example:7654", g.cookie + "=" + g.token, 200},
 	} {
 		answer := ask(t, x, "GET", c.path, c.host, "Cookie", c.cookie)
-		if answer.StatusCode != c.want {
-			t.Errorf("%s: %d, not %d", c.what, answer.StatusCode, c.want)
+		if answer.status != c.want {
+			t.Errorf("%s: %d, not %d", c.what, answer.status, c.want)
 		}
-		checkHeaders(t, c.what, answer.Header)
+		checkHeaders(t, c.what, answer.header)
 		if c.want != 303 {
-			if answer.Header.Get("Set-Cookie") != "" {
+			if answer.header.Get("Set-Cookie") != "" {
 				t.Errorf("%s: it sets a cookie", c.what)
 			}
 			continue
 		}
-		to := answer.Header.Get("Location")
+		to := answer.header.Get("Location")
 		if strings.Contains(to, g.token) || strings.HasPrefix(to, "//") || !strings.HasPrefix(to, "/") {
 			t.Errorf("%s: it leads to %q", c.what, to)
 		}
-		set := answer.Cookies()
+		set := answer.cookies
 		if len(set) != 1 || set[0].Value != g.token || !set[0].HttpOnly || set[0].SameSite != http.SameSiteStrictMode || set[0].Domain != "" {
 			t.Errorf("%s: cookies %+v", c.what, set)
 		}
@@ -179,7 +192,7 @@ func TestWide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 80}), "GET", "/", nil)
+	r, err := http.NewRequestWithContext(context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 80}), http.MethodGet, "/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func (x *site) watch(t testing.TB, id string) *viewer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := (&http.Client{Transport: x.client.Transport}).Do(r)
+	answer, err := (&http.Client{Transport: x.client.Transport}).Do(r) //nolint:bodyclose // the reader below closes it
 	if err != nil {
 		t.Fatal(err)
 	}

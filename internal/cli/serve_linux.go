@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -17,7 +18,7 @@ import (
 // keeps them out of its way. The result lets go.
 func watchLive(o *web.Options) (close func()) {
 	threads(func(tid int) { _ = unix.Setpriority(unix.PRIO_PROCESS, tid, 19) }) // who may not, is as kind as it may be
-	o.Quiet = stepBack
+	o.Quiet, o.Used = stepBack, used
 	o.Plan = func(r *record.Run) (web.Plan, error) {
 		p, err := study.FromRun(r)
 		if err != nil {
@@ -40,6 +41,13 @@ func stepBack() {
 	threads(func(tid int) {
 		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE, Nice: 19}, 0) // nice stays
 	})
+}
+
+// used is the processor time of this process.
+func used() time.Duration {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // it fails for no known process only
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // threads does something to each thread of this process: priorities belong to

@@ -106,7 +106,9 @@ func newLive(p *place, plans func(*record.Run) (Plan, error)) *live {
 	return l
 }
 
+// reset begins anew. A revision is left out, so that all viewers get all cells.
 func (l *live) reset() {
+	l.rev++
 	l.follower, l.cells, l.order = record.Follow(l.place.dir), map[cellKey]*liveCell{}, nil
 	l.done, l.failed, l.last, l.run, l.runMark, l.expect = 0, 0, nil, nil, mark{}, nil
 }
@@ -117,10 +119,11 @@ func (l *live) step() (changed bool) {
 	// lets go.
 	held, unknown := record.BeingWritten(l.place.dir)
 	if m := markOf(filepath.Join(l.place.dir, record.RunFile)); m != l.runMark || l.run == nil {
-		changed = true
 		if r, err := l.place.open(); err != nil {
+			changed = l.problem != err.Error()
 			l.problem = err.Error()
 		} else {
+			changed = true
 			if l.run != nil && l.run.ID != r.Run().ID {
 				l.reset()
 			}

@@ -30,6 +30,9 @@ type Options struct {
 	// Quiet is called once, when the first run is found that is being written:
 	// from then on nothing here may disturb.
 	Quiet func()
+	// Used is the processor time that this process has used; nil: what has
+	// passed is taken for it.
+	Used func() time.Duration
 	// Log gets what went wrong while serving; nil: nobody does.
 	Log io.Writer
 }
@@ -87,6 +90,21 @@ func New(o Options) (*Server, error) {
 	s.shelf.init(s)
 	s.routes()
 	return s, nil
+}
+
+// restShare is how many times as long as something took it rests before it is
+// done again while a run goes on: looks at the record and building the charts'
+// data take less than a hundredth of a processor together.
+const restShare = 200
+
+// stopwatch gives what says how much processor time has been used since.
+func (s *Server) stopwatch() func() time.Duration {
+	if s.opts.Used == nil {
+		begin := time.Now()
+		return func() time.Duration { return time.Since(begin) }
+	}
+	begin := s.opts.Used()
+	return func() time.Duration { return s.opts.Used() - begin }
 }
 
 // hush steps back for a run that is being measured.

@@ -15,13 +15,8 @@ import (
 	"plimsoll/internal/view"
 )
 
-// How long nothing is made anew of a run that goes on: restShare times as long
-// as it took, so that it takes less than a hundredth of a processor, and at
-// least restLeast.
-const (
-	restShare = 400
-	restLeast = 10 * time.Second
-)
+// restLeast is for how long at least nothing is made anew of a run that goes on.
+const restLeast = 10 * time.Second
 
 // What is kept of what was made, in bytes, and of answers in their number.
 const (
@@ -90,7 +85,7 @@ func (s *shelf) data(p *place) (*document, error) {
 	now := p.stamp()
 	return s.documents.get(p.id, now, func() (*document, int, time.Duration, error) {
 		defer s.turn()()
-		begin := time.Now()
+		used := s.server.stopwatch()
 		r, err := p.open()
 		if err != nil {
 			return nil, 0, 0, err
@@ -103,7 +98,7 @@ func (s *shelf) data(p *place) (*document, error) {
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		return doc, len(doc.zipped), s.restOf(now, time.Since(begin)), nil
+		return doc, len(doc.zipped), s.restOf(now, used()), nil
 	})
 }
 
@@ -112,7 +107,7 @@ func (s *shelf) result(p *place) (analysed, error) {
 	now := p.stamp()
 	return s.results.get(p.id, now, func() (analysed, int, time.Duration, error) {
 		defer s.turn()()
-		begin := time.Now()
+		used := s.server.stopwatch()
 		r, err := p.open()
 		if err != nil {
 			return analysed{}, 0, 0, err
@@ -121,7 +116,7 @@ func (s *shelf) result(p *place) (analysed, error) {
 		if err != nil {
 			return analysed{}, 0, 0, err
 		}
-		return analysed{res, p, now}, weight(res), s.restOf(now, time.Since(begin)), nil
+		return analysed{res, p, now}, weight(res), s.restOf(now, used()), nil
 	})
 }
 
@@ -132,12 +127,12 @@ func (s *shelf) turn() func() {
 }
 
 // restOf is how long what was made is good for although the run goes on.
-func (s *shelf) restOf(of stamp, took time.Duration) time.Duration {
+func (s *shelf) restOf(of stamp, used time.Duration) time.Duration {
 	if !of.written {
 		return 0
 	}
 	s.server.hush()
-	return max(s.rest, restShare*took)
+	return max(s.rest, restShare*used)
 }
 
 // weight is about how many bytes a result takes.

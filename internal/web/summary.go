@@ -76,11 +76,15 @@ func (s *Server) summary(p *place) Summary {
 	if l.seen == nil {
 		l.seen = map[string]*summarized{}
 	}
+	x := l.seen[p.id]
+	m := markOf(filepath.Join(p.dir, record.RunFile))
+	if x != nil && x.mark == m && x.sum.Status != running {
+		return x.sum
+	}
 	// Before run.json is read: whoever ends writes there that it has, and then
 	// lets go.
 	held, unknown := record.BeingWritten(p.dir)
-	x := l.seen[p.id]
-	if m := markOf(filepath.Join(p.dir, record.RunFile)); x == nil || x.mark != m {
+	if m = markOf(filepath.Join(p.dir, record.RunFile)); x == nil || x.mark != m {
 		x = &summarized{mark: m, sum: Summary{ID: p.id, Folder: p.folder, Name: p.name}}
 		if r, err := p.open(); err != nil {
 			x.sum.Status, x.sum.Problem = broken, err.Error()

@@ -8,13 +8,8 @@ import (
 	"time"
 )
 
-// How often a run is looked at that somebody looks at: every watchLeast, and
-// more seldom where a look takes long, so that it takes less than a hundredth
-// of a processor.
-const (
-	watchLeast = time.Second
-	watchShare = 200
-)
+// watchLeast is the least time between two looks at a run that somebody looks at.
+const watchLeast = time.Second
 
 // watcher follows one run for all who look at it.
 type watcher struct {
@@ -80,10 +75,14 @@ func (w *watcher) leave() {
 
 // follow looks at the run until nobody looks at it any more.
 func (w *watcher) follow(ctx context.Context) {
-	for ctx.Err() == nil {
-		begin := time.Now()
+	for first := true; ctx.Err() == nil; first = false {
+		used := w.server.stopwatch()
 		w.step()
-		rest := time.NewTimer(max(w.server.least, watchShare*time.Since(begin)))
+		pause := w.server.least
+		if !first { // which reads all that there is
+			pause = max(pause, restShare*used())
+		}
+		rest := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 		case <-rest.C:

@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"living":  living,
 			"serving": serving,
 			"status":  status,
 		},

@@ -19,13 +19,7 @@ import (
 func watchLive(o *web.Options) (close func()) {
 	threads(func(tid int) { _ = unix.Setpriority(unix.PRIO_PROCESS, tid, 19) }) // who may not, is as kind as it may be
 	o.Quiet, o.Used = stepBack, used
-	o.Plan = func(r *record.Run) (web.Plan, error) {
-		p, err := study.FromRun(r)
-		if err != nil {
-			return nil, err
-		}
-		return plannedTrials{p}, nil
-	}
+	o.Plan = plannedBy
 	m, err := host.Machine{}.NewMeter()
 	if err != nil {
 		return func() {} // the pages then say nothing of the machine
@@ -46,7 +40,7 @@ func stepBack() {
 // used is the processor time of this process.
 func used() time.Duration {
 	var u unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // it fails for no known process only
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // of oneself it always works
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -69,6 +63,15 @@ func threads(do func(tid int)) {
 			}
 		}
 	}
+}
+
+// plannedBy is the plan that a record leads to.
+func plannedBy(r *record.Run) (web.Plan, error) {
+	p, err := study.FromRun(r)
+	if err != nil {
+		return nil, err
+	}
+	return plannedTrials{p}, nil
 }
 
 // plannedTrials is a plan as the pages want it.

@@ -3,15 +3,19 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"plimsoll/internal/record"
 )
 
 // serving starts `plimsoll serve ARGS` at a free port, asks for each of the
@@ -45,6 +49,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	address := strings.TrimSuffix(strings.TrimSpace(line), "/")
 	problems := fetchAll(address, args[split+1:])
+	ts.Check(os.WriteFile(ts.MkAbs("priority"), []byte(priority(cmd.Process.Pid)), 0o644))
 	// A viewer that stays must not keep it from ending.
 	live, _ := http.Get(address + "/")
 	ts.Check(cmd.Process.Signal(os.Interrupt))
@@ -59,6 +64,42 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(problems) > 0 {
 		ts.Fatalf("%s", strings.Join(problems, "\n"))
+	}
+}
+
+// priority is a process's nice value and its scheduling policy, proc(5).
+func priority(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return err.Error()
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	return fmt.Sprintf("nice %s policy %s\n", fields[16], fields[38])
+}
+
+// living copies the run in a directory to another one as one that goes on: its
+// first trials, written by this process, until the script ends.
+//
+//	living result results/live 7
+func living(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: living RUN DIR TRIALS")
+	}
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	r, err := record.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	run := *r.Run()
+	run.Status, run.Finished = "running", time.Time{}
+	w, err := record.Create(ts.MkAbs(args[1]), &run)
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(w.Close()) })
+	for t, err := range r.Trials() {
+		ts.Check(err)
+		if n--; n < 0 {
+			break
+		}
+		ts.Check(w.Append(t))
 	}
 }
 

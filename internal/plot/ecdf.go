@@ -96,9 +96,5 @@ func drawStep(s surface, p *panel, x view.Dist, l stroke) {
 			pts = append(pts, p.at(v, at(view.Levels, i)))
 		}
 	}
-	if len(pts) > 0 { // to the edges, where it is 0 and 1
-		pts = append([]point{{p.x.from, p.y.from}, {pts[0].x, p.y.from}}, pts...)
-		pts = append(pts, point{p.x.to, pts[len(pts)-1].y})
-	}
 	s.poly(pts, false, ink{}, l)
 }

@@ -98,7 +98,10 @@ func drawHistories(s surface, b box, all *analyze.Histories) {
 		if n == 0 {
 			continue
 		}
-		head := strings.TrimSuffix(report.Clean(h.Study)+" on "+report.Clean(h.Machine), " on ")
+		head := report.Clean(h.Study)
+		if m := strings.TrimLeft(report.Clean(h.Machine), " ,"); m != "" && !strings.HasPrefix(m, "0 CPUs") { // an imported run knows none
+			head += " on " + m
+		}
 		s.text(point{b.x, y + 14}, boldFace.fitEnd(head+" · "+count(len(h.Runs), "run"), b.w), boldFace, left, false, black)
 		y += sectionH
 		y = drawHistory(s, box{b.x, y, b.w, 0}, h, n)

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"bytes"
+	"compress/zlib"
+	"encoding/binary"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -15,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"plimsoll/internal/view"
 )
@@ -287,8 +290,37 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPDFText: what a PDF says can be searched and copied.
+// TestPDFText: a PDF holds its text as text, in the code of its fonts.
 func TestPDFText(t *testing.T) {
+	pdf := drawn(t, "pdf", "ranking", made(), Options{})
+	var content []byte
+	for rest := pdf; ; {
+		_, after, ok := bytes.Cut(rest, []byte("stream\n"))
+		if !ok {
+			break
+		}
+		rest = after
+		if z, err := zlib.NewReader(bytes.NewReader(after)); err == nil {
+			b, _ := io.ReadAll(z) // what follows the stream is no part of it
+			content = append(content, b...)
+		}
+	}
+	for _, want := range []string{"docker/runc", "230", "n/a: every trial failed: no such runtime", "4 × Made-up CPU"} {
+		var code []byte
+		for _, c := range utf16.Encode([]rune(want)) {
+			code = binary.BigEndian.AppendUint16(code, c)
+		}
+		if !bytes.Contains(content, code) {
+			t.Errorf("the PDF does not say %q", want)
+		}
+	}
+	if n := bytes.Count(pdf, []byte("/FontFile2")); n != 2 || !bytes.Contains(pdf, []byte("/CreationDate (D:20260314150926)")) {
+		t.Errorf("the PDF carries %d fonts, not 2, or is not of the run's date", n)
+	}
+}
+
+// TestPDFReads: another program finds the text.
+func TestPDFReads(t *testing.T) {
 	program, err := exec.LookPath("pdftotext")
 	if err != nil {
 		t.Skip("pdftotext is not installed (package poppler-utils)")

@@ -120,8 +120,12 @@ func (c *rowChart) draw(s surface, b box) {
 	c.drawGuides(s, top, bottom)
 	for i, r := range c.rows {
 		y := top + rowH*(float64(i)+0.5)
+		ground := paper
+		if i%2 == 1 {
+			ground = stripe
+		}
 		s.open(r.mark)
-		c.drawRow(s, b, r, y, heads)
+		c.drawRow(s, b, r, y, heads, ground)
 		s.close()
 	}
 	if !c.unscaled {
@@ -129,7 +133,7 @@ func (c *rowChart) draw(s surface, b box) {
 	}
 }
 
-func (c *rowChart) drawRow(s surface, b box, r chartRow, y float64, heads []float64) {
+func (c *rowChart) drawRow(s surface, b box, r chartRow, y float64, heads []float64, ground ink) {
 	nameInk := black
 	if r.missing != "" {
 		nameInk = muted
@@ -140,7 +144,9 @@ func (c *rowChart) drawRow(s surface, b box, r chartRow, y float64, heads []floa
 	s.text(point{b.x + 10, y + 3.1}, nameFace.fit(r.name, c.nameW-10), nameFace, left, false, nameInk)
 	if r.missing != "" {
 		room := b.right() - (b.x + c.plotX) - 4
-		s.text(point{b.x + c.plotX + 2, y + 2.8}, smallFace.fitEnd(r.missing, room), smallFace, left, false, muted)
+		text := smallFace.fitEnd(r.missing, room)
+		rect(s, box{b.x + c.plotX, y - 5.5, smallFace.width(text) + 4, 11}, ground) // over the lines
+		s.text(point{b.x + c.plotX + 2, y + 2.8}, text, smallFace, left, false, muted)
 		return
 	}
 	if r.draw != nil {

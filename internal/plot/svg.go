@@ -126,6 +126,10 @@ func (s *svg) text(at point, t string, f face, a align, up bool, c ink) {
 	if f.bold {
 		more += ` font-weight="bold"`
 	}
+	// A reader without these fonts has others, which are wider or narrower.
+	if w := f.width(t); w > 8 {
+		more += fmt.Sprintf(` textLength="%s" lengthAdjust="spacingAndGlyphs"`, num(w))
+	}
 	if up {
 		more += fmt.Sprintf(` transform="rotate(-90 %s %s)"`, num(at.x), num(at.y))
 	}

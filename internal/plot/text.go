@@ -32,15 +32,10 @@ var fonts = sync.OnceValue(func() *font.Cache { return font.NewCache(liberation.
 
 func (f face) font() font.Face {
 	d := font.Font{Typeface: "Liberation", Variant: "Sans"}
-	if !f.bold {
-		return fonts().Lookup(d, font.Points(f.size))
+	if f.bold {
+		d.Weight = stdfont.WeightBold
 	}
-	d.Weight = stdfont.WeightBold
-	out := fonts().Lookup(d, font.Points(f.size))
-	// The PDF canvas registers a bold font as a regular one and then looks for
-	// a bold one: so it gets a regular one of another name.
-	out.Font.Typeface, out.Font.Weight = "LiberationBold", stdfont.WeightNormal
-	return out
+	return fonts().Lookup(d, font.Points(f.size))
 }
 
 // width of a text, in points.

@@ -3,14 +3,9 @@ package plot
 import (
 	"io"
 	"math"
-	"strings"
-	"sync"
 
-	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/text/encoding/charmap"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 )
 
 // vector draws on a canvas of gonum's, whose y grows upwards.
@@ -18,47 +13,14 @@ type vector struct {
 	c    vg.Canvas
 	h    float64
 	dark bool
-	// code turns a text into what the canvas wants; nil: UTF-8.
-	code func(string) string
 }
 
 // writePNG writes a picture as PNG.
 func (p *picture) writePNG(w io.Writer, o Options) error {
 	c := vgimg.NewWith(vgimg.UseWH(vg.Points(p.w), vg.Points(p.h)), vgimg.UseDPI(o.DPI), vgimg.UseBackgroundColor(paper.on(o.Dark)))
-	p.draw(&vector{c, p.h, o.Dark, nil})
+	p.draw(&vector{c, p.h, o.Dark})
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
-}
-
-// pdfDates guards what the PDF library keeps for all documents alike.
-var pdfDates sync.Mutex
-
-// writePDF writes a picture as PDF, its fonts embedded. Its date is that of the
-// run, so that the same run gives the same bytes.
-func (p *picture) writePDF(w io.Writer, o Options) error {
-	pdfDates.Lock()
-	defer pdfDates.Unlock()
-	fpdf.SetDefaultCreationDate(p.date)
-	fpdf.SetDefaultModificationDate(p.date)
-	fpdf.SetDefaultCatalogSort(true)
-	c := vgpdf.New(vg.Points(p.w), vg.Points(p.h))
-	p.draw(&vector{c, p.h, o.Dark, windows1252})
-	_, err := c.WriteTo(w)
-	return err
-}
-
-// windows1252 is the code in which the PDF library takes a text; what it lacks
-// becomes a question mark.
-func windows1252(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		c, ok := charmap.Windows1252.EncodeRune(r)
-		if !ok {
-			c = '?'
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
 }
 
 func (v *vector) pt(p point) vg.Point {
@@ -99,18 +61,26 @@ func (v *vector) poly(p []point, closed bool, fill ink, l stroke) {
 	v.paint(path, fill, l)
 }
 
-// dot is made of four Bézier curves, which every canvas draws alike.
 func (v *vector) dot(at point, r float64, fill ink, l stroke) {
-	k := r * 4 / 3 * (math.Sqrt2 - 1)
-	to := func(x, y float64) vg.Point { return v.pt(point{at.x + x, at.y + y}) }
 	var path vg.Path
-	path.Move(to(r, 0))
-	path.CubeTo(to(r, k), to(k, r), to(0, r))
-	path.CubeTo(to(-k, r), to(-r, k), to(-r, 0))
-	path.CubeTo(to(-r, -k), to(-k, -r), to(0, -r))
-	path.CubeTo(to(k, -r), to(r, -k), to(r, 0))
+	path.Move(v.pt(point{at.x + r, at.y}))
+	for _, q := range quarters(at, r) {
+		path.CubeTo(v.pt(q[0]), v.pt(q[1]), v.pt(q[2]))
+	}
 	path.Close()
 	v.paint(path, fill, l)
+}
+
+// quarters are the four Bézier curves of a circle, from its right end on.
+func quarters(at point, r float64) [4][3]point {
+	k := r * 4 / 3 * (math.Sqrt2 - 1)
+	to := func(x, y float64) point { return point{at.x + x, at.y + y} }
+	return [4][3]point{
+		{to(r, k), to(k, r), to(0, r)},
+		{to(-k, r), to(-r, k), to(-r, 0)},
+		{to(-r, -k), to(-k, -r), to(0, -r)},
+		{to(k, -r), to(r, -k), to(r, 0)},
+	}
 }
 
 func (v *vector) text(at point, s string, f face, a align, up bool, c ink) {
@@ -118,24 +88,12 @@ func (v *vector) text(at point, s string, f face, a align, up bool, c ink) {
 		return
 	}
 	shift := f.width(s) * map[align]float64{middle: 0.5, right: 1}[a]
-	switch {
-	case v.code != nil:
-		s = v.code(s)
-	case up:
-		v.c.SetColor(c.on(v.dark))
+	v.c.SetColor(c.on(v.dark))
+	if up {
 		v.c.Fill(v.outline(point{at.x, at.y + shift}, s, f))
 		return
 	}
-	v.c.SetColor(c.on(v.dark))
-	if !up {
-		v.c.FillString(f.font(), v.pt(point{at.x - shift, at.y}), s)
-		return
-	}
-	v.c.Push()
-	v.c.Translate(v.pt(at))
-	v.c.Rotate(math.Pi / 2)
-	v.c.FillString(f.font(), vg.Point{X: vg.Points(-shift)}, s)
-	v.c.Pop()
+	v.c.FillString(f.font(), v.pt(point{at.x - shift, at.y}), s)
 }
 
 func (*vector) open(mark) {}

@@ -51,6 +51,15 @@ func (b *builder) bound() {
 		d.Excluded = d.Excluded[:maxExcluded]
 		b.leave("Of %d combinations that could not run the first %d are here.", n, maxExcluded)
 	}
+	if d.Features != nil {
+		for _, row := range d.Features.Rows {
+			for _, cell := range row.Cells {
+				for i := range cell.Evidence {
+					cell.Evidence[i].Output = clip(cell.Evidence[i].Output, 2*maxNote)
+				}
+			}
+		}
+	}
 	b.boundFindings()
 	b.boundOverheads()
 	b.thinProtocols()

@@ -81,3 +81,15 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+func TestQuota(t *testing.T) {
+	for _, c := range []struct {
+		want []int
+		room int
+		each int
+	}{{nil, 10, math.MaxInt}, {[]int{3, 3, 4}, 10, math.MaxInt}, {[]int{1, 100, 2}, 10, 7}, {[]int{9, 9, 9}, 2, 1}, {[]int{0, 50, 50}, 10, 5}} {
+		if got := quota(c.want, c.room); got != c.each {
+			t.Errorf("%v in %d: %d each, not %d", c.want, c.room, got, c.each)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"plimsoll/internal/record"
@@ -28,7 +30,7 @@ type shownTable struct {
 
 func (b *builder) trials() error {
 	p := pass{builder: b, started: b.res.Run.Started, curves: b.sampler()}
-	cells := 0
+	var failed []int // of each cell
 	for w := range b.res.Workloads {
 		var shown []shownTable
 		k := 0
@@ -46,26 +48,21 @@ func (b *builder) trials() error {
 		p.failed = append(p.failed, make([]int, len(b.envs)))
 		p.phases = append(p.phases, b.phaser(w))
 		for _, c := range b.res.Workloads[w].Counts {
-			if c.Failed > 0 {
-				cells++
-			}
+			failed = append(failed, c.Failed)
 		}
 	}
-	p.quota = b.res.Run.Failed
-	if cells > 0 && p.quota > maxFailed {
-		p.quota = max(1, maxFailed/cells)
-	}
+	p.quota = quota(failed, maxFailed)
 	b.d.Trials = Trials{Of: b.res.Run.Trials - b.res.Run.Warmup, Seq: []int{}, Block: []int{}, Env: []int{}, Work: []int{}, At: []int64{}, Class: []string{}, Text: []string{}}
 	n := 0
 	for t, err := range b.r.Trials() {
 		if err != nil {
 			return fmt.Errorf("reading the trials once more: %w", err)
 		}
-		p.take(t)
 		// Of a run that goes on, those that came meanwhile are not in the result.
-		if n++; n == b.res.Run.Trials {
+		if n++; n > b.res.Run.Trials {
 			break
 		}
+		p.take(t)
 	}
 	for w, ph := range p.phases {
 		b.d.Works[w].Phases = ph.phases()
@@ -75,6 +72,20 @@ func (b *builder) trials() error {
 		b.leave("Of %d trials %d are listed one by one, those that failed first; trials.jsonl has all.", b.d.Trials.Of, n)
 	}
 	return nil
+}
+
+// quota is how many each may have at most, so that all together have no more
+// than there is room for; at least 1.
+func quota(want []int, room int) int {
+	want = slices.Sorted(slices.Values(want))
+	for i, n := range want {
+		share := room / (len(want) - i)
+		if n > share {
+			return max(share, 1)
+		}
+		room -= n
+	}
+	return math.MaxInt
 }
 
 func (p *pass) take(t *record.Trial) {

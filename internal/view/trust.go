@@ -69,8 +69,8 @@ func levelOf(res *analyze.Result, all []record.Remark) string {
 	return Warn
 }
 
-// textOf says each sentence once, with the environments that it is about, the
-// first few of them.
+// textOf says each sentence once, with the environments that it is about; of
+// many sentences the first.
 func textOf(all []record.Remark) string {
 	const most = 3
 	var texts []string
@@ -84,18 +84,20 @@ func textOf(all []record.Remark) string {
 			envs[text] = append(envs[text], m.Env)
 		}
 	}
-	var out []string
-	for i, t := range texts {
-		if i == most {
-			out = append(out, fmt.Sprintf("and %d more", len(texts)-i))
-			break
-		}
-		if who := some(envs[t]); who != "" {
-			t = who + ": " + t
-		}
-		out = append(out, t)
+	rest := 0
+	if n := len(texts); n > most {
+		texts, rest = texts[:1], n-1
 	}
-	s := strings.Join(out, "; ") + "."
+	for i, t := range texts {
+		if who := some(envs[t]); who != "" {
+			texts[i] = who + ": " + t
+		}
+	}
+	s := strings.Join(texts, "; ")
+	if rest > 0 {
+		s += fmt.Sprintf("; and %d more of the kind", rest)
+	}
+	s += "."
 	if a := all[0].Advice; a != "" {
 		s += " Advice: " + a + "."
 	}
@@ -136,11 +138,16 @@ func failures(res *analyze.Result) Trust {
 			}
 		}
 	}
+	const most = 3
+	order := slices.DeleteFunc(slices.Clone(record.Classes), func(c record.Class) bool { return classes[c] == 0 })
+	slices.SortStableFunc(order, func(x, y record.Class) int { return cmp.Compare(classes[y], classes[x]) })
 	var parts []string
-	for _, c := range record.Classes {
-		if n := classes[c]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, c))
+	for i, c := range order {
+		if i == most {
+			parts = append(parts, "and others")
+			break
 		}
+		parts = append(parts, fmt.Sprintf("%d %s", classes[c], c))
 	}
 	out.Level = Warn
 	out.Text = fmt.Sprintf("%d of %s failed: %s", res.Run.Failed, count(res.Run.Trials-res.Run.Warmup, "trial"), strings.Join(parts, ", "))
@@ -170,7 +177,8 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	enough := none("preliminary") && run.Blocks > 0
 	add(enough, "Blocks", fmt.Sprintf("There are %s, enough for intervals by ranks.", count(run.Blocks, "block")))
 	add(enough && none("drift"), "Drift", "Nothing that is shown first drifted over the run.")
-	add(ours && stealKnown(res), "Steal", "No trial lost more than 1 % of its time to the hypervisor.")
+	steal, little := stolen(res)
+	add(ours && little, "Steal", steal)
 	noise := 0.0
 	for _, n := range run.Noise {
 		noise = max(noise, n.Relative)
@@ -179,7 +187,13 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	return out
 }
 
-// stealKnown says whether no remark tells of stolen time, not even a minor one.
-func stealKnown(res *analyze.Result) bool {
-	return !slices.ContainsFunc(res.Remarks, func(m record.Remark) bool { return m.Code == "steal" })
+// stolen says how much time the hypervisor took; ok is false where that is said
+// as a warning.
+func stolen(res *analyze.Result) (text string, ok bool) {
+	for _, m := range res.Remarks {
+		if m.Code == "steal" {
+			return strings.ToUpper(m.Text[:1]) + m.Text[1:] + ".", m.Level == "info"
+		}
+	}
+	return "No trial lost more than 1 % of its time to the hypervisor.", true
 }

@@ -104,3 +104,18 @@ func TestTrust(t *testing.T) {
 		t.Error("the machine is called good although doctor refuses it")
 	}
 }
+
+// Stolen time that is too little for a warning is said all the same.
+func TestLittleSteal(t *testing.T) {
+	s := recordtest.Typical()
+	s.StealEvery = 5
+	for _, x := range build(t, s.Open(t), view.Options{}).Trust {
+		if x.Title == "Steal" {
+			if !strings.Contains(x.Text, "trials of ") {
+				t.Errorf("%q", x.Text)
+			}
+			return
+		}
+	}
+	t.Error("nothing is said of it")
+}

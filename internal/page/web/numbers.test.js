@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {amount, digits, estimate, fixed, lost, percent, quantile, scaleFor, short} from './src/numbers.js';
+import {amount, cost, digits, estimate, fixed, percent, quantile, scaleFor, short} from './src/numbers.js';
 import {clean, cleanAll} from './src/clean.js';
 import {diverging, ink, luminance, mix, palette} from './src/colors.js';
 
@@ -27,8 +27,8 @@ test('single numbers', () => {
   assert.equal(percent(0.123), '+12 %');
   assert.equal(percent(-0.0123), '−1.2 %');
   assert.equal(percent(0), '0 %');
-  assert.equal(lost(0.92), '+92 %');
-  assert.equal(lost(-12.4), '×13');
+  assert.equal(short(cost(0.9)), '10');
+  assert.equal(short(cost(-1)), '0.5');
   assert.equal(short(1234567), '1.2e6');
   assert.equal(short(0.30000000000000004), '0.3');
   assert.equal(quantile([1, 2, 3, 4], 0.5), 2.5);

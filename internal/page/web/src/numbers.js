@@ -75,8 +75,8 @@ export function short(v) {
   return String(Number(v.toPrecision(3)));
 }
 
-// lost writes the share of speed that is lost, below 0 what is gained.
-export const lost = v => isNumber(v) && v <= -1 ? `×${short(Number((1 - v).toPrecision(2)))}` : percent(v);
+// cost is how many times worse something is that loses a share of its speed.
+export const cost = lost => 1 / (1 - lost);
 
 // percent writes a fraction as a signed share.
 export function percent(v) {

@@ -22,7 +22,7 @@ export function middle(s, n) {
   return `${c.slice(0, n - 1 - end).join('')}…${c.slice(-end).join('')}`;
 }
 
-export const rowHeight = n => Math.max(26, Math.min(34, 900 / Math.max(1, n)));
+export const rowHeight = n => Math.max(n > 30 ? 21 : 26, Math.min(34, 900 / Math.max(1, n)));
 
 // scaleAxis is logarithmic where the values span enough for it.
 export function scaleAxis(values, name, more) {

@@ -68,7 +68,7 @@ export function distributions(m) {
           : envs[p.dataIndex] && cellTip(m, w, t, envs[p.dataIndex], base)},
         dataZoom: [{type: 'inside', xAxisIndex: 0, zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
         series: [
-          {type: 'boxplot', z: 3, cursor: 'pointer', boxWidth: [10, 18], itemStyle: {color: 'transparent', borderColor: th.text, borderWidth: 1.2}, data: envs.map(e => boxOf(t.dist[e.i]).map(v => v / scale.by))},
+          {type: 'boxplot', z: 3, cursor: 'pointer', boxWidth: [10, 18], itemStyle: {color: 'transparent', borderColor: th.text, borderWidth: 1.2}, data: envs.map(e => ({value: boxOf(t.dist[e.i]).map(v => v / scale.by), itemStyle: {borderColor: list(t.dist[e.i].values).length ? th.text : m.look(e, th.dark).color}}))},
           ...points(m, w, t, envs, scale, th),
         ],
       };

@@ -44,6 +44,8 @@ export function forest(m, w, t, base, name, title) {
     option(th) {
       const l = labels(rows.map(e => e.name), th), pts = rows.map(at);
       const lines = a ? [{xAxis: 1, name: base}] : m.baselines(t).map(b => m.envs.find(e => e.baseline === b)).filter(e => e && rows.includes(e)).map(e => ({xAxis: at(e).v, name: e.name}));
+      const near = lines.length > 1 && Math.abs(Math.log(lines[0].xAxis / lines[1].xAxis)) < 0.1 * Math.log(Math.max(...pts.map(p => p.v)) / Math.min(...pts.map(p => p.v)));
+      if (near) lines.splice(0, 2, {...lines[0], name: `${lines[0].name}, ${lines[1].name}`}, {...lines[1], name: ' '});
       return {
         grid: {left: l.left, right: 24, top: 22, bottom: 42},
         xAxis: scaleAxis(pts.flatMap(p => [p.v, p.lo, p.hi]).filter(v => v != null), a ? `times ${base}` : scale.unit),

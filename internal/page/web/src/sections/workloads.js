@@ -1,5 +1,5 @@
 import {h, list, section, absent, choice, segments} from '../dom.js';
-import {estimate, lost, plural} from '../numbers.js';
+import {cost, estimate, percent, plural, short} from '../numbers.js';
 import {controls} from '../controls.js';
 import {diverging, ink, mix} from '../colors.js';
 import {figure} from '../chart.js';
@@ -7,14 +7,17 @@ import {labels, middle} from '../rows.js';
 import {forest} from './ranking.js';
 import {showCell} from '../trials.js';
 import {tip} from '../tip.js';
-import {verdicts} from '../words.js';
+import {marks, verdicts} from '../words.js';
 import * as state from '../state.js';
 
 // full is the overhead at which the scale has its last colour, as a logarithm:
 // twice, or half, as slow.
 const full = Math.log(2);
 
-const tone = v => 0.5 - Math.log(Math.max(0.01, 1 - v)) / full / 2;
+const tone = v => Math.log(cost(Math.min(0.999, v))) / full / 2 + 0.5;
+
+// brief writes a factor where there is little room.
+const brief = (v, room) => room > 52 ? short(v) : v >= 0.1 && v < 10 ? v.toFixed(2) : short(Number(v.toPrecision(2)));
 
 function heat(m, o) {
   const rows = list(o.rows).filter(r => m.works.some(w => w.id === r.workload)), shown = new Set(m.shown().map(e => e.id));
@@ -25,13 +28,13 @@ function heat(m, o) {
   const cells = lines.flatMap((l, y) => ids.map((id, x) => ({x, y, l, id, c: l.by.get(id)}))).filter(x => x.c?.overhead);
   const worst = [...cells].sort((a, b) => b.c.overhead.value - a.c.overhead.value)[0];
   return {ids, lines, spec: {
-    name: 'heat', title: `Overhead against ${o.baseline}, by each workload’s first metric, per cent`,
-    describe: () => cells.length ? `${plural(ids.length, 'environment')} and ${plural(rows.length, 'workload')}; share of speed lost. Most: ${m.nameOf(worst.id)} with ${worst.l.title}, ${lost(worst.c.overhead.value)}.` : 'No value.',
+    name: 'heat', title: `How many times worse than ${o.baseline}, by each workload’s first metric`,
+    describe: () => cells.length ? `${plural(ids.length, 'environment')} and ${plural(rows.length, 'workload')}; how many times worse. Most: ${m.nameOf(worst.id)} with ${worst.l.title}, ${short(cost(worst.c.overhead.value))} times.` : 'No value.',
     height: () => lines.length * 28 + 118,
     click: p => { const x = cells[p.dataIndex]; if (x && !x.l.suite) showCell(m, m.works.find(w => w.id === x.l.row.workload), m.byID.get(x.id)); },
     table: () => [['workload', ...ids.map(id => ({t: m.nameOf(id), num: true}))], ...lines.map(l => [l.title, ...ids.map(id => {
       const c = l.by.get(id);
-      return {t: c?.overhead ? lost(c.overhead.value) : '–', v: c?.overhead?.value ?? '', num: true, title: c?.missing};
+      return {t: c?.overhead ? `${short(cost(c.overhead.value))}${marks[c.verdict] ?? ''}` : '–', v: c?.overhead ? cost(c.overhead.value) : '', num: true, title: c?.missing};
     })])],
     option(t) {
       const l = labels(lines.map(x => x.title), t), colors = diverging(t.dark), slant = (t.width - l.left - 24) / Math.max(1, ids.length) < 100, right = slant ? 84 : 24, room = (t.width - l.left - right) / Math.max(1, ids.length);
@@ -40,14 +43,14 @@ function heat(m, o) {
         xAxis: {type: 'category', position: 'top', data: ids.map(id => m.nameOf(id)), triggerEvent: true, axisTick: {show: false}, splitLine: {show: false}, axisLabel: {rotate: slant ? -45 : 0, formatter: v => middle(v, slant ? 19 : Math.floor(room / 6.8)), fontSize: 12, interval: 0}},
         yAxis: l.axis,
         tooltip: {formatter: p => {
-          const x = cells[p.dataIndex], n = x && estimate(100 * x.c.overhead.value, x.c.overhead.lo == null ? null : 100 * x.c.overhead.lo, x.c.overhead.hi == null ? null : 100 * x.c.overhead.hi, {by: 1});
-          return x && tip(`${m.nameOf(x.id)}: ${x.l.title}`, [['speed lost', `${n.value} % ${n.interval}`], ['metric', x.l.row?.metric.title], ['verdict', verdicts[x.c.verdict]], ['blocks', x.c.blocks],
+          const x = cells[p.dataIndex], f = x && estimate(cost(x.c.overhead.value), x.c.overhead.lo == null ? null : cost(x.c.overhead.lo), x.c.overhead.hi == null ? null : cost(x.c.overhead.hi), {by: 1});
+          return x && tip(`${m.nameOf(x.id)}: ${x.l.title}`, [['times worse', `${f.value} ${f.interval}`], ['speed lost', `${percent(x.c.overhead.value)}`], ['metric', x.l.row?.metric.title], ['verdict', verdicts[x.c.verdict]], ['blocks', x.c.blocks],
             ['failed', x.l.row ? m.failures(m.works.find(w => w.id === x.l.row.workload), m.byID.get(x.id)) : '']]);
         }},
         series: [{type: 'heatmap', cursor: 'pointer', data: cells.map(x => {
           const back = mix(colors, tone(x.c.overhead.value));
           return {value: [x.x, x.y, x.c.overhead.value], itemStyle: {color: back, borderColor: t.back, borderWidth: 2}, label: {show: room > 34, color: ink(back), fontFamily: t.font, fontSize: room > 52 ? 12 : 10,
-            formatter: lost(x.c.overhead.value).replace(' %', room > 52 ? ' %' : '') + (x.c.verdict === 'equal' ? ' =' : x.c.verdict === 'differs' ? '' : ' ~')}};
+            formatter: brief(cost(x.c.overhead.value), room) + (marks[x.c.verdict] ?? '')}};
         })}],
       };
     },
@@ -60,7 +63,7 @@ export function workloads(m) {
   if (has.length < 2) return absent('Workloads side by side', 'this run has one workload; its chart is the ranking');
   const o = maps.find(x => x.baseline === state.get('base')) ?? maps[0], ht = o && heat(m, o), only = state.get('only');
   const drawn = only ? has.filter(w => w.id === only) : has.slice(0, 6);
-  return section('workloads', 'Workloads', 'The share of the baseline’s speed that each environment loses, by each workload’s first metric: orange loses, blue gains (×12 is twelve times as fast); = is equal for practical purposes, ~ cannot be told, an empty cell has no value. Below, a chart for each workload.',
+  return section('workloads', 'Workloads', 'What each environment costs against the baseline, by each workload’s first metric: 2 is twice as slow, 0.5 twice as fast; orange is worse, blue is better; = is equal for practical purposes, ~ cannot be told, an empty cell has no value. Below, a chart for each workload.',
     controls(maps.length > 1 && ht?.ids.length ? segments('heat-base', 'Baseline', maps.map(x => [x.baseline, `against ${x.baseline}`]), o.baseline, v => state.set({base: v})) : null),
     ht && ht.ids.length ? figure(ht.spec) : h('p', {class: 'note'}, 'There is no heat map: no baseline has a value of these workloads’ first metrics.'),
     controls(choice('works-only', 'Charts of', [['', has.length > 6 ? 'the first six workloads' : 'all workloads'], ...has.map(w => [w.id, w.title])], only ?? '', v => state.set({only: v || null}))),

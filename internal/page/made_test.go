@@ -8,8 +8,6 @@ import (
 	"plimsoll/internal/view"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func column(v ...float64) []*float64 {
 	out := make([]*float64, len(v))
 	for i := range v {

@@ -46,7 +46,17 @@ export function save(name, type, content) {
   if (!(content instanceof URL)) setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// details is a part that is folded away; it keeps its state by its id.
-export const details = (id, title, ...children) => h('details', {id}, h('summary', null, title), ...children);
+// details is a part that is folded away; it keeps its state by its id. make gives
+// what is in it, when it is opened first: much of a page never is.
+export function details(id, title, make) {
+  const el = h('details', {id}, h('summary', null, title));
+  let made = false;
+  el.addEventListener('toggle', () => {
+    if (made || !el.open) return;
+    made = true;
+    el.append(...[make()].flat().filter(Boolean));
+  });
+  return el;
+}
 
 export const list = x => x ?? [];

@@ -36,7 +36,8 @@ function update(data) {
 }
 
 async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), c => c.charCodeAt(0));
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
 }
 

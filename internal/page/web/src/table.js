@@ -21,7 +21,7 @@ function cell(c, tag, attrs) {
 // file are other rows for the CSV, where a table shows less than there is.
 export function table({name, title, rows, file, save: saved = true, cls, first = true}) {
   const [head, ...body] = rows;
-  const numeric = head.map((_, i) => body.some(r => !r.head) && body.every(r => r.head || r[i] == null || r[i] === '' || r[i]?.num || typeof r[i] === 'number'));
+  const numeric = head.map((_, i) => body.some(r => r[i]?.num || typeof r[i] === 'number') && body.every(r => r.head || r[i] == null || r[i] === '' || r[i]?.num || typeof r[i] === 'number'));
   const el = h('table', {id: name, class: cls},
     title && h('caption', {class: 'hidden'}, title),
     h('thead', null, h('tr', null, head.map((c, i) => cell(c, 'th', {scope: 'col', ...(numeric[i] && {'data-num': ''})})))),

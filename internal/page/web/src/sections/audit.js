@@ -45,6 +45,6 @@ export function audit(m) {
     h('p', null, pairs.length ? `${plural(pairs.length, 'comparison')} of one factor (of two engines: of the two environments most alike); ${unequal.length ? `${unequal.length} differ in more than that factor and what it brings with it.` : 'none differs in anything else that is known of both.'}` : 'No two environments differ in one factor only.'),
     unequal.length ? table({name: 'unequal', title: 'Comparisons that differ in more', rows: [['one', 'other', 'compared for', 'differs also in'],
       ...unequal.map(p => [m.nameOf(p.a), m.nameOf(p.b), list(p.factors).join(', ') || 'the same, twice', list(p.beyond).map(d => `${d.key}: ${say(d.key, d.a)} / ${say(d.key, d.b)}`).join('; ')])]}) : null,
-    other.length ? details('differ', `Properties that differ (${new Set(other.map(o => o[0])).size})`, table({name: 'differ-table', title: 'Properties that differ', rows: [['property', 'value', 'environments'], ...other]})) : null,
-    same.length ? details('alike', `Properties alike wherever they are known (${same.length})`, table({name: 'alike-table', title: 'Properties alike', rows: [['property', 'value'], ...same]})) : null);
+    other.length ? details('differ', `Properties that differ (${new Set(other.map(o => o[0])).size})`, () => table({name: 'differ-table', title: 'Properties that differ', rows: [['property', 'value', 'environments'], ...other]})) : null,
+    same.length ? details('alike', `Properties alike wherever they are known (${same.length})`, () => table({name: 'alike-table', title: 'Properties alike', rows: [['property', 'value'], ...same]})) : null);
 }

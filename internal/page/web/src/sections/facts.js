@@ -5,18 +5,18 @@ import {table} from '../table.js';
 const pairs = o => Object.entries(o ?? {}).sort(([a], [b]) => a < b ? -1 : 1);
 
 function environment(e) {
-  return details(`env-${e.i}`, e.name, h('p', {class: 'note'}, `${e.id}${e.clock === 'foreign' ? ', with a clock of its own' : ''}${e.unverified ? '; its adapter was never run against the real engine' : ''}`),
+  return details(`env-${e.i}`, e.name, () => [h('p', {class: 'note'}, `${e.id}${e.clock === 'foreign' ? ', with a clock of its own' : ''}${e.unverified ? '; its adapter was never run against the real engine' : ''}`),
     table({name: `env-${e.i}-facts`, title: `Facts of ${e.name}`, rows: [['what', 'asked for', 'in force'],
-      ...[...new Set([...pairs(e.levels), ...pairs(e.facts)].map(([k]) => k))].map(k => [k, e.levels?.[k] ?? '', e.facts?.[k] ?? ''])]}));
+      ...[...new Set([...pairs(e.levels), ...pairs(e.facts)].map(([k]) => k))].map(k => [k, e.levels?.[k] ?? '', e.facts?.[k] ?? ''])]})]);
 }
 
 export function facts(m) {
   const images = list(m.data.run.images), host = m.data.run.host ?? {};
   return section('facts', 'Environments and machine', 'What was asked for, and what each engine itself says is in force.',
     m.shown().map(environment),
-    images.length ? details('images', `Images (${images.length})`, table({name: 'images-table', title: 'Images', rows: [['image', 'digest', 'content', 'unpacked', 'made of'],
+    images.length ? details('images', `Images (${images.length})`, () => table({name: 'images-table', title: 'Images', rows: [['image', 'digest', 'content', 'unpacked', 'made of'],
       ...images.map(i => [i.name, {el: h('code', null, i.digest), v: i.digest}, {el: h('code', null, i.tree), v: i.tree}, {t: amount(i.bytes, 'bytes'), v: i.bytes, num: true}, pairs(i.facts).map(([k, v]) => `${k} ${v}`).join(', ')])]})) : null,
-    details('host', 'Machine', table({name: 'host-table', title: 'Machine', rows: [['what', 'value'],
+    details('host', 'Machine', () => table({name: 'host-table', title: 'Machine', rows: [['what', 'value'],
       ...pairs(host).filter(([, v]) => typeof v !== 'object').map(([k, v]) => [k, k === 'memory_bytes' ? {t: amount(v, 'bytes'), v} : String(v)]), ...pairs(host.more)]})));
 }
 

@@ -35,11 +35,11 @@ export function findings(m) {
   if (!all.length) return absent('Findings', 'the study makes no claims; the bundled studies of papers do');
   const count = v => all.filter(c => c.verdict === v).length, keys = [...new Set(all.flatMap(c => list(c.published).map(p => p.source)))];
   const rows = all.map(c => [
-    h('div', null, h('code', null, c.id), h('p', null, c.says), list(c.pairs).length > 0 || c.reason ? details(`claim-${c.id.replace(/\W+/g, '-')}`, 'Evidence', h('p', null, c.reason), c.why ? h('p', null, `Why? ${c.why}`) : null,
-      list(c.answers).filter(a => a.verdict !== 'not-tested').map(a => h('p', null, `→ ${a.text}${a.decides ? ` (${pair(a.decides)})` : ''}`)),
-      list(c.without).length ? h('p', null, `Without ${c.without.map(x => `${x.what} (${x.reason})`).join('; ')}.`) : null, list(c.pairs).length ? pairsTable(c) : null) : null),
+    h('div', null, h('code', null, c.id), h('p', null, c.says), list(c.pairs).length > 0 || c.reason ? details(`claim-${c.id.replace(/\W+/g, '-')}`, 'Evidence', () => [h('p', null, c.reason), c.why ? h('p', null, `Why? ${c.why}`) : null,
+      ...list(c.answers).filter(a => a.verdict !== 'not-tested').map(a => h('p', null, `→ ${a.text}${a.decides ? ` (${pair(a.decides)})` : ''}`)),
+      list(c.without).length ? h('p', null, `Without ${c.without.map(x => `${x.what} (${x.reason})`).join('; ')}.`) : null, list(c.pairs).length ? pairsTable(c) : null]) : null),
     {el: h('span', {class: `badge ${classes[c.verdict] ?? ''}`}, word(c)), v: word(c)},
-    c.features?.tried ? `${c.features.equal} of ${plural(c.features.tried, 'cell')}` : pair(c.decides),
+    {t: c.features?.tried ? `${c.features.equal} of ${plural(c.features.tried, 'cell')}` : pair(c.decides), cls: 'nowrap'},
     {el: h('span', {class: 'published'}, quoted(list(c.published))), v: quoted(list(c.published))},
   ]);
   rows.forEach((r, i) => { r[0] = {el: r[0], v: `${all[i].id}: ${all[i].says}`}; });
@@ -60,22 +60,24 @@ function letters() {
 function paper(m, t, i) {
   const scale = m.data.run.scale;
   const rows = [], apart = [], notes = letters(), byRow = new Map();
-  for (const c of list(t.cells)) byRow.set(c.row, [...(byRow.get(c.row) ?? []), c]);
-  for (const [name, cells] of byRow) {
+  for (const c of list(t.cells)) byRow.set(`${c.row}\n${c.unit}`, [...(byRow.get(`${c.row}\n${c.unit}`) ?? []), c]);
+  const images = list(t.cells).some(c => c.image);
+  for (const cells of byRow.values()) {
+    const name = cells[0].row;
     if (cells.every(c => !c.here && (c.no_counterpart || c.missing === notAsked))) {
-      apart.push(name);
+      if (!apart.includes(name)) apart.push(name);
       continue;
     }
     rows.push({head: `${name}${cells[0].unit ? `, ${cells[0].unit}` : ''}${cells[0].note ? ` (${cells[0].note})` : ''}`});
     for (const c of cells) {
       const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null, why = c.missing === notAsked && scale ? `at the scale ${scale} ${notAsked}` : c.missing || 'nothing stands beside it';
-      rows.push([c.engine, c.image ?? '', {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from},
+      rows.push([c.engine, ...(images ? [c.image ?? ''] : []), {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from},
         ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true, cls: 'quiet'}, {t: c.n ?? '', num: true}, {t: m.nameOf(c.env), v: c.env, cls: 'quiet', title: c.env}] : [{t: '–', v: '', num: true}, {el: h('sup', {title: why}, notes.of(why)), v: why, cls: 'quiet'}, '', ''])]);
     }
   }
   const num = t => ({t, num: true});
   return [h('h3', null, `Beside ${cite(t.source)}, ${t.table}${t.title ? `: ${t.title}` : ''}`),
-    rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', 'image', {t: `${cite(t.source)}, mean`, cls: 'theirs', num: true}, num('here, median'), num('95 %'), num('n'), 'in'], ...rows], cls: 'paper'}) : null,
+    rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', ...(images ? ['image'] : []), {t: `${cite(t.source)}, mean`, cls: 'theirs', num: true}, num('here, median'), num('95 %'), num('n'), 'in'], ...rows], cls: 'paper'}) : null,
     notes.texts.length ? h('ul', {class: 'letters'}, notes.texts.map(x => h('li', null, h('sup', null, notes.of(x)), ` ${x}`))) : null,
     apart.length ? h('p', {class: 'note'}, `Nothing stands beside ${apart.slice(0, 6).join(', ')}${apart.length > 6 ? ` and ${apart.length - 6} more` : ''}: the study${scale ? ` at the scale ${scale}` : ''} has no counterpart.`) : null];
 }

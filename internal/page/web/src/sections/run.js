@@ -68,9 +68,9 @@ export function run(m) {
       h('dt', null, 'Run'), h('dd', null, r.id, r.tool?.version ? `, plimsoll ${r.tool.version}` : '')),
     h('h3', null, 'Can it be trusted?'),
     trust(m) ?? h('p', null, 'Nothing is known about that.'),
-    failed.length ? details('failures', `Failures (${r.failed} of ${r.trials - r.warmup} trials)`, table({name: 'failures-table', title: 'Failures', rows: [['environment', 'workload', 'class', 'failed', 'first reason'], ...failed]})) : null,
-    ex.length ? details('excluded', `Not measured (${plural(ex.length, 'reason')})`, table({name: 'excluded-table', title: 'Not measured', rows: [['environment', 'kind', 'reason', 'what would help'], ...ex]})) : null,
-    re.length ? details('remarks', `Remarks (${re.length})`, table({name: 'remarks-table', title: 'Remarks', rows: [['level', 'of', 'remark', 'advice'], ...re], first: false})) : null,
+    failed.length ? details('failures', `Failures (${r.failed} of ${r.trials - r.warmup} trials)`, () => table({name: 'failures-table', title: 'Failures', rows: [['environment', 'workload', 'class', 'failed', 'first reason'], ...failed]})) : null,
+    ex.length ? details('excluded', `Not measured (${plural(ex.length, 'reason')})`, () => table({name: 'excluded-table', title: 'Not measured', rows: [['environment', 'kind', 'reason', 'what would help'], ...ex]})) : null,
+    re.length ? details('remarks', `Remarks (${re.length})`, () => table({name: 'remarks-table', title: 'Remarks', rows: [['level', 'of', 'remark', 'advice'], ...re], first: false})) : null,
     m.data.shortened ? h('p', {class: 'note'}, m.data.shortened) : null);
 }
 

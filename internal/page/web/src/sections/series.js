@@ -17,19 +17,22 @@ function lines(m, {name, title, x, unit, curves, describe}) {
       legend: {top: 4, left: 0, right: 0, data: [...new Set(curves.map(c => c.env.name))]},
       xAxis: {type: 'value', name: x, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true}, scale: true},
       yAxis: {type: 'value', name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
-      tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => !p.seriesName.startsWith('\u0000')).map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
+      tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => p.seriesType === 'line').map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
       dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
       series: curves.flatMap(c => {
         const look = m.look(c.env, t.dark), pts = y => c.x.map((v, i) => [v, y[i] == null ? null : y[i] / scale.by]);
         const line = {type: 'line', name: c.env.name, color: look.color, symbol: look.symbol, symbolSize: 6, showSymbol: c.x.length <= 60, lineStyle: {width: 1.8, type: c.dashed ? 'dashed' : 'solid'}, emphasis: {focus: 'series'}, data: pts(c.y)};
         if (!list(c.hi).length || !list(c.lo).length || curves.length > 12) return [line];
-        const none = {type: 'line', name: `\u0000${c.env.name}`, silent: true, symbol: 'none', lineStyle: {opacity: 0}, stack: `band-${c.env.i}`, stackStrategy: 'all', color: look.color};
-        return [{...none, data: pts(c.lo)}, {...none, data: c.x.map((v, i) => [v, (c.hi[i] - c.lo[i]) / scale.by]), areaStyle: {opacity: 0.15}}, line];
+        const band = c.x.map((v, i) => i).filter(i => c.lo[i] != null && c.hi[i] != null), edge = (y, order) => order.map(i => [c.x[i], y[i] / scale.by]);
+        const outline = [...edge(c.hi, band), ...edge(c.lo, band.toReversed())];
+        return [{type: 'custom', silent: true, z: 1, clip: true, tooltip: {show: false}, encode: {x: 0, y: 1}, data: outline.length ? outline : [],
+          renderItem: (params, api) => params.dataIndex ? null : {type: 'polygon', shape: {points: outline.map(p => api.coord(p))}, style: {fill: look.color, opacity: 0.14}}}, line];
       }),
     }),
   };
 }
 
+const nameOf = c => { const t = c.title || c.column; return c.part && !t.includes(c.part) ? `${t} (${c.part})` : t; };
 const peak = c => list(c.v).reduce((a, v) => Math.max(a, v), -Infinity);
 
 function curves(m, w, shown) {
@@ -38,8 +41,8 @@ function curves(m, w, shown) {
   const key = c => `${c.part}/${c.column}`, kinds = [...new Map(all.map(c => [key(c), c])).values()];
   const on = kinds.find(c => key(c) === state.get('curve')) ?? kinds[0], of = all.filter(c => key(c) === key(on));
   const found = of.map(c => ({env: m.envs[c.env], x: list(c.t), y: list(c.v), lo: c.lo, hi: c.hi, trials: c.trials}));
-  return [controls(choice('curve', 'Series', kinds.map(c => [key(c), `${c.title || c.column}${c.part ? ` (${c.part})` : ''}`]), key(on), v => state.set({curve: v}))),
-    figure(lines(m, {name: `series-${w.i}`, title: `${w.title}: ${on.title || on.column}${on.part ? `, ${on.part}` : ''}`, x: 'seconds after the request', unit: on.unit, curves: found,
+  return [controls(choice('curve', 'Series', kinds.map(c => [key(c), nameOf(c)]), key(on), v => state.set({curve: v}))),
+    figure(lines(m, {name: `series-${w.i}`, title: `${w.title}: ${nameOf(on)}`, x: 'seconds after the request', unit: on.unit, curves: found,
       describe: () => `Medians over trials with quartiles. Peaks: ${of.slice(0, 6).map(c => `${m.envs[c.env].name} ${amount(peak(c), c.unit)} (${plural(c.trials, 'trial')})`).join(', ')}.`}))];
 }
 

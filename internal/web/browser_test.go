@@ -41,6 +41,7 @@ func TestBrowser(t *testing.T) {
 		}
 		put(t, s, folder, fmt.Sprintf("r%d", i))
 	}
+	bad := hostile(t, folder)
 	w, run, plan := living(t, folder)
 	waiting := 0.25
 	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan), Load: func() (Load, bool) {
@@ -56,9 +57,10 @@ func TestBrowser(t *testing.T) {
 	live := id("live")
 	t.Run("drawn", func(t *testing.T) {
 		for _, c := range []struct{ name, path, ready string }{
-			{"index", "/", `document.querySelectorAll("tbody tr").length === 10 && document.querySelector("progress")`},
+			{"index", "/", `document.querySelectorAll("tbody tr").length === 11 && document.querySelector("progress")`},
 			{"run", "/runs/" + id("r0"), `document.body.dataset.shown && document.querySelector("#main [data-chart]")`},
 			{"live", "/runs/" + live, `document.querySelector("#live [data-drawn]") && document.querySelector("#live tbody tr") && document.body.dataset.shown`},
+			{"hostile", "/runs/" + id(bad), `document.querySelector("#live tbody tr") && document.body.dataset.shown`},
 			{"compare", "/compare?base=" + id("r0") + "&new=" + id("r8"), `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
 			{"history", "/history", `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
 		} {
@@ -75,6 +77,9 @@ func TestBrowser(t *testing.T) {
 					t.Fatalf("%v\n%s\n%q", err, text, problems)
 				}
 				checkPage(t, p)
+				if odd, err := browsertest.Eval[string](p, `[...document.body.innerText].filter(c => c === "\u202e" || c === "\u001b").join("")`); err != nil || odd != "" {
+					t.Errorf("the page shows characters that change others: %q, %v", odd, err)
+				}
 				keep(t, p, c.name)
 			})
 		}

@@ -201,10 +201,10 @@ func TestCompareAndHistory(t *testing.T) {
 // attack is text that does harm wherever it is taken for anything but text.
 const attack = "<script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\"'&\u202e\u2028"
 
-// TestHostileText: what containers and studies wrote, and what folders are
-// called, is text on every page.
-func TestHostileText(t *testing.T) {
-	folder := t.TempDir()
+// hostile puts a run into a folder that holds such text wherever text can be,
+// and gives its name there. It was killed, so that it is followed live.
+func hostile(t *testing.T, folder string) (name string) {
+	t.Helper()
 	s := small(1)
 	s.Name, s.Workloads = attack, []record.Workload{{ID: attack, Title: attack, Name: attack}}
 	s.Envs = slices.Clone(s.Envs)
@@ -214,16 +214,32 @@ func TestHostileText(t *testing.T) {
 	}
 	s.Excluded = []record.Excluded{{ID: attack, Reason: attack, Fix: attack}}
 	s.Residue = []string{attack}
-	name := "<script>alert(3)<" + "x>\"'&"
-	hostile := recordtest.Edited{Spec: s, Each: func(t *record.Trial) {
+	dir := recordtest.Edited{Spec: s, Each: func(t *record.Trial) {
 		t.Remarks = []string{attack + string([]byte{0xff, 0xfe})}
 		if t.Seq%5 == 0 {
 			t.Failure = &record.Failure{Class: record.Class(attack), Text: attack}
 		}
 	}}.Write(t)
-	if err := os.Rename(hostile, filepath.Join(folder, name)); err != nil {
+	text, err := os.ReadFile(filepath.Join(dir, record.RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := strings.Replace(string(text), `"status": "done"`, `"status": "running"`, 1)
+	if err := os.WriteFile(filepath.Join(dir, record.RunFile), []byte(killed), 0o644); err != nil || killed == string(text) {
+		t.Fatal("the run's status could not be changed:", err)
+	}
+	name = "<script>alert(3)<" + "x>\"'&"
+	if err := os.Rename(dir, filepath.Join(folder, name)); err != nil {
 		t.Skipf("this file system does not take such a name: %v", err)
 	}
+	return name
+}
+
+// TestHostileText: what containers and studies wrote, and what folders are
+// called, is text on every page.
+func TestHostileText(t *testing.T) {
+	folder := t.TempDir()
+	name := hostile(t, folder)
 	if err := os.WriteFile(filepath.Join(folder, name, record.OutputDir, record.OutputName(3)), []byte(attack+strings.Repeat("x", 1<<20)), 0o644); err != nil {
 		t.Fatal(err)
 	}

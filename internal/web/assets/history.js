@@ -59,7 +59,8 @@
   function show(all, index) {
     const by = new Map(index.runs.map(r => [r.run, r.id]));
     const run = r => ({el: by.has(r.run) ? h('a', {href: `/runs/${by.get(r.run)}`}, r.dir) : h('span', null, r.dir)});
-    all.histories.forEach((x, i) => {
+    // The longest first: it has the most to tell.
+    all.histories.sort((a, b) => b.runs.length - a.runs.length).forEach((x, i) => {
       // Those with a change first.
       const changed = new Set(x.changes.map(c => c.series)), order = x.series.map((_, k) => k).sort((a, b) => changed.has(b) - changed.has(a));
       const drawn = x.runs.length < 2 ? [] : order.slice(0, maxFigures).map(k => course(x, x.series[k], i, k)).filter(Boolean);

@@ -1,7 +1,7 @@
 // A run that goes on: the strip above the report's charts.
 'use strict';
 (() => {
-  const {h, table, numbers, figure, time, share, num, main, report, get} = window.served;
+  const {h, table, numbers, figure, time, share, num, main, report, clean} = window.served;
   const id = location.pathname.split('/').pop();
   const cells = new Map(); // by environment and workload
   const key = c => JSON.stringify([c.workload, c.env]);
@@ -102,7 +102,9 @@
     fetching = true;
     try {
       await report.ready;
-      report.update(await get(`/api/runs/${id}`));
+      const answer = await fetch(`/api/runs/${id}`);
+      if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
+      report.update(await answer.json()); // which cleans it
     } catch (err) {
       console.warn(err.message);
     } finally {
@@ -130,7 +132,7 @@
   function open() {
     if (stream || over || document.hidden) return;
     stream = new EventSource(`/api/runs/${id}/events`);
-    stream.addEventListener('live', e => take(JSON.parse(e.data)));
+    stream.addEventListener('live', e => take(clean(JSON.parse(e.data))));
     stream.addEventListener('end', e => {
       shut();
       if (JSON.parse(e.data).closing) { say.textContent = 'plimsoll serve has ended.'; return; }

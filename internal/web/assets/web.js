@@ -38,9 +38,18 @@ window.served = (() => {
   // figure is a chart, null where there is nothing to draw charts with.
   const figure = spec => report.figure ? report.figure(spec) : null;
 
+  // clean marks what would change how other text is shown: control characters,
+  // and those that turn its direction or cannot be seen.
+  function clean(v) {
+    if (typeof v === 'string') return v.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu, c => c === '\n' || c === '\t' ? ' ' : '\ufffd');
+    if (Array.isArray(v)) return v.map(clean);
+    if (v && typeof v === 'object') return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, clean(x)]));
+    return v;
+  }
+
   async function get(address) {
     const answer = await fetch(address);
-    const body = await answer.json().catch(() => ({error: `${answer.status} ${answer.statusText}`}));
+    const body = await answer.json().then(clean).catch(() => ({error: `${answer.status} ${answer.statusText}`}));
     if (!answer.ok) throw new Error(body.error);
     return body;
   }
@@ -89,5 +98,5 @@ window.served = (() => {
   const link = (to, text) => h('a', {href: to, 'aria-current': here === to && 'page'}, text);
   document.querySelector('.top').after(h('nav', {class: 'served', 'aria-label': 'Runs'}, link('/', 'Runs'), link('/compare', 'Compare'), link('/history', 'History')));
 
-  return {h, table, numbers, figure, get, time, date, share, num, select, ask, complain, main, report};
+  return {h, table, numbers, figure, get, clean, time, date, share, num, select, ask, complain, main, report};
 })();

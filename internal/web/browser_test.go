@@ -76,6 +76,12 @@ func TestBrowser(t *testing.T) {
 					problems, _ := p.Problems()
 					t.Fatalf("%v\n%s\n%q", err, text, problems)
 				}
+				if c.name == "history" {
+					// Under the mouse a chart tells its numbers.
+					if err := errors.Join(p.Click("#chart-history-0-0 .canvas"), p.Wait(`document.querySelector(".tip dd")`)); err != nil {
+						t.Error(err)
+					}
+				}
 				checkPage(t, p)
 				if odd, err := browsertest.Eval[string](p, `[...document.body.innerText].filter(c => c === "\u202e" || c === "\u001b").join("")`); err != nil || odd != "" {
 					t.Errorf("the page shows characters that change others: %q, %v", odd, err)

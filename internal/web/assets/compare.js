@@ -1,7 +1,7 @@
 // Two runs compared: what changed, and what else differs.
 'use strict';
 (() => {
-  const {h, table, numbers, figure, get, date, num, select, ask, complain, main} = window.served;
+  const {h, table, numbers, figure, tip, get, date, num, select, ask, complain, main} = window.served;
   const q = new URLSearchParams(location.search);
   const words = {better: 'better', worse: 'worse', equal: 'equal', 'cannot-tell': 'cannot tell'};
 
@@ -34,7 +34,7 @@
       table: () => [['Environment', 'Ratio', 'from', 'to', 'Verdict'], ...rows.map(c => [name(c), num(ratio(c.ratio.value), c.ratio.value), num(ratio(c.ratio.lo), c.ratio.lo), num(ratio(c.ratio.hi), c.ratio.hi), words[c.verdict] ?? ''])],
       option: t => ({
         grid: {left: 10, right: 30, top: 10, bottom: 40, containLabel: true},
-        tooltip: {trigger: 'item'},
+        tooltip: {trigger: 'item', formatter: p => { const c = rows[p.dataIndex]; return tip(name(c), [['New over base', ratio(c.ratio.value)], ['95 % interval', c.ratio.lo == null ? '' : `[${ratio(c.ratio.lo)}, ${ratio(c.ratio.hi)}]`], ['Verdict', words[c.verdict]], ['Blocks', `${c.base_blocks} / ${c.new_blocks}`]]); }},
         xAxis: {type: wide ? 'log' : 'value', name: 'new over base', nameLocation: 'middle', nameGap: 26, ...(wide ? {min: least * 0.97, max: most * 1.03} : {min: Math.floor(least * 20) / 20, max: Math.ceil(most * 20) / 20}), axisLabel: {formatter: v => numbers.short ? numbers.short(v) : String(v)}},
         yAxis: {type: 'category', data: labels, inverse: true},
         series: [

@@ -1,7 +1,7 @@
 // The history of metrics over many runs, with the changes that were found.
 'use strict';
 (() => {
-  const {h, table, numbers, figure, get, date, num, select, ask, complain, main} = window.served;
+  const {h, table, numbers, figure, tip, get, date, num, select, ask, complain, main} = window.served;
   const q = new URLSearchParams(location.search);
   const maxFigures = 12;
 
@@ -42,7 +42,10 @@
       table: () => [['Run', 'Started', `Value${scale.unit ? `, ${scale.unit}` : ''}`, 'from', 'to', 'Why there is none'],
         ...s.points.map((p, at) => [x.runs[at].dir, labels[at], num(v(p.value)?.toPrecision(4), v(p.value)), num(v(p.lo)?.toPrecision(4), v(p.lo)), num(v(p.hi)?.toPrecision(4), v(p.hi)), p.missing ?? ''])],
       option: t => ({
-        grid: {left: 70, right: 30, top: 30, bottom: 50}, tooltip: {trigger: 'axis'},
+        grid: {left: 70, right: 30, top: 30, bottom: 50}, tooltip: {trigger: 'axis', formatter: marks => {
+          const at = marks[0].dataIndex, p = s.points[at];
+          return tip(`${x.runs[at].dir}, ${labels[at]}`, [[scale.unit || 'Value', v(p.value)?.toPrecision(4)], ['95 % interval', p.lo == null ? '' : `[${v(p.lo).toPrecision(4)}, ${v(p.hi).toPrecision(4)}]`], ['Why there is none', p.missing], ['plimsoll', x.runs[at].tool]]);
+        }},
         xAxis: {type: 'category', data: labels},
         yAxis: {type: 'value', scale: true, name: scale.unit},
         series: [

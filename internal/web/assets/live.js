@@ -1,7 +1,7 @@
 // A run that goes on: the strip above the report's charts.
 'use strict';
 (() => {
-  const {h, table, numbers, figure, time, share, num, main, report, clean} = window.served;
+  const {h, table, numbers, figure, tip, time, share, num, main, report, clean} = window.served;
   const id = location.pathname.split('/').pop();
   const cells = new Map(); // by environment and workload
   const key = c => JSON.stringify([c.workload, c.env]);
@@ -74,7 +74,7 @@
       describe: () => lines.map(l => `${l.env}: ± ${l.at.at(-1)[1].toFixed(1)} % after ${l.at.at(-1)[0]} values`).slice(0, 12).join('; '),
       table: () => [['Environment', 'Values', 'Half-width of the interval, %'], ...lines.flatMap(l => l.at.map(([n, w]) => [l.env, num(n, n), num(w.toFixed(2), w)]))],
       option: () => ({
-        grid: {left: 60, right: 20, top: 40, bottom: 50}, legend: {top: 0}, tooltip: {trigger: 'item'},
+        grid: {left: 60, right: 20, top: 40, bottom: 50}, legend: {top: 0}, tooltip: {trigger: 'item', formatter: p => tip(p.seriesName, [['Values', p.value[0]], ['Known to', `± ${p.value[1].toFixed(1)} %`]])},
         color: colours,
         xAxis: {type: 'value', name: 'values', nameLocation: 'middle', nameGap: 28, min: 0, max: 'dataMax'},
         yAxis: {type: 'value', name: '± %', min: 0},

@@ -35,6 +35,10 @@ window.served = (() => {
   };
   const numbers = report.numbers ?? plainNumbers;
 
+  // tip is a tooltip made of nodes: markup with styles of its own would be refused.
+  const tip = (title, pairs) => h('div', {class: 'tip'}, h('strong', null, title),
+    h('dl', null, pairs.filter(p => p && p[1] != null && p[1] !== '').map(([k, x]) => [h('dt', null, k), h('dd', null, String(x))])));
+
   // figure is a chart, null where there is nothing to draw charts with.
   const figure = spec => report.figure ? report.figure(spec) : null;
 
@@ -98,5 +102,5 @@ window.served = (() => {
   const link = (to, text) => h('a', {href: to, 'aria-current': here === to && 'page'}, text);
   document.querySelector('.top').after(h('nav', {class: 'served', 'aria-label': 'Runs'}, link('/', 'Runs'), link('/compare', 'Compare'), link('/history', 'History')));
 
-  return {h, table, numbers, figure, get, clean, time, date, share, num, select, ask, complain, main, report};
+  return {h, table, numbers, figure, tip, get, clean, time, date, share, num, select, ask, complain, main, report};
 })();

@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,7 +76,7 @@ func shoot(b *browsertest.Browser, report, folder string, dark bool) error {
 		return err
 	}
 	defer p.Close()
-	if err := p.Wait(`document.querySelector("#chart-ranking")?.dataset.drawn`); err != nil {
+	if err := p.Wait(`document.body.dataset.shown`); err != nil {
 		return err
 	}
 	for _, pic := range pictures {
@@ -121,8 +120,8 @@ func take(p *browsertest.Page, selector string) ([]byte, error) {
 	return p.Clip(browsertest.Box{X: box.X - edge, Y: box.Y - edge, Width: box.Width + 2*edge, Height: box.Height + 2*edge})
 }
 
-// smaller writes a PNG with the 256 colours that are most of it; the others,
-// shades at the edges of letters, become the nearest of them.
+// smaller writes a PNG with 256 colours instead of all shades at the edges of
+// letters.
 func smaller(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -136,18 +135,12 @@ func smaller(data []byte) ([]byte, error) {
 			count[at(x, y)]++
 		}
 	}
-	order := func(a, b color.RGBA) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
-	}
-	var palette color.Palette
+	colours := palette(count)
 	place := map[color.RGBA]uint8{}
-	for i, c := range slices.SortedFunc(maps.Keys(count), order) {
-		if i < 256 {
-			palette = append(palette, c)
-		}
-		place[c] = uint8(palette.Index(c))
+	for c := range count {
+		place[c] = uint8(colours.Index(c))
 	}
-	out := image.NewPaletted(bounds, palette)
+	out := image.NewPaletted(bounds, colours)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			out.SetColorIndex(x, y, place[at(x, y)])
@@ -156,4 +149,34 @@ func smaller(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out)
 	return b.Bytes(), err
+}
+
+// palette chooses 256 colours, one after the other: the one whose pixels are
+// together the farthest from those that are chosen. So neither a frequent shade
+// nor the colour of a small mark is lost.
+func palette(count map[color.RGBA]int) color.Palette {
+	type shade struct {
+		color.RGBA
+		n, far int
+	}
+	var shades []shade
+	for c, n := range count {
+		shades = append(shades, shade{c, n, 1 << 20})
+	}
+	slices.SortFunc(shades, func(a, b shade) int {
+		return cmp.Or(cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B)) // the same each time
+	})
+	square := func(a, b uint8) int { d := int(a) - int(b); return d * d }
+	var out color.Palette
+	for len(out) < 256 {
+		best := slices.MaxFunc(shades, func(a, b shade) int { return cmp.Compare(a.n*a.far, b.n*b.far) })
+		if best.far == 0 {
+			break
+		}
+		out = append(out, best.RGBA)
+		for i, s := range shades {
+			shades[i].far = min(s.far, square(s.R, best.R)+square(s.G, best.G)+square(s.B, best.B))
+		}
+	}
+	return out
 }

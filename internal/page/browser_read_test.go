@@ -16,12 +16,24 @@ import (
 	"plimsoll/internal/view/viewtest"
 )
 
+// unfold opens all that is folded away.
+func unfold(t *testing.T, p *browsertest.Page) {
+	t.Helper()
+	eval[bool](t, p, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+}
+
 // accessible: axe-core finds nothing against WCAG A and AA, in light and dark,
-// with all that is folded away unfolded.
+// with all that is folded away unfolded. The large report has more of the same:
+// it is looked at once, as it is opened.
 func accessible(t *testing.T, b *browsertest.Browser, r report) {
 	for _, dark := range []bool{false, true} {
+		if r.large() && dark {
+			continue
+		}
 		p := show(t, b, r, browsertest.Options{Dark: dark})
-		eval[bool](t, p, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+		if !r.large() {
+			unfold(t, p)
+		}
 		none(t, map[bool]string{false: "light", true: "dark"}[dark])(p.Axe())
 	}
 }
@@ -29,11 +41,18 @@ func accessible(t *testing.T, b *browsertest.Browser, r report) {
 // layout: nothing is wider than a telephone, and no text lies on another, there
 // and on a desk.
 func layout(t *testing.T, b *browsertest.Browser, r report) {
-	for name, o := range map[string]browsertest.Options{"telephone": browsertest.Phone, "tablet": {Width: 820, Height: 1100}, "desk": {}, "wide desk": {Width: 1900, Height: 1000}} {
+	sizes := map[string]browsertest.Options{"telephone": browsertest.Phone, "tablet": {Width: 820, Height: 1100}, "desk": {}, "wide desk": {Width: 1900, Height: 1000}}
+	if r.large() {
+		sizes = map[string]browsertest.Options{"telephone": browsertest.Phone, "desk": {}}
+	}
+	for name, o := range sizes {
 		p := show(t, b, r, o)
 		none(t, name+": wider than the window")(p.Wider())
 		none(t, name+": texts on each other")(p.Overlaps())
-		eval[bool](t, p, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+		if r.large() {
+			continue
+		}
+		unfold(t, p)
 		none(t, name+", unfolded: wider than the window")(p.Wider())
 		none(t, name+", unfolded: texts on each other")(p.Overlaps())
 	}
@@ -101,7 +120,7 @@ func hostile(t *testing.T, b *browsertest.Browser) {
 	}
 	for _, o := range []browsertest.Options{{}, {NoScript: true}} {
 		p := show(t, b, r, o)
-		eval[bool](t, p, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+		unfold(t, p)
 		if n := eval[int](t, p, `document.querySelectorAll('main script, img[src="x"], [onerror], [onload]').length`); n > 0 {
 			t.Errorf("%d elements were made of what a container said", n)
 		}

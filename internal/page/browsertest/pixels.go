@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/png"
 
 	"github.com/chromedp/cdproto/page"
@@ -105,14 +106,17 @@ func LookAt(data []byte) (Look, error) {
 }
 
 func look(img image.Image) Look {
+	b := img.Bounds()
+	flat := image.NewRGBA(b)
+	draw.Draw(flat, b, img, b.Min, draw.Src)
 	type rgb [3]uint8
 	count := map[rgb]int{}
-	b := img.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			r, g, b, _ := img.At(x, y).RGBA()
-			count[rgb{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}]++
+	for i := 0; i < len(flat.Pix); {
+		c, n := rgb(flat.Pix[i:i+3]), 0
+		for ; i < len(flat.Pix) && rgb(flat.Pix[i:i+3]) == c; i += 4 { // most neighbours are alike
+			n++
 		}
+		count[c] += n
 	}
 	var most, coloured int
 	for c, n := range count {

@@ -2,7 +2,7 @@
 // as a table, and buttons that save it.
 import {echarts} from './echarts.js';
 import {h, save} from './dom.js';
-import {complete, titled} from './options.js';
+import {complete, headroom, titled} from './options.js';
 import {table, csv} from './table.js';
 import * as themes from './theme.js';
 
@@ -99,8 +99,9 @@ class Chart {
   // apart draws once more, with the title, where it is not seen.
   apart(opts, get) {
     const t = {...themes.theme(), width: this.canvas.clientWidth || 800};
-    const at = echarts.init(opts.ssr ? null : document.createElement('div'), null, {width: t.width, height: this.canvas.clientHeight + 34, ...opts});
-    at.setOption({...titled(this.option(), this.spec.title ?? '', t), backgroundColor: t.back});
+    const option = this.option();
+    const at = echarts.init(opts.ssr ? null : document.createElement('div'), null, {width: t.width, height: this.canvas.clientHeight + headroom(option, t), ...opts});
+    at.setOption({...titled(option, this.spec.title ?? '', t), backgroundColor: t.back});
     const out = get(at);
     at.dispose();
     return out;

@@ -39,13 +39,26 @@ export function complete(o, t, describe) {
   return out;
 }
 
+// headroom is what a file of its own has above the chart: its title, and the
+// lines of a legend that nobody can page through there.
+export function headroom(o, t) {
+  const names = many(o.legend).flatMap(l => l.data ?? [...new Set(many(o.series).map(s => s.name).filter(Boolean))]);
+  let lines = 1, x = 0;
+  for (const n of names) {
+    const width = String(n.name ?? n).length * 7 + 30;
+    if (x && x + width > t.width - 10) lines++, x = 0;
+    x += width;
+  }
+  return 34 + 22 * (lines - 1);
+}
+
 // titled is an option for a file of its own: with its title above.
 export function titled(o, title, t) {
-  const room = 34, down = x => ({...x, top: (typeof x.top === 'number' ? x.top : 10) + room});
+  const room = headroom(o, t), down = (x, by) => ({...x, top: (typeof x.top === 'number' ? x.top : 10) + by});
   return {
     ...o,
     title: {text: title, left: 8, top: 8, textStyle: {fontSize: 15, fontWeight: 600, color: t.text, fontFamily: t.font}},
-    grid: many(o.grid).map(down), legend: many(o.legend).map(l => l.bottom == null ? down(l) : l),
+    grid: many(o.grid).map(g => down(g, room)), legend: many(o.legend).map(l => ({...(l.bottom == null ? down(l, 34) : l), type: 'plain'})),
     dataZoom: many(o.dataZoom).filter(z => z.type === 'inside'), tooltip: {show: false},
   };
 }

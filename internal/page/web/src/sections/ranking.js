@@ -43,9 +43,9 @@ export function forest(m, w, t, base, name, title) {
     })],
     option(th) {
       const l = labels(rows.map(e => e.name), th), pts = rows.map(at);
-      const lines = a ? [{xAxis: 1, name: base}] : m.baselines(t).map(b => m.envs.find(e => e.baseline === b)).filter(e => e && rows.includes(e)).map(e => ({xAxis: at(e).v, name: e.name}));
-      const near = lines.length > 1 && Math.abs(Math.log(lines[0].xAxis / lines[1].xAxis)) < 0.1 * Math.log(Math.max(...pts.map(p => p.v)) / Math.min(...pts.map(p => p.v)));
-      if (near) lines.splice(0, 2, {...lines[0], name: `${lines[0].name}, ${lines[1].name}`}, {...lines[1], name: ' '});
+      const lines = a ? [{xAxis: 1, name: base}] : m.baselines(t).map(b => m.envs.find(e => e.baseline === b)).filter(e => e && rows.includes(e)).map(e => ({xAxis: at(e).v, name: e.name})).slice(0, 2).sort((x, y) => x.xAxis - y.xAxis);
+      // Two names keep out of each other's way.
+      if (lines.length === 2) lines.forEach((x, i) => { x.label = {align: i ? 'left' : 'right'}; });
       return {
         grid: {left: l.left, right: 24, top: 22, bottom: 42},
         xAxis: scaleAxis(pts.flatMap(p => [p.v, p.lo, p.hi]).filter(v => v != null), a ? `times ${base}` : scale.unit),
@@ -55,7 +55,7 @@ export function forest(m, w, t, base, name, title) {
           spans(rows.map((e, row) => ({row, lo: pts[row].lo, hi: pts[row].hi, color: m.look(e, th.dark).color})).filter(s => s.lo != null && s.hi != null), th),
           {type: 'scatter', z: 3, symbolSize: 10, cursor: 'pointer',
             data: rows.map((e, i) => ({value: [pts[i].v, i], symbol: m.look(e, th.dark).symbol, itemStyle: {color: m.look(e, th.dark).color, borderColor: th.back, borderWidth: 1}})),
-            markLine: {silent: true, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {color: th.muted, fontFamily: th.font, fontSize: 11, formatter: '{b}', position: 'start', distance: 4}, data: lines.slice(0, 2)}},
+            markLine: {silent: true, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {color: th.muted, fontFamily: th.font, fontSize: 11, formatter: '{b}', position: 'start', distance: 4}, data: lines}},
         ],
       };
     },
@@ -99,7 +99,7 @@ export function ranking(m) {
   const w = m.work(), t = w && m.table(w);
   if (!t) return absent('Ranking', 'no trial of this run has a value');
   const bases = m.baselines(t), view = state.get('view') === 'ratio' && bases.length ? 'ratio' : 'absolute', base = m.baseline(t);
-  return section('ranking', 'Ranking', `${t.metric.what ? `${t.metric.title || t.metric.id}: ${t.metric.what}; ` : ''}${better(t.metric)}. Points are medians, lines their 95 % intervals${t.group?.some(Boolean) ? '; environments that share a letter cannot be told apart' : ''}.`,
+  return section('ranking', 'Ranking', `${t.metric.what ? `${t.metric.title || t.metric.id}: ${t.metric.what.replace(/\.$/, '')}; ` : ''}${better(t.metric)}. Points are medians, lines their 95 % intervals${t.group?.some(Boolean) ? '; environments that share a letter cannot be told apart' : ''}.`,
     controls(workChoice(m, 'ranking'), metricChoice(m, 'ranking'),
       bases.length ? segments('ranking-view', 'Scale', [['absolute', 'Absolute'], ...bases.map(b => [b, `× ${b}`])], view === 'ratio' ? base : 'absolute',
         v => state.set(v === 'absolute' ? {view: null} : {view: 'ratio', base: v})) : null),

@@ -6,9 +6,23 @@ import {table} from '../table.js';
 import {tip} from '../tip.js';
 import * as state from '../state.js';
 
+// band is the area between the quartiles of a curve. It has the curve's name, so
+// that the legend takes both away.
+function band(c, color, by) {
+  const at = c.x.map((_, i) => i).filter(i => c.lo[i] != null && c.hi[i] != null);
+  return {
+    type: 'custom', name: c.env.name, silent: true, clip: true, z: 1, color, encode: {x: 0, y: [1, 2]}, data: at.map(i => [c.x[i], c.lo[i] / by, c.hi[i] / by]),
+    renderItem: (params, api) => params.dataIndexInside > 0 ? null : {
+      type: 'polygon', style: {fill: color, opacity: 0.15},
+      shape: {points: [...at.map(i => api.coord([c.x[i], c.hi[i] / by])), ...at.toReversed().map(i => api.coord([c.x[i], c.lo[i] / by]))]},
+    },
+  };
+}
+
 // lines is a chart of curves over a number.
 function lines(m, {name, title, x, unit, curves, describe}) {
   const scale = scaleFor(unit, curves.flatMap(c => c.y)), label = scale.unit;
+  const ys = curves.flatMap(c => c.y).filter(y => y != null), low = ys.reduce((a, b) => Math.min(a, b), Infinity), high = ys.reduce((a, b) => Math.max(a, b), -Infinity);
   return {
     name, title, describe, height: width => 340 + (width < 600 ? 40 : 0),
     table: () => [['environment', x, label], ...curves.flatMap(c => c.x.map((v, i) => [c.env.name, {t: short(v), v, num: true}, {t: short((c.y[i] ?? 0) / scale.by), v: c.y[i] ?? '', num: true}]))],
@@ -16,17 +30,14 @@ function lines(m, {name, title, x, unit, curves, describe}) {
       grid: {left: 64, right: 24, top: 44, bottom: 42},
       legend: {top: 4, left: 0, right: 0, data: [...new Set(curves.map(c => c.env.name))]},
       xAxis: {type: 'value', name: x, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true}, scale: true},
-      yAxis: {type: 'value', name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
+      yAxis: {type: 'value', scale: low > high / 2, name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
       tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => p.seriesType === 'line').map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
       dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
       series: curves.flatMap(c => {
         const look = m.look(c.env, t.dark), pts = y => c.x.map((v, i) => [v, y[i] == null ? null : y[i] / scale.by]);
         const line = {type: 'line', name: c.env.name, color: look.color, symbol: look.symbol, symbolSize: 6, showSymbol: c.x.length <= 60, lineStyle: {width: 1.8, type: c.dashed ? 'dashed' : 'solid'}, emphasis: {focus: 'series'}, data: pts(c.y)};
         if (!list(c.hi).length || !list(c.lo).length || curves.length > 12) return [line];
-        const band = c.x.map((v, i) => i).filter(i => c.lo[i] != null && c.hi[i] != null), edge = (y, order) => order.map(i => [c.x[i], y[i] / scale.by]);
-        const outline = [...edge(c.hi, band), ...edge(c.lo, band.toReversed())];
-        return [{type: 'custom', silent: true, z: 1, clip: true, tooltip: {show: false}, encode: {x: 0, y: 1}, data: outline.length ? outline : [],
-          renderItem: (params, api) => params.dataIndex ? null : {type: 'polygon', shape: {points: outline.map(p => api.coord(p))}, style: {fill: look.color, opacity: 0.14}}}, line];
+        return [band(c, look.color, scale.by), line];
       }),
     }),
   };

@@ -14,6 +14,7 @@ export FUZZ_TIME ?=
 STUDY       ?= quick
 RUN_FLAGS   ?=
 AA_TIMES    ?= 100
+BENCH_TIME  ?= 60s
 
 # The wing that only reads results: it measures nothing, and runs anywhere.
 RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer view plot page web)
@@ -38,7 +39,7 @@ PAGE    := internal/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report screenshots clean
+.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -79,7 +80,8 @@ FUZZ := FuzzRead:study:3000 FuzzProfile:profile:2000 FuzzThresholds:threshold:50
 	FuzzValues:workload:2000 FuzzParsers:workload:8000 FuzzParsers:host:30000 FuzzParsers:collect:20000 \
 	FuzzParsePayload:probe:60000 FuzzParseTask:probe:60000 FuzzDecodeResult:probe:60000 \
 	FuzzDecoder:record:50000 FuzzReadSeries:record:20000 FuzzTrials:record:2000 FuzzVariance:stats:10000 \
-	FuzzLogParser:engine/cri:20000 FuzzHyperfine:importer:5000 FuzzBenchfmt:importer:10000
+	FuzzLogParser:engine/cri:20000 FuzzHyperfine:importer:5000 FuzzBenchfmt:importer:10000 \
+	FuzzRequests:web:5000
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \
@@ -152,6 +154,9 @@ bench-read: ## reading and analysing a million trials: about 3 s on two processo
 
 bench-sequential: ## how often runs err that end when they know enough: some minutes
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/analyze -more 40
+
+bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
+	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)
 
 bench-report: page ## the report of a million trials: its size, and how soon it can be used (needs Chromium)
 	$(GO) run ./internal/bench report

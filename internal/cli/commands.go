@@ -15,6 +15,7 @@ func commands(w World) []*cobra.Command {
 		findingsCommand(w),
 		adviseCommand(w),
 		historyCommand(w),
+		serveCommand(w),
 		versionCommand(w),
 	)
 }

@@ -31,6 +31,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"harmless": isHarmless,
+			"living":   living,
+			"serving":  serving,
 			"status":   status,
 		},
 		RequireExplicitExec: true,

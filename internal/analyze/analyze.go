@@ -29,6 +29,8 @@ type Options struct {
 	// Values keeps all values, from which CompareOptions.Quantile is estimated:
 	// 8 bytes for each, sampled metrics left out.
 	Values bool
+	// Levels are quantiles that every cell is given besides, in Cell.Quantiles.
+	Levels []float64
 }
 
 // Run reads all trials and gives the result.
@@ -38,7 +40,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		return nil, err
 	}
 	run := s.run
-	s.keep = opts.Values
+	s.keep, s.levels = opts.Values, opts.Levels
 	res := &Result{
 		Schema: Schema,
 		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Scale: run.Study.Scale, Parts: run.Study.Parts, Title: run.Study.Title, Status: run.Status,
@@ -258,6 +260,9 @@ func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
 	c.Median = estimate(middle, i, ok)
 	c.P95, c.P99 = tail(blocks, x, 0.95), tail(blocks, x, 0.99)
 	c.Min, c.Max = &x[0], &x[len(x)-1]
+	for _, q := range s.levels {
+		c.Quantiles = append(c.Quantiles, stats.Quantile(x, q))
+	}
 	lo, hi := *c.Min, *c.Max
 	c.Min, c.Max = &lo, &hi // lets go of the sorted values
 	if c.Median.Value != 0 && len(x) > 1 {

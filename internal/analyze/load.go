@@ -25,7 +25,8 @@ type store struct {
 	stolenNS, lastedNS float64
 	// views counts, by environment, the trials by what was seen from inside.
 	views     []map[string]int
-	keep      bool     // all values are kept, see Options.Values
+	keep      bool // all values are kept, see Options.Values
+	levels    []float64
 	programs  programs // the programs that were measured, by workload
 	protocols protocols
 	asked     map[[2]string]bool // environment and workload; nil: all

@@ -8,19 +8,30 @@ import (
 	"plimsoll/internal/record"
 )
 
-// wanted is how many counted blocks a cell was to take part in.
+// wanted is how many counted blocks a cell was to take part in: those of its
+// parts, as far as no look ended it before.
 func (s *store) wanted(env, workload string) int {
+	all := s.run.Protocol.Blocks
+	if len(s.run.Study.Parts) > 0 {
+		most := 0
+		for _, p := range s.run.Study.Parts {
+			if slices.Contains(p.Environments, env) && slices.Contains(p.Workloads, workload) {
+				most = max(most, int(pick(float64(p.Blocks), float64(all))))
+			}
+		}
+		all = min(all, most)
+	}
 	for _, l := range s.run.Looks {
 		if l.Ended {
-			return l.Blocks
+			return min(l.Blocks, all)
 		}
 		for _, c := range l.Cells {
 			if c.Left && c.Env == env && c.Workload == workload {
-				return l.Blocks
+				return min(l.Blocks, all)
 			}
 		}
 	}
-	return s.run.Protocol.Blocks
+	return all
 }
 
 // lookText says who left and why a run ended; "" for a look that changed

@@ -26,6 +26,7 @@ func (s *store) remarks(res *Result, fromReader []record.Remark) []record.Remark
 	for w := range res.Workloads {
 		work := &res.Workloads[w]
 		out = append(out, s.programRemarks(w)...)
+		out = append(out, res.ownFilesRemarks(work)...)
 		for e := range s.run.Environments {
 			out = append(out, s.countRemarks(work, w, e)...)
 		}

@@ -159,6 +159,8 @@ type Cell struct {
 	// says of their distribution (at 1 %).
 	Distinct int  `json:"distinct,omitempty"`
 	TwoHumps bool `json:"two_humps,omitempty"`
+	// Quantiles are those of Options.Levels, empty where there is no value.
+	Quantiles []float64 `json:"-"`
 
 	medians []float64   // by block, those that there are
 	byBlock []float64   // by block, NaN where there is none

@@ -200,6 +200,17 @@ type Remark struct {
 	Metric   string `json:"metric,omitempty"`
 }
 
+// Volatile is the option of an overlay on which syncing does nothing, among
+// those of Inside.Root.
+const Volatile = "volatile"
+
+// OwnFiles is the fact that says where an environment keeps what a container
+// writes into its own file system, if not on a disk: FilesInMemory.
+const (
+	OwnFiles      = "own-files"
+	FilesInMemory = "memory"
+)
+
 // Inside is what the payload saw: one line of inside.jsonl. Trials name it by
 // ID, since it is the same for nearly all trials of an environment.
 type Inside struct {

@@ -58,6 +58,18 @@ func isFleeting(key string) bool {
 	})
 }
 
+// volatile is the one option of a whole file system that a reader must know: of
+// what such an overlay is told to sync, nothing reaches the disk. Kernels since
+// about 6.18 spell it fsync=volatile.
+func volatile(options string) string {
+	for o := range strings.SplitSeq(options, ",") {
+		if strings.TrimPrefix(o, "fsync=") == record.Volatile {
+			return "," + record.Volatile
+		}
+	}
+	return ""
+}
+
 // read makes the Inside of one report.
 func (i *insider) read(env string, report map[string]string) record.Inside {
 	in := record.Inside{
@@ -70,7 +82,7 @@ func (i *insider) read(env string, report map[string]string) record.Inside {
 		CapBnd:     report["cap.bnd"],
 		Seccomp:    report["seccomp"],
 		NoNewPrivs: report["no_new_privs"],
-		Root:       strings.TrimSpace(report["root.fs"] + " " + report["root.mount_options"]),
+		Root:       strings.TrimSpace(report["root.fs"] + " " + report["root.mount_options"] + volatile(report["root.options"])),
 		Kernel:     report["uname.release"],
 		More:       map[string]string{},
 	}

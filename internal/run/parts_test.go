@@ -139,6 +139,13 @@ func TestInside(t *testing.T) {
 	if a.Cgroup != "cpu=/* memory=/docker/*" || a.Root != "overlay rw" || a.More["limit.memory.max"] != "1000" {
 		t.Errorf("%+v", a)
 	}
+	for options, want := range map[string]string{"rw,lowerdir=/x,volatile": "overlay rw,volatile", "rw,upperdir=/x,fsync=volatile": "overlay rw,volatile",
+		"rw,fsync=ordered": "overlay rw", "rw,upperdir=/volatile": "overlay rw"} {
+		report["root.options"] = options
+		if got := i.read("e", report).Root; got != want {
+			t.Errorf("%s: %q, want %q", options, got, want)
+		}
+	}
 	// LXC gives every container a boot id of its own.
 	i.boot = "x"
 	for id, want := range map[string]string{"x": "host", "y": "own"} {

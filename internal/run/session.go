@@ -249,10 +249,12 @@ func (r *runner) calibrate(ctx context.Context, o *openEnv) {
 	o.rec.Clock = o.clock
 }
 
-// closeAll closes every environment, whatever the others say.
+// closeAll closes every environment, whatever the others say, the last one
+// first: a process that an engine has brought up may hold what was made before
+// it, as Podman's pause process holds a copy of every mount.
 func (s *session) closeAll(ctx context.Context) error {
 	var errs []error
-	for _, o := range s.sorted() {
+	for _, o := range slices.Backward(s.sorted()) {
 		if err := o.env.Close(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("closing %s: %w", o.rec.ID, err))
 		}

@@ -143,7 +143,7 @@ type Curve struct {
 	Column string    `json:"column"`
 	Title  string    `json:"title"`
 	Part   string    `json:"part"` // payload, monitor, daemon, client, host, own
-	Unit   string    `json:"unit"` // per second, where the column counts
+	Unit   string    `json:"unit"` // bytes, or CPUs: how many processors it keeps busy
 	Trials int       `json:"trials"`
 	T      []float64 `json:"t"` // seconds after the request
 	V      []float64 `json:"v"`
@@ -153,12 +153,12 @@ type Curve struct {
 
 // Trials are columns of trials, in the order in which they ran.
 type Trials struct {
-	Of    int      `json:"of"` // how many the run has; fewer may be listed
+	Of    int      `json:"of"` // how many count; fewer may be listed
 	Seq   []int    `json:"seq"`
 	Block []int    `json:"block"`
 	Env   []int    `json:"env"`
 	Work  []int    `json:"work"`
-	At    []int64  `json:"at"` // ms after the run's beginning
+	At    []int64  `json:"at"` // ms after the run's beginning; 0 unknown
 	Class []string `json:"class"`
 	Text  []string `json:"text"` // why it failed
 }

@@ -139,7 +139,7 @@ func (e *environment) prove(ctx context.Context) error {
 	if bytes.Contains(res.Stderr, []byte("to temporary sandbox")) {
 		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", clirun.Words(res.Stderr))
 	}
-	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
+	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"], record.OwnFiles: record.FilesInMemory}) // by --writable-tmpfs
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
 
 	"plimsoll/internal/engine"
@@ -35,7 +34,7 @@ func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, i
 		return probe.Payload{}, res, err
 	}
 	if f := res.Failure; f != nil {
-		return probe.Payload{}, res, &engine.Error{Class: f.Class, Text: fmt.Sprintf("trying %s: %s", id, f.Text)}
+		return probe.Payload{}, res, &engine.Error{Class: f.Class, Text: "a first container fails here: " + f.Text}
 	}
 	p, err := probe.ParsePayload(res.Stdout, args.Word)
 	if err != nil {
@@ -43,7 +42,7 @@ func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, i
 		if !errors.Is(err, probe.ErrNoProof) {
 			class = record.BadOutput
 		}
-		e := &engine.Error{Class: class, Text: fmt.Sprintf("trying %s", id), Err: err}
+		e := &engine.Error{Class: class, Text: "a first container does not answer as it should", Err: err}
 		if said := Words(res.Stderr); said != "" {
 			e.Text += ": " + said
 		}

@@ -89,6 +89,9 @@ func (e *environment) prove(ctx context.Context) error {
 		return wrong("nspawn's seccomp filter is to be in force, and the payload ran in mode %s", mode)
 	}
 	e.AddFacts(map[string]string{"root-fs": fs, "seccomp-inside": p.Report["seccomp"]})
+	if e.storage == overlay {
+		e.AddFacts(map[string]string{record.OwnFiles: record.FilesInMemory}) // by --volatile=overlay
+	}
 	return nil
 }
 

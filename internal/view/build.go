@@ -1,0 +1,93 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/report"
+)
+
+// Options are for Build. The zero value is a good default.
+type Options struct {
+	// Points bounds how many values are shown one by one; 0 is 20 000. The
+	// bounds of all else are fixed, see bounds.go.
+	Points int
+	// Delta is the smallest relative difference that matters; 0 takes the run's.
+	Delta float64
+}
+
+// builder makes Data of one run.
+type builder struct {
+	r      *record.Reader
+	res    *analyze.Result
+	points int
+	envs   map[string]int
+	works  map[string]int
+	plans  []plan // by workload
+	d      *Data
+	left   []string // what was left out
+}
+
+// Build reads a run, which may still be going on, and gives what a page draws
+// of it. Beside what analyze holds meanwhile (8 bytes for each trial and
+// metric) it takes 8 bytes for each trial and event.
+func Build(r *record.Reader, o Options) (*Data, error) {
+	res, err := analyze.Run(r, analyze.Options{Delta: o.Delta, Levels: Levels})
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{r: r, res: res, points: o.Points, envs: map[string]int{}, works: map[string]int{}}
+	if b.points == 0 {
+		b.points = defaultPoints
+	}
+	b.d = &Data{
+		Schema: Schema, Run: res.Run, Overheads: res.Overhead, Audit: res.Audit, Papers: res.Papers, Findings: res.Findings,
+		Envs: []Env{}, Works: []Work{}, Verdict: []string{}, Trust: []Trust{},
+	}
+	b.environments()
+	b.plan()
+	for w := range res.Workloads {
+		b.works[res.Workloads[w].ID] = w
+		b.d.Works = append(b.d.Works, b.work(w))
+	}
+	if err := b.trials(); err != nil {
+		return nil, err
+	}
+	if r.Dir() != "" {
+		if b.d.Features, err = r.Features(); err != nil {
+			return nil, err
+		}
+	}
+	b.d.Verdict = b.verdict()
+	b.d.Trust = trust(res)
+	b.bound()
+	b.d.Shortened = strings.Join(b.left, " ")
+	if b.d, err = tidy(b.d); err != nil {
+		return nil, fmt.Errorf("making the data of run %s: %w", res.Run.ID, err)
+	}
+	return b.d, nil
+}
+
+// environments names them. Two long names may lose what tells them apart: they
+// are then shown whole.
+func (b *builder) environments() {
+	seen := map[string]int{}
+	for _, e := range b.res.Environments {
+		seen[report.Name(e.ID)]++
+	}
+	for i, e := range b.res.Environments {
+		name := report.Name(e.ID)
+		if seen[name] > 1 {
+			name = e.ID
+		}
+		b.envs[e.ID] = i
+		b.d.Envs = append(b.d.Envs, Env{Environment: e, Name: name, Group: e.Engine})
+	}
+}
+
+// leave notes what was left out.
+func (b *builder) leave(format string, args ...any) {
+	b.left = append(b.left, fmt.Sprintf(format, args...))
+}

@@ -213,6 +213,9 @@ func words(line string) []string {
 	var out []string
 	for _, w := range strings.Fields(line) {
 		w = strings.Trim(w, ".,:;()[]\"'`")
+		if slices.Contains([]string{"KiB", "MiB", "GiB"}, w) || strings.Contains(w, "--") {
+			continue // as large as it came out, and isolated as the machine allows
+		}
 		if len(w) >= 3 && strings.ContainsFunc(w, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) && !strings.ContainsAny(w, "0123456789…") {
 			out = append(out, w)
 		}

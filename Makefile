@@ -26,12 +26,31 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build site run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
+# The page's script is bundled from its sources and a chart library; without it
+# the program builds too, and its pages have their tables only.
+WEB     := internal/page/web
+MODULES := $(WEB)/node_modules/.package-lock.json
+PAGE    := internal/page/dist/plimsoll.js
+
+.PHONY: help page build site run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-build: ## build bin/plimsoll (needs only Go)
+page: $(PAGE) ## bundle the script of the HTML report (needs Node.js and npm)
+
+$(PAGE): $(MODULES) $(WEB)/package.json $(wildcard $(WEB)/src/*.js $(WEB)/src/*/*.js)
+	cd $(WEB) && npm run --silent build
+
+$(MODULES): $(WEB)/package-lock.json
+	cd $(WEB) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then \
+		[ -f $(PAGE) ] || echo "building without the report's charts: node or npm is missing (on Debian: apt install nodejs npm)"; \
+	elif ! $(MAKE) --no-print-directory page; then \
+		echo "building without new charts for the report: they could not be bundled, see above"; fi
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
 # mkdocs, its theme and all that they need, as pinned, in an environment of
@@ -46,7 +65,7 @@ site: ## the documentation as pages that open from disk: dist/site (needs python
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
-test: setup-test check ## set up engines, then run every check and every test
+test: setup-test check page ## set up engines, then run every check and every test
 	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(RIGHT)
 	# One package at a time and never from the cache: they measure, and share the
 	# engines of this machine.
@@ -123,4 +142,4 @@ bench-sequential: ## how often runs err that end when they know enough: some min
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/analyze -more 40
 
 clean: ## remove what was built
-	rm -rf bin dist
+	rm -rf bin dist $(PAGE) $(WEB)/node_modules

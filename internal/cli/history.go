@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/plot"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 )
@@ -20,6 +22,7 @@ type historyFlags struct {
 	filters            []string
 	seed               uint64
 	gate, strict       bool
+	picture            pictureFlags
 }
 
 func historyCommand(w World) *cobra.Command {
@@ -42,9 +45,17 @@ any series is for the worse, or where the last run has lost a value. With
 		Example: `  plimsoll history results
   plimsoll history results/2026-* --threshold 10%
   plimsoll history results --filter environment=podman,docker --filter metric=startup,create
-  plimsoll history results --fail-on-change --format json -o history.json`,
+  plimsoll history results --fail-on-change --format json -o history.json
+  plimsoll history results --format svg -o history.svg`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, dirs []string) error {
+		RunE: func(c *cobra.Command, dirs []string) error {
+			if !isPicture(f.format) {
+				if err := misplaced(c, f.format); err != nil {
+					return err
+				}
+			} else if err := noTerminal(w, f.format, f.output); err != nil {
+				return err
+			}
 			o, err := f.options()
 			if err != nil {
 				return err
@@ -62,7 +73,8 @@ any series is for the worse, or where the last run has lost a value. With
 			return f.status(w, h)
 		},
 	}
-	formatFlag(c, &f.format, report.HistoryFormats()...)
+	formatFlag(c, &f.format, append(report.HistoryFormats(), plot.Formats()...)...)
+	f.picture.addSize(c)
 	fl := c.Flags()
 	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
@@ -127,6 +139,9 @@ func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, err
 }
 
 func (f *historyFlags) print(w World, h *analyze.Histories) error {
+	if isPicture(f.format) {
+		return writePicture(w, f.output, func(out io.Writer) error { return plot.History(out, f.format, h, f.picture.Options) })
+	}
 	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
 	if f.output == "" {
 		return report.WriteHistories(w.Stdout, f.format, h, opts)

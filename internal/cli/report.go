@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/plot"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 )
@@ -23,6 +24,7 @@ type reportFlags struct {
 	// overhead is a baseline, or empty.
 	overhead string
 	papers   bool
+	picture  pictureFlags
 }
 
 func (f *reportFlags) add(c *cobra.Command, formats ...string) {
@@ -47,9 +49,20 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --overhead
   plimsoll report plimsoll-run-1 --overhead=floor --format csv
   plimsoll report plimsoll-run-1 --papers
-  plimsoll report plimsoll-run-1 --format json | jq .`,
+  plimsoll report plimsoll-run-1 --format json | jq .
+  plimsoll report plimsoll-run-1 --format html -o report.html
+  plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, dirs []string) error {
+		RunE: func(c *cobra.Command, dirs []string) error {
+			if isPicture(f.format) {
+				return drawReport(w, dirs, f)
+			}
+			if err := misplaced(c, f.format); err != nil {
+				return err
+			}
+			if f.format == htmlFormat {
+				return htmlReport(w, dirs, f)
+			}
 			if f.audit && f.overhead != "" || f.papers && (f.audit || f.overhead != "") {
 				return fail(Usage, "--audit, --overhead and --papers are reports of their own: choose one")
 			}
@@ -77,7 +90,8 @@ func reportCommand(w World) *cobra.Command {
 			return nil
 		},
 	}
-	f.add(c, report.Formats()...)
+	f.add(c, slices.Concat(report.Formats(), []string{htmlFormat}, plot.Formats())...)
+	f.picture.add(c)
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline

@@ -37,7 +37,7 @@ func runCommand(w World) *cobra.Command {
 		Use:   "run [STUDY]",
 		Short: "Measure, and print the table",
 		Long: `Measures the environments of a study, by default of the bundled study "quick",
-and prints the table. A study is the name of a bundled one (plimsoll studies) or
+prints the table, and writes the report as a page, report.html in the record. A study is the name of a bundled one (plimsoll studies) or
 the path of a file.
 
 --until 2% spends trials where they are needed: it looks after 10, 20, 40 … blocks,
@@ -272,6 +272,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		err = printReport(w, w.Stdout, sum.Dir, f)
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
 	}
+	runPage(w, sum.Dir)
 	if err != nil {
 		return err
 	}

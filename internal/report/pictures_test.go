@@ -69,9 +69,17 @@ func TestPictures(t *testing.T) {
 	if err != nil || len(files) < 4 {
 		t.Fatalf("%d pictures: %v", len(files), err)
 	}
-	manual, err := os.ReadFile("../../docs/read-a-result.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	var manual []byte
+	for _, p := range pages {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manual = append(manual, b...)
 	}
 	for _, f := range files {
 		if _, wrong := picture(t, f); len(wrong) > 0 {

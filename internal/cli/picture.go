@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/plot"
+	"plimsoll/internal/record"
+	"plimsoll/internal/view"
+)
+
+// pictureFlags are how a picture is drawn.
+type pictureFlags struct {
+	chart string
+	plot.Options
+}
+
+// pictureOnly are the flags that say nothing of a table.
+var pictureOnly = []string{"chart", "workload", "baseline", "width", "dark", "dpi"}
+
+func (f *pictureFlags) add(c *cobra.Command) {
+	f.chart = plot.Names()[0].Name
+	var names, help []string
+	for _, n := range plot.Names() {
+		names = append(names, n.Name)
+		help = append(help, n.Name+"\t"+n.What)
+	}
+	fl := c.Flags()
+	fl.Var(choice{&f.chart, names}, "chart", "the chart of a picture")
+	_ = c.RegisterFlagCompletionFunc("chart", cobra.FixedCompletions(help, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	fl.StringVar(&f.Workload, "workload", "", "the workload of a picture (default: the first that has what the chart shows)")
+	choiceFlag(c, &f.Baseline, "baseline", "the baseline of a picture (default: the first that ran)", analyze.Baselines...)
+	f.addSize(c)
+}
+
+func (f *pictureFlags) addSize(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Float64Var(&f.Width, "width", 0, "width of a picture in points, 1/72 inch (default 640)")
+	fl.BoolVar(&f.Dark, "dark", false, "draw a picture on dark ground (an SVG follows its reader's scheme without it)")
+	fl.IntVar(&f.DPI, "dpi", 0, "resolution of a PNG in dots per inch (default 144)")
+}
+
+// misplaced refuses flags of pictures beside another format.
+func misplaced(c *cobra.Command, format string) error {
+	for _, name := range pictureOnly {
+		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
+			return withHint(fail(Usage, "--%s is for pictures, and %s is none", name, format), "give --format %s", strings.Join(plot.Formats(), " or "))
+		}
+	}
+	return nil
+}
+
+func isPicture(format string) bool { return slices.Contains(plot.Formats(), format) }
+
+// drawReport draws a chart of one run.
+func drawReport(w World, dirs []string, f reportFlags) error {
+	if len(dirs) > 1 {
+		return withHint(fail(Usage, "a picture is of one run, and %d are named", len(dirs)), "draw them one by one")
+	}
+	if f.audit || f.overhead != "" || f.papers {
+		return withHint(fail(Usage, "--audit, --overhead and --papers are tables"), "a picture is chosen by --chart")
+	}
+	if err := noTerminal(w, f.format, f.output); err != nil {
+		return err
+	}
+	r, err := record.Open(dirs[0])
+	if err != nil {
+		return fail(Failed, "%w", err)
+	}
+	d, err := view.Build(r, view.Options{})
+	if err != nil {
+		return fail(Failed, "%w", err)
+	}
+	o := f.picture.Options
+	o.Metric = f.metric
+	return writePicture(w, f.output, func(out io.Writer) error { return plot.Draw(out, f.format, f.picture.chart, d, o) })
+}
+
+// noTerminal refuses to write what no terminal shows to one.
+func noTerminal(w World, format, output string) error {
+	if output == "" && plot.Binary(format) && w.Width() > 0 {
+		return withHint(fail(Usage, "%s is not for a terminal", format), "write it to a file: -o FILE")
+	}
+	return nil
+}
+
+// writePicture draws a picture whole before it writes any of it.
+func writePicture(w World, output string, draw func(io.Writer) error) error {
+	var b bytes.Buffer
+	switch err := draw(&b); {
+	case errors.Is(err, plot.ErrNoData):
+		return fail(Failed, "%w", err)
+	case err != nil:
+		return fail(Usage, "%w", err)
+	}
+	err := writeTo(w, output, func(out io.Writer) error { _, err := b.WriteTo(out); return err })
+	if err != nil {
+		return fail(Failed, "writing the picture: %w", err)
+	}
+	return nil
+}

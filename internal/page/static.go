@@ -1,0 +1,246 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/analyze"
+	"plimsoll/internal/record"
+	"plimsoll/internal/report"
+	"plimsoll/internal/view"
+)
+
+// static is what the page says without its script.
+type static struct {
+	Facts    []report.Named
+	Trust    []trust
+	Lists    []listing
+	Verdict  []string
+	Picture  template.URL
+	Rankings []ranking
+	Repeat   string
+}
+
+// maxRankings bounds the tables that stand in the file beside the data.
+const maxRankings = 12
+
+type trust struct{ Level, Mark, Title, Text string }
+
+// listing is a table that is folded away.
+type listing struct {
+	ID, Title string
+	Head      []string
+	Rows      [][]string
+}
+
+// ranking is one metric of one workload.
+type ranking struct {
+	Title, What string
+	Open        bool
+	Head        []cell
+	Rows        [][]cell
+}
+
+type cell struct {
+	Text string
+	Num  bool
+	Head bool
+	Span int
+}
+
+// Tag is the element that a cell of a row is.
+func (c cell) Tag() string {
+	if c.Head {
+		return "th"
+	}
+	return "td"
+}
+
+var trustMarks = map[string]string{"good": "✓", "warn": "!", "bad": "✗"}
+
+func newStatic(d *view.Data) (*static, error) {
+	s := &static{Facts: report.Head(d.Run, len(d.Envs)), Repeat: report.Clean(d.Run.Repeat)}
+	for _, t := range d.Trust {
+		mark, ok := trustMarks[t.Level]
+		if !ok {
+			return nil, fmt.Errorf("trust has the level %q: expected good, warn or bad", t.Level)
+		}
+		s.Trust = append(s.Trust, trust{t.Level, mark, report.Clean(t.Title), report.Clean(t.Text)})
+	}
+	for _, v := range d.Verdict {
+		s.Verdict = append(s.Verdict, report.Clean(v))
+	}
+	s.list("failures", "Failures", failures(d), "environment", "workload", "class", "failed", "first reason")
+	s.list("excluded", "Not measured", report.ExcludedRows(d.Excluded), "environment", "reason", "what would help")
+	s.list("remarks", "Remarks", report.RemarkRows(d.Remarks), "level", "of", "remark", "advice")
+	for i := range d.Works {
+		if len(s.Rankings) == maxRankings {
+			break
+		}
+		if r, ok := rankingOf(d, &d.Works[i]); ok {
+			r.Open = len(s.Rankings) == 0
+			s.Rankings = append(s.Rankings, r)
+		}
+	}
+	var err error
+	if len(s.Rankings) > 0 {
+		s.Picture, err = picture(d)
+	}
+	return s, err
+}
+
+func (s *static) list(id, title string, rows [][]string, head ...string) {
+	if len(rows) > 0 {
+		s.Lists = append(s.Lists, listing{id, fmt.Sprintf("%s (%d)", title, len(rows)), head, rows})
+	}
+}
+
+// failures has a row for each class of each cell.
+func failures(d *view.Data) [][]string {
+	var out [][]string
+	for i := range d.Works {
+		w := &d.Works[i]
+		for _, c := range w.Counts {
+			for _, f := range c.Classes {
+				out = append(out, []string{nameOf(d, c.Env), workTitle(w), report.Clean(string(f.Class)), fmt.Sprintf("%d of %d", f.N, c.Trials), report.Clean(f.Text)})
+			}
+		}
+	}
+	return out
+}
+
+func nameOf(d *view.Data, id string) string {
+	if i := slices.IndexFunc(d.Envs, func(e view.Env) bool { return e.ID == id }); i >= 0 {
+		return envName(&d.Envs[i])
+	}
+	return report.Clean(id)
+}
+
+func envName(e *view.Env) string {
+	if n := report.Clean(e.Name); n != "" {
+		return n
+	}
+	return report.Clean(e.ID)
+}
+
+func workTitle(w *view.Work) string {
+	if t := report.Clean(w.Title); t != "" {
+		return t
+	}
+	return report.Clean(w.ID)
+}
+
+// first is the metric that stands for a workload: the first of those to show,
+// else of all, that has a value.
+func first(w *view.Work) *view.Table {
+	has := func(t *view.Table) bool {
+		return slices.ContainsFunc(t.Median, func(v *float64) bool { return v != nil })
+	}
+	for _, id := range w.Show {
+		for i := range w.Tables {
+			if t := &w.Tables[i]; t.Metric.ID == id && has(t) {
+				return t
+			}
+		}
+	}
+	for i := range w.Tables {
+		if has(&w.Tables[i]) {
+			return &w.Tables[i]
+		}
+	}
+	return nil
+}
+
+func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
+	t := first(w)
+	if t == nil {
+		return ranking{}, false
+	}
+	name := report.Clean(t.Metric.Title)
+	if name == "" {
+		name = report.Clean(t.Metric.ID)
+	}
+	unit, by := report.Scale(t.Metric.Unit, values(t.Median))
+	r := ranking{Title: workTitle(w) + ": " + name, What: what(t.Metric), Head: []cell{{Text: "group"}, {Text: "environment"},
+		{Text: "n", Num: true}, {Text: "failed", Num: true}, {Text: "median, " + report.Clean(unit), Num: true}, {Text: "95 % interval", Num: true}}}
+	for _, a := range t.Against {
+		r.Head = append(r.Head, cell{Text: "× " + report.Clean(a.Baseline), Num: true}, cell{Text: "95 %", Num: true}, cell{Text: "verdict"})
+	}
+	for _, e := range t.Ranking {
+		r.Rows = append(r.Rows, append(lead(d, w, t, e), numbers(d, t, e, by)...))
+	}
+	for e := range d.Envs {
+		if slices.Contains(t.Ranking, e) || at(t.Missing, e) == "" || at(t.Missing, e) == analyze.NotAsked {
+			continue
+		}
+		r.Rows = append(r.Rows, append(lead(d, w, t, e), cell{Text: report.Clean(at(t.Missing, e)), Span: 2 + 3*len(t.Against)}))
+	}
+	return r, true
+}
+
+func what(m record.Metric) string {
+	better := "less is better"
+	if m.Better == record.HigherIsBetter {
+		better = "more is better"
+	}
+	if s := report.Clean(m.What); s != "" {
+		return s + "; " + better
+	}
+	return better
+}
+
+// lead are a row's first cells: group, name, n, failed.
+func lead(d *view.Data, w *view.Work, t *view.Table, e int) []cell {
+	failed := ""
+	if i := slices.IndexFunc(w.Counts, func(c analyze.Count) bool { return c.Env == d.Envs[e].ID }); i >= 0 {
+		failed = strconv.Itoa(w.Counts[i].Failed)
+	}
+	return []cell{{Text: report.Clean(at(t.Group, e))}, {Text: envName(&d.Envs[e]), Head: true},
+		{Text: strconv.Itoa(at(t.N, e)), Num: true}, {Text: failed, Num: true}}
+}
+
+var verdictWords = map[analyze.Verdict]string{analyze.Differs: "differs", analyze.Equal: "equal", analyze.CannotTell: "cannot tell"}
+
+func numbers(d *view.Data, t *view.Table, e int, by float64) []cell {
+	value, interval := number(at(t.Median, e), at(t.Lo, e), at(t.Hi, e), by)
+	out := []cell{{Text: value, Num: true}, {Text: interval, Num: true}}
+	for _, a := range t.Against {
+		if d.Envs[e].Baseline == a.Baseline {
+			out = append(out, cell{Text: "1", Num: true}, cell{Num: true}, cell{})
+			continue
+		}
+		value, interval := number(at(a.Ratio, e), at(a.Lo, e), at(a.Hi, e), 1)
+		out = append(out, cell{Text: value, Num: true}, cell{Text: interval, Num: true}, cell{Text: verdictWords[at(a.Verdict, e)]})
+	}
+	return out
+}
+
+func number(v, lo, hi *float64, by float64) (value, interval string) {
+	if v == nil {
+		return "", ""
+	}
+	value, interval = report.Number(analyze.Estimate{Value: *v, Lo: lo, Hi: hi}, by)
+	return strings.TrimSpace(value), strings.TrimSpace(interval)
+}
+
+// at is an entry of a column, or nothing where the column is shorter.
+func at[T any](column []T, i int) T {
+	if i < len(column) {
+		return column[i]
+	}
+	var none T
+	return none
+}
+
+func values(column []*float64) []float64 {
+	var out []float64
+	for _, v := range column {
+		if v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+// What charts with a row for each environment have in common.
+import {short} from './numbers.js';
+
+// labels is the room for names, and the axis that shows them, cut short where
+// they are longer.
+export function labels(names, t, more) {
+  const most = t.width < 360 ? 105 : t.width < 520 ? 150 : t.width < 900 ? 190 : 240;
+  const width = Math.min(most, Math.max(40, ...names.map(n => n.length * 7)));
+  return {
+    left: width + 14,
+    axis: {type: 'category', data: names, inverse: true, triggerEvent: true, axisTick: {show: false}, splitLine: {show: false},
+      axisLabel: {formatter: v => middle(v, Math.floor(width / 6.8)), fontSize: 12, interval: 0}, ...more},
+  };
+}
+
+// middle shortens a name to n characters: environments of one engine differ at
+// their ends.
+export function middle(s, n) {
+  const c = [...s];
+  if (c.length <= n) return s;
+  const slash = s.lastIndexOf('/'), end = slash >= 0 && c.length - slash <= n / 2 ? c.length - slash : Math.floor(n * 0.4);
+  return `${c.slice(0, n - 1 - end).join('')}…${c.slice(-end).join('')}`;
+}
+
+export const rowHeight = n => Math.max(n > 30 ? 21 : 26, Math.min(34, 900 / Math.max(1, n)));
+
+// scaleAxis is logarithmic where the values span enough for it.
+export function scaleAxis(values, name, more) {
+  const good = values.filter(v => Number.isFinite(v));
+  const lo = Math.min(...good), hi = Math.max(...good);
+  const base = {name, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true, fontSize: 12}, ...more};
+  if (!good.length || lo <= 0 || hi / lo < 3) return {...base, type: 'value', scale: true};
+  const wide = hi / lo > 60, k = wide ? 10 : 2, log = Math.log(k);
+  const min = wide ? nice(lo * 0.9, false) : k ** Math.floor(Math.log(lo * 0.97) / log), max = wide ? nice(hi * 1.1, true) : k ** Math.ceil(Math.log(hi * 1.03) / log);
+  return {...base, type: 'log', logBase: k, min, max};
+}
+
+// nice is the next of 1, 2, 5 times a power of ten.
+function nice(v, up) {
+  const p = 10 ** Math.floor(Math.log10(v)), steps = [1, 2, 5, 10];
+  return p * (up ? steps.find(s => s * p >= v * 0.999) : steps.findLast(s => s * p <= v * 1.001));
+}
+
+// span is a custom series of horizontal intervals: [row, lo, hi] with a colour
+// each.
+export function spans(items, t) {
+  return {
+    type: 'custom', silent: true, z: 2, encode: {x: [1, 2], y: 0}, data: items.map(i => [i.row, i.lo, i.hi]),
+    renderItem(_, api) {
+      const i = api.value(0), a = api.coord([api.value(1), i]), b = api.coord([api.value(2), i]), color = items.find(x => x.row === i).color;
+      const style = {stroke: color, lineWidth: 2}, cap = 4;
+      const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
+      return {type: 'group', children: [line(a[0], a[1], b[0], b[1]), line(a[0], a[1] - cap, a[0], a[1] + cap), line(b[0], b[1] - cap, b[0], b[1] + cap)]};
+    },
+    color: t.text,
+  };
+}

@@ -1,0 +1,111 @@
+import {h, list, section, absent, segments} from '../dom.js';
+import {amount, estimate, plural, scaleFor, fixed} from '../numbers.js';
+import {controls, metricChoice, workChoice} from '../controls.js';
+import {figure} from '../chart.js';
+import {labels, rowHeight, scaleAxis, spans} from '../rows.js';
+import {better, marks, notAsked, verdicts} from '../words.js';
+import {showCell} from '../trials.js';
+import {table} from '../table.js';
+import {tip} from '../tip.js';
+import * as state from '../state.js';
+
+const times = (v, lo, hi) => estimate(v, lo, hi, {by: 1});
+
+// cellTip says of one environment what a table says.
+export function cellTip(m, w, t, e, base) {
+  const scale = scaleFor(t.metric.unit, [t.median[e.i]]), n = estimate(t.median[e.i], t.lo[e.i], t.hi[e.i], scale), a = m.against(t, base);
+  const r = a && a.ratio[e.i] != null ? times(a.ratio[e.i], a.lo[e.i], a.hi[e.i]) : null;
+  return tip(e.name, [
+    ['n', `${t.n[e.i]} in ${plural(t.blocks[e.i], 'block')}`],
+    ['median', `${n.value} ${scale.unit}`], ['95 % interval', n.interval], ['p95', t.p95?.[e.i] != null ? amount(t.p95[e.i], t.metric.unit) : ''],
+    [`against ${base}`, r && `${r.value} × ${r.interval}`], ['verdict', a && verdicts[a.verdict?.[e.i]]],
+    ['failed', m.failures(w, e)],
+  ], 'Click for the trials.');
+}
+
+// forest draws medians, or ratios to a baseline, with their intervals.
+export function forest(m, w, t, base, name, title) {
+  const envs = m.ranked(t), a = base && m.against(t, base);
+  const scale = a ? {unit: '×', by: 1} : scaleFor(t.metric.unit, t.median);
+  const of = (k, e) => (a ? {v: a.ratio, lo: a.lo, hi: a.hi} : {v: t.median, lo: t.lo, hi: t.hi})[k]?.[e.i];
+  const rows = envs.filter(e => of('v', e) != null);
+  const at = e => ({v: of('v', e) / scale.by, lo: of('lo', e) == null ? null : of('lo', e) / scale.by, hi: of('hi', e) == null ? null : of('hi', e) / scale.by});
+  const first = rows[0], last = rows.at(-1), text = e => { const x = at(e), n = times(x.v, x.lo, x.hi); return `${e.name} ${n.value} ${scale.unit} ${n.interval}`.trim(); };
+  return {
+    name, title: title ?? `${w.title}: ${t.metric.title || t.metric.id}${a ? ` against ${base}` : ''}`,
+    describe: () => rows.length ? `${plural(rows.length, 'environment')}, ${better(t.metric)}, medians with 95 % intervals. First ${text(first)}${last !== first ? `; last ${text(last)}` : ''}.` : 'No value.',
+    height: () => rows.length * rowHeight(rows.length) + 64,
+    click: p => { const e = rows[p.dataIndex] ?? rows.find(x => x.name === p.value); if (e) showCell(m, w, e); },
+    table: () => [['environment', 'median', 'low', 'high', 'unit', 'n', 'blocks', 'failed'], ...rows.map(e => {
+      const x = at(e), n = times(x.v, x.lo, x.hi);
+      return [e.name, {t: n.value, v: of('v', e), num: true}, {t: x.lo == null ? '' : fixed(x.lo, n.value.split('.')[1]?.length ?? 0), v: of('lo', e) ?? '', num: true},
+        {t: x.hi == null ? '' : fixed(x.hi, n.value.split('.')[1]?.length ?? 0), v: of('hi', e) ?? '', num: true}, {t: scale.unit, v: a ? 'ratio' : t.metric.unit}, {t: t.n[e.i], num: true}, {t: t.blocks[e.i], num: true}, {t: m.failures(w, e), num: true}];
+    })],
+    option(th) {
+      const l = labels(rows.map(e => e.name), th), pts = rows.map(at);
+      const lines = a ? [{xAxis: 1, name: base}] : m.baselines(t).map(b => m.envs.find(e => e.baseline === b)).filter(e => e && rows.includes(e)).map(e => ({xAxis: at(e).v, name: e.name}));
+      const near = lines.length > 1 && Math.abs(Math.log(lines[0].xAxis / lines[1].xAxis)) < 0.1 * Math.log(Math.max(...pts.map(p => p.v)) / Math.min(...pts.map(p => p.v)));
+      if (near) lines.splice(0, 2, {...lines[0], name: `${lines[0].name}, ${lines[1].name}`}, {...lines[1], name: ' '});
+      return {
+        grid: {left: l.left, right: 24, top: 22, bottom: 42},
+        xAxis: scaleAxis(pts.flatMap(p => [p.v, p.lo, p.hi]).filter(v => v != null), a ? `times ${base}` : scale.unit),
+        yAxis: l.axis,
+        tooltip: {formatter: p => p.componentType === 'series' && rows[p.dataIndex] ? cellTip(m, w, t, rows[p.dataIndex], a ? base : m.baseline(t)) : undefined},
+        series: [
+          spans(rows.map((e, row) => ({row, lo: pts[row].lo, hi: pts[row].hi, color: m.look(e, th.dark).color})).filter(s => s.lo != null && s.hi != null), th),
+          {type: 'scatter', z: 3, symbolSize: 10, cursor: 'pointer',
+            data: rows.map((e, i) => ({value: [pts[i].v, i], symbol: m.look(e, th.dark).symbol, itemStyle: {color: m.look(e, th.dark).color, borderColor: th.back, borderWidth: 1}})),
+            markLine: {silent: true, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {color: th.muted, fontFamily: th.font, fontSize: 11, formatter: '{b}', position: 'start', distance: 4}, data: lines.slice(0, 2)}},
+        ],
+      };
+    },
+  };
+}
+
+// rankingTable is all numbers of a table, those without a value at the end with
+// the reason.
+export function rankingTable(m, w, t) {
+  const scale = scaleFor(t.metric.unit, t.median), bases = m.baselines(t), shown = m.shown(), ranked = m.ranked(t, shown);
+  const rest = shown.filter(e => !ranked.includes(e) && t.missing?.[e.i] !== notAsked && (m.count(w, e)?.trials || t.missing?.[e.i]));
+  const grouped = ranked.some(e => t.group?.[e.i]);
+  const num = (text, v, cls, title) => ({t: text, v: v ?? '', num: true, cls, title});
+  const lead = (e, letters) => [...(grouped ? [letters] : []), {el: envButton(m, w, e), v: e.id}, num(t.n[e.i] ?? 0, t.n[e.i]), num(m.count(w, e)?.failed ?? '', m.count(w, e)?.failed, m.count(w, e)?.failed ? 'bad' : '')];
+  const ratio = (e, b) => {
+    const a = m.against(t, b), r = times(a.ratio[e.i], a.lo[e.i], a.hi[e.i]), v = a.verdict?.[e.i];
+    return e.baseline === b ? [num('1', 1, 'quiet'), num('')] : [num(r.value + (r.value && (marks[v] ?? '')), a.ratio[e.i], '', [verdicts[v], a.needed?.[e.i] && `about ${a.needed[e.i]} blocks would tell`].filter(Boolean).join(': ')), num(r.interval, '', 'quiet')];
+  };
+  const head = [...(grouped ? [{t: 'group', title: 'environments that share a letter cannot be told apart'}] : []), 'environment', num('n'), num('failed'), num(`median, ${scale.unit}`), num('95 %'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
+  const rows = ranked.map(e => {
+    const n = estimate(t.median[e.i], t.lo[e.i], t.hi[e.i], scale);
+    return [...lead(e, t.group?.[e.i]), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), ...bases.flatMap(b => ratio(e, b))];
+  });
+  const without = rest.map(e => [...lead(e, ''), {t: t.missing?.[e.i] || m.count(w, e)?.missing || 'no value', cls: 'quiet', span: 2 + 2 * bases.length}]);
+  return table({name: 'ranking-table', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking', first: !grouped});
+}
+
+// fileRows are the numbers of a table, unrounded.
+function fileRows(m, w, t, envs) {
+  const bases = m.baselines(t);
+  return [['workload', 'metric', 'unit', 'environment', 'group', 'n', 'blocks', 'failed', 'trials', 'median', 'lo', 'hi', 'p95', ...bases.flatMap(b => [`ratio_${b}`, `ratio_${b}_lo`, `ratio_${b}_hi`, `verdict_${b}`]), 'missing'],
+    ...envs.map(e => [w.id, t.metric.id, t.metric.unit, e.id, t.group?.[e.i], t.n[e.i], t.blocks?.[e.i], m.count(w, e)?.failed, m.count(w, e)?.trials, t.median[e.i], t.lo[e.i], t.hi[e.i], t.p95?.[e.i],
+      ...bases.flatMap(b => { const a = m.against(t, b); return [a.ratio[e.i], a.lo[e.i], a.hi[e.i], a.verdict?.[e.i]]; }), t.missing?.[e.i]])];
+}
+
+export function envButton(m, w, e) {
+  return h('button', {type: 'button', class: 'env', title: `${e.name}: show the trials`, id: `trials-${w.i}-${e.i}`, onclick: () => showCell(m, w, e)}, e.name);
+}
+
+export function ranking(m) {
+  const w = m.work(), t = w && m.table(w);
+  if (!t) return absent('Ranking', 'no trial of this run has a value');
+  const bases = m.baselines(t), view = state.get('view') === 'ratio' && bases.length ? 'ratio' : 'absolute', base = m.baseline(t);
+  return section('ranking', 'Ranking', `${t.metric.what ? `${t.metric.title || t.metric.id}: ${t.metric.what}; ` : ''}${better(t.metric)}. Points are medians, lines their 95 % intervals${t.group?.some(Boolean) ? '; environments that share a letter cannot be told apart' : ''}.`,
+    controls(workChoice(m, 'ranking'), metricChoice(m, 'ranking'),
+      bases.length ? segments('ranking-view', 'Scale', [['absolute', 'Absolute'], ...bases.map(b => [b, `× ${b}`])], view === 'ratio' ? base : 'absolute',
+        v => state.set(v === 'absolute' ? {view: null} : {view: 'ratio', base: v})) : null),
+    h('p', {class: 'note', role: 'status'}, m.filtered()),
+    m.ranked(t).length ? figure(forest(m, w, t, view === 'ratio' ? base : null, 'ranking')) : h('p', null, 'The filters leave no environment with a value.'),
+    bases.length ? null : h('p', {class: 'note'}, m.envs.some(e => e.baseline) ? 'There are no ratios: no baseline has a value of this metric.' : 'There are no ratios: no baseline ran. A study with the environments native and floor has them.'),
+    rankingTable(m, w, t),
+    h('p', {class: 'note'}, list(t.against).length ? `A ratio differs where its interval lies outside ± ${Number((100 * m.data.run.delta).toPrecision(2))} % and the test agrees after Holm’s correction; = is equal, its interval lies inside; ~ cannot be told.${t.test ? ` The test behind the letters is ${t.test}.` : ''}` : ''));
+}

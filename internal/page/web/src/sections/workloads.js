@@ -1,0 +1,71 @@
+import {h, list, section, absent, choice, segments} from '../dom.js';
+import {cost, estimate, percent, plural, short} from '../numbers.js';
+import {controls} from '../controls.js';
+import {diverging, ink, mix} from '../colors.js';
+import {figure} from '../chart.js';
+import {labels, middle} from '../rows.js';
+import {forest} from './ranking.js';
+import {showCell} from '../trials.js';
+import {tip} from '../tip.js';
+import {marks, verdicts} from '../words.js';
+import * as state from '../state.js';
+
+// full is the overhead at which the scale has its last colour, as a logarithm:
+// twice, or half, as slow.
+const full = Math.log(2);
+
+const tone = v => Math.log(cost(Math.min(0.999, v))) / full / 2 + 0.5;
+
+// brief writes a factor where there is little room.
+const brief = (v, room) => room > 52 ? short(v) : v >= 0.1 && v < 10 ? v.toFixed(2) : short(Number(v.toPrecision(2)));
+
+function heat(m, o) {
+  const rows = list(o.rows).filter(r => m.works.some(w => w.id === r.workload)), shown = new Set(m.shown().map(e => e.id));
+  const filled = new Set([...rows, ...list(o.suites)].flatMap(r => list(r.cells).filter(c => c.overhead).map(c => c.env)));
+  const ids = list(o.environments).filter(id => shown.has(id) && filled.has(id));
+  const suites = list(o.suites).map(s => ({title: s.name === 'all' ? 'geometric mean of all' : `geometric mean: ${s.name}`, cells: s.cells, suite: true}));
+  const lines = [...rows.map(r => ({title: r.title || r.workload, cells: r.cells, row: r})), ...suites].map(l => ({...l, by: new Map(list(l.cells).map(c => [c.env, c]))})).filter(l => ids.some(id => l.by.get(id)?.overhead));
+  const cells = lines.flatMap((l, y) => ids.map((id, x) => ({x, y, l, id, c: l.by.get(id)}))).filter(x => x.c?.overhead);
+  const worst = [...cells].sort((a, b) => b.c.overhead.value - a.c.overhead.value)[0];
+  return {ids, lines, spec: {
+    name: 'heat', title: `How many times worse than ${o.baseline}, by each workload’s first metric`,
+    describe: () => cells.length ? `${plural(ids.length, 'environment')} and ${plural(rows.length, 'workload')}; how many times worse. Most: ${m.nameOf(worst.id)} with ${worst.l.title}, ${short(cost(worst.c.overhead.value))} times.` : 'No value.',
+    height: () => lines.length * 28 + 118,
+    click: p => { const x = cells[p.dataIndex]; if (x && !x.l.suite) showCell(m, m.works.find(w => w.id === x.l.row.workload), m.byID.get(x.id)); },
+    table: () => [['workload', ...ids.map(id => ({t: m.nameOf(id), num: true}))], ...lines.map(l => [l.title, ...ids.map(id => {
+      const c = l.by.get(id);
+      return {t: c?.overhead ? `${short(cost(c.overhead.value))}${marks[c.verdict] ?? ''}` : '–', v: c?.overhead ? cost(c.overhead.value) : '', num: true, title: c?.missing};
+    })])],
+    option(t) {
+      const l = labels(lines.map(x => x.title), t), colors = diverging(t.dark), slant = (t.width - l.left - 24) / Math.max(1, ids.length) < 100, right = slant ? 84 : 24, room = (t.width - l.left - right) / Math.max(1, ids.length);
+      return {
+        grid: {left: l.left, right, top: slant ? 104 : 34, bottom: 10},
+        xAxis: {type: 'category', position: 'top', data: ids.map(id => m.nameOf(id)), triggerEvent: true, axisTick: {show: false}, splitLine: {show: false}, axisLabel: {rotate: slant ? -45 : 0, formatter: v => middle(v, slant ? 19 : Math.floor(room / 6.8)), fontSize: 12, interval: 0}},
+        yAxis: l.axis,
+        tooltip: {formatter: p => {
+          const x = cells[p.dataIndex], f = x && estimate(cost(x.c.overhead.value), x.c.overhead.lo == null ? null : cost(x.c.overhead.lo), x.c.overhead.hi == null ? null : cost(x.c.overhead.hi), {by: 1});
+          return x && tip(`${m.nameOf(x.id)}: ${x.l.title}`, [['times worse', `${f.value} ${f.interval}`], ['speed lost', `${percent(x.c.overhead.value)}`], ['metric', x.l.row?.metric.title], ['verdict', verdicts[x.c.verdict]], ['blocks', x.c.blocks],
+            ['failed', x.l.row ? m.failures(m.works.find(w => w.id === x.l.row.workload), m.byID.get(x.id)) : '']]);
+        }},
+        series: [{type: 'heatmap', cursor: 'pointer', data: cells.map(x => {
+          const back = mix(colors, tone(x.c.overhead.value));
+          return {value: [x.x, x.y, x.c.overhead.value], itemStyle: {color: back, borderColor: t.back, borderWidth: 2}, label: {show: room > 34, color: ink(back), fontFamily: t.font, fontSize: room > 52 ? 12 : 10,
+            formatter: brief(cost(x.c.overhead.value), room) + (marks[x.c.verdict] ?? '')}};
+        })}],
+      };
+    },
+  }};
+}
+
+export function workloads(m) {
+  const has = m.works.filter(w => m.first(w));
+  const maps = list(m.data.overheads).filter(o => list(o.rows).length);
+  if (has.length < 2) return absent('Workloads side by side', 'this run has one workload; its chart is the ranking');
+  const o = maps.find(x => x.baseline === state.get('base')) ?? maps[0], ht = o && heat(m, o), only = state.get('only');
+  const drawn = only ? has.filter(w => w.id === only) : has.slice(0, 6);
+  return section('workloads', 'Workloads', 'What each environment costs against the baseline, by each workload’s first metric: 2 is twice as slow, 0.5 twice as fast; orange is worse, blue is better; = is equal for practical purposes, ~ cannot be told, an empty cell has no value. Below, a chart for each workload.',
+    controls(maps.length > 1 && ht?.ids.length ? segments('heat-base', 'Baseline', maps.map(x => [x.baseline, `against ${x.baseline}`]), o.baseline, v => state.set({base: v})) : null),
+    ht && ht.ids.length ? figure(ht.spec) : h('p', {class: 'note'}, 'There is no heat map: no baseline has a value of these workloads’ first metrics.'),
+    controls(choice('works-only', 'Charts of', [['', has.length > 6 ? 'the first six workloads' : 'all workloads'], ...has.map(w => [w.id, w.title])], only ?? '', v => state.set({only: v || null}))),
+    h('div', {class: 'multiples'}, drawn.map(w => { const t = m.first(w); return m.ranked(t).length ? figure(forest(m, w, t, null, `work-${w.i}`)) : null; })));
+}

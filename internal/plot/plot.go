@@ -42,8 +42,6 @@ type Options struct {
 	Width, Height float64
 	// Dark draws on a dark ground. An SVG follows the reader's scheme without it.
 	Dark bool
-	// Bare leaves the style out of an SVG, for a page that has Style.
-	Bare bool
 	// DPI is the resolution of a PNG; 0 is 144.
 	DPI int
 }

@@ -26,8 +26,8 @@ func (p *picture) writeSVG(w io.Writer, o Options) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" class="plimsoll" role="img" viewBox="0 0 %s %s" width="%spt" height="%spt" font-family="'Liberation Sans', Arimo, Arial, Helvetica, sans-serif">`+"\n",
 		num(p.w), num(p.h), num(p.w), num(p.h))
-	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", escape(p.title), escape(p.describe()))
-	if !o.Dark && !o.Bare {
+	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", escape(p.title), strings.ReplaceAll(escape(p.describe()), "&#xA;", "\n"))
+	if !o.Dark {
 		fmt.Fprintf(&out, "<style>@media (prefers-color-scheme: dark) {%s}</style>\n", styleOf(s.inks))
 	}
 	out.Write(s.b.Bytes())

@@ -80,12 +80,6 @@ func lines(l []look, envs []int) map[int]stroke {
 	return out
 }
 
-// Style is the style sheet by which a bare SVG follows the scheme of its reader.
-func Style() string {
-	inks := append([]ink{paper, black, muted, frame, grid, stripe, failed}, palette...)
-	return "@media (prefers-color-scheme: dark) {" + styleOf(inks) + "}"
-}
-
 // styleOf turns the light colours of a picture into the dark ones. Rules go
 // before attributes, so the colours stand in the attributes alone.
 func styleOf(inks []ink) string {

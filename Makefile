@@ -39,7 +39,7 @@ PAGE    := internal/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
+.PHONY: help page axe build site run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -61,6 +61,15 @@ build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
 	elif ! $(MAKE) --no-print-directory page; then \
 		echo "building without new charts for the report: they could not be bundled, see above"; fi
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
+
+# mkdocs, its theme and all that they need, as pinned, in an environment of
+# their own beside the linter.
+site: ## the documentation as pages that open from disk: dist/site (needs python3)
+	@set -e; env=$(TOOLS)/site-$$(cksum docs/requirements.txt | cut -d' ' -f1); \
+	if [ ! -e $$env/ready ]; then rm -rf $$env; python3 -m venv $$env; \
+		$$env/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt; touch $$env/ready; fi; \
+	NO_MKDOCS_2_WARNING=1 $$env/bin/mkdocs build --strict
+	@echo dist/site/index.html
 
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)

@@ -178,7 +178,7 @@ func what(m record.Metric) string {
 	if m.Better == record.HigherIsBetter {
 		better = "more is better"
 	}
-	if s := report.Clean(m.What); s != "" {
+	if s := strings.TrimSuffix(report.Clean(m.What), "."); s != "" {
 		return s + "; " + better
 	}
 	return better

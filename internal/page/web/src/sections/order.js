@@ -11,7 +11,10 @@ import {tip} from '../tip.js';
 export function order(m) {
   const w = m.work(), t = w && m.table(w), trials = m.data.trials ?? {};
   const cells = t ? m.ranked(t).map(e => ({e, d: t.dist?.[e.i], mid: t.median[e.i]})).filter(c => list(c.d?.trial).length && c.mid > 0) : [];
-  if (!t || !cells.length) return absent('Run order', m.data.shortened || 'the trials of this metric are not listed one by one');
+  if (!t || !cells.length) {
+    if (t && m.envs.some(e => list(t.dist?.[e.i]?.trial).length)) return section('order', 'Run order', null, h('p', null, 'The filters leave no environment with a value.'));
+    return absent('Run order', m.data.shortened || 'the trials of this metric are not listed one by one');
+  }
   const x = k => trials.seq[k], name = 'trial';
   const blocks = new Map();
   for (const c of cells) c.d.trial.forEach((k, i) => {

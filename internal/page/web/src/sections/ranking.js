@@ -99,7 +99,7 @@ export function ranking(m) {
   const w = m.work(), t = w && m.table(w);
   if (!t) return absent('Ranking', 'no trial of this run has a value');
   const bases = m.baselines(t), view = state.get('view') === 'ratio' && bases.length ? 'ratio' : 'absolute', base = m.baseline(t);
-  return section('ranking', 'Ranking', `${t.metric.what ? `${t.metric.title || t.metric.id}: ${t.metric.what}; ` : ''}${better(t.metric)}. Points are medians, lines their 95 % intervals${t.group?.some(Boolean) ? '; environments that share a letter cannot be told apart' : ''}.`,
+  return section('ranking', 'Ranking', `${t.metric.what ? `${t.metric.title || t.metric.id}: ${t.metric.what.replace(/\.$/, '')}; ` : ''}${better(t.metric)}. Points are medians, lines their 95 % intervals${t.group?.some(Boolean) ? '; environments that share a letter cannot be told apart' : ''}.`,
     controls(workChoice(m, 'ranking'), metricChoice(m, 'ranking'),
       bases.length ? segments('ranking-view', 'Scale', [['absolute', 'Absolute'], ...bases.map(b => [b, `× ${b}`])], view === 'ratio' ? base : 'absolute',
         v => state.set(v === 'absolute' ? {view: null} : {view: 'ratio', base: v})) : null),

@@ -22,6 +22,7 @@ function band(c, color, by) {
 // lines is a chart of curves over a number.
 function lines(m, {name, title, x, unit, curves, describe}) {
   const scale = scaleFor(unit, curves.flatMap(c => c.y)), label = scale.unit;
+  const ys = curves.flatMap(c => c.y).filter(y => y != null), low = ys.reduce((a, b) => Math.min(a, b), Infinity), high = ys.reduce((a, b) => Math.max(a, b), -Infinity);
   return {
     name, title, describe, height: width => 340 + (width < 600 ? 40 : 0),
     table: () => [['environment', x, label], ...curves.flatMap(c => c.x.map((v, i) => [c.env.name, {t: short(v), v, num: true}, {t: short((c.y[i] ?? 0) / scale.by), v: c.y[i] ?? '', num: true}]))],
@@ -29,7 +30,7 @@ function lines(m, {name, title, x, unit, curves, describe}) {
       grid: {left: 64, right: 24, top: 44, bottom: 42},
       legend: {top: 4, left: 0, right: 0, data: [...new Set(curves.map(c => c.env.name))]},
       xAxis: {type: 'value', name: x, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true}, scale: true},
-      yAxis: {type: 'value', name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
+      yAxis: {type: 'value', scale: low > high / 2, name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
       tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => p.seriesType === 'line').map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
       dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
       series: curves.flatMap(c => {

@@ -24,10 +24,10 @@ const pictureSize = 200 << 10
 // pictures are taken of a report: a part of it by its selector, or the top.
 var pictures = []struct{ name, selector string }{
 	{"report", ""},
-	{"ranking", "#chart-ranking"},
-	{"phases", "#chart-phases"},
-	{"distributions", "#chart-distributions"},
-	{"heat-map", "#chart-heat"},
+	{"report-ranking", "#chart-ranking"},
+	{"report-phases", "#chart-phases"},
+	{"report-distributions", "#chart-distributions"},
+	{"report-heat-map", "#chart-heat"},
 }
 
 // screenshots writes the pictures of a real run's report into a folder, in light

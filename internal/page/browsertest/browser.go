@@ -93,8 +93,7 @@ func Start(ctx context.Context) (*Browser, error) {
 	tab, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &Browser{ctx: tab, profile: profile, cancel: func() { cancel(); stop() }}
 	if err := chromedp.Do(tab); err != nil {
-		b.Close()
-		return nil, fmt.Errorf("starting %s: %w", path, err)
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", path, err), b.Close())
 	}
 	return b, nil
 }

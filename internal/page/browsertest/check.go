@@ -71,6 +71,9 @@ func (p *Page) Walk() (Walk, error) {
 			return Walk{}, err
 		}
 	}
+	if err := p.Settle(); err != nil {
+		return Walk{}, err
+	}
 	return Eval[Walk](p, "plimsollKeyboard.end()")
 }
 

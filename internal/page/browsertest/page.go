@@ -89,7 +89,9 @@ func (p *Page) open(o Options) error {
 		{Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
 	_, script := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.NoScript})
-	if err := errors.Join(size, touch, media, script); err != nil {
+	// Another page that opens meanwhile would take the focus away.
+	_, focus := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	if err := errors.Join(size, touch, media, script, focus); err != nil {
 		return err
 	}
 	if o.Before != "" {

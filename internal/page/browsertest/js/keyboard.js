@@ -20,7 +20,22 @@ globalThis.plimsollKeyboard = (() => {
 		const outline = s.outlineStyle === "none" || parseFloat(s.outlineWidth) === 0 ? "" : s.outline;
 		return [outline, s.boxShadow, s.borderColor, s.backgroundColor, s.textDecorationLine].join("|");
 	}).join("\n");
-	let stops = [], last = null, listener = null;
+	// Is any of it in sight, with nothing over it? What its ancestors cut off is not.
+	const insight = e => {
+		let {left, top, right, bottom} = e.getBoundingClientRect();
+		const cut = (l, t, r, b) => { left = Math.max(left, l), top = Math.max(top, t), right = Math.min(right, r), bottom = Math.min(bottom, b); };
+		cut(0, 0, innerWidth, innerHeight);
+		for (let a = e.parentElement; a && a !== document.body; a = a.parentElement) {
+			if (getComputedStyle(a).overflow === "visible") continue;
+			const b = a.getBoundingClientRect();
+			cut(b.left, b.top, b.right, b.bottom);
+		}
+		if (right - left < 1 || bottom - top < 1) return false;
+		const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+		// A hidden box of a pixel is shown by its label.
+		return !hit || e.contains(hit) || hit.contains(e) || right - left < 4;
+	};
+	let stops = [], last = null, listeners = {};
 	const leave = () => {
 		if (last) last.visible = last.focused !== shown(last.element);
 		last = null;
@@ -34,21 +49,20 @@ globalThis.plimsollKeyboard = (() => {
 			scrollTo(0, 0);
 			getSelection().removeAllRanges();
 			stops = [];
-			listener = event => {
-				leave();
-				const e = event.target, r = e.getBoundingClientRect();
-				const x = r.x + r.width / 2, y = r.y + r.height / 2;
-				const hit = document.elementFromPoint(x, y);
-				last = {element: e, name: name(e), focused: shown(e),
-					insight: r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth &&
-						(!hit || e.contains(hit) || hit.contains(e) || r.width < 4 || r.height > innerHeight)};
-				stops.push(last);
+			listeners = {
+				focusin: event => {
+					leave();
+					stops.push(last = {element: event.target, name: name(event.target), focused: shown(event.target), insight: true});
+				},
+				// Only now has the page come to rest where the focus is.
+				keydown: () => { if (last) last.insight = insight(last.element); },
 			};
-			addEventListener("focusin", listener, true);
+			for (const [type, f] of Object.entries(listeners)) addEventListener(type, f, true);
 			return wanted().length;
 		},
 		end() {
-			removeEventListener("focusin", listener, true);
+			listeners.keydown();
+			for (const [type, f] of Object.entries(listeners)) removeEventListener(type, f, true);
 			document.activeElement?.blur();
 			leave();
 			const reached = new Set(stops.map(s => s.element));

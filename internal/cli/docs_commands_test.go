@@ -134,7 +134,7 @@ func shellWords(s string) []string {
 func understood(words []string, whole bool) error {
 	w := System()
 	w.Stdout, w.Stderr = io.Discard, io.Discard
-	root := newRoot(w)
+	root := Root(w)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	cmd, rest, err := root.Find(words)

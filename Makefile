@@ -14,6 +14,7 @@ export FUZZ_TIME ?=
 STUDY       ?= quick
 RUN_FLAGS   ?=
 AA_TIMES    ?= 100
+BENCH_TIME  ?= 60s
 
 # The wing that only reads results: it measures nothing, and runs anywhere.
 RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer view plot page web)
@@ -26,6 +27,10 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
+# So is the packager of .deb and .rpm.
+NFPM_VERSION := v2.43.4
+NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
+
 # The page's script is bundled from its sources and a chart library; without it
 # the program builds too, and its pages have their tables only.
 WEB     := internal/page/web
@@ -34,7 +39,7 @@ PAGE    := internal/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build run test test-vm fuzz setup-run setup-test check fmt lint generate cross probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report screenshots clean
+.PHONY: help page axe build site run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -57,6 +62,15 @@ build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
 		echo "building without new charts for the report: they could not be bundled, see above"; fi
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
+# mkdocs, its theme and all that they need, as pinned, in an environment of
+# their own beside the linter.
+site: ## the documentation as pages that open from disk: dist/site (needs python3)
+	@set -e; env=$(TOOLS)/site-$$(cksum docs/requirements.txt | cut -d' ' -f1); \
+	if [ ! -e $$env/ready ]; then rm -rf $$env; python3 -m venv $$env; \
+		$$env/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt; touch $$env/ready; fi; \
+	NO_MKDOCS_2_WARNING=1 $$env/bin/mkdocs build --strict
+	@echo dist/site/index.html
+
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
@@ -75,7 +89,8 @@ FUZZ := FuzzRead:study:3000 FuzzProfile:profile:2000 FuzzThresholds:threshold:50
 	FuzzValues:workload:2000 FuzzParsers:workload:8000 FuzzParsers:host:30000 FuzzParsers:collect:20000 \
 	FuzzParsePayload:probe:60000 FuzzParseTask:probe:60000 FuzzDecodeResult:probe:60000 \
 	FuzzDecoder:record:50000 FuzzReadSeries:record:20000 FuzzTrials:record:2000 FuzzVariance:stats:10000 \
-	FuzzLogParser:engine/cri:20000 FuzzHyperfine:importer:5000 FuzzBenchfmt:importer:10000
+	FuzzLogParser:engine/cri:20000 FuzzHyperfine:importer:5000 FuzzBenchfmt:importer:10000 \
+	FuzzRequests:web:5000
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \
@@ -102,10 +117,23 @@ $(LINT):
 	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(TOOLS)/build/golangci-lint $@
 
+$(NFPM):
+	@mkdir -p $(TOOLS)/build
+	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	mv $(TOOLS)/build/nfpm $@
+
 cross: ## everything compiles for arm64, the reading half on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet $(RIGHT)
 	GOOS=windows GOARCH=amd64 $(GO) vet $(RIGHT)
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/plimsoll
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/plimsoll
+
+dist: page $(NFPM) ## programs, packages, man pages, parts list and checksums for a release, in dist/
+	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/build.sh dist
+
+dist-check: dist ## is dist/ what it says, and does a second build give the same bytes? (minutes)
+	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/check.sh dist
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth
@@ -135,6 +163,9 @@ bench-read: ## reading and analysing a million trials: about 3 s on two processo
 
 bench-sequential: ## how often runs err that end when they know enough: some minutes
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/analyze -more 40
+
+bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
+	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)
 
 bench-report: page ## the report of a million trials: its size, and how soon it can be used (needs Chromium)
 	$(GO) run ./internal/bench report

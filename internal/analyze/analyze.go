@@ -69,12 +69,11 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		}
 	}
 	res.Papers = res.papers(run)
+	if res.Features, err = r.Features(); err != nil {
+		return nil, err
+	}
 	if res.Claims = run.Study.Claims; len(res.Claims) > 0 {
-		features, err := r.Features()
-		if err != nil {
-			return nil, err
-		}
-		res.Findings = Judge([]*Result{res}, res.Claims, features)
+		res.Findings = Judge([]*Result{res}, res.Claims, res.Features)
 	}
 	res.Remarks = s.remarks(res, r.Remarks())
 	res.neverNull()
@@ -219,7 +218,7 @@ func (s *store) table(w, m int, delta float64) Table {
 		blocks, medians[e] = s.column(w, e, m)
 		t.Cells = append(t.Cells, s.cell(w, e, m, blocks, medians[e]))
 		if s.keep && t.Metric.Kind == "" {
-			t.Cells[e].values = s.parts(w, e, m)
+			t.Cells[e].values = append([][]float64{}, blocks...)
 		}
 	}
 	for e := range t.Cells {
@@ -255,9 +254,7 @@ func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
 			}
 		}
 	}
-	middle := stats.Median(x)
-	i, ok := stats.MedianIntervalAs(x, stats.EffectiveSize(blocks, middle, stats.Level), stats.Level)
-	c.Median = estimate(middle, i, ok)
+	c.Median = medianOf(blocks, x)
 	c.P95, c.P99 = tail(blocks, x, 0.95), tail(blocks, x, 0.99)
 	c.Min, c.Max = &x[0], &x[len(x)-1]
 	for _, q := range s.levels {
@@ -273,6 +270,23 @@ func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
 	c.Distinct = stats.Distinct(x)
 	c.TwoHumps = stats.TwoHumps(x)
 	return c
+}
+
+// Median is what a report says of values by block, their median with its
+// interval, or nil where there is none: for a run that still goes on.
+func Median(blocks [][]float64) *Estimate {
+	x := slices.Concat(blocks...)
+	if len(x) == 0 {
+		return nil
+	}
+	slices.Sort(x)
+	return medianOf(blocks, x)
+}
+
+func medianOf(blocks [][]float64, sorted []float64) *Estimate {
+	middle := stats.Median(sorted)
+	i, ok := stats.MedianIntervalAs(sorted, stats.EffectiveSize(blocks, middle, stats.Level), stats.Level)
+	return estimate(middle, i, ok)
 }
 
 // tail is a quantile with its interval, nil where the values cannot carry it.

@@ -231,21 +231,6 @@ func (s *store) column(w, e, m int) (blocks [][]float64, medians []float64) {
 	return blocks, medians
 }
 
-// parts gives the values of a metric that are there, by block in the order of
-// column's medians.
-func (s *store) parts(w, e, m int) [][]float64 {
-	c := s.cells[w][e]
-	order := s.blockOrder()
-	out := make([][]float64, len(order))
-	for i, v := range c.columns[m] {
-		if !math.IsNaN(v) {
-			b := order[c.block[i]]
-			out[b] = append(out[b], v)
-		}
-	}
-	return out
-}
-
 // blockOrder maps dense block numbers, given in the order of appearance, to
 // places in the order of the blocks' own numbers.
 func (s *store) blockOrder() []int32 {

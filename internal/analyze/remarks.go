@@ -15,6 +15,9 @@ const (
 	warn = "warn"
 )
 
+// ownFrom is the share of a processor from which on our own use of it is said.
+const ownFrom = 0.05
+
 // remarks collects all oddities: first those of the run, then those of the
 // cells, in the run's order.
 func (s *store) remarks(res *Result, fromReader []record.Remark) []record.Remark {
@@ -73,6 +76,10 @@ func (s *store) runRemarks() []record.Remark {
 		}
 		add("steal", level, fmt.Sprintf("%s of %d lost more than 1 %% of their time to the hypervisor, all together %.2g %%", count(s.stolen, "trial"), s.trials-s.warmup, 100*share),
 			"measure on a quieter or a dedicated machine")
+	}
+	if o := s.run.Own; o != nil && o.TimedShare() > ownFrom {
+		add("own-load", info, fmt.Sprintf("while something was being measured, Plimsoll itself took %.2g %% of a processor", 100*o.TimedShare()),
+			"clients that it is itself, of an engine's API, are part of that; sampling is another: see collect in the study")
 	}
 	if len(s.run.Residue) > 0 {
 		add("residue", warn, fmt.Sprintf("the audit at the end found %s of ours left behind, first: %s", count(len(s.run.Residue), "thing"), s.run.Residue[0]),

@@ -29,6 +29,8 @@ type Result struct {
 	Papers []PaperTable `json:"papers,omitempty"`
 	// Findings says which of the study's claims hold, where it has any.
 	Findings *Findings `json:"findings,omitempty"`
+	// Features is the feature table that lies beside the record.
+	Features *record.Features `json:"features,omitempty"`
 	// Claims are those that the study carries.
 	Claims []record.Claim `json:"-"`
 }

@@ -3,10 +3,11 @@
 // "drivers" our adapters beside the least that a client can do, "collect" what
 // watching containers costs, "aa" how often an environment is told from itself,
 // "calibration" how often the statistics keep what they say, "report" how large
-// the report of a million trials is and how soon it can be used; "screenshots"
-// takes the documentation's pictures of a real run. It is for the makers of
-// Plimsoll (make bench-truth, bench-cost, bench-drivers, bench-collect,
-// bench-aa, bench-calibration, bench-report, screenshots).
+// the report of a million trials is and how soon it can be used, "serve" what a
+// viewer of a run costs; "screenshots" takes the documentation's pictures of a
+// real run. It is for the makers of Plimsoll (make bench-truth, bench-cost,
+// bench-drivers, bench-collect, bench-aa, bench-calibration, bench-report,
+// bench-serve, screenshots).
 package main
 
 import (
@@ -42,8 +43,10 @@ func bench(what string) error {
 		return calibration(ctx, os.Args[2:]...)
 	case "report":
 		return reports(ctx)
+	case "serve":
+		return servePages(ctx, os.Args[2:]...)
 	case "screenshots":
 		return screenshots(ctx, os.Args[2:]...)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers, collect, aa, calibration, report and screenshots", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers, collect, aa, calibration, report, serve and screenshots", what)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -15,22 +16,19 @@ import (
 	"plimsoll/internal/profile"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/workload"
 	"plimsoll/internal/yamlfile"
 )
 
 type adviseFlags struct {
+	printing
 	profile  string
 	weights  []string
 	require  []string
 	features string
-	format   string
-	output   string
-	ascii    bool
 }
 
 func adviseCommand(w World) *cobra.Command {
-	f := adviseFlags{format: "text"}
+	f := adviseFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "advise DIR...",
 		Short: "Say which environment suits which use, and how far the data carry that",
@@ -61,9 +59,7 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 	fl.StringArrayVar(&f.weights, "weight", nil, "another weight, metric=3 or workload/metric=3; 0 leaves the criterion out")
 	fl.StringSliceVar(&f.require, "require", nil, "a property that is required too: "+strings.Join(advise.Words(), ", ")+", or the id of a feature; of several with | between them one is enough")
 	fl.StringVar(&f.features, "features", "", "a feature table (default: features.json of the run)")
-	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
-	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
-	formatFlag(c, &f.format, report.AdviceFormats()...)
+	f.add(c, report.AdviceFormats()...)
 	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
 	return c
 }
@@ -83,12 +79,9 @@ func profileList() string {
 func (f *adviseFlags) advise(dirs []string) (*advise.Advice, error) {
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
-		r, err := record.Open(dir)
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		if results[i], err = analyze.Run(r, analyze.Options{}); err != nil {
-			return nil, fail(Failed, "%w", err)
+		var err error
+		if results[i], err = readResult(dir); err != nil {
+			return nil, err
 		}
 	}
 	p, err := f.use(results)
@@ -99,15 +92,7 @@ func (f *adviseFlags) advise(dirs []string) (*advise.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := advise.Options{Known: map[string][]string{}}
-	for _, x := range workload.Catalogue() {
-		ids := []string{}
-		for _, m := range x.Metrics {
-			ids = append(ids, m.ID)
-		}
-		o.Known[x.Name] = ids
-	}
-	a, err := advise.Run(results, features, p, o)
+	a, err := advise.Run(results, features, p, advise.Options{Known: knownWorkloads(p)})
 	var unknown *advise.UnknownError
 	switch {
 	case errors.As(err, &unknown):
@@ -251,17 +236,5 @@ func (f *adviseFlags) table(dirs []string) (*record.Features, error) {
 }
 
 func (f *adviseFlags) print(w World, a *advise.Advice) error {
-	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
-	if f.output == "" {
-		return report.WriteAdvice(w.Stdout, f.format, a, opts)
-	}
-	file, err := os.Create(f.output)
-	if err != nil {
-		return fail(Failed, "opening the output: %w", err)
-	}
-	opts.Color, opts.Width = false, 0
-	if err := errors.Join(report.WriteAdvice(file, f.format, a, opts), file.Close()); err != nil {
-		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
+	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteAdvice(out, f.format, a, o) })
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"plimsoll/internal/engine"
+	"plimsoll/internal/harmless"
 )
 
 // World is everything that comes from outside, so that tests can drive the
@@ -35,8 +35,10 @@ type World struct {
 	Width func() int
 	// ErrTerminal says whether standard error is a terminal.
 	ErrTerminal bool
+	// ErrWidth gives its columns, 0 where they are not known.
+	ErrWidth func() int
 	// Engines are those that there are; nil stands for the whole catalogue.
-	Engines []engine.Engine
+	Engines engines
 	// Signals makes a context that ends when the user interrupts.
 	Signals func() (first, second context.Context, stop func())
 }
@@ -46,15 +48,33 @@ func System() World {
 	return World{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, LookPath: exec.LookPath,
-		Width: func() int {
-			w, _, err := term.GetSize(int(os.Stdout.Fd()))
-			if err != nil {
-				return 0
-			}
-			return w
-		},
+		Width:       columns(os.Stdout),
+		ErrWidth:    columns(os.Stderr),
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Signals:     notify,
+	}
+}
+
+// columns gives the width of a terminal, 0 where it is none.
+func columns(f *os.File) func() int {
+	return func() int {
+		w, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return w
+	}
+}
+
+// errWidth is the width of standard error: as it is, else that of a page.
+func (w World) errWidth() func() int {
+	return func() int {
+		if w.ErrWidth != nil {
+			if n := w.ErrWidth(); n > 0 {
+				return n
+			}
+		}
+		return pipeWidth
 	}
 }
 
@@ -107,7 +127,7 @@ var errSaid = errors.New("said already")
 
 // Main runs one command line and gives the exit status.
 func Main(w World) int {
-	root := newRoot(w)
+	root := Root(w)
 	root.SetArgs(w.Args)
 	err := root.ExecuteContext(context.Background())
 	if err == nil {
@@ -120,17 +140,17 @@ func Main(w World) int {
 	}
 	if !errors.Is(err, errSaid) {
 		for _, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
-			fmt.Fprintln(w.Stderr, statusPrefix+line)
+			fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text(line))
 		}
 		if e != nil && e.hint != "" {
-			fmt.Fprintln(w.Stderr, "  "+e.hint)
+			fmt.Fprintln(w.Stderr, "  "+harmless.Text(e.hint))
 		}
 	}
 	return int(status)
 }
 
-// newRoot builds the tree of commands.
-func newRoot(w World) *cobra.Command {
+// Root is the tree of commands.
+func Root(w World) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure container engines side by side on this machine, and say why they differ",

@@ -2,28 +2,20 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// commands lists every command, in the order in which help shows them by
-// group. A new command is one file and one line here.
+// commands lists every command; help sorts them by name. A new one is one file
+// and one line: here if it reads results, which it then does on every system,
+// else in commands_linux.go and by its name in commands_other.go.
 func commands(w World) []*cobra.Command {
-	return []*cobra.Command{
-		runCommand(w),
-		planCommand(w),
-		enginesCommand(w),
-		doctorCommand(w),
+	return append(measuring(w),
 		reportCommand(w),
 		factorsCommand(w),
-		featuresCommand(w),
 		exportCommand(w),
 		importCommand(w),
 		compareCommand(w),
 		findingsCommand(w),
 		adviseCommand(w),
 		historyCommand(w),
-		studiesCommand(w),
-		workloadsCommand(w),
-		imageCommand(w),
-		selftestCommand(w),
-		cleanCommand(w),
+		serveCommand(w),
 		versionCommand(w),
-	}
+	)
 }

@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"errors"
-	"os"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
-	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 	"plimsoll/internal/yamlfile"
 )
@@ -18,8 +16,7 @@ import (
 // compareFlags are how two runs are compared, and what a gate lets pass.
 type compareFlags struct {
 	gateFlags
-	format, output string
-	ascii          bool
+	printing
 	envs, filters  []string
 	row, col       []string
 	against, delta string
@@ -27,7 +24,7 @@ type compareFlags struct {
 }
 
 func compareCommand(w World) *cobra.Command {
-	f := compareFlags{format: "text", against: "auto"}
+	f := compareFlags{printing: printing{format: "text"}, against: "auto"}
 	c := &cobra.Command{
 		Use:   "compare BASE [NEW]",
 		Short: "Say what changed between two runs, or two environments of one, and gate on it",
@@ -71,13 +68,12 @@ by more than that, where a value is lost, or where trials fail more often. With
 			if err := f.print(w, changes); err != nil {
 				return err
 			}
+			summariseChanges(w, changes)
 			return gateStatus(changes.Gate, f.strict)
 		},
 	}
-	formatFlag(c, &f.format, report.ChangesFormats()...)
+	f.printing.add(c, report.ChangesFormats()...)
 	fl := c.Flags()
-	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
-	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	fl.StringArrayVar(&f.envs, "env", nil, "an environment of the only run: give it twice, BASE first")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the cells with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
@@ -153,48 +149,6 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	return c, nil
 }
 
-// readResult analyses the run in a directory.
-func readResult(dir string) (*analyze.Result, error) { return readValues(dir, false) }
-
-// readValues does so, and keeps all values where asked for.
-func readValues(dir string, keep bool) (*analyze.Result, error) {
-	r, err := record.Open(dir)
-	if err != nil {
-		return nil, fail(Failed, "%w", err)
-	}
-	res, err := analyze.Run(r, analyze.Options{Values: keep})
-	if err != nil {
-		return nil, fail(Failed, "%w", err)
-	}
-	return res, nil
-}
-
-// chosen gives an error of a comparison its status, and a wrong word the
-// nearest one that there is.
-func chosen(err error) error {
-	var choice *analyze.ChoiceError
-	if !errors.As(err, &choice) {
-		return fail(Failed, "%w", err)
-	}
-	e := fail(Usage, "%w", err)
-	if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
-		return withHint(e, "did you mean %q?", near)
-	}
-	return e
-}
-
 func (f *compareFlags) print(w World, c *analyze.Changes) error {
-	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
-	if f.output == "" {
-		return report.WriteChanges(w.Stdout, f.format, c, opts)
-	}
-	file, err := os.Create(f.output)
-	if err != nil {
-		return fail(Failed, "opening the output: %w", err)
-	}
-	opts.Color, opts.Width = false, 0
-	if err := errors.Join(report.WriteChanges(file, f.format, c, opts), file.Close()); err != nil {
-		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
+	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteChanges(out, f.format, c, o) })
 }

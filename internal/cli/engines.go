@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -7,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/report"
 )
 
 func enginesCommand(w World) *cobra.Command {
@@ -128,6 +131,7 @@ func enginesJSON(all []found) []engineJSON {
 }
 
 func missing(what, reason, fix string) string {
+	reason, fix = report.Prose(reason), report.Prose(fix)
 	s := "  " + what + ": " + reason
 	if fix != "" {
 		s += "\n    try: " + fix

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/export"
-	"plimsoll/internal/record"
 )
 
 func exportCommand(w World) *cobra.Command {
@@ -28,9 +25,9 @@ OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
 			if output == "" && export.Binary(format) && w.Width() > 0 {
 				return withHint(fail(Usage, "%s is not for a terminal", format), "write it to a file: -o FILE")
 			}
-			r, err := record.Open(args[0])
+			r, err := openRun(args[0])
 			if err != nil {
-				return fail(Failed, "%w", err)
+				return err
 			}
 			err = writeTo(w, output, func(out io.Writer) error { return export.Write(out, format, r, opts) })
 			if err != nil {
@@ -43,26 +40,4 @@ OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
 	c.Flags().StringVar(&opts.Metric, "metric", "", "write this metric only (hyperfine: default the first duration that the report shows)")
 	c.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	return c
-}
-
-// writeTo writes to a file, or to standard output where none is named. A file
-// that could not be written whole is taken away again: half a table looks like
-// a table.
-func writeTo(w World, path string, write func(io.Writer) error) error {
-	if path == "" {
-		return write(w.Stdout)
-	}
-	temp := path + ".new"
-	f, err := os.Create(temp)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Close())
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
-	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 )
 
@@ -23,19 +22,15 @@ varied only together are said so and given one share. Baselines are no part of i
   plimsoll factors plimsoll-run-1 --engine docker,podman --format json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := record.Open(args[0])
+			res, err := readResult(args[0])
 			if err != nil {
-				return fail(Failed, "%w", err)
-			}
-			res, err := analyze.Run(r, analyze.Options{})
-			if err != nil {
-				return fail(Failed, "%w", err)
+				return err
 			}
 			all, err := factorsOf(res, opts)
 			if err != nil {
 				return err
 			}
-			return report.WriteFactors(w.Stdout, format, res, all, report.Options{ASCII: ascii, Width: width(w), Color: color(w)})
+			return report.WriteFactors(w.Stdout, format, res, all, looks(w, ascii))
 		},
 	}
 	formatFlag(c, &format, report.FactorFormats()...)

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -43,7 +45,7 @@ not reconfigured.`,
 			if err := o.Check(); err != nil {
 				return &exitError{status: Usage, err: err}
 			}
-			shape := report.FeatureOptions{Options: report.Options{ASCII: ascii, Width: width(w), Color: color(w)}, Detail: len(o.Features) > 0}
+			shape := report.FeatureOptions{Options: looks(w, ascii), Detail: len(o.Features) > 0}
 			if read != "" {
 				return readFeatures(w, &o, read, format, out, shape)
 			}
@@ -125,7 +127,7 @@ func newAttempts(w World, kind string, o *features.Options) *attempts {
 	if kind == "none" {
 		return &attempts{}
 	}
-	c := &attempts{out: w.Stderr, bar: kind == "auto" && w.ErrTerminal && w.Getenv("TERM") != "dumb" && w.Getenv("CI") == "", every: everyPlain}
+	c := &attempts{out: w.Stderr, bar: kind == "auto" && barHere(w), every: everyPlain}
 	if c.bar {
 		c.every = everyBar
 	}

@@ -1,28 +1,23 @@
 package cli
 
 import (
-	"errors"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
-	"plimsoll/internal/study"
-	"plimsoll/internal/yamlfile"
 )
 
 // findingsFlags are whose claims are tested, and how that is printed.
 type findingsFlags struct {
+	printing
 	study, features, claim string
-	format, output         string
-	ascii                  bool
 }
 
 func findingsCommand(w World) *cobra.Command {
-	f := findingsFlags{format: "text"}
+	f := findingsFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "findings DIR...",
 		Short: "Say which of a study's claims hold here, with our number beside the published one",
@@ -44,13 +39,11 @@ together, each pair within one of them.`,
 			return f.print(w, found)
 		},
 	}
-	formatFlag(c, &f.format, report.FindingFormats()...)
+	f.add(c, report.FindingFormats()...)
 	fl := c.Flags()
 	fl.StringVar(&f.study, "study", "", "test the claims of this study, or of a file of claims, instead of those that the runs carry")
 	fl.StringVar(&f.features, "features", "", "a feature table from plimsoll features (default: features.json in a DIR)")
 	fl.StringVar(&f.claim, "claim", "", "only this claim, with all of its pairs")
-	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
-	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	_ = c.RegisterFlagCompletionFunc("study", completeStudies) // it fails only for a flag that is not there
 	return c
 }
@@ -59,19 +52,13 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 	var runs []*analyze.Result
 	var features *record.Features
 	for _, dir := range dirs {
-		r, err := record.Open(dir)
+		res, err := readResult(dir)
 		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		res, err := analyze.Run(r, analyze.Options{})
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
+			return nil, err
 		}
 		runs = append(runs, res)
 		if features == nil {
-			if features, err = r.Features(); err != nil {
-				return nil, fail(Failed, "%w", err)
-			}
+			features = res.Features
 		}
 	}
 	if f.features != "" {
@@ -82,12 +69,9 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 	}
 	claims, remarks := analyze.ClaimsOf(runs)
 	if f.study != "" {
-		s, err := newSetting(w)
-		if err != nil {
+		var err error
+		if claims, err = claimsOf(w, f.study); err != nil {
 			return nil, err
-		}
-		if claims, err = study.Claims(f.study, s.studyCatalogue()); err != nil {
-			return nil, &exitError{status: Usage, err: err}
 		}
 		remarks = nil
 	}
@@ -100,27 +84,11 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 }
 
 func (f *findingsFlags) print(w World, found *analyze.Findings) error {
-	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
-	var out io.Writer = w.Stdout
-	if f.output != "" {
-		file, err := os.Create(f.output)
-		if err != nil {
-			return fail(Failed, "opening the output: %w", err)
-		}
-		defer file.Close()
-		opts.Color, opts.Width, out = false, 0, file
-	}
-	err := report.WriteFindings(out, f.format, found, f.claim, opts)
-	var choice *analyze.ChoiceError
-	if errors.As(err, &choice) {
-		e := fail(Usage, "%w", err)
-		if near := yamlfile.Nearest(choice.Word, choice.Known); near != "" {
-			return withHint(e, "did you mean %q?", near)
-		}
-		return e
-	}
+	err := f.show(w, func(out io.Writer, o report.Options) error {
+		return report.WriteFindings(out, f.format, found, f.claim, o)
+	})
 	if err != nil {
-		return fail(Failed, "writing the findings: %w", err)
+		return chosen(err)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/internal/study"
 )
 
 // choice is a flag that takes one of a few words.
@@ -39,4 +41,9 @@ func formatFlag(c *cobra.Command, value *string, words ...string) {
 func choiceFlag(c *cobra.Command, value *string, name, usage string, words ...string) {
 	c.Flags().Var(choice{value, words}, name, usage)
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+}
+
+// completeStudies completes the name of a bundled study, or a file.
+func completeStudies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return study.Names(), cobra.ShellCompDirectiveDefault
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -51,9 +53,9 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 	if g.Base, err = filepath.Abs(f.base); err != nil {
 		return nil, fail(Failed, "finding %s: %w", f.base, err)
 	}
-	r, err := record.Open(g.Base)
+	r, err := openRun(g.Base)
 	if err != nil {
-		return nil, fail(Failed, "%w", err)
+		return nil, err
 	}
 	g.BaseRun = r.Run().ID
 	return g, nil

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +14,7 @@ import (
 
 // historyFlags are how many runs are looked through for changes.
 type historyFlags struct {
-	format, output     string
-	ascii              bool
+	printing
 	threshold, against string
 	filters            []string
 	seed               uint64
@@ -26,7 +23,7 @@ type historyFlags struct {
 }
 
 func historyCommand(w World) *cobra.Command {
-	f := historyFlags{format: "text", against: "auto"}
+	f := historyFlags{printing: printing{format: "text"}, against: "auto"}
 	c := &cobra.Command{
 		Use:   "history DIR...",
 		Short: "Find when something became faster or slower, over many runs",
@@ -73,11 +70,9 @@ any series is for the worse, or where the last run has lost a value. With
 			return f.status(w, h)
 		},
 	}
-	formatFlag(c, &f.format, append(report.HistoryFormats(), plot.Formats()...)...)
+	f.add(c, append(report.HistoryFormats(), plot.Formats()...)...)
 	f.picture.addSize(c)
 	fl := c.Flags()
-	fl.StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
-	fl.BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
 	fl.StringVar(&f.threshold, "threshold", "5%", "the smallest change to report")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the series with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	choiceFlag(c, &f.against, "against", "what each run is divided by; none: absolute values", "auto", "native", "floor", "host", "none")
@@ -142,19 +137,7 @@ func (f *historyFlags) print(w World, h *analyze.Histories) error {
 	if isPicture(f.format) {
 		return writePicture(w, f.output, func(out io.Writer) error { return plot.History(out, f.format, h, f.picture.Options) })
 	}
-	opts := report.Options{ASCII: f.ascii, Width: width(w), Color: color(w)}
-	if f.output == "" {
-		return report.WriteHistories(w.Stdout, f.format, h, opts)
-	}
-	file, err := os.Create(f.output)
-	if err != nil {
-		return fail(Failed, "opening the output: %w", err)
-	}
-	opts.Color, opts.Width = false, 0
-	if err := errors.Join(report.WriteHistories(file, f.format, h, opts), file.Close()); err != nil {
-		return fail(Failed, "writing the output: %w", err)
-	}
-	return nil
+	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteHistories(out, f.format, h, o) })
 }
 
 // status says on standard error what was left out, so that it is seen whatever

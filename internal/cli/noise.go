@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
-	"plimsoll/internal/selftest"
 )
 
 // addNoise puts the noise floors of a self-test's file into a run's record; ""
@@ -27,13 +26,22 @@ func addNoise(r *record.Run, path string) error {
 	return nil
 }
 
+// selfTest is what is read here of the result of a self-test.
+type selfTest struct {
+	Noise []struct {
+		Env      string  `json:"env"`
+		Relative float64 `json:"relative"`
+		Blocks   int     `json:"blocks"`
+	} `json:"noise"`
+}
+
 // readSelfTest reads the result of a self-test that has a noise floor.
-func readSelfTest(path string) (*selftest.Result, error) {
+func readSelfTest(path string) (*selfTest, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fail(Usage, "reading the noise floor: %w", err)
 	}
-	var r selftest.Result
+	var r selfTest
 	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
 		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
 	}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -46,14 +48,14 @@ func planCommand(w World) *cobra.Command {
 	return c
 }
 
-// typical is what one trial takes in all with each engine, its clean-up and
+// typical is what one trial of the life cycle takes in all with each engine, its clean-up and
 // the wait for a quiet host too: for an estimate of the time, nothing else.
 var typical = map[string]time.Duration{
 	"host": 10 * time.Millisecond, "native": 10 * time.Millisecond, "floor": 10 * time.Millisecond,
 	"oci": 80 * time.Millisecond, "charliecloud": 40 * time.Millisecond, "apptainer": 150 * time.Millisecond,
 	"docker": 400 * time.Millisecond, "podman": 400 * time.Millisecond, "balena": 400 * time.Millisecond,
 	"containerd": 300 * time.Millisecond, "cri": 500 * time.Millisecond, "bubblewrap": 40 * time.Millisecond, "nspawn": 120 * time.Millisecond,
-	"lxd": 1100 * time.Millisecond, "incus": time.Second, "lxc": 700 * time.Millisecond, "fake": 100 * time.Microsecond,
+	"lxd": 1200 * time.Millisecond, "incus": time.Second, "lxc": 700 * time.Millisecond, "fake": 100 * time.Microsecond,
 }
 
 type planned struct {
@@ -74,9 +76,9 @@ func planJSON(p *study.Plan) planned {
 	return planned{p.Study, p.Protocol, p.Counts(), int64(estimate(p)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
 }
 
-// estimate is the time that a plan takes, at most where that is open.
+// estimate is the time that a run of the plan takes, at most where that is open.
 func estimate(p *study.Plan) time.Duration {
-	d := p.Estimate(typical)
+	d := p.Estimate(typical) + p.Opening()
 	if b := time.Duration(p.Protocol.TimeBudgetNS); b > 0 {
 		d = min(d, b)
 	}

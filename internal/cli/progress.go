@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -6,7 +8,9 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"plimsoll/internal/report"
 	"plimsoll/internal/run"
 )
 
@@ -14,19 +18,24 @@ import (
 func newProgress(w World, kind string) run.Progress {
 	if kind == "auto" {
 		kind = "plain"
-		if w.ErrTerminal && w.Getenv("TERM") != "dumb" && w.Getenv("CI") == "" {
+		if barHere(w) {
 			kind = "bar"
 		}
 	}
 	switch kind {
 	case "bar":
-		return &bar{out: w.Stderr}
+		return &bar{out: w.Stderr, width: w.errWidth(), ascii: !unicodeHere(w)}
 	case "json":
 		return &jsonLines{enc: json.NewEncoder(w.Stderr)}
 	case "none":
 		return run.NoProgress{}
 	}
 	return &plain{out: w.Stderr}
+}
+
+// barHere says whether standard error is a place for a line that is drawn anew.
+func barHere(w World) bool {
+	return w.ErrTerminal && w.Getenv("TERM") != "dumb" && w.Getenv("CI") == ""
 }
 
 // every is how often the display changes at the most: often enough to be
@@ -39,12 +48,16 @@ const (
 // bar is one line that is drawn anew between trials. It has no ticker of its
 // own: nothing of it runs while a trial is timed.
 type bar struct {
-	out  io.Writer
-	last time.Time
-	wide int
+	out    io.Writer
+	width  func() int // of the terminal, which may change
+	ascii  bool
+	last   time.Time
+	shown  bool
+	failed failures
+	own    float64
 }
 
-func (b *bar) Step(text string) { b.line("  " + text + " …") }
+func (b *bar) Step(text string) { b.line("  " + report.OneLine(text) + " …") }
 
 func (b *bar) Planned(total, done int) {
 	if done > 0 {
@@ -53,44 +66,86 @@ func (b *bar) Planned(total, done int) {
 }
 
 func (b *bar) Trial(t run.Upcoming) {
+	b.own = t.Own
 	if time.Since(b.last) < everyBar {
 		return
 	}
 	b.last = time.Now()
-	const width = 24
-	n := 0
-	if t.Total > 0 {
-		n = width * t.Done / t.Total
+	b.line(barLine(t, b.width()))
+}
+
+// barLine fits into a terminal: first the bar becomes short, then our own share
+// goes, then the bar, and at last the end of what runs.
+func barLine(t run.Upcoming, width int) string {
+	text := report.OneLine(describe(t))
+	for _, more := range []string{ownText(t.Own, "; plimsoll itself: "), ""} {
+		for _, cells := range []int{24, 10} {
+			n := 0
+			if t.Total > 0 {
+				n = cells * t.Done / t.Total
+			}
+			s := "  " + strings.Repeat("█", n) + strings.Repeat("░", cells-n) + " " + text + more
+			if utf8.RuneCountInString(s) < width {
+				return s
+			}
+		}
 	}
-	b.line(fmt.Sprintf("  %s%s %s", strings.Repeat("█", n), strings.Repeat("░", width-n), describe(t)))
+	return text
+}
+
+func (b *bar) Failed(f run.Failed) {
+	if s := b.failed.line(f); s != "" {
+		b.Remark(s)
+	}
 }
 
 func (b *bar) Remark(text string) {
-	b.End()
-	fmt.Fprintln(b.out, "  "+text)
+	b.clear()
+	fmt.Fprintln(b.out, b.plain("  "+report.Prose(text)))
 }
 
 func (b *bar) End() {
-	if b.wide > 0 {
+	b.clear()
+	if s := ownText(b.own, "  plimsoll itself: "); s != "" {
+		fmt.Fprintln(b.out, s)
+	}
+	b.own = 0
+}
+
+func (b *bar) clear() {
+	if b.shown {
 		fmt.Fprint(b.out, "\r\x1b[K")
-		b.wide = 0
+		b.shown = false
 	}
 }
 
+// line never reaches the last column: a line that is broken by the terminal
+// cannot be taken away again.
 func (b *bar) line(s string) {
-	fmt.Fprint(b.out, "\r\x1b[K"+s)
-	b.wide = len(s)
+	if r := []rune(s); len(r) >= b.width() {
+		s = string(r[:max(1, b.width()-2)]) + "…"
+	}
+	fmt.Fprint(b.out, "\r\x1b[K"+b.plain(s))
+	b.shown = true
+}
+
+func (b *bar) plain(s string) string {
+	if b.ascii {
+		return report.ASCII(strings.NewReplacer("█", "#", "░", ".").Replace(s))
+	}
+	return s
 }
 
 // plain is a line every few seconds, for logs.
 type plain struct {
-	out  io.Writer
-	last time.Time
+	out    io.Writer
+	last   time.Time
+	failed failures
+	own    float64
 }
 
-func (p *plain) Step(text string)   { fmt.Fprintln(p.out, text) }
-func (p *plain) Remark(text string) { fmt.Fprintln(p.out, text) }
-func (p *plain) End()               {}
+func (p *plain) Step(text string)   { fmt.Fprintln(p.out, report.Prose(text)) }
+func (p *plain) Remark(text string) { fmt.Fprintln(p.out, report.Prose(text)) }
 func (p *plain) Planned(total, done int) {
 	p.last = time.Now()
 	if done > 0 {
@@ -101,11 +156,71 @@ func (p *plain) Planned(total, done int) {
 }
 
 func (p *plain) Trial(t run.Upcoming) {
+	p.own = t.Own
 	if time.Since(p.last) < everyPlain {
 		return
 	}
 	p.last = time.Now()
-	fmt.Fprintln(p.out, describe(t))
+	fmt.Fprintln(p.out, report.OneLine(describe(t)))
+}
+
+func (p *plain) Failed(f run.Failed) {
+	if s := p.failed.line(f); s != "" {
+		fmt.Fprintln(p.out, s)
+	}
+}
+
+func (p *plain) End() {
+	if s := ownText(p.own, "plimsoll itself: "); s != "" {
+		fmt.Fprintln(p.out, s)
+	}
+	p.own = 0
+}
+
+// ownText says what of a processor the program itself has used.
+func ownText(share float64, lead string) string {
+	if share <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s%.2g %% CPU", lead, 100*share)
+}
+
+// failures bounds the lines about trials that failed: of one kind the first
+// few, and not many in all.
+type failures struct {
+	kinds map[string]int
+	lines int
+}
+
+const (
+	mostOfKind   = 3
+	mostFailures = 30
+)
+
+// line says what failed, where and how; "" where enough was said.
+func (f *failures) line(x run.Failed) string {
+	kind := x.Env + "\x00" + string(x.Class)
+	if f.kinds == nil {
+		f.kinds = map[string]int{}
+	}
+	f.kinds[kind]++
+	n := f.kinds[kind]
+	if n > mostOfKind || f.lines >= mostFailures {
+		return ""
+	}
+	f.lines++
+	more := ""
+	switch {
+	case f.lines == mostFailures:
+		more = " (further failures are only counted)"
+	case n == mostOfKind:
+		more = " (further ones of this kind are only counted)"
+	}
+	what := report.OneLine(x.Env)
+	if x.Workload != "hello" {
+		what += " " + report.OneLine(x.Workload)
+	}
+	return fmt.Sprintf("failed: %s: %s: %s%s", what, x.Class, report.OneLine(x.Text), more)
 }
 
 // jsonLines is one object a line, for programs.
@@ -115,11 +230,12 @@ type jsonLines struct {
 }
 
 type progressLine struct {
-	Event string        `json:"event"`
-	Text  string        `json:"text,omitempty"`
-	Total int           `json:"total,omitempty"`
-	Done  int           `json:"done,omitempty"`
-	Trial *run.Upcoming `json:"trial,omitempty"`
+	Event  string        `json:"event"`
+	Text   string        `json:"text,omitempty"`
+	Total  int           `json:"total,omitempty"`
+	Done   int           `json:"done,omitempty"`
+	Trial  *run.Upcoming `json:"trial,omitempty"`
+	Failed *run.Failed   `json:"failed,omitempty"`
 }
 
 func (j *jsonLines) say(l progressLine) { _ = j.enc.Encode(l) } // progress that can't be written is no reason to stop
@@ -128,6 +244,11 @@ func (j *jsonLines) Remark(text string) { j.say(progressLine{Event: "remark", Te
 func (j *jsonLines) End()               { j.say(progressLine{Event: "end"}) }
 func (j *jsonLines) Planned(total, done int) {
 	j.say(progressLine{Event: "planned", Total: total, Done: done})
+}
+
+func (j *jsonLines) Failed(f run.Failed) {
+	f.Text = report.OneLine(f.Text)
+	j.say(progressLine{Event: "failed", Failed: &f})
 }
 
 func (j *jsonLines) Trial(t run.Upcoming) {

@@ -52,8 +52,10 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --format json | jq .
   plimsoll report plimsoll-run-1 --format html -o report.html
   plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, dirs []string) error {
+			if len(dirs) == 0 {
+				return whichRun("report")
+			}
 			if isPicture(f.format) {
 				return drawReport(w, dirs, f)
 			}
@@ -70,24 +72,7 @@ func reportCommand(w World) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := w.Stdout
-			if f.output != "" {
-				file, err := os.Create(f.output)
-				if err != nil {
-					return fail(Failed, "opening the output: %w", err)
-				}
-				defer file.Close()
-				out = file
-			}
-			for i, dir := range dirs {
-				if i > 0 {
-					fmt.Fprintln(out)
-				}
-				if err := printReport(w, out, dir, f); err != nil {
-					return err
-				}
-			}
-			return nil
+			return f.print(w, dirs)
 		},
 	}
 	f.add(c, slices.Concat(report.Formats(), []string{htmlFormat}, plot.Formats())...)
@@ -118,27 +103,38 @@ func (f *reportFlags) takeBaseline(dirs []string) ([]string, error) {
 	return dirs, nil
 }
 
-// printReport reads a run and prints it.
-func printReport(w World, out io.Writer, dir string, f reportFlags) error {
-	res, err := readResult(dir)
+// print prints runs, one after the other.
+func (f *reportFlags) print(w World, dirs []string) error {
+	var results []*analyze.Result
+	for _, dir := range dirs {
+		res, err := readResult(dir)
+		if err != nil {
+			return err
+		}
+		if text := nothingYet(res, dir); text != "" {
+			fmt.Fprintln(w.Stderr, statusPrefix+text)
+		}
+		results = append(results, res)
+	}
+	err := show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error {
+		o.Metric, o.Audit, o.Overhead, o.Papers = f.metric, f.audit, f.overhead, f.papers
+		for i, res := range results {
+			if i > 0 {
+				fmt.Fprintln(out)
+			}
+			if err := report.Write(out, f.format, res, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	return report.Write(out, f.format, res, report.Options{
-		Metric: f.metric, ASCII: f.ascii, Audit: f.audit, Overhead: f.overhead, Papers: f.papers, Width: width(w), Color: color(w),
-	})
-}
-
-// width is that of the terminal; what is no terminal gets the 100 columns
-// that the table is made for.
-func width(w World) int {
-	if n := w.Width(); n > 0 {
-		return n
+	for _, res := range results {
+		stepSummary(w, func(out io.Writer) error {
+			return report.Write(out, "markdown", res, report.Options{Metric: f.metric, Brief: true})
+		})
 	}
-	return 100
-}
-
-// color says whether to colour: a terminal, and neither NO_COLOR nor dumb.
-func color(w World) bool {
-	return w.Width() > 0 && w.Getenv("NO_COLOR") == "" && w.Getenv("TERM") != "dumb"
+	return nil
 }

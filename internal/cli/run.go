@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -140,9 +142,9 @@ off; both clean up, and --resume goes on later.`,
 
 // oldPlan makes the plan of a run that was cut off again.
 func oldPlan(dir string) (*record.Run, *study.Plan, error) {
-	r, err := record.Open(dir)
+	r, err := openRun(dir)
 	if err != nil {
-		return nil, nil, fail(Failed, "%w", err)
+		return nil, nil, err
 	}
 	old := r.Run()
 	p, err := study.FromRun(old)
@@ -265,11 +267,12 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	var err error
 	if g != nil && !sum.Interrupted {
 		if answer, err = g.judge(sum.Dir, false); err == nil {
-			err = (&compareFlags{format: f.format, ascii: f.ascii}).print(w, answer)
+			err = (&compareFlags{printing: printing{format: f.format, ascii: f.ascii}}).print(w, answer)
+			summariseChanges(w, answer)
 		}
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints its table.\n", path, path)
 	} else if slices.Contains(report.Formats(), f.format) {
-		err = printReport(w, w.Stdout, sum.Dir, f)
+		err = f.print(w, []string{sum.Dir})
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
 	}
 	runPage(w, sum.Dir)
@@ -287,17 +290,4 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
 	}
 	return nil
-}
-
-// shortPath is relative to where the user stands, if that is shorter.
-func shortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	rel, err := filepath.Rel(wd, path)
-	if err != nil || len(rel) > len(path) {
-		return path
-	}
-	return rel
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,10 +25,15 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PLIMSOLL_STATE", env.WorkDir+"/state")
 			env.Setenv("XDG_RUNTIME_DIR", env.WorkDir)
 			env.Setenv("CI", "1")
-			return nil
+			here, err := filepath.Abs("../../ci")
+			env.Setenv("SCRIPTS", here)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status,
+			"harmless": isHarmless,
+			"living":   living,
+			"serving":  serving,
+			"status":   status,
 		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

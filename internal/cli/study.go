@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -22,11 +24,6 @@ func studyName(args []string) string {
 		return defaultStudy
 	}
 	return args[0]
-}
-
-// completeStudies completes the name of a bundled study, or a file.
-func completeStudies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return study.Names(), cobra.ShellCompDirectiveDefault
 }
 
 // completeScales completes a scale of the study that the command line names so

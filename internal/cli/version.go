@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
 
@@ -40,7 +39,7 @@ func versionCommand(w World) *cobra.Command {
 		Example: "  plimsoll version\n  plimsoll version --format json",
 		RunE: func(*cobra.Command, []string) error {
 			t := tool()
-			t.Probe = probe.Digest()
+			t.Probe = probeDigest()
 			if format == "json" {
 				return printJSON(w.Stdout, struct {
 					record.Tool

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -226,11 +228,11 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 	for _, r := range rows {
 		switch {
 		case r.Failure != nil:
-			fmt.Fprintf(w.Stdout, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, r.Failure.Text)
+			fmt.Fprintf(w.Stdout, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, report.OneLine(r.Failure.Text))
 		case r.Missing != "":
-			fmt.Fprintf(w.Stdout, "%s: %s\n", r.Environment, r.Missing)
+			fmt.Fprintf(w.Stdout, "%s: %s\n", r.Environment, report.OneLine(r.Missing))
 			if r.Fix != "" {
-				fmt.Fprintf(w.Stdout, "  %s\n", r.Fix)
+				fmt.Fprintf(w.Stdout, "  %s\n", report.OneLine(r.Fix))
 			}
 		}
 	}

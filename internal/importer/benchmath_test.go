@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"plimsoll/internal/analyze"
-	"plimsoll/internal/record"
 )
 
 // imported writes values as a Go benchmark prints them, imports and analyses
@@ -23,23 +21,7 @@ func imported(t *testing.T, name string, values []float64) *analyze.Result {
 	for _, v := range values {
 		fmt.Fprintf(&b, "BenchmarkEncode-8 1000 %v ns/op\n", v)
 	}
-	run, trials, err := Import([]File{{Path: name, Data: []byte(b.String()), Modified: time.Unix(1, 0)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "run")
-	if err := Write(dir, run, trials); err != nil {
-		t.Fatal(err)
-	}
-	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := analyze.Run(r, analyze.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
+	return result(t, File{Path: name, Data: []byte(b.String()), Modified: time.Unix(1, 0)})
 }
 
 // TestComparesAsBenchmath: two imported files give the medians and the p that

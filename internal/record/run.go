@@ -29,6 +29,8 @@ type Run struct {
 	// Noise are the noise floors that are known of this run: under them no gate
 	// says anything.
 	Noise []Noise `json:"noise,omitempty"`
+	// Own is what the program itself took of the processors meanwhile.
+	Own *Own `json:"own,omitempty"`
 	// Residue is what the audit at the end found of ours; empty is right.
 	Residue []string `json:"residue,omitempty"`
 	// Imported is set where another program measured: there are no events then,
@@ -38,6 +40,31 @@ type Run struct {
 	// left open; Gate is what the run was gated by meanwhile.
 	Looks []Look `json:"looks,omitempty"`
 	Gate  *Gate  `json:"gate,omitempty"`
+}
+
+// Own is the processor time of the program that measures, in ns, without that of
+// the commands that it runs. Trials of simulated engines are left out.
+type Own struct {
+	// CPU was used in Wall, from the first trial to the last, clean-up and writing
+	// included; TimedCPU in Timed, while something was being measured.
+	CPU      int64 `json:"cpu_ns"`
+	Wall     int64 `json:"wall_ns"`
+	TimedCPU int64 `json:"timed_cpu_ns"`
+	Timed    int64 `json:"timed_ns"`
+}
+
+// Share is what of one processor was used in all, and TimedShare while something
+// was being measured; 0 where nothing is known.
+func (o *Own) Share() float64 { return share(o.CPU, o.Wall) }
+
+// TimedShare is explained at Share.
+func (o *Own) TimedShare() float64 { return share(o.TimedCPU, o.Timed) }
+
+func share(cpu, wall int64) float64 {
+	if wall <= 0 {
+		return 0
+	}
+	return float64(cpu) / float64(wall)
 }
 
 // Imported says where the numbers of a run come from that another program

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // Writer writes a run's directory. It is safe for use by several goroutines,
@@ -76,12 +77,27 @@ func Resume(dir string) (*Writer, *Run, error) {
 	return w, run, nil
 }
 
+// Whoever looks whether a run is being written holds its lock for an instant:
+// only one that stays is a writer's.
+const (
+	lookTries = 5
+	lookTime  = 10 * time.Millisecond
+)
+
 func lockedWriter(dir string) (*Writer, error) {
 	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("locking the run's directory: %w", err)
 	}
-	if err := tryLock(lock); err != nil {
+	err = tryLock(lock)
+	for range lookTries {
+		if !errors.Is(err, errLocked) {
+			break
+		}
+		time.Sleep(lookTime)
+		err = tryLock(lock)
+	}
+	if err != nil {
 		lock.Close()
 		if errors.Is(err, errLocked) {
 			return nil, fmt.Errorf("%s is being written by another plimsoll: wait for it to end, or choose another directory", dir)

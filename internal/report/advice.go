@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,22 +9,18 @@ import (
 	"plimsoll/internal/record"
 )
 
+var adviceFormats = formatsOf[*advise.Advice]{
+	{"text", adviceText},
+	{"markdown", func(w io.Writer, a *advise.Advice, _ Options) error { return adviceMarkdown(w, a) }},
+	{"json", asJSON[*advise.Advice]},
+}
+
 // AdviceFormats lists the formats of WriteAdvice.
-func AdviceFormats() []string { return []string{"text", "markdown", "json"} }
+func AdviceFormats() []string { return adviceFormats.names() }
 
 // WriteAdvice renders an advice in a format.
 func WriteAdvice(w io.Writer, format string, a *advise.Advice, opts Options) error {
-	switch format {
-	case "json":
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(a)
-	case "markdown":
-		return adviceMarkdown(w, a)
-	case "text":
-		return adviceText(w, a, opts)
-	}
-	return fmt.Errorf("no format %q for an advice: choose one of %s", format, strings.Join(AdviceFormats(), ", "))
+	return adviceFormats.write(w, format, "an advice", a, opts)
 }
 
 // marked is a line of a list: what speaks for (+), against (−), is not known

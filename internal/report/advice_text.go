@@ -10,11 +10,7 @@ import (
 )
 
 func adviceText(w io.Writer, a *advise.Advice, opts Options) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	p.text("head", "", adviceTitle(a))
 	p.text("", "", adviceRuns(a))
 	p.blank()

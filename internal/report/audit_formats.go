@@ -12,11 +12,7 @@ import (
 )
 
 func auditText(w io.Writer, res *analyze.Result, opts Options) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	p.text("head", "", "Equivalence audit of "+headline(res))
 	p.blank()
 	p.text("head", "", "Isolation, as the payload saw it")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,41 +10,20 @@ import (
 	"plimsoll/internal/record"
 )
 
-type changesFormat struct {
-	name  string
-	write func(io.Writer, *analyze.Changes, Options) error
-}
-
-var changesFormats = []changesFormat{
+var changesFormats = formatsOf[*analyze.Changes]{
 	{"text", changesText},
 	{"markdown", changesMarkdown},
-	{"json", changesJSON},
+	{"json", asJSON[*analyze.Changes]},
 	{"junit", changesJUnit},
 	{"github", changesGitHub},
 }
 
 // ChangesFormats lists the formats of WriteChanges.
-func ChangesFormats() []string {
-	names := make([]string, len(changesFormats))
-	for i, f := range changesFormats {
-		names[i] = f.name
-	}
-	return names
-}
+func ChangesFormats() []string { return changesFormats.names() }
 
 // WriteChanges renders what changed in a format.
 func WriteChanges(w io.Writer, name string, c *analyze.Changes, opts Options) error {
-	i := slices.IndexFunc(changesFormats, func(f changesFormat) bool { return f.name == name })
-	if i < 0 {
-		return fmt.Errorf("no format %q for changes: choose one of %s", name, strings.Join(ChangesFormats(), ", "))
-	}
-	return changesFormats[i].write(w, c, opts)
-}
-
-func changesJSON(w io.Writer, c *analyze.Changes, _ Options) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(c)
+	return changesFormats.write(w, name, "changes", c, opts)
 }
 
 // changeTable is the cells of one metric of one workload.

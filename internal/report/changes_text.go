@@ -11,11 +11,7 @@ import (
 )
 
 func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	p.text("head", "BASE  ", sideText(c.Base))
 	p.text("head", "NEW   ", sideText(c.New))
 	if c.Grouping != nil {

@@ -1,17 +1,24 @@
 package report
 
 import (
-	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
-)
 
-// escapes are terminal sequences: CSI, OSC and the two-byte ones.
-var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[@-Z\\\\-_]?")
+	"plimsoll/internal/harmless"
+)
 
 // maxText bounds a text from outside, in characters.
 const maxText = 300
+
+// OneLine makes text that came from a container, an engine or a file safe for
+// a terminal and short enough for a line: see clean.
+func OneLine(s string) string { return clean(s) }
+
+// Prose is OneLine for a text of several sentences.
+func Prose(s string) string { return prose(s) }
+
+// ASCII replaces what is not ASCII by something that is as wide.
+func ASCII(s string) string { return ascii(s) }
 
 // clean makes text that came from a container or a file safe for a terminal
 // and a single line: no escape sequences, no control characters, nothing that
@@ -22,20 +29,7 @@ func clean(s string) string { return cleanTo(s, maxText) }
 func prose(s string) string { return cleanTo(s, 10*maxText) }
 
 func cleanTo(s string, most int) string {
-	if len(s) > 64<<10 {
-		s = s[:64<<10]
-	}
-	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r), unicode.IsControl(r):
-			return ' '
-		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
-			return -1
-		}
-		return r
-	}, s)
-	return cut(strings.Join(strings.Fields(s), " "), most)
+	return cut(strings.Join(strings.Fields(harmless.Text(s)), " "), most)
 }
 
 // cut shortens s to n characters, the last being an ellipsis.
@@ -82,5 +76,6 @@ func ascii(s string) string {
 
 var lookAlike = map[rune]rune{
 	'×': 'x', 'µ': 'u', '–': '-', '—': '-', '…': '.', '·': '.', '→': '>', '−': '-',
-	'├': '|', '┤': '|', '─': '-', '●': 'o', 'τ': 't', 'δ': 'd', '≥': '>', '’': '\'', '≈': '~', '²': '2', 'ω': 'w', '↑': '^',
+	'├': '|', '┤': '|', '─': '-', '●': 'o',
+	'▁': '.', '▂': '.', '▃': ':', '▄': ':', '▅': '+', '▆': '+', '▇': '#', '█': '#', 'τ': 't', 'δ': 'd', '≥': '>', '’': '\'', '≈': '~', '²': '2', '±': '~', 'ω': 'w', '↑': '^',
 }

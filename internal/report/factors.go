@@ -36,11 +36,7 @@ func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*analyz
 }
 
 func factorsText(w io.Writer, res *analyze.Result, all []*analyze.Factors, opts Options) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	p.text("head", "", headline(res))
 	p.text("", "", protocol(res))
 	for _, f := range all {

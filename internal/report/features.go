@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -31,9 +30,7 @@ func WriteFeatures(w io.Writer, format string, f *record.Features, opts FeatureO
 	case "markdown":
 		return featuresMarkdown(w, f)
 	case "json":
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(f)
+		return encode(w, f)
 	case "csv":
 		return featuresCSV(w, f)
 	}
@@ -41,11 +38,16 @@ func WriteFeatures(w io.Writer, format string, f *record.Features, opts FeatureO
 }
 
 func featuresText(w io.Writer, f *record.Features, opts FeatureOptions) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts.Options, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts.Options)
+	p.features(f, opts.Detail)
+	p.blank()
+	p.text("", "engines  ", versionsOf(f))
+	p.text("", "machine  ", machine(f.Host))
+	return p.w.Flush()
+}
+
+// features is the table with its notes, or with the evidence of each cell.
+func (p *page) features(f *record.Features, detail bool) {
 	p.text("head", "", featuresHead(f))
 	if f.Tried() {
 		p.blank()
@@ -53,21 +55,17 @@ func featuresText(w io.Writer, f *record.Features, opts FeatureOptions) error {
 		p.blank()
 		p.text("dim", "", featuresLegend)
 	}
-	if opts.Detail {
+	if detail {
 		p.featureDetails(f)
-	} else {
-		for _, n := range featureNotes(f) {
-			p.blank()
-			p.text("head", "", n.title)
-			for _, l := range n.lines {
-				p.text("", " - ", l)
-			}
+		return
+	}
+	for _, n := range featureNotes(f) {
+		p.blank()
+		p.text("head", "", n.title)
+		for _, l := range n.lines {
+			p.text("", " - ", l)
 		}
 	}
-	p.blank()
-	p.text("", "engines  ", versionsOf(f))
-	p.text("", "machine  ", machine(f.Host))
-	return p.w.Flush()
 }
 
 func featuresHead(f *record.Features) string {
@@ -242,19 +240,24 @@ func versionsOf(f *record.Features) string {
 
 func featuresMarkdown(w io.Writer, f *record.Features) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# %s\n\n", mdEscape(featuresHead(f)))
+	mdFeatures(out, f, "#")
+	fmt.Fprintf(out, "\nEngines: %s. Machine: %s.\n", mdEscape(versionsOf(f)), mdEscape(machine(f.Host)))
+	return out.Flush()
+}
+
+// mdFeatures is the table with its notes, under a heading of this level.
+func mdFeatures(out *bufio.Writer, f *record.Features, level string) {
+	fmt.Fprintf(out, "%s %s\n\n", level, mdEscape(featuresHead(f)))
 	if f.Tried() {
 		mdGrid(out, featuresGrid(f, 0))
 		fmt.Fprintf(out, "\n%s\n", mdEscape(featuresLegend))
 	}
 	for _, n := range featureNotes(f) {
-		fmt.Fprintf(out, "\n## %s\n\n", mdEscape(n.title))
+		fmt.Fprintf(out, "\n%s# %s\n\n", level, mdEscape(n.title))
 		for _, l := range n.lines {
 			fmt.Fprintf(out, "- %s\n", mdEscape(l))
 		}
 	}
-	fmt.Fprintf(out, "\nEngines: %s. Machine: %s.\n", mdEscape(versionsOf(f)), mdEscape(machine(f.Host)))
-	return out.Flush()
 }
 
 // featuresCSV has a line for each cell.

@@ -166,7 +166,7 @@ func TestHostileFindings(t *testing.T) {
 		c := &f.Claims[i]
 		c.Says, c.Why, c.Reason = evil, evil, evil
 		c.Without = append(c.Without, analyze.ClaimLack{What: evil, Reason: evil, Fix: strings.ReplaceAll(evil, "<script>", "")})
-		c.Published = append(c.Published, analyze.PublishedNumber{Source: evil, Text: evil})
+		c.Published = append(c.Published, analyze.PublishedNumber{PublishedValue: record.PublishedValue{Source: evil, Text: evil}})
 		for k := range c.Pairs {
 			c.Pairs[k].A.Env, c.Pairs[k].Range, c.Pairs[k].Unit, c.Pairs[k].Also = evil, evil, evil, []string{evil}
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -14,11 +13,7 @@ import (
 var verdictStyles = map[analyze.ClaimVerdict]string{analyze.ClaimContradicted: "warn", analyze.ClaimNotTested: "dim"}
 
 func findingsText(w io.Writer, f *analyze.Findings, one *analyze.Finding, opts Options) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	if one != nil {
 		p.claim(one)
 		return p.w.Flush()

@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -13,39 +12,19 @@ import (
 	"plimsoll/internal/analyze"
 )
 
-var historyFormats = []struct {
-	name  string
-	write func(io.Writer, *analyze.Histories, Options) error
-}{
+var historyFormats = formatsOf[*analyze.Histories]{
 	{"text", historyText},
 	{"markdown", historyMarkdown},
 	{"csv", historyCSV},
-	{"json", historyJSON},
+	{"json", asJSON[*analyze.Histories]},
 }
 
 // HistoryFormats lists the formats of WriteHistories.
-func HistoryFormats() []string {
-	names := make([]string, len(historyFormats))
-	for i, f := range historyFormats {
-		names[i] = f.name
-	}
-	return names
-}
+func HistoryFormats() []string { return historyFormats.names() }
 
 // WriteHistories renders what many runs say of change.
 func WriteHistories(w io.Writer, name string, h *analyze.Histories, opts Options) error {
-	for _, f := range historyFormats {
-		if f.name == name {
-			return f.write(w, h, opts)
-		}
-	}
-	return fmt.Errorf("no format %q for a history: choose one of %s", name, strings.Join(HistoryFormats(), ", "))
-}
-
-func historyJSON(w io.Writer, h *analyze.Histories, _ Options) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(h)
+	return historyFormats.write(w, name, "a history", h, opts)
 }
 
 // historyCSV has a row for each run of each series, and one for each directory

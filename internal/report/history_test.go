@@ -65,8 +65,8 @@ func TestHistoryGolden(t *testing.T) {
 		format string
 		opts   Options
 	}{
-		"history.txt": {"text", Options{Width: 110}}, "history-color.txt": {"text", Options{Width: 110, Color: true}},
-		"history-60.txt": {"text", Options{Width: 60, Color: true, ASCII: true}},
+		"history.txt": {"text", Options{Width: 110}}, "history-color.txt": {"text", Options{Width: 110, Color: true, Marks: true}},
+		"history-60.txt": {"text", Options{Width: 60, Color: true, Marks: true, ASCII: true}},
 		"history.md":     {"markdown", Options{}}, "history.csv": {"csv", Options{}}, "history.json": {"json", Options{}},
 	} {
 		var b bytes.Buffer
@@ -91,10 +91,10 @@ func TestHistoryGolden(t *testing.T) {
 			}
 		case "text":
 			for _, l := range strings.Split(b.String(), "\n") {
-				if l = escapes.ReplaceAllString(l, ""); width(l) > k.opts.Width {
+				if l = ansi.ReplaceAllString(l, ""); width(l) > k.opts.Width {
 					t.Errorf("%s: too wide: %q", name, l)
 				}
-				if sparks := strings.ContainsAny(l, "▁▂▃▄▅▆▇█"); sparks && (!k.opts.Color || k.opts.ASCII) {
+				if sparks := strings.ContainsAny(l, "▁▂▃▄▅▆▇█"); sparks && (!k.opts.Marks || k.opts.ASCII) {
 					t.Errorf("%s: %q", name, l)
 				}
 			}

@@ -11,11 +11,7 @@ import (
 )
 
 func historyText(w io.Writer, all *analyze.Histories, opts Options) error {
-	p := &page{w: bufio.NewWriter(w), opts: opts, width: opts.Width}
-	if p.width <= 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := newPage(w, opts)
 	for i := range all.Histories {
 		h := &all.Histories[i]
 		if i > 0 {
@@ -40,7 +36,7 @@ func historyText(w io.Writer, all *analyze.Histories, opts Options) error {
 		if len(h.Changes) == 0 {
 			p.text("", "   ", noChange(all, h))
 		}
-		for _, t := range tablesOfMany(h, opts.Color && !opts.ASCII, p.width) {
+		for _, t := range tablesOfMany(h, opts.Marks && !opts.ASCII, p.width) {
 			p.blank()
 			p.text("head", "", t.title)
 			p.blank()
@@ -206,7 +202,6 @@ func historyLegend(all *analyze.Histories) string {
 // spark draws a series in one line, on a logarithmic scale from its smallest
 // to its largest value; a dot stands for a run without one.
 func spark(s *analyze.Series) string {
-	const bars = "▁▂▃▄▅▆▇█"
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range s.Points {
 		if p.Estimate != nil {
@@ -218,15 +213,14 @@ func spark(s *analyze.Series) string {
 		middle := (lo + hi) / 2
 		lo, hi = middle-wide/2, middle+wide/2
 	}
-	steps := []rune(bars)
 	var b strings.Builder
 	for _, p := range s.Points[max(0, len(s.Points)-maxSpark):] {
 		if p.Estimate == nil {
 			b.WriteRune('·')
 			continue
 		}
-		k := int((math.Log(p.Value) - lo) / (hi - lo) * float64(len(steps)))
-		b.WriteRune(steps[min(max(k, 0), len(steps)-1)])
+		k := int((math.Log(p.Value) - lo) / (hi - lo) * float64(len(eighths)))
+		b.WriteRune(eighths[min(max(k, 0), len(eighths)-1)])
 	}
 	return b.String()
 }

@@ -19,7 +19,7 @@ func writeLaTeX(w io.Writer, res *analyze.Result, opts Options) error {
 	fmt.Fprintf(out, "%% needs \\usepackage{booktabs} and an engine that reads UTF-8\n")
 	for i, r := range rankingsOf(res, opts) {
 		m := r.table.Metric
-		l := layouts[0]
+		l := fullLayout
 		l.notes, l.whole = false, true // the remarks are not in the table
 		caption := clean(firstOf(r.work.Title, r.work.ID)) + ": " + clean(firstOf(m.What, m.Title)) + "; " + better(m) + "."
 		for _, s := range r.legend(res.Run.Delta) {
@@ -27,6 +27,13 @@ func writeLaTeX(w io.Writer, res *analyze.Result, opts Options) error {
 		}
 		fmt.Fprintf(out, "\n\\begin{table}\n\\centering\n\\caption{%s}\n\\label{tab:plimsoll-%d}\n", texEscape(caption), i+1)
 		texGrid(out, r.grid(l))
+		fmt.Fprintf(out, "\\end{table}\n")
+	}
+	if f := res.Features; f != nil && f.Tried() && opts.Metric == "" {
+		// The groups are lines of the table: what a reader of it needs is there.
+		caption := sentence(featuresHead(f)) + " " + featuresLegend
+		fmt.Fprintf(out, "\n\\begin{table}\n\\centering\n\\caption{%s}\n\\label{tab:plimsoll-features}\n", texEscape(caption))
+		texGrid(out, featuresGrid(f, 0))
 		fmt.Fprintf(out, "\\end{table}\n")
 	}
 	return out.Flush()

@@ -27,11 +27,14 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 		work := clean(firstOf(r.work.Title, r.work.ID))
 		fmt.Fprintf(out, "## %s: %s\n\n", mdEscape(work), mdEscape(clean(r.table.Metric.Title)))
 		para(clean(firstOf(r.table.Metric.What, r.table.Metric.Title)) + "; " + better(r.table.Metric) + ".")
-		l := layouts[0]
+		l := fullLayout
 		l.host = interval
 		mdGrid(out, r.grid(l))
 		for _, s := range r.legend(res.Run.Delta) {
 			para(s)
+		}
+		if opts.Brief {
+			continue
 		}
 		if s := r.more(l); len(s.rows) > 0 {
 			fmt.Fprintf(out, "### More on %s\n\n", mdEscape(clean(r.table.Metric.Title)))
@@ -65,8 +68,12 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 		fmt.Fprintf(out, "## %s\n\n", mdEscape(findingsTitle(res.Findings)))
 		mdFindings(out, res.Findings, true)
 	}
+	if res.Features != nil && opts.Metric == "" {
+		mdFeatures(out, res.Features, "##")
+		fmt.Fprintln(out)
+	}
 	mdRemarks(out, groups, hidden)
-	if len(res.Excluded) > 0 {
+	if len(res.Excluded) > 0 && !opts.Brief {
 		fmt.Fprintf(out, "## What could not run\n\n")
 		for _, x := range excludedOf(res) {
 			fmt.Fprintf(out, "- **%s**: %s", mdEscape(x.names), mdEscape(x.reason))
@@ -77,11 +84,14 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 		}
 		fmt.Fprintln(out)
 	}
-	fmt.Fprintf(out, "## What ran\n\n")
-	for _, e := range res.Environments {
-		fmt.Fprintf(out, "- **%s**: %s\n", mdEscape(clean(e.ID)), mdEscape(firstOf(describe(e, nil), "nothing is known of it")))
+	if !opts.Brief {
+		fmt.Fprintf(out, "## What ran\n\n")
+		for _, e := range res.Environments {
+			fmt.Fprintf(out, "- **%s**: %s\n", mdEscape(clean(e.ID)), mdEscape(firstOf(describe(e, nil), "nothing is known of it")))
+		}
+		fmt.Fprintln(out)
 	}
-	fmt.Fprintf(out, "\nMachine: %s.\n\nRun: %s.\n", mdEscape(machine(res.Run.Host)), mdEscape(when(res)))
+	fmt.Fprintf(out, "Machine: %s.\n\nRun: %s.\n", mdEscape(machine(res.Run.Host)), mdEscape(when(res)))
 	if res.Run.Repeat != "" {
 		fmt.Fprintf(out, "\nRepeat: %s\n", mdCode(clean(res.Run.Repeat)))
 	}

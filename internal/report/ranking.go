@@ -76,6 +76,7 @@ type layout struct {
 	names                       int  // characters for names; 0: as many as a table has room for
 	whole                       bool // names are never cut
 	notes                       bool
+	picture                     bool // only where the picture has room beside it
 }
 
 // detail is how much of an estimate is shown.
@@ -87,10 +88,15 @@ const (
 	interval
 )
 
+// fullLayout is that of a page without end.
+var fullLayout = layout{median: interval, native: interval, floor: interval, notes: true}
+
 // layouts from the widest to the narrowest. What is never dropped is the
 // name, n, the failures and the median.
 var layouts = []layout{
-	{median: interval, native: interval, floor: interval, notes: true},
+	{median: interval, native: interval, floor: interval, host: interval, whole: true, notes: true, picture: true},
+	{median: interval, native: interval, floor: interval, host: interval, notes: true, picture: true},
+	fullLayout,
 	{median: interval, native: interval, floor: value, notes: true},
 	{median: interval, native: interval, notes: true},
 	{median: interval, native: value, floor: value, notes: true},
@@ -103,7 +109,7 @@ var layouts = []layout{
 
 // grid lays the ranking out.
 func (r *ranking) grid(l layout) *grid {
-	g := &grid{cols: []col{{title: ""}, {title: "environment"}, {title: "n", right: true}, {title: "failed", right: true}}}
+	g := &grid{cols: []col{{title: ""}, {title: "environment"}, {title: "n", right: true}, {title: "failed", right: true, style: unlessZero}}}
 	r.base(g, l)
 	if l.names > 0 && l.names < width(g.cols[1].title) {
 		g.cols[1].title = "env"
@@ -142,6 +148,27 @@ func (r *ranking) grid(l layout) *grid {
 		}
 	}
 	return g
+}
+
+// leftOut says what a narrow page has no room for; "" nothing.
+func (r *ranking) leftOut(l layout) string {
+	var lost []string
+	if l.native == nothing && (r.has("native") || r.has("floor") || r.has("host")) {
+		lost = append(lost, "the ratios, which stand below")
+	}
+	if !l.notes && len(r.notes) > 0 {
+		lost = append(lost, "the numbers of the remarks")
+	}
+	if l.median < interval {
+		lost = append(lost, "the intervals of the medians")
+	}
+	if l.names > 0 && slices.ContainsFunc(r.order, func(e string) bool { return width(clean(e)) > l.names }) {
+		lost = append(lost, "the middle of long names")
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return "Left out in a terminal this narrow: " + strings.Join(lost, ", ") + "."
 }
 
 // missing is the reason with the remark's number.

@@ -38,6 +38,11 @@ type Options struct {
 	// Papers writes the published tables beside the run's numbers, and nothing
 	// else.
 	Papers bool
+	// Marks draws the medians of the blocks beside the intervals, where the width
+	// allows: for terminals that are able (text only).
+	Marks bool
+	// Brief leaves out what is behind the rankings (markdown only).
+	Brief bool
 	// NoPlot leaves the picture of the intervals out (text only).
 	NoPlot bool
 }

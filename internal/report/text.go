@@ -22,8 +22,21 @@ type page struct {
 	width int
 }
 
-// The styles, as ANSI sequences.
-var styles = map[string]string{"head": "\x1b[1m", "dim": "\x1b[2m", "warn": "\x1b[33m"}
+// The styles, as ANSI sequences. Blue and orange are told apart with any kind of
+// colour vision, these two are legible on black and on white, and nothing is
+// said by colour alone.
+var styles = map[string]string{"head": "\x1b[1m", "dim": "\x1b[2m", "warn": "\x1b[38;5;166m", "mark": "\x1b[38;5;33m"}
+
+// always is the style of every cell of a column.
+func always(style string) func(string) string { return func(string) string { return style } }
+
+// unlessZero is the style of a number that should be 0.
+func unlessZero(cell string) string {
+	if cell == "0" || cell == "" {
+		return ""
+	}
+	return "warn"
+}
 
 func (p *page) styled(style, s string) string {
 	if p.opts.ASCII {
@@ -91,6 +104,10 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 		p.blank()
 		p.findings(res.Findings, true)
 	}
+	if res.Features != nil && opts.Metric == "" {
+		p.blank()
+		p.features(res.Features, false)
+	}
 	p.remarks(groups, hidden)
 	p.excluded(res)
 	p.environments(res)
@@ -112,21 +129,21 @@ func (p *page) ranking(r *ranking, delta float64) {
 	}
 	p.text("head", "", title+"; "+better(m))
 	p.blank()
-	var l layout
-	var g *grid
-	for _, l = range layouts {
-		if g = r.grid(l); g.width() <= p.width {
-			break
-		}
-	}
-	inline := p.addPlot(r, g)
+	l, g := p.layout(r)
+	d, beside := p.addPlot(r, g)
 	p.grid(g)
-	if !inline {
-		p.plot(r)
+	if !beside {
+		d = p.plot(r)
 	}
 	p.blank()
-	for _, l := range r.legend(delta) {
-		p.text("dim", "", l)
+	for _, s := range r.legend(delta) {
+		p.text("dim", "", s)
+	}
+	if d != nil {
+		p.text("dim", "", d.legend())
+	}
+	if lost := r.leftOut(l); lost != "" {
+		p.text("dim", "", lost)
 	}
 	if s := r.more(l); len(s.rows) > 0 {
 		p.blank()
@@ -136,45 +153,95 @@ func (p *page) ranking(r *ranking, delta float64) {
 	}
 }
 
-// addPlot puts the picture at the right of the table where there is room.
-func (p *page) addPlot(r *ranking, g *grid) bool {
-	if p.opts.NoPlot {
-		return true
+// layout chooses the widest layout that the page has room for. Those for wide
+// pages leave room for the picture too.
+func (p *page) layout(r *ranking) (layout, *grid) {
+	for _, l := range layouts[:len(layouts)-1] {
+		g := r.grid(l)
+		need := g.width()
+		if l.picture && !p.opts.NoPlot {
+			need += gap + roomyPlot
+			if p.opts.Marks {
+				need += gap + spreadCells
+			}
+		}
+		if need <= p.width {
+			return l, g
+		}
 	}
-	a, ok := axisFor(r.cells(), min(p.width-g.width()-gap, 40))
+	l := layouts[len(layouts)-1]
+	return l, r.grid(l)
+}
+
+// The cells of a picture: below roomyPlot it has none of the blocks beside it,
+// and more than widePlot say nothing more.
+const roomyPlot, widePlot = 24, 60
+
+// picture puts the intervals, and where there is room and the terminal is able
+// the blocks, into two columns of at most so many characters.
+func (p *page) picture(r *ranking, room int) (cols []col, draw func(*analyze.Cell) []string, d *spread) {
+	if s, ok := spreadFor(r.cells()); ok && p.opts.Marks && room-gap-spreadCells >= roomyPlot {
+		room -= gap + spreadCells
+		d = &s
+	}
+	a, ok := axisFor(r.cells(), room)
 	if !ok {
-		return false
+		return nil, nil, nil
 	}
-	// Before the remarks' numbers it would be in the way of the eye.
-	g.cols = append(g.cols, col{title: a.ticks(r.unit)})
+	cols = []col{{title: a.ticks(r.unit), style: always("mark")}}
+	if d == nil {
+		return cols, func(c *analyze.Cell) []string { return []string{a.mark(c)} }, nil
+	}
+	cols[0].title = pad(cols[0].title, room, false)
+	cols = append(cols, col{title: d.ticks(), style: always("mark")})
+	return cols, func(c *analyze.Cell) []string { return []string{a.mark(c), d.draw(c)} }, d
+}
+
+// addPlot puts the picture at the right of the table where there is room.
+func (p *page) addPlot(r *ranking, g *grid) (d *spread, done bool) {
+	if p.opts.NoPlot {
+		return nil, true
+	}
+	room := p.width - g.width() - gap
+	most := widePlot
+	if p.opts.Marks {
+		most += gap + spreadCells
+	}
+	cols, draw, d := p.picture(r, min(room, most))
+	if cols == nil {
+		return nil, false
+	}
+	at := len(g.cols)
+	g.cols = append(g.cols, cols...)
 	for i, c := range r.cells() {
-		for len(g.rows[i].cells) < len(g.cols)-1 {
+		for len(g.rows[i].cells) < at {
 			g.rows[i].cells = append(g.rows[i].cells, "")
 		}
-		g.rows[i].cells = append(g.rows[i].cells, a.mark(c))
+		g.rows[i].cells = append(g.rows[i].cells, draw(c)...)
 	}
-	return true
+	return d, true
 }
 
 // plot draws the picture below the table.
-func (p *page) plot(r *ranking) {
+func (p *page) plot(r *ranking) *spread {
 	names := 0
 	for _, e := range r.order {
 		names = max(names, width(clean(e)))
 	}
 	names = min(names, p.width/3)
-	a, ok := axisFor(r.cells(), p.width-names-gap)
-	if !ok {
-		return
+	cols, draw, d := p.picture(r, p.width-names-gap)
+	if cols == nil {
+		return nil
 	}
-	g := &grid{cols: []col{{title: pad(r.unit.unit, names, true)}, {title: a.ticks(r.unit)}}}
+	g := &grid{cols: append([]col{{title: pad(r.unit.unit, names, true)}}, cols...)}
 	for i, c := range r.cells() {
 		if c.Median != nil {
-			g.rows = append(g.rows, row{cells: []string{cut(clean(r.order[i]), names), a.mark(c)}})
+			g.rows = append(g.rows, row{cells: append([]string{cut(clean(r.order[i]), names)}, draw(c)...)})
 		}
 	}
 	p.blank()
 	p.grid(g)
+	return d
 }
 
 func (p *page) phases(r *ranking, shown []*ranking) {

@@ -42,6 +42,46 @@ func (c costs) round(gone []bool) time.Duration {
 	return sum
 }
 
+// seen is how many trials it knows.
+func (c costs) seen() int {
+	sum := 0
+	for _, n := range c.n {
+		sum += n
+	}
+	return sum
+}
+
+// of estimates what so many trials of each cell take that is not gone. A cell
+// that has not run counts as the mean of its workload, else as that of all.
+func (c costs) of(trials []int, gone []bool, workload func(cell int) int) time.Duration {
+	type mean struct {
+		sum time.Duration
+		n   int
+	}
+	var all mean
+	works := map[int]mean{}
+	for i := range c.sum {
+		w := workload(i)
+		works[w] = mean{works[w].sum + c.sum[i], works[w].n + c.n[i]}
+		all = mean{all.sum + c.sum[i], all.n + c.n[i]}
+	}
+	var left time.Duration
+	for i, k := range trials {
+		if gone[i] {
+			continue
+		}
+		m := mean{c.sum[i], c.n[i]}
+		if m.n == 0 {
+			m = works[workload(i)]
+		}
+		if m.n == 0 {
+			m = all
+		}
+		left += time.Duration(float64(k) * float64(m.sum) / float64(max(1, m.n)))
+	}
+	return left
+}
+
 // past reads from the record what the earlier parts of a resumed run took.
 // Each began with its start or a resume and ended with its last trial, as far
 // as is known: whatever the way it ended.

@@ -10,14 +10,18 @@ import (
 // observe carries out what a trial measures, and notes when it began and what
 // disturbed the host meanwhile.
 func (r *runner) observe(o *openEnv, t *record.Trial, measured func()) {
-	if !o.virtual {
-		r.disturb.Begin()
+	if o.virtual {
+		t.At = time.Now()
+		measured()
+		return
 	}
+	before := usageNow()
+	r.disturb.Begin()
 	t.At = time.Now()
 	measured()
-	if !o.virtual {
-		t.Host = r.disturb.End()
-	}
+	t.Host = r.disturb.End()
+	own := r.own()
+	before.addTo(&own.TimedCPU, &own.Timed)
 }
 
 // stampInside puts the payload's own stamps beside those from outside.

@@ -1,6 +1,10 @@
 package run
 
-import "time"
+import (
+	"time"
+
+	"plimsoll/internal/record"
+)
 
 // Progress is told how a run goes. Its calls come between trials, never while
 // one is being timed, and must return at once.
@@ -11,6 +15,8 @@ type Progress interface {
 	Planned(total, done int)
 	// Trial comes before each trial.
 	Trial(t Upcoming)
+	// Failed comes after each trial that failed.
+	Failed(f Failed)
 	// Remark is something that the user should know now.
 	Remark(text string)
 	// End comes once, after the last trial.
@@ -26,6 +32,17 @@ type Upcoming struct {
 	// AtMost: Total, Blocks and Left may turn out less.
 	AtMost bool
 	Left   time.Duration // estimate; 0 is unknown
+	// Own is what of one processor this program has used so far; 0 is unknown.
+	Own float64
+}
+
+// Failed is a trial that failed. Its text may come from an engine: it is as it
+// came.
+type Failed struct {
+	Seq           int
+	Env, Workload string
+	Class         record.Class
+	Text          string
 }
 
 // NoProgress tells nobody.
@@ -39,6 +56,9 @@ func (NoProgress) Planned(int, int) {}
 
 // Trial does nothing.
 func (NoProgress) Trial(Upcoming) {}
+
+// Failed does nothing.
+func (NoProgress) Failed(Failed) {}
 
 // Remark does nothing.
 func (NoProgress) Remark(string) {}

@@ -311,10 +311,11 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 	}
 	already := len(r.writer.Complete())
 	sum.Trials = already
-	r.progress.Planned(already+c.todo, already)
+	r.progress.Planned(already+c.todo(), already)
 	defer r.progress.End()
 	defer collectorOff()()
 
+	since := usageNow()
 	for p := range r.Plan.From(0) {
 		if on, err := c.enter(p.Block); err != nil || !on {
 			return err
@@ -333,6 +334,7 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 			Done: sum.Trials, Total: total, Failed: sum.Failed, AtMost: c.open,
 			Env: p.Env.ID, Workload: p.Workload.ID,
 			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: left,
+			Own: r.ownShare(),
 		})
 		begin := time.Now()
 		t, res, err := r.carryOut(ctx, p, jobs[p.Cell], sum)
@@ -345,8 +347,14 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 		sum.Trials++
 		if !t.OK() {
 			sum.Failed++
+			r.progress.Failed(Failed{Seq: t.Seq, Env: t.Env, Workload: t.Workload, Class: t.Failure.Class, Text: t.Failure.Text})
 		}
 		c.did(p.Cell, time.Since(begin))
+		if o := r.session.envs[opened{p.Env.ID, jobs[p.Cell].image}]; o != nil && !o.virtual {
+			own := r.own()
+			since.addTo(&own.CPU, &own.Wall)
+		}
+		since = usageNow()
 	}
 	_, err = c.enter(r.rec.Protocol.Warmup + r.rec.Protocol.Blocks)
 	return err
@@ -375,6 +383,9 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 // write appends a trial; what a failed one printed, and what a benchmark
 // printed, is kept beside it.
 func (r *runner) write(t *record.Trial, res engine.Result, keep bool) error {
+	if t.Failure != nil {
+		t.Failure.Text = bounded(t.Failure.Text)
+	}
 	if (!t.OK() || keep) && len(res.Stdout)+len(res.Stderr) > 0 {
 		name, err := r.writer.WriteOutput(t.Seq, res.Stdout, res.Stderr)
 		if err != nil {

@@ -2,7 +2,9 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"plimsoll/internal/record"
@@ -36,29 +38,29 @@ type course struct {
 	reached  int    // the last block that has a trial
 	open     bool   // the number of blocks is left open
 	gone     []bool // by cell of the plan
-	todo     int    // trials that are still to come, unless more cells leave
+	rest     []int  // trials that are planned and not done, by cell
 	foreseen bool
-	pace     *pace
 	costs    costs
 	spent    time.Duration // by the earlier parts of a resumed run
 }
 
 func (r *runner) newCourse() (*course, error) {
 	p := r.rec.Protocol
-	c := &course{runner: r, block: -1, gone: make([]bool, len(r.Plan.Cells)), pace: newPace(), costs: newCosts(len(r.Plan.Cells)),
+	c := &course{runner: r, block: -1, gone: make([]bool, len(r.Plan.Cells)), rest: make([]int, len(r.Plan.Cells)), costs: newCosts(len(r.Plan.Cells)),
 		open: p.Until > 0 || p.TimeBudgetNS > 0 || r.rec.Gate != nil}
 	for _, l := range r.rec.Looks {
 		if err := c.apply(l); err != nil {
 			return nil, err
 		}
 	}
-	perBlock := len(c.gone) * p.PerBlock
-	c.reached = -1
-	for seq := range r.writer.Complete() {
-		c.reached = max(c.reached, seq/perBlock)
+	for i := range c.rest {
+		c.rest[i] = r.Plan.TrialsOf(i)
 	}
-	if c.todo = r.Plan.Trials() - len(r.writer.Complete()); len(r.rec.Looks) > 0 {
-		c.todo = c.remaining()
+	c.reached = -1
+	for _, seq := range slices.Sorted(maps.Keys(r.writer.Complete())) { // block by block
+		t := r.Plan.Trial(seq)
+		c.rest[t.Cell]--
+		c.reached = t.Block
 	}
 	if r.Resume && p.TimeBudgetNS > 0 {
 		return c, c.past()
@@ -66,12 +68,12 @@ func (r *runner) newCourse() (*course, error) {
 	return c, nil
 }
 
-// remaining counts the trials that are still to come.
-func (c *course) remaining() int {
+// todo counts the trials that are still to come, unless more cells leave.
+func (c *course) todo() int {
 	n := 0
-	for seq := range c.Plan.Trials() {
-		if !c.ended && !c.writer.Complete()[seq] && !c.gone[c.Plan.Trial(seq).Cell] {
-			n++
+	for i, k := range c.rest {
+		if !c.gone[i] && !c.ended {
+			n += k
 		}
 	}
 	return n
@@ -87,11 +89,7 @@ func (c *course) apply(l record.Look) error {
 		found := false
 		for i, cell := range c.Plan.Cells {
 			if c.Plan.Environments[cell.Env].ID == x.Env && c.Plan.Workloads[cell.Workload].ID == x.Workload {
-				found = true
-				if !c.gone[i] {
-					c.gone[i] = true
-					c.todo -= max(0, c.after(l.Blocks))
-				}
+				found, c.gone[i] = true, true
 			}
 		}
 		if !found {
@@ -99,11 +97,6 @@ func (c *course) apply(l record.Look) error {
 		}
 	}
 	return nil
-}
-
-// after is how many trials of a cell come after so many counted blocks.
-func (c *course) after(blocks int) int {
-	return (c.rec.Protocol.Blocks - blocks) * c.rec.Protocol.PerBlock
 }
 
 // enter comes before a trial, with its block: before the first one of a block
@@ -217,20 +210,25 @@ func (c *course) tidy() {
 
 // did counts a trial of a cell.
 func (c *course) did(cell int, took time.Duration) {
-	c.todo--
-	c.pace.done()
+	c.rest[cell]--
 	c.costs.add(cell, took)
 }
 
 // left estimates the time that is left and the number of trials, of which so
-// many are done.
+// many are done. The first few trials tell too little.
 func (c *course) left(done int) (time.Duration, int) {
-	each := c.pace.each()
-	left, total := time.Duration(c.todo)*each, done+c.todo
-	if b := time.Duration(c.rec.Protocol.TimeBudgetNS); b > 0 && each > 0 {
+	todo := c.todo()
+	left, total := time.Duration(0), done+todo
+	if c.costs.seen() >= leftFrom && todo > 0 {
+		left = c.costs.of(c.rest, c.gone, func(cell int) int { return c.Plan.Cells[cell].Workload })
+	}
+	if b := time.Duration(c.rec.Protocol.TimeBudgetNS); b > 0 && left > 0 {
 		if rest := max(0, b-c.sofar()); rest < left {
-			left, total = rest, done+int(rest/each)
+			left, total = rest, done+int(float64(todo)*float64(rest)/float64(left))
 		}
 	}
 	return left, max(total, done+1)
 }
+
+// leftFrom is from how many trials on the time that is left is estimated.
+const leftFrom = 5

@@ -175,6 +175,39 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
+// The time that is left counts what each cell takes and how many of it are to
+// come: dear ones that occur in few blocks are soon over.
+func TestLeft(t *testing.T) {
+	o := options(t, 10, named("a"), named("b"), named("c"))
+	o.Plan.Protocol.Warmup = 0
+	o.Plan.Cells[1].Blocks = 2
+	c := &course{runner: &runner{Options: o, rec: &record.Run{Protocol: o.Plan.Protocol}}, gone: make([]bool, 3), rest: make([]int, 3), costs: newCosts(3)}
+	for i := range c.rest {
+		c.rest[i] = o.Plan.TrialsOf(i)
+	}
+	if left, total := c.left(0); left != 0 || total != 22 {
+		t.Errorf("nothing is known: %v, %d", left, total)
+	}
+	for range 2 {
+		c.did(0, time.Second)
+		c.did(1, time.Minute)
+		c.did(2, 3*time.Second)
+	}
+	c.did(0, time.Second)
+	if left, total := c.left(7); left != 31*time.Second || total != 22 { // 7 × 1 s and 8 × 3 s
+		t.Errorf("%v, %d", left, total)
+	}
+	c.gone[2] = true
+	if left, total := c.left(7); left != 7*time.Second || total != 14 {
+		t.Errorf("without c: %v, %d", left, total)
+	}
+	c.gone[2] = false
+	c.costs.sum[2], c.costs.n[2] = 0, 0                                                // as if it had not run: the mean of its workload
+	if left, _ := c.left(7); left.Round(time.Millisecond) != 203800*time.Millisecond { // 7 × 1 s and 8 × 123/5 s
+		t.Errorf("with c unknown: %v", left)
+	}
+}
+
 // Of a run that was cut off, each part counts from its beginning to its last
 // trial, and the time between the parts does not.
 func TestPast(t *testing.T) {

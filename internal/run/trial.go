@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/collect"
@@ -265,7 +266,7 @@ func lastLine(b []byte) string {
 	}
 	s := lines[len(lines)-1]
 	if len(s) > most {
-		s = s[:most] + "…"
+		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }

@@ -1,8 +1,9 @@
 package study
 
 import (
-	"strconv"
 	"time"
+
+	"plimsoll/internal/record"
 )
 
 // TypicalTrial is taken for an environment of which no time is known.
@@ -12,10 +13,11 @@ const TypicalTrial = time.Second
 const longest = 1 << 62
 
 // Estimate gives the time that the plan's trials take. Typical has what one
-// trial takes in all, its clean-up too, by environment id or else by engine.
+// trial of the life cycle takes in all, its clean-up too, by environment id or
+// else by engine.
 func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 	all := 0.0
-	for _, c := range p.Cells {
+	for i, c := range p.Cells {
 		e := &p.Environments[c.Env]
 		t, ok := typical[e.ID]
 		if !ok {
@@ -24,43 +26,64 @@ func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
 		if !ok {
 			t = TypicalTrial
 		}
-		// By convention, this parameter of a workload is how long it runs.
-		if s, err := strconv.Atoi(p.Workloads[c.Workload].Params["seconds"]); err == nil {
-			t += time.Duration(s) * time.Second
-		}
-		blocks := p.Protocol.Blocks
-		if c.Blocks > 0 {
-			blocks = min(blocks, c.Blocks)
-		}
-		if c.occurs(-1) {
-			blocks += p.Protocol.Warmup
-		}
-		one := protocolTime(p.Workloads[c.Workload].Params, t) + float64(p.Protocol.PauseNS)
-		all += one * float64(p.Protocol.PerBlock*blocks)
+		w := &p.Workloads[c.Workload]
+		one := trialTime(w, float64(t)+copying(e, w)) + float64(p.Protocol.PauseNS)
+		all += one * float64(p.TrialsOf(i))
 	}
 	return time.Duration(min(all, longest))
 }
 
-// The parameters by which a workload is known as a whole protocol, and how
-// many rates a search tries, more or less.
+// What opening an environment and closing it takes, more or less: with the
+// payload's image alone, what a large image adds, and what a storage driver of
+// its own does, which may need a daemon.
 const (
-	rampCount, rampRest       = "count", "rest"
-	loadRate, loadFor, probes = "rate", "seconds", 10
+	openingPlain   = 300 * time.Millisecond
+	openingImage   = 2 * time.Second
+	openingStorage = 1500 * time.Millisecond
 )
 
-// protocolTime is what one trial takes, ns, where a container takes each: as
-// many as a ramp has, with its rests, or as long as an open loop lasts.
-func protocolTime(params map[string]string, each time.Duration) float64 {
-	count, err := strconv.Atoi(params[rampCount])
-	if rest, err2 := time.ParseDuration(params[rampRest]); err == nil && err2 == nil {
-		return float64(each)*float64(count) + 2*float64(rest)
+// Opening estimates what all environments take to be opened, and closed in the
+// end.
+func (p *Plan) Opening() time.Duration {
+	var all time.Duration
+	heavy := make([]bool, len(p.Environments))
+	for _, c := range p.Cells {
+		heavy[c.Env] = heavy[c.Env] || large(&p.Environments[c.Env], &p.Workloads[c.Workload])
 	}
-	seconds, err := strconv.Atoi(params[loadFor])
-	if rate, ok := params[loadRate]; ok && err == nil {
-		if _, err := strconv.Atoi(rate); err != nil {
-			seconds *= probes
+	for i, e := range p.Environments {
+		if e.Baseline != "" {
+			continue
 		}
-		return float64(each) + float64(seconds)*float64(time.Second)
+		all += openingPlain
+		if heavy[i] {
+			all += openingImage
+		}
+		if e.Levels["storage"] != "" && heavy[i] {
+			all += openingStorage
+		}
 	}
-	return float64(each)
+	return all
+}
+
+// large says whether a workload's image is one of a distribution.
+func large(e *record.Environment, w *record.Workload) bool {
+	switch e.Levels["image"] {
+	case "":
+		return !lifeCycle[w.Name]
+	case "payload", "busybox":
+		return false
+	}
+	return true
+}
+
+// copying is what a storage driver that copies the image for each container
+// takes for a large one, ns.
+func copying(e *record.Environment, w *record.Workload) float64 {
+	switch e.Levels["storage"] {
+	case "vfs", "dir", "copy":
+		if large(e, w) {
+			return float64(3 * time.Second)
+		}
+	}
+	return 0
 }

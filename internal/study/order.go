@@ -42,6 +42,18 @@ func (p *Plan) Trials() int {
 	return starts[len(starts)-1]
 }
 
+// TrialsOf is the number of trials of one cell, warm-up and all.
+func (p *Plan) TrialsOf(cell int) int {
+	c, blocks := p.Cells[cell], p.Protocol.Blocks
+	if c.Blocks > 0 {
+		blocks = min(blocks, c.Blocks)
+	}
+	if c.occurs(-1) {
+		blocks += p.Protocol.Warmup
+	}
+	return max(0, blocks) * p.Protocol.PerBlock
+}
+
 // Trial gives the trial at a place from 0 to Trials()-1: a pure function of
 // the plan and its seed.
 func (p *Plan) Trial(seq int) Trial {

@@ -42,6 +42,10 @@ var runtimes = []struct {
 	{"crowded", func(m Model) Model { m.Crowd = 500 * time.Microsecond; return m }},
 	{"leaky", func(m Model) Model { m.Memory.Leak = 1 << 20; return m }},
 	{"bounded", func(m Model) Model { m.Most = 20; return m }},
+	{"hostile", func(m Model) Model {
+		m.Hostile, m.Failures = true, []Failure{{record.EngineError, 0.5}}
+		return m
+	}},
 	{"attached", func(m Model) Model { m.Attached = true; return m }},
 }
 

@@ -69,6 +69,9 @@ type Model struct {
 	// Serial: one container at a time is created, the others wait. With Sleep,
 	// the engine carries 1 / Create containers a second and no more.
 	Serial bool
+	// Hostile: containers print what harms a careless terminal or page, 100 MB of
+	// it, and no proof; the engine's refusals quote it.
+	Hostile bool
 	// Attached: held containers are said to be held by a process of ours.
 	Attached bool
 	// Memory is what containers would take.

@@ -105,6 +105,9 @@ func (t *trial) refuse() bool {
 		t.mark(record.Request)
 		t.clock.pass(t.times[Create] / 2)
 		t.fail(t.class, "the engine said no (simulated)")
+		if t.env.model.Hostile {
+			t.res.Failure.Text += ": " + string(hostileOutput(1<<20)) // an engine's own words have no bound
+		}
 	default:
 		return false
 	}
@@ -194,6 +197,9 @@ func (t *trial) end(status int, done int64) {
 	t.res.Stdout = t.out
 	if t.class == record.NoProof {
 		t.res.Stdout = []byte("hello from somebody else\n")
+	}
+	if t.env.model.Hostile {
+		t.res.Stdout, t.res.Stderr = hostileOutput(t.task.OutputLimit), hostileOutput(t.task.OutputLimit)
 	}
 	t.res.Exit = &status
 	t.res.Steps = []record.Step{{Name: "simulated end", At: exit}}

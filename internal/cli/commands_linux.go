@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/probe"
+	"plimsoll/internal/record"
+	"plimsoll/internal/study"
+	"plimsoll/internal/workload"
+)
+
+// engines are what a World measures.
+type engines = []engine.Engine
+
+// measuring lists the commands that need engines, or what only a system that
+// has them knows.
+func measuring(w World) []*cobra.Command {
+	return []*cobra.Command{
+		runCommand(w),
+		planCommand(w),
+		enginesCommand(w),
+		doctorCommand(w),
+		featuresCommand(w),
+		studiesCommand(w),
+		workloadsCommand(w),
+		imageCommand(w),
+		selftestCommand(w),
+		cleanCommand(w),
+	}
+}
+
+// knownWorkloads gives the metrics of each workload that a profile can name
+// beside those of the runs: the catalogue's.
+func knownWorkloads(advise.Profile) map[string][]string {
+	known := map[string][]string{}
+	for _, x := range workload.Catalogue() {
+		ids := []string{}
+		for _, m := range x.Metrics {
+			ids = append(ids, m.ID)
+		}
+		known[x.Name] = ids
+	}
+	return known
+}
+
+// claimsOf reads the claims of a study, or of a file of claims.
+func claimsOf(w World, nameOrPath string) ([]record.Claim, error) {
+	s, err := newSetting(w)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := study.Claims(nameOrPath, s.studyCatalogue())
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	return claims, nil
+}
+
+// probeDigest names the probe that this program carries.
+func probeDigest() string { return probe.Digest() }

@@ -1,0 +1,54 @@
+//go:build !linux
+
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/record"
+)
+
+// engines are none where nothing can be measured.
+type engines = []struct{}
+
+// measuring lists the commands that are there on Linux, so that a manual that
+// names one leads to an answer.
+func measuring(World) []*cobra.Command {
+	var out []*cobra.Command
+	for _, name := range []string{"run", "plan", "engines", "doctor", "features", "studies", "workloads", "image", "selftest", "clean"} {
+		out = append(out, &cobra.Command{
+			Use:                name,
+			Short:              "(on Linux only)",
+			DisableFlagParsing: true,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return onLinux(cmd.CommandPath())
+			},
+		})
+	}
+	return out
+}
+
+// onLinux says that something is not to be had on this system.
+func onLinux(what string) error {
+	return withHint(fail(NothingHere, "%s works on Linux only: Plimsoll measures there, and here it reads results", what),
+		"measure on Linux, and copy the directory of the run to this machine")
+}
+
+// knownWorkloads takes a profile at its word: the catalogue that could find a
+// slip in it belongs to what measures.
+func knownWorkloads(p advise.Profile) map[string][]string {
+	known := map[string][]string{}
+	for _, c := range p.Criteria {
+		known[c.Workload] = append(known[c.Workload], c.Metric)
+	}
+	return known
+}
+
+// claimsOf would need the catalogue of engines to read a study.
+func claimsOf(_ World, nameOrPath string) ([]record.Claim, error) {
+	return nil, onLinux("--study " + nameOrPath)
+}
+
+// probeDigest is of no probe.
+func probeDigest() string { return "" }

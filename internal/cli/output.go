@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/report"
+)
+
+// pipeWidth is the columns of what is no terminal: those that the tables are
+// made for.
+const pipeWidth = 100
+
+// looks is how text is to look on standard output.
+func looks(w World, ascii bool) report.Options {
+	terminal := w.Width() > 0
+	o := report.Options{ASCII: ascii || terminal && !unicodeHere(w), Width: pipeWidth, Color: color(w)}
+	if terminal {
+		o.Width = w.Width()
+	}
+	o.Marks = terminal || o.Color
+	return o
+}
+
+// color says whether to colour standard output: NO_COLOR is the user's no, then
+// FORCE_COLOR and CLICOLOR_FORCE are a yes; else a terminal is coloured that is
+// not dumb.
+func color(w World) bool {
+	forced := w.Getenv("FORCE_COLOR")
+	switch {
+	case w.Getenv("NO_COLOR") != "", off(forced):
+		return false
+	case forced != "":
+		return true
+	}
+	if force := w.Getenv("CLICOLOR_FORCE"); force != "" && !off(force) {
+		return true
+	}
+	return w.Width() > 0 && w.Getenv("TERM") != "dumb" && !off(w.Getenv("CLICOLOR"))
+}
+
+func off(s string) bool { return s == "0" || s == "false" }
+
+// unicodeHere says whether the locale is one of UTF-8, by the first of the
+// variables that is set: see locale(7). A terminal of no locale at all is taken
+// for one of today.
+func unicodeHere(w World) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if s := strings.ToLower(w.Getenv(name)); s != "" {
+			return strings.Contains(s, "utf-8") || strings.Contains(s, "utf8")
+		}
+	}
+	return true
+}
+
+// printing is how a result is printed, and where to.
+type printing struct {
+	format, output string
+	ascii          bool
+}
+
+func (p *printing) add(c *cobra.Command, formats ...string) {
+	formatFlag(c, &p.format, formats...)
+	c.Flags().StringVarP(&p.output, "output", "o", "", "write to this file instead of standard output")
+	c.Flags().BoolVar(&p.ascii, "ascii", false, "no characters beyond ASCII")
+}
+
+func (p *printing) show(w World, write func(io.Writer, report.Options) error) error {
+	return show(w, p.output, p.ascii, write)
+}
+
+// show prints what a command gives, or writes it to a file where one is named.
+func show(w World, path string, ascii bool, write func(io.Writer, report.Options) error) error {
+	if path == "" {
+		return write(w.Stdout, looks(w, ascii))
+	}
+	var failed error
+	err := writeTo(w, path, func(out io.Writer) error {
+		failed = write(out, report.Options{ASCII: ascii})
+		return failed
+	})
+	if failed == nil && err != nil {
+		return fail(Failed, "writing the output: %w", err)
+	}
+	return failed
+}
+
+// writeTo writes to a file, or to standard output where none is named. A file
+// that could not be written whole is taken away again: half a table looks like
+// a table. What is no ordinary file, as /dev/stderr or a pipe, is written to as
+// it is.
+func writeTo(w World, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(w.Stdout)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	temp := path + ".new"
+	f, err := os.Create(temp)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}

@@ -133,7 +133,7 @@ func hostile(t *testing.T, b *browsertest.Browser) {
 		}
 		if !o.NoScript {
 			for _, name := range charts(t, p) {
-				look(t, p, name)
+				bring(t, p, name)
 			}
 			texts(t, saved(t, p, "ranking", "svg"))
 		}

@@ -45,7 +45,7 @@ func TestBrowser(t *testing.T) {
 		{"filters", filters, []report{small, large}},
 		{"trials", trials, []report{small}},
 		{"exports", exports, []report{small, large}},
-		{"keyboard", keyboard, []report{small}},
+		{"keyboard", keyboard, []report{small, large}},
 		{"accessible", accessible, []report{small, large}},
 		{"layout", layout, []report{small, large}},
 		{"print", printed, []report{large}},
@@ -160,11 +160,17 @@ func charts(t *testing.T, p *browsertest.Page) []string {
 	return names
 }
 
-// look brings a chart into view, waits until it is drawn, and looks at it.
-func look(t *testing.T, p *browsertest.Page, chart string) browsertest.Look {
+// bring brings a chart into view and waits until it is drawn.
+func bring(t *testing.T, p *browsertest.Page, chart string) {
 	t.Helper()
 	must(p.Box("#chart-" + chart))(t)
 	try(t, p.Wait(`document.querySelector("#chart-`+chart+`").dataset.drawn`))
+}
+
+// look brings a chart into view and looks at it.
+func look(t *testing.T, p *browsertest.Page, chart string) browsertest.Look {
+	t.Helper()
+	bring(t, p, chart)
 	return must(p.Look("#chart-" + chart + " .canvas"))(t)
 }
 

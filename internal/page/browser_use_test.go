@@ -29,7 +29,7 @@ import (
 func filters(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
 	state := func(p *browsertest.Page) (picture [32]byte, said, rows, hash string) {
-		look(t, p, "ranking")
+		bring(t, p, "ranking")
 		return sha256.Sum256(must(p.Picture("#chart-ranking .canvas"))(t)),
 			eval[string](t, p, `document.querySelector("#chart-ranking .canvas").getAttribute("aria-label")`),
 			eval[string](t, p, `document.querySelector("#rankings").innerText`),
@@ -69,7 +69,6 @@ func filters(t *testing.T, b *browsertest.Browser, r report) {
 // trials: a click on a mark of a chart leads to the trials behind it.
 func trials(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
-	look(t, p, "ranking")
 	try(t, p.Click("#rankings .env"))
 	try(t, p.Wait(`document.querySelector("dialog[open] #raw-trials")`))
 	rows := eval[int](t, p, `document.querySelectorAll("#raw-trials tbody tr").length`)
@@ -105,7 +104,7 @@ func exports(t *testing.T, b *browsertest.Browser, r report) {
 		if r.large() && name != "ranking" && name != "distributions" || strings.HasPrefix(name, "work-") && name != "work-0" {
 			continue // more of the same
 		}
-		look(t, p, name)
+		bring(t, p, name)
 		svg := saved(t, p, name, "svg")
 		texts := texts(t, svg)
 		if len(texts) < 4 || !slices.ContainsFunc(texts, number.MatchString) {
@@ -210,7 +209,9 @@ func apart(t *testing.T, b *browsertest.Browser, name string, svg []byte) {
 // keyboard: the Tab key reaches all that can be used, and it shows.
 func keyboard(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
-	unfold(t, p)
+	if !r.large() {
+		unfold(t, p)
+	}
 	walk := must(p.Walk())(t)
 	if len(walk.Stops) < 30 {
 		t.Errorf("the Tab key stops at %q only", walk.Stops)

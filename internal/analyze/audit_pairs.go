@@ -65,6 +65,9 @@ func compareTerms(x, y *AuditEnv) AuditPair {
 				if other && !slices.Contains(common, k) {
 					continue // an engine's own words
 				}
+				if strings.HasSuffix(k, "-reason") {
+					continue // it explains another fact
+				}
 				if inside := twice[k]; inside != "" && x.Isolation[inside] != "" && y.Isolation[inside] != "" {
 					continue
 				}

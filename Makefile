@@ -85,12 +85,12 @@ test-vm: ## what needs another kernel's control groups, in a small virtual machi
 	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(VM)
 
 # What reads input from outside: test, package, how many inputs.
-FUZZ := FuzzRead:study:3000 FuzzProfile:profile:2000 FuzzThresholds:threshold:5000 \
-	FuzzValues:workload:2000 FuzzParsers:workload:8000 FuzzParsers:host:30000 FuzzParsers:collect:20000 \
-	FuzzParsePayload:probe:60000 FuzzParseTask:probe:60000 FuzzDecodeResult:probe:60000 \
-	FuzzDecoder:record:50000 FuzzReadSeries:record:20000 FuzzTrials:record:2000 FuzzVariance:stats:10000 \
-	FuzzLogParser:engine/cri:20000 FuzzHyperfine:importer:5000 FuzzBenchfmt:importer:10000 \
-	FuzzRequests:web:5000
+FUZZ := FuzzRead:study:1500 FuzzProfile:profile:1000 FuzzThresholds:threshold:2500 \
+	FuzzValues:workload:1000 FuzzParsers:workload:4000 FuzzParsers:host:15000 FuzzParsers:collect:10000 \
+	FuzzParsePayload:probe:30000 FuzzParseTask:probe:30000 FuzzDecodeResult:probe:30000 \
+	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:stats:5000 \
+	FuzzLogParser:engine/cri:10000 FuzzHyperfine:importer:2500 FuzzBenchfmt:importer:5000 \
+	FuzzRequests:web:2500
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \

@@ -80,6 +80,12 @@ func shoot(b *browsertest.Browser, report, folder string, dark bool) error {
 		return err
 	}
 	for _, pic := range pictures {
+		if there, err := browsertest.Eval[bool](p, fmt.Sprintf(`%q === "" || document.querySelector(%[1]q) !== null`, pic.selector)); err != nil {
+			return err
+		} else if !there {
+			fmt.Printf("%-28s is not in this report\n", pic.name)
+			continue
+		}
 		data, err := take(p, pic.selector)
 		if err != nil {
 			return err

@@ -2,10 +2,13 @@
 import {short} from './numbers.js';
 
 // labels is the room for names, and the axis that shows them, cut short where
-// they are longer.
+// they are longer. Two that would then be one get more room.
 export function labels(names, t, more) {
   const most = t.width < 360 ? 105 : t.width < 520 ? 150 : t.width < 900 ? 190 : 240;
-  const width = Math.min(most, Math.max(40, ...names.map(n => n.length * 7)));
+  const longest = Math.max(40, ...names.map(n => n.length * 7));
+  const apart = w => new Set(names.map(n => middle(n, Math.floor(w / 6.8)))).size === new Set(names).size;
+  let width = Math.min(most, longest);
+  while (width < longest && width < t.width * 0.45 && !apart(width)) width += 7;
   return {
     left: width + 14,
     axis: {type: 'category', data: names, inverse: true, triggerEvent: true, axisTick: {show: false}, splitLine: {show: false},

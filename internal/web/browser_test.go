@@ -115,6 +115,8 @@ func TestBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait(`document.querySelector("#live [role=status]").textContent === "The run is done."`)
+		// A new run.json makes no trial expected twice.
+		wait(fmt.Sprintf(`document.querySelector("#live dd")?.textContent === "%d of %d"`, len(plan), len(plan)))
 		wait(`plimsoll.data.run.status === "done"`) // the charts below have followed
 		checkPage(t, p)
 		wide, err := p.Wider()

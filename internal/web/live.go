@@ -24,6 +24,7 @@ type live struct {
 	problem  string
 
 	expect *expected
+	taken  []int // the trials' places in the plan, since run.json may come anew
 	cells  map[cellKey]*liveCell
 	order  []*liveCell
 	shown  map[string][]record.Metric // candidates, by workload
@@ -45,7 +46,7 @@ func newLive(p *place, plans func(*record.Run) (Plan, error)) *live {
 func (l *live) reset() {
 	l.rev++
 	l.follower, l.cells, l.order = record.Follow(l.place.dir), map[cellKey]*liveCell{}, nil
-	l.done, l.failed, l.last, l.run, l.runMark, l.expect = 0, 0, nil, nil, mark{}, nil
+	l.done, l.failed, l.last, l.run, l.runMark, l.expect, l.taken = 0, 0, nil, nil, mark{}, nil, nil
 }
 
 // step reads what is new, and says whether anything is.
@@ -101,6 +102,9 @@ func (l *live) read(r *record.Run) {
 		if p, err := l.plans(r); err == nil {
 			l.expect = expect(p, r)
 		}
+	}
+	for _, seq := range l.taken {
+		l.expect.take(seq)
 	}
 	for _, c := range l.order {
 		c.planned = l.expect.of(c.key)
@@ -160,6 +164,7 @@ func (l *live) add(t *record.Trial) {
 		}
 	}
 	l.last = &record.Trial{Seq: t.Seq, Env: t.Env, Workload: t.Workload, At: t.At}
+	l.taken = append(l.taken, t.Seq)
 	l.expect.take(t.Seq)
 	c.done++
 	c.dirty = true

@@ -92,13 +92,15 @@
     if (focus && document.activeElement?.id !== focus) document.getElementById(focus)?.focus({preventScroll: true});
   }
 
-  let drawing = 0, fetching = false;
+  let drawing = 0, fetching = false, again = false;
   function soon() {
     if (!drawing) drawing = setTimeout(() => { drawing = 0; if (!document.hidden) requestAnimationFrame(draw); }, 1000);
   }
 
   async function charts() {
-    if (fetching || !report.update) return;
+    if (!report.update) return;
+    again = fetching; // what is under way may be of before the last change
+    if (fetching) return;
     fetching = true;
     try {
       await report.ready;
@@ -109,6 +111,7 @@
       console.warn(err.message);
     } finally {
       fetching = false;
+      if (again) charts();
     }
   }
 

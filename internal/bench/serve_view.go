@@ -113,6 +113,9 @@ func (s *served) look(ctx context.Context, v *viewing) error {
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
+		if lines.Text() == "event: end" { // the run is over, and with it the stream
+			return nil
+		}
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
 			continue

@@ -55,11 +55,7 @@ func reports(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	r, err := record.Open(run)
-	if err != nil {
-		return err
-	}
-	data, err := view.Build(r, view.Options{})
+	data, err := dataOf(run)
 	if err != nil {
 		return err
 	}
@@ -88,6 +84,15 @@ func reports(ctx context.Context) error {
 		err = errors.Join(err, errors.New("the report is slower than claimed"))
 	}
 	return err
+}
+
+// dataOf is what a page draws of a run.
+func dataOf(run string) (*view.Data, error) {
+	r, err := record.Open(run)
+	if err != nil {
+		return nil, err
+	}
+	return view.Build(r, view.Options{})
 }
 
 func writeReport(path string, data *view.Data) (int64, error) {

@@ -14,8 +14,6 @@ import (
 	"slices"
 
 	"plimsoll/internal/page/browsertest"
-	"plimsoll/internal/record"
-	"plimsoll/internal/view"
 )
 
 // A picture of the documentation may have so many bytes.
@@ -42,11 +40,7 @@ func screenshots(ctx context.Context, args ...string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	r, err := record.Open(run)
-	if err != nil {
-		return err
-	}
-	data, err := view.Build(r, view.Options{})
+	data, err := dataOf(run)
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"plimsoll/internal/page"
-	"plimsoll/internal/record"
-	"plimsoll/internal/view"
 )
 
 // htmlFormat is the report as a page of one file.
@@ -29,20 +26,21 @@ func htmlReport(w World, dirs []string, f reportFlags) error {
 	if f.output == "" && w.Width() > 0 {
 		return withHint(fail(Usage, "a page is not for a terminal"), "plimsoll report %s --format html -o report.html", dirs[0])
 	}
-	b, err := pageOf(dirs[0])
+	d, err := viewOf(dirs[0])
 	if err != nil {
-		return fail(Failed, "%w", err)
+		return err
 	}
-	if f.output == "" {
-		if _, err := w.Stdout.Write(b); err != nil {
-			return fail(Failed, "writing the report: %w", err)
-		}
-		return nil
+	var b bytes.Buffer // whole, before any of it is written
+	err = page.Write(&b, d)
+	if err == nil {
+		err = writeTo(w, f.output, func(out io.Writer) error { _, err := b.WriteTo(out); return err })
 	}
-	if err := replaceFile(f.output, b); err != nil {
+	if err != nil {
 		return fail(Failed, "writing the report: %w", err)
 	}
-	fmt.Fprintf(w.Stderr, "The report is %s: open it in a browser.\n", shortPath(f.output))
+	if f.output != "" {
+		fmt.Fprintf(w.Stderr, "The report is %s: open it in a browser.\n", shortPath(f.output))
+	}
 	return nil
 }
 
@@ -50,51 +48,13 @@ func htmlReport(w World, dirs []string, f reportFlags) error {
 // is none the worse without it.
 func runPage(w World, dir string) {
 	path := filepath.Join(dir, pageFile)
-	b, err := pageOf(dir)
+	d, err := viewOf(dir)
 	if err == nil {
-		err = replaceFile(path, b)
+		err = writeTo(w, path, func(out io.Writer) error { return page.Write(out, d) })
 	}
 	if err != nil {
 		fmt.Fprintf(w.Stderr, "%s was not written: %v\n", shortPath(path), err)
 		return
 	}
 	fmt.Fprintf(w.Stderr, "The report is %s: open it in a browser.\n", shortPath(path))
-}
-
-// pageOf makes the page of a run.
-func pageOf(dir string) ([]byte, error) {
-	r, err := record.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	d, err := view.Build(r, view.Options{})
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := page.Write(&b, d); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-// replaceFile writes a file whole or not at all, so that who looks at it
-// meanwhile sees the old one.
-func replaceFile(path string, data []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, data, 0o644) // a device or a pipe stays what it is
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".plimsoll-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -11,8 +11,6 @@ import (
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/plot"
-	"plimsoll/internal/record"
-	"plimsoll/internal/view"
 )
 
 // pictureFlags are how a picture is drawn.
@@ -69,13 +67,9 @@ func drawReport(w World, dirs []string, f reportFlags) error {
 	if err := noTerminal(w, f.format, f.output); err != nil {
 		return err
 	}
-	r, err := record.Open(dirs[0])
+	d, err := viewOf(dirs[0])
 	if err != nil {
-		return fail(Failed, "%w", err)
-	}
-	d, err := view.Build(r, view.Options{})
-	if err != nil {
-		return fail(Failed, "%w", err)
+		return err
 	}
 	o := f.picture.Options
 	o.Metric = f.metric

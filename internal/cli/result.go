@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
+	"plimsoll/internal/view"
 	"plimsoll/internal/yamlfile"
 )
 
@@ -108,6 +109,19 @@ func readValues(dir string, keep bool) (*analyze.Result, error) {
 		return nil, fail(Failed, "%w", err)
 	}
 	return res, nil
+}
+
+// viewOf gives what pages and pictures draw of the run in a directory.
+func viewOf(dir string) (*view.Data, error) {
+	r, err := openRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := view.Build(r, view.Options{})
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	return d, nil
 }
 
 // nothingYet says why a result is empty and what to do, "" where it is not.

@@ -20,20 +20,7 @@ import (
 // The report as a reader has it: opened from a file in Chromium. A small run and
 // one of 100 000 trials in 60 environments; one browser for all.
 func TestBrowser(t *testing.T) {
-	if page.Script() == nil {
-		t.Skip("the page was built without its script: make page")
-	}
-	b, err := browsertest.Start(t.Context())
-	if errors.Is(err, browsertest.ErrNone) {
-		t.Skip(err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	b := browsertest.Begin(t)
 	small := made(t, viewtest.Small)
 	large := made(t, viewtest.HundredThousand)
 	for _, c := range []struct {

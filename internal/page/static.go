@@ -97,7 +97,7 @@ func failures(d *view.Data) [][]string {
 		w := &d.Works[i]
 		for _, c := range w.Counts {
 			for _, f := range c.Classes {
-				out = append(out, []string{nameOf(d, c.Env), workTitle(w), report.Clean(string(f.Class)), fmt.Sprintf("%d of %d", f.N, c.Trials), report.Clean(f.Text)})
+				out = append(out, []string{nameOf(d, c.Env), w.Label(), report.Clean(string(f.Class)), fmt.Sprintf("%d of %d", f.N, c.Trials), report.Clean(f.Text)})
 			}
 		}
 	}
@@ -106,23 +106,9 @@ func failures(d *view.Data) [][]string {
 
 func nameOf(d *view.Data, id string) string {
 	if i := slices.IndexFunc(d.Envs, func(e view.Env) bool { return e.ID == id }); i >= 0 {
-		return envName(&d.Envs[i])
+		return d.EnvLabel(i)
 	}
 	return report.Clean(id)
-}
-
-func envName(e *view.Env) string {
-	if n := report.Clean(e.Name); n != "" {
-		return n
-	}
-	return report.Clean(e.ID)
-}
-
-func workTitle(w *view.Work) string {
-	if t := report.Clean(w.Title); t != "" {
-		return t
-	}
-	return report.Clean(w.ID)
 }
 
 // first is the metric that stands for a workload: the first of those to show,
@@ -151,12 +137,8 @@ func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
 	if t == nil {
 		return ranking{}, false
 	}
-	name := report.Clean(t.Metric.Title)
-	if name == "" {
-		name = report.Clean(t.Metric.ID)
-	}
 	unit, by := report.Scale(t.Metric.Unit, values(t.Median))
-	r := ranking{Title: workTitle(w) + ": " + name, What: what(t.Metric), Head: []cell{{Text: "group"}, {Text: "environment"},
+	r := ranking{Title: w.Label() + ": " + view.MetricLabel(t.Metric), What: what(t.Metric), Head: []cell{{Text: "group"}, {Text: "environment"},
 		{Text: "n", Num: true}, {Text: "failed", Num: true}, {Text: "median, " + report.Clean(unit), Num: true}, {Text: "95 % interval", Num: true}}}
 	for _, a := range t.Against {
 		r.Head = append(r.Head, cell{Text: "× " + report.Clean(a.Baseline), Num: true}, cell{Text: "95 %", Num: true}, cell{Text: "verdict"})
@@ -165,23 +147,19 @@ func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
 		r.Rows = append(r.Rows, append(lead(d, w, t, e), numbers(d, t, e, by)...))
 	}
 	for e := range d.Envs {
-		if slices.Contains(t.Ranking, e) || at(t.Missing, e) == "" || at(t.Missing, e) == analyze.NotAsked {
+		if slices.Contains(t.Ranking, e) || view.At(t.Missing, e) == "" || view.At(t.Missing, e) == analyze.NotAsked {
 			continue
 		}
-		r.Rows = append(r.Rows, append(lead(d, w, t, e), cell{Text: report.Clean(at(t.Missing, e)), Span: 2 + 3*len(t.Against)}))
+		r.Rows = append(r.Rows, append(lead(d, w, t, e), cell{Text: report.Clean(view.At(t.Missing, e)), Span: 2 + 3*len(t.Against)}))
 	}
 	return r, true
 }
 
 func what(m record.Metric) string {
-	better := "less is better"
-	if m.Better == record.HigherIsBetter {
-		better = "more is better"
-	}
 	if s := strings.TrimSuffix(report.Clean(m.What), "."); s != "" {
-		return s + "; " + better
+		return s + "; " + view.Better(m)
 	}
-	return better
+	return view.Better(m)
 }
 
 // lead are a row's first cells: group, name, n, failed.
@@ -190,22 +168,22 @@ func lead(d *view.Data, w *view.Work, t *view.Table, e int) []cell {
 	if i := slices.IndexFunc(w.Counts, func(c analyze.Count) bool { return c.Env == d.Envs[e].ID }); i >= 0 {
 		failed = strconv.Itoa(w.Counts[i].Failed)
 	}
-	return []cell{{Text: report.Clean(at(t.Group, e))}, {Text: envName(&d.Envs[e]), Head: true},
-		{Text: strconv.Itoa(at(t.N, e)), Num: true}, {Text: failed, Num: true}}
+	return []cell{{Text: report.Clean(view.At(t.Group, e))}, {Text: d.EnvLabel(e), Head: true},
+		{Text: strconv.Itoa(view.At(t.N, e)), Num: true}, {Text: failed, Num: true}}
 }
 
 var verdictWords = map[analyze.Verdict]string{analyze.Differs: "differs", analyze.Equal: "equal", analyze.CannotTell: "cannot tell"}
 
 func numbers(d *view.Data, t *view.Table, e int, by float64) []cell {
-	value, interval := number(at(t.Median, e), at(t.Lo, e), at(t.Hi, e), by)
+	value, interval := number(view.At(t.Median, e), view.At(t.Lo, e), view.At(t.Hi, e), by)
 	out := []cell{{Text: value, Num: true}, {Text: interval, Num: true}}
 	for _, a := range t.Against {
 		if d.Envs[e].Baseline == a.Baseline {
 			out = append(out, cell{Text: "1", Num: true}, cell{Num: true}, cell{})
 			continue
 		}
-		value, interval := number(at(a.Ratio, e), at(a.Lo, e), at(a.Hi, e), 1)
-		out = append(out, cell{Text: value, Num: true}, cell{Text: interval, Num: true}, cell{Text: verdictWords[at(a.Verdict, e)]})
+		value, interval := number(view.At(a.Ratio, e), view.At(a.Lo, e), view.At(a.Hi, e), 1)
+		out = append(out, cell{Text: value, Num: true}, cell{Text: interval, Num: true}, cell{Text: verdictWords[view.At(a.Verdict, e)]})
 	}
 	return out
 }
@@ -216,15 +194,6 @@ func number(v, lo, hi *float64, by float64) (value, interval string) {
 	}
 	value, interval = report.Number(analyze.Estimate{Value: *v, Lo: lo, Hi: hi}, by)
 	return strings.TrimSpace(value), strings.TrimSpace(interval)
-}
-
-// at is an entry of a column, or nothing where the column is shorter.
-func at[T any](column []T, i int) T {
-	if i < len(column) {
-		return column[i]
-	}
-	var none T
-	return none
 }
 
 func values(column []*float64) []float64 {

@@ -42,7 +42,7 @@ func curves(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no time series", w.ID)
 	}
 	p := &picture{
-		title: "Time series: " + workName(w),
+		title: "Time series: " + w.Label(),
 		sub:   []string{"workload " + report.Clean(w.ID)},
 		notes: []string{"Lines are medians over the trials at each time after the request, bands reach from quartile to quartile."},
 	}
@@ -80,7 +80,7 @@ func notSeen(d *view.Data, w *view.Work, seen map[int]int) string {
 		}
 		for _, c := range w.Counts {
 			if c.Env == env.ID && c.Trials > 0 {
-				names = append(names, envName(d, e))
+				names = append(names, d.EnvLabel(e))
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func curvePanel(d *view.Data, cs []view.Curve, g lineGroup, envLooks []look) *pa
 	for _, c := range cs {
 		if slices.Contains(g.envs, c.Env) {
 			mine = append(mine, c)
-			p.legend = append(p.legend, lineKey(fmt.Sprintf("%s (n %d)", envName(d, c.Env), c.Trials), strokes[c.Env]))
+			p.legend = append(p.legend, lineKey(fmt.Sprintf("%s (n %d)", d.EnvLabel(c.Env), c.Trials), strokes[c.Env]))
 		}
 	}
 	p.draw = func(s surface, p *panel) {
@@ -140,9 +140,9 @@ func curvePanel(d *view.Data, cs []view.Curve, g lineGroup, envLooks []look) *pa
 		for _, c := range mine {
 			var pts []point
 			for i, t := range c.T {
-				pts = append(pts, p.at(t, at(c.V, i)))
+				pts = append(pts, p.at(t, view.At(c.V, i)))
 			}
-			s.open(mark{class: "curve", title: envName(d, c.Env), data: [][2]string{{"env", report.Clean(d.Envs[c.Env].ID)}}})
+			s.open(mark{class: "curve", title: d.EnvLabel(c.Env), data: [][2]string{{"env", report.Clean(d.Envs[c.Env].ID)}}})
 			s.poly(pts, false, ink{}, strokes[c.Env])
 			s.close()
 		}

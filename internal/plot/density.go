@@ -23,7 +23,7 @@ func density(d *view.Data, o Options) (*picture, error) {
 		env[d.Envs[e].ID] = e
 	}
 	p := &picture{
-		title: "Density: " + workName(w),
+		title: "Density: " + w.Label(),
 		sub:   []string{"workload " + report.Clean(w.ID)},
 		notes: []string{"Each point is one container more; of several ramps it is the median."},
 	}
@@ -62,13 +62,13 @@ func density(d *view.Data, o Options) (*picture, error) {
 			continue
 		}
 		if _, ok := drawn[e]; !ok {
-			p.notes = append(p.notes, envName(d, e)+" n/a: no container came up")
+			p.notes = append(p.notes, d.EnvLabel(e)+" n/a: no container came up")
 			continue
 		}
 		p.legend = append(p.legend, shapeKey(reached(d, c, e), envLooks[e]))
 		p.desc = append(p.desc, reached(d, c, e))
 		for _, l := range c.Limits {
-			p.notes = append(p.notes, envName(d, e)+" ended at "+fmt.Sprint(c.Reached)+": "+report.Clean(l.Text))
+			p.notes = append(p.notes, d.EnvLabel(e)+" ended at "+fmt.Sprint(c.Reached)+": "+report.Clean(l.Text))
 		}
 	}
 	if rest := notSeen(d, w, drawn); rest != "" {
@@ -80,7 +80,7 @@ func density(d *view.Data, o Options) (*picture, error) {
 
 // reached says how far an environment came.
 func reached(d *view.Data, c *analyze.DensityCell, e int) string {
-	s := fmt.Sprintf("%s (%d", envName(d, e), c.Reached)
+	s := fmt.Sprintf("%s (%d", d.EnvLabel(e), c.Reached)
 	if c.Asked > 0 {
 		s += fmt.Sprintf(" of %d", c.Asked)
 	}
@@ -122,7 +122,7 @@ func densityPanel(cells []analyze.DensityCell, env map[string]int, l []look, tit
 		for _, c := range list {
 			var pts []point
 			for i, n := range c.p.N {
-				pts = append(pts, p.at(n, at(c.p.Y, i)))
+				pts = append(pts, p.at(n, view.At(c.p.Y, i)))
 			}
 			s.open(mark{class: "curve", title: title})
 			s.poly(slices.Clone(pts), false, ink{}, stroke{ink: l[c.env].thin(0.45), width: 0.8})

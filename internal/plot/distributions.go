@@ -32,18 +32,18 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 	c.label = axisLabel(t, c.axis)
 	c.cols = []column{{head: "median, " + unitOr(c.axis.unit), right: true}, {head: "n", right: true}}
 	p := &picture{
-		title: "Distribution of " + lower(metricName(t.Metric)) + ": " + workName(w),
+		title: "Distribution of " + lower(metricName(t.Metric)) + ": " + w.Label(),
 		sub:   []string{what(w, t.Metric)},
 	}
 	points, boxes := false, false
 	envLooks := looks(d)
 	for _, e := range rowsOf(w, t) {
-		r := chartRow{name: envName(d, e), look: envLooks[e]}
-		x := at(t.Dist, e)
-		if m := at(t.Median, e); m == nil || len(x.Values)+len(x.Quantiles) == 0 {
+		r := chartRow{name: d.EnvLabel(e), look: envLooks[e]}
+		x := view.At(t.Dist, e)
+		if m := view.At(t.Median, e); m == nil || len(x.Values)+len(x.Quantiles) == 0 {
 			r.missing = missing(t, e)
 		} else {
-			v, _ := report.Number(analyze.Estimate{Value: *m, Lo: at(t.Lo, e), Hi: at(t.Hi, e)}, c.axis.by)
+			v, _ := report.Number(analyze.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}, c.axis.by)
 			r.cells = []string{v, nOf(d, w, t, e)}
 			r.draw = func(s surface, y float64) { drawDist(s, c, x, *m, envLooks[e], y) }
 			points, boxes = points || len(x.Values) > 0, boxes || len(x.Values) == 0
@@ -71,7 +71,7 @@ func distMark(d *view.Data, t *view.Table, e int, r chartRow, x view.Dist, a axi
 		if q1, q3, ok := quartiles(x); ok {
 			m.title += fmt.Sprintf(", quartiles %s and %s", amount(q1, a.by), amount(q3, a.by))
 		}
-		m.title += fmt.Sprintf(", n %d", at(t.N, e))
+		m.title += fmt.Sprintf(", n %d", view.At(t.N, e))
 		m.data = append(m.data, [2]string{"value", strconv.FormatFloat(*t.Median[e], 'g', -1, 64)})
 	}
 	return m

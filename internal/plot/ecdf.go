@@ -19,14 +19,14 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 	var have []int
 	var lacking reasons
 	p := &picture{
-		title: "Cumulative distribution of " + lower(metricName(t.Metric)) + ": " + workName(w),
+		title: "Cumulative distribution of " + lower(metricName(t.Metric)) + ": " + w.Label(),
 		sub:   []string{what(w, t.Metric)},
 		notes: []string{"At each value: the share of the trials that have at most so much."},
 	}
 	for _, e := range rowsOf(w, t) {
-		x := at(t.Dist, e)
+		x := view.At(t.Dist, e)
 		if len(x.Values)+len(x.Quantiles) == 0 {
-			lacking.add(envName(d, e), at(t.Missing, e))
+			lacking.add(d.EnvLabel(e), view.At(t.Missing, e))
 			continue
 		}
 		have = append(have, e)
@@ -49,18 +49,18 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 		strokes := lines(envLooks, g.envs)
 		one := &panel{title: capital(g.title), x: x, y: axis{lo: 0, hi: 1, unit: "%", by: 0.01}, xLabel: axisLabel(t, x), yLabel: "trials, %"}
 		for _, e := range g.envs {
-			one.legend = append(one.legend, lineKey(fmt.Sprintf("%s (n %d)", envName(d, e), at(t.N, e)), strokes[e]))
+			one.legend = append(one.legend, lineKey(fmt.Sprintf("%s (n %d)", d.EnvLabel(e), view.At(t.N, e)), strokes[e]))
 			p.desc = append(p.desc, lineMark(d, t, e).title)
 		}
 		one.draw = func(s surface, pn *panel) {
 			if len(groups) > 1 { // the others, for comparison
 				for _, e := range have {
-					drawStep(s, pn, at(t.Dist, e), stroke{ink: grid, width: 1})
+					drawStep(s, pn, view.At(t.Dist, e), stroke{ink: grid, width: 1})
 				}
 			}
 			for _, e := range g.envs {
 				s.open(lineMark(d, t, e))
-				drawStep(s, pn, at(t.Dist, e), strokes[e])
+				drawStep(s, pn, view.At(t.Dist, e), strokes[e])
 				s.close()
 			}
 		}
@@ -74,9 +74,9 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 }
 
 func lineMark(d *view.Data, t *view.Table, e int) mark {
-	m := mark{class: "cell", title: envName(d, e), data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}}}
-	if v := at(t.Median, e); v != nil {
-		m.title += ": median " + report.Amount(*v, t.Metric.Unit) + fmt.Sprintf(", n %d", at(t.N, e))
+	m := mark{class: "cell", title: d.EnvLabel(e), data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}}}
+	if v := view.At(t.Median, e); v != nil {
+		m.title += ": median " + report.Amount(*v, t.Metric.Unit) + fmt.Sprintf(", n %d", view.At(t.N, e))
 		m.data = append(m.data, [2]string{"value", strconv.FormatFloat(*v, 'g', -1, 64)})
 	}
 	return m
@@ -93,7 +93,7 @@ func drawStep(s surface, p *panel, x view.Dist, l stroke) {
 		}
 	} else {
 		for i, v := range x.Quantiles {
-			pts = append(pts, p.at(v, at(view.Levels, i)))
+			pts = append(pts, p.at(v, view.At(view.Levels, i)))
 		}
 	}
 	s.poly(pts, false, ink{}, l)

@@ -112,7 +112,7 @@ func newHeat(d *view.Data, ov *analyze.Overhead, o Options) *heat {
 			return !notAsked(c.cells[id])
 		})
 		if e := slices.IndexFunc(d.Envs, func(e view.Env) bool { return e.ID == id }); e >= 0 && asked {
-			h.rows, h.looks, h.ids = append(h.rows, envName(d, e)), append(h.looks, envLooks[e]), append(h.ids, id)
+			h.rows, h.looks, h.ids = append(h.rows, d.EnvLabel(e)), append(h.looks, envLooks[e]), append(h.ids, id)
 		}
 	}
 	return h

@@ -34,7 +34,7 @@ func load(d *view.Data, o Options) (*picture, error) {
 	c.label = "time from the intended start to ready, " + c.axis.unit + " (less is better)"
 	c.cols = []column{{head: "rate, containers/s", optional: true}, {head: "in flight", right: true, optional: true}, {head: "n", right: true}}
 	p := &picture{
-		title: "Load: " + workName(w),
+		title: "Load: " + w.Label(),
 		sub:   []string{"Quantiles over all arrivals of all trials; workload " + report.Clean(w.ID)},
 		notes: []string{"What failed or was refused counts as later than all others. Latency counts from the intended start."},
 	}
@@ -56,7 +56,7 @@ func load(d *view.Data, o Options) (*picture, error) {
 }
 
 func loadRow(d *view.Data, c *rowChart, cell *analyze.LoadCell, names []string, e int, l look) chartRow {
-	r := chartRow{name: envName(d, e), look: look{ink: l.ink, shape: 0}}
+	r := chartRow{name: d.EnvLabel(e), look: look{ink: l.ink, shape: 0}}
 	r.mark = mark{class: "cell", data: [][2]string{{"env", report.Clean(cell.Env)}}}
 	if len(cell.Latency) == 0 {
 		r.missing = "n/a: too few arrivals were ready"

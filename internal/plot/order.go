@@ -50,14 +50,14 @@ func order(d *view.Data, o Options) (*picture, error) {
 	c := &rowChart{axis: x, rowH: 34, label: label}
 	c.cols = []column{{head: "n", right: true}}
 	p := &picture{
-		title: metricName(t.Metric) + " in run order: " + workName(w),
+		title: metricName(t.Metric) + " in run order: " + w.Label(),
 		sub:   []string{what(w, t.Metric)},
 		notes: []string{fmt.Sprintf("Each point is a trial, over its environment's median; a strip reaches from ÷ %s to × %s of it, a hollow point at its edge lies beyond.", tickLabel(round2(edge)), tickLabel(round2(edge)))},
 	}
 	envLooks := looks(d)
 	anyFailed := false
 	for _, e := range rowsOf(w, t) {
-		r := chartRow{name: envName(d, e), look: envLooks[e]}
+		r := chartRow{name: d.EnvLabel(e), look: envLooks[e]}
 		r.mark = mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
 		if q, ok := runs[e]; ok {
 			r.cells = []string{nOf(d, w, t, e)}
@@ -66,7 +66,7 @@ func order(d *view.Data, o Options) (*picture, error) {
 			anyFailed = anyFailed || len(q.fails) > 0
 		} else {
 			r.missing = missing(t, e)
-			if at(t.Median, e) != nil {
+			if view.At(t.Median, e) != nil {
 				r.missing = "n/a: only quantiles were kept of its trials"
 			}
 			r.mark.title = r.name + ": " + r.missing
@@ -90,26 +90,26 @@ func timed(d *view.Data) bool {
 // when is seconds after the run's beginning, or the place in the plan.
 func when(d *view.Data, k int) float64 {
 	if timed(d) {
-		return float64(at(d.Trials.At, k)) / 1000
+		return float64(view.At(d.Trials.At, k)) / 1000
 	}
-	return float64(at(d.Trials.Seq, k))
+	return float64(view.At(d.Trials.Seq, k))
 }
 
 // runOf takes an environment's trials.
 func runOf(d *view.Data, t *view.Table, e, work int) run {
 	var r run
-	dist, m := at(t.Dist, e), at(t.Median, e)
+	dist, m := view.At(t.Dist, e), view.At(t.Median, e)
 	if m == nil || *m <= 0 {
 		return r
 	}
 	for i, v := range dist.Values {
-		k := at(dist.Trial, i)
+		k := view.At(dist.Trial, i)
 		if i < len(dist.Trial) && k >= 0 && k < len(d.Trials.Env) && v > 0 {
 			r.x, r.y = append(r.x, when(d, k)), append(r.y, v / *m)
 		}
 	}
 	for k, class := range d.Trials.Class {
-		if class != "" && at(d.Trials.Env, k) == e && at(d.Trials.Work, k) == work && k < len(d.Trials.Env) {
+		if class != "" && view.At(d.Trials.Env, k) == e && view.At(d.Trials.Work, k) == work && k < len(d.Trials.Env) {
 			r.fails = append(r.fails, when(d, k))
 		}
 	}

@@ -31,7 +31,7 @@ func phases(d *view.Data, o Options) (*picture, error) {
 	c.label = "time since the request, " + c.axis.unit
 	c.cols = []column{{head: "sum, " + c.axis.unit, right: true}}
 	p := &picture{
-		title: "Phases of a life cycle: " + workName(w),
+		title: "Phases of a life cycle: " + w.Label(),
 		sub:   []string{"Medians of the steps from request to removed; workload " + report.Clean(w.ID)},
 		notes: []string{"The sum of medians is not the median of the whole."},
 	}
@@ -79,7 +79,7 @@ func total(steps []*float64) (sum float64, ok bool) {
 func phaseRows(d *view.Data, w *view.Work) []int {
 	var have, rest []int
 	for e := range d.Envs {
-		if _, ok := total(at(w.Phases.Medians, e)); ok {
+		if _, ok := total(view.At(w.Phases.Medians, e)); ok {
 			have = append(have, e)
 		} else if noPhases(d, w, e) != analyze.NotAsked {
 			rest = append(rest, e)
@@ -96,8 +96,8 @@ func phaseRows(d *view.Data, w *view.Work) []int {
 // noPhases is why an environment has no step: what its first duration lacks.
 func noPhases(d *view.Data, w *view.Work, e int) string {
 	for i := range w.Tables {
-		if t := &w.Tables[i]; t.Metric.From != "" && at(t.Missing, e) != "" {
-			return at(t.Missing, e)
+		if t := &w.Tables[i]; t.Metric.From != "" && view.At(t.Missing, e) != "" {
+			return view.At(t.Missing, e)
 		}
 	}
 	for _, c := range w.Counts {
@@ -110,9 +110,9 @@ func noPhases(d *view.Data, w *view.Work, e int) string {
 
 // addPhases adds the bar of one environment.
 func (p *picture) addPhases(c *rowChart, d *view.Data, w *view.Work, e int, l look) {
-	r := chartRow{name: envName(d, e), look: l}
+	r := chartRow{name: d.EnvLabel(e), look: l}
 	r.mark = mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}}}
-	steps := at(w.Phases.Medians, e)
+	steps := view.At(w.Phases.Medians, e)
 	sum, ok := total(steps)
 	if !ok {
 		r.missing = "n/a: " + report.Clean(noPhases(d, w, e))

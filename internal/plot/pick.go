@@ -104,12 +104,12 @@ func rowsOf(w *view.Work, t *view.Table) []int {
 	}
 	var out []int
 	for _, e := range slices.Concat(by.Ranking, t.Ranking) {
-		if at(t.Median, e) != nil && !slices.Contains(out, e) {
+		if view.At(t.Median, e) != nil && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
 	for e := range t.Median {
-		if !slices.Contains(out, e) && at(t.Missing, e) != analyze.NotAsked {
+		if !slices.Contains(out, e) && view.At(t.Missing, e) != analyze.NotAsked {
 			out = append(out, e)
 		}
 	}
@@ -149,15 +149,6 @@ func (r *reasons) lines(most int) []string {
 	return out
 }
 
-// at is the i-th, or nothing where a column is shorter.
-func at[T any](list []T, i int) T {
-	var none T
-	if i < 0 || i >= len(list) {
-		return none
-	}
-	return list[i]
-}
-
 // against finds the ratios to a baseline, the first where none is named.
 func against(t *view.Table, baseline string) *view.Against {
 	for i := range t.Against {
@@ -180,34 +171,13 @@ func failures(w *view.Work, env string) int {
 
 // missing is why an environment has no value.
 func missing(t *view.Table, env int) string {
-	if why := report.Clean(at(t.Missing, env)); why != "" {
+	if why := report.Clean(view.At(t.Missing, env)); why != "" {
 		return "n/a: " + why
 	}
 	return "n/a"
 }
 
-func envName(d *view.Data, e int) string {
-	env := at(d.Envs, e)
-	if env.Name != "" {
-		return report.Clean(env.Name)
-	}
-	return report.Clean(env.ID)
-}
-
-func workName(w *view.Work) string {
-	if t := report.Clean(w.Title); t != "" {
-		return t
-	}
-	return report.Clean(w.ID)
-}
-
-func metricName(m record.Metric) string {
-	t := report.Clean(m.Title)
-	if t == "" {
-		t = report.Clean(m.ID)
-	}
-	return capital(t)
-}
+func metricName(m record.Metric) string { return capital(view.MetricLabel(m)) }
 
 func capital(s string) string {
 	r := []rune(s)
@@ -224,12 +194,4 @@ func what(w *view.Work, m record.Metric) string {
 		s = capital(strings.TrimSuffix(t, ".")) + "; " + s
 	}
 	return s
-}
-
-// better says which way is better.
-func better(m record.Metric) string {
-	if m.Better == record.HigherIsBetter {
-		return "more is better"
-	}
-	return "less is better"
 }

@@ -30,18 +30,18 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 		{head: "group"},
 	}
 	p := &picture{
-		title: metricName(t.Metric) + ": " + workName(w),
+		title: metricName(t.Metric) + ": " + w.Label(),
 		sub:   []string{what(w, t.Metric)},
 	}
 	envLooks := looks(d)
 	for _, e := range rowsOf(w, t) {
-		r := chartRow{name: envName(d, e), look: envLooks[e]}
-		if m := at(t.Median, e); m == nil {
+		r := chartRow{name: d.EnvLabel(e), look: envLooks[e]}
+		if m := view.At(t.Median, e); m == nil {
 			r.missing = missing(t, e)
 		} else {
-			est := analyze.Estimate{Value: *m, Lo: at(t.Lo, e), Hi: at(t.Hi, e)}
+			est := analyze.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}
 			v, iv := report.Number(est, c.axis.by)
-			r.cells = []string{v, iv, nOf(d, w, t, e), report.Letters(at(t.Group, e))}
+			r.cells = []string{v, iv, nOf(d, w, t, e), report.Letters(view.At(t.Group, e))}
 			r.draw = forest(c, est, envLooks[e])
 		}
 		r.mark = cellMark(d, t, e, r, c.axis.unit)
@@ -84,7 +84,7 @@ func baselineGuides(d *view.Data, t *view.Table) []guide {
 	dash := map[string][]float64{"native": {4, 2}, "floor": {1.5, 1.5}, "host": {7, 2}}
 	var out []guide
 	for e, env := range d.Envs {
-		m := at(t.Median, e)
+		m := view.At(t.Median, e)
 		if env.Baseline == "" || m == nil {
 			continue
 		}
@@ -95,7 +95,7 @@ func baselineGuides(d *view.Data, t *view.Table) []guide {
 
 // nOf is the number of values, with the failures.
 func nOf(d *view.Data, w *view.Work, t *view.Table, e int) string {
-	n := strconv.Itoa(at(t.N, e))
+	n := strconv.Itoa(view.At(t.N, e))
 	if k := failures(w, d.Envs[e].ID); k > 0 {
 		n += fmt.Sprintf(" (%d failed)", k)
 	}
@@ -111,7 +111,7 @@ func cellMark(d *view.Data, t *view.Table, e int, r chartRow, unit string) mark 
 	}
 	v := *t.Median[e]
 	m.data = append(m.data, [2]string{"value", strconv.FormatFloat(v, 'g', -1, 64)})
-	m.title = strings.TrimSpace(fmt.Sprintf("%s: %s %s %s", r.name, at(r.cells, 0), unit, at(r.cells, 1))) + fmt.Sprintf(", n %d", at(t.N, e))
+	m.title = strings.TrimSpace(fmt.Sprintf("%s: %s %s %s", r.name, view.At(r.cells, 0), unit, view.At(r.cells, 1))) + fmt.Sprintf(", n %d", view.At(t.N, e))
 	return m
 }
 
@@ -120,7 +120,7 @@ func axisLabel(t *view.Table, a axis) string {
 	if a.unit != "" && !strings.EqualFold(a.unit, s) {
 		s += ", " + a.unit
 	}
-	return s + " (" + better(t.Metric) + ")"
+	return s + " (" + view.Better(t.Metric) + ")"
 }
 
 func unitOr(unit string) string {

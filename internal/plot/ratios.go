@@ -29,12 +29,12 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 	sp.addEach(a.Lo...)
 	sp.addEach(a.Hi...)
 	c := &rowChart{
-		axis: sp.axis(""), label: "× " + baseline + " (" + better(t.Metric) + ")",
+		axis: sp.axis(""), label: "× " + baseline + " (" + view.Better(t.Metric) + ")",
 		cols: []column{{head: "× " + baseline, right: true}, {head: "95 % interval", optional: true}, {head: "n", right: true}},
 	}
 	c.guides = []guide{{baseline, 1, stroke{ink: muted, width: 0.8, dash: []float64{4, 2}}}}
 	p := &picture{
-		title: metricName(t.Metric) + " against " + baseline + ": " + workName(w),
+		title: metricName(t.Metric) + " against " + baseline + ": " + w.Label(),
 		sub:   []string{what(w, t.Metric)},
 		notes: []string{"Points are ratios within blocks, lines their 95 % intervals."},
 	}
@@ -45,22 +45,22 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 		if d.Envs[e].Baseline == a.Baseline {
 			continue // it is the line
 		}
-		r := chartRow{name: envName(d, e), look: envLooks[e]}
+		r := chartRow{name: d.EnvLabel(e), look: envLooks[e]}
 		m := mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
-		if q := at(a.Ratio, e); q == nil {
+		if q := view.At(a.Ratio, e); q == nil {
 			r.missing = missing(t, e)
-			if at(t.Median, e) != nil {
+			if view.At(t.Median, e) != nil {
 				r.missing = "n/a: no pair with " + baseline + " in one block"
 			}
 			m.title = r.name + ": " + r.missing
 		} else {
-			est := analyze.Estimate{Value: *q, Lo: at(a.Lo, e), Hi: at(a.Hi, e)}
+			est := analyze.Estimate{Value: *q, Lo: view.At(a.Lo, e), Hi: view.At(a.Hi, e)}
 			v, iv := report.Number(est, 1)
-			verdict := at(a.Verdict, e)
+			verdict := view.At(a.Verdict, e)
 			used[verdict] = true
 			r.cells = []string{v, iv + marks[verdict], nOf(d, w, t, e)}
 			r.draw = forest(c, est, envLooks[e])
-			m.title = fmt.Sprintf("%s: %s × %s %s%s, n %d", r.name, v, baseline, iv, marks[verdict], at(t.N, e))
+			m.title = fmt.Sprintf("%s: %s × %s %s%s, n %d", r.name, v, baseline, iv, marks[verdict], view.At(t.N, e))
 			m.data = append(m.data, [2]string{"value", strconv.FormatFloat(*q, 'g', -1, 64)})
 		}
 		r.mark = m

@@ -3,6 +3,8 @@ package plot
 import (
 	"slices"
 	"strings"
+
+	"plimsoll/internal/view"
 )
 
 // rowChart has a row for each environment: its name, marks on a common axis,
@@ -62,7 +64,7 @@ func (c *rowChart) layOut(width float64) {
 		c.cols[i].w = tinyFace.width(c.cols[i].head)
 		for _, r := range c.rows {
 			if r.missing == "" {
-				c.cols[i].w = max(c.cols[i].w, smallFace.width(at(r.cells, i)))
+				c.cols[i].w = max(c.cols[i].w, smallFace.width(view.At(r.cells, i)))
 			}
 		}
 	}
@@ -157,7 +159,7 @@ func (c *rowChart) drawRow(s surface, b box, r chartRow, y float64, heads []floa
 		if k.right {
 			a, x = right, heads[i]+k.w
 		}
-		s.text(point{x, y + 2.8}, at(r.cells, i), smallFace, a, false, black)
+		s.text(point{x, y + 2.8}, view.At(r.cells, i), smallFace, a, false, black)
 	}
 }
 

@@ -11,27 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/page"
 	"plimsoll/internal/page/browsertest"
 )
 
 // TestBrowser opens the served pages as a reader does: nothing is complained
 // about, what is to be drawn is drawn, and axe-core finds nothing.
 func TestBrowser(t *testing.T) {
-	if page.Script() == nil {
-		t.Skip("the page was built without its script: make page")
-	}
-	b, err := browsertest.Start(t.Context())
-	if errors.Is(err, browsertest.ErrNone) {
-		t.Skip(err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	b := browsertest.Begin(t)
 	folder := t.TempDir()
 	for i := range 9 {
 		s := small(uint64(i + 4))

@@ -16,6 +16,11 @@ RUN_FLAGS   ?=
 AA_TIMES    ?= 100
 BENCH_TIME  ?= 60s
 
+# What packages say of where Plimsoll comes from: it has no public address yet,
+# and who publishes it gives these.
+export MAINTAINER ?= The Plimsoll authors <plimsoll@localhost>
+export HOMEPAGE   ?=
+
 # The wing that only reads results: it measures nothing, and runs anywhere.
 RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer view plot page web)
 

@@ -3,11 +3,13 @@
 #
 # usage: NFPM=/path/to/nfpm internal/dist/build.sh OUTDIR (make dist)
 #        VERSION, COMMIT and SOURCE_DATE_EPOCH are git's unless they are given
+#        MAINTAINER and HOMEPAGE go into the packages
 #        TARGETS="linux/amd64 …" makes those only
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 umask 022
 : "${NFPM:?give the packager as NFPM=... (make dist does)}"
+: "${MAINTAINER:?say whom packages are from, as MAINTAINER=... (make dist does)}"
 out=$(mkdir -p "${1:?usage: build.sh OUTDIR}" && cd "$1" && pwd)
 cd "$(dirname "$(readlink -f "$0")")/../.."
 

@@ -58,6 +58,11 @@ func checkBusy(r *reading) []record.Remark {
 	if used <= busyWarn && !high {
 		return nil
 	}
+	if used <= busyWarn {
+		// The load average looks back a minute and more, often on our own building.
+		text := fmt.Sprintf("The machine was busy within the last minute%s, though other programs use only %.0f %% of the CPUs now.", load, 100*used)
+		return one(levelWarn, "busy", text, "wait a minute, then measure again")
+	}
 	text := fmt.Sprintf("Other programs use %.0f %% of the CPUs%s%s.", 100*used, load, r.busiest())
 	return one(levelWarn, "busy", text, "end them, or wait until they have ended")
 }

@@ -18,6 +18,7 @@ func writeMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
 
 	fmt.Fprintf(out, "# %s\n\n", mdEscape(headline(res)))
 	para(protocol(res) + ".")
+	fmt.Fprintf(out, "**Verdict.** %s\n\n", mdEscape(prose(strings.Join(Verdict(res, opts.Metric), " "))))
 	if g, baseline := overview(res, rankings); g != nil {
 		fmt.Fprintf(out, "## Overview\n\n")
 		mdGrid(out, g)

@@ -112,12 +112,25 @@ func writeText(w io.Writer, res *analyze.Result, opts Options) error {
 	p.excluded(res)
 	p.environments(res)
 	p.blank()
+	p.verdict(res, opts.Metric)
+	p.blank()
 	p.text("", "machine  ", machine(res.Run.Host))
 	p.text("", "run      ", when(res))
 	if res.Run.Repeat != "" {
 		p.text("", "repeat   ", clean(res.Run.Repeat))
 	}
 	return p.w.Flush()
+}
+
+// verdict stands at the end, which is what a terminal shows.
+func (p *page) verdict(res *analyze.Result, metric string) {
+	for i, s := range Verdict(res, metric) {
+		lead, style := "         ", ""
+		if i == 0 {
+			lead, style = "verdict  ", "head"
+		}
+		p.text(style, lead, prose(s))
+	}
 }
 
 func (p *page) ranking(r *ranking, delta float64) {

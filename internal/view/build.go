@@ -60,7 +60,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 			return nil, err
 		}
 	}
-	b.d.Verdict = b.verdict()
+	b.d.Verdict = report.Verdict(res, "")
 	b.d.Trust = trust(res)
 	b.bound()
 	b.d.Shortened = strings.Join(b.left, " ")
@@ -70,20 +70,11 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 	return b.d, nil
 }
 
-// environments names them. Two long names may lose what tells them apart: they
-// are then shown whole.
 func (b *builder) environments() {
-	seen := map[string]int{}
-	for _, e := range b.res.Environments {
-		seen[report.Name(e.ID)]++
-	}
+	names := report.Names(b.res.Environments)
 	for i, e := range b.res.Environments {
-		name := report.Name(e.ID)
-		if seen[name] > 1 {
-			name = e.ID
-		}
 		b.envs[e.ID] = i
-		b.d.Envs = append(b.d.Envs, Env{Environment: e, Name: name, Group: e.Engine})
+		b.d.Envs = append(b.d.Envs, Env{Environment: e, Name: names[e.ID], Group: e.Engine})
 	}
 }
 

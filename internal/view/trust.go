@@ -197,3 +197,10 @@ func stolen(res *analyze.Result) (text string, ok bool) {
 	}
 	return "No trial lost more than 1 % of its time to the hypervisor.", true
 }
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -23,6 +23,13 @@ func TestVerdict(t *testing.T) {
 	equal := []recordtest.Env{env("a", "", 20*ms), env("b", "", 20*ms), env("c", "", 20*ms)}
 	failing := []recordtest.Env{env("a", "", 0), env("b", "", 0)}
 	floor := []recordtest.Env{env("native", "native", ms), env("floor", "floor", 2*ms), env("a", "", 20*ms)}
+	of := func(engine, id string, startUp time.Duration) recordtest.Env {
+		e := recordtest.Environment(engine+"/"+id, engine, "", nil)
+		e.StartUp = startUp
+		return e
+	}
+	one := []recordtest.Env{of("x", "quick", 20*ms), of("x", "slow", 40*ms), of("x", "slower", 80*ms)}
+	both := []recordtest.Env{of("x", "quick", 20*ms), of("x", "slow", 160*ms), of("y", "quick", 80*ms), of("y", "slow", 160*ms)}
 	shaky := []recordtest.Env{env("a", "", 20*ms), env("b", "", 40*ms)}
 	shaky[0].FailEvery, shaky[0].Class = 4, record.TimeOut
 	untried := []recordtest.Env{env("a", "", 20*ms), env("b", "", 40*ms)}
@@ -34,13 +41,15 @@ func TestVerdict(t *testing.T) {
 		says   []string
 		not    []string
 	}{
-		{"one is best", 20, three, []string{"quick is best by start-up with hello", "slow, the next, takes", "Against native (", "It rests on 20 blocks"}, []string{"care", "slower"}},
-		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes"}, []string{"is best"}},
-		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is best"}},
+		{"one is best", 20, three, []string{"quick is fastest by start-up with hello", "slow, the next, takes", "Engine by engine, as a median", "(4.03 ×)", "Against native (", "It rests on 20 blocks"}, []string{"care", "of each", "≈"}},
+		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes", " ≈ b ", "(≈: cannot be told apart)"}, []string{"is fastest"}},
+		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is fastest"}},
 		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"It rests"}},
-		{"one block", 1, three, []string{"none of the 3 environments can be told", "only 1 block"}, []string{"is best", "next"}},
+		{"one block", 1, three, []string{"none of the 3 environments can be told", "only 1 block"}, []string{"is fastest", "next"}},
 		{"none", 8, failing, []string{"No environment has a value of start-up with hello: every trial failed."}, []string{"best"}},
-		{"a floor", 12, floor, []string{"a is the only environment", "the floor, the bare system calls of a container, takes"}, nil},
+		{"a floor", 12, floor, []string{"a is the only environment", "the floor, the bare system calls of a container, takes"}, []string{"Engine by engine"}},
+		{"one engine", 12, one, []string{"x/quick is fastest"}, []string{"Engine by engine"}},
+		{"two engines", 12, both, []string{"the fastest environment of each, as a median and as a multiple of the first: x 20", ", y 79 ms (3.99 ×)"}, []string{"40"}},
 		{"failures", 12, shaky, []string{"6 of 24 trials of a failed"}, nil},
 		{"unverified", 12, untried, []string{"the adapter of a was never tried"}, nil},
 	} {
@@ -50,7 +59,7 @@ func TestVerdict(t *testing.T) {
 			d := build(t, s.Open(t), view.Options{})
 			all := strings.Join(d.Verdict, " ")
 			t.Log(all)
-			if len(d.Verdict) > 3 {
+			if len(d.Verdict) > 4 {
 				t.Errorf("%d sentences", len(d.Verdict))
 			}
 			for _, w := range c.says {

@@ -1,4 +1,4 @@
-package view
+package report
 
 import (
 	"cmp"
@@ -8,57 +8,58 @@ import (
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
 )
 
 // question is what a verdict answers: which environment is best by one metric
 // of one workload. Baselines are what the others are held against; they are
 // asked about only where nothing else ran.
 type question struct {
-	*builder
+	res   *analyze.Result
+	envs  map[string]*record.Environment
+	names map[string]string
 	work  *analyze.Workload
 	table *analyze.Table
 	first []string // in the order of the ranking: those that cannot be told from the best
 	next  string   // the best that can, "" none
-	asked int      // how many have a value
+	all   []string // that have a value, in the order of the ranking
 }
 
-// verdict says in at most three sentences which environment is best, by how
-// much, and how sure that is.
-func (b *builder) verdict() []string {
-	q := b.question()
+// Verdict says in at most four sentences which environment is best, by how
+// much, how the engines follow each other, and how sure that is. It is about
+// the first metric shown that has a value, or about the one that is named.
+func Verdict(res *analyze.Result, metric string) []string {
+	q := newQuestion(res, metric)
 	switch {
 	case q == nil:
 		return []string{"Nothing was to be measured."}
 	case len(q.first) == 0:
-		return []string{fmt.Sprintf("No environment has a value of %s: %s.", q.about(), strings.TrimSuffix(q.why(), ".")), b.state()}
+		return []string{fmt.Sprintf("No environment has a value of %s: %s.", q.about(), strings.TrimSuffix(q.why(), ".")), q.state()}
 	}
 	out := []string{q.best()}
-	if s := q.against(); s != "" {
-		out = append(out, s)
+	for _, s := range []string{q.engines(), q.against()} {
+		if s != "" {
+			out = append(out, s)
+		}
 	}
 	return append(out, q.sure())
 }
 
-// question takes the first metric that is shown and that has a value, else the
-// first one.
-func (b *builder) question() *question {
+// newQuestion takes the first metric that is shown and that has a value, else
+// the first one; nil where there is none.
+func newQuestion(res *analyze.Result, metric string) *question {
+	envs := map[string]*record.Environment{}
+	for i := range res.Environments {
+		envs[res.Environments[i].ID] = &res.Environments[i]
+	}
 	var none *question
-	for w := range b.res.Workloads {
-		work := &b.res.Workloads[w]
-		for _, id := range work.Show {
-			t := work.Table(id)
-			if t == nil {
-				continue
-			}
-			q := &question{builder: b, work: work, table: t}
-			q.rank()
-			if len(q.first) > 0 {
-				return q
-			}
-			if none == nil {
-				none = q
-			}
+	for _, r := range rankingsOf(res, Options{Metric: metric}) {
+		q := &question{res: res, envs: envs, names: Names(res.Environments), work: r.work, table: r.table}
+		q.rank()
+		if len(q.first) > 0 {
+			return q
+		}
+		if none == nil {
+			none = q
 		}
 	}
 	return none
@@ -69,10 +70,10 @@ func (b *builder) question() *question {
 func (q *question) rank() {
 	only := !slices.ContainsFunc(q.res.Environments, func(e record.Environment) bool { return e.Baseline == "" })
 	for _, id := range q.table.Ranking {
-		if !only && q.d.Envs[q.envs[id]].Baseline != "" {
+		if !only && q.env(id).Baseline != "" {
 			continue
 		}
-		q.asked++
+		q.all = append(q.all, id)
 		switch {
 		case len(q.first) == 0, strings.ContainsAny(q.table.Cell(id).Group, q.cell().Group):
 			q.first = append(q.first, id)
@@ -85,7 +86,7 @@ func (q *question) rank() {
 // cell is that of the best.
 func (q *question) cell() *analyze.Cell { return q.table.Cell(q.first[0]) }
 
-func (q *question) name(env string) string { return q.d.Envs[q.envs[env]].Name }
+func (q *question) name(env string) string { return cmp.Or(q.names[env], env) }
 
 func (q *question) about() string {
 	s := cmp.Or(q.table.Metric.Title, q.table.Metric.ID) + " with " + cmp.Or(q.work.Title, q.work.ID)
@@ -101,7 +102,7 @@ func (q *question) median(env string) string {
 	if unit == q.table.Metric.Title || unit == "count" {
 		unit = "" // it is said already
 	}
-	return report.Estimate(*q.table.Cell(env).Median, unit)
+	return Estimate(*q.table.Cell(env).Median, unit)
 }
 
 // times says how many times as much something is.
@@ -113,31 +114,39 @@ func (q *question) times(e analyze.Estimate) string {
 	case q.table.Metric.Better == record.HigherIsBetter:
 		verb = "reaches"
 	}
-	s := fmt.Sprintf("%s %s times as %s", verb, report.Estimate(e, ""), much)
+	s := fmt.Sprintf("%s %s times as %s", verb, Estimate(e, ""), much)
 	if e.Lo == nil {
 		s += " (too few blocks for an interval)"
 	}
 	return s
 }
 
+// superlative is the word for the best.
+func (q *question) superlative() string {
+	if q.table.Metric.Unit == "ns" && q.table.Metric.Better != record.HigherIsBetter {
+		return "fastest"
+	}
+	return "best"
+}
+
 // best is the first sentence.
 func (q *question) best() string {
 	best := q.first[0]
-	if q.asked == 1 {
+	if len(q.all) == 1 {
 		return fmt.Sprintf("%s is the only environment with a value of %s: %s.", q.name(best), q.about(), q.median(best))
 	}
 	var s string
 	switch n := len(q.first); {
 	case n == 1:
-		s = fmt.Sprintf("%s is best by %s, with %s", q.name(best), q.about(), q.median(best))
+		s = fmt.Sprintf("%s is %s by %s, with %s", q.name(best), q.superlative(), q.about(), q.median(best))
 	case q.next == "" && q.same():
 		return fmt.Sprintf("By %s all %d environments are equal for practical purposes, within %.3g %% (%s: %s).", q.about(), n, 100*q.res.Run.Delta, q.name(best), q.median(best))
 	case q.next == "":
 		return fmt.Sprintf("By %s none of the %d environments can be told from the one with the best median, %s with %s.", q.about(), n, q.name(best), q.median(best))
 	case q.same():
-		s = fmt.Sprintf("By %s %s are best and equal for practical purposes, within %.3g %%; %s has %s", q.about(), q.names(), 100*q.res.Run.Delta, q.name(best), q.median(best))
+		s = fmt.Sprintf("By %s %s are %s and equal for practical purposes, within %.3g %%; %s has %s", q.about(), q.leaders(), q.superlative(), 100*q.res.Run.Delta, q.name(best), q.median(best))
 	default:
-		s = fmt.Sprintf("By %s %s are first and cannot be told apart; %s has %s", q.about(), q.names(), q.name(best), q.median(best))
+		s = fmt.Sprintf("By %s %s are first and cannot be told apart; %s has %s", q.about(), q.leaders(), q.name(best), q.median(best))
 	}
 	p := q.pair(best, q.next)
 	if p == nil || p.Missing != "" {
@@ -159,8 +168,8 @@ func (q *question) same() bool {
 	})
 }
 
-// names lists the first ones, the last of many as a number.
-func (q *question) names() string {
+// leaders lists the first ones, the last of many as a number.
+func (q *question) leaders() string {
 	const most = 4
 	var out []string
 	for i, e := range q.first {
@@ -170,7 +179,7 @@ func (q *question) names() string {
 		}
 		out = append(out, q.name(e))
 	}
-	return report.List(out)
+	return listOf(out)
 }
 
 func (q *question) pair(a, b string) *analyze.Pair {
@@ -192,7 +201,7 @@ func inverse(e analyze.Estimate) analyze.Estimate {
 	return out
 }
 
-// against is the second sentence: the best one's ratio to native, or to the
+// against says what the best one takes beside what no engine takes: the best one's ratio to native, or to the
 // host where that did not run, and the floor's share of it.
 func (q *question) against() string {
 	c, best := q.cell(), q.name(q.first[0])
@@ -206,18 +215,18 @@ func (q *question) against() string {
 		case r.Verdict == analyze.Equal:
 			s = fmt.Sprintf("%s equals %s within %.3g %%", best, other, 100*q.res.Run.Delta)
 		case r.Verdict == analyze.CannotTell && r.Lo != nil:
-			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, report.Estimate(r.Estimate, ""))
+			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, Estimate(r.Estimate, ""))
 		default:
 			s = fmt.Sprintf("Against %s %s %s", other, best, q.times(r.Estimate))
 		}
 		break
 	}
 	if r := c.Ratio("floor"); r != nil && r.Missing == "" && r.Method != "itself" && q.table.Metric.Unit == "ns" {
-		share := percent(inverse(r.Estimate))
+		share := inPercent(inverse(r.Estimate))
 		if s == "" {
-			s = fmt.Sprintf("Of %s's time the floor, the bare system calls of a container, takes %s", best, report.Estimate(share, "%"))
+			s = fmt.Sprintf("Of %s's time the floor, the bare system calls of a container, takes %s", best, Estimate(share, "%"))
 		} else {
-			s += fmt.Sprintf("; the floor, the bare system calls of a container, takes %s of that time", report.Estimate(share, "%"))
+			s += fmt.Sprintf("; the floor, the bare system calls of a container, takes %s of that time", Estimate(share, "%"))
 		}
 	}
 	if s == "" {
@@ -226,7 +235,7 @@ func (q *question) against() string {
 	return s + "."
 }
 
-func percent(e analyze.Estimate) analyze.Estimate {
+func inPercent(e analyze.Estimate) analyze.Estimate {
 	out := analyze.Estimate{Value: 100 * e.Value}
 	if e.Lo != nil {
 		lo, hi := 100**e.Lo, 100**e.Hi

@@ -1,4 +1,4 @@
-package view
+package report
 
 import (
 	"fmt"
@@ -7,18 +7,17 @@ import (
 
 	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
 )
 
 // state says how far the run has come.
-func (b *builder) state() string {
-	switch run := b.res.Run; run.Status {
+func (q *question) state() string {
+	switch run := q.res.Run; run.Status {
 	case "done":
-		return fmt.Sprintf("The run is over, with %s.", count(run.Trials, "trial"))
+		return fmt.Sprintf("The run is over, with %s.", plural(run.Trials, "trial"))
 	case "running":
-		return fmt.Sprintf("The run is not over: %s so far.", count(run.Trials, "trial"))
+		return fmt.Sprintf("The run is not over: %s so far.", plural(run.Trials, "trial"))
 	default:
-		return fmt.Sprintf("The run was interrupted after %s.", count(run.Trials, "trial"))
+		return fmt.Sprintf("The run was interrupted after %s.", plural(run.Trials, "trial"))
 	}
 }
 
@@ -28,9 +27,9 @@ func (q *question) sure() string {
 	if doubts := q.doubts(); len(doubts) > 0 {
 		return "Take it with care: " + strings.Join(doubts, "; ") + q.needed() + "."
 	}
-	s := fmt.Sprintf("It rests on %s", count(q.cell().Blocks, "block"))
+	s := fmt.Sprintf("It rests on %s", plural(q.cell().Blocks, "block"))
 	if q.table.Test != "" {
-		s += fmt.Sprintf("; differences are tested within blocks (%s, 5 %% over %s)", q.table.Test, count(len(q.table.Pairs), "pair"))
+		s += fmt.Sprintf("; differences are tested within blocks (%s, 5 %% over %s)", q.table.Test, plural(len(q.table.Pairs), "pair"))
 	}
 	return s + q.needed() + "."
 }
@@ -49,15 +48,15 @@ func (q *question) doubts() []string {
 		out = append(out, "the numbers are imported, and were not measured in turn")
 	}
 	if q.preliminary() {
-		out = append(out, fmt.Sprintf("with only %s it is preliminary", count(q.cell().Blocks, "block")))
+		out = append(out, fmt.Sprintf("with only %s it is preliminary", plural(q.cell().Blocks, "block")))
 	}
 	for _, c := range q.work.Counts {
 		if c.Failed > 0 && (c.Env == best || c.Env == q.next) {
-			out = append(out, fmt.Sprintf("%d of %s of %s failed", c.Failed, count(c.Trials, "trial"), q.name(c.Env)))
+			out = append(out, fmt.Sprintf("%d of %s of %s failed", c.Failed, plural(c.Trials, "trial"), q.name(c.Env)))
 		}
 	}
 	for _, e := range []string{best, q.next} {
-		if e != "" && q.d.Envs[q.envs[e]].Unverified {
+		if e != "" && q.env(e).Unverified {
 			out = append(out, "the adapter of "+q.name(e)+" was never tried against the real engine")
 		}
 	}
@@ -66,7 +65,7 @@ func (q *question) doubts() []string {
 			out = append(out, fmt.Sprintf("the difference is not larger than the noise floor of %.2g %%", 100*floor))
 		}
 		if len(p.Also) > 0 {
-			out = append(out, fmt.Sprintf("the two differ in more than their names say (%s)", report.List(p.Also[:min(3, len(p.Also))])))
+			out = append(out, fmt.Sprintf("the two differ in more than their names say (%s)", listOf(p.Also[:min(3, len(p.Also))])))
 		}
 	}
 	return out
@@ -111,11 +110,4 @@ func (q *question) noise() float64 {
 		}
 	}
 	return most
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

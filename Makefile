@@ -65,6 +65,7 @@ build: ## build bin/plimsoll (needs Go; for the report's charts Node.js and npm)
 		[ -f $(PAGE) ] || echo "building without the report's charts: node or npm is missing (on Debian: apt install nodejs npm)"; \
 	elif ! $(MAKE) --no-print-directory page; then \
 		echo "building without new charts for the report: they could not be bundled, see above"; fi
+	@command -v $(GO) >/dev/null || { echo "no Go here: get it from https://go.dev/dl/ and put its bin folder on PATH (1.21 or newer fetches the version wanted by itself)"; exit 1; }
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
 # mkdocs, its theme and all that they need, as pinned, in an environment of

@@ -234,6 +234,7 @@ provide() {
 		fi
 	done
 	[ ${#want[@]} -gt 0 ] || return 0
+	mapfile -t want < <(printf '%s\n' "${want[@]}" | sort -u) # several engines want the same
 	say "installing ${want[*]}"
 	if ! apt_locked install --no-install-recommends "${want[@]}"; then
 		say "apt-get install failed; repairing and trying once more"

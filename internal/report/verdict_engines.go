@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/record"
@@ -52,6 +53,9 @@ func (q *question) engines() string {
 	s += ", as a median and as a multiple of the first: " + b.String()
 	if ties {
 		s += " (≈: cannot be told apart)"
+	}
+	if slices.ContainsFunc(q.res.Remarks, func(m record.Remark) bool { return m.Code == "unequal" && m.Env == "" }) {
+		s += "; they differ in more than the engine, as the equivalence audit shows"
 	}
 	return s + "."
 }

@@ -63,7 +63,7 @@ func newStatic(d *view.Data) (*static, error) {
 		s.Trust = append(s.Trust, trust{t.Level, mark, report.Clean(t.Title), report.Clean(t.Text)})
 	}
 	for _, v := range d.Verdict {
-		s.Verdict = append(s.Verdict, report.Clean(v))
+		s.Verdict = append(s.Verdict, report.Prose(v))
 	}
 	s.list("failures", "Failures", failures(d), "environment", "workload", "class", "failed", "first reason")
 	s.list("excluded", "Not measured", report.ExcludedRows(d.Excluded), "environment", "reason", "what would help")

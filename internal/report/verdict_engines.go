@@ -52,7 +52,7 @@ func (q *question) engines() string {
 	}
 	s += ", as a median and as a multiple of the first: " + b.String()
 	if ties {
-		s += " (≈: cannot be told apart)"
+		s += " (≈: cannot be told from the one before)"
 	}
 	if slices.ContainsFunc(q.res.Remarks, func(m record.Remark) bool { return m.Code == "unequal" && m.Env == "" }) {
 		s += "; they differ in more than the engine, as the equivalence audit shows"

@@ -42,7 +42,7 @@ func TestVerdict(t *testing.T) {
 		not    []string
 	}{
 		{"one is best", 20, three, []string{"quick is fastest by start-up with hello", "slow, the next, takes", "Engine by engine, as a median", "(4.03 ×)", "Against native (", "It rests on 20 blocks"}, []string{"care", "of each", "≈"}},
-		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes", " ≈ b ", "(≈: cannot be told apart)"}, []string{"is fastest"}},
+		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes", " ≈ b ", "(≈: cannot be told from the one before)"}, []string{"is fastest"}},
 		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is fastest"}},
 		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"It rests"}},
 		{"one block", 1, three, []string{"none of the 3 environments can be told", "only 1 block"}, []string{"is fastest", "next"}},

@@ -45,7 +45,7 @@ func New() *Engine {
 	return &Engine{holds: newHolds(), variant: variant{
 		name: "lxd", title: "LXD", client: "lxc", prefix: "LXD",
 		sockets: []string{"/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/run/plimsoll-lab/lxd/unix.socket"},
-		install: "snap install lxd && lxd init --minimal",
+		install: "apt-get install lxd (Debian 12) or snap install lxd, then lxd init --minimal",
 	}}
 }
 
@@ -54,7 +54,7 @@ func NewIncus() *Engine {
 	return &Engine{holds: newHolds(), variant: variant{
 		name: "incus", title: "Incus", client: "incus", prefix: "INCUS",
 		sockets: []string{"/var/lib/incus/unix.socket", "/run/plimsoll-lab/incus/unix.socket"},
-		install: "apt-get install incus && incus admin init --minimal",
+		install: "apt-get install incus (Debian 12: from bookworm-backports), then incus admin init --minimal",
 	}}
 }
 

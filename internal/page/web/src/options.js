@@ -43,7 +43,7 @@ export function complete(o, t, describe) {
 export function legendLines(names, width) {
   let lines = 1, x = 0;
   for (const n of names) {
-    const w = String(n.name ?? n).length * 7 + 30;
+    const w = String(n.name ?? n).length * 6.5 + 28;
     if (x && x + w > width - 10) lines++, x = 0;
     x += w;
   }

@@ -82,20 +82,7 @@ func trials(t *testing.T, b *browsertest.Browser, r report) {
 }
 
 // first is the table of a workload that the page shows first.
-func first(d *view.Data, w int) *view.Table {
-	work := &d.Works[w]
-	has := func(t *view.Table) bool {
-		return slices.ContainsFunc(t.Median, func(v *float64) bool { return v != nil })
-	}
-	for _, id := range work.Show {
-		for i := range work.Tables {
-			if t := &work.Tables[i]; t.Metric.ID == id && has(t) {
-				return t
-			}
-		}
-	}
-	return &work.Tables[slices.IndexFunc(work.Tables, func(t view.Table) bool { return has(&t) })]
-}
+func first(d *view.Data, w int) *view.Table { return d.Works[w].FirstTable() }
 
 // exports: every chart is saved as SVG and PNG, every chart's numbers as CSV.
 func exports(t *testing.T, b *browsertest.Browser, r report) {

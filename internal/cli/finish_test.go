@@ -14,17 +14,17 @@ import (
 	"plimsoll/internal/run"
 )
 
-// opened counts how often files of a directory are opened while do runs, by the
-// kernel's own account.
-func opened(t *testing.T, dir string, do func()) map[string]int {
+// readings counts how often files of a directory are opened for reading alone
+// while do runs, by the kernel's own account.
+func readings(t *testing.T, dir string, do func()) map[string]int {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	// Two openings without anything between them would be told as one.
-	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_CLOSE); err != nil {
+	// Two closings without an opening between them would be told as one.
+	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_CLOSE_NOWRITE); err != nil {
 		t.Fatal(err)
 	}
 	do()
@@ -40,7 +40,7 @@ func opened(t *testing.T, dir string, do func()) map[string]int {
 			at += unix.SizeofInotifyEvent
 			name := strings.TrimRight(string(buf[at:at+int(e.Len)]), "\x00")
 			at += int(e.Len)
-			if e.Mask&unix.IN_OPEN != 0 {
+			if e.Mask&unix.IN_CLOSE_NOWRITE != 0 {
 				count[name]++
 			}
 		}
@@ -75,7 +75,7 @@ func TestFinishReadsOnce(t *testing.T) {
 		w := terminal(0)
 		w.Stdout, w.Stderr = &stdout, &stderr
 		var err error
-		count := opened(t, dir, func() {
+		count := readings(t, dir, func() {
 			err = finishRun(w, &run.Summary{Dir: dir, Trials: 100}, reportFlags{format: "text"}, g)
 		})
 		if err != nil {

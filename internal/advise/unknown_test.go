@@ -101,7 +101,8 @@ func TestSeveralRuns(t *testing.T) {
 	if a := advice(t, p, read(t, mute), read(t, hello)); len(a.Ranked) != 1 || len(a.Refused) != 1 || a.Refused[0].Require[0].State != No {
 		t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
 	}
-	if a := advice(t, p, read(t, mute), read(t, mute)); len(a.Ranked) != 0 || len(a.Refused) != 2 || a.Refused[0].Require[0].State != Unknown {
+	hello.Envs = mute.Envs
+	if a := advice(t, p, read(t, mute), read(t, hello)); len(a.Ranked) != 0 || len(a.Refused) != 2 || a.Refused[0].Require[0].State != Unknown {
 		t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
 	}
 	hello.Envs = all.Envs

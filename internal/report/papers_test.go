@@ -88,7 +88,7 @@ func TestPapersOwnUnits(t *testing.T) {
 		Without: map[string]string{"native/windows 4 threads": "Windows is not measured.", "docker/windows 4 threads": "Windows is not measured."},
 		Rows:    []record.PaperRow{{Published: "geekbench6/avg/single-core-score", Workload: "redis", Metric: "get", As: record.PaperOverhead, Note: "not the same"}}}}
 	for format, want := range map[string][]string{
-		"text": {"geekbench6/avg/single-core-score (a)\n", "(1164 points)", "(5.04 %)", "a Not the same."}, "markdown": {"*1164 points*", "*5.04 %*"},
+		"text": {"geekbench6/avg/single-core-score (a)\n", "(1164 points)", "(5.04 %)", "\na not the same.\n"}, "markdown": {"*1164 points*", "*5.04 %*"},
 	} {
 		got := render(t, format, result(t, s), Options{Papers: true})
 		for _, w := range want {

@@ -59,9 +59,9 @@ type Env struct {
 
 // Work is one workload.
 type Work struct {
-	ID     string          `json:"id"`
-	Title  string          `json:"title"`
-	Show   []string        `json:"show"` // metrics to show first
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Show  []string `json:"show"` // metrics to show first
 	// First is the metric that stands for the workload where there is room for
 	// one, "" where none has a value. See analyze.Workload.First.
 	First  string          `json:"first,omitempty"`

@@ -76,7 +76,7 @@ func trials(t *testing.T, b *browsertest.Browser, r report) {
 	if best := t0.Ranking[0]; rows < t0.N[best] {
 		t.Errorf("%d trials are listed of %d", rows, t0.N[best])
 	}
-	none(t, "the trials")(p.Axe())
+	browsertest.Accessible(t, p)
 	try(t, p.Press(kb.Escape))
 	try(t, p.Wait(`!document.querySelector("dialog[open]")`))
 }

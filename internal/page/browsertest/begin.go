@@ -49,4 +49,6 @@ func Accessible(t *testing.T, p *Page) {
 	}
 }
 
-func excused(err error, ci string) bool { return errors.Is(err, ErrNoAxe) && (ci == "" || ci == "false") }
+func excused(err error, ci string) bool {
+	return errors.Is(err, ErrNoAxe) && (ci == "" || ci == "false")
+}

@@ -44,16 +44,25 @@ func Verdict(res *analyze.Result, metric string) []string {
 	return append(out, q.sure())
 }
 
-// newQuestion takes the first metric that is shown and that has a value, else
-// the first one; nil where there is none.
+// newQuestion takes the metric that stands for the first workload that has a
+// value of it, else for the first one, or the one that is named; nil where there
+// is none.
 func newQuestion(res *analyze.Result, metric string) *question {
 	envs := map[string]*record.Environment{}
 	for i := range res.Environments {
 		envs[res.Environments[i].ID] = &res.Environments[i]
 	}
 	var none *question
-	for _, r := range rankingsOf(res, Options{Metric: metric}) {
-		q := &question{res: res, envs: envs, names: Names(res.Environments), work: r.work, table: r.table}
+	for w := range res.Workloads {
+		work := &res.Workloads[w]
+		t := work.First("")
+		if metric != "" {
+			t = work.Table(metric)
+		}
+		if t == nil {
+			continue
+		}
+		q := &question{res: res, envs: envs, names: Names(res.Environments), work: work, table: t}
 		q.rank()
 		if len(q.first) > 0 {
 			return q

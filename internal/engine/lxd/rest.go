@@ -34,14 +34,12 @@ type daemon struct {
 // dial prepares clients for a socket. They send nothing yet. Connections stay
 // open, so that no trial has to open one but for the streams of an exec.
 func (v variant) dial(socket string) *daemon {
-	var d net.Dialer
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", socket) }
 	return &daemon{
 		variant: v, socket: socket,
 		http: &http.Client{Transport: &http.Transport{
-			DialContext: dial, MaxIdleConns: 64, MaxIdleConnsPerHost: 64, DisableCompression: true,
+			DialContext: late(socket), MaxIdleConns: 64, MaxIdleConnsPerHost: 64, DisableCompression: true,
 		}},
-		streams: &http.Client{Transport: &http.Transport{DialContext: patiently(dial), DisableKeepAlives: true}},
+		streams: &http.Client{Transport: &http.Transport{DialContext: patiently(late(socket)), DisableKeepAlives: true}},
 	}
 }
 

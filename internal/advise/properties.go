@@ -22,8 +22,9 @@ type property struct {
 	own bool
 }
 
-// view is what is known of one environment.
+// view is what one run knows of an environment.
 type view struct {
+	run   string
 	env   record.Environment
 	audit *analyze.AuditEnv
 	host  record.Host
@@ -190,22 +191,19 @@ func (k catalogue) find(word string) *property {
 	return nil
 }
 
-// answers gives the answer of an environment to each demand: where runs tell
-// different things of it, the worst.
+// answers gives the answer of an environment to each demand, from all runs that
+// have it.
 func (k catalogue) answers(c *candidate, demands []Demand) []Answer {
+	views := make([]*view, len(c.runs))
+	for i, r := range c.runs {
+		views[i] = &view{run: r.Run.ID, env: *environment(r, c.env.ID), host: r.Run.Host}
+		if r.Audit != nil {
+			views[i].audit = r.Audit.Environment(c.env.ID)
+		}
+	}
 	out := []Answer{}
 	for _, d := range demands {
-		var worst Answer
-		for i, r := range c.runs {
-			v := &view{env: *environment(r, c.env.ID), host: r.Run.Host}
-			if r.Audit != nil {
-				v.audit = r.Audit.Environment(c.env.ID)
-			}
-			if a := k.answer(d, v); i == 0 || a.State == No || a.State == Unknown && worst.State == Yes {
-				worst = a
-			}
-		}
-		out = append(out, worst)
+		out = append(out, k.answer(d, views))
 	}
 	return out
 }
@@ -217,10 +215,10 @@ func environment(r *analyze.Result, id string) *record.Environment {
 
 // answer is yes where one of the properties holds, and not known where none
 // is known to hold and one might.
-func (k catalogue) answer(d Demand, v *view) Answer {
+func (k catalogue) answer(d Demand, views []*view) Answer {
 	a := Answer{Is: d.Is, Why: d.Why, State: No}
 	for _, word := range d.Is {
-		state, facts := k.ask(k.find(word), v)
+		state, facts := k.ask(k.find(word), views)
 		a.Facts = append(a.Facts, facts...)
 		if state == Yes || a.State != Yes && state == Unknown {
 			a.State = state
@@ -229,9 +227,10 @@ func (k catalogue) answer(d Demand, v *view) Answer {
 	return a
 }
 
-// ask puts together what the run and the feature table say: no where either
-// says no, yes where one says yes and none says no.
-func (k catalogue) ask(p *property, v *view) (State, []Fact) {
+// ask puts together what the runs and the feature table say: no where any says
+// no, yes where one says yes and none says no. A run that has nothing to say,
+// as one whose payloads look at nothing, takes nothing back.
+func (k catalogue) ask(p *property, views []*view) (State, []Fact) {
 	var facts []Fact
 	state := Unknown
 	take := func(f Fact, counts bool) {
@@ -242,15 +241,40 @@ func (k catalogue) ask(p *property, v *view) (State, []Fact) {
 		}
 	}
 	if p.see != nil {
-		take(p.see(v), true)
+		for _, f := range seenBy(p, views) {
+			take(f, true)
+		}
 	}
 	if k.features == nil || p.row == "" {
 		return state, facts
 	}
 	if _, ok := k.features.Row(p.row); ok {
-		take(k.cell(p.row, v.env.Engine), !p.own)
+		take(k.cell(p.row, views[0].env.Engine), !p.own)
 	}
 	return state, facts
+}
+
+// seenBy is what runs know of a property, the same of several once; where none
+// knows it, why the first does not.
+func seenBy(p *property, views []*view) []Fact {
+	var out, unknown []Fact
+	for _, v := range views {
+		f := p.see(v)
+		if len(views) > 1 {
+			f.Source = "run " + v.run + ": " + f.Source
+		}
+		same := func(o Fact) bool { return o.State == f.State && o.From == f.From && o.Text == f.Text }
+		switch {
+		case f.State == Unknown:
+			unknown = append(unknown, f)
+		case !slices.ContainsFunc(out, same):
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return unknown[:1]
+	}
+	return out
 }
 
 // cell is what the feature table found by trying. What was published of the

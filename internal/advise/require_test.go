@@ -207,3 +207,59 @@ func TestProperties(t *testing.T) {
 		}
 	}
 }
+
+// Of several runs each says what it knows: one no bars, one yes is enough where
+// none says no, and what one run cannot tell another may. Never does a run that
+// says nothing change an answer, and never does a further run lift a no.
+func TestRunsTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	seen := map[State]int{}
+	for range 3000 {
+		k := catalogue{}
+		if rng.IntN(2) == 0 {
+			k.features = &record.Features{Rows: []record.FeatureRow{{ID: "daemonless", Cells: map[string]record.FeatureCell{"e": {Value: record.FeatureValue(pick("yes", "no", "untried"))}}}}}
+		}
+		var views []*view
+		for range 1 + rng.IntN(3) {
+			v := &view{run: pick("a", "b"), host: record.Host{Kernel: pick(hostKernel, "")},
+				env: record.Environment{ID: "e", Engine: "e", Facts: map[string]string{"rootless": pick("", "", "yes", "no"), "daemon": pick("", "", "none", "private"), "held": pick("", "engine", "background"), "runtime": pick("", "runc", "runsc", "kata"), "network": pick("", "host", "bridge")}}}
+			if rng.IntN(2) == 0 {
+				kernel := pick(hostKernel, "4.4.0", "")
+				v.audit = &analyze.AuditEnv{Guest: kernel == "4.4.0", Isolation: map[string]string{"kernel": kernel, "ns.user": pick("", "own", "host"), "ns.net": pick("", "own", "host"), "seccomp-mode": pick("", "0", "2")}}
+			}
+			views = append(views, v)
+		}
+		d := Demand{}
+		for _, w := range rng.Perm(len(fromRun))[:1+rng.IntN(2)] {
+			d.Is = append(d.Is, fromRun[w].word)
+		}
+		want := No
+		for _, word := range d.Is {
+			one := Unknown
+			for _, v := range views {
+				switch alone := k.answer(Demand{Is: []string{word}}, []*view{v}).State; {
+				case alone == No:
+					one = No
+				case alone == Yes && one == Unknown:
+					one = Yes
+				}
+			}
+			if one == Yes || one == Unknown && want == No {
+				want = one
+			}
+		}
+		got := k.answer(d, views)
+		seen[got.State]++
+		if got.State != want || len(got.Facts) == 0 {
+			t.Fatalf("%v is %s, not %s: %+v", d.Is, got.State, want, got.Facts)
+		}
+		mute := &view{run: "c", env: record.Environment{ID: "e", Engine: "e"}}
+		if with := k.answer(d, append(slices.Clone(views), mute)); with.State != got.State {
+			t.Fatalf("%v is %s, and %s with a run that says nothing: %+v", d.Is, got.State, with.State, with.Facts)
+		}
+	}
+	if seen[Yes] < 100 || seen[No] < 100 || seen[Unknown] < 100 {
+		t.Errorf("%v: too few of one kind to say anything", seen)
+	}
+}

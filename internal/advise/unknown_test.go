@@ -82,6 +82,30 @@ func TestSeveralRuns(t *testing.T) {
 	if a := advice(t, p, read(t, hello), read(t, second)); len(a.Ranked) != 1 || len(a.Refused) != 1 || a.Refused[0].Env != "strong" {
 		t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
 	}
+	// A run that has nothing to say of a property takes nothing back: neither what
+	// holds nor what does not.
+	mute := bench
+	mute.Envs = []recordtest.Env{all.Envs[0], env("fast", 10*ms, map[string]float64{"rate": 40, "delay": 30}), env("strong", 20*ms, v)}
+	for i := range mute.Envs {
+		mute.Envs[i].Facts, mute.Envs[i].Inside = nil, record.Inside{}
+	}
+	p.Require = []Demand{{Is: []string{"rootless"}}, {Is: []string{"syscall-filter"}}}
+	for _, runs := range [][]*analyze.Result{{read(t, hello), read(t, mute)}, {read(t, mute), read(t, hello)}} {
+		a := advice(t, p, runs...)
+		if len(a.Ranked) != 2 || len(a.Refused) != 0 || len(a.Ranked[0].Require[0].Facts) != 1 {
+			t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
+		}
+	}
+	p.Require = p.Require[:1]
+	hello.Envs = second.Envs
+	if a := advice(t, p, read(t, mute), read(t, hello)); len(a.Ranked) != 1 || len(a.Refused) != 1 || a.Refused[0].Require[0].State != No {
+		t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
+	}
+	hello.Envs = mute.Envs
+	if a := advice(t, p, read(t, mute), read(t, hello)); len(a.Ranked) != 0 || len(a.Refused) != 2 || a.Refused[0].Require[0].State != Unknown {
+		t.Errorf("ranked %+v, refused %+v", a.Ranked, a.Refused)
+	}
+	hello.Envs = all.Envs
 	if a := advice(t, profile(1, 0.1, 0.1), read(t, hello), read(t, bench)); a.Ranked[0].Env != "fast" {
 		t.Errorf("%+v", a.Ranked)
 	}

@@ -104,10 +104,14 @@ func (a *Advice) nobody() {
 	}
 	if n := len(a.Apart); n > 0 {
 		v.Why = append(v.Why, fmt.Sprintf("%d environments have no data for some criterion", n))
+		var commands []string
 		for _, x := range a.Apart {
 			for _, l := range x.Lacks {
-				v.Decide = add(v.Decide, l.Command)
+				commands = append(commands, l.Command)
 			}
+		}
+		for _, c := range Together(commands) {
+			v.Decide = add(v.Decide, c)
 		}
 	}
 	if v.Measured == 0 {

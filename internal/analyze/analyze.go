@@ -48,7 +48,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
 			Looks: run.Looks, Gate: run.Gate},
-		Environments: run.Environments, Excluded: run.Excluded,
+		Environments: run.Environments, Excluded: run.Excluded, Levels: slices.Clone(opts.Levels),
 	}
 	insides, err := r.Insides()
 	if err != nil {

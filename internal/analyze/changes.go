@@ -22,8 +22,10 @@ type Changes struct {
 	Interleaved bool `json:"interleaved"`
 	// Delta is the smallest relative difference that matters.
 	Delta float64 `json:"delta"`
-	// Test names the test behind all p of the table.
-	Test string `json:"test,omitempty"`
+	// Test names the test behind all p of the table, and Tested counts them: the
+	// verdicts are corrected over so many.
+	Test   string `json:"test,omitempty"`
+	Tested int    `json:"tested"`
 	// Facts are the differences in machine, tool, protocol and configuration.
 	Facts []Fact `json:"facts"`
 	// Cells has an entry for each metric of each workload in each environment

@@ -39,7 +39,7 @@ func (r *Result) Factors(opts FactorOptions) (*Factors, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := works[0].first(opts.Metric)
+	first := works[0].tableOf(opts.Metric, "")
 	if first == nil {
 		return nil, fmt.Errorf("workload %s has no metric %q: it has %s", works[0].ID, opts.Metric, strings.Join(works[0].metrics(), ", "))
 	}

@@ -84,11 +84,14 @@ const (
 
 // Gate sums the gated cells up.
 type Gate struct {
-	State        State `json:"state"`
-	Gated        int   `json:"gated"`
-	Failed       int   `json:"failed"`
-	Inconclusive int   `json:"inconclusive"`
-	// Test names the test whose p, corrected by Holm over all gated cells,
+	State State `json:"state"`
+	// Gated counts the cells that a threshold is for, Tested those of them that
+	// have a p: the gate is corrected over these, and not over the table.
+	Gated        int `json:"gated"`
+	Tested       int `json:"tested"`
+	Failed       int `json:"failed"`
+	Inconclusive int `json:"inconclusive"`
+	// Test names the test whose p, corrected by Holm over all tested cells,
 	// must be below 2.5 % for a failure, besides the interval.
 	Test string `json:"test,omitempty"`
 	// FailAbove is the threshold of cells that no rule names; 0: none.
@@ -111,6 +114,9 @@ type CellGate struct {
 	Threshold float64 `json:"threshold"`
 	State     State   `json:"state"`
 	Reason    string  `json:"reason"`
+	// Ratio is NEW over BASE with the interval of Gate.Level, by which the answer
+	// was given; missing where there was none.
+	Ratio *Estimate `json:"ratio,omitempty"`
 	// Holm is the corrected one-sided p that the true worsening is below it.
 	Holm *float64 `json:"holm,omitempty"`
 }
@@ -195,7 +201,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 		}
 	}
 	holm := stats.Holm(p)
-	g := &Gate{State: Passed, Gated: len(gated), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
+	g := &Gate{State: Passed, Gated: len(gated), Tested: tested(p), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
 	if looks > 1 {
 		g.Looks, g.Look = looks, c.decidedBy()
 	}
@@ -204,7 +210,7 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 		if !math.IsNaN(p[i]) {
 			cell.Holm = &holm[i]
 		}
-		cell.State, cell.Reason = answer(ch, limits[i], holm[i], looks, t)
+		cell.State, cell.Reason, cell.Ratio = answer(ch, limits[i], holm[i], looks, t)
 		ch.Gate = cell
 		switch cell.State {
 		case GateFails:
@@ -241,38 +247,53 @@ func beyond(ch *Change, limit float64, by test) float64 {
 	return p
 }
 
-// answer judges one cell.
-func answer(ch *Change, limit, holm float64, looks int, t Thresholds) (State, string) {
+// tested is the size of a family that Holm corrects over.
+func tested(p []float64) int {
+	n := 0
+	for _, v := range p {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// answer judges one cell, by the ratio that it gives, if by any.
+func answer(ch *Change, limit, holm float64, looks int, t Thresholds) (State, string, *Estimate) {
 	switch {
 	case ch.Lost && t.AllowMissing:
-		return Passed, "missing, which is allowed: " + ch.Missing
+		return Passed, "missing, which is allowed: " + ch.Missing, nil
 	case ch.Lost:
-		return GateFails, "BASE has a value and NEW has none: " + ch.Missing
+		return GateFails, "BASE has a value and NEW has none: " + ch.Missing, nil
 	case ch.Missing != "":
-		return Inconclusive, ch.Missing
+		return Inconclusive, ch.Missing, nil
 	case ch.Method == "identical":
-		return Passed, "each value is the same"
+		return Passed, "each value is the same", nil
 	case ch.Absolute() && !t.Absolute:
-		return Inconclusive, "no baseline that both runs have takes the machine's own change out of it; --against none gates absolute values all the same"
+		return Inconclusive, "no baseline that both runs have takes the machine's own change out of it; --against none gates absolute values all the same", nil
 	}
-	_, in, _, ok := ch.sample.estimate(1 - alpha/float64(looks))
+	center, in, _, ok := ch.sample.estimate(1 - alpha/float64(looks))
 	if !ok || ch.Ratio.Lo == nil {
-		return Inconclusive, fmt.Sprintf("%d blocks are too few for an interval: run at least %d", ch.sample.blocks(), minRank)
+		return Inconclusive, fmt.Sprintf("%d blocks are too few for an interval: run at least %d", ch.sample.blocks(), minRank), nil
 	}
 	edge := 1 + limit
 	near, far := math.Exp(in.Lo), math.Exp(in.Hi)
+	ratio := &Estimate{Value: math.Exp(center)}
+	if !math.IsInf(far, 0) { // JSON has no infinity
+		ratio.Lo, ratio.Hi = new(near), new(far)
+	}
 	if ch.Metric.Better == record.HigherIsBetter {
 		near, far = 1/far, 1/near
 	}
 	switch {
 	case near > edge && holm < oneSided/float64(looks):
-		return GateFails, fmt.Sprintf("worse by more than %s: the whole interval lies beyond", percent(limit))
+		return GateFails, fmt.Sprintf("worse by more than %s: the whole interval lies beyond", percent(limit)), ratio
 	case near > edge:
-		return Inconclusive, fmt.Sprintf("the interval lies beyond %s, but among so many cells that may be chance: run more blocks", percent(limit))
+		return Inconclusive, fmt.Sprintf("the interval lies beyond %s, but among so many cells that may be chance: run more blocks", percent(limit)), ratio
 	case far < edge:
-		return Passed, fmt.Sprintf("not worse by %s: the whole interval lies below", percent(limit))
+		return Passed, fmt.Sprintf("not worse by %s: the whole interval lies below", percent(limit)), ratio
 	}
-	return Inconclusive, fmt.Sprintf("%s lies inside the interval: run more blocks", percent(limit))
+	return Inconclusive, fmt.Sprintf("%s lies inside the interval: run more blocks", percent(limit)), ratio
 }
 
 func percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }

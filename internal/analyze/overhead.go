@@ -13,8 +13,8 @@ import (
 var Baselines = []string{"native", "floor", "host"}
 
 // Overhead is what each environment loses against one baseline: a heat map
-// with a row for each workload, by its first metric, and a column for each
-// environment that is no baseline.
+// with a row for each workload, by its first metric that the baseline has (see
+// Workload.First), and a column for each environment that is no baseline.
 //
 // The overhead is that of Silva et al. 2024, equations 3 and 4: of a metric
 // of which more is better O = (Pb − Pi)/Pb, of one of which less is better
@@ -71,7 +71,7 @@ type Suite struct {
 // AllRows is the name of the suite of all workloads.
 const AllRows = "all"
 
-// OverheadOf makes the heat map against a baseline: by each workload's first
+// OverheadOf makes the heat map against a baseline: by each workload's First
 // metric, or by the one named. It is nil where the baseline did not run.
 func (r *Result) OverheadOf(baseline, metric string) *Overhead {
 	o := &Overhead{Baseline: baseline, Environments: []string{}, Rows: []OverheadRow{}}
@@ -88,7 +88,7 @@ func (r *Result) OverheadOf(baseline, metric string) *Overhead {
 	var names []string // of the rows' workloads
 	for i := range r.Workloads {
 		w := &r.Workloads[i]
-		t := w.first(metric)
+		t := w.tableOf(metric, baseline)
 		if t == nil {
 			continue
 		}
@@ -140,14 +140,6 @@ func (w *Workload) group() string {
 		return w.Name
 	}
 	return w.ID
-}
-
-// first is the table of the metric named, or of the one that is shown first.
-func (w *Workload) first(metric string) *Table {
-	if metric == "" && len(w.Show) > 0 {
-		metric = w.Show[0]
-	}
-	return w.Table(metric)
 }
 
 func (t *Table) overhead(env, baseline string) OverheadCell {

@@ -33,6 +33,8 @@ type Result struct {
 	Features *record.Features `json:"features,omitempty"`
 	// Claims are those that the study carries.
 	Claims []record.Claim `json:"-"`
+	// Levels are the quantiles that Cell.Quantiles holds, those of Options.Levels.
+	Levels []float64 `json:"-"`
 }
 
 // RunInfo is what a reader needs to know of the run itself.
@@ -161,7 +163,7 @@ type Cell struct {
 	// says of their distribution (at 1 %).
 	Distinct int  `json:"distinct,omitempty"`
 	TwoHumps bool `json:"two_humps,omitempty"`
-	// Quantiles are those of Options.Levels, empty where there is no value.
+	// Quantiles are those of Result.Levels, empty where there is no value.
 	Quantiles []float64 `json:"-"`
 
 	medians []float64   // by block, those that there are

@@ -47,6 +47,7 @@ func (c *Changes) judgeCells() {
 		p[i] = family[i].p(0, by)
 	}
 	holm := stats.Holm(p)
+	c.Tested = tested(p)
 	for i := range c.Cells {
 		ch := &c.Cells[i]
 		if ch.sample.blocks() == 0 {

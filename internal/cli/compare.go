@@ -132,7 +132,7 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
 		var err error
-		if results[i], err = readValues(dir, f.quantile != 0); err != nil {
+		if results[i], err = readWith(dir, analyze.Options{Values: f.quantile != 0}); err != nil {
 			return nil, err
 		}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,8 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // found1 is an engine of a machine that there is not: it is there or not, and
 // nothing can be run with it.
@@ -118,18 +116,6 @@ func TestEngines(t *testing.T) {
 			}
 			continue
 		}
-		path := filepath.Join("testdata", "engines", c.name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s differs; look at it, then go test ./internal/cli -run Engines -update; got\n%s", c.name, got)
-		}
+		golden.Check(t, filepath.Join("testdata", "engines", c.name), got)
 	}
 }

@@ -97,14 +97,11 @@ func newGating(r *record.Run) (*gating, error) {
 
 func (g *gating) at(blocks int) bool { return slices.Contains(analyze.GateLooks, blocks) }
 
-// judge puts the gate to the run in dir as it is now, looking while it goes on.
-func (g *gating) judge(dir string, looking bool) (*analyze.Changes, error) {
-	next, err := readResult(dir)
-	if err != nil {
-		return nil, err
-	}
+// judge puts the gate to a run, looking while it goes on.
+func (g *gating) judge(next *analyze.Result, looking bool) (*analyze.Changes, error) {
 	o := analyze.CompareOptions{Metrics: g.thresholds.Metrics()}
 	var c *analyze.Changes
+	var err error
 	if g.base == nil {
 		c, err = analyze.Within(next, g.envs[0], g.envs[1], o)
 	} else {
@@ -123,7 +120,11 @@ func (g *gating) judge(dir string, looking bool) (*analyze.Changes, error) {
 
 // look says whether the run ends.
 func (g *gating) look(dir, why string) (record.Look, error) {
-	c, err := g.judge(dir, true)
+	next, err := readResult(dir)
+	if err != nil {
+		return record.Look{}, err
+	}
+	c, err := g.judge(next, true)
 	if err != nil {
 		return record.Look{}, err
 	}

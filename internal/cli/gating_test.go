@@ -81,7 +81,11 @@ func TestGating(t *testing.T) {
 			t.Errorf("%+v: %s", c, s.Say(l))
 		}
 		rewrite(t, dir, func(r *record.Run) { r.Looks, r.Status = append(r.Looks, l), "done" })
-		answer, err := g.judge(dir, false)
+		next, err := readResult(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := g.judge(next, false)
 		if err != nil || answer.Gate.State != c.state || answer.Gate.Look != 1 || answer.Gate.Looks != 3 {
 			t.Errorf("%+v: %v %+v", c, err, answer.Gate)
 		}

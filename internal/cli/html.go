@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"plimsoll/internal/analyze"
 	"plimsoll/internal/page"
 )
 
@@ -26,7 +27,7 @@ func htmlReport(w World, dirs []string, f reportFlags) error {
 	if f.output == "" && w.Width() > 0 {
 		return withHint(fail(Usage, "a page is not for a terminal"), "plimsoll report %s --format html -o report.html", dirs[0])
 	}
-	d, err := viewOf(dirs[0])
+	d, err := viewOf(dirs[0], nil)
 	if err != nil {
 		return err
 	}
@@ -46,9 +47,9 @@ func htmlReport(w World, dirs []string, f reportFlags) error {
 
 // runPage writes the page into a run's directory and says where it lies. A run
 // is none the worse without it.
-func runPage(w World, dir string) {
+func runPage(w World, dir string, res *analyze.Result) {
 	path := filepath.Join(dir, pageFile)
-	d, err := viewOf(dir)
+	d, err := viewOf(dir, res)
 	if err == nil {
 		err = writeTo(w, path, func(out io.Writer) error { return page.Write(out, d) })
 	}

@@ -48,16 +48,19 @@ func readSelfTest(path string) (*selfTest, error) {
 	return &r, nil
 }
 
-// recordTwins writes into a run that has ended what the environments that it
-// has twice tell of the noise.
-func recordTwins(dir string) error {
-	r, err := record.Open(dir)
-	if err != nil || !analyze.HasTwins(r.Run().Environments) {
+// recordTwins writes into a run that has ended, and into its analysis, what the
+// environments that it has twice tell of the noise.
+func recordTwins(dir string, res *analyze.Result) error {
+	if !analyze.HasTwins(res.Environments) {
+		return nil
+	}
+	if err := record.SetNoise(dir, record.NoiseTwins, res.Noise()); err != nil {
 		return err
 	}
-	res, err := analyze.Run(r, analyze.Options{})
+	r, err := record.Open(dir)
 	if err != nil {
 		return err
 	}
-	return record.SetNoise(dir, record.NoiseTwins, res.Noise())
+	res.Run.Noise = r.Run().Noise
+	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"plimsoll/internal/record"
@@ -55,7 +56,11 @@ func TestRecordTwins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := recordTwins(dir); err != nil {
+		res, err := readResult(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := recordTwins(dir, res); err != nil {
 			t.Fatal(err)
 		}
 		r, err := record.Open(dir)
@@ -65,6 +70,9 @@ func TestRecordTwins(t *testing.T) {
 		after, _ := os.ReadFile(filepath.Join(dir, record.RunFile))
 		if (len(r.Run().Noise) > 0) != twins || !twins && string(before) != string(after) {
 			t.Errorf("twins %v: %+v", twins, r.Run().Noise)
+		}
+		if !slices.Equal(res.Run.Noise, r.Run().Noise) {
+			t.Errorf("twins %v: the analysis has %+v, the record %+v", twins, res.Run.Noise, r.Run().Noise)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func drawReport(w World, dirs []string, f reportFlags) error {
 	if err := noTerminal(w, f.format, f.output); err != nil {
 		return err
 	}
-	d, err := viewOf(dirs[0])
+	d, err := viewOf(dirs[0], nil)
 	if err != nil {
 		return err
 	}

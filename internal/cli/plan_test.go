@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/golden"
 	"plimsoll/internal/record"
 )
 
@@ -59,19 +60,7 @@ func runPlan(t *testing.T, args ...string) string {
 func TestPlan(t *testing.T) {
 	for name, args := range map[string][]string{"plan.txt": nil, "plan-all.txt": {"--all"}} {
 		got := runPlan(t, args...)
-		path := filepath.Join("testdata", "engines", name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s differs; look at it, then go test ./internal/cli -run Plan -update; got\n%s", name, got)
-		}
+		golden.Check(t, filepath.Join("testdata", "engines", name), got)
 	}
 	var p planned
 	if err := json.Unmarshal([]byte(runPlan(t, "--format", "json")), &p); err != nil {

@@ -116,6 +116,10 @@ func (f *reportFlags) print(w World, dirs []string) error {
 		}
 		results = append(results, res)
 	}
+	return f.write(w, results)
+}
+
+func (f *reportFlags) write(w World, results []*analyze.Result) error {
 	err := show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error {
 		o.Metric, o.Audit, o.Overhead, o.Papers = f.metric, f.audit, f.overhead, f.papers
 		for i, res := range results {

@@ -96,28 +96,28 @@ func whichRun(command string) error {
 }
 
 // readResult analyses the run in a directory.
-func readResult(dir string) (*analyze.Result, error) { return readValues(dir, false) }
+func readResult(dir string) (*analyze.Result, error) { return readWith(dir, analyze.Options{}) }
 
-// readValues does so, and keeps all values where asked for.
-func readValues(dir string, keep bool) (*analyze.Result, error) {
+func readWith(dir string, o analyze.Options) (*analyze.Result, error) {
 	r, err := openRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	res, err := analyze.Run(r, analyze.Options{Values: keep})
+	res, err := analyze.Run(r, o)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
 	return res, nil
 }
 
-// viewOf gives what pages and pictures draw of the run in a directory.
-func viewOf(dir string) (*view.Data, error) {
+// viewOf gives what pages and pictures draw of the run in a directory, from its
+// analysis where there is one already.
+func viewOf(dir string, res *analyze.Result) (*view.Data, error) {
 	r, err := openRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	d, err := view.Build(r, view.Options{})
+	d, err := view.Build(r, view.Options{Result: res})
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}

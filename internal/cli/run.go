@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/report"
 	"plimsoll/internal/run"
 	"plimsoll/internal/study"
+	"plimsoll/internal/view"
 	"plimsoll/internal/workload"
 )
 
@@ -260,22 +261,26 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	if sum.Interrupted && sum.Trials == 0 {
 		return withHint(fail(Interrupted, "interrupted before the first trial"), "go on with: plimsoll run --resume %s", path)
 	}
-	if err := recordTwins(sum.Dir); err != nil {
+	// Of a million trials the analysis takes seconds: one is for all that follows.
+	res, err := readWith(sum.Dir, analyze.Options{Levels: view.Levels})
+	if err != nil {
+		return withHint(err, "the record is in %s", path)
+	}
+	if err := recordTwins(sum.Dir, res); err != nil {
 		return fail(Failed, "recording the noise floor: %w", err)
 	}
 	var answer *analyze.Changes
-	var err error
 	if g != nil && !sum.Interrupted {
-		if answer, err = g.judge(sum.Dir, false); err == nil {
+		if answer, err = g.judge(res, false); err == nil {
 			err = (&compareFlags{printing: printing{format: f.format, ascii: f.ascii}}).print(w, answer)
 			summariseChanges(w, answer)
 		}
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints its table.\n", path, path)
 	} else if slices.Contains(report.Formats(), f.format) {
-		err = f.print(w, []string{sum.Dir})
+		err = f.write(w, []*analyze.Result{res})
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
 	}
-	runPage(w, sum.Dir)
+	runPage(w, sum.Dir, res)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -17,11 +15,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"plimsoll/internal/golden"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // small is a run that has everything: warm-up, failures, a time-out, factors,
 // parameters, a clock of its own, and a workload with metrics of its own.
@@ -54,19 +51,7 @@ func TestGolden(t *testing.T) {
 		}
 		t.Run(format, func(t *testing.T) {
 			got := written(t, small(t), format, Options{})
-			path := filepath.Join("testdata", "small."+format)
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("not what %s holds; see what changed by: go test ./internal/export -update && git diff", path)
-			}
+			golden.Check(t, filepath.Join("testdata", "small."+format), string(got))
 		})
 	}
 }

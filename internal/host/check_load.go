@@ -58,6 +58,11 @@ func checkBusy(r *reading) []record.Remark {
 	if used <= busyWarn && !high {
 		return nil
 	}
+	if used <= busyWarn {
+		// The average still holds what has just ended.
+		text := fmt.Sprintf("The load average of the last minute is %.2f on %d CPUs, though other programs use %.0f %% of them now.", l.Load1, r.facts.CPUs, 100*used)
+		return one(levelWarn, "busy", text, "wait for a minute; if it stays, see what waits for a disk")
+	}
 	text := fmt.Sprintf("Other programs use %.0f %% of the CPUs%s%s.", 100*used, load, r.busiest())
 	return one(levelWarn, "busy", text, "end them, or wait until they have ended")
 }

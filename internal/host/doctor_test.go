@@ -121,6 +121,10 @@ func TestDoctorNoticesWhatHappensInTheWindow(t *testing.T) {
 			m.set(t, "/proc/stat", "cpu  1030 0 500 100030 10 0 5 0 0 0\nprocesses 1\n")
 			m.set(t, "/proc/500/stat", "500 (hog) R 1 1 1 0 -1 4194560 1 2 3 4 41 22 0 0 20 0 1 0 9876 1 1 1")
 		}},
+		{"busy warn", "the last minute is 9.00 on 2 CPUs, though other programs use 0 % of them now", func(m Machine) {
+			m.set(t, "/proc/stat", "cpu  1000 0 500 100060 10 0 5 0 0 0\nprocesses 1\n")
+			m.set(t, "/proc/loadavg", "9.00 0.03 0.04 1/94 8077\n")
+		}},
 		{"cpu-pressure warn", "33 %", func(m Machine) { m.set(t, "/proc/pressure/cpu", psi("101000")) }},
 		{"io-pressure warn", "33 %", func(m Machine) { m.set(t, "/proc/pressure/io", psi("101000")) }},
 		{"memory-pressure warn", "33 %", func(m Machine) { m.set(t, "/proc/pressure/memory", psi("101000")) }},

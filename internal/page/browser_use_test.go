@@ -76,26 +76,13 @@ func trials(t *testing.T, b *browsertest.Browser, r report) {
 	if best := t0.Ranking[0]; rows < t0.N[best] {
 		t.Errorf("%d trials are listed of %d", rows, t0.N[best])
 	}
-	none(t, "the trials")(p.Axe())
+	browsertest.Accessible(t, p)
 	try(t, p.Press(kb.Escape))
 	try(t, p.Wait(`!document.querySelector("dialog[open]")`))
 }
 
 // first is the table of a workload that the page shows first.
-func first(d *view.Data, w int) *view.Table {
-	work := &d.Works[w]
-	has := func(t *view.Table) bool {
-		return slices.ContainsFunc(t.Median, func(v *float64) bool { return v != nil })
-	}
-	for _, id := range work.Show {
-		for i := range work.Tables {
-			if t := &work.Tables[i]; t.Metric.ID == id && has(t) {
-				return t
-			}
-		}
-	}
-	return &work.Tables[slices.IndexFunc(work.Tables, func(t view.Table) bool { return has(&t) })]
-}
+func first(d *view.Data, w int) *view.Table { return d.Works[w].FirstTable() }
 
 // exports: every chart is saved as SVG and PNG, every chart's numbers as CSV.
 func exports(t *testing.T, b *browsertest.Browser, r report) {

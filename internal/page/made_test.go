@@ -41,7 +41,7 @@ func made() *view.Data {
 		Remarks:  []record.Remark{{Code: "few", Level: "info", Text: "There are few blocks.", Advice: "Run more."}},
 	}
 	d.Works = []view.Work{{
-		ID: "hello", Title: "Hello", Show: []string{"startup"},
+		ID: "hello", Title: "Hello", Show: []string{"startup"}, First: "startup",
 		Counts: []analyze.Count{{Env: "native", Trials: 10}, {Env: "crun", Trials: 10},
 			{Env: "docker", Trials: 10, Failed: 1, Classes: []analyze.Failure{{Class: record.TimeOut, N: 1, Text: "took longer than 30 s"}}},
 			{Env: "broken", Trials: 10, Failed: 10, Classes: []analyze.Failure{{Class: record.EngineError, N: 10, Text: "no such file"}}}},

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"flag"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -16,10 +14,9 @@ import (
 
 	"golang.org/x/net/html"
 
+	"plimsoll/internal/golden"
 	"plimsoll/internal/view"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // script stands for the bundle, which a test must not need.
 var script = []byte(`window.plimsoll={a:"<b>",c:1&&2};`)
@@ -265,21 +262,9 @@ func TestWithoutScript(t *testing.T) {
 
 // TestGolden holds the part that is read without the script.
 func TestGolden(t *testing.T) {
-	const golden = "testdata/static.html"
 	doc := regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(written(t, made(), nil), "<style></style>")
 	doc = regexp.MustCompile(`sha256-.*?=|data:image/svg[^"]*`).ReplaceAllString(doc, "X")
-	if *update {
-		if err := os.WriteFile(golden, []byte(doc), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if doc != string(want) {
-		t.Errorf("the static part is not %s; go test ./internal/page -update writes it anew. It is:\n%s", golden, doc)
-	}
+	golden.Check(t, "testdata/static.html", doc)
 }
 
 // TestShell: a server's page loads what it names, in order, and nothing inline.

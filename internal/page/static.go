@@ -111,29 +111,8 @@ func nameOf(d *view.Data, id string) string {
 	return report.Clean(id)
 }
 
-// first is the metric that stands for a workload: the first of those to show,
-// else of all, that has a value.
-func first(w *view.Work) *view.Table {
-	has := func(t *view.Table) bool {
-		return slices.ContainsFunc(t.Median, func(v *float64) bool { return v != nil })
-	}
-	for _, id := range w.Show {
-		for i := range w.Tables {
-			if t := &w.Tables[i]; t.Metric.ID == id && has(t) {
-				return t
-			}
-		}
-	}
-	for i := range w.Tables {
-		if has(&w.Tables[i]) {
-			return &w.Tables[i]
-		}
-	}
-	return nil
-}
-
 func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
-	t := first(w)
+	t := w.FirstTable()
 	if t == nil {
 		return ranking{}, false
 	}

@@ -32,7 +32,7 @@ func made() *view.Data {
 	env("podman/with-a-very-long-name/of-many-factors/overlay/crun/pasta", "podman", "")
 	env("broken", "lxd", "")
 	startup := []float64{1e6, 0.8e6, 230e6, 410.5e6, 120e6, 0}
-	w := view.Work{ID: "echo", Title: "Echo", Show: []string{"startup"}}
+	w := view.Work{ID: "echo", Title: "Echo", Show: []string{"startup"}, First: "startup"}
 	for e := range d.Envs {
 		c := analyze.Count{Env: d.Envs[e].ID, Trials: 8}
 		if startup[e] == 0 {

@@ -63,43 +63,20 @@ func unknownMetric(works []view.Work, id string) error {
 	return fmt.Errorf("no metric %q: there are %s", id, strings.Join(known, ", "))
 }
 
-// tableOf finds a metric's table; without an id the one to sort by, else that of
-// the metrics to show which most environments have, else the first that has a
-// value.
+// tableOf finds a metric's table; without an id that of the metric which stands
+// for the workload.
 func tableOf(w *view.Work, id string) *view.Table {
-	var best, first *view.Table
-	for i := range w.Tables {
-		switch t := &w.Tables[i]; {
-		case id != "":
-			if t.Metric.ID == id {
-				return t
-			}
-		case len(t.Ranking) == 0:
-		default:
-			if first == nil {
-				first = t
-			}
-			if t.Metric.ID == w.Sort {
-				return t
-			}
-			place := slices.Index(w.Show, t.Metric.ID)
-			if place >= 0 && (best == nil || len(t.Ranking) > len(best.Ranking) ||
-				len(t.Ranking) == len(best.Ranking) && place < slices.Index(w.Show, best.Metric.ID)) {
-				best = t
-			}
-		}
+	if id == "" {
+		return w.FirstTable()
 	}
-	if best != nil {
-		return best
-	}
-	return first
+	return w.Table(id)
 }
 
 // rowsOf are the environments of a table in the order of a report: ranked, then
 // those without a value, but for those that nobody asked for.
 func rowsOf(w *view.Work, t *view.Table) []int {
 	by := t
-	if s := tableOf(w, w.Sort); w.Sort != "" && s != nil {
+	if s := w.Table(w.Sort); s != nil {
 		by = s
 	}
 	var out []int

@@ -31,8 +31,8 @@ var ErrNoData = errors.New("no data for this chart")
 type Options struct {
 	// Workload is an id; empty: the first that has something to draw.
 	Workload string
-	// Metric is an id; empty: the one that the study sorts by, else that of the
-	// metrics to show which most environments have. Of curves it is the column.
+	// Metric is an id; empty: the one that stands for the workload, view.Work's
+	// First. Of curves it is the column.
 	Metric string
 	// Baseline is native, floor or host; empty: the first of these that ran.
 	Baseline string

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"image/png"
 	"io"
 	"math"
@@ -19,10 +18,9 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"plimsoll/internal/golden"
 	"plimsoll/internal/view"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // element is one of an SVG.
 type element struct {
@@ -115,19 +113,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s has no viewBox, or a script", name)
 		}
 		checkInside(t, name, root)
-		path := filepath.Join("testdata", name+".svg")
-		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not %s: look at it, and run the test with -update", name, path)
-		}
+		golden.Check(t, filepath.Join("testdata", name+".svg"), string(got))
 	}
 }
 

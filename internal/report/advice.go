@@ -30,10 +30,12 @@ type marked struct {
 	advice     string // what to do, on a line of its own
 }
 
-// adviceList is a list with its title.
+// adviceList is a list with its title, and what to do about several of its
+// lines.
 type adviceList struct {
-	title string
-	lines []marked
+	title  string
+	lines  []marked
+	advice []string
 }
 
 // adviceTitle names the use.

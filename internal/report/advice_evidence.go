@@ -98,10 +98,11 @@ func answerText(x advise.Answer) string {
 }
 
 // adviceApart lists those without data, and those that are barred, the same
-// reason of several once.
+// reason of several once. What would measure them is one command for all.
 func adviceApart(a *advise.Advice) []adviceList {
 	apart, barred := adviceList{title: "Not ranked, since something is not known"}, adviceList{title: "Barred by what is required"}
 	var names nameGroups
+	var commands []string
 	for _, x := range a.Apart {
 		for i := 0; i < len(x.Lacks); {
 			l := x.Lacks[i]
@@ -114,10 +115,16 @@ func adviceApart(a *advise.Advice) []adviceList {
 			if l.Workload != "" {
 				s = strings.Join(metrics, ", ") + " of " + clean(l.Workload) + ": " + s
 			}
-			names.add(marked{mark: "?", text: s, advice: clean(l.Command)}, nameOf(x.Env))
+			m := marked{mark: "?", text: s}
+			if strings.HasPrefix(l.Command, "plimsoll run ") {
+				commands = append(commands, clean(l.Command))
+			} else {
+				m.advice = clean(l.Command)
+			}
+			names.add(m, nameOf(x.Env))
 		}
 	}
-	apart.lines, names = names.lines(), nameGroups{}
+	apart.lines, apart.advice, names = names.lines(), advise.Together(commands), nameGroups{}
 	for _, x := range a.Refused {
 		for _, r := range x.Require {
 			names.add(marked{mark: stateMark[r.State], text: stateLead[r.State] + answerText(r)}, nameOf(x.Env))

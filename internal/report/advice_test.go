@@ -97,7 +97,7 @@ func TestAdviceGolden(t *testing.T) {
 		if strings.ContainsRune(b.String(), '\x1b') {
 			t.Errorf("%s has an escape sequence", name)
 		}
-		golden(t, name, b.String())
+		isGolden(t, name, b.String())
 	}
 	if err := WriteAdvice(&bytes.Buffer{}, "html", full, Options{}); err == nil {
 		t.Error("no error for a format that there is not")

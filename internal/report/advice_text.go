@@ -55,6 +55,9 @@ func (p *page) marked(l adviceList) {
 	p.blank()
 	p.line("head", l.title)
 	p.lines(" ", l.lines)
+	for _, s := range l.advice {
+		p.text("dim", " → ", s)
+	}
 }
 
 func (p *page) lines(indent string, lines []marked) {
@@ -130,6 +133,9 @@ func mdMarked(out *bufio.Writer, level string, l adviceList) {
 			fmt.Fprintf(out, " → %s", mdCode(m.advice))
 		}
 		fmt.Fprintln(out)
+	}
+	for _, s := range l.advice {
+		fmt.Fprintf(out, "- → %s\n", mdCode(s))
 	}
 	fmt.Fprintln(out)
 }

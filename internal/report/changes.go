@@ -187,10 +187,29 @@ func changesLegend(c *analyze.Changes) []string {
 	if len(c.Quantiles) > 0 {
 		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", analyze.QuantileName(c.Quantiles[0].Quantile), plural(len(c.Quantiles), "cell")))
 	}
-	if c.Gate != nil {
-		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below 2.5 %% (%s, Holm over %s), where NEW has lost a value, or where trials fail more often.", c.Gate.Test, plural(c.Gate.Gated, "cell")))
+	if g := c.Gate; g != nil {
+		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", percentText((1-g.Level)/2), g.Test, plural(g.Tested, "cell")))
+		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", plural(c.Tested, "cell"), g.Tested))
 	}
 	return out
+}
+
+// gateEvidence is the interval and the p by which the gate judged a cell; ""
+// where it judged by neither.
+func gateEvidence(g *analyze.Gate, cell *analyze.CellGate) string {
+	if cell.Ratio == nil {
+		return ""
+	}
+	n := numberOf(*cell.Ratio, 1, 3)
+	s := fmt.Sprintf("%s × %s at %.4g %%", n.value, n.interval, 100*g.Level)
+	if cell.Holm != nil {
+		p := percentText(*cell.Holm)
+		if *cell.Holm < 1e-5 {
+			p = "< 0.001 %"
+		}
+		s += fmt.Sprintf(", p %s over %s", p, plural(g.Tested, "cell"))
+	}
+	return s
 }
 
 // sideText names one of the two.

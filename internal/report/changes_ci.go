@@ -58,7 +58,7 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 		case ch.Gate == nil:
 			k.Skipped = &junitMessage{Message: "no threshold: " + changeLine(ch)}
 		case ch.Gate.State == analyze.GateFails:
-			k.Failure = &junitMessage{Message: clean(ch.Gate.Reason), Type: "worse", Text: changeLine(ch)}
+			k.Failure = &junitMessage{Message: clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c.Gate, ch)}
 		case ch.Gate.State == analyze.Inconclusive:
 			k.Skipped = &junitMessage{Message: "inconclusive: " + clean(ch.Gate.Reason)}
 		}
@@ -95,6 +95,14 @@ func changeLine(ch *analyze.Change) string {
 	return "NEW / BASE " + strings.TrimSpace(n.value+" × "+n.interval) + ", " + verdictText(ch)
 }
 
+// gateLineOf is the same with what the gate judged by.
+func gateLineOf(g *analyze.Gate, ch *analyze.Change) string {
+	if by := gateEvidence(g, ch.Gate); by != "" {
+		return "gate: " + by + "; " + changeLine(ch)
+	}
+	return changeLine(ch)
+}
+
 // A workflow command ends with its line, and its properties with a comma or a
 // colon: these are written as GitHub's runner reads them back.
 var (
@@ -114,9 +122,9 @@ func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
 		title := fmt.Sprintf("%s of %s in %s", clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()))
 		switch {
 		case ch.Gate != nil && ch.Gate.State == analyze.GateFails:
-			say("error", title, clean(ch.Gate.Reason)+"; "+changeLine(ch))
+			say("error", title, clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
 		case ch.Gate != nil && ch.Gate.State == analyze.Inconclusive:
-			say("warning", title, "inconclusive: "+clean(ch.Gate.Reason)+"; "+changeLine(ch))
+			say("warning", title, "inconclusive: "+clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
 		case ch.Gate == nil && (ch.Verdict == analyze.Worse || ch.Lost):
 			say("warning", title, changeLine(ch))
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -91,20 +90,7 @@ func TestChangesGolden(t *testing.T) {
 		if err := WriteChanges(&b, k.format, k.c, k.opts); err != nil {
 			t.Fatal(err)
 		}
-		path := "testdata/" + name
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != string(want) {
-			t.Errorf("%s differs; -update rewrites it\n%s", name, b.String())
-		}
+		isGolden(t, name, b.String())
 		switch k.format {
 		case "json":
 			var back analyze.Changes

@@ -100,7 +100,11 @@ func gateReasons(c *analyze.Changes) []string {
 	var out []string
 	for i := range c.Cells {
 		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != analyze.Passed {
-			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()), sentence(clean(ch.Gate.Reason))))
+			s := clean(ch.Gate.Reason)
+			if by := gateEvidence(c.Gate, ch.Gate); by != "" {
+				s += " (" + by + ")"
+			}
+			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()), sentence(s)))
 		}
 	}
 	for i, l := range failureLines(c) {

@@ -49,7 +49,7 @@ func TestFeatures(t *testing.T) {
 		if err := WriteFeatures(&b, c.format, featureTable(), c.opts); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.file, b.String())
+		isGolden(t, c.file, b.String())
 		if c.format != "json" && strings.Contains(b.String(), "\x1b") {
 			t.Errorf("%s: an escape sequence of a container's got through", c.file)
 		}

@@ -106,10 +106,10 @@ func TestFindingsGolden(t *testing.T) {
 		if err := WriteFindings(&b, c.format, f, c.claim, c.opts); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.name, b.String())
+		isGolden(t, c.name, b.String())
 	}
-	golden(t, "claimed.txt", render(t, "text", result(t, claimed()), Options{NoPlot: true}))
-	golden(t, "claimed.md", render(t, "markdown", result(t, claimed()), Options{}))
+	isGolden(t, "claimed.txt", render(t, "text", result(t, claimed()), Options{NoPlot: true}))
+	isGolden(t, "claimed.md", render(t, "markdown", result(t, claimed()), Options{}))
 	if err := WriteFindings(&bytes.Buffer{}, "text", f, "6b", Options{}); err == nil || !strings.Contains(err.Error(), `no claim "6b"`) {
 		t.Error(err)
 	}

@@ -73,7 +73,7 @@ func TestHistoryGolden(t *testing.T) {
 		if err := WriteHistories(&b, k.format, h, k.opts); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, b.String())
+		isGolden(t, name, b.String())
 		switch k.format {
 		case "json":
 			var again analyze.Histories

@@ -13,20 +13,24 @@ import (
 // whole on one page before its parts.
 const overviewFrom = 4
 
-// overview has a line for each workload, by its first metric, and a column for
-// each environment: how many times better or worse than the baseline.
+// overview has a line for each workload, by its first metric that the baseline
+// has, and a column for each environment: how many times better or worse than
+// the baseline.
 func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline string) {
+	baseline = commonBaseline(res)
+	if baseline == "" {
+		return nil, ""
+	}
 	var first []*ranking
 	for i, r := range rankings {
-		if i == 0 || rankings[i-1].work != r.work {
+		switch {
+		case i == 0 || rankings[i-1].work != r.work:
 			first = append(first, r)
+		case r.table == r.work.First(baseline):
+			first[len(first)-1] = r
 		}
 	}
 	if len(first) < overviewFrom {
-		return nil, ""
-	}
-	baseline = commonBaseline(res)
-	if baseline == "" {
 		return nil, ""
 	}
 	g = &grid{cols: []col{{title: "workload"}, {title: "metric"}, {title: baseline, right: true}}}

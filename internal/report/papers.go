@@ -46,13 +46,17 @@ func paperGrid(t *analyze.PaperTable, scale string, mark func(string) string) (g
 			fold(why, row.name)
 			continue
 		}
-		head := clean(row.name) + ", " + clean(cells[0].Unit)
-		if note := cells[0].Note; note != "" { // it is the row's
-			head += " (" + letters.of(note) + ")"
+		head, own := clean(row.name), !sameUnit(cells)
+		if !own {
+			head += ", " + clean(cells[0].Unit)
+		}
+		// A note is the row's, and stands at those that have something beside them.
+		if i := slices.IndexFunc(cells, func(c *analyze.PaperCell) bool { return c.Note != "" }); i >= 0 {
+			head += " (" + letters.of(cells[i].Note) + ")"
 		}
 		g.rows = append(g.rows, row.heading(head))
 		for _, c := range cells {
-			g.rows = append(g.rows, paperRow(c, mark, letters))
+			g.rows = append(g.rows, paperRow(c, own, mark, letters))
 		}
 	}
 	notes = letters.list()
@@ -95,10 +99,21 @@ func sameReason(cells []*analyze.PaperCell) string {
 	return cells[0].Missing
 }
 
-func paperRow(c *analyze.PaperCell, mark func(string) string, letters *footnotes) row {
-	cited := short3(c.Published)
+// sameUnit says whether one unit holds for all cells of a row: of those that
+// have a baseline in the paper a percentage is made, and of others none.
+func sameUnit(cells []*analyze.PaperCell) bool {
+	return !slices.ContainsFunc(cells, func(c *analyze.PaperCell) bool { return c.Unit != cells[0].Unit })
+}
+
+// paperRow is one value; own says that its unit stands beside it.
+func paperRow(c *analyze.PaperCell, own bool, mark func(string) string, letters *footnotes) row {
+	cited, unit := short3(c.Published), ""
 	if c.CI95 != nil {
 		cited += " ± " + short3(*c.CI95)
+	}
+	if own {
+		unit = " " + clean(c.Unit)
+		cited += unit
 	}
 	r := row{cells: []string{"  " + clean(c.Engine), clean(c.Image), mark(cited)}}
 	if c.Here == nil {
@@ -106,7 +121,7 @@ func paperRow(c *analyze.PaperCell, mark func(string) string, letters *footnotes
 		return r
 	}
 	n := numberOf(*c.Here, 1, 4)
-	r.cells = append(r.cells, n.value, n.interval, strconv.Itoa(c.N), cut(clean(c.Env), 40))
+	r.cells = append(r.cells, n.value+unit, n.interval, strconv.Itoa(c.N), cut(clean(c.Env), 40))
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/published"
+	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestPapers(t *testing.T) {
 	res := result(t, recordtest.Paper())
 	for _, c := range []struct{ name, format string }{{"papers.txt", "text"}, {"papers.md", "markdown"}, {"papers.csv", "csv"}, {"papers.json", "json"}} {
-		golden(t, c.name, render(t, c.format, res, Options{Papers: true}))
+		isGolden(t, c.name, render(t, c.format, res, Options{Papers: true}))
 	}
 	// They stand in the whole report too.
 	for _, format := range []string{"text", "markdown"} {
@@ -75,6 +76,31 @@ func TestPapersKeepApart(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(render(t, "json", res, Options{Papers: true})), &out); err != nil || out.Schema == 0 || len(out.Papers) != 3 {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A percentage is made of those values that have a baseline in the paper: the
+// others of the row keep their unit, and each says which it has.
+func TestPapersOwnUnits(t *testing.T) {
+	s := recordtest.Paper()
+	docker := record.PaperColumn{Published: "docker/linux 4 threads", Levels: map[string][]string{"engine": {"docker"}}}
+	s.Tables = []record.PaperTable{{Source: "silva2024", Table: "Figure 6", Engines: []record.PaperColumn{docker}, Baseline: "native/linux 4 threads",
+		Without: map[string]string{"native/windows 4 threads": "Windows is not measured.", "docker/windows 4 threads": "Windows is not measured."},
+		Rows:    []record.PaperRow{{Published: "geekbench6/avg/single-core-score", Workload: "redis", Metric: "get", As: record.PaperOverhead, Note: "not the same"}}}}
+	for format, want := range map[string][]string{
+		"text": {"geekbench6/avg/single-core-score (a)\n", "(1164 points)", "(5.04 %)", "\na not the same.\n"}, "markdown": {"*1164 points*", "*5.04 %*"},
+	} {
+		got := render(t, format, result(t, s), Options{Papers: true})
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s lacks %q:\n%s", format, w, got)
+			}
+		}
+		for _, line := range strings.Split(got, "\n") {
+			if strings.Contains(line, "docker/linux 4 threads") && !strings.Contains(line, "n/a") && strings.Count(line, "%") != 2 {
+				t.Errorf("%s: published and measured have not both their unit: %s", format, line)
+			}
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -39,19 +37,7 @@ func TestGoldenProtocols(t *testing.T) {
 		{"density.md", "markdown", 7, Options{}},
 	} {
 		got := render(t, c.format, protocolsResult(t, c.ramps), c.opts)
-		path := filepath.Join("testdata", c.name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", c.name, firstDifference(got, string(want)))
-		}
+		isGolden(t, c.name, got)
 		if c.opts.Width > 0 {
 			for _, l := range strings.Split(got, "\n") {
 				if utf8.RuneCountInString(l) > c.opts.Width {

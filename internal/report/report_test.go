@@ -4,19 +4,16 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // opener is a synthetic run.
 type opener interface {
@@ -99,22 +96,10 @@ func steps() recordtest.Spec {
 	return s
 }
 
-// golden compares with a file in testdata, or rewrites it.
-func golden(t *testing.T, name, got string) {
+// isGolden compares with a file in testdata.
+func isGolden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; look at it, then go test ./internal/report -update:\n%s", name, firstDifference(got, string(want)))
-	}
+	golden.Check(t, filepath.Join("testdata", name), got)
 }
 
 func TestGolden(t *testing.T) {
@@ -151,7 +136,7 @@ func TestGolden(t *testing.T) {
 		{"typical.json", "json", recordtest.Typical(), Options{}},
 	} {
 		got := render(t, c.format, result(t, c.spec), c.opts)
-		golden(t, c.name, got)
+		isGolden(t, c.name, got)
 	}
 }
 
@@ -193,7 +178,7 @@ func TestGoldenFactors(t *testing.T) {
 		if err := WriteFactors(&b, c.format, res, []*analyze.Factors{f}, Options{}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.name, b.String())
+		isGolden(t, c.name, b.String())
 	}
 }
 
@@ -238,16 +223,6 @@ func TestHostileFactors(t *testing.T) {
 			}
 		}
 	}
-}
-
-func firstDifference(got, want string) string {
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range max(len(g), len(w)) {
-		if i >= len(g) || i >= len(w) || g[i] != w[i] {
-			return "got  " + strings.Join(g[min(i, len(g)):min(i+1, len(g))], "") + "\nwant " + strings.Join(w[min(i, len(w)):min(i+1, len(w))], "")
-		}
-	}
-	return ""
 }
 
 // TestFits: whatever the width, no line is wider, and what must not be
@@ -342,7 +317,7 @@ func TestJSONComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := render(t, "json", &back, Options{}); again != text {
-		t.Errorf("what was read back differs: %s", firstDifference(again, text))
+		t.Errorf("what was read back differs: %s", golden.Difference(again, text))
 	}
 	if back.Schema != analyze.Schema {
 		t.Errorf("schema %d", back.Schema)

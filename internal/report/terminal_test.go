@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/record/recordtest"
 )
 
@@ -19,19 +20,19 @@ func TestTerminal(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 120, 180} {
 		opts := Options{Width: width, Marks: true}
 		plain := render(t, "text", res, opts)
-		golden(t, fmt.Sprintf("terminal-%d.txt", width), plain)
+		isGolden(t, fmt.Sprintf("terminal-%d.txt", width), plain)
 		opts.Color = true
 		color := render(t, "text", res, opts)
 		if got := ansi.ReplaceAllString(color, ""); got != plain {
-			t.Errorf("%d columns: colours change the text: %s", width, firstDifference(got, plain))
+			t.Errorf("%d columns: colours change the text: %s", width, golden.Difference(got, plain))
 		}
 		if width == 120 {
-			golden(t, "terminal-color.txt", color)
+			isGolden(t, "terminal-color.txt", color)
 		}
 		opts.Color, opts.ASCII = false, true
 		asciiText := render(t, "text", res, opts)
 		if width == 80 {
-			golden(t, "terminal-ascii.txt", asciiText)
+			isGolden(t, "terminal-ascii.txt", asciiText)
 		}
 		for i := range len(asciiText) {
 			if asciiText[i] >= utf8.RuneSelf {

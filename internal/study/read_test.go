@@ -2,7 +2,6 @@ package study
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand"
 	"os"
@@ -12,11 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/golden"
 	"plimsoll/internal/record"
 	"plimsoll/internal/yamlfile"
 )
-
-var update = flag.Bool("update", false, "write the expected error messages and the schema anew")
 
 // Every file in testdata/bad is refused with exactly the message beside it.
 func TestBadStudies(t *testing.T) {
@@ -41,19 +39,7 @@ func TestBadStudies(t *testing.T) {
 			}
 			got := strings.ReplaceAll(es.Error(), "testdata/bad/", "") + "\n"
 			got = strings.ReplaceAll(got, yamlfile.OneOf(Names()), "one of BUNDLED")
-			golden := strings.TrimSuffix(f, ".yaml") + ".err"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("got\n%swant\n%s", got, want)
-			}
+			golden.Check(t, strings.TrimSuffix(f, ".yaml")+".err", got)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/yamlfile"
 	"plimsoll/studies"
 )
@@ -195,19 +196,7 @@ func generate(t *testing.T) []byte {
 }
 
 func TestSchemaIsUpToDate(t *testing.T) {
-	got := generate(t)
-	if *update {
-		if err := os.WriteFile(schemaFile, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("schema/study.schema.json is not what the types give; make it anew with: go test ./internal/study -run Schema -update")
-	}
+	golden.Check(t, schemaFile, string(generate(t)))
 }
 
 // valid asks an independent validator.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"slices"
 
 	"plimsoll/internal/analyze"
@@ -125,8 +126,21 @@ func (b *builder) boundOverheads() {
 	}
 }
 
-// thinProtocols thins the curves of density and load trials.
+// thinProtocols thins the curves of density and load trials, which it copies
+// first: the result is not ours.
 func (b *builder) thinProtocols() {
+	for w := range b.d.Works {
+		work := &b.d.Works[w]
+		work.Density, work.Load = slices.Clone(work.Density), slices.Clone(work.Load)
+		for i := range work.Density {
+			c := &work.Density[i]
+			c.Starts, c.Stops = copied(c.Starts), copied(c.Stops)
+			c.Memory, c.Down = maps.Clone(c.Memory), maps.Clone(c.Down)
+		}
+		for i := range work.Load {
+			work.Load[i].Queue = copied(work.Load[i].Queue)
+		}
+	}
 	probes := 0
 	for w := range b.d.Works {
 		for i := range b.d.Works[w].Load {
@@ -172,6 +186,13 @@ func (b *builder) thinProtocols() {
 		keep := Thin(*x, *y, most)
 		*x, *y = pick(*x, keep), pick(*y, keep)
 	})
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
 }
 
 func pick(x []float64, at []int) []float64 {

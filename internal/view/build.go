@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/analyze"
@@ -14,8 +15,9 @@ type Options struct {
 	// Points bounds how many values are shown one by one; 0 is 20 000. The
 	// bounds of all else are fixed, see bounds.go.
 	Points int
-	// Delta is the smallest relative difference that matters; 0 takes the run's.
-	Delta float64
+	// Result is the analysis of the run, where there is one: by analyze.Run with
+	// Levels. It stays as it is. Without one Build analyses the run itself.
+	Result *analyze.Result
 }
 
 // builder makes Data of one run.
@@ -31,10 +33,10 @@ type builder struct {
 }
 
 // Build reads a run, which may still be going on, and gives what a page draws
-// of it. Beside what analyze holds meanwhile (8 bytes for each trial and
+// of it: twice, once for the analysis unless there is one. Beside what analyze holds meanwhile (8 bytes for each trial and
 // metric) it takes 8 bytes for each trial and event.
 func Build(r *record.Reader, o Options) (*Data, error) {
-	res, err := analyze.Run(r, analyze.Options{Delta: o.Delta, Levels: Levels})
+	res, err := o.analysis(r)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +70,20 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 		return nil, fmt.Errorf("making the data of run %s: %w", res.Run.ID, err)
 	}
 	return b.d, nil
+}
+
+// analysis is the result that is given, or one made now.
+func (o Options) analysis(r *record.Reader) (*analyze.Result, error) {
+	switch res := o.Result; {
+	case res == nil:
+		return analyze.Run(r, analyze.Options{Levels: Levels})
+	case res.Run.ID != r.Run().ID:
+		return nil, fmt.Errorf("drawing run %s: the analysis is of run %s", r.Run().ID, res.Run.ID)
+	case !slices.Equal(res.Levels, Levels):
+		return nil, fmt.Errorf("drawing run %s: its analysis lacks the quantiles of view.Levels", res.Run.ID)
+	default:
+		return res, nil
+	}
 }
 
 // environments names them. Two long names may lose what tells them apart: they

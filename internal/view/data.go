@@ -59,9 +59,12 @@ type Env struct {
 
 // Work is one workload.
 type Work struct {
-	ID     string          `json:"id"`
-	Title  string          `json:"title"`
-	Show   []string        `json:"show"` // metrics to show first
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Show  []string `json:"show"` // metrics to show first
+	// First is the metric that stands for the workload where there is room for
+	// one, "" where none has a value. See analyze.Workload.First.
+	First  string          `json:"first,omitempty"`
 	Sort   string          `json:"sort,omitempty"`
 	Counts []analyze.Count `json:"counts"`
 	Tables []Table         `json:"tables"`
@@ -72,6 +75,19 @@ type Work struct {
 	Curves  []Curve               `json:"curves,omitempty"`
 	Density []analyze.DensityCell `json:"density,omitempty"`
 	Load    []analyze.LoadCell    `json:"load,omitempty"`
+}
+
+// FirstTable is the table of First, nil where there is none.
+func (w *Work) FirstTable() *Table { return w.Table(w.First) }
+
+// Table finds a metric's table, or nil.
+func (w *Work) Table(metric string) *Table {
+	for i := range w.Tables {
+		if w.Tables[i].Metric.ID == metric {
+			return &w.Tables[i]
+		}
+	}
+	return nil
 }
 
 // Table is one metric of a workload, in columns over Envs.

@@ -34,10 +34,12 @@ func (b *builder) plan() {
 	for w := range b.res.Workloads {
 		work := &b.res.Workloads[w]
 		b.plans = append(b.plans, plan{make([]depth, len(work.Tables))})
+		first := work.First("")
 		for t := range work.Tables {
-			shown := slices.Index(work.Show, work.Tables[t].Metric.ID)
-			if len(work.Tables[t].Ranking) > 0 || shown >= 0 {
-				order = append(order, place{w, t, rank(&work.Tables[t], shown)})
+			table := &work.Tables[t]
+			shown := slices.Contains(work.Show, table.Metric.ID)
+			if len(table.Ranking) > 0 || shown {
+				order = append(order, place{w, t, rank(table, table == first, shown)})
 			}
 		}
 	}
@@ -77,11 +79,11 @@ func (b *builder) plan() {
 }
 
 // rank is a table's importance, 0 the highest.
-func rank(t *analyze.Table, shown int) int {
+func rank(t *analyze.Table, first, shown bool) int {
 	switch {
-	case shown == 0:
+	case first:
 		return 0
-	case shown > 0:
+	case shown:
 		return 1
 	case t.Metric.Kind == record.Sampled:
 		return 4
@@ -111,6 +113,9 @@ func (b *builder) work(w int) Work {
 		if d := b.plans[w].tables[t]; d > hidden {
 			out.Tables = append(out.Tables, b.table(&in.Tables[t], d))
 		}
+	}
+	if t := in.First(""); t != nil && len(t.Ranking) > 0 && out.Table(t.Metric.ID) != nil {
+		out.First = t.Metric.ID
 	}
 	return out
 }

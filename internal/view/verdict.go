@@ -40,25 +40,23 @@ func (b *builder) verdict() []string {
 	return append(out, q.sure())
 }
 
-// question takes the first metric that is shown and that has a value, else the
-// first one.
+// question takes the metric that stands for the first workload that has a value
+// of it, else for the first one.
 func (b *builder) question() *question {
 	var none *question
 	for w := range b.res.Workloads {
 		work := &b.res.Workloads[w]
-		for _, id := range work.Show {
-			t := work.Table(id)
-			if t == nil {
-				continue
-			}
-			q := &question{builder: b, work: work, table: t}
-			q.rank()
-			if len(q.first) > 0 {
-				return q
-			}
-			if none == nil {
-				none = q
-			}
+		t := work.First("")
+		if t == nil {
+			continue
+		}
+		q := &question{builder: b, work: work, table: t}
+		q.rank()
+		if len(q.first) > 0 {
+			return q
+		}
+		if none == nil {
+			none = q
 		}
 	}
 	return none

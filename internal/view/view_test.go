@@ -3,7 +3,6 @@ package view_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,13 +10,12 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/view"
 	"plimsoll/internal/view/viewtest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func build(tb testing.TB, r *record.Reader, o view.Options) *view.Data {
 	tb.Helper()
@@ -64,19 +62,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.WriteByte('\n')
-	path := filepath.Join("testdata", "typical.json")
-	if *update {
-		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(out.Bytes(), want) {
-		t.Errorf("the data differ from %s; look at `git diff` after go test ./internal/view -update", path)
-	}
+	golden.Check(t, filepath.Join("testdata", "typical.json"), out.String())
 }
 
 // The numbers of a page are those of the other reports.

@@ -121,13 +121,7 @@ func checkPage(t *testing.T, p *browsertest.Page) {
 	for _, s := range problems {
 		t.Error(s)
 	}
-	found, err := p.Axe()
-	if err != nil {
-		t.Skipf("not judged by axe-core: %v", err)
-	}
-	for _, s := range found {
-		t.Error(s)
-	}
+	browsertest.Accessible(t, p)
 }
 
 // keep keeps a picture for who sets PICTURES to a directory.

@@ -4,6 +4,7 @@ package browsertest
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"plimsoll/internal/page"
@@ -28,4 +29,26 @@ func Begin(t *testing.T) *Browser {
 		}
 	})
 	return b
+}
+
+// Accessible fails the test for whatever axe-core finds on a page. Where that is
+// not installed this part of the test is skipped; with CI set, where make test
+// has installed it, it fails.
+func Accessible(t *testing.T, p *Page) {
+	t.Helper()
+	found, err := p.Axe()
+	if excused(err, os.Getenv("CI")) {
+		t.Run("axe-core", func(t *testing.T) { t.Skip(err) }) // what follows is tested all the same
+		return
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for _, s := range found {
+		t.Errorf("axe-core: %s", s)
+	}
+}
+
+func excused(err error, ci string) bool {
+	return errors.Is(err, ErrNoAxe) && (ci == "" || ci == "false")
 }

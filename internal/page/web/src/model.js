@@ -48,8 +48,7 @@ export class Model {
 
   // first is the metric that stands for a workload.
   first(w) {
-    const has = t => t && list(t.median).some(v => v != null);
-    return w.show.map(id => w.tables.find(t => t.metric.id === id)).find(has) ?? w.tables.find(has);
+    return w.tables.find(t => t.metric.id === w.first);
   }
 
   against(t, baseline) {

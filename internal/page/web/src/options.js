@@ -39,17 +39,26 @@ export function complete(o, t, describe) {
   return out;
 }
 
+// legendLines is how many lines the names of a legend take that shows them all.
+export function legendLines(names, width) {
+  let lines = 1, x = 0;
+  for (const n of names) {
+    const w = String(n.name ?? n).length * 6.5 + 28;
+    if (x && x + w > width - 10) lines++, x = 0;
+    x += w;
+  }
+  return lines;
+}
+
+// legendLine is the height of one of them, pixels.
+export const legendLine = 22;
+
 // headroom is what a file of its own has above the chart: its title, and the
 // lines of a legend that nobody can page through there.
 export function headroom(o, t) {
-  const names = many(o.legend).flatMap(l => l.data ?? [...new Set(many(o.series).map(s => s.name).filter(Boolean))]);
-  let lines = 1, x = 0;
-  for (const n of names) {
-    const width = String(n.name ?? n).length * 7 + 30;
-    if (x && x + width > t.width - 10) lines++, x = 0;
-    x += width;
-  }
-  return 34 + 22 * (lines - 1);
+  const scrolled = many(o.legend).filter(l => l.type !== 'plain');
+  const names = scrolled.flatMap(l => l.data ?? [...new Set(many(o.series).map(s => s.name).filter(Boolean))]);
+  return 34 + legendLine * (legendLines(names, t.width) - 1);
 }
 
 // titled is an option for a file of its own: with its title above.

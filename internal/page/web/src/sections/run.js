@@ -23,10 +23,13 @@ function protocol(m) {
     p.warmup && `${plural(p.warmup, 'warm-up block')} before, not counted`, p.order && `${p.order} order`, p.cache && `${p.cache} cache`].filter(Boolean).join(', ');
 }
 
+// trust stands in a line or two, each remark with its text behind it, so that
+// the verdict is on the first screen. What speaks against the run is open.
 function trust(m) {
   const all = list(m.data.trust);
-  return all.length ? h('ul', {class: 'trust'}, all.map(t => h('li', {class: `trust-${t.level}`},
-    h('span', {class: 'mark', 'aria-hidden': 'true'}, (marks[t.level] ?? ['·'])[0]), h('strong', null, t.title), h('span', {class: 'hidden'}, ` (${(marks[t.level] ?? ['', t.level])[1]})`), ' ', t.text))) : null;
+  return all.length ? h('ul', {class: 'trust folded'}, all.map((t, i) => h('li', {class: `trust-${t.level}`}, h('details', {id: `trust-${i}`, open: t.level === 'bad'},
+    h('summary', null, h('span', {class: 'mark', 'aria-hidden': 'true'}, (marks[t.level] ?? ['·'])[0]), h('strong', null, t.title), h('span', {class: 'hidden'}, ` (${(marks[t.level] ?? ['', t.level])[1]})`)),
+    h('p', null, t.text))))) : null;
 }
 
 export function failureRows(m) {

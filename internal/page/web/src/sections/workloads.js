@@ -17,7 +17,7 @@ const full = Math.log(2);
 const tone = v => Math.log(cost(Math.min(0.999, v))) / full / 2 + 0.5;
 
 // brief writes a factor where there is little room.
-const brief = (v, room) => room > 52 ? (v < 1000 && v >= 0.01 ? v.toPrecision(3) : short(v)) : v >= 0.1 && v < 10 ? v.toFixed(2) : short(Number(v.toPrecision(2)));
+const brief = (v, room) => room < 34 ? (v < 10 && v >= 0.01 ? v.toPrecision(2) : short(Number(v.toPrecision(2)))) : room > 52 ? (v < 1000 && v >= 0.01 ? v.toPrecision(3) : short(v)) : v >= 0.1 && v < 10 ? v.toFixed(2) : short(Number(v.toPrecision(2)));
 
 function heat(m, o) {
   const rows = list(o.rows).filter(r => m.works.some(w => w.id === r.workload)), shown = new Set(m.shown().map(e => e.id));
@@ -49,8 +49,8 @@ function heat(m, o) {
         }},
         series: [{type: 'heatmap', cursor: 'pointer', data: cells.map(x => {
           const back = mix(colors, tone(x.c.overhead.value));
-          return {value: [x.x, x.y, x.c.overhead.value], itemStyle: {color: back, borderColor: t.back, borderWidth: 2}, label: {show: room > 34, color: ink(back), fontFamily: t.font, fontSize: room > 52 ? 12 : 10,
-            formatter: brief(cost(x.c.overhead.value), room) + (marks[x.c.verdict] ?? '')}};
+          return {value: [x.x, x.y, x.c.overhead.value], itemStyle: {color: back, borderColor: t.back, borderWidth: 2}, label: {show: room > 25, color: ink(back), fontFamily: t.font, fontSize: room > 52 ? 12 : 10,
+            formatter: brief(cost(x.c.overhead.value), room) + (room > 34 ? marks[x.c.verdict] ?? '' : '')}};
         })}],
       };
     },

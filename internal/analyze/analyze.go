@@ -60,6 +60,11 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 		res.Workloads = append(res.Workloads, s.workload(w, res.Run.Delta))
 		for _, c := range res.Workloads[w].Counts {
 			res.Run.Failed += c.Failed
+			for _, f := range c.Classes {
+				if f.Class == record.Unsupported {
+					res.Run.Unsupported += f.N
+				}
+			}
 		}
 	}
 	res.Audit.mark(res.Workloads)

@@ -60,10 +60,12 @@ type RunInfo struct {
 	// Blocks is how many counted blocks have a trial.
 	Blocks int `json:"blocks"`
 	// Trials counts all of them; Warmup those of warm-up blocks, which enter
-	// no number; Failed those counted ones that failed.
-	Trials int `json:"trials"`
-	Warmup int `json:"warmup"`
-	Failed int `json:"failed"`
+	// no number; Failed those counted ones that failed, and Unsupported those of
+	// them that could not work, since the engine can't do what was asked for.
+	Trials      int `json:"trials"`
+	Warmup      int `json:"warmup"`
+	Failed      int `json:"failed"`
+	Unsupported int `json:"unsupported,omitempty"`
 	// Repeat is the command that measures the same again; empty where another
 	// program measured.
 	Repeat string `json:"repeat"`

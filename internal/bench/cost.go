@@ -61,8 +61,8 @@ func cost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if sum.Failed > 0 || sum.Trials == 0 {
-		return fmt.Errorf("%d of %d trials failed", sum.Failed, sum.Trials)
+	if sum.Failed+sum.Unsupported > 0 || sum.Trials == 0 {
+		return fmt.Errorf("%d of %d trials failed", sum.Failed+sum.Unsupported, sum.Trials)
 	}
 	cpu := usage() - before
 	peak, err := peakMemory()

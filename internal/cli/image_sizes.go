@@ -125,7 +125,7 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 	if err := s.narrow(st, engines); err != nil {
 		return nil, err
 	}
-	usable, err := s.usable(ctx, st)
+	usable, err := s.usable(ctx, st, len(engines) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -280,8 +280,8 @@ func sizesStatus(sum *run.Summary) error {
 		return fail(Interrupted, "interrupted")
 	case sum.Unclean != nil || len(sum.Residue) > 0:
 		return fail(Failed, "not everything could be taken away after it: %v %v", sum.Unclean, sum.Residue)
-	case sum.Failed > 0:
-		return fail(SomeFailed, "%d of %d pulls failed", sum.Failed, sum.Trials)
+	case sum.Failed+sum.Unsupported > 0:
+		return fail(SomeFailed, "%d of %d pulls failed", sum.Failed+sum.Unsupported, sum.Trials)
 	}
 	return nil
 }

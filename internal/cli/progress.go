@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/report"
 	"plimsoll/internal/run"
 )
@@ -199,6 +200,9 @@ const (
 
 // line says what failed, where and how; "" where enough was said.
 func (f *failures) line(x run.Failed) string {
+	if x.Untried {
+		return ""
+	}
 	kind := x.Env + "\x00" + string(x.Class)
 	if f.kinds == nil {
 		f.kinds = map[string]int{}
@@ -219,6 +223,9 @@ func (f *failures) line(x run.Failed) string {
 	what := report.OneLine(x.Env)
 	if x.Workload != "hello" {
 		what += " " + report.OneLine(x.Workload)
+	}
+	if x.Class == record.Unsupported {
+		return fmt.Sprintf("unsupported: %s: %s%s", what, report.OneLine(x.Text), more)
 	}
 	return fmt.Sprintf("failed: %s: %s: %s%s", what, x.Class, report.OneLine(x.Text), more)
 }
@@ -265,6 +272,9 @@ func describe(t run.Upcoming) string {
 	most := ""
 	if t.AtMost {
 		s, most = fmt.Sprintf("%d of at most %d", t.Done, t.Total), "at most "
+	}
+	if t.Unsupported > 0 {
+		s += fmt.Sprintf(", %d unsupported", t.Unsupported)
 	}
 	if t.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", t.Failed)

@@ -22,6 +22,11 @@ func TestBarLine(t *testing.T) {
 	if !strings.Contains(wide, "██████░") || !strings.HasSuffix(wide, "34/120, 2 failed, 3 min left, block 3 of 10: docker/runc/overlay2; plimsoll itself: 0.42 % CPU") {
 		t.Error(wide)
 	}
+	both := upcoming
+	both.Unsupported = 3
+	if s := barLine(both, 200); !strings.Contains(s, "34/120, 3 unsupported, 2 failed, 3 min left") {
+		t.Error(s)
+	}
 	if s := barLine(upcoming, 110); !strings.HasPrefix(s, "  ██░░░░░░░░ 34/120") || !strings.Contains(s, "itself") {
 		t.Error(s)
 	}
@@ -67,7 +72,13 @@ func TestFailuresAreBounded(t *testing.T) {
 	if len(got) != mostOfKind || got[0] != "failed: docker: crash: no way" || !strings.HasSuffix(got[mostOfKind-1], "(further ones of this kind are only counted)") {
 		t.Errorf("%q", got)
 	}
-	all := len(got)
+	if s := f.line(run.Failed{Env: "oci", Workload: "nginx", Class: record.Unsupported, Text: "it has no network"}); s != "unsupported: oci nginx: it has no network" {
+		t.Error(s)
+	}
+	if s := f.line(run.Failed{Env: "oci", Workload: "nginx", Class: record.Unsupported, Text: "it has no network", Untried: true}); s != "" {
+		t.Errorf("told twice: %s", s)
+	}
+	all := len(got) + 1
 	for i := range 100 {
 		got = count(fmt.Sprint("env", i), record.Crash, 1)
 		if all += len(got); len(got) == 1 && all == mostFailures && !strings.HasSuffix(got[0], "(further failures are only counted)") {

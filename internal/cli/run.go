@@ -291,8 +291,8 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		return fail(Failed, "the measurement holds, but not everything could be taken away after it")
 	case answer != nil:
 		return gateStatus(answer.Gate, g.strict) // what failed is part of its answer
-	case sum.Failed > 0:
-		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
+	case sum.Without() != "":
+		return fail(SomeFailed, "%s: the report says which and why", sum.Without())
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"plimsoll/internal/collect"
 	"plimsoll/internal/engine"
@@ -122,14 +122,12 @@ func engineUser(u *user.User, runtimeDir string) (*engine.User, string) {
 	return eu, ""
 }
 
-// detectLimit bounds one engine's detection: an engine that hangs is reported
-// like one that is not there.
-const detectLimit = 20 * time.Second
-
 // found is what detection said of one engine.
 type found struct {
 	Info engine.Info
 	engine.Detection
+	// Late: not everything was answered in time.
+	Late bool
 }
 
 // detect looks for the named engines, or all of them.
@@ -149,17 +147,23 @@ func (s *setting) detect(ctx context.Context, names ...string) []found {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			out[i] = found{Info: e.Info(), Detection: detectOne(ctx, kit, e)}
+			out[i] = detectOne(ctx, kit, e)
 		})
 	}
 	wg.Wait()
 	return out
 }
 
-func detectOne(ctx context.Context, kit *engine.Kit, e engine.Engine) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, detectLimit)
+// detectOne gives an engine as long as the contract says: one that hangs must
+// not keep all others waiting.
+func detectOne(ctx context.Context, kit *engine.Kit, e engine.Engine) found {
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
-	return e.Detect(ctx, kit)
+	f := found{Info: e.Info(), Detection: e.Detect(ctx, kit)}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return f.late()
+	}
+	return f
 }
 
 // studyCatalogue is what a study can choose from.

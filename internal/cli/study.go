@@ -99,7 +99,7 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if err := s.narrow(st, ch.engines); err != nil {
 		return nil, err
 	}
-	usable, err := s.usable(ctx, st)
+	usable, err := s.usable(ctx, st, st.Path != "" || len(ch.engines) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,9 @@ func (s *setting) baseline(name string) bool {
 	return slices.ContainsFunc(s.engines, func(e engine.Engine) bool { i := e.Info(); return i.Name == name && i.Baseline })
 }
 
-// usable detects the engines of a study once and answers from that.
-func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map[string]string) (bool, string, string), error) {
+// usable detects the engines of a study once and answers from that. named: the
+// user asked for these engines, and not for what is there.
+func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func(string, map[string]string) (bool, string, string), error) {
 	names := slices.Clone(st.Baselines)
 	for _, e := range s.engines {
 		if e.Info().Baseline {
@@ -153,11 +154,15 @@ func (s *setting) usable(ctx context.Context, st *study.Study) (func(string, map
 		}
 	}
 	byName := map[string]found{}
-	for _, f := range s.detect(ctx, names...) {
+	all := s.detect(ctx, names...)
+	for _, f := range all {
 		byName[f.Info.Name] = f
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fail(Interrupted, "interrupted while looking for engines: %w", err)
+	}
+	if err := s.tellLate(all, named); err != nil {
+		return nil, err
 	}
 	// What can't be read of the machine is empty, and is then not held against a level.
 	facts, _ := host.Machine{}.Facts(s.state.Dir)

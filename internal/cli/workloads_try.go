@@ -101,9 +101,9 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 		return err
 	case sum.Interrupted:
 		return fail(Interrupted, "interrupted")
-	case sum.Failed > 0:
+	case sum.Without() != "":
 		keep = true
-		return withHint(fail(SomeFailed, "%d of %d trials failed", sum.Failed, sum.Trials), "what they printed is kept below %s", o.Dir)
+		return withHint(fail(SomeFailed, "%s", sum.Without()), "what they printed is kept below %s", o.Dir)
 	case sum.Trials == 0:
 		return fail(NothingHere, "it can't be tried here")
 	case sum.Unclean != nil || len(sum.Residue) > 0:
@@ -138,7 +138,7 @@ func (s *setting) tryPlan(ctx context.Context, x workload.Workload, f tryFlags) 
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
-	usable, err := s.usable(ctx, st)
+	usable, err := s.usable(ctx, st, true)
 	if err != nil {
 		return nil, err
 	}

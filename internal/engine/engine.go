@@ -48,7 +48,8 @@ type Engine interface {
 	Info() Info
 	// Detect looks at the machine: is the engine here, which version, which
 	// levels of which factors can be had. It changes nothing, runs no
-	// container and takes at most a few seconds.
+	// container and takes a moment; nothing that it asks has a limit below
+	// DetectLimit, so that whoever calls it knows by ctx whether all was answered.
 	Detect(ctx context.Context, kit *Kit) Detection
 	// Open makes an environment ready: it provides the image, reads the facts
 	// from the live engine, runs one container and proves by it that the
@@ -59,6 +60,11 @@ type Engine interface {
 	// this id, or of any run where the id is empty.
 	Leftovers(ctx context.Context, kit *Kit, runID string) ([]Leftover, error)
 }
+
+// DetectLimit is how long an engine may take to be found. What takes
+// milliseconds takes many seconds on a busy machine, and an engine that answers
+// late is not one that is missing.
+const DetectLimit = 30 * time.Second
 
 // Environment is an engine in one configuration, ready for trials.
 type Environment interface {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/published"
@@ -152,7 +151,7 @@ func (b *bench) detect(ctx context.Context, all []engine.Engine, e *record.Featu
 		return
 	}
 	b.engine = all[i]
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	d := b.engine.Detect(ctx, b.kit)
 	e.Version, e.Facts = d.Version, d.Facts

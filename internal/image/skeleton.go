@@ -1,5 +1,9 @@
 package image
 
+// WorkDir is a directory that is in every image and empty, where any user may
+// write.
+const WorkDir = "/work"
+
 // skeleton is what every image has besides its programs: the directories that
 // engines mount on and the files that they bind over or write into. It is
 // complete on purpose. Most engines create a missing mount point in the root
@@ -17,8 +21,7 @@ func skeleton() tree {
 	} {
 		t.add(entry{path: d, kind: kindDir, mode: 0o755})
 	}
-	// Workloads write to /work, whatever user they are, and find it empty.
-	for _, d := range []string{"/tmp", "/var/tmp", "/work"} {
+	for _, d := range []string{"/tmp", "/var/tmp", WorkDir} {
 		t.add(entry{path: d, kind: kindDir, mode: 0o1777})
 	}
 	// Podman mounts on it, and makes it where it is missing.

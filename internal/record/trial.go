@@ -30,6 +30,9 @@ var Classes = []Class{Unsupported, Unavailable, Skipped, TimeOut, OutOfMemory, C
 type Failure struct {
 	Class Class  `json:"class"`
 	Text  string `json:"text"`
+	// Untried: an earlier trial of the same cell was refused for what can't
+	// change within a run; this one was not begun, and has that one's words.
+	Untried bool `json:"untried,omitempty"`
 }
 
 // Trial is one execution of one workload in one environment: one line of

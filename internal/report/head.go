@@ -28,10 +28,15 @@ func Head(run analyze.RunInfo, envs int) []Named {
 	if run.Status != "" && run.Status != "done" {
 		at += ", " + clean(run.Status)
 	}
-	trials := fmt.Sprintf("%d; %d failed", run.Trials, run.Failed)
+	trials := fmt.Sprint(run.Trials)
 	if run.Warmup > 0 {
-		trials = fmt.Sprintf("%d, of which %d warm-up; %d failed", run.Trials, run.Warmup, run.Failed)
+		trials += fmt.Sprintf(", of which %d warm-up", run.Warmup)
 	}
+	trials += "; "
+	if run.Unsupported > 0 {
+		trials += fmt.Sprintf("%d unsupported, ", run.Unsupported)
+	}
+	trials += fmt.Sprintf("%d failed", run.Failed-run.Unsupported)
 	return []Named{{"Study", study}, {"Protocol", protocol(res)}, {"Machine", machine(run.Host)}, {"When", at}, {"Trials", trials}}
 }
 

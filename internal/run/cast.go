@@ -71,7 +71,7 @@ func (c *cast) hold(ctx context.Context, role workload.Role) error {
 	}
 	holder, ok := env.(engine.Holder)
 	if !ok {
-		return &engine.Error{Class: record.Unsupported, Text: c.o.rec.ID + " can't hold a container for the role " + role.Name}
+		return c.no("%s can't hold a container for the role %s", c.o.rec.ID, role.Name)
 	}
 	word := newWord()
 	task, err := c.task(role, word)
@@ -93,12 +93,20 @@ func (c *cast) hold(ctx context.Context, role workload.Role) error {
 	}
 	place := held.Place()
 	switch {
+	case place.Address == "" && c.plan.Needs.Network:
+		return c.no("the role %s can't be reached: %s", role.Name, place.NoAddress)
+	case place.Inner && c.plan.Needs.Network && c.last().Host:
+		return c.no("the role %s can't be reached from the host: its address %s lies in a namespace of the engine's own", role.Name, place.Address)
 	case place.Address != "":
 		c.addresses[role.Name] = place.Address
-	case c.plan.Needs.Network:
-		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the role %s can't be reached: %s", role.Name, place.NoAddress)}
 	}
 	return nil
+}
+
+// no is a refusal for what can't change within the run.
+func (c *cast) no(format string, args ...any) error {
+	c.r.settled = true
+	return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf(format, args...)}
 }
 
 // envOf is where a role runs: the environment, or the host's own network with

@@ -63,7 +63,7 @@ func (r *runner) density(ctx context.Context, p study.Trial, o *openEnv, what wo
 	t.At = time.Now()
 	holder, ok := o.env.(engine.Holder)
 	if !ok {
-		t.Failure = &record.Failure{Class: record.Unsupported, Text: noHolder(o.rec.ID)}
+		r.refuse(t, noHolder(o.rec.ID))
 		return t, engine.Result{}, nil
 	}
 	if err := r.settle(ctx, o, t); err != nil {

@@ -21,7 +21,7 @@ func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workl
 	t.At = time.Now()
 	holder, ok := o.env.(engine.Holder)
 	if !ok {
-		t.Failure = &record.Failure{Class: record.Unsupported, Text: o.rec.ID + " can't hold a container to execute in"}
+		r.refuse(t, o.rec.ID+" can't hold a container to execute in")
 		return t, engine.Result{}, nil
 	}
 	limit, cancel := context.WithTimeout(ctx, r.limit())
@@ -56,7 +56,7 @@ func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workl
 func (r *runner) execIn(ctx context.Context, t *record.Trial, o *openEnv, inst workload.Instance, held engine.Held, name string) (engine.Result, error) {
 	in, ok := held.(engine.Executor)
 	if !ok {
-		t.Failure = &record.Failure{Class: record.Unsupported, Text: o.rec.ID + " can't execute a program in a running container"}
+		r.refuse(t, o.rec.ID+" can't execute a program in a running container")
 		return engine.Result{}, nil
 	}
 	if err := r.settle(ctx, o, t); err != nil {

@@ -1,18 +1,21 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"plimsoll/internal/image"
 	"plimsoll/internal/record"
 	"plimsoll/internal/study"
 	"plimsoll/internal/workload"
 )
 
-// hostLacks leaves the workloads out whose programs the host does not have: the
-// baseline host runs the host's own.
-func (r *runner) hostLacks(sum *Summary) error {
+// hostLacks leaves the workloads out whose programs and files the host does not
+// have: the baseline host runs the host's own.
+func (r *runner) hostLacks(ctx context.Context, sum *Summary) error {
 	jobs, err := r.jobs()
 	if err != nil {
 		return err
@@ -22,33 +25,69 @@ func (r *runner) hostLacks(sum *Summary) error {
 		if env.Baseline != "host" || j.Plan == nil {
 			continue
 		}
-		if program := r.missing(j.Plan); program != "" {
+		w := r.Plan.Workloads[r.Plan.Cells[i].Workload]
+		known, err := r.find(w.Name)
+		if err != nil {
+			return err
+		}
+		if lacks := r.missing(ctx, j.Plan, known.Image); lacks != "" {
 			sum.Excluded = append(sum.Excluded, record.Excluded{
-				ID: env.ID, Engine: env.Engine, Levels: env.Levels,
-				Workload: r.Plan.Workloads[r.Plan.Cells[i].Workload].ID, Kind: study.Unavailable,
-				Reason: fmt.Sprintf("the host has no program %s, and the baseline host runs the host's own", program),
+				ID: env.ID, Engine: env.Engine, Levels: env.Levels, Workload: w.ID, Kind: study.Unavailable,
+				Reason: lacks + ", and the baseline host runs the host's own",
 			})
 		}
 	}
 	return nil
 }
 
-// missing is the first program of a workload that is not on the host.
-func (r *runner) missing(p *workload.Plan) string {
+// missing says which program or file of a workload the host does not have.
+func (r *runner) missing(ctx context.Context, p *workload.Plan, imageName string) string {
 	for _, role := range p.Roles {
 		for _, s := range role.Task.Steps {
-			switch {
-			case len(s.Argv) == 0 || s.Argv[0] == probePath:
-			case filepath.IsAbs(s.Argv[0]):
-				if _, err := os.Stat(s.Argv[0]); err != nil {
-					return s.Argv[0]
-				}
-			default:
-				if _, err := r.LookPath(s.Argv[0]); err != nil {
-					return s.Argv[0]
+			if len(s.Argv) == 0 {
+				continue
+			}
+			if program := s.Argv[0]; program != probePath && !r.onPath(program) {
+				return "the host has no program " + program
+			}
+			for _, a := range s.Argv[1:] {
+				if why := r.missingFile(ctx, a, imageName); why != "" {
+					return why
 				}
 			}
 		}
+	}
+	return ""
+}
+
+func (r *runner) onPath(program string) bool {
+	if filepath.IsAbs(program) {
+		_, err := os.Stat(program)
+		return err == nil
+	}
+	_, err := r.LookPath(program)
+	return err == nil
+}
+
+// missingFile says why an argument that is a path means nothing on the host. A
+// file that neither has is one that the workload makes, or no path at all.
+func (r *runner) missingFile(ctx context.Context, arg, imageName string) string {
+	switch {
+	case !filepath.IsAbs(arg):
+		return ""
+	case arg == workload.WorkDir, strings.HasPrefix(arg, workload.WorkDir+"/"):
+		// A task on the host works in a directory of ours, and not in that.
+		return fmt.Sprintf("the workload names %s, a path of the image", arg)
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return ""
+	}
+	dir, err := r.kit.Images.Path(ctx, imageName, image.Directory)
+	if err != nil {
+		return "" // its trial will tell
+	}
+	if _, err := os.Lstat(filepath.Join(dir, arg)); err == nil {
+		return "the host has no file " + arg + " of the image"
 	}
 	return ""
 }

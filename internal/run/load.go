@@ -48,7 +48,7 @@ func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workl
 	t.Clock = o.clock
 	t.At = time.Now()
 	if o.virtual && !r.timePasses(ctx, o) {
-		t.Failure = &record.Failure{Class: record.Unsupported, Text: o.rec.ID + " is simulated and no time passes in it; the fake's runtimes sleeping and serial have some"}
+		r.refuse(t, o.rec.ID+" is simulated and no time passes in it; the fake's runtimes sleeping and serial have some")
 		return t, engine.Result{}, ctx.Err()
 	}
 	if err := r.settle(ctx, o, t); err != nil {

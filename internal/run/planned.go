@@ -27,7 +27,7 @@ func (r *runner) planned(ctx context.Context, p study.Trial, o *openEnv, plan *w
 	t.Clock = o.clock
 	t.At = time.Now()
 	if why := r.unmet(plan.Needs, o); why != nil {
-		t.Failure = why
+		t.Failure, r.settled = why, why.Class == record.Unsupported
 		return t, engine.Result{}, nil
 	}
 	c := &cast{r: r, o: o, plan: plan, seq: p.Seq, limit: plan.Limit, addresses: map[string]string{}}
@@ -98,6 +98,7 @@ func (r *runner) play(ctx context.Context, t *record.Trial, c *cast) (res engine
 	if err != nil {
 		return fail(err)
 	}
+	r.refused(res)
 	return res, word, nil
 }
 

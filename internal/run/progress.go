@@ -26,6 +26,7 @@ type Progress interface {
 // Upcoming is what runs next.
 type Upcoming struct {
 	Done, Total, Failed int
+	Unsupported         int // not among the failed
 	Env, Workload       string
 	Block, Blocks       int
 	Warmup              bool
@@ -43,6 +44,8 @@ type Failed struct {
 	Env, Workload string
 	Class         record.Class
 	Text          string
+	// Untried: it was refused as an earlier one of its cell, which was told.
+	Untried bool
 }
 
 // NoProgress tells nobody.

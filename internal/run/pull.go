@@ -160,7 +160,7 @@ func (r *runner) pull(ctx context.Context, p study.Trial, o *openEnv, what workl
 	}
 	switch {
 	case env == nil:
-		t.Failure = &record.Failure{Class: record.Unsupported, Text: noPuller(o.rec.ID)}
+		r.refuse(t, noPuller(o.rec.ID))
 	case pub == nil:
 		t.Failure = &record.Failure{Class: record.Unavailable, Text: "the image " + what.Image + " is not in the registry of the run"}
 	}

@@ -56,7 +56,8 @@ type Options struct {
 type Summary struct {
 	Dir         string
 	Trials      int // recorded, in all
-	Failed      int
+	Failed      int // but for those that are unsupported
+	Unsupported int // what the engine can't do
 	Interrupted bool
 	Excluded    []record.Excluded // those found out while opening
 	Residue     []string
@@ -88,6 +89,9 @@ type runner struct {
 	pulls     *puller         // nil where the plan has none
 	watching  *watching       // nil where nothing is sampled
 	tried     map[string]bool // environments that were opened, or half-way so
+	// settled says of the trial under way that it was refused for what can't
+	// change within the run.
+	settled bool
 
 	sinceGC     int
 	heapAfterGC uint64
@@ -331,23 +335,28 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 		}
 		left, total := c.left(sum.Trials)
 		r.progress.Trial(Upcoming{
-			Done: sum.Trials, Total: total, Failed: sum.Failed, AtMost: c.open,
+			Done: sum.Trials, Total: total, Failed: sum.Failed, Unsupported: sum.Unsupported, AtMost: c.open,
 			Env: p.Env.ID, Workload: p.Workload.ID,
 			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: left,
 			Own: r.ownShare(),
 		})
 		begin := time.Now()
-		t, res, err := r.carryOut(ctx, p, jobs[p.Cell], sum)
-		if err != nil {
+		var t *record.Trial
+		var res engine.Result
+		if no := c.refused[p.Cell]; no != nil {
+			t = unbegun(p, no)
+		} else if t, res, err = r.carryOut(ctx, p, jobs[p.Cell], sum); err != nil {
 			return err
+		} else if f := t.Failure; r.settled && f != nil && f.Class == record.Unsupported {
+			c.refused[p.Cell] = f
 		}
 		if err := r.write(t, res, jobs[p.Cell].Plan != nil); err != nil {
 			return err
 		}
 		sum.Trials++
-		if !t.OK() {
-			sum.Failed++
-			r.progress.Failed(Failed{Seq: t.Seq, Env: t.Env, Workload: t.Workload, Class: t.Failure.Class, Text: t.Failure.Text})
+		sum.count(t)
+		if f := t.Failure; f != nil {
+			r.progress.Failed(Failed{Seq: t.Seq, Env: t.Env, Workload: t.Workload, Class: f.Class, Text: f.Text, Untried: f.Untried})
 		}
 		c.did(p.Cell, time.Since(begin))
 		if o := r.session.envs[opened{p.Env.ID, jobs[p.Cell].image}]; o != nil && !o.virtual {
@@ -362,6 +371,7 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 
 // carryOut gives the record of one trial, run or lost.
 func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summary) (*record.Trial, engine.Result, error) {
+	r.settled = false
 	if o := r.session.envs[opened{p.Env.ID, j.image}]; o != nil {
 		switch {
 		case j.Pull != nil:

@@ -82,7 +82,7 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 			}
 		}
 	}
-	if err := r.hostLacks(sum); err != nil {
+	if err := r.hostLacks(ctx, sum); err != nil {
 		return err
 	}
 	if len(r.writer.Complete()) == 0 {

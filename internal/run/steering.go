@@ -40,13 +40,14 @@ type course struct {
 	gone     []bool // by cell of the plan
 	rest     []int  // trials that are planned and not done, by cell
 	foreseen bool
+	refused  map[int]*record.Failure // by cell: what is not tried again
 	costs    costs
 	spent    time.Duration // by the earlier parts of a resumed run
 }
 
 func (r *runner) newCourse() (*course, error) {
 	p := r.rec.Protocol
-	c := &course{runner: r, block: -1, gone: make([]bool, len(r.Plan.Cells)), rest: make([]int, len(r.Plan.Cells)), costs: newCosts(len(r.Plan.Cells)),
+	c := &course{runner: r, block: -1, refused: map[int]*record.Failure{}, gone: make([]bool, len(r.Plan.Cells)), rest: make([]int, len(r.Plan.Cells)), costs: newCosts(len(r.Plan.Cells)),
 		open: p.Until > 0 || p.TimeBudgetNS > 0 || r.rec.Gate != nil}
 	for _, l := range r.rec.Looks {
 		if err := c.apply(l); err != nil {

@@ -66,6 +66,7 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 	case err != nil:
 		t.Failure = failureOf(err)
 	}
+	r.refused(res)
 	r.fill(t, o, inst, word, res)
 	r.watching.keep(t, sampled, true)
 	return t, res, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
@@ -64,7 +65,7 @@ const (
 )
 
 // WorkDir is where workloads write. It is in every image, and empty.
-const WorkDir = "/work"
+const WorkDir = image.WorkDir
 
 // Needs are what a workload needs to make sense.
 type Needs struct {

@@ -132,7 +132,7 @@ func parseVersion(out string) string {
 
 // tool runs the program for something that is not measured.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = []string{clirun.Path, "HOME=/nonexistent"}

@@ -25,7 +25,9 @@ type environment struct {
 	netNone bool
 	// instances: a held container is an instance.
 	instances bool
-	home      string // the program's own settings and cache, so that it writes into nobody's home
+	// noOwn says why a container of this user can't be written in; "" where it can.
+	noOwn string
+	home  string // the program's own settings and cache, so that it writes into nobody's home
 }
 
 // Open is documented in engine.Engine.
@@ -139,7 +141,17 @@ func (e *environment) prove(ctx context.Context) error {
 	if bytes.Contains(res.Stderr, []byte("to temporary sandbox")) {
 		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", clirun.Words(res.Stderr))
 	}
-	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"], record.OwnFiles: record.FilesInMemory}) // by --writable-tmpfs
+	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
+	why, known := clirun.ProveOwn(ctx, e.Kit, e, e.Spec.ID)
+	switch {
+	case why != "":
+		e.noOwn = "with --writable-tmpfs nothing can be written in the container's own " + image.WorkDir + " (" + why + ")"
+		if !strings.HasPrefix(p.Report["uid_map"], "0 ") {
+			e.noOwn += ": it belongs to root, whom the user namespace does not map, so that no layer can take it over; --fakeroot maps root"
+		}
+	case known:
+		e.AddFacts(map[string]string{record.OwnFiles: record.FilesInMemory}) // by --writable-tmpfs
+	}
 	return nil
 }
 

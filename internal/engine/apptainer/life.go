@@ -40,6 +40,9 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 		}
 		options = []string{fmt.Sprintf("--netns-path=/proc/%d/ns/net", pid)} // root only, as this network is
 	}
+	if task.Own && e.noOwn != "" {
+		return nil, clirun.Unsupported(e.noOwn)
+	}
 	if task.Own {
 		options = append(options, "--writable-tmpfs")
 	}

@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -95,7 +94,7 @@ func setuid(path string) bool {
 
 // version reads "bubblewrap 0.8.0".
 func version(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -123,7 +122,7 @@ func has(ctx context.Context, path, option string) bool {
 // tool runs ch-run for something that is not measured. It refuses to say even
 // its version where USER is not set.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = []string{clirun.Path, "USER=root", "HOME=/"}

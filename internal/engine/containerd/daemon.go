@@ -27,8 +27,9 @@ const (
 	usualSocket = "/run/containerd/containerd.sock"
 	labSocket   = "/run/plimsoll-lab/containerd/containerd.sock"
 	restart     = "systemctl start containerd"
-	askLimit    = 5 * time.Second // of a question that should take milliseconds
 	backLimit   = 2 * time.Second // of a connection to a daemon that is there
+	// askLimit is of a question that takes milliseconds on a machine that is not busy.
+	askLimit = engine.DetectLimit
 )
 
 // daemon is one containerd.

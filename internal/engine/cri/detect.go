@@ -15,8 +15,6 @@ import (
 // endpoint that a study gets that names none. A level is usable where any of
 // the endpoints has it: whether it is the one asked for, Open tells.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
-	defer cancel()
 	var det engine.Detection
 	unusable := func(err error) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(err)

@@ -26,6 +26,10 @@ type environment struct {
 	settings settings
 	facts    map[string]string
 
+	// unreached says why no pod of this environment can be reached, though the
+	// server gives it an address; "" where it can.
+	unreached string
+
 	stream *events // nil where the server has none
 	events *events // stream, or nil: ends are polled
 	polled bool    // logs are

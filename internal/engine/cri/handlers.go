@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -206,7 +205,7 @@ func identify(ctx context.Context, lookPath func(string) (string, error), h hand
 		}
 		path = p
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {

@@ -73,8 +73,11 @@ func (env *environment) placeOf(ctx context.Context, l *life) (engine.Place, err
 		if err != nil {
 			return p, l.s.wrong("asking for the pod's address", err)
 		}
-		if p.Address = r.GetStatus().GetNetwork().GetIp(); p.Address == "" {
+		switch p.Address = r.GetStatus().GetNetwork().GetIp(); {
+		case p.Address == "":
 			p.NoAddress = "the CRI server gave the pod no address"
+		case env.unreached != "":
+			p.Address, p.NoAddress = "", env.unreached
 		}
 	}
 	r, err := l.s.runtime.ContainerStatus(ctx, &v1.ContainerStatusRequest{ContainerId: l.ctr, Verbose: true})

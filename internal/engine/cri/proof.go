@@ -54,6 +54,7 @@ func (env *environment) prove(ctx context.Context) error {
 	seen.handler = env.state.handlers[cmp.Or(seen.told, env.settings.handler, env.state.byThe)]
 	seen.program = identify(ctx, env.kit.LookPath, seen.handler)
 	env.add(seen.facts())
+	env.unreached = clirun.OnlyLoopback(seen.inside)
 	env.add(map[string]string{"client-library": library("k8s.io/cri-api")})
 	return seen.judge(env.spec, env.settings.handler)
 }

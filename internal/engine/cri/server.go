@@ -35,8 +35,8 @@ const variable = "CONTAINER_RUNTIME_ENDPOINT"
 
 // The time limits of calls that are no part of a trial.
 const (
-	askLimit    = 3 * time.Second  // a question that a server answers at once
-	removeLimit = 30 * time.Second // to end and remove what a trial left
+	askLimit    = engine.DetectLimit // a question that a server answers at once, if the machine is not busy
+	removeLimit = 30 * time.Second   // to end and remove what a trial left
 )
 
 // server is one CRI server.

@@ -57,7 +57,7 @@ func (c *commandLine) command(args ...string) probe.Command {
 
 // facts say which program it is: its version need not be the daemon's.
 func (c *commandLine) facts(ctx context.Context) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	facts := map[string]string{"cli": c.path, "cli-config": "empty"}
 	cmd := exec.CommandContext(ctx, c.path, "--version")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
@@ -14,12 +13,9 @@ import (
 	"plimsoll/internal/record"
 )
 
-// detectLimit bounds what Detect waits for the daemon.
-const detectLimit = 5 * time.Second
-
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, detectLimit)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	det := engine.Detection{Where: strings.TrimPrefix(e.host(kit), "unix://")}
 	unusable := func(err error) engine.Detection {

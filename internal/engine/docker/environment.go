@@ -29,6 +29,10 @@ type environment struct {
 	byCLI    bool
 	facts    map[string]string
 
+	// unreached says why no container of this environment can be reached, though
+	// the daemon gives it an address; "" where it can.
+	unreached string
+
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
 	look func(ctx context.Context, name string) error

@@ -189,6 +189,8 @@ func (env *environment) placeOf(ctx context.Context, task engine.Task) engine.Pl
 		return p
 	case env.settings.network == "none":
 		p.NoAddress = "a container with the network none has loopback only"
+	case env.unreached != "":
+		p.NoAddress = env.unreached
 	case res.Container.NetworkSettings != nil:
 		for _, n := range res.Container.NetworkSettings.Networks {
 			if n.IPAddress.Is4() {

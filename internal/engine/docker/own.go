@@ -163,7 +163,7 @@ func (e *Engine) rootlessDaemon(ctx context.Context, kit *engine.Kit, spec engin
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, detectLimit)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	answer, err := d.Info(ctx, client.InfoOptions{})
 	if err != nil || !e.suits(kit, &answer.Info, spec) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -41,7 +42,26 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
 	}
 	env.add(seen.facts())
+	if env.spec.Level(engine.Network) != "none" {
+		if env.unreached = unreached(payload.Report, live.HostConfig.Runtime, info); env.unreached != "" {
+			env.add(map[string]string{"network-inside": "loopback only"})
+		}
+	}
+	if env.unreached != "" && env.spec.Level(engine.Network) == "host" && !loopbackAlone() {
+		return &engine.Error{Class: record.WrongComponent, Text: "asked for the network host, and a container can't be reached: " + env.unreached}
+	}
 	return seen.judge(env.spec, runtime)
+}
+
+// unreached says why a container can't be reached, and by whose word, where the
+// runtime was told so in the daemon's configuration.
+func unreached(inside map[string]string, runtime string, info *system.Info) string {
+	why := clirun.OnlyLoopback(inside)
+	args := info.Runtimes[runtime].Args
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, "-network=none") }); why != "" && i >= 0 {
+		why += fmt.Sprintf("; the daemon's configuration starts %s with %s", runtime, args[i])
+	}
+	return why
 }
 
 // evidence is what was found out about a live container.
@@ -156,6 +176,12 @@ func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) e
 		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
 	}
 	return nil
+}
+
+// loopbackAlone says whether the host itself has no other interface.
+func loopbackAlone() bool {
+	all, err := net.Interfaces()
+	return err == nil && len(all) == 1
 }
 
 // clientLibrary is the version of the API's client.

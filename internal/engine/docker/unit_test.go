@@ -167,6 +167,21 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestUnreached: a container that has the loopback only is reached by nobody,
+// whatever the daemon says; who told the runtime so is named.
+func TestUnreached(t *testing.T) {
+	info := &system.Info{Runtimes: map[string]system.RuntimeWithStatus{
+		"crun": {}, "runsc": {Runtime: system.Runtime{Args: []string{"--platform=ptrace", "--network=none"}}}}}
+	for _, c := range []struct{ names, runtime, want string }{
+		{"lo,eth0", "runsc", ""}, {"", "runsc", ""}, {"lo", "crun", "but the loopback"}, {"lo", "runsc", "starts runsc with --network=none"},
+	} {
+		got := unreached(map[string]string{"net.names": c.names}, c.runtime, info)
+		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 func TestGone(t *testing.T) {
 	for err, want := range map[error]bool{
 		io.ErrUnexpectedEOF:               true,

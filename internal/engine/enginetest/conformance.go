@@ -170,7 +170,7 @@ func (s *suite) check(t *testing.T, name string, run func(*suite, *testing.T)) {
 
 func (s *suite) detect(t *testing.T) engine.Detection {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), engine.DetectLimit)
 	defer cancel()
 	began := time.Now()
 	d := s.engine.Detect(ctx, s.kit)

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -81,7 +80,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return d
 	}
 	d.Where = paths["lxc-start"]
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, d.Where, "--version")
 	cmd.Env = []string{clirun.Path}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -48,7 +47,7 @@ func newCommandLine(ctx context.Context, env *environment) (*commandLine, error)
 
 // facts say which program it is: its version need not be the daemon's.
 func (c *commandLine) facts(ctx context.Context) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	facts := map[string]string{"client": byCLI, "cli": c.path, "cli-config": "empty"}
 	cmd := exec.CommandContext(ctx, c.path, "--version")

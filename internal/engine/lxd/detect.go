@@ -6,14 +6,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
 )
-
-// detectLimit bounds what Detect waits for the daemon.
-const detectLimit = 5 * time.Second
 
 // candidates are the sockets that are tried: where the user's environment
 // names one, only that.
@@ -60,7 +56,7 @@ func (v variant) connect(ctx context.Context, kit *engine.Kit) (*daemon, *server
 
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, detectLimit)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	det := engine.Detection{}
 	d, s, err := e.connect(ctx, kit)

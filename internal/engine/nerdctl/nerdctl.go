@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
@@ -131,7 +130,7 @@ func find(ctx context.Context, kit *engine.Kit) (*client, *versions, error) {
 			continue
 		}
 		c := newClient(kit, path, socket)
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 		out, err := c.output(ctx, "version", "--format", "json")
 		cancel()
 		var v versions

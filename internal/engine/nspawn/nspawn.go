@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/engine"
 )
@@ -93,7 +92,7 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 
 // version reads "systemd 252 (252.39-1~deb12u2)".
 func version(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {

@@ -73,7 +73,7 @@ func youkiRun(version string) string {
 }
 
 // toolLimit bounds the calls that are not measured.
-const toolLimit = 10 * time.Second
+const toolLimit = engine.DetectLimit
 
 // tool runs a command of the runtime that is not measured.
 func tool(ctx context.Context, path string, args ...string) (string, error) {

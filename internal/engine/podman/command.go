@@ -106,6 +106,7 @@ func (f *failed) Error() string { return fmt.Sprintf("status %d: %s", f.status, 
 func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
+	began := time.Now()
 	argv := p.argv(args)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = p.env, "/"
@@ -122,7 +123,7 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return out.Bytes(), nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%w after %v", ctx.Err(), commandLimit)
+		return nil, fmt.Errorf("%w after %v", ctx.Err(), time.Since(began).Round(time.Second))
 	case errors.As(err, &exit):
 		return out.Bytes(), &failed{status: exit.ExitCode(), said: clirun.Words(errs.Bytes())}
 	}

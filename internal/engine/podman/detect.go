@@ -5,20 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
 
-// detectLimit bounds Detect.
-const detectLimit = 8 * time.Second
-
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, detectLimit)
-	defer cancel()
 	var det engine.Detection
 	fail := func(err error) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(err)

@@ -26,6 +26,10 @@ type environment struct {
 	service  *service // where it is ours
 	flags    []string // of the runtime
 
+	// unreached says why no container of this environment can be reached, though
+	// podman gives it an address; "" where it can.
+	unreached string
+
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
 	look func(ctx context.Context, name string) error

@@ -209,6 +209,8 @@ func (env *environment) placeOf(ctx context.Context, task engine.Task) (p engine
 	switch mode := seen.HostConfig.NetworkMode; {
 	case mode == "host":
 		p.Address = "127.0.0.1"
+	case p.Address != "" && env.unreached != "":
+		p.Address, p.NoAddress = "", env.unreached
 	case p.Address != "":
 		p.Inner = env.p.user != nil // all of the user's bridges lie in one namespace of podman's
 	case mode == "none":

@@ -1,6 +1,7 @@
 package podman
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -32,8 +33,12 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	env.look = func(ctx context.Context, name string) error {
 		return env.p.read(ctx, &live, "inspect", "--type", "container", name)
 	}
-	payload, err := clirun.Prove(ctx, kit, env, spec.ID)
+	payload, res, err := clirun.ProveResult(ctx, kit, env, spec.ID)
 	env.look = nil
+	if err != nil && bytes.Contains(res.Stderr, []byte(takenForRoot)) {
+		return &engine.Error{Class: record.Unavailable, Err: err, Fix: "network: none, or a newer runsc",
+			Text: "this gVisor can't take a container's network over on this kernel: it takes every network namespace for the host's"}
+	}
 	if err != nil {
 		return err
 	}
@@ -42,8 +47,14 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	}
 	seen := evidence{live: live[0], info: info, inside: payload.Report, host: clirun.HostNow()}
 	env.AddFacts(seen.facts())
+	env.unreached = clirun.OnlyLoopback(payload.Report)
 	return seen.judge(spec)
 }
+
+// takenForRoot is what gVisor of 2022 says on newer kernels, where
+// /proc/sys/net/core/rmem_default, by which it knows the host's network
+// namespace, is in every one.
+const takenForRoot = "cannot run with network enabled in root network namespace"
 
 // evidence is what was found out about a live container.
 type evidence struct {

@@ -1,9 +1,12 @@
 package podman
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -172,5 +175,24 @@ func TestRuntimeFlags(t *testing.T) {
 		if got := strings.Join(runtimeFlags(c.runtime, c.network, c.rootless), " "); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
+	}
+}
+
+// A podman that answers late is found, and one that does not in the time that
+// there is says so.
+func TestDetectSlow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "podman")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nsleep 0.4\necho 4.3.1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	kit := &engine.Kit{Getenv: os.Getenv, LookPath: func(string) (string, error) { return path, nil },
+		User: &engine.User{Name: "somebody", UID: os.Getuid(), GID: os.Getgid(), RuntimeDir: t.TempDir()}}
+	if d := New().Detect(t.Context(), kit); !d.Usable || d.Version != "4.3.1" {
+		t.Errorf("%+v", d)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if d := New().Detect(short, kit); d.Usable || !strings.Contains(d.Reason, "deadline exceeded") {
+		t.Errorf("%+v", d)
 	}
 }

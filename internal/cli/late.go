@@ -1,0 +1,57 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/report"
+)
+
+// lateHint is what helps where an engine did not answer in time.
+const lateHint = "wait until the machine is less busy: plimsoll doctor says what keeps it so"
+
+// late turns what an engine could not say in time into a reason that does not
+// read as if it were not there.
+func (f found) late() found {
+	f.Late = true
+	if f.Usable {
+		return f
+	}
+	said := ""
+	if f.Reason != "" {
+		said = " (" + f.Reason + ")"
+	}
+	f.Reason = fmt.Sprintf("it did not answer within %s, so that nobody knows whether it can be used%s", engine.DetectLimit, said)
+	f.Fix = lateHint
+	return f
+}
+
+// tellLate says which engines of a study did not answer in time: a plan without
+// them looks as if they were not here. Whoever named the engines wants no run
+// without them, which is an error; a bundled study takes what there is, and
+// warns.
+func (s *setting) tellLate(all []found, named bool) error {
+	var lines []string
+	for _, f := range all {
+		switch {
+		case f.Late && f.Usable:
+			lines = append(lines, fmt.Sprintf("%s did not answer everything within %s: what of it is missing in the plan may be there", f.Info.Title, engine.DetectLimit))
+		case f.Late:
+			lines = append(lines, f.Info.Title+": "+report.OneLine(f.Reason))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if named {
+		return withHint(fail(Failed, "%s", strings.Join(lines, "; ")), "%s", lateHint)
+	}
+	for _, l := range lines {
+		fmt.Fprintln(s.world.Stderr, statusPrefix+"warning: "+l)
+	}
+	fmt.Fprintln(s.world.Stderr, statusPrefix+lateHint)
+	return nil
+}

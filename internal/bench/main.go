@@ -26,7 +26,9 @@ func main() {
 }
 
 func bench(what string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A reader who has gone (| head) ends it as an interrupt does: what was made
+	// is removed.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	switch what {
 	case "truth":

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -141,8 +142,9 @@ func TestInside(t *testing.T) {
 	}
 	for options, want := range map[string]string{"rw,lowerdir=/x,volatile": "overlay rw,volatile", "rw,upperdir=/x,fsync=volatile": "overlay rw,volatile",
 		"rw,fsync=ordered": "overlay rw", "rw,upperdir=/volatile": "overlay rw"} {
-		report["root.options"] = options
-		if got := i.read("e", report).Root; got != want {
+		other := maps.Clone(report)
+		other["root.options"] = options
+		if got := i.read("e", other).Root; got != want {
 			t.Errorf("%s: %q, want %q", options, got, want)
 		}
 	}
@@ -164,10 +166,7 @@ func TestInside(t *testing.T) {
 	for key, value := range map[string]string{
 		"ns.net": "1", "uid": "5", "cap.eff": "0", "seccomp": "0", "no_new_privs": "0", "root.fs": "ext4", "uname.release": "4.4", "limit.memory.max": "2000",
 	} {
-		other := map[string]string{}
-		for k, v := range report {
-			other[k] = v
-		}
+		other := maps.Clone(report)
 		other[key] = value
 		if differs(a, i.read("e", other)) == "" {
 			t.Errorf("another %s makes no difference", key)

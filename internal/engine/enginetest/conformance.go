@@ -257,7 +257,7 @@ func prove(t *testing.T, res engine.Result, word string) probe.Payload {
 	t.Helper()
 	p, err := probe.ParsePayload(res.Stdout, word)
 	if err != nil {
-		t.Fatalf("no proof: %v (stdout %q, stderr %q)", err, res.Stdout, res.Stderr)
+		t.Fatalf("no proof: %v (exit status %v, stdout %q, stderr %q)", err, show(res.Exit), res.Stdout, res.Stderr)
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package lxd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/stamp"
+	"plimsoll/internal/record"
 )
 
 // execution is a program that runs in a container. Its streams come over
@@ -28,6 +30,7 @@ type execution struct {
 	gone      chan struct{} // closed when its status has come
 	drained   chan struct{} // closed when both streams have ended
 	drainedAt int64         // valid after that
+	torn      [2]error      // valid after that: by what a stream ended but for its end
 	over      chan struct{} // closed after both
 }
 
@@ -62,12 +65,13 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 	stay, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	x.cancel = cancel
 	for _, s := range []struct {
-		fd string
-		to io.Writer
-	}{{"0", nil}, {"2", x.stderr}, {"1", told{x.stdout, wrote}}} {
+		fd   string
+		to   io.Writer
+		torn *error
+	}{{"0", nil, nil}, {"2", x.stderr, &x.torn[1]}, {"1", told{x.stdout, wrote}, &x.torn[0]}} {
 		//nolint:bodyclose // the library has the body: it is the connection
 		c, _, err := websocket.Dial(ctx, d.address("ws", "/1.0/operations/"+id+"/websocket", "secret", m.Fds[s.fd]),
-			&websocket.DialOptions{HTTPClient: d.http, CompressionMode: websocket.CompressionDisabled})
+			&websocket.DialOptions{HTTPClient: d.streams, CompressionMode: websocket.CompressionDisabled})
 		if err != nil {
 			x.close()
 			return nil, err
@@ -78,8 +82,7 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 			x.stdin = c
 			continue
 		}
-		x.streams.Add(1)
-		go x.follow(stay, c, s.to)
+		x.streams.Go(func() { *s.torn = follow(stay, c, s.to) })
 	}
 	go func() {
 		x.streams.Wait()
@@ -109,32 +112,15 @@ func (d *daemon) exec(ctx context.Context, name string, task engine.Task, wrote 
 	return x, nil
 }
 
-// told tells of what was written.
-type told struct {
-	io.Writer
-	wrote func()
-}
-
-func (t told) Write(p []byte) (int, error) {
-	n, err := t.Writer.Write(p)
-	if t.wrote != nil {
-		t.wrote()
+// failed says why nothing is known of an execution that is over, or not all.
+func (x *execution) failed() error {
+	if x.err != nil {
+		return x.err
 	}
-	return n, err
-}
-
-// follow reads a stream until its end, which is a message of text.
-func (x *execution) follow(ctx context.Context, c *websocket.Conn, to io.Writer) {
-	defer x.streams.Done()
-	for {
-		kind, r, err := c.Reader(ctx)
-		if err != nil || kind == websocket.MessageText {
-			return
-		}
-		if _, err := io.Copy(to, r); err != nil {
-			return
-		}
+	if err := cmp.Or(x.torn[0], x.torn[1]); err != nil {
+		return &engine.Error{Class: record.EngineError, Text: "the connection with the payload's output broke off before its end", Err: err}
 	}
+	return nil
 }
 
 // close breaks the streams off. Those that have ended are closed by the other

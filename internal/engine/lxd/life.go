@@ -242,8 +242,8 @@ func (l *life) ready(ctx context.Context) error {
 	select {
 	case <-l.x.stdout.Ready():
 	case <-l.x.over:
-		if l.x.err != nil {
-			return l.x.err
+		if err := l.x.failed(); err != nil {
+			return err
 		}
 		if l.x.stdout.First() == 0 {
 			return errNotReady
@@ -299,8 +299,8 @@ func (l *life) end(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if l.x.err != nil {
-		return l.x.err
+	if err := l.x.failed(); err != nil {
+		return err
 	}
 	l.res.Events[record.Exit] = max(l.x.at, l.x.drainedAt)
 	l.res.Exit = &l.x.status

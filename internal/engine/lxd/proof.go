@@ -2,7 +2,6 @@ package lxd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -27,13 +26,6 @@ func (env *environment) prove(ctx context.Context) error {
 		return env.d.get(ctx, "/1.0/instances/"+name, &live)
 	}
 	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
-	var said *engine.Error
-	if errors.As(err, &said) && said.Class == record.NoProof {
-		// On a busy machine the daemon now and then loses the output of a short
-		// program. A trial fails by that; to open the environment one that
-		// answers is enough.
-		payload, err = clirun.Prove(ctx, env.kit, env, env.spec.ID)
-	}
 	env.look = nil
 	if err != nil {
 		return err

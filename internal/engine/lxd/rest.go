@@ -28,18 +28,19 @@ type daemon struct {
 	socket  string
 	project string // where given, what every request is about
 	http    *http.Client
+	streams *http.Client // of an exec
 }
 
-// dial prepares a client for a socket. It sends nothing yet. Connections stay
+// dial prepares clients for a socket. They send nothing yet. Connections stay
 // open, so that no trial has to open one but for the streams of an exec.
 func (v variant) dial(socket string) *daemon {
-	var d net.Dialer
-	return &daemon{variant: v, socket: socket, http: &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return d.DialContext(ctx, "unix", socket)
-		},
-		MaxIdleConns: 64, MaxIdleConnsPerHost: 64, DisableCompression: true,
-	}}}
+	return &daemon{
+		variant: v, socket: socket,
+		http: &http.Client{Transport: &http.Transport{
+			DialContext: late(socket), MaxIdleConns: 64, MaxIdleConnsPerHost: 64, DisableCompression: true,
+		}},
+		streams: &http.Client{Transport: &http.Transport{DialContext: patiently(late(socket)), DisableKeepAlives: true}},
+	}
 }
 
 func (d *daemon) close() { d.http.CloseIdleConnections() }

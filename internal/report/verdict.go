@@ -24,7 +24,7 @@ type question struct {
 	all   []string // that have a value, in the order of the ranking
 }
 
-// Verdict says in at most four sentences which environment is best, by how
+// Verdict says in at most three sentences which environment is best, by how
 // much, how the engines follow each other, and how sure that is. It is about
 // the first metric shown that has a value, or about the one that is named.
 func Verdict(res *analyze.Result, metric string) []string {
@@ -35,13 +35,25 @@ func Verdict(res *analyze.Result, metric string) []string {
 	case len(q.first) == 0:
 		return []string{fmt.Sprintf("No environment has a value of %s: %s.", q.about(), strings.TrimSuffix(q.why(), ".")), q.state()}
 	}
-	out := []string{q.best()}
-	for _, s := range []string{q.engines(), q.against()} {
-		if s != "" {
-			out = append(out, s)
+	best, engines, against, sure := q.best(), q.engines(), q.against(), q.sure()
+	switch { // a warning is a sentence of its own
+	case engines == "" || against == "":
+	case strings.HasPrefix(sure, care):
+		best, against = join(best, against), ""
+	default:
+		against, sure = join(against, sure), ""
+	}
+	return slices.DeleteFunc([]string{best, engines, against, sure}, func(s string) bool { return s == "" })
+}
+
+// join makes one sentence of two.
+func join(a, b string) string {
+	for _, first := range []string{"Against ", "Of ", "It ", "The "} {
+		if rest, ok := strings.CutPrefix(b, first); ok {
+			b = strings.ToLower(first) + rest
 		}
 	}
-	return append(out, q.sure())
+	return strings.TrimSuffix(a, ".") + "; " + b
 }
 
 // newQuestion takes the metric that stands for the first workload that has a

@@ -9,6 +9,9 @@ import (
 	"plimsoll/internal/record"
 )
 
+// care begins what speaks against a verdict.
+const care = "Take it with care: "
+
 // state says how far the run has come.
 func (q *question) state() string {
 	switch run := q.res.Run; run.Status {
@@ -25,7 +28,7 @@ func (q *question) state() string {
 // rests on.
 func (q *question) sure() string {
 	if doubts := q.doubts(); len(doubts) > 0 {
-		return "Take it with care: " + strings.Join(doubts, "; ") + q.needed() + "."
+		return care + strings.Join(doubts, "; ") + q.needed() + "."
 	}
 	s := fmt.Sprintf("It rests on %s", plural(q.cell().Blocks, "block"))
 	if q.table.Test != "" {

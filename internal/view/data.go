@@ -22,7 +22,7 @@ const Schema = 1
 type Data struct {
 	Schema int             `json:"schema"`
 	Run    analyze.RunInfo `json:"run"`
-	// Verdict answers the study's question in at most four sentences.
+	// Verdict answers the study's question in at most three sentences.
 	Verdict []string `json:"verdict"`
 	// Trust says whether machine and run can be relied on, the worst first.
 	Trust     []Trust              `json:"trust"`

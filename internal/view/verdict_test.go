@@ -41,10 +41,10 @@ func TestVerdict(t *testing.T) {
 		says   []string
 		not    []string
 	}{
-		{"one is best", 20, three, []string{"quick is fastest by start-up with hello", "slow, the next, takes", "Engine by engine, as a median", "(4.03 ×)", "Against native (", "It rests on 20 blocks"}, []string{"care", "of each", "≈"}},
+		{"one is best", 20, three, []string{"quick is fastest by start-up with hello", "slow, the next, takes", "Engine by engine, as a median", "(4.03 ×)", "Against native (", "it rests on 20 blocks"}, []string{"care", "of each", "≈"}},
 		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes", " ≈ b ", "(≈: cannot be told from the one before)"}, []string{"is fastest"}},
 		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is fastest"}},
-		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"It rests"}},
+		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"rests on"}},
 		{"one block", 1, three, []string{"none of the 3 environments can be told", "only 1 block"}, []string{"is fastest", "next"}},
 		{"none", 8, failing, []string{"No environment has a value of start-up with hello: every trial failed."}, []string{"best"}},
 		{"a floor", 12, floor, []string{"a is the only environment", "the floor, the bare system calls of a container, takes"}, []string{"Engine by engine"}},

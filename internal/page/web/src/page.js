@@ -14,7 +14,7 @@ import {run, verdict} from './sections/run.js';
 import {series} from './sections/series.js';
 import {workloads} from './sections/workloads.js';
 
-const sections = [verdict, run, ranking, phases, distributions, workloads, series, order, audit, findings, papers, features, facts, repeat];
+const sections = [run, verdict, ranking, phases, distributions, workloads, series, order, audit, findings, papers, features, facts, repeat];
 
 // build makes all sections. One that fails says so, and the others stand.
 function build(m) {

@@ -67,7 +67,7 @@ export function run(m) {
       h('dt', null, 'Protocol'), h('dd', null, protocol(m)),
       h('dt', null, 'Machine'), h('dd', null, machine(r.host ?? {})),
       h('dt', null, 'When'), h('dd', null, when(r), r.status && r.status !== 'done' ? `, ${r.status}` : ''),
-      h('dt', null, 'Trials'), h('dd', null, `${r.trials}${r.warmup ? `, of which ${r.warmup} warm-up` : ''}; ${r.failed} failed`),
+      h('dt', null, 'Trials'), h('dd', null, `${r.trials}${r.warmup ? `, of which ${r.warmup} warm-up` : ''}; ${r.unsupported ? `${r.unsupported} unsupported, ` : ''}${r.failed - (r.unsupported ?? 0)} failed`),
       h('dt', null, 'Run'), h('dd', null, r.id, r.tool?.version ? `, plimsoll ${r.tool.version}` : '')),
     h('h3', null, 'Can it be trusted?'),
     trust(m) ?? h('p', null, 'Nothing is known about that.'),

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,22 +68,19 @@ func machine() []engine.Engine {
 	}
 }
 
+// offline is a world with these engines and no programs, whose state lies in a
+// directory of the test.
+func offline(state string, engines []engine.Engine, stdout, stderr io.Writer, args ...string) World {
+	w := terminal(0, "PLIMSOLL_STATE="+state)
+	w.Args, w.Stdin, w.Stdout, w.Stderr, w.Engines = args, strings.NewReader(""), stdout, stderr, engines
+	w.LookPath = func(string) (string, error) { return "", os.ErrNotExist }
+	return w
+}
+
 func runEngines(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	state := t.TempDir()
-	status = Main(World{
-		Args: append([]string{"engines"}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-		Getenv: func(k string) string {
-			if k == "PLIMSOLL_STATE" {
-				return state
-			}
-			return ""
-		},
-		LookPath: func(string) (string, error) { return "", os.ErrNotExist },
-		Width:    func() int { return 0 },
-		Engines:  machine(),
-	})
+	status = Main(offline(t.TempDir(), machine(), &out, &errs, append([]string{"engines"}, args...)...))
 	return out.String(), errs.String(), status
 }
 

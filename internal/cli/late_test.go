@@ -46,21 +46,11 @@ func TestLateEngine(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			status := Main(World{
-				Args: c.args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-				Getenv: func(k string) string {
-					if k == "PLIMSOLL_STATE" {
-						return dir
-					}
-					return ""
-				},
-				LookPath: func(string) (string, error) { return "", os.ErrNotExist },
-				Width:    func() int { return 0 },
-				Signals: func() (context.Context, context.Context, func()) {
-					return t.Context(), t.Context(), func() {}
-				},
-				Engines: []engine.Engine{slow{fake.New()}},
-			})
+			w := offline(dir, []engine.Engine{slow{fake.New()}}, &out, &errs, c.args...)
+			w.Signals = func() (context.Context, context.Context, func()) {
+				return t.Context(), t.Context(), func() {}
+			}
+			status := Main(w)
 			said := strings.Join(strings.Fields(errs.String()), " ")
 			shown := strings.Join(strings.Fields(out.String()), " ")
 			if status != int(c.status) || !strings.Contains(said, c.stderr) || !strings.Contains(shown, c.stdout) {

@@ -38,18 +38,7 @@ func runPlan(t *testing.T, args ...string) string {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	status := Main(World{
-		Args: append([]string{"plan", file}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-		Getenv: func(k string) string {
-			if k == "PLIMSOLL_STATE" {
-				return dir
-			}
-			return ""
-		},
-		LookPath: func(string) (string, error) { return "", os.ErrNotExist },
-		Width:    func() int { return 0 },
-		Engines:  machine(),
-	})
+	status := Main(offline(dir, machine(), &out, &errs, append([]string{"plan", file}, args...)...))
 	if status != int(Done) || errs.Len() > 0 {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}

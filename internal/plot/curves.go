@@ -58,7 +58,7 @@ func curves(d *view.Data, o Options) (*picture, error) {
 		for _, g := range byGroup(d, envLooks, envs) {
 			list = append(list, curvePanel(d, of[k], g, envLooks))
 		}
-		p.desc = append(p.desc, list[len(list)-1].title+": "+count(len(of[k]), "environment"))
+		p.desc = append(p.desc, list[len(list)-1].title+": "+report.Plural(len(of[k]), "environment"))
 	}
 	if n := len(list) - maxPanels; n > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("%d more panels are not drawn: choose a series as the metric (%s).", n, strings.Join(columns, ", ")))

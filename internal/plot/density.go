@@ -84,7 +84,7 @@ func reached(d *view.Data, c *analyze.DensityCell, e int) string {
 	if c.Asked > 0 {
 		s += fmt.Sprintf(" of %d", c.Asked)
 	}
-	return s + ", " + count(c.Ramps, "ramp") + ")"
+	return s + ", " + report.Plural(c.Ramps, "ramp") + ")"
 }
 
 func densityPanel(cells []analyze.DensityCell, env map[string]int, l []look, title, unit string,

@@ -59,7 +59,7 @@ func (p *picture) of(r *analyze.RunInfo) {
 	if !r.Started.IsZero() {
 		parts = append(parts, r.Started.UTC().Format("2006-01-02"))
 	}
-	n := fmt.Sprintf("%s, %s", count(r.Blocks, "block"), count(r.Trials, "trial"))
+	n := fmt.Sprintf("%s, %s", report.Plural(r.Blocks, "block"), report.Plural(r.Trials, "trial"))
 	if r.Failed > 0 {
 		n += fmt.Sprintf(", %d failed", r.Failed)
 	}
@@ -74,13 +74,6 @@ func (p *picture) of(r *analyze.RunInfo) {
 	if r.Status != "" && r.Status != "done" {
 		p.sub = append(p.sub, "This run is "+report.Clean(r.Status)+": it is not whole.")
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // layOut breaks the lines and finds the height.

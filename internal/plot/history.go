@@ -46,7 +46,7 @@ func History(w io.Writer, format string, h *analyze.Histories, o Options) error 
 			continue
 		}
 		first, last := one.Runs[0].Started.UTC(), one.Runs[len(one.Runs)-1].Started.UTC()
-		spans = append(spans, fmt.Sprintf("%s, %s to %s", count(len(one.Runs), "run"), first.Format(time.DateOnly), last.Format(time.DateOnly)))
+		spans = append(spans, fmt.Sprintf("%s, %s to %s", report.Plural(len(one.Runs), "run"), first.Format(time.DateOnly), last.Format(time.DateOnly)))
 		if last.After(p.date) {
 			p.date = last
 		}
@@ -102,7 +102,7 @@ func drawHistories(s surface, b box, all *analyze.Histories) {
 		if m := strings.TrimLeft(report.Clean(h.Machine), " ,"); m != "" && !strings.HasPrefix(m, "0 CPUs") { // an imported run knows none
 			head += " on " + m
 		}
-		s.text(point{b.x, y + 14}, boldFace.fitEnd(head+" · "+count(len(h.Runs), "run"), b.w), boldFace, left, false, black)
+		s.text(point{b.x, y + 14}, boldFace.fitEnd(head+" · "+report.Plural(len(h.Runs), "run"), b.w), boldFace, left, false, black)
 		y += sectionH
 		y = drawHistory(s, box{b.x, y, b.w, 0}, h, n)
 	}

@@ -47,7 +47,7 @@ func adviceTitle(a *advise.Advice) string {
 func adviceRuns(a *advise.Advice) string {
 	var parts []string
 	for _, r := range a.Runs {
-		parts = append(parts, fmt.Sprintf("run %s of %s, %s, %s", clean(r.ID), clean(r.Study), plural(r.Blocks, "block"), r.Started.UTC().Format("2006-01-02 15:04 MST")))
+		parts = append(parts, fmt.Sprintf("run %s of %s, %s, %s", clean(r.ID), clean(r.Study), Plural(r.Blocks, "block"), r.Started.UTC().Format("2006-01-02 15:04 MST")))
 	}
 	s := "From " + strings.Join(parts, "; ")
 	if a.Features != nil {
@@ -190,7 +190,7 @@ func adviceLegend(a *advise.Advice) []string {
 		}
 	}
 	s := fmt.Sprintf("score: how many times worse than %s, the weighted geometric mean over the criteria; lower is better. Brackets: 95 %% intervals, from whole blocks. ", strings.Join(refs, " or "))
-	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", plural(len(a.Pairs), "pair"))
+	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", Plural(len(a.Pairs), "pair"))
 	s += fmt.Sprintf("dominated by: surely no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", percentText(a.Profile.Matters))
 	s += "+ among the best, − among the worst; of a property: fact, what the engine says of the environment; inside, what the payload saw (plimsoll report DIR --audit shows both); features, what was found by trying the engine."
 	if a.Sensitivity != nil {

@@ -192,7 +192,7 @@ func comparedText(unequal, all int) string {
 	if all == 0 {
 		return "No two environments differ in one factor only."
 	}
-	s := fmt.Sprintf("%s of one factor (of two engines: of the two environments most alike)", plural(all, "comparison"))
+	s := fmt.Sprintf("%s of one factor (of two engines: of the two environments most alike)", Plural(all, "comparison"))
 	if unequal == 0 {
 		return s + "; none differs in anything else that is known of both."
 	}

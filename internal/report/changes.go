@@ -185,11 +185,11 @@ func changesLegend(c *analyze.Changes) []string {
 		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),
 	}
 	if len(c.Quantiles) > 0 {
-		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", analyze.QuantileName(c.Quantiles[0].Quantile), plural(len(c.Quantiles), "cell")))
+		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", analyze.QuantileName(c.Quantiles[0].Quantile), Plural(len(c.Quantiles), "cell")))
 	}
 	if g := c.Gate; g != nil {
-		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", percentText((1-g.Level)/2), g.Test, plural(g.Tested, "cell")))
-		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", plural(c.Tested, "cell"), g.Tested))
+		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", percentText((1-g.Level)/2), g.Test, Plural(g.Tested, "cell")))
+		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", Plural(c.Tested, "cell"), g.Tested))
 	}
 	return out
 }
@@ -207,7 +207,7 @@ func gateEvidence(g *analyze.Gate, cell *analyze.CellGate) string {
 		if *cell.Holm < 1e-5 {
 			p = "< 0.001 %"
 		}
-		s += fmt.Sprintf(", p %s over %s", p, plural(g.Tested, "cell"))
+		s += fmt.Sprintf(", p %s over %s", p, Plural(g.Tested, "cell"))
 	}
 	return s
 }
@@ -263,7 +263,7 @@ func failureLines(c *analyze.Changes) []string {
 
 // gateLine is the gate's answer in a sentence.
 func gateLine(g *analyze.Gate) string {
-	s := fmt.Sprintf("gate: %s (%s", g.State, plural(g.Gated, "cell"))
+	s := fmt.Sprintf("gate: %s (%s", g.State, Plural(g.Gated, "cell"))
 	if g.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", g.Failed)
 	}

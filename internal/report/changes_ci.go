@@ -146,7 +146,7 @@ func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
 	if c.Gate != nil {
 		say("notice", "plimsoll compare", gateLine(c.Gate))
 	} else {
-		say("notice", "plimsoll compare", plural(len(c.Cells), "cell")+" compared, without a gate")
+		say("notice", "plimsoll compare", Plural(len(c.Cells), "cell")+" compared, without a gate")
 	}
 	return out.Flush()
 }

@@ -61,7 +61,7 @@ func factorSentences(f *analyze.Factors) []string {
 		}
 	}
 	if n := confoundedPairs(f); n > 0 {
-		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table); all pairs together explain %s.", plural(n, "case"), shareWords(f.Pairs)))
+		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table); all pairs together explain %s.", Plural(n, "case"), shareWords(f.Pairs)))
 	}
 	return out
 }

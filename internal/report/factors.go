@@ -134,7 +134,7 @@ func factorsLegend(f *analyze.Factors) []string {
 	if f.Missing == "" {
 		s := fmt.Sprintf("share: ω² of the variance of the logarithm within blocks, over %d cells (%s, %s) in %d blocks that have all of them; "+
 			"× is what two do together beyond each alone; partial: of the variance that no other row explains; alone: with nothing else counted.",
-			f.Cells, plural(len(f.Environments), "environment"), plural(len(f.Workloads), "workload"), f.Blocks)
+			f.Cells, Plural(len(f.Environments), "environment"), Plural(len(f.Workloads), "workload"), f.Blocks)
 		if f.Noise != nil && f.Noise.Lo != nil {
 			s += fmt.Sprintf(" Brackets: 95 %% intervals, from %d resamples of whole blocks.", f.Resamples)
 		} else {

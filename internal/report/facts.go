@@ -24,11 +24,11 @@ func headline(res *analyze.Result) string {
 func protocol(res *analyze.Result) string {
 	p := res.Run.Protocol
 	parts := []string{
-		plural(len(res.Environments), "environment"),
-		fmt.Sprintf("%s of %s each", blocksOf(res.Run), plural(max(1, p.PerBlock), "trial")),
+		Plural(len(res.Environments), "environment"),
+		fmt.Sprintf("%s of %s each", blocksOf(res.Run), Plural(max(1, p.PerBlock), "trial")),
 	}
 	if p.Warmup > 0 {
-		parts = append(parts, plural(p.Warmup, "warm-up block")+" before, not counted")
+		parts = append(parts, Plural(p.Warmup, "warm-up block")+" before, not counted")
 	}
 	if p.Order != "" {
 		parts = append(parts, p.Order+" order")
@@ -49,9 +49,9 @@ func protocol(res *analyze.Result) string {
 // the number was left open.
 func blocksOf(r analyze.RunInfo) string {
 	if p := r.Protocol; p.Until > 0 || p.TimeBudgetNS > 0 || r.Gate != nil {
-		return fmt.Sprintf("%d of at most %s", r.Blocks, plural(p.Blocks, "block"))
+		return fmt.Sprintf("%d of at most %s", r.Blocks, Plural(p.Blocks, "block"))
 	}
-	return plural(r.Protocol.Blocks, "block")
+	return Plural(r.Protocol.Blocks, "block")
 }
 
 // machine describes the host.
@@ -68,7 +68,7 @@ func machine(h record.Host) string {
 	add("%s", h.Arch)
 	add("%s", h.CPU)
 	if h.CPUs > 0 {
-		parts = append(parts, plural(h.CPUs, "CPU"))
+		parts = append(parts, Plural(h.CPUs, "CPU"))
 	}
 	if h.Memory > 0 {
 		parts = append(parts, sizeOf(h.Memory))
@@ -139,7 +139,8 @@ func sentence(s string) string {
 	return s + "."
 }
 
-func plural(n int, what string) string {
+// Plural is a number of things: their name, with an s but for one.
+func Plural(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}

@@ -69,7 +69,7 @@ func (p *page) features(f *record.Features, detail bool) {
 }
 
 func featuresHead(f *record.Features) string {
-	return fmt.Sprintf("%s of %s, each tried on this machine", plural(len(f.Rows), "feature"), plural(len(triedEngines(f)), "engine"))
+	return fmt.Sprintf("%s of %s, each tried on this machine", Plural(len(f.Rows), "feature"), Plural(len(triedEngines(f)), "engine"))
 }
 
 const featuresLegend = "part: partial; -: could not be tried here; [yes], [part], [no]: the value that was published " +

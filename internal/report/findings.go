@@ -135,7 +135,7 @@ func pairNumber(p *analyze.ClaimPair) string {
 // feature table are as published.
 func hereOf(c *analyze.Finding) string {
 	if c.Features != nil && c.Features.Tried > 0 {
-		return fmt.Sprintf("%d of %s", c.Features.Equal, plural(c.Features.Tried, "cell"))
+		return fmt.Sprintf("%d of %s", c.Features.Equal, Plural(c.Features.Tried, "cell"))
 	}
 	return pairNumber(c.Decides)
 }

@@ -27,7 +27,7 @@ func findingsMarkdown(w io.Writer, f *analyze.Findings, one *analyze.Finding) er
 		fmt.Fprintf(out, "\n\n")
 	}
 	for _, r := range f.Runs {
-		fmt.Fprintf(out, "Run %s of %s on %s: %s.\n", mdEscape(clean(r.ID)), mdEscape(clean(r.Study)), mdEscape(clean(r.Machine)), plural(r.Blocks, "block"))
+		fmt.Fprintf(out, "Run %s of %s on %s: %s.\n", mdEscape(clean(r.ID)), mdEscape(clean(r.Study)), mdEscape(clean(r.Machine)), Plural(r.Blocks, "block"))
 	}
 	return out.Flush()
 }

@@ -31,7 +31,7 @@ func findingsText(w io.Writer, f *analyze.Findings, one *analyze.Finding, opts O
 	}
 	for _, r := range f.Runs {
 		p.blank()
-		p.text("", "run      ", fmt.Sprintf("%s of %s, %s, %s", clean(r.ID), clean(r.Study), r.Started.UTC().Format("2006-01-02 15:04:05 MST"), plural(r.Blocks, "block")))
+		p.text("", "run      ", fmt.Sprintf("%s of %s, %s, %s", clean(r.ID), clean(r.Study), r.Started.UTC().Format("2006-01-02 15:04:05 MST"), Plural(r.Blocks, "block")))
 		p.text("", "machine  ", clean(r.Machine))
 	}
 	return p.w.Flush()
@@ -171,7 +171,7 @@ func pairGroups(pairs []analyze.ClaimPair) []*pairGroup {
 func pairsLegend(c *analyze.Finding) string {
 	s := "here: over blocks, with its 95 % interval."
 	if c.Test != "" {
-		s += fmt.Sprintf(" A pair contradicts the claim only where the %s test, corrected by Holm over %s, does too.", c.Test, plural(len(c.Pairs), "pair"))
+		s += fmt.Sprintf(" A pair contradicts the claim only where the %s test, corrected by Holm over %s, does too.", c.Test, Plural(len(c.Pairs), "pair"))
 	}
 	var also []string
 	for _, p := range c.Pairs {

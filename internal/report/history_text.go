@@ -118,7 +118,7 @@ func cleaned(lines []string) []string {
 
 func historyHead(h *analyze.History) (head, span string) {
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
-	span = plural(len(h.Runs), "run")
+	span = Plural(len(h.Runs), "run")
 	if len(h.Runs) > 1 {
 		span += ", from " + runText(first) + " to " + runText(last)
 	} else {

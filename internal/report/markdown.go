@@ -112,7 +112,7 @@ func mdRemarks(out *bufio.Writer, groups []*remarkGroup, hidden int) {
 		fmt.Fprintln(out)
 	}
 	if hidden > 0 {
-		fmt.Fprintf(out, "\n%s on metrics that are not ranked here: see the format json.\n", plural(hidden, "further remark"))
+		fmt.Fprintf(out, "\n%s on metrics that are not ranked here: see the format json.\n", Plural(hidden, "further remark"))
 	}
 	fmt.Fprintln(out)
 }

@@ -250,7 +250,7 @@ func loads(name string, cells []analyze.LoadCell) section {
 			s.notes = append(s.notes, fmt.Sprintf("%s, %s: %s", nameOf(c.Env), clean(l.Class), sentence(clean(l.Text))))
 		}
 		for _, f := range c.Classes {
-			s.notes = append(s.notes, fmt.Sprintf("%s: %s failed, %s.", nameOf(c.Env), plural(f.N, "container"), clean(string(f.Class))))
+			s.notes = append(s.notes, fmt.Sprintf("%s: %s failed, %s.", nameOf(c.Env), Plural(f.N, "container"), clean(string(f.Class))))
 		}
 	}
 	return s

@@ -305,7 +305,7 @@ func (p *page) remarks(groups []*remarkGroup, hidden int) {
 		}
 	}
 	if hidden > 0 {
-		p.text("dim", "   ", plural(hidden, "further remark")+" on metrics that are not ranked here: see the format json.")
+		p.text("dim", "   ", Plural(hidden, "further remark")+" on metrics that are not ranked here: see the format json.")
 	}
 }
 

@@ -33,8 +33,9 @@ type builder struct {
 }
 
 // Build reads a run, which may still be going on, and gives what a page draws
-// of it: twice, once for the analysis unless there is one. Beside what analyze holds meanwhile (8 bytes for each trial and
-// metric) it takes 8 bytes for each trial and event.
+// of it: twice, once for the analysis unless there is one. Beside what analyze
+// holds meanwhile (8 bytes for each trial and metric) it takes 8 bytes for each
+// trial and event.
 func Build(r *record.Reader, o Options) (*Data, error) {
 	res, err := o.analysis(r)
 	if err != nil {

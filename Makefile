@@ -44,7 +44,7 @@ PAGE    := internal/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test test-vm fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
+.PHONY: help page axe build site run test test-vm test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -90,13 +90,19 @@ test: setup-test check page axe ## set up engines, then run every check and ever
 test-vm: ## what needs another kernel's control groups, in a small virtual machine
 	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(VM)
 
+KILLS    ?= 200
+KILLSEED ?= 1
+
+test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at moments drawn from KILLSEED: half an hour
+	$(GO) test -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
+
 # What reads input from outside: test, package, how many inputs.
 FUZZ := FuzzRead:study:1500 FuzzProfile:profile:1000 FuzzThresholds:threshold:2500 \
 	FuzzValues:workload:1000 FuzzParsers:workload:4000 FuzzParsers:host:15000 FuzzParsers:collect:10000 \
 	FuzzParsePayload:probe:30000 FuzzParseTask:probe:30000 FuzzDecodeResult:probe:30000 \
 	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:stats:5000 \
 	FuzzLogParser:engine/cri:10000 FuzzHyperfine:importer:2500 FuzzBenchfmt:importer:5000 \
-	FuzzRequests:web:2500
+	FuzzRequests:web:2500 FuzzName:safepath:30000
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \

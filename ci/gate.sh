@@ -11,16 +11,19 @@
 #   PLIMSOLL_BLOCKS      a fixed number of blocks (looks after 10, 20 and 40, and ends when it can tell)
 #   PLIMSOLL_FAIL_ABOVE  fail where something is worse by more than this (5%)
 #   PLIMSOLL_THRESHOLDS  a file of thresholds instead
+#   PLIMSOLL_ALLOW_FAILURES  the share of a cell's trials that may fail beyond the baseline's (5%)
 #   PLIMSOLL_AGAINST     the baseline that both are divided by, or none: absolute values, in 20 blocks (auto)
 #   PLIMSOLL_STRICT      true: status 4 where it cannot tell
 #   PLIMSOLL_BASELINE    directory of the baseline record (.plimsoll/baseline)
 #   PLIMSOLL_RECORD      true: measure a new baseline, judge nothing
+#   PLIMSOLL_FAILED_BASELINE  true: keep a baseline though trials of it failed
 #   PLIMSOLL_OUTPUT      directory for record, report.html, junit.xml, summary.md (plimsoll-results)
 #   PLIMSOLL_SUDO        true: measure as root by sudo
 # On GitHub (GITHUB_ACTIONS, GITHUB_STEP_SUMMARY, GITHUB_OUTPUT): annotations, the summary and the
 # outputs verdict and report.
 # Exit status: 0 passed, could not tell, or recorded a baseline; 3 failed; 4 could not tell, with
-# PLIMSOLL_STRICT; any other is plimsoll's own.
+# PLIMSOLL_STRICT; 6 trials of a new baseline failed, so that it was not kept; any other is
+# plimsoll's own.
 set -euo pipefail
 export LC_ALL=C
 
@@ -52,7 +55,8 @@ as_root=()
 if [ "${PLIMSOLL_SUDO:-}" = true ] && [ "$(id -u)" != 0 ]; then as_root=(sudo -E env "PATH=$PATH"); fi
 
 # Measures into a directory that is not there yet. Failed trials are part of a
-# record, and judged with it.
+# record, and judged with it; measured is the status, 6 where there are any.
+measured=0
 measure() {
 	local to=$1 status=0
 	shift
@@ -63,6 +67,7 @@ measure() {
 	0 | 3 | 4 | 6) ;;
 	*) exit "$status" ;;
 	esac
+	measured=$status
 	if [ -e "$to/report.html" ]; then mv "$to/report.html" "$out/report.html"; fi
 }
 
@@ -78,6 +83,16 @@ rm -rf "$out/record" "$out/report.html" "$out/junit.xml" "$out/summary.md"
 
 if [ "${PLIMSOLL_RECORD:-}" = true ] || [ ! -e "$base/run.json" ]; then
 	measure "$out/record" --blocks "${PLIMSOLL_BLOCKS:-20}"
+	if [ "$measured" = 6 ] && [ "${PLIMSOLL_FAILED_BASELINE:-}" != true ]; then
+		{
+			printf '### Plimsoll: no new baseline\n\nTrials failed while it was measured, so that it is not kept: what fails in it would fail unseen later.\n\n'
+			"$program" report "$out/record" --format markdown
+		} >"$out/summary.md"
+		publish unrecorded
+		echo "gate.sh: trials failed while the baseline was measured: it is not kept, and $base stays as it was." >&2
+		echo "gate.sh: $out/report.html says which failed; PLIMSOLL_FAILED_BASELINE=true keeps it, where they fail each time." >&2
+		exit 6
+	fi
 	rm -rf "$base"
 	cp -R "$out/record" "$base"
 	{
@@ -91,6 +106,7 @@ fi
 
 limits=(--fail-above "${PLIMSOLL_FAIL_ABOVE:-5%}")
 if [ -n "${PLIMSOLL_THRESHOLDS:-}" ]; then limits=(--thresholds "$PLIMSOLL_THRESHOLDS"); fi
+if [ -n "${PLIMSOLL_ALLOW_FAILURES:-}" ]; then limits+=(--allow-failures "$PLIMSOLL_ALLOW_FAILURES"); fi
 
 against=${PLIMSOLL_AGAINST:-auto}
 if [ -n "${PLIMSOLL_BLOCKS:-}" ] || [ "$against" != auto ]; then

@@ -16,6 +16,7 @@ LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless charliecloud apptainer bubblewrap"
 # shellcheck disable=SC2034 # for lab/setup
 LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm" # what the tests want in addition
+LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0" # that engines' scripts make; one of the user's is not noted
 LAB_SELF=$(basename "$0")
 name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
 
@@ -332,6 +333,7 @@ lab_engine() {
 			engine_up 7>&- || exit 1
 			touch "$run/up"
 		fi
+		let_pass 7>&-
 		printf '%s %s ok\n' "$name" "$(version)"
 		;;
 	down)
@@ -340,6 +342,7 @@ lab_engine() {
 		exec 7>"$run.lock"
 		flock -w 600 7 || die "another up or down of $name has held $run.lock for ten minutes"
 		engine_down 7>&- || exit 1
+		stop_passing
 		rm -f "$run/up"
 		printf '%s down\n' "$name"
 		;;
@@ -369,6 +372,63 @@ lab_engine() {
 		exit 2
 		;;
 	esac
+}
+
+# ---- the lab's bridges ----------------------------------------------------
+
+# packet_filters: the iptables programs in force, one for each backend: what one accepts the
+# other may still drop. Asking for a table of the older one would make it.
+packet_filters() {
+	local p seen=' ' v
+	for p in iptables iptables-nft iptables-legacy; do
+		v=$("$p" -V 2>/dev/null) || continue
+		case $v in
+		*nf_tables*) v=nft ;;
+		*)
+			v=legacy
+			grep -qx filter /proc/net/ip_tables_names 2>/dev/null || continue
+			;;
+		esac
+		case $seen in *" $v "*) continue ;; esac
+		seen+="$v "
+		printf '%s\n' "$p"
+	done
+}
+
+bridge_rule() { printf '%s\n' -i "$1" -o "$1" -m comment --comment plimsoll-lab -j ACCEPT; }
+
+# let_pass: where a packet filter that sees bridged packets might drop them (Docker's policy),
+# those of the bridges that the lab has made pass, from a bridge to itself. After every up, since
+# Docker may come before a bridge or after it.
+let_pass() {
+	case $(cat /proc/sys/net/bridge/bridge-nf-call-iptables 2>/dev/null) in '' | 0) return 0 ;; esac
+	local f p bridge rule
+	(
+		flock -w 60 6 || die "another script of the lab has held the packet filter for a minute"
+		for p in $(packet_filters); do
+			[ "$("$p" -w 5 -S FORWARD 2>/dev/null)" != "-P FORWARD ACCEPT" ] || continue
+			for bridge in $LAB_BRIDGES; do
+				for f in "$LAB_RUN"/*/before/"$bridge"; do
+					[ -e "$f" ] || continue
+					mapfile -t rule < <(bridge_rule "$bridge")
+					! "$p" -w 5 -C FORWARD "${rule[@]}" 2>/dev/null || continue
+					printf '%s %s\n' "$p" "$bridge" >>"${f%/before/*}/passing"
+					"$p" -w 5 -I FORWARD "${rule[@]}" || say "$p: packets between containers on $bridge may be dropped"
+				done
+			done
+		done
+	) 6>"$LAB_RUN/packet-filter.lock"
+}
+
+# stop_passing: take away what let_pass has made for this engine.
+stop_passing() {
+	[ -e "$run/passing" ] || return 0
+	local p bridge rule
+	while read -r p bridge; do
+		mapfile -t rule < <(bridge_rule "$bridge")
+		while "$p" -w 5 -C FORWARD "${rule[@]}" 2>/dev/null; do "$p" -w 5 -D FORWARD "${rule[@]}" || break; done
+	done <"$run/passing"
+	rm -f "$run/passing"
 }
 
 # ---- shared undoing -------------------------------------------------------

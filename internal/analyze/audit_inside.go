@@ -41,7 +41,7 @@ func isolation(in record.Inside) map[string]string {
 	put("kernel", in.Kernel)
 	put("pid1", in.More["pid1"])
 	put("cpu-limit", cpuLimit(in.More))
-	put("memory-limit", firstOf(in.More["limit.memory.max"], in.More["limit.memory.limit_in_bytes"]))
+	put("memory-limit", noneAt(firstOf(in.More["limit.memory.max"], in.More["limit.memory.limit_in_bytes"])))
 	put("pids-limit", in.More["limit.pids.max"])
 	for k, v := range in.More {
 		if strings.HasPrefix(k, "rlimit.") {
@@ -49,6 +49,15 @@ func isolation(in record.Inside) map[string]string {
 		}
 	}
 	return out
+}
+
+// noneAt says "none" of a memory limit that is none: version 2 says "max", and
+// version 1 a number near the largest.
+func noneAt(limit string) string {
+	if n, err := strconv.ParseUint(limit, 10, 64); limit == "max" || err == nil && n >= 1<<60 {
+		return "none"
+	}
+	return limit
 }
 
 // cpuLimit is the quota over the period: of v2 in one file, of v1 in two.

@@ -151,4 +151,6 @@ type FailureChange struct {
 	NewRate    *Estimate `json:"new_rate,omitempty"`
 	// Worse: NEW's interval lies above BASE's, corrected for the number of rows.
 	Worse bool `json:"worse"`
+	// Gate is nil without a gate, and where its rules ignore the cell.
+	Gate *FailureGate `json:"gate,omitempty"`
 }

@@ -66,13 +66,7 @@ func (c *Changes) remarks() {
 	if few > 0 {
 		add("few", "warn", "run at least 6 blocks", "%s with too few blocks for an interval", cellsOf(few))
 	}
-	for _, f := range c.Failures {
-		if f.Worse {
-			c.Remarks = append(c.Remarks, record.Remark{Code: "more-failures", Level: "warn", Env: f.Env, Workload: f.Workload,
-				Text:   fmt.Sprintf("%d of %d trials of %s failed in BASE and %d of %d in NEW: the times are of those that did not", f.BaseFailed, f.BaseTrials, f.Env, f.NewFailed, f.NewTrials),
-				Advice: "plimsoll report says how they failed"})
-		}
-	}
+	c.failureRemarks()
 	c.hidden()
 }
 
@@ -82,7 +76,7 @@ func (r *Result) truncated() string {
 	if r.Run.Status != "done" {
 		return ""
 	}
-	for _, code := range []string{"torn-tail", "incomplete"} {
+	for _, code := range []string{"torn-tail", "lines-missing", "incomplete"} {
 		for _, m := range r.Remarks {
 			if m.Code == code && m.Env != "" {
 				return "of " + m.Env + " " + m.Text

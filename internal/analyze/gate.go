@@ -16,6 +16,9 @@ type Thresholds struct {
 	FailAbove float64
 	// Rules are tried in order; the last one that matches a cell decides.
 	Rules []Rule
+	// AllowFailures is the share of a cell's trials that may fail in NEW beyond
+	// BASE's share; nil stands for the constant of that name.
+	AllowFailures *float64
 	// AllowMissing lets cells pass that BASE has and NEW has not.
 	AllowMissing bool
 	// Unlike gates in spite of another machine or protocol.
@@ -219,11 +222,9 @@ func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
 			g.Inconclusive++
 		}
 	}
-	for _, f := range c.Failures {
-		if f.Worse {
-			g.Failed++
-		}
-	}
+	failed, open := c.gateFailures(t)
+	g.Failed += failed
+	g.Inconclusive += open
 	switch {
 	case g.Failed > 0:
 		g.State = GateFails

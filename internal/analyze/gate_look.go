@@ -27,6 +27,7 @@ func (c *Changes) Look() record.Look {
 		}
 		waits := ch.Gate.State == Inconclusive && ch.Missing == "" && !ch.Absolute()
 		for _, env := range envs {
+			waits := waits || c.openFailures(env, ch.Workload)
 			id := cellID{env, ch.Workload}
 			x := cells[id]
 			if x == nil {
@@ -58,6 +59,9 @@ func (c *Changes) Look() record.Look {
 				continue
 			case still[id]:
 				x.Why = "the threshold lies inside the interval"
+				if c.openFailures(e.ID, w.ID) {
+					x.Why = "its later trials decide whether too many fail"
+				}
 			case e.Baseline != "" && open[w.ID]:
 				continue
 			default:

@@ -77,6 +77,18 @@ func (s *store) runRemarks() []record.Remark {
 		add("steal", level, fmt.Sprintf("%s of %d lost more than 1 %% of their time to the hypervisor, all together %.2g %%", count(s.stolen, "trial"), s.trials-s.warmup, 100*share),
 			"measure on a quieter or a dedicated machine")
 	}
+	for _, e := range s.run.Earlier {
+		var unlike []string
+		for _, d := range e.Differs {
+			if d.Unlike {
+				unlike = append(unlike, d.String())
+			}
+		}
+		if len(unlike) > 0 {
+			add("unlike-parts", warn, fmt.Sprintf("the run was gone on with at %s on what it was not begun on (%s): its times are of both", e.Until.UTC().Format("2006-01-02 15:04 UTC"), strings.Join(unlike, "; ")),
+				"measure anew for numbers of one machine; run.json has the facts of both")
+		}
+	}
 	if o := s.run.Own; o != nil && o.TimedShare() > ownFrom {
 		add("own-load", info, fmt.Sprintf("while something was being measured, Plimsoll itself took %.2g %% of a processor", 100*o.TimedShare()),
 			"clients that it is itself, of an engine's API, are part of that; sampling is another: see collect in the study")

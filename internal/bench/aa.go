@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/child"
 	"plimsoll/internal/record"
 )
 
@@ -91,17 +92,15 @@ const blocksAA = 12
 const statusSomeFailed, statusInterrupted = 6, 130
 
 func runAA(ctx context.Context, plimsoll, study, dir string, blocks int) error {
-	cmd := exec.CommandContext(ctx, plimsoll, "run", study, "-o", dir, "--wait", "--progress", "none", "--blocks", strconv.Itoa(blocks))
-	// An interrupted run cleans up; a killed one leaves its containers.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	out, err := cmd.CombinedOutput()
+	// A run that is asked to end cleans up; a killed one leaves its containers.
+	out, err := child.Run(ctx, child.Command{Together: true, Grace: time.Minute,
+		Argv: []string{plimsoll, "run", study, "-o", dir, "--wait", "--progress", "none", "--blocks", strconv.Itoa(blocks)}})
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && (exit.ExitCode() == statusSomeFailed || exit.ExitCode() == statusInterrupted) || errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("running %s: %w: %s", study, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("running %s: %w: %s", study, err, strings.TrimSpace(string(out.Stdout)))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/collect"
 	"plimsoll/internal/collect/collecttest"
 	"plimsoll/internal/probe"
@@ -77,7 +77,7 @@ func wanted(only []string, name string) bool { return len(only) == 0 || slices.C
 
 // costOfPayloads prints the two costs that have a goal and counts those beyond.
 func costOfPayloads(ctx context.Context, path string) (missed int, err error) {
-	subjects, undo, err := sleepers(path, collectCount)
+	subjects, undo, err := sleepers(ctx, path, collectCount)
 	defer undo()
 	if err != nil {
 		return 0, err
@@ -118,7 +118,7 @@ func costOfPayloads(ctx context.Context, path string) (missed int, err error) {
 }
 
 // sleepers starts payloads that stay.
-func sleepers(path string, n int) (subjects []collect.Subject, undo func(), err error) {
+func sleepers(ctx context.Context, path string, n int) (subjects []collect.Subject, undo func(), err error) {
 	var undos []func()
 	undo = func() {
 		for i := len(undos) - 1; i >= 0; i-- {
@@ -135,19 +135,16 @@ func sleepers(path string, n int) (subjects []collect.Subject, undo func(), err 
 				fmt.Fprintln(os.Stderr, "left behind:", err)
 			}
 		})
-		cmd := exec.Command(path, "payload", fmt.Sprintf("bench%d", i), "--stay")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}
-		if err := cmd.Start(); err != nil {
+		cmd, err := child.Start(ctx, child.Command{Argv: []string{path, "payload", fmt.Sprintf("bench%d", i), "--stay"},
+			Attr: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}})
+		if err != nil {
 			return nil, undo, err
 		}
-		undos = append(undos, func() {
-			_ = cmd.Process.Kill() // it is ours, and not yet waited for
-			_ = cmd.Wait()         // ends by our signal
-		})
-		if err := g.Add(cmd.Process.Pid); err != nil {
+		undos = append(undos, cmd.End)
+		if err := g.Add(cmd.PID); err != nil {
 			return nil, undo, err
 		}
-		subjects = append(subjects, collect.Subject{PIDs: []int{cmd.Process.Pid}})
+		subjects = append(subjects, collect.Subject{PIDs: []int{cmd.PID}})
 	}
 	return subjects, undo, nil
 }

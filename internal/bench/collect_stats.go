@@ -13,7 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/collect"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 )
 
 // statsEngine is an engine that samples its containers by itself ("stats").
@@ -36,32 +39,30 @@ func (e statsEngine) bench(ctx context.Context, dir, path string) error {
 	if err != nil {
 		return err
 	}
-	tag := fmt.Sprintf("localhost/plimsoll-bench-%d", os.Getpid())
+	// Nobody else has this in a name, so that what bears it may be removed.
+	word := clirun.Word()
+	tag := "localhost/plimsoll-bench-" + word
 	run := func(limit time.Duration, args ...string) (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		var out, words bytes.Buffer
-		cmd := exec.CommandContext(ctx, bin, append(slices.Clone(e.global), args...)...)
-		cmd.Stdout, cmd.Stderr = &out, &words
-		if err := cmd.Run(); err != nil {
-			return "", fmt.Errorf("%s %s: %w: %s", e.name, args[0], err, bytes.TrimSpace(words.Bytes()))
+		out, err := child.Run(ctx, child.Command{Argv: slices.Concat([]string{bin}, e.global, args), Limit: limit, Leaves: true})
+		if err != nil {
+			return "", fmt.Errorf("%s %s: %w: %s", e.name, args[0], err, bytes.TrimSpace(out.Stderr))
 		}
-		return strings.TrimSpace(out.String()), nil
+		return strings.TrimSpace(string(out.Stdout)), nil
 	}
 	tar := dir + "/image.tar"
-	if b, err := exec.CommandContext(ctx, "tar", "-C", root, "-cf", tar, ".").CombinedOutput(); err != nil {
-		return fmt.Errorf("tar: %w: %s", err, b)
+	if out, err := child.Run(ctx, child.Command{Argv: []string{"tar", "-C", root, "-cf", tar, "."}, Limit: time.Minute}); err != nil {
+		return fmt.Errorf("tar: %w: %s", err, out.Stderr)
 	}
 	if _, err := run(time.Minute, "import", tar, tag); err != nil {
 		return err
 	}
 	defer func() {
 		ctx = context.WithoutCancel(ctx) // cleaning up goes on after an interruption
-		if _, err := run(time.Minute, "rmi", "-f", tag); err != nil {
+		if _, err := run(time.Minute, "rmi", tag); err != nil {
 			fmt.Fprintln(os.Stderr, "left behind:", err)
 		}
 	}()
-	names, err := e.start(run, tag)
+	names, err := e.start(run, tag, word)
 	defer func() {
 		ctx = context.WithoutCancel(ctx)
 		if _, err := run(5*time.Minute, append([]string{"rm", "-f"}, names...)...); err != nil && len(names) > 0 {
@@ -91,15 +92,15 @@ func (e statsEngine) bench(ctx context.Context, dir, path string) error {
 	return e.theirs(ctx, bin, names)
 }
 
-func (e statsEngine) start(run func(time.Duration, ...string) (string, error), tag string) (names []string, err error) {
+func (e statsEngine) start(run func(time.Duration, ...string) (string, error), tag, word string) (names []string, err error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	work := make(chan int)
 	for range 4 {
 		wg.Go(func() {
 			for i := range work {
-				name := fmt.Sprintf("plimsoll-bench-%d-%d", os.Getpid(), i)
-				args := slices.Concat([]string{"run", "-d", "--label", "plimsoll=bench", "--name", name}, e.runArgs,
+				name := fmt.Sprintf("plimsoll-bench-%s-%d", word, i)
+				args := slices.Concat([]string{"run", "-d", "--label", engine.Label + "=" + word, "--name", name}, e.runArgs,
 					[]string{tag, "/plimsoll-probe", "payload", fmt.Sprintf("bench%d", i), "--stay"})
 				_, failed := run(time.Minute, args...)
 				mu.Lock()
@@ -142,17 +143,16 @@ func (e statsEngine) theirs(ctx context.Context, bin string, names []string) (er
 	if err != nil {
 		return err
 	}
-	var cmd *exec.Cmd
+	var cmd *child.Process
 	var out bytes.Buffer
 	cpu, wall, err := watch(func() error {
-		cmd = exec.CommandContext(ctx, bin, slices.Concat(e.global, []string{"stats", "--format", "{{.Name}} {{.CPUPerc}}"}, names)...)
-		cmd.Stdout = &out
-		if err := cmd.Start(); err != nil {
+		var err error
+		cmd, err = child.Start(ctx, child.Command{Argv: slices.Concat([]string{bin}, e.global, []string{"stats", "--format", "{{.Name}} {{.CPUPerc}}"}, names), Stdout: &out})
+		if err != nil {
 			return err
 		}
-		err := wait(ctx, collectFor)
-		_ = cmd.Process.Kill() // it streams on; docker's does not heed SIGTERM
-		_ = cmd.Wait()         // ends by our signal
+		err = wait(ctx, collectFor)
+		cmd.End() // it streams on; docker's does not heed SIGTERM
 		return err
 	})
 	if err != nil {
@@ -161,7 +161,11 @@ func (e statsEngine) theirs(ctx context.Context, bin string, names []string) (er
 	if !strings.Contains(out.String(), names[0]+" ") {
 		return fmt.Errorf("%s stats did not look at its containers: %.200q", e.name, out.String())
 	}
-	client := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	state := cmd.State()
+	if state == nil {
+		return fmt.Errorf("%s stats can't be killed", e.name)
+	}
+	client := (state.UserTime() + state.SystemTime()).Seconds()
 	fmt.Printf("    %-10s its stats:    %5.2f %% of a processor: client %.2f %%, daemon %.2f %% more than idle; a look takes it a second or more\n", e.name,
 		((client+cpu)/wall-idle/idleWall)*100, client/wall*100, (cpu/wall-idle/idleWall)*100)
 	return nil

@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
+	"plimsoll/internal/run"
 	"plimsoll/internal/stats"
 )
 
@@ -89,7 +90,7 @@ func drivers(ctx context.Context, only ...string) error {
 
 // bench prints two rows and says how many rates miss the goal for sure.
 func (d driver) bench(ctx context.Context) (missed int, err error) {
-	kit, done, err := benchKit()
+	kit, done, err := benchKit(ctx, []engine.Engine{d.engine})
 	if err != nil {
 		return 0, err
 	}
@@ -117,11 +118,12 @@ func (d driver) bench(ctx context.Context) (missed int, err error) {
 		}
 		loops = append(loops, l)
 	}
-	if err := equal(ctx, kit, envs[0], loops); err != nil {
+	like, err := equal(ctx, kit, envs[0], loops)
+	if err != nil {
 		return 0, err
 	}
 	for _, at := range []struct{ once, pairs, each int }{{1, pairsAlone, 1}, {many, pairsMany, perWorker}} {
-		ours, theirs, err := alternate(ctx, kit, envs[:at.once], loops[:at.once], at.pairs, at.each)
+		ours, theirs, err := alternate(ctx, kit, like, envs[:at.once], loops[:at.once], at.pairs, at.each)
 		if err != nil {
 			return missed, err
 		}
@@ -136,7 +138,7 @@ func (d driver) bench(ctx context.Context) (missed int, err error) {
 type turn struct{ wall, cpu float64 }
 
 // alternate takes pairs of turns.
-func alternate(ctx context.Context, kit *engine.Kit, envs []engine.Environment, loops []bare, pairs, each int) (ours, theirs []turn, err error) {
+func alternate(ctx context.Context, kit *engine.Kit, like engine.Thing, envs []engine.Environment, loops []bare, pairs, each int) (ours, theirs []turn, err error) {
 	byAdapter := func(worker int, name string, p probe.PayloadArgs) error {
 		res, err := envs[worker].Run(ctx, engine.Task{Name: name, Argv: p.Argv(image.ProbePath), Limit: lifeLimit})
 		if err != nil {
@@ -153,7 +155,12 @@ func alternate(ctx context.Context, kit *engine.Kit, envs []engine.Environment, 
 	byHand := func(worker int, name string, p probe.PayloadArgs) error {
 		ctx, cancel := context.WithTimeout(ctx, lifeLimit)
 		defer cancel()
-		return loops[worker].life(ctx, name, p.Argv(image.ProbePath))
+		thing := like
+		thing.Name = name
+		_, err := engine.Account(kit.Ledger, thing,
+			func() (struct{}, error) { return struct{}{}, loops[worker].life(ctx, name, p.Argv(image.ProbePath)) },
+			func(struct{}) bool { return true })
+		return err
 	}
 	for pair := -1; pair < pairs; pair++ { // the first meets cold caches
 		var a, b turn
@@ -219,8 +226,9 @@ func show(name string, once, lives int, ours, theirs []turn) bool {
 }
 
 // equal proves that both make the same containers: the configuration of one
-// of the adapter's that is running, beside one of the bare loop's.
-func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, loops []bare) (err error) {
+// of the adapter's that is running, beside one of the bare loop's. like is what
+// the ledger says of the latter.
+func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, loops []bare) (like engine.Thing, err error) {
 	l := loops[0]
 	p := probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: "ignore"}
 	argv := p.Argv(image.ProbePath)
@@ -237,50 +245,86 @@ func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, loops [
 	for ours == "" {
 		select {
 		case err := <-ended:
-			return fmt.Errorf("the container to compare with was not seen: %w", err)
+			return like, fmt.Errorf("the container to compare with was not seen: %w", err)
 		case <-time.After(20 * time.Millisecond):
 		}
 		ours, _ = l.describe(ctx, task.Name, argv)
 	}
+	name := clirun.Name(kit.RunID, "bare")
+	like, err = entry(kit, task.Name, name)
 	for _, l := range loops {
 		if l, ok := l.(learner); ok {
 			err = errors.Join(err, l.learn(ctx, task.Name))
 		}
 	}
 	if err := errors.Join(err, <-ended); err != nil {
-		return err
+		return like, err
 	}
-	name := clirun.Name(kit.RunID, "bare")
+	if err := kit.Ledger.Made(like); err != nil {
+		return like, err
+	}
 	if err := l.create(ctx, name, argv); err != nil {
-		return err
+		return like, err
 	}
-	defer func() { err = errors.Join(err, l.remove(context.WithoutCancel(ctx), name)) }()
+	defer func() {
+		rerr := l.remove(context.WithoutCancel(ctx), name)
+		if rerr == nil {
+			rerr = kit.Ledger.Gone(like)
+		}
+		err = errors.Join(err, rerr)
+	}()
 	theirs, err := l.describe(ctx, name, argv)
 	if err == nil && ours != theirs {
 		err = fmt.Errorf("the bare loop makes other containers than the adapter:\n%s\n%s", theirs, ours)
 	}
-	return err
+	return like, err
 }
 
-// noLedger remembers nothing: what the benchmark makes bears our label.
-type noLedger struct{}
-
-func (noLedger) Made(string, string) error { return nil }
-func (noLedger) Gone(string, string) error { return nil }
-
-func benchKit() (*engine.Kit, func() error, error) {
-	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
+// benchKit is the kit of a run, with a folder and a ledger like any run's: what a
+// kill leaves is found by plimsoll clean. The machine is ours until done.
+func benchKit(ctx context.Context, engines []engine.Engine) (kit *engine.Kit, done func() error, err error) {
+	root := os.Geteuid() == 0
+	state, err := run.StateDir(root, os.Getenv)
 	if err != nil {
 		return nil, nil, err
 	}
-	path, err := probe.Extract(dir)
+	o := run.Options{Engines: engines, State: state, Root: root, Getenv: os.Getenv, LookPath: exec.LookPath}
+	unlock, err := o.Turn(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, nil, err
 	}
-	id := clirun.Word()[:8]
-	store := image.NewStore(dir+"/images", probe.Binary(), image.Options{RunID: id})
-	kit := &engine.Kit{RunID: id, Dir: dir, ProbePath: path, Images: store, LookPath: exec.LookPath, Getenv: os.Getenv,
-		Root: os.Geteuid() == 0, Ledger: noLedger{},
-		Launcher: func(ctx context.Context, o probe.Options) (*probe.Launcher, error) { return probe.Start(ctx, path, o) }}
-	return kit, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
+	id := run.NewRunID()
+	dir, err := state.Claim(id, "", nil)
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	kit, ledger, err := run.NewKit(id, dir, o)
+	if err != nil {
+		unlock()
+		return nil, nil, errors.Join(err, state.Release(id))
+	}
+	return kit, func() error {
+		defer unlock()
+		_, err := run.SweepAll(context.WithoutCancel(ctx), kit, engines)
+		if s, ok := kit.Images.(*image.Store); ok {
+			err = errors.Join(err, s.Close())
+		}
+		if err = errors.Join(err, ledger.Close()); err != nil {
+			return err // the folder stays: plimsoll clean finds the rest by it
+		}
+		return state.Release(id)
+	}, nil
+}
+
+// entry is what the ledger says of a container that the adapter has there, under
+// another name: the bare loop makes the same, at the same place.
+func entry(kit *engine.Kit, of, name string) (engine.Thing, error) {
+	for _, t := range kit.Ledger.Left() {
+		if t.Name == of {
+			t.Name = name
+			return t, nil
+		}
+	}
+	return engine.Thing{}, fmt.Errorf("the adapter has not told the ledger of its container %s", of)
 }

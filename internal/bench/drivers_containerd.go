@@ -42,7 +42,7 @@ func newBareContainerd(_ context.Context, kit *engine.Kit, _ engine.Spec) (bare,
 			socket = s
 		}
 	}
-	c, err := client.New(socket, client.WithDefaultNamespace(engine.Label))
+	c, err := client.New(socket, client.WithDefaultNamespace(containerd.Namespace(kit.RunID)))
 	return &bareContainerd{Client: c, fifos: filepath.Join(kit.Dir, "bare-fifo")}, err
 }
 

@@ -28,7 +28,7 @@ func main() {
 func bench(what string) error {
 	// A reader who has gone (| head) ends it as an interrupt does: what was made
 	// is removed.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	switch what {
 	case "truth":

@@ -7,13 +7,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -126,23 +126,18 @@ func serveAA(ctx context.Context, plimsoll, dir string, whole time.Duration) err
 	}
 	defer at.stop()
 	live := filepath.Join(folder, "live")
-	run := exec.CommandContext(ctx, plimsoll, "run", study, "-o", live, "--wait", "--progress", "none", "--time-budget", (whole + slice).String())
-	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
-	run.WaitDelay = time.Minute
-	var said strings.Builder
-	run.Stdout, run.Stderr = &said, &said
-	if err := run.Start(); err != nil {
+	run, err := child.Start(ctx, child.Command{Together: true, Grace: time.Minute,
+		Argv: []string{plimsoll, "run", study, "-o", live, "--wait", "--progress", "none", "--time-budget", (whole + slice).String()}})
+	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- run.Wait() }()
 	for i := 0; ; i++ {
 		if info, err := os.Stat(filepath.Join(live, record.TrialsFile)); err == nil && info.Size() > 0 {
 			break
 		}
 		select {
-		case err := <-ended:
-			return fmt.Errorf("measuring native and floor: %w: %s", err, strings.TrimSpace(said.String()))
+		case <-run.Ended():
+			return endedEarly(run)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(100 * time.Millisecond):
@@ -173,13 +168,22 @@ func serveAA(ctx context.Context, plimsoll, dir string, whole time.Duration) err
 			}
 		}
 	}
-	if err := <-ended; err != nil {
-		return fmt.Errorf("measuring native and floor: %w: %s", err, strings.TrimSpace(said.String()))
+	if _, err := run.Wait(); err != nil {
+		return endedEarly(run)
 	}
 	if saw.events.Load() == 0 {
 		return errors.New("nobody saw the run: it says nothing")
 	}
 	return tellViewed(live, begin, looked)
+}
+
+// endedEarly says how a run ended that should have gone on.
+func endedEarly(run *child.Process) error {
+	out, err := run.Wait()
+	if err == nil {
+		err = errors.New("it ended before it had measured anything")
+	}
+	return fmt.Errorf("measuring native and floor: %w: %s", err, strings.TrimSpace(string(out.Stdout)))
 }
 
 // tellViewed compares the trials that were looked at with the others.

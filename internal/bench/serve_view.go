@@ -10,48 +10,51 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"plimsoll/internal/child"
 )
 
 // served is a `plimsoll serve` of its own.
 type served struct {
-	cmd     *exec.Cmd
+	cmd     *child.Process
 	address string
 }
 
 func startServe(ctx context.Context, plimsoll, dir string) (*served, error) {
-	cmd := exec.CommandContext(ctx, plimsoll, "serve", dir, "--listen", "127.0.0.1:0")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	out, err := cmd.StdoutPipe()
+	out, w := io.Pipe()
+	cmd, err := child.Start(ctx, child.Command{Argv: []string{plimsoll, "serve", dir, "--listen", "127.0.0.1:0"}, Stdout: w, Grace: 10 * time.Second})
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	go func() {
+		<-cmd.Ended()
+		_ = w.Close() // never fails
+	}()
+	said := bufio.NewReader(out)
+	line, err := said.ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("starting plimsoll serve: %w", errors.Join(err, cmd.Wait()))
+		_, ended := cmd.Wait()
+		return nil, fmt.Errorf("starting plimsoll serve: %w", errors.Join(err, ended))
 	}
+	go func() { _, _ = io.Copy(io.Discard, said) }() // else it would wait for us
 	return &served{cmd, strings.TrimSuffix(strings.TrimSpace(line), "/")}, nil
 }
 
 // stop ends it as a user does.
 func (s *served) stop() {
-	_ = s.cmd.Process.Signal(os.Interrupt) // it may have ended
-	if err := s.cmd.Wait(); err != nil {
+	_ = s.cmd.Signal(os.Interrupt) // it may have ended
+	if _, err := s.cmd.Wait(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: plimsoll serve ended with", err)
 	}
 }
 
 // cpu is what it has used of processors so far, to a grain of 10 ms.
 func (s *served) cpu() time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.PID))
 	if err != nil {
 		return 0
 	}
@@ -69,7 +72,7 @@ func (s *served) cpu() time.Duration {
 
 // memory is its peak resident memory, MiB.
 func (s *served) memory() float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.PID))
 	if err != nil {
 		return 0
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/stats"
@@ -123,8 +124,8 @@ func once(ctx context.Context, l *probe.Launcher, p program) (float64, error) {
 func byHyperfine(ctx context.Context, hyperfine, dir string, p program) ([]float64, error) {
 	out := filepath.Join(dir, "hyperfine.json")
 	args := []string{"-N", "--style", "none", "--output", "null", "--runs", strconv.Itoa(perTurn), "--export-json", out, quote(p.argv)}
-	if b, err := exec.CommandContext(ctx, hyperfine, args...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(b))
+	if out, err := child.Run(ctx, child.Command{Argv: append([]string{hyperfine}, args...), Together: true}); err != nil {
+		return nil, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(out.Stdout))
 	}
 	b, err := os.ReadFile(out)
 	if err != nil {
@@ -176,7 +177,7 @@ func programs(ctx context.Context, dir string) (ps []program, undo func(), err e
 			continue
 		}
 		bundle := filepath.Join(dir, rt)
-		if err := writeBundle(bin, bundle, rootfs, payload); err != nil {
+		if err := writeBundle(ctx, bin, bundle, rootfs, payload); err != nil {
 			return nil, undo, fmt.Errorf("%s: %w", rt, err)
 		}
 		ps = append(ps, program{name: rt + " run", argv: []string{bin, "--root", filepath.Join(dir, rt+"-state"), "run", "--bundle", bundle, "plimsoll-bench"}})
@@ -195,25 +196,28 @@ func programs(ctx context.Context, dir string) (ps []program, undo func(), err e
 			return nil, undo, err
 		}
 		tag := store.Tag("payload", "bench")
-		if b, err := exec.CommandContext(ctx, bin, "load", "-i", archive).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "docker is left out: %s\n", bytes.TrimSpace(b))
+		if out, err := child.Run(ctx, child.Command{Argv: []string{bin, "load", "-i", archive}, Limit: toolLimit}); err != nil {
+			fmt.Fprintf(os.Stderr, "docker is left out: %v: %s\n", err, bytes.TrimSpace(out.Stderr))
 		} else {
-			undos = append(undos, func() { _ = exec.Command(bin, "rmi", "-f", tag).Run() }) // best effort: it bears our label
+			undos = append(undos, func() { // best effort: it bears our label
+				_, _ = child.Run(context.WithoutCancel(ctx), child.Command{Argv: []string{bin, "rmi", "-f", tag}, Limit: toolLimit})
+			})
 			ps = append(ps, program{name: "docker run --rm", argv: append([]string{bin, "run", "--rm", "--network", "none", tag}, payload...)})
 		}
 	}
 	return ps, undo, nil
 }
 
+// toolLimit bounds what is not timed.
+const toolLimit = time.Minute
+
 // writeBundle makes a bundle from the runtime's own template.
-func writeBundle(bin, bundle, rootfs string, argv []string) error {
+func writeBundle(ctx context.Context, bin, bundle, rootfs string, argv []string) error {
 	if err := os.MkdirAll(bundle, 0o755); err != nil {
 		return err
 	}
-	cmd := exec.Command(bin, "spec")
-	cmd.Dir = bundle
-	if b, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("spec: %w: %s", err, b)
+	if out, err := child.Run(ctx, child.Command{Argv: []string{bin, "spec"}, Dir: bundle, Limit: toolLimit}); err != nil {
+		return fmt.Errorf("spec: %w: %s", err, out.Stderr)
 	}
 	path := filepath.Join(bundle, "config.json")
 	b, err := os.ReadFile(path)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/harmless"
+	"plimsoll/internal/report"
 	"plimsoll/internal/run"
 )
 
@@ -17,7 +19,10 @@ func cleanCommand(w World) *cobra.Command {
 		Use:   "clean",
 		Short: "Remove whatever a run that was cut off left behind",
 		Long: `Removes the containers, images, mounts, cgroups and processes that a run left on
-this machine when it was killed: only what carries our label or the run's id.
+this machine when it was killed: only what the run's ledger names, and of that
+only what bears the run's label. What can't be reached (an engine that is not
+running, a program that is not on PATH any more) stays in the ledger; it is
+told, with what would help, and the exit status is 1.
 The records stay, and can still be resumed.`,
 		Example: "  plimsoll clean\n  plimsoll clean --images",
 		Args:    cobra.NoArgs,
@@ -38,6 +43,9 @@ The records stay, and can still be resumed.`,
 					printCleaned(w, done)
 				}
 			}
+			if err == nil && len(done.Kept) > 0 {
+				err = fmt.Errorf("%s could not be taken away: see above; plimsoll clean tries again", report.Plural(len(done.Kept), "thing"))
+			}
 			if err != nil {
 				return fail(Failed, "%w", err)
 			}
@@ -52,11 +60,19 @@ The records stay, and can still be resumed.`,
 
 func printCleaned(w World, c *run.Cleaned) {
 	for _, r := range c.Removed {
-		fmt.Fprintln(w.Stdout, "removed", r)
+		fmt.Fprintln(w.Stdout, "removed", harmless.Text(r))
+	}
+	for _, k := range c.Kept {
+		fmt.Fprintf(w.Stdout, "kept %s of run %s: %s\n", harmless.Text(k.String()), k.Run, harmless.Text(k.Why))
+		if k.Fix != "" {
+			fmt.Fprintln(w.Stdout, "  try:", harmless.Text(k.Fix))
+		}
 	}
 	switch {
-	case len(c.Removed) > 0 || len(c.Runs) > 0:
-		fmt.Fprintf(w.Stdout, "%d things removed, after %d runs that were cut off\n", len(c.Removed), len(c.Runs))
+	case len(c.Runs) > 0:
+		fmt.Fprintf(w.Stdout, "%s removed, after %s that had been cut off\n", report.Plural(len(c.Removed), "thing"), report.Plural(len(c.Runs), "run"))
+	case len(c.Removed) > 0:
+		fmt.Fprintf(w.Stdout, "%s removed\n", report.Plural(len(c.Removed), "thing"))
 	default:
 		fmt.Fprintln(w.Stdout, "Nothing of ours was left behind.")
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -39,7 +40,11 @@ type World struct {
 	ErrWidth func() int
 	// Engines are those that there are; nil stands for the whole catalogue.
 	Engines engines
-	// Signals makes a context that ends when the user interrupts.
+	// DetectLimit is how long an engine may take to be found; 0 stands for what
+	// the contract says.
+	DetectLimit time.Duration
+	// Signals makes contexts that end when the user interrupts, see notify; nil:
+	// nobody does.
 	Signals func() (first, second context.Context, stop func())
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/harmless"
 	"plimsoll/internal/host"
 	"plimsoll/internal/record"
 )
@@ -48,19 +49,21 @@ about it. Ends with status 5 where numbers measured here could not be trusted.`,
 	return c
 }
 
+// printHost prints what is known of a machine: what a file, the firmware or a
+// process calls itself is not trusted.
 func printHost(w World, h record.Host) {
-	fmt.Fprintf(w.Stdout, "%s, %d CPUs (%s), %.1f GiB, %s, kernel %s, cgroup %s", h.OS, h.CPUs, h.CPU, float64(h.Memory)/(1<<30), h.Arch, h.Kernel, h.Cgroup)
+	machine := fmt.Sprintf("%s, %d CPUs (%s), %.1f GiB, %s, kernel %s, cgroup %s", h.OS, h.CPUs, h.CPU, float64(h.Memory)/(1<<30), h.Arch, h.Kernel, h.Cgroup)
 	if h.Virtual != "" {
-		fmt.Fprintf(w.Stdout, ", %s", h.Virtual)
+		machine += ", " + h.Virtual
 	}
-	fmt.Fprintln(w.Stdout)
+	fmt.Fprintln(w.Stdout, harmless.Text(machine))
 	if len(h.Remarks) == 0 {
 		fmt.Fprintln(w.Stdout, "Nothing was found that would disturb a measurement.")
 	}
 	for _, r := range h.Remarks {
-		fmt.Fprintf(w.Stdout, "%-6s  %s: %s\n", r.Level, r.Code, r.Text)
+		fmt.Fprintf(w.Stdout, "%-6s  %s: %s\n", r.Level, r.Code, harmless.Text(r.Text))
 		if r.Advice != "" {
-			fmt.Fprintf(w.Stdout, "%s%s\n", strings.Repeat(" ", 8), r.Advice)
+			fmt.Fprintf(w.Stdout, "%s%s\n", strings.Repeat(" ", 8), harmless.Text(r.Advice))
 		}
 	}
 	if host.Refused(h.Remarks) {

@@ -94,6 +94,7 @@ type engineJSON struct {
 	Title    string                 `json:"title"`
 	Baseline bool                   `json:"baseline"`
 	Verified bool                   `json:"verified"`
+	ByHand   string                 `json:"verifiedByHand,omitempty"` // the version that it was tried with
 	Usable   bool                   `json:"usable"`
 	Version  string                 `json:"version,omitempty"`
 	Where    string                 `json:"where,omitempty"`
@@ -114,7 +115,7 @@ func enginesJSON(all []found) []engineJSON {
 	out := make([]engineJSON, 0, len(all))
 	for _, f := range all {
 		e := engineJSON{
-			Name: f.Info.Name, Title: f.Info.Title, Baseline: f.Info.Baseline, Verified: !f.Info.Unverified,
+			Name: f.Info.Name, Title: f.Info.Title, Baseline: f.Info.Baseline, Verified: !f.Info.Unverified, ByHand: f.Info.ByHand,
 			Usable: f.Usable, Version: f.Version, Where: f.Where, Facts: f.Facts, Reason: f.Reason, Fix: f.Fix,
 		}
 		for factor, ls := range f.Levels {

@@ -58,8 +58,12 @@ func machine() []engine.Engine {
 			},
 		},
 		found1{
-			info: engine.Info{Name: "balena", Title: "balenaEngine", Detached: true, Unverified: true, Levels: map[string][]string{engine.Client: {"api", "cli"}}},
+			info: engine.Info{Name: "balena", Title: "balenaEngine", Detached: true, ByHand: "20.10.44", Levels: map[string][]string{engine.Client: {"api", "cli"}}},
 			det:  engine.Detection{Usable: true, Version: "20.10.43", Where: "/run/balena-engine.sock", Levels: map[string][]engine.Level{engine.Client: yes("api", "cli")}},
+		},
+		found1{
+			info: engine.Info{Name: "novel", Title: "Novel", Unverified: true, Levels: map[string][]string{engine.Client: {"cli"}}},
+			det:  engine.Detection{Usable: true, Version: "0.1", Where: "/usr/bin/novel", Levels: map[string][]engine.Level{engine.Client: yes("cli")}},
 		},
 		found1{
 			info: engine.Info{Name: "lxd", Title: "LXD", Levels: map[string][]string{engine.Storage: {"default", "dir", "zfs"}}},
@@ -92,12 +96,12 @@ func TestEngines(t *testing.T) {
 		stderr string
 	}{
 		{"table.txt", nil, Done, ""},
-		{"detail.txt", []string{"docker", "balena", "lxd", "native"}, Done, ""},
+		{"detail.txt", []string{"docker", "balena", "novel", "lxd", "native"}, Done, ""},
 		{"all.json", []string{"--format", "json"}, Done, ""},
 		{"check.txt", []string{"docker", "--check"}, Done, ""},
 		{"check-fails.txt", []string{"docker", "lxd", "--check"}, NothingHere, "not usable here: lxd"},
 		{"", []string{"--check"}, Usage, "--check needs the names"},
-		{"", []string{"dcoker"}, Usage, `no engine "dcoker": there are native, docker, balena, lxd`},
+		{"", []string{"dcoker"}, Usage, `no engine "dcoker": there are native, docker, balena, novel, lxd`},
 	} {
 		got, stderr, status := runEngines(t, c.args...)
 		if status != int(c.status) || !strings.Contains(stderr, c.stderr) || (c.stderr == "") != (stderr == "") {

@@ -108,8 +108,11 @@ func wrapCell(s string, width int) []string {
 }
 
 func name(f found) string {
-	if f.Info.Unverified {
+	switch {
+	case f.Info.Unverified:
 		return f.Info.Name + " (unverified)"
+	case f.Info.ByHand != "":
+		return f.Info.Name + " (by-hand)"
 	}
 	return f.Info.Name
 }
@@ -181,6 +184,8 @@ func engineDetails(b *strings.Builder, f found) {
 		verified = "it is simulated: its times are made up"
 	case f.Info.Unverified:
 		verified = "no: the adapter was written from the documentation, and never run against the real engine"
+	case f.Info.ByHand != "":
+		verified = "by hand: the adapter was run against " + f.Info.Title + " " + f.Info.ByHand + "; no package has it, so that the tests run against a stand-in"
 	}
 	field("verified", verified)
 	detached := "no: a container ends with the program that started it"

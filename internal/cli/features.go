@@ -49,7 +49,7 @@ not reconfigured.`,
 			if read != "" {
 				return readFeatures(w, &o, read, format, out, shape)
 			}
-			finish, _, stop := w.Signals()
+			w, finish, _, stop := w.interrupts()
 			defer stop()
 			run := s.options()
 			run.Wait, run.Finish = wait, finish.Done()
@@ -57,7 +57,7 @@ not reconfigured.`,
 			table, swept, err := features.OnMachine(finish, run, o)
 			shown.end()
 			for _, name := range swept {
-				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", name)
+				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", report.OneLine(name))
 			}
 			if table != nil {
 				rec := &record.Run{}

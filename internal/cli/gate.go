@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -14,12 +16,14 @@ import (
 type gateFlags struct {
 	failAbove, file, noise  string
 	strict, missing, unlike bool
+	failures                string
 }
 
 func (f *gateFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
 	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
 	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
+	fl.StringVar(&f.failures, "allow-failures", "", "gate: let pass where up to this share of a cell's trials fails beyond BASE's (default 5%)")
 	fl.BoolVar(&f.missing, "allow-missing", false, "gate: let pass what BASE has and NEW has not")
 	fl.BoolVar(&f.unlike, "unlike", false, "gate in spite of another machine or another protocol")
 }
@@ -31,8 +35,8 @@ func (f *gateFlags) thresholds() (*analyze.Thresholds, error) {
 		return nil, err
 	}
 	if limit == 0 && f.file == "" {
-		if f.strict || f.missing || f.unlike || f.noise != "" {
-			return nil, withHint(fail(Usage, "--strict, --allow-missing, --unlike and --noise are for a gate, and none is asked for"), "give --fail-above 5%%, or --thresholds FILE")
+		if f.strict || f.missing || f.unlike || f.failures != "" || f.noise != "" {
+			return nil, withHint(fail(Usage, "--strict, --allow-failures, --allow-missing, --unlike and --noise are for a gate, and none is asked for"), "give --fail-above 5%%, or --thresholds FILE")
 		}
 		return nil, nil
 	}
@@ -50,10 +54,25 @@ func (f *gateFlags) thresholds() (*analyze.Thresholds, error) {
 		t.FailAbove = limit
 	}
 	t.AllowMissing, t.Unlike = f.missing, f.unlike
+	if t.AllowFailures, err = f.allowFailures(); err != nil {
+		return nil, err
+	}
 	if f.noise != "" {
 		t.Noise, err = readNoise(f.noise)
 	}
 	return &t, err
+}
+
+// allowFailures is the share that --allow-failures names; nil is the gate's own.
+func (f *gateFlags) allowFailures() (*float64, error) {
+	if f.failures == "" {
+		return nil, nil
+	}
+	v, err := strconv.ParseFloat(strings.TrimSuffix(f.failures, "%"), 64)
+	if err != nil || !isPercentage(f.failures) || !(v >= 0 && v <= 100) {
+		return nil, fail(Usage, "--allow-failures is %q: expected a percentage from 0%% to 100%%, such as 5%%", f.failures)
+	}
+	return new(v / 100), nil
 }
 
 // readNoise takes the largest noise floor of a self-test: that of the machine.

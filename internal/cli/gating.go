@@ -46,7 +46,7 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 		return nil, withHint(fail(Usage, "--gate-env is given %d times", len(f.envs)), "give it twice: --gate-env BASE --gate-env NEW")
 	}
 	g := &record.Gate{Envs: f.envs, Looks: len(analyze.GateLooks), FailAbove: t.FailAbove, Rules: t.Rules,
-		AllowMissing: t.AllowMissing, Unlike: t.Unlike, Strict: f.strict}
+		AllowFailures: t.AllowFailures, AllowMissing: t.AllowMissing, Unlike: t.Unlike, Strict: f.strict}
 	if f.base == "" {
 		return g, nil
 	}
@@ -69,7 +69,7 @@ func newGating(r *record.Run) (*gating, error) {
 		return nil, nil
 	}
 	out := &gating{envs: g.Envs, strict: g.Strict, thresholds: analyze.Thresholds{FailAbove: g.FailAbove, Rules: g.Rules,
-		AllowMissing: g.AllowMissing, Unlike: g.Unlike}}
+		AllowFailures: g.AllowFailures, AllowMissing: g.AllowMissing, Unlike: g.Unlike}}
 	if g.Base == "" {
 		var known []string
 		for _, e := range r.Environments {

@@ -46,12 +46,13 @@ func htmlReport(w World, dirs []string, f reportFlags) error {
 }
 
 // runPage writes the page into a run's directory and says where it lies. A run
-// is none the worse without it.
-func runPage(w World, dir string, res *analyze.Result) {
+// is none the worse without it. The directory may belong to the trusted users,
+// by number.
+func runPage(w World, dir string, res *analyze.Result, trusted ...int) {
 	path := filepath.Join(dir, pageFile)
 	d, err := viewOf(dir, res)
 	if err == nil {
-		err = writeTo(w, path, func(out io.Writer) error { return page.Write(out, d) })
+		err = writeBy(callerOf(w, trusted...), path, func(out io.Writer) error { return page.Write(out, d) })
 	}
 	if err != nil {
 		fmt.Fprintf(w.Stderr, "%s was not written: %v\n", shortPath(path), err)

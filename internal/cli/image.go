@@ -198,12 +198,12 @@ error. Nothing is installed on the machine itself.`,
 		Example: `  plimsoll image build payload --as oci-layout
   plimsoll image build toolbox`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			w, ctx, _, stop := w.interrupts()
+			defer stop()
 			s, err := newSetting(w)
 			if err != nil {
 				return err
 			}
-			ctx, _, stop := w.Signals()
-			defer stop()
 			store := s.store()
 			im, err := store.Build(ctx, args[0], w.Stderr)
 			if err != nil {
@@ -248,12 +248,12 @@ for a newer one. The record of a run names the digest.`,
 		Args:    cobra.ExactArgs(1),
 		Example: "  plimsoll image pull alpine:3\n  plimsoll image pull ubuntu",
 		RunE: func(_ *cobra.Command, args []string) error {
+			w, ctx, _, stop := w.interrupts()
+			defer stop()
 			s, err := newSetting(w)
 			if err != nil {
 				return err
 			}
-			ctx, _, stop := w.Signals()
-			defer stop()
 			store := s.store()
 			im, err := store.Fetch(ctx, args[0], w.Stderr)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/harmless"
 	"plimsoll/internal/record"
 	"plimsoll/internal/run"
 	"plimsoll/internal/study"
@@ -55,12 +56,12 @@ in every engine; here are all of them:
   printed      the size that the engine itself prints`,
 		Example: "  plimsoll image sizes\n  plimsoll image sizes busybox debian --format json",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			w, finish, broken, stop := w.interrupts()
+			defer stop()
 			s, err := newSetting(w)
 			if err != nil {
 				return err
 			}
-			finish, broken, stop := w.Signals()
-			defer stop()
 			plan, err := s.sizesPlan(finish, args, ch.engines)
 			if err != nil {
 				return err
@@ -252,9 +253,9 @@ func printSizes(w World, format string, rows []sizeRow) error {
 		if r.Image != "" {
 			name += " with " + r.Image
 		}
-		fmt.Fprintf(w.Stdout, "%s: %s\n", name, r.Missing)
+		fmt.Fprintf(w.Stdout, "%s: %s\n", name, harmless.Text(r.Missing))
 		if r.Fix != "" {
-			fmt.Fprintf(w.Stdout, "  try: %s\n", r.Fix)
+			fmt.Fprintf(w.Stdout, "  try: %s\n", harmless.Text(r.Fix))
 		}
 	}
 	return nil

@@ -258,11 +258,15 @@ func (p *subject) nothingLeft(before *host.Census) {
 
 func (p *subject) noLeftovers(kit *engine.Kit, e engine.Engine, id string) {
 	p.t.Helper()
-	left, err := e.Leftovers(context.Background(), kit, id)
+	b, ok := e.(engine.Bearer)
+	if !ok {
+		return
+	}
+	left, err := b.Bearing(context.Background(), kit, id)
 	if err != nil {
 		p.t.Errorf("%s: %v", e.Info().Name, err)
 	}
 	for _, l := range left {
-		p.t.Errorf("%s still holds %s %s", e.Info().Name, l.Kind, l.Name)
+		p.t.Errorf("%s still holds %s", e.Info().Name, l)
 	}
 }

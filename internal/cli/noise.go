@@ -49,12 +49,13 @@ func readSelfTest(path string) (*selfTest, error) {
 }
 
 // recordTwins writes into a run that has ended, and into its analysis, what the
-// environments that it has twice tell of the noise.
-func recordTwins(dir string, res *analyze.Result) error {
+// environments that it has twice tell of the noise. The run may belong to the
+// trusted users, by number.
+func recordTwins(dir string, res *analyze.Result, trusted ...int) error {
 	if !analyze.HasTwins(res.Environments) {
 		return nil
 	}
-	if err := record.SetNoise(dir, record.NoiseTwins, res.Noise()); err != nil {
+	if err := record.SetNoise(dir, record.NoiseTwins, res.Noise(), trusted...); err != nil {
 		return err
 	}
 	r, err := record.Open(dir)

@@ -2,13 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/report"
+	"plimsoll/internal/safepath"
 )
 
 // pipeWidth is the columns of what is no terminal: those that the tables are
@@ -92,29 +93,49 @@ func show(w World, path string, ascii bool, write func(io.Writer, report.Options
 // writeTo writes to a file, or to standard output where none is named. A file
 // that could not be written whole is taken away again: half a table looks like
 // a table. What is no ordinary file, as /dev/stderr or a pipe, is written to as
-// it is.
+// it is. Root writes no file that somebody else could have led elsewhere.
 func writeTo(w World, path string, write func(io.Writer) error) error {
 	if path == "" {
 		return write(w.Stdout)
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	return writeBy(callerOf(w), path, write)
+}
+
+// callerOf is the rule for what the user names, with further trusted users.
+func callerOf(w World, trusted ...int) safepath.Rule {
+	rule := safepath.Caller(w.Getenv)
+	for _, uid := range trusted {
+		rule = rule.With(uid)
+	}
+	return rule
+}
+
+// writeBy is writeTo of a file, by a rule of whom to trust.
+func writeBy(rule safepath.Rule, path string, write func(io.Writer) error) error {
+	dir, name, err := safepath.OpenParent(path, rule)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	defer dir.Close()
+	if f, err := dir.OpenSpecial(name); err != nil || f != nil {
 		if err != nil {
 			return err
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	temp := path + ".new"
-	f, err := os.Create(temp)
+	if err := dir.Replaceable(name); err != nil {
+		return err
+	}
+	f, temp, err := dir.Temp(name, 0o666)
 	if err != nil {
 		return err
 	}
 	err = errors.Join(write(f), f.Close())
 	if err == nil {
-		err = os.Rename(temp, path)
+		err = dir.Rename(temp, name)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(temp))
+		return errors.Join(err, dir.Remove(temp))
 	}
 	return nil
 }

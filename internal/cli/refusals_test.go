@@ -53,6 +53,16 @@ func TestNothingPassesSilently(t *testing.T) {
 		lines[40] = []byte("{\"seq\":40,\"blo\n")
 		return bytes.Join(lines, nil)
 	}
+	change := func(x []byte) []byte { // one digit of a stamp, in line 31
+		lines := bytes.SplitAfter(x, []byte("\n"))
+		i := bytes.Index(lines[30], []byte(`"request":`)) + len(`"request":`)
+		lines[30][i] = '1' + (lines[30][i]-'0')%9
+		return bytes.Join(lines, nil)
+	}
+	lose := func(x []byte) []byte {
+		lines := bytes.SplitAfter(x, []byte("\n"))
+		return bytes.Join(append(lines[:30:30], lines[31:]...), nil)
+	}
 	cut := func(x []byte) []byte {
 		return bytes.Join(bytes.SplitAfter(x, []byte("\n"))[:60], nil)
 	}
@@ -77,7 +87,9 @@ func TestNothingPassesSilently(t *testing.T) {
 		{"an empty run.json", edited(t, whole(), record.RunFile, keep(0)), 1, "is empty", "is empty"},
 		{"no trials", edited(t, whole(), record.TrialsFile, keep(0)), 1, "NEW (run 0a1b2c3d) has no counted trial that succeeded", "no trial was recorded"},
 		{"half of the trials", edited(t, whole(), record.TrialsFile, keep(0.5)), 4, "NEW is said to be done and is not whole: the last line of trials.jsonl is torn", "torn-tail"},
-		{"the first trials", edited(t, whole(), record.TrialsFile, cut), 4, "NEW is said to be done and is not whole: of ", "of the 24 planned"},
+		{"the first trials", edited(t, whole(), record.TrialsFile, cut), 4, "NEW is said to be done and is not whole: run.json says that 104 trials were recorded, and trials.jsonl holds 60", "of the 24 planned"},
+		{"another digit", edited(t, whole(), record.TrialsFile, change), 1, "trials.jsonl:31: this line is damaged: its sum is ", "trials.jsonl:31: this line is damaged: its sum is "},
+		{"a line less", edited(t, whole(), record.TrialsFile, lose), 1, "trials.jsonl:31: this line is damaged: its sum is ", "trials.jsonl:31: this line is damaged: its sum is "},
 		{"a torn line", edited(t, whole(), record.TrialsFile, spoil), 1, "trials.jsonl:41: this line is damaged", "trials.jsonl:41: this line is damaged"},
 		{"killed", day(t, 2, func(s *recordtest.Spec) { s.Until = 80 }), 4, "NEW is not done (interrupted)", "incomplete"},
 		{"another machine", edited(t, whole(), record.RunFile, swap("Imaginary 3000", "Another 4000")), 2, "machine cpu: Imaginary 3000, now Another 4000", ""},
@@ -128,5 +140,42 @@ func TestGateNamesTheCell(t *testing.T) {
 		if status != 3 || strings.Count(out, c.mark) != 1 || !strings.Contains(out, c.want) {
 			t.Errorf("%s: status %d, %d failures\n%s%s", format, status, strings.Count(out, c.mark), out, errs)
 		}
+	}
+}
+
+// TestGateOnFailures: that trials failed which did not in BASE is said in every
+// form, and fails the gate above the share that is let pass.
+func TestGateOnFailures(t *testing.T) {
+	base := day(t, 1, nil)
+	next := day(t, 2, func(s *recordtest.Spec) { s.Envs[2].FailEvery, s.Envs[2].Class = 4, record.TimeOut })
+	const line = "runc of hello: 0 of 24 failed in BASE, 6 of 24 in NEW: 25 % more of its trials failed than in BASE, and 5 % are let pass"
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   []string
+	}{
+		{nil, 3, []string{"fail: " + line, "gate: fail"}},
+		{[]string{"--allow-failures", "25%"}, 0, []string{"pass: runc of hello: 0 of 24 failed in BASE, 6 of 24 in NEW", "more-failures", "gate: pass"}},
+		{[]string{"--format", "markdown"}, 3, []string{"fail: runc of hello"}},
+		{[]string{"--format", "json"}, 3, []string{`"allowed": 0.05`, `"state": "fail"`, "25 % more of its trials failed"}},
+		{[]string{"--format", "junit"}, 3, []string{`name="failures"`, `<failure message="` + line}},
+		{[]string{"--format", "junit", "--allow-failures", "25%"}, 0, []string{"<system-out>runc of hello: 0 of 24"}},
+		{[]string{"--format", "github"}, 3, []string{"::error title=failures of hello in runc::", "25 %25 more"}},
+		{[]string{"--format", "github", "--allow-failures", "25%"}, 0, []string{"::warning title=failures of hello in runc::"}},
+		{[]string{"--allow-failures", "0"}, 2, []string{"--allow-failures is \"0\": expected a percentage"}},
+		{[]string{"--allow-failures", "101%"}, 2, []string{"expected a percentage"}},
+	} {
+		status, out, errs := drive(append([]string{"compare", base, next, "--filter", "metric=startup", "--fail-above", "50%"}, c.args...)...)
+		if status != c.status {
+			t.Errorf("%v: status %d, want %d\n%s%s", c.args, status, c.status, out, errs)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(strings.Join(strings.Fields(out+errs), " "), want) {
+				t.Errorf("%v: it does not say %q\n%s%s", c.args, want, out, errs)
+			}
+		}
+	}
+	if status, _, errs := drive("compare", base, next, "--allow-failures", "5%"); status != 2 || !strings.Contains(errs, "are for a gate") {
+		t.Errorf("without a gate: status %d, %s", status, errs)
 	}
 }

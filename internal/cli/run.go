@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/analyze"
+	"plimsoll/internal/harmless"
 	"plimsoll/internal/host"
 	"plimsoll/internal/record"
 	"plimsoll/internal/report"
@@ -35,6 +35,7 @@ func runCommand(w World) *cobra.Command {
 		progress = "auto"
 		force    bool
 		wait     bool
+		trust    bool
 	)
 	c := &cobra.Command{
 		Use:   "run [STUDY]",
@@ -49,7 +50,8 @@ lets go of the environments whose ratios are known to ± 2 %, and ends when all 
 whether something became worse than in an earlier run (status 3) or did not.
 
 The first SIGINT ends the run after the trial in flight, the second breaks it
-off; both clean up, and --resume goes on later.`,
+off; both clean up, and --resume goes on later. A lost terminal or session (SIGHUP)
+and a closed pipe are like the first; below nohup a run goes on.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run baresi2024 --scale quick
@@ -61,9 +63,15 @@ off; both clean up, and --resume goes on later.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			w, finish, broken, stop := w.interrupts()
+			defer stop()
 			s, err := newSetting(w)
 			if err != nil {
 				return err
+			}
+			unlike := gate.unlike
+			if resume != "" {
+				gate.unlike = false // it is not for a gate, which the record has
 			}
 			asked, err := gate.record()
 			if err != nil {
@@ -72,8 +80,6 @@ off; both clean up, and --resume goes on later.`,
 			if err := fits(f.format, asked != nil, resume != ""); err != nil {
 				return err
 			}
-			finish, broken, stop := w.Signals()
-			defer stop()
 			o := s.options()
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait
@@ -81,11 +87,14 @@ off; both clean up, and --resume goes on later.`,
 				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) {
 					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine or gate")
 				}
-				o.Dir, o.Resume = resume, true
+				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
 					return err
 				}
 			} else {
+				if trust {
+					return fail(Usage, "--trust-record is for --resume: a new run has no record yet")
+				}
 				ch.gated = asked != nil
 				if o.Plan, err = s.plan(finish, studyName(args), ch); err != nil {
 					return err
@@ -101,6 +110,11 @@ off; both clean up, and --resume goes on later.`,
 			}
 			if o.Workloads, err = ownWorkloads(o.Plan); err != nil {
 				return err
+			}
+			if resume != "" {
+				if o.Trusted, err = trustRecord(w, resume, o.Workloads, trust); err != nil {
+					return err
+				}
 			}
 			if err := addNoise(o.Run, noise); err != nil {
 				return err
@@ -121,7 +135,7 @@ off; both clean up, and --resume goes on later.`,
 			o.Steering = steering(o.Dir, o.Plan.Protocol, g)
 			sum, err := run.Execute(broken, o)
 			if err != nil {
-				return runError(err, o.Dir)
+				return runError(err, o.Dir, sum != nil)
 			}
 			return finishRun(w, sum, f, g)
 		},
@@ -132,8 +146,10 @@ off; both clean up, and --resume goes on later.`,
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
 	gate.add(c.Flags())
+	c.Flags().Lookup("unlike").Usage += "; with --resume: go on on another machine, kernel or version of an engine than the run was begun on"
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")
+	c.Flags().BoolVar(&trust, "trust-record", false, "go on with a record that belongs to another user: what it says is run")
 	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may lie under it")
 	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
 	c.Flags().BoolVar(&force, "force", false, "measure though doctor refuses")
@@ -231,17 +247,22 @@ func fits(format string, gated, resumed bool) error {
 	return fail(Usage, "--format %s is not for %s: it can be %s", format, what, strings.Join(formats, ", "))
 }
 
-// runError gives an error of a run its status.
-func runError(err error, dir string) error {
+// runError gives an error of a run its status; begun says that there is a record
+// of it.
+func runError(err error, dir string, begun bool) error {
 	if errors.Is(err, run.ErrNothing) {
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines says what is missing and what would help")
+	}
+	var unlike *run.UnlikeError
+	if errors.As(err, &unlike) {
+		return withHint(fail(Usage, "%w", err), "go on with it where it was begun, or start a new run; --unlike goes on here all the same, and the record keeps both")
 	}
 	var refused *analyze.RefusedError
 	if errors.As(err, &refused) {
 		return withHint(fail(Usage, "%w", err), "%s", refused.Advice)
 	}
-	if _, none := os.Stat(dir); none != nil {
-		return fail(Failed, "%w", err) // it did not come to a first trial
+	if !begun || !holdsRun(dir) {
+		return fail(Failed, "%w", err) // there is nothing to go on with
 	}
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume goes on", shortPath(dir))
 }
@@ -249,10 +270,12 @@ func runError(err error, dir string) error {
 // finishRun prints the table, or a gate's answer, and says where the record lies.
 func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	for _, r := range sum.Residue {
-		fmt.Fprintf(w.Stderr, "left behind: %s\n", r)
+		fmt.Fprintf(w.Stderr, "left behind: %s\n", harmless.Text(r))
 	}
 	if sum.Unclean != nil {
-		fmt.Fprintf(w.Stderr, "cleaning up: %v\n", sum.Unclean)
+		for l := range strings.SplitSeq(sum.Unclean.Error(), "\n") {
+			fmt.Fprintf(w.Stderr, "cleaning up: %s\n", harmless.Text(l))
+		}
 	}
 	if sum.Unclean != nil || len(sum.Residue) > 0 {
 		fmt.Fprintln(w.Stderr, "plimsoll clean removes what a run left behind")
@@ -266,7 +289,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	if err != nil {
 		return withHint(err, "the record is in %s", path)
 	}
-	if err := recordTwins(sum.Dir, res); err != nil {
+	if err := recordTwins(sum.Dir, res, sum.Trusted...); err != nil {
 		return fail(Failed, "recording the noise floor: %w", err)
 	}
 	var answer *analyze.Changes
@@ -280,8 +303,8 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		err = f.write(w, []*analyze.Result{res})
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
 	}
-	runPage(w, sum.Dir, res)
-	if err != nil {
+	runPage(w, sum.Dir, res, sum.Trusted...)
+	if err != nil && !(sum.Interrupted && isLost(err)) {
 		return err
 	}
 	switch {

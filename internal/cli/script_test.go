@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +35,12 @@ func TestScripts(t *testing.T) {
 			"living":   living,
 			"serving":  serving,
 			"status":   status,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" {
+				return false, fmt.Errorf("there is no condition %q", cond)
+			}
+			return os.Geteuid() == 0, nil
 		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

@@ -30,12 +30,12 @@ where this machine is too noisy to tell.`,
 		Example: "  plimsoll selftest\n  plimsoll selftest --blocks 400 --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			w, finish, broken, stop := w.interrupts()
+			defer stop()
 			s, err := newSetting(w)
 			if err != nil {
 				return err
 			}
-			finish, broken, stop := w.Signals()
-			defer stop()
 			if blocks != 0 && blocks < 20 {
 				return fail(Usage, "--blocks is %d: it must be at least 20", blocks)
 			}

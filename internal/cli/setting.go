@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"plimsoll/internal/collect"
 	"plimsoll/internal/engine"
@@ -31,13 +32,18 @@ type setting struct {
 	engines []engine.Engine
 	user    *engine.User
 	noUser  string
+	limit   time.Duration // how long an engine may take to be found
 }
 
 // newSetting looks at who we are.
 func newSetting(w World) (*setting, error) {
-	s := &setting{world: w, root: os.Geteuid() == 0, engines: w.Engines}
+	s := &setting{world: w, root: os.Geteuid() == 0, engines: w.Engines, limit: w.DetectLimit}
 	if s.engines == nil {
 		s.engines = catalogue.All()
+	}
+	s.engines = engine.Shield(s.engines)
+	if s.limit == 0 {
+		s.limit = engine.DetectLimit
 	}
 	var err error
 	if s.state, err = run.StateDir(s.root, w.Getenv); err != nil {
@@ -146,22 +152,29 @@ func (s *setting) detect(ctx context.Context, names ...string) []found {
 	for i, e := range chosen {
 		wg.Go(func() {
 			slots <- struct{}{}
-			defer func() { <-slots }()
-			out[i] = detectOne(ctx, kit, e)
+			var once sync.Once
+			free := func() { once.Do(func() { <-slots }) }
+			defer free()
+			// Whoever takes long does not work but waits, and the next one may begin.
+			defer time.AfterFunc(slotLimit, free).Stop()
+			out[i] = s.detectOne(ctx, kit, e)
 		})
 	}
 	wg.Wait()
 	return out
 }
 
+// slotLimit is how long an engine that is looked for counts as at work.
+const slotLimit = 2 * time.Second
+
 // detectOne gives an engine as long as the contract says: one that hangs must
 // not keep all others waiting.
-func detectOne(ctx context.Context, kit *engine.Kit, e engine.Engine) found {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
+func (s *setting) detectOne(ctx context.Context, kit *engine.Kit, e engine.Engine) found {
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	f := found{Info: e.Info(), Detection: e.Detect(ctx, kit)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return f.late()
+		return f.late(s.limit)
 	}
 	return f
 }

@@ -7,23 +7,32 @@ import (
 	"syscall"
 )
 
-// notify gives two contexts: the first ends at the first SIGINT or SIGTERM
-// (finish the trial in flight, then clean up), the second at the second
-// (break the trial off, then clean up).
+// notify gives two contexts: the first ends at the first SIGINT, SIGTERM or
+// SIGHUP (finish the trial in flight, then clean up), the second at the second
+// SIGINT or SIGTERM (break the trial off, then clean up). A lost session sends
+// SIGHUP more than once, and with a SIGTERM beside it: it is never the second.
+// Where it is ignored, as below nohup, it stays so.
 func notify() (first, second context.Context, stop func()) {
 	first, endFirst := context.WithCancel(context.Background())
 	second, endSecond := context.WithCancel(context.Background())
-	ch := make(chan os.Signal, 2)
+	ch := make(chan os.Signal, 4)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(ch, syscall.SIGHUP)
+	}
+	outlivePipes()
 	done := make(chan struct{})
 	go func() {
-		for n := 0; ; n++ {
+		for n := 0; ; {
 			select {
-			case <-ch:
+			case sig := <-ch:
 				if n == 0 {
 					endFirst()
-				} else {
+				} else if sig != syscall.SIGHUP {
 					endSecond()
+				}
+				if sig != syscall.SIGHUP {
+					n++
 				}
 			case <-done:
 				return
@@ -35,5 +44,16 @@ func notify() (first, second context.Context, stop func()) {
 		close(done)
 		endFirst()
 		endSecond()
+	}
+}
+
+// outlivePipes lets a write to a standard output or error that nobody reads any
+// more fail, instead of ending the program where it stands: see os/signal, SIGPIPE.
+// The signal itself says nothing, as any broken connection sends it. It is for
+// the rest of the program, which has yet to say how it ended; ignoring the signal
+// would be handed on to every command that is started.
+func outlivePipes() {
+	if !signal.Ignored(syscall.SIGPIPE) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 }

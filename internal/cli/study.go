@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/host"
+	"plimsoll/internal/run"
 	"plimsoll/internal/study"
 )
 
@@ -107,7 +108,36 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
+	if err := s.coldHere(p); err != nil {
+		return nil, err
+	}
 	return p, comparable(p)
+}
+
+// coldHere takes what can't begin with cold caches here out of a plan that
+// wants them cold.
+func (s *setting) coldHere(p *study.Plan) error {
+	if p.Protocol.Cache != "cold" {
+		return nil
+	}
+	no := run.CachesCanBeDropped()
+	if no == nil {
+		return nil
+	}
+	reason, fix := engine.Reason(no)
+	simulated := map[string]bool{}
+	for _, e := range s.engines {
+		simulated[e.Info().Name] = e.Info().Simulated
+	}
+	for _, e := range slices.Clone(p.Environments) {
+		if simulated[e.Engine] {
+			continue
+		}
+		if err := p.Drop(e.ID, reason, fix); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // narrow leaves only the named engines, and the baselines, in a study.

@@ -49,12 +49,12 @@ type tryRow struct {
 }
 
 func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, format string) error {
+	w, finish, broken, stop := w.interrupts()
+	defer stop()
 	s, err := newSetting(w)
 	if err != nil {
 		return err
 	}
-	finish, broken, stop := w.Signals()
-	defer stop()
 	plan, err := s.tryPlan(finish, x, f)
 	if err != nil {
 		return err

@@ -18,8 +18,12 @@ import (
 )
 
 // Label is the key of the label on everything that we make; its value is the
-// run's id.
-const Label = "plimsoll"
+// run's id. The key is name-spaced, as the engines advise, and proves nothing by
+// itself: see Thing.
+const Label = "io.plimsoll.run"
+
+// Namespace is what a place of our own is called inside an engine that has such.
+const Namespace = "plimsoll"
 
 // The names of the factors. A level that a study does not name is "default":
 // the engine's own, and the facts say what that came to.
@@ -56,9 +60,11 @@ type Engine interface {
 	// runtime, driver and network in force are the ones asked for (else an
 	// *Error of class record.WrongComponent).
 	Open(ctx context.Context, kit *Kit, spec Spec) (Environment, error)
-	// Leftovers lists what of ours the engine still holds: of the run with
-	// this id, or of any run where the id is empty.
-	Leftovers(ctx context.Context, kit *Kit, runID string) ([]Leftover, error)
+	// Leftovers looks for the things that the kit's ledger says this engine
+	// holds, at the place that each names, and gives those that are still there.
+	// What it can't look at is a Leftover with a Problem, or the error where it
+	// is all of them. It looks for nothing else, and changes nothing.
+	Leftovers(ctx context.Context, kit *Kit, things []Thing) ([]Leftover, error)
 }
 
 // DetectLimit is how long an engine may take to be found. What takes
@@ -85,6 +91,13 @@ type Calibrator interface {
 	Calibrate(ctx context.Context, task Task, rounds int) ([]probe.Exchange, error)
 }
 
+// Proved is an Environment that knows what the container saw by which Open has
+// proved it: the payload's report. Beside it the first trial shows what is
+// another in each container.
+type Proved interface {
+	Proof() map[string]string
+}
+
 // Info describes an engine.
 type Info struct {
 	Name  string // "docker"; stable, used in studies
@@ -95,6 +108,10 @@ type Info struct {
 	Simulated bool
 	// Unverified is true until the adapter was run against the real engine.
 	Unverified bool
+	// ByHand is the version of the real engine that the adapter was last run
+	// against by hand, where the tests can't: no package has the engine, and they
+	// know a stand-in alone. "" where the tests run against the real one.
+	ByHand string
 	// Levels are the levels that the adapter knows for each factor, its
 	// default first; a factor that is missing can't be varied.
 	Levels map[string][]string
@@ -194,13 +211,6 @@ type Result struct {
 	// exit status of the payload's own is none: the caller knows which one it
 	// asked for. An end by a signal is (record.Crash), unless Stop was asked for.
 	Failure *record.Failure
-}
-
-// Leftover is something of ours that was found.
-type Leftover struct {
-	Kind   string // container, image, mount, cgroup, netns, link, process, file
-	Name   string
-	Remove func(context.Context) error
 }
 
 // Error is a failure with a class, the reason and what to do about it.

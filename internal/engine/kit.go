@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
@@ -30,6 +31,10 @@ type Kit struct {
 	Root bool
 	// Ledger is told of everything before it is made.
 	Ledger Ledger
+	// Longer, where given, is for an adapter's Open that is about to do what may
+	// take long, as the conversion of a large image: the user is told what it
+	// is, and Open gets by more time. See TakesLonger.
+	Longer func(what string, by time.Duration)
 	// Launcher starts a launcher, inside the given cgroups where any are given.
 	Launcher func(ctx context.Context, opts probe.Options) (*probe.Launcher, error)
 }
@@ -43,9 +48,19 @@ type User struct {
 	RuntimeDir string // XDG_RUNTIME_DIR
 }
 
-// Ledger keeps account of what a run makes, so that clean-up after a kill
-// knows what to look for. Made is durable when it returns.
-type Ledger interface {
-	Made(kind, name string) error
-	Gone(kind, name string) error
+// TakesLonger tells that what follows may take so much longer than an Open has,
+// and why.
+func (k *Kit) TakesLonger(what string, by time.Duration) {
+	if k.Longer != nil {
+		k.Longer(what, by)
+	}
+}
+
+// ImagePath gives the path of an image for an engine that the user runs; nil
+// is ourselves. What is root's own an ordinary user can't reach.
+func (k *Kit) ImagePath(ctx context.Context, name string, f image.Format, user *User) (string, error) {
+	if user == nil {
+		return k.Images.Path(ctx, name, f)
+	}
+	return k.Images.PathFor(ctx, name, f, user.UID, user.GID)
 }

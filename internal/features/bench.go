@@ -28,11 +28,16 @@ type bench struct {
 	shared map[string]*shared
 	order  []string // of shared, as prepared
 	serial atomic.Int32
+	// begin and end, where given, make a place of the run's own in the engine,
+	// and take it away with what is in it.
+	begin, end func(context.Context) error
 }
 
 // hand is how an engine's commands are spelled. What is nil an engine has not.
 type hand struct {
 	program []string // with its global options
+	// prepare makes what all attempts need, once.
+	prepare func(t *try)
 	// provide hands an image over; its name is what the others take.
 	provide func(t *try, s *sample) string
 	// once runs a program in a new container that is removed at its end.
@@ -63,15 +68,22 @@ func (h hand) argv(args []string) []string {
 
 func (h hand) cmd(args ...string) []string { return h.argv(args) }
 
-// fresh is a name that nobody else has, for a container of the run.
-func (b *bench) fresh() string {
+// fresh is a name that nobody else has, for a container of the run. The ledger
+// is told of it, since one will be made.
+func (b *bench) fresh() string { return b.enter(engine.KindContainer, b.unique()) }
+
+// unique is a name of the run's own for something else.
+func (b *bench) unique() string {
 	return fmt.Sprintf("plimsoll-%s-%s-%d", b.kit.RunID, b.name, b.serial.Add(1))
 }
 
-// tag is a reference of the run's own.
+// tag is a reference of the run's own, of which the ledger is told.
 func (b *bench) tag(name string) string {
-	return "localhost/plimsoll/" + b.name + "-" + name + ":" + b.kit.RunID
+	return b.enter(engine.KindImage, "localhost/plimsoll/"+b.name+"-"+name+":"+b.kit.RunID)
 }
+
+// label is the run's, as a command takes it.
+func (b *bench) label() string { return engine.Label + "=" + b.kit.RunID }
 
 // shared is something that several attempts need: it is prepared once, by the
 // first, and the evidence of it stands in each.

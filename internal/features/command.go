@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 )
@@ -61,8 +61,6 @@ const maxOutput = 1 << 20
 // command runs a program to its end, with nothing of our own environment. Its
 // children go with it: they share its process group.
 func (b *bench) command(ctx context.Context, env []string, as *credential, argv []string) said {
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
-	defer cancel()
 	path := argv[0]
 	if !filepath.IsAbs(path) {
 		found, err := b.kit.LookPath(path)
@@ -71,23 +69,14 @@ func (b *bench) command(ctx context.Context, env []string, as *credential, argv 
 		}
 		path = found
 	}
-	cmd := exec.CommandContext(ctx, path, argv[1:]...)
-	cmd.Args[0] = argv[0]
-	cmd.Env = append([]string{clirun.Path}, env...)
-	cmd.Dir = "/"
-	// Monitors of containers inherit our pipes and outlive the command.
-	cmd.WaitDelay = 500 * time.Millisecond
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: as}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, errs := &limited{}, &limited{}
-	cmd.Stdout, cmd.Stderr = out, errs
-	err := cmd.Run()
+	_, err := child.Run(ctx, child.Command{Argv: append([]string{path}, argv[1:]...), Env: append([]string{clirun.Path}, env...), Dir: "/",
+		Stdout: out, Stderr: errs, User: as, Limit: commandLimit,
+		Leaves: true}) // monitors of containers inherit our pipes and outlive the command
 	s := said{out: out.String(), errs: errs.String()}
 	var exit *exec.ExitError
 	switch {
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-	case ctx.Err() != nil:
-		s.status, s.err = -1, fmt.Errorf("no end within %v", commandLimit)
+	case err == nil:
 	case errors.As(err, &exit):
 		s.status = exit.ExitCode()
 	default:

@@ -5,6 +5,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
+	adapter "plimsoll/internal/engine/containerd"
 	"plimsoll/internal/engine/wrap"
 )
 
@@ -14,7 +15,7 @@ func updatesTask(t *try) {
 	name := t.running()
 	pid := t.pid(name)
 	before := wrap.InForce(pid).MemoryBytes
-	ctx := namespaces.WithNamespace(t.ctx, "plimsoll")
+	ctx := namespaces.WithNamespace(t.ctx, adapter.Namespace(t.b.kit.RunID))
 	c, err := client.New(t.b.where)
 	if err != nil {
 		t.untried("connecting to containerd: %v", err)

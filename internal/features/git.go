@@ -4,9 +4,9 @@ import (
 	"context"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine/clirun"
 )
 
@@ -55,10 +55,11 @@ func (t *try) repository(from string) string {
 }
 
 func answerGit(ctx context.Context, c net.Conn, path, base string) {
-	defer func() { _ = c.Close() }() // who has asked sees it
-	cmd := exec.CommandContext(ctx, path, "daemon", "--inetd", "--export-all", "--base-path="+base, base)
-	// Another owner than the one who asks is no danger in a repository of ours.
-	cmd.Env = []string{clirun.Path, "HOME=" + base, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
-	cmd.Stdin, cmd.Stdout = c, c
-	_ = cmd.Run() // who has asked sees it
+	defer func() { _ = c.Close() }()     // who has asked sees it
+	_, _ = child.Run(ctx, child.Command{ // how it ends, who has asked sees
+		Argv: []string{path, "daemon", "--inetd", "--export-all", "--base-path=" + base, base},
+		// Another owner than the one who asks is no danger in a repository of ours.
+		Env:   []string{clirun.Path, "HOME=" + base, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Stdin: c, Stdout: c,
+	})
 }

@@ -1,18 +1,30 @@
 package features
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/internal/engine"
+	adapter "plimsoll/internal/engine/containerd"
 )
 
-// containerd spells the commands of ctr, in the namespace that Plimsoll's
-// adapter uses too.
+// containerd spells the commands of ctr, in the namespace of the run that
+// Plimsoll's adapter uses too.
 func containerd(b *bench) {
 	b.env = []string{"HOME=" + filepath.Join(b.dir, "home")}
-	h := hand{program: []string{"ctr", "--address", b.where, "--namespace", "plimsoll"}}
+	h := hand{program: []string{"ctr", "--address", b.where, "--namespace", adapter.Namespace(b.kit.RunID)}}
+	h.prepare = func(t *try) {
+		once(t, "namespace", func(t *try) bool {
+			name := b.enter(engine.KindNamespace, adapter.Namespace(b.kit.RunID))
+			t.must("ctr", "--address", b.where, "namespaces", "create", name, b.label())
+			t.clean([]string{"ctr", "--address", b.where, "namespaces", "remove", name})
+			return true
+		})
+	}
 	run := func(verb, name, image string, opts, argv []string) []string {
-		args := append([]string{"run", verb, "--label", "plimsoll=" + b.kit.RunID, "--cgroup", "/" + name}, opts...)
+		args := append([]string{"run", verb, "--label", b.label(), "--cgroup", "/" + name}, opts...)
 		return h.argv(append(append(args, image, name), argv...))
 	}
 	h.once = func(name, image string, opts []string, argv ...string) []string {
@@ -22,7 +34,7 @@ func containerd(b *bench) {
 		return run("--detach", name, image, opts, argv)
 	}
 	h.inside = func(name string, argv ...string) []string {
-		return h.argv(append([]string{"tasks", "exec", "--exec-id", b.fresh(), name}, argv...))
+		return h.argv(append([]string{"tasks", "exec", "--exec-id", b.unique(), name}, argv...))
 	}
 	h.remove = func(name string) [][]string {
 		return [][]string{h.cmd("tasks", "delete", "--force", name), h.cmd("containers", "delete", name)}
@@ -56,6 +68,9 @@ func containerd(b *bench) {
 		return nil
 	}
 	b.hand = h
+	socket := b.where
+	b.begin = func(ctx context.Context) error { return adapter.Begin(ctx, b.kit, socket) }
+	b.end = func(ctx context.Context) error { return adapter.End(ctx, b.kit, socket) }
 }
 
 // mounted gives the directories that a mount point shows, from the kernel.

@@ -13,7 +13,7 @@ func docker(b *bench) {
 	dockerLike(b, &h, "--network", "none")
 	h.provide = func(t *try, s *sample) string {
 		tag := b.tag(s.name)
-		t.clean(h.cmd("rmi", "--force", tag))
+		t.clean(h.cmd("rmi", tag))
 		t.must(h.cmd("load", "--quiet", "--input", s.dockerArchive(t, tag))...)
 		return tag
 	}
@@ -35,7 +35,7 @@ func docker(b *bench) {
 // dockerLike are the commands that Docker and Podman have in common.
 func dockerLike(b *bench, h *hand, base ...string) {
 	common := func(how, name, image string, opts, argv []string) []string {
-		args := []string{"run", how, "--name", name, "--label", "plimsoll=" + b.kit.RunID}
+		args := []string{"run", how, "--name", name, "--label", b.label()}
 		args = append(append(args, base...), opts...)
 		return h.argv(append(append(args, image), argv...))
 	}
@@ -47,7 +47,7 @@ func dockerLike(b *bench, h *hand, base ...string) {
 	}
 	h.inside = func(name string, argv ...string) []string { return h.argv(append([]string{"exec", name}, argv...)) }
 	h.remove = func(name string) [][]string { return [][]string{h.cmd("rm", "--force", "--volumes", name)} }
-	h.drop = func(image string) [][]string { return [][]string{h.cmd("rmi", "--force", image)} }
+	h.drop = func(image string) [][]string { return [][]string{h.cmd("rmi", image)} }
 	h.pid = h.cmd("inspect", "--format", "{{.State.Pid}}")
 }
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"plimsoll/internal/engine"
 	"plimsoll/internal/image"
 )
 
@@ -18,13 +19,13 @@ func lxd(client, variable string) func(*bench) {
 		h := hand{program: []string{client, "--project", project}}
 		h.provide = func(t *try, s *sample) string {
 			t.project(project, client)
-			alias := s.name
+			alias := t.b.enter(engine.KindImage, s.name)
 			t.cleanAll(h.drop(alias))
-			t.must(h.cmd("image", "import", s.unified(t), "--alias", alias)...)
+			t.must(h.cmd("image", "import", s.unified(t), "--alias", alias, "user."+t.b.label())...)
 			return alias
 		}
 		h.keep = func(name, image string, opts []string, _ ...string) []string {
-			return h.argv(append([]string{"launch", "--quiet", image, name}, opts...))
+			return h.argv(append([]string{"launch", "--quiet", "--config", "user." + b.label(), image, name}, opts...))
 		}
 		h.inside = func(name string, argv ...string) []string {
 			return h.argv(append([]string{"exec", name, "--"}, argv...))
@@ -44,12 +45,14 @@ func (t *try) project(name, client string) {
 		if pool == "" {
 			// One of the run's own, as a user makes who has none.
 			pool = name + "-dir"
+			t.b.enter(engine.KindPool, pool)
+			t.must(client, "storage", "create", pool, "dir", "user."+t.b.label())
 			t.clean([]string{client, "storage", "delete", pool})
-			t.must(client, "storage", "create", pool, "dir")
 		}
-		t.clean([]string{client, "project", "delete", name})
+		t.b.enter(engine.KindProject, name)
 		t.must(client, "project", "create", name, "-c", "features.images=true", "-c", "features.profiles=true",
-			"-c", "features.storage.volumes=true", "-c", "user.plimsoll="+t.b.kit.RunID)
+			"-c", "features.storage.volumes=true", "-c", "user."+t.b.label())
+		t.clean([]string{client, "project", "delete", name})
 		t.must(client, "--project", name, "profile", "device", "add", "default", "root", "disk", "path=/", "pool="+pool)
 		t.must(client, "--project", name, "profile", "set", "default", "raw.lxc", "lxc.init.cmd = "+image.ProbePath+" init")
 		return true

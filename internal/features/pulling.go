@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"plimsoll/internal/engine"
 )
 
 // pullAndPush pulls an image from the registry on loopback, runs it and puts
@@ -18,7 +20,7 @@ func pullAndPush(t *try) {
 	img := t.pulledName(ref)
 	t.shows(t.hear(t.b.env, t.b.hand.once(t.b.fresh(), img, nil, "echo", "from-a-registry")...), "from-a-registry")
 	path := "plimsoll/pushed-" + t.b.name + ":" + t.b.kit.RunID
-	target := t.b.registry.addr + "/" + path
+	target := t.b.enter(engine.KindImage, t.b.registry.addr+"/"+path)
 	from := ref
 	switch t.b.name {
 	case "docker", "containerd":

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/engine/catalogue"
 	"plimsoll/internal/engine/enginetest"
 	"plimsoll/internal/record"
+	"plimsoll/internal/run"
 )
 
 // quick are rows that take little, of every group.
@@ -67,25 +68,31 @@ func try1(t *testing.T, o Options) *record.Features {
 		o.Kit = enginetest.Kit(t)
 	}
 	o.All = catalogue.All()
+	got := fill(t, o)
+	for _, e := range got.Engines {
+		x, _ := catalogue.ByName(e.Name)
+		if b, ok := x.(engine.Bearer); ok && e.Missing == "" {
+			left, err := b.Bearing(context.Background(), o.Kit, o.Kit.RunID)
+			if err != nil {
+				t.Errorf("%s: %v", e.Name, err)
+			}
+			for _, l := range left {
+				t.Errorf("%s was left with %s", e.Name, l)
+			}
+		}
+	}
+	swept, err := run.SweepAll(context.Background(), o.Kit, o.All)
+	if err != nil || len(swept) > 0 {
+		t.Errorf("left behind: %q, %v", swept, err)
+	}
+	return got
+}
+
+func fill(t *testing.T, o Options) *record.Features {
+	t.Helper()
 	got, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, e := range got.Engines {
-		if e.Missing != "" {
-			continue
-		}
-		x, _ := catalogue.ByName(e.Name)
-		left, err := x.Leftovers(context.Background(), o.Kit, o.Kit.RunID)
-		if err != nil {
-			t.Errorf("%s: %v", e.Name, err)
-		}
-		for _, l := range left {
-			t.Errorf("%s was left with %s %s", e.Name, l.Kind, l.Name)
-			if err := l.Remove(context.Background()); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 	return got
 }
@@ -171,11 +178,25 @@ func TestDaemonStopped(t *testing.T) {
 	}
 	kit.Getenv = getenv
 	rows := []string{"archives", "dockerfile", "registries", "sif", "detached", "gpus", "seccomp-default", "read-only-root", "stats"}
-	got = try1(t, Options{Kit: kit, Engines: []string{"docker"}, Features: rows,
+	socket := filepath.Join(kit.Dir, "nothing.sock")
+	got = fill(t, Options{Kit: kit, All: catalogue.All(), Engines: []string{"docker"}, Features: rows,
 		spoil: func(b *bench) {
-			b.where = filepath.Join(kit.Dir, "nothing.sock")
+			b.where = socket
 			docker(b)
 		}})
+	// What was asked for there may be there: it is told, and stays in the ledger.
+	removed, kept, err := run.Sweep(t.Context(), kit, catalogue.All())
+	if len(removed) > 0 || len(kept) == 0 || err != nil {
+		t.Errorf("of a daemon that has ended: removed %v, kept %v, %v", removed, kept, err)
+	}
+	for _, k := range kept {
+		if k.At != "unix://"+socket || k.Fix == "" {
+			t.Errorf("kept: %+v", k)
+		}
+		if err := kit.Ledger.Gone(k.Thing); err != nil { // it never was
+			t.Error(err)
+		}
+	}
 	for _, r := range got.Rows {
 		if c := r.Cells["docker"]; c.Value != record.FeatureUntried {
 			t.Errorf("%s of a daemon that has ended: %s (%s)", r.ID, c.Value, c.Why)

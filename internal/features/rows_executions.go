@@ -3,12 +3,11 @@ package features
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/wrap"
 )
@@ -78,7 +77,7 @@ func executionRows() []Feature {
 			"lxd": func(t *try) {
 				name := t.b.fresh()
 				t.cleanAll(t.b.hand.remove(name))
-				t.must(t.b.hand.cmd("init", "--quiet", t.image(), name)...)
+				t.must(t.b.hand.cmd("init", "--quiet", "--config", "user."+t.b.label(), t.image(), name)...)
 				t.asked(t.b.hand.cmd("config", "device", "add", name, "gpu", "gpu")...)
 				t.partial("it takes a device of the type gpu; there is no GPU here to see it")
 			},
@@ -153,41 +152,32 @@ func childOfCommand(t *try) {
 	if err != nil {
 		t.untried("%s is not installed", full[0])
 	}
-	cmd := exec.CommandContext(t.ctx, path, full[1:]...)
-	cmd.Env, cmd.Dir = append([]string{clirun.Path}, t.b.env...), "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out := &limited{}
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, time.Second
-	if err := cmd.Start(); err != nil {
+	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{clirun.Path}, t.b.env...), Dir: "/",
+		Stdout: out, Stderr: out})
+	if err != nil {
 		t.untried("starting a container: %v", err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // it is killed
-		close(ended)
-	}()
-	defer func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
-		<-ended
-	}()
+	defer cmd.End()
 	pid := 0
 	over := false
 	for deadline := time.Now().Add(commandLimit); pid == 0 && !over && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		pid = clirun.FindProcess(argv)
 		select {
-		case <-ended:
+		case <-cmd.Ended():
 			over = true
 		default:
 		}
 	}
 	if pid == 0 {
+		cmd.End() // nothing is written any more
 		t.untried("the container's process was not found: %s", strings.TrimSpace(out.String()))
 	}
 	line := parents(pid)
-	same := group(pid) == group(cmd.Process.Pid)
-	child := strings.Contains(" "+strings.Join(line, " ")+" ", fmt.Sprintf("(%d)", cmd.Process.Pid)) || pid == cmd.Process.Pid
+	same := group(pid) == group(cmd.PID)
+	child := strings.Contains(" "+strings.Join(line, " ")+" ", fmt.Sprintf("(%d)", cmd.PID)) || pid == cmd.PID
 	t.observe("%s\nfirst process of the container: %d, its parents %s; the command is %d; same control groups: %v",
-		strings.Join(full, " "), pid, strings.Join(line, " < "), cmd.Process.Pid, same)
+		strings.Join(full, " "), pid, strings.Join(line, " < "), cmd.PID, same)
 	switch {
 	case child && same:
 		t.partial("a container is a child of its command, in the same control groups; there is no workload manager here")

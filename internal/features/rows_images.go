@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/internal/engine"
 )
 
 // What an engine's help would name if it had a builder.
@@ -22,7 +24,7 @@ func imageRows() []Feature {
 				name := t.start(t.image())
 				t.must(t.b.hand.inside(name, "touch", "/published")...)
 				t.must(t.b.hand.cmd("stop", "--force", name)...)
-				t.asked(t.b.hand.cmd("publish", name, "--alias", "published")...)
+				t.asked(t.b.hand.cmd("publish", name, "--alias", t.b.enter(engine.KindImage, "published"), "user."+t.b.label())...)
 				t.cleanAll(t.b.hand.drop("published"))
 				t.partial("it publishes a container that was changed as an image; it has no file to build from")
 			},
@@ -138,7 +140,7 @@ func (t *try) build(tag, file, context string) []string {
 		}
 		return append(argv, context)
 	}
-	argv := h.cmd("build", "--quiet", "--force-rm", "--network", "none", "--label", "plimsoll="+t.b.kit.RunID, "--tag", tag)
+	argv := h.cmd("build", "--quiet", "--force-rm", "--network", "none", "--label", t.b.label(), "--tag", tag)
 	argv = append(argv, h.limits...)
 	if file != "" {
 		argv = append(argv, "--file", file)

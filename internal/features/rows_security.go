@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"plimsoll/internal/engine"
 )
 
 func securityRows() []Feature {
@@ -136,7 +138,7 @@ func rootlessPodman(t *try) {
 	if s := t.runAs(env, as(t.b.kit), cmd("load", "--quiet", "--input", archive)...); s.status != 0 {
 		t.judge(s)
 	}
-	t.asUser(nil, cmd(append([]string{"run", "--rm", "--network", "none", "--label", "plimsoll=" + b.kit.RunID, tag}, identity...)...))
+	t.asUser(nil, cmd(append([]string{"run", "--rm", "--network", "none", "--label", b.label(), tag}, identity...)...))
 }
 
 // rootlessDocker uses a daemon that the user has.
@@ -152,11 +154,11 @@ func rootlessDocker(t *try) {
 	cmd := func(args ...string) []string {
 		return append([]string{"docker", "--host", "unix://" + socket}, args...)
 	}
-	tag := t.b.tag("rootless")
-	t.clean(cmd("rmi", "--force", tag))
+	tag, name := t.b.enterAt("unix://"+socket, engine.KindImage, t.b.tag("rootless")), t.b.enterAt("unix://"+socket, engine.KindContainer, t.b.unique())
+	t.clean(cmd("rmi", tag))
 	t.must(cmd("load", "--quiet", "--input", t.plainSample().dockerArchive(t, tag))...)
 	t.asUser([]string{"DOCKER_CONFIG=" + t.userDir()},
-		cmd(append([]string{"run", "--rm", "--network", "none", "--label", "plimsoll=" + t.b.kit.RunID, tag}, identity...)...))
+		cmd(append([]string{"run", "--rm", "--name", name, "--network", "none", "--label", t.b.label(), tag}, identity...)...))
 }
 
 // withoutDaemon asks the client to work where no daemon answers.
@@ -173,7 +175,7 @@ func withoutDaemon(argv ...string) attempt {
 // nothingStays runs a container with a mark in the command's environment,
 // which whatever it starts on the host inherits, and looks who has it after.
 func nothingStays(t *try) {
-	mark := "PLIMSOLL_FEATURE_MARK=" + t.b.fresh()
+	mark := "PLIMSOLL_FEATURE_MARK=" + t.b.unique()
 	s := t.runAs(append(t.b.env, mark), nil, t.b.hand.once(t.b.fresh(), t.image(), nil, "echo", "it-ran")...)
 	if s.status != 0 {
 		t.untried("the container did not run: %s", t.plain(s))

@@ -61,7 +61,7 @@ func sinceRows() []Feature {
 		ID: "checkpoint-restore", Group: since, Title: "Checkpoint and restore",
 		Means: "a running container is frozen to the disk and brought back",
 		By: map[string]attempt{
-			"docker": checkpoint("checkpoint", "create", "%s", "plimsoll-checkpoint"), "podman": checkpoint("container", "checkpoint", "%s"),
+			"docker": checkpoint("checkpoint", "create", "%s", "checkpoint"), "podman": checkpoint("container", "checkpoint", "%s"),
 			"containerd": checkpoint("containers", "checkpoint", "--task", "%s", "localhost/plimsoll/checkpoint:latest"), "lxd": checkpoint("stop", "--stateful", "%s"),
 			"charliecloud": lacks(alone, []string{"checkpoint"}, "--help"),
 			"apptainer": func(t *try) {
@@ -112,7 +112,7 @@ func sinceRows() []Feature {
 			"lxd": func(t *try) {
 				name := t.b.fresh()
 				t.cleanAll(t.b.hand.remove(name))
-				t.must(t.b.hand.cmd("init", "--quiet", t.image(), name)...)
+				t.must(t.b.hand.cmd("init", "--quiet", "--config", "user."+t.b.label(), t.image(), name)...)
 				t.asked(t.b.hand.cmd("config", "device", "override", name, "root", "readonly=true")...)
 				t.asked(t.b.hand.cmd("start", name)...)
 				t.unwritable(t.hear(t.b.env, t.b.hand.inside(name, "touch", "/plimsoll-written")...))
@@ -149,7 +149,7 @@ func sinceRows() []Feature {
 				t.partial("for services in swarm mode only")
 			},
 			"podman": func(t *try) {
-				name := t.b.fresh()
+				name := t.b.unique()
 				t.clean(t.b.hand.cmd("secret", "rm", name))
 				t.asked(t.b.hand.cmd("secret", "create", name, t.file("secret", secretText))...)
 				t.shows(t.with([]string{"--secret", name}, "cat", "/run/secrets/"+name), secretText)

@@ -169,6 +169,11 @@ func (b *bench) detect(ctx context.Context, all []engine.Engine, e *record.Featu
 		return
 	}
 	hands[b.name](b)
+	if b.begin != nil {
+		if err := b.begin(ctx); err != nil {
+			e.Missing = "preparing the attempts: " + err.Error()
+		}
+	}
 }
 
 // attemptOf is a row's attempt for an engine.
@@ -196,7 +201,12 @@ func (b *bench) cell(ctx context.Context, f Feature, number int) record.FeatureC
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "preparing the attempt: " + err.Error()}
 	}
-	v := t.attempt(a)
+	v := t.attempt(func(t *try) {
+		if b.hand.prepare != nil {
+			b.hand.prepare(t)
+		}
+		a(t)
+	})
 	over, stop := context.WithTimeout(context.WithoutCancel(ctx), attemptLimit)
 	defer stop()
 	for _, u := range slices.Backward(t.undo) {
@@ -215,6 +225,9 @@ func (b *bench) close(ctx context.Context) {
 		for _, u := range slices.Backward(b.shared[key].undo) {
 			u(ctx)
 		}
+	}
+	if b.end != nil {
+		_ = b.end(ctx) // else the sweep at the end does, and says so
 	}
 	_ = os.RemoveAll(b.dir) // the run's directory goes as a whole, and says so
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"plimsoll/internal/engine"
 	"plimsoll/internal/image"
 )
 
@@ -274,5 +275,5 @@ func (t *try) publish(s *sample, repo string) string {
 	if err := t.b.registry.put(t.ctx, path, s.Image); err != nil {
 		t.untried("putting an image into the registry on loopback: %v", err)
 	}
-	return t.b.registry.addr + "/" + path
+	return t.b.enter(engine.KindImage, t.b.registry.addr+"/"+path)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/internal/record"
@@ -24,7 +23,7 @@ func OnMachine(ctx context.Context, m run.Options, o Options) (t *record.Feature
 	}
 	defer unlock()
 	id := run.NewRunID()
-	dir, err := m.State.Claim(id, "")
+	dir, err := m.State.Claim(id, "", m.User)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,22 +33,14 @@ func OnMachine(ctx context.Context, m run.Options, o Options) (t *record.Feature
 	}
 	o.Kit, o.All = kit, m.Engines
 	t, err = Run(ctx, o)
-	used := m.Engines[:0:0]
-	for _, e := range m.Engines {
-		if t != nil && slices.ContainsFunc(t.Engines, func(c record.FeatureEngine) bool { return c.Name == e.Info().Name && c.Missing == "" }) {
-			used = append(used, e)
-		}
-	}
 	if err != nil {
 		t = nil
 	}
 
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepLimit)
 	defer cancel()
-	swept, serr := run.Sweep(clean, kit, used)
-	byHand, herr := run.RemoveByHand(clean, id, dir)
-	swept = append(swept, byHand...)
-	if serr = errors.Join(serr, herr, ledger.Close()); serr == nil {
+	swept, serr := run.SweepAll(clean, kit, m.Engines)
+	if serr = errors.Join(serr, ledger.Close()); serr == nil {
 		serr = m.State.Release(id)
 	}
 	if serr != nil { // the folder stays: plimsoll clean finds the rest by it

@@ -30,7 +30,7 @@ func (t *try) swarm() string {
 			t.untried("the private daemon does not tell its socket")
 		}
 		sockets, _ := d.Daemons(t.ctx)
-		if len(sockets) == 0 || strings.TrimPrefix(t.b.where, "unix://") == sockets[0] {
+		if len(sockets) == 0 || !strings.HasPrefix(sockets[0], t.b.kit.Dir+"/") {
 			t.untried("the daemon is not a private one, and the user's is not reconfigured")
 		}
 		program := []string{"docker", "--host", "unix://" + sockets[0]}
@@ -40,19 +40,20 @@ func (t *try) swarm() string {
 		t.must(cmd("load", "--quiet", "--input", t.plainSample().dockerArchive(t, tag))...)
 		t.asked(cmd("swarm", "init", "--advertise-addr", "127.0.0.1", "--listen-addr", "127.0.0.1:2377")...)
 		t.clean(cmd("swarm", "leave", "--force"))
-		t.asked(cmd("secret", "create", "plimsoll-secret", t.file("secret", secretText))...)
-		t.asked(cmd("service", "create", "--quiet", "--detach", "--name", "plimsoll-service", "--replicas", "2", "--network", "host",
-			"--secret", "plimsoll-secret", "--no-resolve-image", tag, "sleep", "3600")...)
-		t.clean(cmd("service", "rm", "plimsoll-service"))
+		secret, service := t.b.unique(), t.b.unique()
+		t.asked(cmd("secret", "create", secret, t.file("secret", secretText))...)
+		t.asked(cmd("service", "create", "--quiet", "--detach", "--name", service, "--replicas", "2", "--network", "host",
+			"--secret", secret, "--no-resolve-image", tag, "sleep", "3600")...)
+		t.clean(cmd("service", "rm", service))
 		up := ""
 		for deadline := time.Now().Add(commandLimit); !strings.HasPrefix(up, "2/2") && time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 			up = t.b.command(t.ctx, t.b.env, nil, cmd("service", "ls", "--format", "{{.Replicas}}")).out
 		}
-		t.must(cmd("service", "ps", "plimsoll-service", "--format", "{{.Name}} {{.CurrentState}} {{.Error}}")...)
+		t.must(cmd("service", "ps", service, "--format", "{{.Name}} {{.CurrentState}} {{.Error}}")...)
 		if !strings.HasPrefix(up, "2/2") {
 			t.untried("the service did not come up: %s of its containers run", strings.TrimSpace(up))
 		}
 		one, _, _ := strings.Cut(t.must(cmd("ps", "--quiet")...), "\n")
-		return t.run(cmd("exec", one, "cat", "/run/secrets/plimsoll-secret")...).out
+		return t.run(cmd("exec", one, "cat", "/run/secrets/"+secret)...).out
 	})
 }

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/safepath"
 )
 
 // turn is the right to measure on this machine. Two measurements at a time
@@ -42,68 +44,80 @@ func (e *BusyError) Error() string {
 // getenv reads the user's environment. The lock is the kernel's: it ends with
 // the process, however that ends; unlock may be called twice.
 //
-// Root locks /run/plimsoll/lock, an ordinary user the same below
-// XDG_RUNTIME_DIR or, without a session, below /tmp; each also takes the
-// others' locks where there are any, so that root and users exclude one another.
-func Lock(root bool, getenv func(string) string) (unlock func(), err error) {
-	t, err := Machine{}.acquire(root, os.Geteuid(), getenv("XDG_RUNTIME_DIR"))
-	if err != nil {
-		return nil, err
+// Each lock lies where only its owner can make or open it: root's in
+// /run/plimsoll, an ordinary user's in XDG_RUNTIME_DIR or, without a session, in
+// the user's state directory. So nobody can keep root from measuring, nor one
+// user another. An ordinary user who finds root measuring is refused. Root goes
+// on beside an ordinary user, and beside says who that is.
+func Lock(root bool, getenv func(string) string) (unlock func(), beside *BusyError, err error) {
+	m := Machine{}
+	own := systemLock
+	if !root {
+		if own, err = userLock(getenv); err != nil {
+			return nil, nil, fmt.Errorf("taking the machine's turn to measure: %w", err)
+		}
 	}
-	return t.release, nil
+	t, err := m.acquire(root, own)
+	if err != nil {
+		return nil, nil, err
+	}
+	if root {
+		beside = m.others(own)
+	}
+	return t.release, beside, nil
 }
 
 const (
-	systemLock   = "/run/plimsoll/lock"
-	sessionLocks = "/run/user/*/plimsoll/lock"
-	homelessLock = "/tmp/plimsoll-%d/lock" // of a user without XDG_RUNTIME_DIR
+	systemLock = "/run/plimsoll/lock"
+	lockTail   = "/plimsoll/lock" // how every lock's path ends
 )
 
-var homeless = regexp.MustCompile(`/tmp/plimsoll-[0-9]+/lock$`)
-
-func (m Machine) acquire(root bool, uid int, runtimeDir string) (*turn, error) {
-	own, others := systemLock, m.glob(sessionLocks)
-	for _, p := range m.glob(strings.Replace(homelessLock, "%d", "*", 1)) {
-		// A number only: other directories that begin alike have locks of their own.
-		if homeless.MatchString(p) {
-			others = append(others, p)
+// userLock is where an ordinary user's lock lies.
+func userLock(getenv func(string) string) (string, error) {
+	for _, v := range []struct{ name, below string }{{"XDG_RUNTIME_DIR", ""}, {"XDG_STATE_HOME", ""}, {"HOME", ".local/state"}} {
+		if dir := getenv(v.name); filepath.IsAbs(dir) {
+			return filepath.Join(dir, v.below, lockTail), nil
 		}
+	}
+	return "", errors.New("neither XDG_RUNTIME_DIR nor HOME is set; set XDG_RUNTIME_DIR to a directory of yours")
+}
+
+func (m Machine) acquire(root bool, own string) (*turn, error) {
+	t := &turn{}
+	if err := t.lock(m, own); err != nil {
+		return nil, err
 	}
 	if !root {
-		own, others = fmt.Sprintf(homelessLock, uid), []string{systemLock}
-		if filepath.IsAbs(runtimeDir) {
-			own = filepath.Join(runtimeDir, "plimsoll/lock")
-		}
-	}
-	t := &turn{}
-	for i, p := range append([]string{own}, others...) {
-		if i > 0 && p == own {
-			continue
-		}
-		if err := t.lock(m, p, i == 0); err != nil {
+		// Root's can't be opened by a user, who would hold it else: the kernel
+		// tells all the same whether somebody has it.
+		if busy := m.held(systemLock); busy != nil {
 			t.release()
-			return nil, err
+			return nil, busy
 		}
 	}
 	return t, nil
 }
 
-// lock locks one file. Somebody else's is opened for reading only, which is
-// enough for flock(2), and is passed over when it isn't there or not ours to
-// read.
-func (t *turn) lock(m Machine, p string, own bool) error {
-	flags := os.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK
-	if own {
-		if err := ownDir(m.path(filepath.Dir(p))); err != nil {
+// lock locks our own file.
+func (t *turn) lock(m Machine, p string) error {
+	dir, err := safepath.Make(m.path(filepath.Dir(p)), 0o755, safepath.Rule{Lasting: true})
+	if err != nil {
+		return fmt.Errorf("taking the machine's turn to measure: %w", err)
+	}
+	defer dir.Close()
+	if dir.Owner() != os.Geteuid() || dir.Shared() {
+		return fmt.Errorf("taking the machine's turn to measure: %s is not ours alone; set XDG_RUNTIME_DIR to a directory of yours", dir.Path())
+	}
+	if p == systemLock { // whatever the umask: users look whether root measures
+		if err := dir.Chmod(0o755); err != nil {
 			return fmt.Errorf("taking the machine's turn to measure: %w", err)
 		}
-		flags |= os.O_CREATE
 	}
-	f, err := os.OpenFile(m.path(p), flags, 0o644)
+	f, err := dir.OpenFile(filepath.Base(p), os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Chmod(0o600) // earlier versions let everybody open it
+	}
 	if err != nil {
-		if !own && (errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)) {
-			return nil
-		}
 		return fmt.Errorf("taking the machine's turn to measure: %w", err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -115,35 +129,70 @@ func (t *turn) lock(m Machine, p string, own bool) error {
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return fmt.Errorf("taking the machine's turn to measure by %s: %w", p, err)
 	}
-	busy := &BusyError{File: p}
-	if info, err := f.Stat(); err == nil {
-		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			busy.PID, _ = parse(m, "/proc/locks", func(r io.Reader) (int, error) {
-				return lockHolder(r, unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
-			})
-		}
+	if busy := m.held(p); busy != nil {
+		return busy
 	}
-	if busy.PID != 0 {
-		busy.Comm = m.text(fmt.Sprintf("/proc/%d/comm", busy.PID))
-	}
-	return busy
+	return &BusyError{File: p} // held where it can't be seen from here
 }
 
-// ownDir makes the lock's directory. Below /tmp anybody may have made it
-// before us, and then the lock would be theirs.
-func ownDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	info, err := os.Lstat(dir)
+// held says who holds a lock, without opening it; nil where nobody does, or
+// where it isn't there.
+func (m Machine) held(p string) *BusyError {
+	info, err := os.Lstat(m.path(p))
 	if err != nil {
-		return err
+		return nil
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to somebody else; set XDG_RUNTIME_DIR to a directory of yours", dir)
+	if !ok {
+		return nil
+	}
+	pid, err := parse(m, "/proc/locks", func(r io.Reader) (int, error) {
+		return lockHolder(r, unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
+	})
+	if err != nil || pid == 0 {
+		return nil
+	}
+	return &BusyError{PID: pid, Comm: m.text(fmt.Sprintf("/proc/%d/comm", pid)), File: p}
+}
+
+// others finds a process that holds a lock of another user's. It looks at what
+// processes have open and never at a file of theirs: a file system of a user's
+// own could keep who looks there for ever.
+func (m Machine) others(own string) *BusyError {
+	pids, err := parse(m, "/proc/locks", lockers)
+	if err != nil {
+		return nil
+	}
+	for _, pid := range pids {
+		dir := m.path(fmt.Sprintf("/proc/%d/fd", pid))
+		open, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it has ended
+		}
+		for _, fd := range open {
+			to, err := os.Readlink(filepath.Join(dir, fd.Name()))
+			if err == nil && strings.HasSuffix(to, lockTail) && to != m.path(own) && to != systemLock {
+				return &BusyError{PID: pid, Comm: m.text(fmt.Sprintf("/proc/%d/comm", pid)), File: to}
+			}
+		}
 	}
 	return nil
+}
+
+// lockers lists the processes that hold a lock by flock(2).
+func lockers(r io.Reader) ([]int, error) {
+	var pids []int
+	err := lines(r, func(s string) error {
+		f := strings.Fields(s)
+		if len(f) < 6 || f[1] != "FLOCK" {
+			return nil
+		}
+		if pid, err := strconv.Atoi(f[4]); err == nil && pid > 0 && !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
+		}
+		return nil
+	})
+	return pids, err
 }
 
 // lockHolder finds in /proc/locks who holds a lock on a file, 0 where nobody

@@ -23,43 +23,110 @@ func lockable(t *testing.T) Machine {
 	return m
 }
 
+const sessionLock = "/run/user/1000/plimsoll/lock"
+
 func TestOneAtATime(t *testing.T) {
 	m := lockable(t)
-	first, err := m.acquire(true, 0, "")
+	first, err := m.acquire(true, systemLock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for who, take := range map[string]func() (*turn, error){
-		"root":                       func() (*turn, error) { return m.acquire(true, 0, "") },
-		"a user":                     func() (*turn, error) { return m.acquire(false, 1000, "/run/user/1000") },
-		"a user without a directory": func() (*turn, error) { return m.acquire(false, 1000, "") },
+		"root":   func() (*turn, error) { return m.acquire(true, systemLock) },
+		"a user": func() (*turn, error) { return m.acquire(false, sessionLock) },
 	} {
 		_, err := take()
 		var busy *BusyError
 		if !errors.As(err, &busy) {
 			t.Fatalf("%s beside root: %v", who, err)
 		}
-		if busy.PID != os.Getpid() || busy.Comm == "" || !strings.Contains(err.Error(), "wait") {
+		if busy.PID != os.Getpid() || busy.Comm == "" || busy.File != systemLock || !strings.Contains(err.Error(), "wait") {
 			t.Errorf("%s: %+v: %v", who, busy, err)
 		}
 	}
 	first.release()
 	first.release()
-	for _, runtimeDir := range []string{"/run/user/1000", ""} {
-		user, err := m.acquire(false, 1000, runtimeDir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.acquire(true, 0, ""); err == nil {
-			t.Errorf("root measures beside a user with the directory %q", runtimeDir)
-		}
-		user.release()
-	}
-	again, err := m.acquire(true, 0, "")
+	user, err := m.acquire(false, sessionLock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.release()
+	if _, err := m.acquire(false, sessionLock); err == nil {
+		t.Error("a user measures twice")
+	}
+	// Nothing of a user's stops root, who is told of it.
+	root, err := m.acquire(true, systemLock)
+	if err != nil {
+		t.Fatalf("a user's lock stops root: %v", err)
+	}
+	beside := m.others(systemLock)
+	if beside == nil || beside.PID != os.Getpid() || beside.File != m.path(sessionLock) {
+		t.Errorf("root sees %+v, want the user's lock", beside)
+	}
+	root.release()
+	user.release()
+	if beside := m.others(systemLock); beside != nil && beside.File == m.path(sessionLock) {
+		t.Error("root sees a user who has ended")
+	}
+}
+
+func TestWhereAUsersLockLies(t *testing.T) {
+	for want, env := range map[string]map[string]string{
+		"/run/user/7/plimsoll/lock":          {"XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/home/u"},
+		"/state/plimsoll/lock":               {"XDG_RUNTIME_DIR": "not/absolute", "XDG_STATE_HOME": "/state", "HOME": "/home/u"},
+		"/home/u/.local/state/plimsoll/lock": {"HOME": "/home/u"},
+		"":                                   {},
+	} {
+		got, err := userLock(func(name string) string { return env[name] })
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%v: %q, %v", env, got, err)
+		}
+	}
+}
+
+// An ordinary user can neither hold root's lock nor lay one in its way.
+func TestNobodyHoldsRootsLock(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to look as another user does")
+	}
+	m := lockable(t)
+	defer unix.Umask(unix.Umask(0o077))
+	for _, old := range []bool{false, true} {
+		if old { // as earlier versions made it
+			if err := os.Chmod(m.path(systemLock), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root, err := m.acquire(true, systemLock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root.release()
+		info, err := os.Stat(m.path(systemLock))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("everybody can open, and so hold, root's lock: %v (%v)", info.Mode(), err)
+		}
+		if info, err := os.Stat(filepath.Dir(m.path(systemLock))); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("nobody can see whether root measures: %v (%v)", info.Mode(), err)
+		}
+	}
+	// Any user's lock in the temporary directory, as they were once taken.
+	dir := m.path("/tmp/plimsoll-1000")
+	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	root, err := m.acquire(true, systemLock)
+	if err != nil {
+		t.Fatalf("a lock in the temporary directory stops root: %v", err)
+	}
+	root.release()
 }
 
 func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
@@ -67,14 +134,11 @@ func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
 		t.Skip("needs root, to make a directory of another user")
 	}
 	m := lockable(t)
-	dir := m.path("/tmp/plimsoll-1000")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	dir := m.path("/tmp/plimsoll")
+	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chown(dir, 12345, 12345); err != nil {
-		t.Skip("owners can't be set here: ", err)
-	}
-	if _, err := m.acquire(false, 1000, ""); err == nil {
+	if _, err := m.acquire(false, "/tmp/plimsoll/lock"); err == nil {
 		t.Error("the lock was taken")
 	}
 	// A link in place of the lock leads nowhere.
@@ -85,32 +149,9 @@ func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
 	if err := os.Symlink(other, m.path(systemLock)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.acquire(true, 0, ""); err == nil || exists(other) {
+	if _, err := m.acquire(true, systemLock); err == nil || exists(other) {
 		t.Errorf("a link was followed (%v)", err)
 	}
 }
 
 func exists(p string) bool { _, err := os.Lstat(p); return err == nil }
-
-// Directories whose name only begins like that of a user's lock have locks of
-// their own, which are none of ours.
-func TestOtherDirectoriesAreLeftAlone(t *testing.T) {
-	m := lockable(t)
-	lock := m.path("/tmp/plimsoll-test-images-0/lock")
-	if err := os.MkdirAll(filepath.Dir(lock), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
-	turn, err := m.acquire(true, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	turn.release()
-}

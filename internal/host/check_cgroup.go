@@ -77,12 +77,20 @@ func checkOwnCgroup(r *reading) []record.Remark {
 	return nil
 }
 
+// balenaEngine, which is made of Docker, gives its containers the same cgroups:
+// what holds them has a name of its own, of which the kernel keeps 15 letters.
+const (
+	docker     = "Docker"
+	balena     = "balenaEngine"
+	balenaShim = "balena"
+)
+
 // containerNames tells a container's cgroup by its path's last two parts.
 var containerNames = []struct {
 	engine string
 	re     *regexp.Regexp
 }{
-	{"Docker", regexp.MustCompile(`(/docker-|/docker/)[0-9a-f]{64}(\.scope)?$`)},
+	{docker, regexp.MustCompile(`(/docker-|/docker/)[0-9a-f]{64}(\.scope)?$`)},
 	{"Podman", regexp.MustCompile(`/libpod-[0-9a-f]{64}(\.scope)?$`)},
 	{"CRI-O", regexp.MustCompile(`/crio-[0-9a-f]{64}(\.scope)?$`)},
 	{"containerd", regexp.MustCompile(`/cri-containerd-[0-9a-f]{64}\.scope$`)},
@@ -123,6 +131,9 @@ func checkContainers(r *reading) []record.Remark {
 		if !ok || !c.populated(p) {
 			continue
 		}
+		if engine == docker && strings.HasPrefix(r.holderOf(c, p), balenaShim) {
+			engine = balena
+		}
 		count[engine]++
 		total++
 	}
@@ -134,10 +145,36 @@ func checkContainers(r *reading) []record.Remark {
 		if count[n.engine] > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %s", count[n.engine], n.engine))
 		}
+		if n.engine == docker && count[balena] > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", count[balena], balena))
+		}
 	}
 	return one(levelWarn, "containers-running",
 		fmt.Sprintf("Other containers run on this machine: %s.", strings.Join(parts, ", ")),
 		"stop them for the time of the measurement, if they may be stopped")
+}
+
+// holderOf names what holds a container: the parent of its first process,
+// outside of its cgroup. It is "" where that is not seen.
+func (r *reading) holderOf(c *Census, p string) string {
+	inside := map[int]bool{}
+	pid := 0
+	for q := range c.items[KindCgroup] {
+		if !under(q, p) {
+			continue
+		}
+		for line := range strings.FieldsSeq(c.machine.text(path.Join(q, "cgroup.procs"))) {
+			if n, err := strconv.Atoi(line); err == nil && n > 0 {
+				inside[n], pid = true, n
+			}
+		}
+	}
+	for range inside {
+		if pid = r.after.processes[pid].PPID; !inside[pid] {
+			break
+		}
+	}
+	return r.after.processes[pid].Comm
 }
 
 // populated says whether a process is in the cgroup or below it.

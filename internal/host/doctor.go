@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/harmless"
 	"plimsoll/internal/record"
 )
 
@@ -88,7 +89,10 @@ func (e exam) run(ctx context.Context) []record.Remark {
 	r := read(ctx, e)
 	l := make([]record.Remark, 0, len(checks))
 	for _, c := range checks {
-		l = append(l, c.look(r)...)
+		for _, m := range c.look(r) {
+			m.Text = harmless.Text(m.Text) // programs are named in it
+			l = append(l, m)
+		}
 	}
 	return l
 }

@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -203,5 +204,33 @@ func TestContainerOf(t *testing.T) {
 		if got, _ := containerOf(p); got != want {
 			t.Errorf("%s: %q, want %q", p, got, want)
 		}
+	}
+}
+
+// balenaEngine's containers have Docker's cgroups: they are told apart by what
+// holds them, and not by what runs in them.
+func TestContainersOfBalena(t *testing.T) {
+	m := stored(t, "ubuntu2404-metal-v2")
+	process := func(pid, ppid int, comm string) {
+		m.set(t, fmt.Sprintf("/proc/%d/stat", pid), fmt.Sprintf("%d (%s) S %d 1 1 0 -1 4194560 1 2 3 4 11 22 0 0 20 0 1 0 9876 1 1 1", pid, comm, ppid))
+	}
+	group := func(id, below, procs string) {
+		dir := "/sys/fs/cgroup/system.slice/docker-" + strings.Repeat(id, 64) + ".scope"
+		m.set(t, dir+"/cgroup.events", "populated 1\nfrozen 0\n")
+		m.set(t, dir+below+"/cgroup.procs", procs)
+	}
+	process(700, 1, "containerd-shim")
+	process(701, 700, "balena-cli") // a program in a container of Docker's
+	process(800, 1, "balena-engine-c")
+	process(801, 800, "sh")
+	process(802, 801, "sleep")
+	process(901, 800, "systemd")
+	group("a", "", "701\n")
+	group("c", "", "801\n802\n")
+	group("d", "/init.scope", "901\n")
+	l := examOf(m, nil).run(t.Context())
+	const want = "1 of Docker, 2 of balenaEngine, 1 of LXC"
+	if !slices.ContainsFunc(l, func(r record.Remark) bool { return r.Code == "containers-running" && strings.Contains(r.Text, want) }) {
+		t.Errorf("%q is in none of %+v", want, l)
 	}
 }

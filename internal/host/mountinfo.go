@@ -20,6 +20,16 @@ type Mount struct {
 	Options string // of the file system
 }
 
+// MountPoints lists where something is mounted in our mount namespace.
+func (m Machine) MountPoints() ([]string, error) {
+	mounts, err := parse(m, "/proc/self/mountinfo", parseMountinfo)
+	points := make([]string, 0, len(mounts))
+	for _, mnt := range mounts {
+		points = append(points, mnt.Point)
+	}
+	return points, err
+}
+
 // parseMountinfo reads /proc/PID/mountinfo.
 func parseMountinfo(r io.Reader) ([]Mount, error) {
 	var l []Mount

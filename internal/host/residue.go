@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/harmless"
 )
 
 // Item is something that is there now and was not before.
@@ -20,22 +22,31 @@ type Item struct {
 	PID    int    // of a process
 	// Ours says that it carries the run's name: see Residue.Ours.
 	Ours bool
-	// Certain says that it may be taken away without harm to anybody. It is
+	// Certain says that it is the run's and is told as left behind. It is
 	// Ours and, if a process, not one that only mentions the run in its command
 	// line (somebody's editor or pager may): its control group, program or root
 	// is the run's, or it is one of the helpers that engines put beside a
 	// container.
 	Certain bool
+	// Proved says that it may be taken away: it lies in the run's own folder,
+	// or is exactly what the run's ledger names, or belongs to that. A name
+	// that only looks like the run's is no proof.
+	Proved bool
+	// Start is a process's, which with PID tells it from a later one.
+	Start string
 
 	comm, cgroup, exe, root string // of a process
+	args                    []string
 }
 
+// String is for people: whoever starts a process chooses its name and its
+// command line.
 func (i Item) String() string {
 	s := string(i.Kind) + " " + i.Name
 	if i.Detail != "" {
 		s += ": " + i.Detail
 	}
-	return s
+	return harmless.Text(s)
 }
 
 // Residue is what is new, sorted by kind and name.
@@ -73,12 +84,13 @@ func (m Machine) describe(it *Item) bool {
 		return false
 	}
 	it.Detail = ""
-	it.PID, it.Name, it.comm = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm), st.Comm
+	it.PID, it.Name, it.comm, it.Start = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm), st.Comm, start
 	it.exe, _ = os.Readlink(m.path(dir + "/exe"))
 	it.root, _ = os.Readlink(m.path(dir + "/root"))
 	raw, err := os.ReadFile(m.path(dir + "/cmdline"))
 	if err == nil {
-		it.Detail = strings.Join(parseCmdline(raw), " ")
+		it.args = parseCmdline(raw)
+		it.Detail = strings.Join(it.args, " ")
 	}
 	if st.State == 'Z' {
 		it.Detail = fmt.Sprintf("ended, not yet reaped by its parent %d", st.PPID)
@@ -107,9 +119,12 @@ type Marks struct {
 	RunID string
 	// Dir is the run's own directory.
 	Dir string
-	// Names are further names that the run has made and that do not carry its
-	// id, such as the ids that engines gave to its containers.
+	// Names are the names of containers that the run's ledger lists, and the
+	// ids that engines gave to them.
 	Names []string
+	// Paths are the mounts, control groups, network namespaces and links that
+	// the ledger lists.
+	Paths []string
 }
 
 // Ours marks the items that carry the run's name: "plimsoll" and the run's id,
@@ -118,8 +133,8 @@ type Marks struct {
 // only. It gives the marked ones.
 func (r Residue) Ours(m Marks) Residue {
 	var words []string
-	for _, n := range m.Names {
-		if len(n) >= 8 { // a shorter one would be found in anything
+	for _, n := range append(slices.Clone(m.Names), m.Paths...) {
+		if len(n) >= minName {
 			words = append(words, n)
 		}
 	}
@@ -139,6 +154,7 @@ func (r Residue) Ours(m Marks) Residue {
 		it.Ours = named(text) || inDir(text) || inDir(it.exe) || inDir(it.root)
 		it.Certain = it.Ours && (it.Kind != KindProcess ||
 			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, helpers...))
+		it.Proved = it.proved(m, dir)
 		if it.Ours {
 			ours = append(ours, *it)
 		}

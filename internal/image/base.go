@@ -85,7 +85,7 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 		return nil
 	}
 	parent := filepath.Dir(s.baseDir(name))
-	if err := mkdirAll(s.dir, parent); err != nil {
+	if err := mkdirAll(s.dir, parent, innerMode); err != nil {
 		return err
 	}
 	if err := removeStale(parent, ".new-"+baseName(name)+"-*"); err != nil {

@@ -48,7 +48,7 @@ func (s *Store) itemPath(name string, t *content, f Format) (string, error) {
 		if !plainID.MatchString(s.opts.RunID) {
 			return "", &Error{Text: fmt.Sprintf("%q is no run's id", s.opts.RunID)}
 		}
-		return filepath.Join(s.dir, "runs", s.opts.RunID, fileName(name)+"-"+base), nil
+		return filepath.Join(s.dir, runsDir, s.opts.RunID, fileName(name)+"-"+base), nil
 	}
 	key := strings.TrimPrefix(t.digest(), "sha256:")[:16]
 	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), fileName(name)+"-"+key, base), nil
@@ -113,7 +113,7 @@ func (s *Store) known(p string) (seal, bool) {
 // make builds an item beside its place and moves it there, the seal last.
 func (s *Store) make(ctx context.Context, name string, t *content, f Format, from, p string) (sl seal, err error) {
 	home := filepath.Dir(p)
-	if err := mkdirAll(s.dir, home); err != nil {
+	if err := mkdirAll(s.dir, home, innerMode); err != nil {
 		return seal{}, err
 	}
 	// We hold the item's lock: what is half made was left by a killed process.

@@ -9,10 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/child"
 )
 
 // Description is one row of the catalogue.
@@ -176,13 +177,11 @@ func mustBeStatic(program []byte) error {
 // applets asks busybox where its applets belong, as paths without the leading
 // slash, sorted.
 func applets(ctx context.Context, file string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, file, "--list-full").Output()
+	out, err := child.Run(ctx, child.Command{Argv: []string{file, "--list-full"}, Limit: 10 * time.Second})
 	if err != nil {
 		return nil, err
 	}
-	return parseApplets(string(out))
+	return parseApplets(string(out.Stdout))
 }
 
 func parseApplets(out string) ([]string, error) {

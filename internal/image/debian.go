@@ -12,12 +12,13 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"plimsoll/internal/child"
 )
 
 // bootstrapLimit bounds one debootstrap.
@@ -104,17 +105,14 @@ func (s *Store) debootstrap(ctx context.Context, d distribution, work, name stri
 // progress. It has namespaces of its own for mounts and processes, so that
 // nothing outlives it, however it ends.
 func (s *Store) packager(ctx context.Context, d distribution, name string, progress io.Writer, env []string, argv ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, bootstrapLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := child.Command{Argv: argv, Limit: bootstrapLimit}
 	cmd.Env = append([]string{insidePath, "LC_ALL=C", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"}, env...)
 	for _, k := range []string{"http_proxy", "https_proxy", "no_proxy"} {
 		if v := os.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
-	cmd.WaitDelay = 5 * time.Second
+	cmd.Attr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
 	said, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
 	var last []string
@@ -129,15 +127,12 @@ func (s *Store) packager(ctx context.Context, d distribution, name string, progr
 		}
 		_, _ = io.Copy(io.Discard, said) // a line that is too long
 	}()
-	fmt.Fprintf(progress, "%s: %s\n", name, strings.Join(cmd.Args, " "))
-	err := cmd.Run()
+	fmt.Fprintf(progress, "%s: %s\n", name, strings.Join(argv, " "))
+	_, err := child.Run(ctx, cmd)
 	_ = w.Close()
 	<-done
 	if err == nil {
 		return nil
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
 	}
 	return &Error{Text: fmt.Sprintf("building the image %s with %s from %s%s", name, filepath.Base(argv[0]), d.Mirror, tail(strings.Join(last, "\n"))), Err: err,
 		Fix: "see that the apt source can be reached, and try again"}

@@ -35,8 +35,13 @@ type Provider interface {
 	// Get builds the image where that is needed and describes it.
 	Get(ctx context.Context, name string) (Image, error)
 	// Path converts where that is needed and gives the path of the image in
-	// this format. The file or directory is shared: nobody writes to it.
+	// this format. The file or directory is shared: nobody writes to it, and
+	// nobody but us can reach it.
 	Path(ctx context.Context, name string, f Format) (string, error)
+	// PathFor is Path for an engine of an ordinary user, by number and group:
+	// what nobody else can reach is given to that user as their own copy, without
+	// set-user-ID bits. It is Path where the user is ourselves.
+	PathFor(ctx context.Context, name string, f Format, uid, gid int) (string, error)
 	// Tag is the reference under which an engine's own store holds the image
 	// for a run: "localhost/plimsoll/payload:RUNID".
 	Tag(name, runID string) string

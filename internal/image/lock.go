@@ -5,11 +5,8 @@ package image
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,7 +28,7 @@ func (s *Store) lockItem(ctx context.Context, p string) (unlock func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	if err := mkdirAll(s.dir, filepath.Dir(p)); err != nil {
+	if err := mkdirAll(s.dir, filepath.Dir(p), innerMode); err != nil {
 		shared()
 		return nil, &Error{Text: "locking the image store", Err: err}
 	}
@@ -52,7 +49,7 @@ func (s *Store) lockFile(ctx context.Context, name string) (unlock func(), err e
 }
 
 func (s *Store) flock(ctx context.Context, file string, how int) (unlock func(), err error) {
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, &Error{Text: "locking the image store", Err: err}
 	}
@@ -72,52 +69,4 @@ func (s *Store) flock(ctx context.Context, file string, how int) (unlock func(),
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-}
-
-// open makes the store's directory and refuses one that somebody else could
-// write to: what lies in it is run, perhaps as root.
-func (s *Store) open() error {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return &Error{Text: "making the image store", Err: err}
-	}
-	info, err := os.Stat(s.dir)
-	if err != nil {
-		return &Error{Text: "opening the image store", Err: err}
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(st.Uid) != os.Geteuid() {
-		return &Error{Text: fmt.Sprintf("the image store %s belongs to another user", s.dir), Fix: "choose another state directory"}
-	}
-	if info.Mode()&0o022 != 0 {
-		return &Error{
-			Text: fmt.Sprintf("the image store %s can be written to by others (mode %04o)", s.dir, info.Mode().Perm()),
-			Fix:  "chmod go-w " + s.dir,
-		}
-	}
-	// A strict umask must not shut out the engines of ordinary users.
-	if info.Mode()&0o055 != 0o055 {
-		if err := os.Chmod(s.dir, 0o755); err != nil {
-			return &Error{Text: "opening the image store to readers", Err: err}
-		}
-	}
-	return nil
-}
-
-// mkdirAll makes dir below base, readable by everybody whatever the umask.
-func mkdirAll(base, dir string) error {
-	rel, err := filepath.Rel(base, dir)
-	if err != nil {
-		return err
-	}
-	p := base
-	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
-		p = filepath.Join(p, part)
-		if err := os.Mkdir(p, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-			return err
-		}
-		if err := os.Chmod(p, 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
 }

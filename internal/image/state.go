@@ -132,8 +132,12 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 			dirs = append(dirs, d)
 		}
 	}
+	copies, _ := filepath.Glob(filepath.Join(s.dir, usersDir, "*")) // the pattern is well formed
 	for _, d := range dirs {
 		err = errors.Join(err, os.RemoveAll(d))
+		for _, c := range copies {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(c, strings.TrimPrefix(d, s.dir))))
+		}
 	}
 	if err != nil {
 		return &Error{Text: "removing the image " + name, Err: err}

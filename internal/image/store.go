@@ -31,6 +31,9 @@ type Store struct {
 	probe []byte
 	opts  Options
 
+	opening sync.Mutex
+	opened  bool
+
 	mu       sync.Mutex
 	trees    map[string]*content
 	verified map[string]seal // by path, checked by this process
@@ -38,9 +41,9 @@ type Store struct {
 
 var _ Provider = (*Store)(nil)
 
-// NewStore gives a store below dir, which is made when it is needed. For the
-// engines of ordinary users every directory above it must be searchable by
-// all: see Reachable.
+// NewStore gives a store below dir, which is made when it is needed: it must
+// then be empty, or a store already. For the engines of ordinary users every
+// directory above it must be searchable by all: see Reachable.
 func NewStore(dir string, probe []byte, opts Options) *Store {
 	if opts.LookPath == nil {
 		opts.LookPath = exec.LookPath
@@ -112,33 +115,6 @@ func (s *Store) Close() error {
 		return nil
 	}
 	return s.Forget(s.opts.RunID)
-}
-
-// Forget removes what a run left in the store: of the run with this id, or of
-// every run where the id is empty. Close does so for the store's own run; this
-// is for runs that were killed.
-func (s *Store) Forget(runID string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	dir := filepath.Join(s.dir, "runs")
-	if runID != "" {
-		if !plainID.MatchString(runID) {
-			return &Error{Text: fmt.Sprintf("removing the images of run %q: that is no run's id", runID)}
-		}
-		dir = filepath.Join(dir, runID)
-	}
-	for p := range s.verified {
-		if p == dir || within(dir, p) {
-			delete(s.verified, p)
-		}
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return &Error{Text: "removing the images of a run", Err: err}
-	}
-	if runID != "" {
-		_ = os.Remove(filepath.Dir(dir)) // other runs may still be in it
-	}
-	return nil
 }
 
 func within(dir, p string) bool {

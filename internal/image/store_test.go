@@ -144,8 +144,6 @@ func TestDockerArchiveIsTheRuns(t *testing.T) {
 	}
 }
 
-func exists(p string) bool { _, err := os.Lstat(p); return err == nil }
-
 func TestDamageIsNoticed(t *testing.T) {
 	dir := storeDir(t)
 	want := mustGet(t, storeIn(t, dir, Options{}), "payload")
@@ -302,27 +300,35 @@ func TestAFailingToolIsQuoted(t *testing.T) {
 	}
 }
 
-func TestOthersCanReadWhateverTheUmask(t *testing.T) {
+// Nobody else comes into the store, whatever the umask, and what it holds is
+// the same.
+func TestTheStoreIsClosed(t *testing.T) {
 	dir := storeDir(t)
-	old := syscall.Umask(0o077)
-	defer syscall.Umask(old)
-	s := storeIn(t, dir, Options{})
-	for _, f := range []Format{OCILayout, DockerArchive, Directory} {
-		p := mustPath(t, s, "payload", f)
-		for d := p; d != filepath.Dir(dir); d = filepath.Dir(d) {
-			info, err := os.Stat(d)
-			if err != nil || info.Mode()&0o004 == 0 {
-				t.Errorf("%s as %s: %s has mode %v (%v)", "payload", f, d, info.Mode(), err)
+	for _, umask := range []int{0o077, 0} {
+		old := syscall.Umask(umask)
+		defer syscall.Umask(old)
+		s := storeIn(t, dir, Options{RunID: "ab12cd34"})
+		for _, f := range []Format{OCILayout, DockerArchive, Directory} {
+			p := mustPath(t, s, "payload", f)
+			first, _, _ := strings.Cut(strings.TrimPrefix(p, dir+"/"), "/")
+			if info, err := os.Stat(filepath.Join(dir, first)); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("payload as %s: %s has mode %v (%v)", f, first, info.Mode(), err)
 			}
 		}
-	}
-	if got, err := TreeDigest(mustPath(t, s, "payload", Directory), nil); err != nil || got != mustGet(t, s, "payload").Tree {
-		t.Errorf("the umask is in the tree: %s %v", got, err)
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != gate() || info.Mode()&0o044 != 0 {
+			t.Errorf("the store has mode %v (%v)", info.Mode(), err)
+		}
+		if got, err := TreeDigest(mustPath(t, s, "payload", Directory), nil); err != nil || got != mustGet(t, s, "payload").Tree {
+			t.Errorf("the umask is in the tree: %s %v", got, err)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reachable(); err == nil || !strings.Contains(err.Error(), filepath.Dir(dir)) {
+	if err := storeIn(t, dir, Options{}).Reachable(); err == nil || !strings.Contains(err.Error(), filepath.Dir(dir)) {
 		t.Errorf("a closed directory above the store was not noticed: %v", err)
 	}
 }

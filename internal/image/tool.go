@@ -3,29 +3,19 @@
 package image
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"time"
 
-	"os/exec"
+	"plimsoll/internal/child"
 )
 
 // tool runs a packer with a time limit and a small, fixed environment. What
 // it printed is in the error.
 func (s *Store) tool(ctx context.Context, limit time.Duration, doing string, env []string, argv ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append([]string{insidePath, "LC_ALL=C", "HOME=/"}, env...)
-	cmd.WaitDelay = 5 * time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return &Error{Text: doing + " with " + strings.Join(argv, " ") + tail(out.String()), Err: err}
+	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append([]string{insidePath, "LC_ALL=C", "HOME=/"}, env...), Limit: limit, Together: true})
+	if err != nil {
+		return &Error{Text: doing + " with " + strings.Join(argv, " ") + tail(string(out.Stdout)), Err: err}
 	}
 	return nil
 }

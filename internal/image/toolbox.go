@@ -11,12 +11,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/child"
 )
 
 // toolboxPackages are what workloads need besides the minimal system.
@@ -136,9 +137,7 @@ func (s *Store) aptSettings(ctx context.Context, d distribution, work string) (s
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	acquire, err := exec.CommandContext(ctx, tool, "dump", "Acquire").Output()
+	acquire, err := child.Run(ctx, child.Command{Argv: []string{tool, "dump", "Acquire"}, Limit: 30 * time.Second})
 	if err != nil {
 		return "", fmt.Errorf("asking apt for its settings: %w", err)
 	}
@@ -160,7 +159,7 @@ func (s *Store) aptSettings(ctx context.Context, d distribution, work string) (s
 	if err := os.WriteFile(filepath.Join(dir, "sources.list"), []byte(source), 0o600); err != nil {
 		return "", err
 	}
-	text := string(acquire)
+	text := string(acquire.Stdout)
 	for _, set := range [][2]string{
 		{"Dir::Etc::main", "/dev/null"}, {"Dir::Etc::parts", dir + "/empty"}, {"Dir::Etc::sourcelist", dir + "/sources.list"},
 		{"Dir::Etc::sourceparts", dir + "/empty"}, {"Dir::Etc::preferences", "/dev/null"}, {"Dir::Etc::preferencesparts", dir + "/empty"},

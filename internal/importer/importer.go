@@ -101,7 +101,7 @@ func Write(dir string, run *record.Run, trials []record.Trial) error {
 			return errors.Join(err, w.Close())
 		}
 	}
-	return w.Close()
+	return errors.Join(w.Update(run), w.Close()) // once more, with the sum of the trials
 }
 
 // maxName bounds a name from a file, in characters.

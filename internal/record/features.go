@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"plimsoll/internal/safepath"
 )
 
 // FeaturesFile is the name of a feature table in a run's directory.
@@ -128,7 +130,7 @@ func ReadFeatures(path string) (*Features, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, FeaturesFile)
 	}
-	data, err := os.ReadFile(path)
+	data, err := safepath.ReadRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the feature table: %w", err)
 	}
@@ -170,5 +172,12 @@ func WriteFeatures(path string, f *Features) error {
 	if err != nil {
 		return fmt.Errorf("writing the feature table: %w", err)
 	}
-	return replaceFile(path, append(data, '\n'))
+	dir, name, err := safepath.OpenParent(path, safepath.Caller(os.Getenv))
+	if err == nil {
+		err = errors.Join(dir.WriteFile(name, append(data, '\n'), 0o644), dir.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("writing the feature table: %w", err)
+	}
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"plimsoll/internal/safepath"
 )
 
 // ErrReplaced says that the file that is followed became shorter: it is another
@@ -25,6 +27,7 @@ type Follower struct {
 	at     time.Time
 	buf    *bufio.Reader
 	dec    *decoder
+	sums   chain
 	seen   bitset
 	broken error
 }
@@ -65,7 +68,7 @@ func (f *Follower) Next(each func(*Trial)) (changed bool, err error) {
 }
 
 func (f *Follower) read(size int64, each func(*Trial)) error {
-	file, err := os.Open(f.path)
+	file, err := safepath.OpenRegular(f.path)
 	if err != nil {
 		return fmt.Errorf("following the trials: %w", err)
 	}
@@ -74,7 +77,10 @@ func (f *Follower) read(size int64, each func(*Trial)) error {
 	sc := &lineScanner{r: f.buf, path: f.path, number: f.number, offset: f.offset}
 	for sc.next() {
 		var t Trial
-		err := f.dec.decode(sc.line, &t)
+		line, err := f.sums.take(sc.line)
+		if err == nil {
+			err = f.dec.decode(line, &t)
+		}
 		if err == nil && !f.seen.add(t.Seq) {
 			err = errTwice(t.Seq)
 		}
@@ -91,7 +97,7 @@ func (f *Follower) read(size int64, each func(*Trial)) error {
 // BeingWritten says whether a process writes the run in dir at this moment. A
 // run that says that it is running and that nobody writes was killed.
 func BeingWritten(dir string) (bool, error) {
-	f, err := os.Open(filepath.Join(dir, lockFile))
+	f, err := safepath.OpenRegular(filepath.Join(dir, lockFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"plimsoll/internal/safepath"
 )
 
 var errNoSeq = errors.New(`it has no "seq"`)
@@ -21,13 +23,13 @@ type lineFile struct {
 
 // openLines opens or creates the file, shows each whole line to see, and cuts
 // a torn last line off.
-func openLines(path string, see func(line []byte) error) (*lineFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+func openLines(home *safepath.Dir, name string, see func(line []byte) error) (*lineFile, error) {
+	f, err := home.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the run's records: %w", err)
 	}
 	l := &lineFile{f: f}
-	sc := newLineScanner(f, path)
+	sc := newLineScanner(f, f.Name())
 	for sc.next() {
 		if err := see(sc.line); err != nil {
 			f.Close()

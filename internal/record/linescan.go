@@ -85,7 +85,7 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("%s:%d: this line is damaged: %v; restore the file from a copy, or remove the line (its trial is then missing, and --resume measures it again)", e.Path, e.Line, e.Err)
+	return fmt.Sprintf("%s:%d: this line is damaged: %v; restore the file from a copy, or cut it off before this line (--resume then measures again what is missing)", e.Path, e.Line, e.Err)
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }

@@ -25,16 +25,3 @@ func flock(f *os.File, how int) error {
 	}
 	return err
 }
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		err = nil // some network file systems cannot sync a directory
-	}
-	return errors.Join(err, d.Close())
-}

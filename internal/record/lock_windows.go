@@ -24,6 +24,3 @@ func lockFileEx(f *os.File, flags uint32) error {
 	}
 	return err
 }
-
-// syncDir does nothing: Windows has no way to sync a directory.
-func syncDir(string) error { return nil }

@@ -53,11 +53,14 @@ type Gate struct {
 	// Looks is for how many looks the levels were corrected.
 	Looks int `json:"looks"`
 
-	FailAbove    float64    `json:"fail_above,omitempty"`
-	Rules        []GateRule `json:"rules,omitempty"`
-	AllowMissing bool       `json:"allow_missing,omitempty"`
-	Unlike       bool       `json:"unlike,omitempty"`
-	Strict       bool       `json:"strict,omitempty"`
+	FailAbove float64 `json:"fail_above,omitempty"`
+	// AllowFailures is the share of a cell's trials that may fail beyond BASE's;
+	// nil: the gate's own, 0.05.
+	AllowFailures *float64   `json:"allow_failures,omitempty"`
+	Rules         []GateRule `json:"rules,omitempty"`
+	AllowMissing  bool       `json:"allow_missing,omitempty"`
+	Unlike        bool       `json:"unlike,omitempty"`
+	Strict        bool       `json:"strict,omitempty"`
 }
 
 // GateRule is a threshold for some cells. An empty pattern matches all; *

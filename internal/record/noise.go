@@ -26,9 +26,9 @@ type Noise struct {
 }
 
 // SetNoise writes the noise floors of one source into the run in dir, which has
-// ended, in place of those that it has of it.
-func SetNoise(dir, from string, noise []Noise) error {
-	w, run, err := Resume(dir)
+// ended, in place of those that it has of it. trusted is as in Resume.
+func SetNoise(dir, from string, noise []Noise, trusted ...int) error {
+	w, run, err := Resume(dir, trusted...)
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,10 @@ const (
 	maxDecoders = 4
 )
 
-// decodeLines reads all lines and decodes them on all processors. A slot is
-// valid until the next one. When it has come to its end sc is at the end of
-// its file, or has an error.
-func decodeLines(sc *lineScanner) iter.Seq[*slot] {
+// decodeLines reads all lines, checks their sums and decodes them on all
+// processors. A slot is valid until the next one. When it has come to its end
+// sc and c are at the end of the file, or sc has an error.
+func decodeLines(sc *lineScanner, c *chain) iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		workers := min(runtime.GOMAXPROCS(0), maxDecoders)
 		free := make(chan *batch, 2*workers+1)
@@ -56,7 +56,7 @@ func decodeLines(sc *lineScanner) iter.Seq[*slot] {
 				case <-stop:
 					return
 				case b := <-free:
-					if more = b.fill(sc); len(b.ends) > 0 {
+					if more = b.fill(sc, c); len(b.ends) > 0 {
 						order <- b // never waits: there are no more batches than places
 						work <- b
 					}
@@ -85,7 +85,7 @@ func decodeLines(sc *lineScanner) iter.Seq[*slot] {
 }
 
 // fill takes the next lines, and says whether there are more.
-func (b *batch) fill(sc *lineScanner) bool {
+func (b *batch) fill(sc *lineScanner, c *chain) bool {
 	b.text, b.ends = b.text[:0], b.ends[:0]
 	for len(b.ends) < maxBatch && len(b.text) < maxBatchText {
 		if !sc.next() {
@@ -94,8 +94,11 @@ func (b *batch) fill(sc *lineScanner) bool {
 		if len(b.slots) == len(b.ends) {
 			b.slots = append(b.slots, &slot{parts: newParts()})
 		}
-		b.slots[len(b.ends)].number = sc.number
-		b.text = append(b.text, sc.line...)
+		s := b.slots[len(b.ends)]
+		var line []byte
+		line, s.err = c.take(sc.line)
+		s.number = sc.number
+		b.text = append(b.text, line...)
 		b.ends = append(b.ends, len(b.text))
 	}
 	return true
@@ -105,8 +108,10 @@ func (b *batch) decode(dec *decoder) {
 	from := 0
 	for i, to := range b.ends {
 		s := b.slots[i]
-		dec.parts = s.parts
-		s.err = dec.decode(b.text[from:to:to], &s.trial)
+		if s.err == nil {
+			dec.parts = s.parts
+			s.err = dec.decode(b.text[from:to:to], &s.trial)
+		}
 		from = to
 	}
 }

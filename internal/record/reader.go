@@ -10,6 +10,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+
+	"plimsoll/internal/safepath"
 )
 
 // Reader reads a run's directory, also while it is still being written. It
@@ -50,9 +52,11 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 	}
 	return func(yield func(*Trial, error) bool) {
 		path := filepath.Join(r.dir, TrialsFile)
-		f, err := os.Open(path)
+		f, err := safepath.OpenRegular(path)
+		sums := &chain{known: r.run.Sum}
 		if errors.Is(err, fs.ErrNotExist) {
-			return // killed before the first trial
+			r.remarkSums(sums) // killed before the first trial, if there was none
+			return
 		}
 		if err != nil {
 			yield(nil, fmt.Errorf("reading the trials: %w", err))
@@ -61,7 +65,7 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 		defer f.Close()
 		var seen bitset
 		sc := newLineScanner(f, path)
-		for s := range decodeLines(sc) {
+		for s := range decodeLines(sc, sums) {
 			if s.err == nil && !seen.add(s.trial.Seq) {
 				s.err = errTwice(s.trial.Seq)
 			}
@@ -78,6 +82,13 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 			return
 		}
 		r.remarkTorn(sc, "trial")
+		r.remarkSums(sums)
+	}
+}
+
+func (r *Reader) remarkSums(sums *chain) {
+	if m := sums.remark(); m != nil {
+		r.remark(*m)
 	}
 }
 
@@ -90,17 +101,20 @@ func checkSeq(seq int) error {
 
 func errTwice(seq int) error { return fmt.Errorf("trial %d occurs a second time", seq) }
 
-// remarkTorn notes a torn last line, once however often the file is read. A
-// run that still goes on is merely being written.
+// remarkTorn notes a torn last line. A run that still goes on is merely being written.
 func (r *Reader) remarkTorn(sc *lineScanner, what string) {
 	if len(sc.torn) == 0 {
 		return
 	}
-	m := Remark{
+	r.remark(Remark{
 		Code: "torn-tail", Level: "info",
 		Text:   fmt.Sprintf("the last line of %s is torn (line %d, %d bytes): the run was killed while it wrote; the %s is left out", filepath.Base(sc.path), sc.number+1, len(sc.torn), what),
 		Advice: "go on with the run by --resume: it measures what is missing",
-	}
+	})
+}
+
+// remark notes what is odd, once however often a file is read.
+func (r *Reader) remark(m Remark) {
 	for _, old := range r.remarks {
 		if old == m {
 			return
@@ -115,7 +129,7 @@ func (r *Reader) Insides() ([]Inside, error) {
 		return nil, nil
 	}
 	path := filepath.Join(r.dir, InsideFile)
-	f, err := os.Open(path)
+	f, err := safepath.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -150,7 +164,7 @@ func (r *Reader) Output(name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("opening the outputs: %w", err)
 	}
 	defer root.Close()
-	f, err := root.Open(name)
+	f, err := safepath.OpenIn(root, name)
 	if err != nil {
 		return nil, fmt.Errorf("opening the output %q: %w", name, err)
 	}
@@ -159,7 +173,7 @@ func (r *Reader) Output(name string) (io.ReadCloser, error) {
 
 func readRun(dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
-	data, err := os.ReadFile(path)
+	data, err := safepath.ReadRegular(path)
 	if err != nil {
 		if info, serr := os.Stat(dir); serr != nil {
 			return nil, fmt.Errorf("opening a run: %w; give the directory that `plimsoll run -o DIR` wrote", serr)
@@ -171,6 +185,11 @@ func readRun(dir string) (*Run, error) {
 		}
 		return nil, fmt.Errorf("opening a run: %w", err)
 	}
+	return decodeRun(path, data)
+}
+
+// decodeRun understands a run.json; path is for messages.
+func decodeRun(path string, data []byte) (*Run, error) {
 	// The version first: a newer format may have changed the type of any field.
 	var v struct {
 		Format *int `json:"format"`

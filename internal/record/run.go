@@ -18,6 +18,11 @@ type Run struct {
 	Status string `json:"status"`
 	// Resumed is when the run was gone on with, each time.
 	Resumed []time.Time `json:"resumed,omitempty"`
+	// Earlier is what earlier parts were measured with, where that differs.
+	Earlier []Earlier `json:"earlier,omitempty"`
+	// Sum is how far trials.jsonl had come, by Writer.Update; nil in records of
+	// earlier versions.
+	Sum *Sum `json:"sum,omitempty"`
 
 	Study        Study         `json:"study"`
 	Protocol     Protocol      `json:"protocol"`

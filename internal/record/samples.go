@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+
+	"plimsoll/internal/safepath"
 )
 
 // Samples opens a time series of a trial. The name comes from a file and is
@@ -20,7 +22,7 @@ func (r *Reader) Samples(name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("opening the time series: %w", err)
 	}
 	defer root.Close()
-	f, err := root.Open(name)
+	f, err := safepath.OpenIn(root, name)
 	if err != nil {
 		return nil, fmt.Errorf("opening the time series %q: %w", name, err)
 	}

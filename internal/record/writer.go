@@ -8,8 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"plimsoll/internal/safepath"
 )
 
 // Writer writes a run's directory. It is safe for use by several goroutines,
@@ -25,29 +29,36 @@ type Writer struct {
 	// Sync forces every trial to the disk before Append returns.
 	Sync bool
 
-	dir      string
+	dir      string // as it was named
+	home     *safepath.Dir
+	output   *safepath.Dir // nil until there is one
+	samples  *safepath.Dir
 	lock     *os.File
 	mu       sync.Mutex
 	trials   *lineFile
 	insides  *lineFile
 	seen     map[string]bool // ids in inside.jsonl
 	complete map[int]bool    // trials in trials.jsonl
+	sums     chain           // of trials.jsonl
 }
 
-// Create begins a run in dir, which may exist but must then be empty.
+// Create begins a run in dir, which may exist but must then be empty. Root
+// writes only where nobody but itself and the user for whom it works could have
+// laid a link: see safepath.
 func Create(dir string, run *Run) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	home, err := safepath.Make(dir, 0o755, safepath.Caller(os.Getenv))
+	if err != nil {
 		return nil, fmt.Errorf("creating the run's directory: %w", err)
 	}
-	if err := mustBeFresh(dir); err != nil {
-		return nil, err
-	}
-	w, err := lockedWriter(dir)
-	if err != nil {
-		return nil, err
+	w := &Writer{dir: dir, home: home}
+	if err = w.mustBeFresh(); err == nil {
+		err = w.takeLock()
 	}
 	// Once more behind the lock: another writer may have come between.
-	if err = mustBeFresh(dir); err == nil {
+	if err == nil {
+		err = w.mustBeFresh()
+	}
+	if err == nil {
 		err = w.begin(run)
 	}
 	if err != nil {
@@ -57,24 +68,43 @@ func Create(dir string, run *Run) (*Writer, error) {
 }
 
 // Resume goes on with the run in dir. The torn end that a kill may have left
-// is cut off; Complete then says which trials are there.
-func Resume(dir string) (*Writer, *Run, error) {
+// is cut off; Complete then says which trials are there. Root refuses a
+// directory of another user, unless that one is among the trusted, by number.
+func Resume(dir string, trusted ...int) (*Writer, *Run, error) {
+	rule := safepath.Caller(os.Getenv)
+	for _, uid := range trusted {
+		rule = rule.With(uid)
+	}
 	// Before the lock, so that no lock file is left in what is no run.
 	if _, err := readRun(dir); err != nil {
 		return nil, nil, err
 	}
-	w, err := lockedWriter(dir)
+	home, err := safepath.Open(dir, rule)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("going on with a run: %w", err)
 	}
-	run, err := readRun(dir)
+	w := &Writer{dir: dir, home: home}
+	var run *Run
+	if err = w.takeLock(); err == nil {
+		run, err = w.readRun()
+	}
 	if err == nil {
+		w.sums.known = run.Sum
 		err = w.open()
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
 	return w, run, nil
+}
+
+// readRun reads run.json of the very directory that is written to.
+func (w *Writer) readRun() (*Run, error) {
+	data, err := w.home.ReadFile(RunFile)
+	if err != nil {
+		return nil, fmt.Errorf("opening a run: %w", err)
+	}
+	return decodeRun(filepath.Join(w.dir, RunFile), data)
 }
 
 // Whoever looks whether a run is being written holds its lock for an instant:
@@ -84,10 +114,14 @@ const (
 	lookTime  = 10 * time.Millisecond
 )
 
-func lockedWriter(dir string) (*Writer, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
+// takeLock makes us the directory's only writer.
+func (w *Writer) takeLock() error {
+	if err := w.home.Closed(); err != nil {
+		return fmt.Errorf("writing into the run's directory: %w", err)
+	}
+	lock, err := w.home.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("locking the run's directory: %w", err)
+		return fmt.Errorf("locking the run's directory: %w", err)
 	}
 	err = tryLock(lock)
 	for range lookTries {
@@ -100,45 +134,67 @@ func lockedWriter(dir string) (*Writer, error) {
 	if err != nil {
 		lock.Close()
 		if errors.Is(err, errLocked) {
-			return nil, fmt.Errorf("%s is being written by another plimsoll: wait for it to end, or choose another directory", dir)
+			return fmt.Errorf("%s is being written by another plimsoll: wait for it to end, or choose another directory", w.dir)
 		}
-		return nil, fmt.Errorf("locking %s: %w", lock.Name(), err)
+		return fmt.Errorf("locking %s: %w", lock.Name(), err)
 	}
-	return &Writer{dir: dir, lock: lock, seen: map[string]bool{}, complete: map[int]bool{}}, nil
+	w.lock, w.seen, w.complete = lock, map[string]bool{}, map[int]bool{}
+	return nil
 }
 
 // mustBeFresh refuses a directory that holds anything but what a Create that
 // was killed before it wrote run.json may have left.
-func mustBeFresh(dir string) error {
-	entries, err := os.ReadDir(dir)
+func (w *Writer) mustBeFresh() error {
+	entries, err := w.home.List()
 	if err != nil {
 		return fmt.Errorf("looking into the run's directory: %w", err)
 	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
-		if e.Name() == RunFile {
-			return fmt.Errorf("%s already holds a run: go on with it by --resume %s, or choose another directory", dir, dir)
+		if e.Name() != RunFile {
+			continue
 		}
+		if _, err := w.readRun(); err != nil {
+			return fmt.Errorf("%s is not empty: %w, or choose a new or an empty directory", w.dir, err)
+		}
+		return fmt.Errorf("%s already holds a run: go on with it by --resume %s, or choose another directory", w.dir, w.dir)
 	}
 	for _, e := range entries {
-		switch e.Name() {
-		case lockFile, OutputDir, SamplesDir, RunFile + tempSuffix:
+		switch name := e.Name(); name {
+		case lockFile, OutputDir, SamplesDir:
 			continue
 		case TrialsFile, InsideFile:
 			if info, err := e.Info(); err == nil && info.Size() == 0 {
 				continue
 			}
+		default:
+			if unfinished(name) {
+				continue
+			}
 		}
-		return fmt.Errorf("%s is not empty and not a run (it holds %q): choose a new or an empty directory", dir, e.Name())
+		return fmt.Errorf("%s is not empty and not a run (it holds %q): choose a new or an empty directory", w.dir, e.Name())
 	}
 	return nil
 }
 
-func (w *Writer) begin(run *Run) error {
-	for _, d := range []string{OutputDir, SamplesDir} {
-		if err := os.MkdirAll(filepath.Join(w.dir, d), 0o755); err != nil {
-			return fmt.Errorf("creating the run's directory: %w", err)
+// unfinished says whether a name is one of a run.json that was never whole;
+// the second is an earlier version's.
+func unfinished(name string) bool {
+	return safepath.IsTemp(name, RunFile) || name == RunFile+".new"
+}
+
+// tidy takes away what a kill left of a run.json that was never whole.
+func (w *Writer) tidy() error {
+	entries, err := w.home.List()
+	for _, e := range entries {
+		if unfinished(e.Name()) && e.Type().IsRegular() {
+			err = errors.Join(err, w.home.Remove(e.Name()))
 		}
 	}
+	return err
+}
+
+func (w *Writer) begin(run *Run) error {
 	if err := w.open(); err != nil {
 		return err
 	}
@@ -147,11 +203,26 @@ func (w *Writer) begin(run *Run) error {
 
 // open opens the two line files, learns what is in them and cuts torn ends.
 func (w *Writer) open() error {
+	if err := w.tidy(); err != nil {
+		return fmt.Errorf("tidying the run's directory: %w", err)
+	}
 	var err error
-	w.trials, err = openLines(filepath.Join(w.dir, TrialsFile), func(line []byte) error {
+	for name, sub := range map[string]**safepath.Dir{OutputDir: &w.output, SamplesDir: &w.samples} {
+		if *sub, err = w.home.MakeSub(name, 0o755); err == nil {
+			err = (*sub).Closed()
+		}
+		if err != nil {
+			return fmt.Errorf("opening the run's directory: %w", err)
+		}
+	}
+	w.trials, err = openLines(w.home, TrialsFile, func(line []byte) error {
 		// Only what a resume needs: the rest is checked when it is read.
 		var t struct {
 			Seq *int `json:"seq"`
+		}
+		line, err := w.sums.take(line)
+		if err != nil {
+			return err
 		}
 		if err := json.Unmarshal(line, &t); err != nil {
 			return err
@@ -171,7 +242,7 @@ func (w *Writer) open() error {
 	if err != nil {
 		return err
 	}
-	w.insides, err = openLines(filepath.Join(w.dir, InsideFile), func(line []byte) error {
+	w.insides, err = openLines(w.home, InsideFile, func(line []byte) error {
 		var in struct {
 			ID string `json:"id"`
 		}
@@ -194,15 +265,19 @@ func (w *Writer) Dir() string { return w.dir }
 // Update replaces run.json, at once and for good: whoever reads it sees the
 // old one or the new one, whole, even after a power failure.
 func (w *Writer) Update(run *Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	r := *run
 	r.Format = FormatVersion
+	r.Sum = &Sum{Trials: w.sums.lines, Last: sumText(w.sums.crc)}
 	data, err := json.MarshalIndent(&r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", RunFile, err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return replaceFile(filepath.Join(w.dir, RunFile), append(data, '\n'))
+	if err := w.home.WriteFile(RunFile, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Join(w.dir, RunFile), err)
+	}
+	return nil
 }
 
 // Append adds a trial. When it returns without an error, the trial survives
@@ -220,9 +295,11 @@ func (w *Writer) Append(t *Trial) error {
 	if w.complete[t.Seq] {
 		return fmt.Errorf("recording trial %d: it is there already", t.Seq)
 	}
+	line, sums := w.sums.seal(line)
 	if err := w.trials.append(line, w.Sync); err != nil {
 		return fmt.Errorf("recording trial %d: %w; free some room, then go on with --resume %s", t.Seq, err, w.dir)
 	}
+	w.sums = sums
 	w.complete[t.Seq] = true
 	return nil
 }
@@ -265,7 +342,12 @@ func (w *Writer) WriteOutput(seq int, stdout, stderr []byte) (string, error) {
 		data = append(data, StderrMark...)
 		data = append(data, stderr...)
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, OutputDir, name), data, 0o644); err != nil {
+	f, err := w.output.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err == nil {
+		_, err = f.Write(data)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return "", fmt.Errorf("keeping the output of trial %d: %w", seq, err)
 	}
 	return name, nil
@@ -280,7 +362,7 @@ func (w *Writer) CreateSamples(seq int, collector string) (io.WriteCloser, error
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Create(filepath.Join(w.dir, SamplesDir, name))
+	f, err := w.samples.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("keeping the samples of trial %d: %w", seq, err)
 	}
@@ -298,6 +380,11 @@ func (w *Writer) Close() error {
 			errs = append(errs, f.close())
 		}
 	}
+	for _, d := range []*safepath.Dir{w.home, w.output, w.samples} {
+		if d != nil {
+			errs = append(errs, d.Close())
+		}
+	}
 	if w.lock != nil {
 		// Closing the file lets go of the lock; the file stays, because
 		// removing it would let two writers hold locks on two files of the
@@ -305,6 +392,7 @@ func (w *Writer) Close() error {
 		errs = append(errs, w.lock.Close())
 	}
 	w.trials, w.insides, w.lock = nil, nil, nil
+	w.home, w.output, w.samples = nil, nil, nil
 	err := errors.Join(errs...)
 	if errors.Is(err, fs.ErrClosed) {
 		return nil

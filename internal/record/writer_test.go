@@ -191,9 +191,16 @@ func TestCreateRefuses(t *testing.T) {
 	if _, _, err := Resume(foreign); err == nil || !strings.Contains(err.Error(), "not a run") {
 		t.Errorf("resume of a foreign directory: %v", err)
 	}
+	another := t.TempDir()
+	if err := os.WriteFile(filepath.Join(another, RunFile), []byte(`{"name": "my own"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(another, someRun()); err == nil || strings.Contains(err.Error(), "--resume") || !strings.Contains(err.Error(), "not of plimsoll") {
+		t.Errorf("another program's run.json: %v", err)
+	}
 	// What a Create killed half-way leaves is no obstacle.
 	half := t.TempDir()
-	for _, n := range []string{lockFile, TrialsFile, RunFile + tempSuffix} {
+	for _, n := range []string{lockFile, TrialsFile, RunFile + ".new", "." + RunFile + "-abcdefghijkl.new"} {
 		if err := os.WriteFile(filepath.Join(half, n), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -287,8 +294,9 @@ func TestUpdateReplacesWhole(t *testing.T) {
 	if err != nil || r.Run().Status != "done" || r.Run().Residue[0] != "mount /x" {
 		t.Errorf("%v %+v", err, r)
 	}
-	if _, err := os.Stat(filepath.Join(dir, RunFile+tempSuffix)); err == nil {
-		t.Error("the temporary file was left")
+	left, err := filepath.Glob(filepath.Join(dir, ".*.new"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the temporary file was left: %v %v", left, err)
 	}
 }
 

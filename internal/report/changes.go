@@ -253,7 +253,10 @@ func failureLines(c *analyze.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
 		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", clean(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
-		if f.Worse {
+		switch {
+		case f.Gate != nil && f.Gate.Reason != "":
+			s += ": " + f.Gate.Reason
+		case f.Worse:
 			s += ": more often"
 		}
 		out = append(out, s)

@@ -28,6 +28,7 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Failure *junitMessage `xml:"failure,omitempty"`
 	Skipped *junitMessage `xml:"skipped,omitempty"`
+	Out     string        `xml:"system-out,omitempty"`
 }
 
 type junitMessage struct {
@@ -66,8 +67,15 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 	}
 	for i, l := range failureLines(c) {
 		k := junitCase{Class: clean(c.Failures[i].Workload) + "." + clean(c.Failures[i].Env), Name: "failures"}
-		if c.Failures[i].Worse && c.Gate != nil {
-			k.Failure = &junitMessage{Message: l, Type: "failures"}
+		if g := c.Failures[i].Gate; g != nil && g.Reason != "" {
+			switch g.State {
+			case analyze.GateFails:
+				k.Failure = &junitMessage{Message: l, Type: "failures"}
+			case analyze.Inconclusive:
+				k.Skipped = &junitMessage{Message: "inconclusive: " + l}
+			default:
+				k.Out = l
+			}
 		}
 		add(k)
 	}
@@ -130,9 +138,9 @@ func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
 		}
 	}
 	for i, l := range failureLines(c) {
-		if c.Failures[i].Worse {
+		if f := &c.Failures[i]; f.More() && (c.Gate == nil || f.Gate != nil) {
 			level := "warning"
-			if c.Gate != nil {
+			if f.Gate != nil && f.Gate.State == analyze.GateFails {
 				level = "error"
 			}
 			say(level, "failures of "+clean(c.Failures[i].Workload)+" in "+clean(c.Failures[i].Env), l)

@@ -95,7 +95,8 @@ func (p *page) wide(g *grid) {
 	p.grid(g)
 }
 
-// gateReasons say why a gate did not pass.
+// gateReasons say why a gate did not pass, and where trials failed that it let
+// pass.
 func gateReasons(c *analyze.Changes) []string {
 	var out []string
 	for i := range c.Cells {
@@ -108,8 +109,8 @@ func gateReasons(c *analyze.Changes) []string {
 		}
 	}
 	for i, l := range failureLines(c) {
-		if c.Failures[i].Worse {
-			out = append(out, fmt.Sprintf("%s: %s.", analyze.GateFails, l))
+		if g := c.Failures[i].Gate; g != nil && g.Reason != "" {
+			out = append(out, fmt.Sprintf("%s: %s.", g.State, l))
 		}
 	}
 	return out

@@ -4,41 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
+	"plimsoll/internal/engine"
 	"plimsoll/internal/image"
 )
 
 // Cleaned is what a clean-up removed.
 type Cleaned struct {
-	Runs    []string `json:"runs"`    // ids of the runs that had been cut off
-	Removed []string `json:"removed"` // what was taken away, by kind and name
+	Runs    []string   `json:"runs"`    // ids of the runs that had been cut off
+	Removed []string   `json:"removed"` // what was taken away, by kind and name
+	Kept    []KeptOver `json:"kept"`    // what could not be, and stays in the run's ledger
 }
 
-// Clean removes whatever runs that were cut off have left on the machine.
-// With images it also empties the store of converted images. No run may be
-// under way meanwhile: the machine's lock sees to it.
+// KeptOver is a thing of a run's that a clean-up could not take away.
+type KeptOver struct {
+	Run string `json:"run"`
+	engine.Kept
+}
+
+// Clean removes whatever runs that were cut off have left on the machine: what
+// their ledgers name, and nothing else. With images it also empties the store
+// of converted images. No run may be under way meanwhile: the machine's lock
+// sees to it.
 func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
 	unlock, err := o.Turn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	c := &Cleaned{Runs: []string{}, Removed: []string{}}
+	c := &Cleaned{Runs: []string{}, Removed: []string{}, Kept: []KeptOver{}}
 	abandoned, err := o.State.Abandoned()
 	errs := []error{err}
 	for _, owner := range abandoned {
 		c.Runs = append(c.Runs, owner.RunID)
 		errs = append(errs, c.run(ctx, o, owner.RunID))
 	}
-	errs = append(errs, c.unknown(ctx, o), o.State.RestoreKernel())
+	over, err := image.NewStore(o.State.Images(), nil, image.Options{}).ForgetOver(o.State.Live)
+	for _, id := range over {
+		c.Removed = append(c.Removed, "image archives of run "+id)
+	}
+	errs = append(errs, err, o.State.tidy(), o.State.RestoreKernel())
 	if images {
-		dir := o.State.Images()
-		if _, err := os.Stat(dir); err == nil {
-			errs = append(errs, os.RemoveAll(dir))
-			c.Removed = append(c.Removed, "images in "+dir)
+		removed, err := image.RemoveStore(o.State.Images())
+		if removed {
+			c.Removed = append(c.Removed, "images in "+o.State.Images())
 		}
+		errs = append(errs, err)
 	}
 	return c, errors.Join(errs...)
 }
@@ -52,13 +63,18 @@ func (r *runner) sweepAbandoned(ctx context.Context) {
 	}
 	for _, owner := range abandoned {
 		r.progress.Step("clearing away what run " + owner.RunID + " left")
-		if err := new(Cleaned).run(ctx, r.Options, owner.RunID); err != nil {
+		c := new(Cleaned)
+		if err := c.run(ctx, r.Options, owner.RunID); err != nil {
 			r.progress.Remark(err.Error())
+		}
+		for _, k := range c.Kept {
+			r.progress.Remark("of run " + k.Run + ", which was cut off: " + engine.KeptErrors([]engine.Kept{k.Kept}).Error())
 		}
 	}
 }
 
-// run removes what one run left.
+// run removes what one run left. Its folder, with the ledger, goes when all
+// that the ledger names is gone.
 func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 	dir := o.State.RunDir(id)
 	kit, ledger, err := NewKit(id, dir, o)
@@ -66,12 +82,12 @@ func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 		return fmt.Errorf("cleaning up after run %s: %w", id, err)
 	}
 	defer ledger.Close()
-	removed, err := Sweep(ctx, kit, o.Engines)
+	removed, kept, err := Sweep(ctx, kit, o.Engines)
 	c.Removed = append(c.Removed, removed...)
+	for _, k := range kept {
+		c.Kept = append(c.Kept, KeptOver{id, k})
+	}
 	errs := []error{err}
-	removed, err = RemoveByHand(ctx, id, dir)
-	c.Removed = append(c.Removed, removed...)
-	errs = append(errs, err)
 	if store, ok := kit.Images.(*image.Store); ok {
 		errs = append(errs, store.Forget(id))
 	}
@@ -79,22 +95,8 @@ func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 		// The folder stays: it is what the next clean-up finds the rest by.
 		return fmt.Errorf("cleaning up after run %s: %w", id, err)
 	}
+	if len(kept) > 0 {
+		return nil
+	}
 	return o.State.Release(id)
-}
-
-// unknown removes what carries our label though no folder tells of its run.
-func (c *Cleaned) unknown(ctx context.Context, o Options) error {
-	dir, err := os.MkdirTemp("", "plimsoll-clean-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	kit, ledger, err := NewKit("", filepath.Clean(dir), o)
-	if err != nil {
-		return err
-	}
-	defer ledger.Close()
-	removed, err := Sweep(ctx, kit, o.Engines)
-	c.Removed = append(c.Removed, removed...)
-	return err
 }

@@ -66,8 +66,8 @@ func (r *runner) density(ctx context.Context, p study.Trial, o *openEnv, what wo
 		r.refuse(t, noHolder(o.rec.ID))
 		return t, engine.Result{}, nil
 	}
-	if err := r.settle(ctx, o, t); err != nil {
-		return nil, engine.Result{}, err
+	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+		return unsettled(t, err)
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapWhole))
 	a := &ramp{r: r, o: o, what: what, seq: p.Seq, holder: holder, every: max(1, what.Count/snapshots)}

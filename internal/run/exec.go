@@ -59,7 +59,7 @@ func (r *runner) execIn(ctx context.Context, t *record.Trial, o *openEnv, inst w
 		r.refuse(t, o.rec.ID+" can't execute a program in a running container")
 		return engine.Result{}, nil
 	}
-	if err := r.settle(ctx, o, t); err != nil {
+	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
 		return engine.Result{}, err
 	}
 	r.between()

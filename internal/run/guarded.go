@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
@@ -13,10 +14,14 @@ import (
 func safely[T any](call func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the adapter panicked: %v", p)}
+			err = panicked(p)
 		}
 	}()
 	return call()
+}
+
+func panicked(p any) error {
+	return &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the adapter panicked: %v", p)}
 }
 
 func runGuarded(ctx context.Context, env engine.Environment, task engine.Task) (engine.Result, error) {
@@ -33,4 +38,26 @@ func execGuarded(ctx context.Context, x engine.Executor, task engine.Task) (engi
 
 func endGuarded(ctx context.Context, h engine.Held, stop engine.Stop) (engine.Result, error) {
 	return safely(func() (engine.Result, error) { return h.End(ctx, stop) })
+}
+
+// closeGuarded closes an environment. One that panics, or does not come back
+// within the limit, is left, and the sweep removes what it held.
+func closeGuarded(ctx context.Context, env engine.Environment, limit time.Duration) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := safely(func() (struct{}, error) { return struct{}{}, env.Close(ctx) })
+		done <- err
+	}()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-t.C:
+		return &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("it did not come to an end within %v", limit)}
+	}
+}
+
+func factsGuarded(env engine.Environment) (map[string]string, error) {
+	return safely(func() (map[string]string, error) { return env.Facts(), nil })
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,15 +17,15 @@ import (
 // left out or made anonymous, so that two containers of the same make give
 // the same Inside.
 type insider struct {
-	runID string
 	host  map[string]string // the host's namespaces, by kind
 	boot  string            // the host's boot id
+	paths *paths
 }
 
 var namespaceKinds = []string{"mnt", "pid", "net", "ipc", "uts", "user", "cgroup", "time"}
 
 func newInsider(runID string) (*insider, error) {
-	i := &insider{runID: runID, host: map[string]string{}}
+	i := &insider{paths: newPaths(runID), host: map[string]string{}}
 	for _, kind := range namespaceKinds {
 		link, err := os.Readlink("/proc/self/ns/" + kind)
 		if os.IsNotExist(err) {
@@ -99,27 +98,18 @@ func (i *insider) read(env string, report map[string]string) record.Inside {
 	for _, key := range slices.Sorted(maps.Keys(report)) {
 		switch {
 		case strings.HasPrefix(key, "cgroup."):
-			groups = append(groups, strings.TrimPrefix(key, "cgroup.")+"="+i.anonymous(report[key]))
+			groups = append(groups, strings.TrimPrefix(key, "cgroup.")+"="+i.paths.anonymous(env, key, report[key]))
 		case key == "boot_id": // LXC gives every container one of its own
 			in.More[key] = "own"
 			if report[key] == i.boot {
 				in.More[key] = "host"
 			}
 		case !isFleeting(key):
-			in.More[key] = i.anonymous(report[key])
+			in.More[key] = i.paths.anonymous(env, key, report[key])
 		}
 	}
 	in.Cgroup = strings.Join(groups, " ")
 	return in
-}
-
-// ids are what engines put into paths: long hexadecimal numbers, and our own
-// names with the number of the trial.
-var ids = regexp.MustCompile(`[0-9a-f]{12,64}`)
-
-func (i *insider) anonymous(s string) string {
-	ours := regexp.MustCompile(regexp.QuoteMeta("plimsoll-"+i.runID) + `[a-z0-9-]*`)
-	return ids.ReplaceAllString(ours.ReplaceAllString(s, "*"), "*")
 }
 
 // differs says in what that matters two containers of one environment differ.
@@ -158,5 +148,3 @@ func kernelRelease() string {
 	}
 	return unix.ByteSliceToString(u.Release[:])
 }
-
-func syncDisks() { unix.Sync() }

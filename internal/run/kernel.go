@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/internal/safepath"
 )
 
 // A kernel setting that is changed for a while is noted first, with its old
@@ -36,10 +38,12 @@ func (s State) SetKernel(path, value string) (undo func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+	home, err := s.home()
+	if err != nil {
 		return nil, fmt.Errorf("noting a kernel setting: %w", err)
 	}
-	if err := os.WriteFile(s.note(), append(b, '\n'), 0o600); err != nil {
+	defer home.Close()
+	if err := home.WriteFile(filepath.Base(s.note()), append(b, '\n'), 0o600); err != nil {
 		return nil, fmt.Errorf("noting a kernel setting: %w", err)
 	}
 	if err := os.WriteFile(path, []byte(value), 0); err != nil {
@@ -51,7 +55,15 @@ func (s State) SetKernel(path, value string) (undo func() error, err error) {
 // RestoreKernel puts back what SetKernel changed; it does nothing where
 // nothing is changed.
 func (s State) RestoreKernel() error {
-	b, err := os.ReadFile(s.note())
+	home, err := safepath.Open(s.Dir, safepath.Caller(os.Getenv))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("putting a kernel setting back: %w", err)
+	}
+	defer home.Close()
+	b, err := home.ReadFile(filepath.Base(s.note()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

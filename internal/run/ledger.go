@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 
-	"plimsoll/internal/host"
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/engine"
 )
 
 // Ledger is the append-only account of what a run makes on the machine. An
@@ -21,37 +22,94 @@ import (
 type Ledger struct {
 	mu   sync.Mutex
 	file *os.File
+	left []engine.Thing
 }
+
+var _ engine.Ledger = (*Ledger)(nil)
 
 // entry is one line of the ledger.
 type entry struct {
-	Op   string `json:"op"` // "made" or "gone"
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Op string `json:"op"` // "made" or "gone"
+	engine.Thing
 }
 
-// OpenLedger opens the ledger at path, or begins it.
+// ledgerFile is the ledger in a run's folder.
+const ledgerFile = "ledger.jsonl"
+
+// OpenLedger opens the ledger at path with what it lists, or begins it. A link
+// in its place is refused.
 func OpenLedger(path string) (*Ledger, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{file: f}, nil
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("opening the ledger: %s is no regular file", path), err, f.Close())
+	}
+	left, err := readLedger(f)
+	if err == nil {
+		err = endLine(f)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Ledger{file: f, left: left}, nil
 }
 
-// Made records that something is about to be made.
-func (l *Ledger) Made(kind, name string) error { return l.write(entry{"made", kind, name}) }
+// endLine ends a line that a kill has torn, so that the next one is whole.
+func endLine(f *os.File) error {
+	at, err := f.Seek(0, io.SeekEnd)
+	if err != nil || at == 0 {
+		return err
+	}
+	last := []byte{0}
+	if _, err := f.ReadAt(last, at-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = f.Write([]byte("\n"))
+	return err
+}
 
-// Gone records that it has been taken away.
-func (l *Ledger) Gone(kind, name string) error { return l.write(entry{"gone", kind, name}) }
+// Made is documented in engine.Ledger.
+func (l *Ledger) Made(t engine.Thing) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.write(entry{"made", t}); err != nil {
+		return err
+	}
+	if !slices.Contains(l.left, t) {
+		l.left = append(l.left, t)
+	}
+	return nil
+}
+
+// Gone is documented in engine.Ledger.
+func (l *Ledger) Gone(t engine.Thing) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.left, t)
+	if i < 0 {
+		return nil
+	}
+	if err := l.write(entry{"gone", t}); err != nil {
+		return err
+	}
+	l.left = slices.Delete(l.left, i, i+1)
+	return nil
+}
+
+// Left is documented in engine.Ledger.
+func (l *Ledger) Left() []engine.Thing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.left)
+}
 
 func (l *Ledger) write(e entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("writing the ledger: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if _, err := l.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("writing the ledger: %w", err)
 	}
@@ -61,45 +119,10 @@ func (l *Ledger) write(e entry) error {
 // Close closes the file.
 func (l *Ledger) Close() error { return l.file.Close() }
 
-// Thing is something that a ledger says was made and not taken away.
-type Thing struct{ Kind, Name string }
-
-// ledgerFile is the ledger in a run's folder.
-const ledgerFile = "ledger.jsonl"
-
-// ledgerNames gives the names under which what a run's ledger lists can be seen
-// on the machine: of containers, cgroups, mounts, processes. Images and files
-// can't be seen there; others may carry the same name.
-func ledgerNames(dir string) ([]string, error) {
-	things, err := ReadLedger(filepath.Join(dir, ledgerFile))
-	var names []string
-	for _, t := range things {
-		switch host.Kind(t.Kind) {
-		case host.KindMount, host.KindCgroup, host.KindNetNS, host.KindLink, host.KindProcess, "container":
-			// Some say whose it is before the name.
-			names = append(names, t.Name[strings.LastIndex(t.Name, " ")+1:])
-		}
-	}
-	return names, err
-}
-
-// ReadLedger lists what a ledger says is still there, in the order in which
-// it was made. A torn last line is the one that a kill interrupted: what it
-// announced was not made yet.
-func ReadLedger(path string) ([]Thing, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the ledger: %w", err)
-	}
-	defer f.Close()
-	return readLedger(f)
-}
-
-func readLedger(r io.Reader) ([]Thing, error) {
-	var things []Thing
+// readLedger gives what a ledger says is still there. A torn line is the one
+// that a kill interrupted: what it announced was not made yet.
+func readLedger(r io.Reader) ([]engine.Thing, error) {
+	var things []engine.Thing
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
@@ -107,17 +130,12 @@ func readLedger(r io.Reader) ([]Thing, error) {
 		if json.Unmarshal(sc.Bytes(), &e) != nil {
 			continue
 		}
-		t := Thing{e.Kind, e.Name}
-		switch e.Op {
-		case "made":
-			things = append(things, t)
-		case "gone":
-			for i := len(things) - 1; i >= 0; i-- {
-				if things[i] == t {
-					things = append(things[:i], things[i+1:]...)
-					break
-				}
-			}
+		i := slices.Index(things, e.Thing)
+		switch {
+		case e.Op == "made" && i < 0:
+			things = append(things, e.Thing)
+		case e.Op == "gone" && i >= 0:
+			things = slices.Delete(things, i, i+1)
 		}
 	}
 	if err := sc.Err(); err != nil {

@@ -51,8 +51,8 @@ func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workl
 		r.refuse(t, o.rec.ID+" is simulated and no time passes in it; the fake's runtimes sleeping and serial have some")
 		return t, engine.Result{}, ctx.Err()
 	}
-	if err := r.settle(ctx, o, t); err != nil {
-		return nil, engine.Result{}, err
+	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+		return unsettled(t, err)
 	}
 	// Adapters keep the collector off while one of their trials runs, and here
 	// one always does: beyond this heap it works nevertheless.

@@ -4,88 +4,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
-
-func TestLedger(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.jsonl")
-	l, err := OpenLedger(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []func() error{
-		func() error { return l.Made("mount", "/a") },
-		func() error { return l.Made("cgroup", "/b") },
-		func() error { return l.Made("mount", "/a") },
-		func() error { return l.Gone("mount", "/a") },
-	} {
-		if err := f(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := torn.WriteString(`{"op":"made","ki`); err != nil {
-		t.Fatal(err)
-	}
-	torn.Close()
-	got, err := ReadLedger(path)
-	want := []Thing{{"mount", "/a"}, {"cgroup", "/b"}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v %v, want %v", got, err, want)
-	}
-	if got, err := ReadLedger(path + "x"); err != nil || got != nil {
-		t.Errorf("no ledger: %v %v", got, err)
-	}
-}
-
-// What a ledger names is taken away, and nothing else: a process is ended only
-// where its cgroup, root or program is the run's.
-func TestLedgerIsRead(t *testing.T) {
-	dir := t.TempDir()
-	l, err := OpenLedger(filepath.Join(dir, ledgerFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
-	if len(groups) == 0 || os.Geteuid() != 0 {
-		t.Skip("making a cgroup needs root and cgroup v1")
-	}
-	// No name of ours: only the ledger tells.
-	name := "strange-" + NewRunID() + NewRunID()
-	group := filepath.Join(filepath.Dir(groups[0]), name)
-	for _, thing := range []Thing{{"cgroup", group}, {"container", "engine " + name}, {"image", "docker unrelated-name"}} {
-		if err := l.Made(thing.Kind, thing.Name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if names, err := ledgerNames(dir); err != nil || !reflect.DeepEqual(names, []string{group, name}) {
-		t.Errorf("names %v %v", names, err)
-	}
-	if err := os.Mkdir(group, 0o755); err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { _ = os.Remove(group) })
-	if _, err := RemoveByHand(t.Context(), NewRunID(), dir); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(group); err == nil {
-		t.Errorf("%s stands in the ledger and was not removed", group)
-	}
-}
 
 func TestClockOf(t *testing.T) {
 	shared := probe.Exchange{Sent: 100, Inside: 150, Received: 200}
@@ -126,7 +50,7 @@ func TestOrdered(t *testing.T) {
 }
 
 func TestInside(t *testing.T) {
-	i := &insider{runID: "abcd1234", host: map[string]string{"net": "1", "pid": "2"}}
+	i := &insider{paths: newPaths("abcd1234"), host: map[string]string{"net": "1", "pid": "2"}}
 	report := map[string]string{
 		"ns.net": "9", "ns.pid": "2", "uid": "0", "gid": "0", "cap.eff": "00ff", "seccomp": "2", "no_new_privs": "1",
 		"root.fs": "overlay", "root.mount_options": "rw", "root.options": "lowerdir=/x", "uname.release": "6.1",
@@ -236,50 +160,5 @@ func TestWrongNetwork(t *testing.T) {
 		if got := wrongNetwork(c.env, c.in); (got != "") != c.wrong {
 			t.Errorf("%v %v: %q", c.env.Levels, c.in, got)
 		}
-	}
-}
-
-func TestState(t *testing.T) {
-	env := func(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
-	for _, c := range []struct {
-		root bool
-		env  map[string]string
-		want string
-	}{
-		{true, nil, "/var/lib/plimsoll"},
-		{true, map[string]string{"PLIMSOLL_STATE": "/x"}, "/x"},
-		{false, map[string]string{"HOME": "/home/u"}, "/home/u/.local/state/plimsoll"},
-		{false, map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/plimsoll"},
-		{false, nil, ""},
-	} {
-		s, err := StateDir(c.root, env(c.env))
-		if s.Dir != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("%+v: %q %v", c, s.Dir, err)
-		}
-	}
-	s := State{t.TempDir()}
-	if _, err := s.Claim("../../etc", ""); err == nil {
-		t.Error("a path was taken for a run's id")
-	}
-	if err := s.Release("../../etc"); err == nil {
-		t.Error("a path was taken for a run's id")
-	}
-	mine := NewRunID()
-	if _, err := s.Claim(mine, "/out"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(s.RunDir("dead0000"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	// A pid that was given away again is another process.
-	if err := os.WriteFile(filepath.Join(s.RunDir("dead0000"), "owner.json"), []byte(`{"pid":1,"start":"x"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	gone, err := s.Abandoned()
-	if err != nil || len(gone) != 1 || gone[0].RunID != "dead0000" {
-		t.Errorf("abandoned: %+v %v", gone, err)
-	}
-	if err := s.Release(mine); err != nil {
-		t.Error(err)
 	}
 }

@@ -30,6 +30,9 @@ func (r *runner) planned(ctx context.Context, p study.Trial, o *openEnv, plan *w
 		t.Failure, r.settled = why, why.Class == record.Unsupported
 		return t, engine.Result{}, nil
 	}
+	if t.Failure = unreached(o, plan); t.Failure != nil {
+		return t, engine.Result{}, nil
+	}
 	c := &cast{r: r, o: o, plan: plan, seq: p.Seq, limit: plan.Limit, addresses: map[string]string{}}
 	if c.limit == 0 {
 		c.limit = r.limit()
@@ -63,7 +66,7 @@ func (r *runner) planned(ctx context.Context, p study.Trial, o *openEnv, plan *w
 func (r *runner) play(ctx context.Context, t *record.Trial, c *cast) (res engine.Result, word string, err error) {
 	limit, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	if err := r.settle(ctx, c.o, t); err != nil {
+	if err := r.settle(ctx, c.o, t); err != nil || !t.OK() {
 		return res, "", err
 	}
 	r.between()

@@ -182,8 +182,8 @@ func (r *runner) pull(ctx context.Context, p study.Trial, o *openEnv, what workl
 		t.Failure = failureOf(err)
 		return t, engine.Result{}, nil
 	}
-	if err := r.settle(ctx, o, t); err != nil {
-		return nil, engine.Result{}, err
+	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+		return unsettled(t, err)
 	}
 	r.between()
 	before := r.pulls.registry.Traffic()

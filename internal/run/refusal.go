@@ -47,6 +47,21 @@ func (s *Summary) Without() string {
 	return fmt.Sprintf("of %d trials %d are unsupported and %d failed", s.Trials, s.Unsupported, s.Failed)
 }
 
+// countEarlier adds the trials that have failed in the earlier parts of a run.
+func (s *Summary) countEarlier(dir string) error {
+	r, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	for t, err := range r.Trials() {
+		if err != nil {
+			return err
+		}
+		s.count(t)
+	}
+	return nil
+}
+
 // count adds a trial that has failed.
 func (s *Summary) count(t *record.Trial) {
 	switch {

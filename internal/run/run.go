@@ -3,12 +3,13 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/harmless"
 	"plimsoll/internal/host"
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
@@ -26,6 +27,12 @@ type Options struct {
 	// Dir is where the record goes. With Resume it holds a run that was cut off.
 	Dir    string
 	Resume bool
+	// Unlike goes on with a run on another machine, kernel or engine than it was
+	// begun on; without it that is an UnlikeError.
+	Unlike bool
+	// Trusted are users, by number, whose directory Dir may be beside root's
+	// and the caller's: the user says so of a record that is gone on with.
+	Trusted []int
 
 	Engines []engine.Engine
 	// Workloads are the study's own, beside those of the catalogue.
@@ -43,6 +50,8 @@ type Options struct {
 	// Wait waits for the machine's turn while another Plimsoll measures,
 	// instead of giving up at once.
 	Wait bool
+	// DropFile is written to for a cold cache; empty: the kernel's own.
+	DropFile string
 	// Settle is how long the host must have been calm before a trial; 0 means
 	// one millisecond.
 	Settle time.Duration
@@ -55,9 +64,10 @@ type Options struct {
 // Summary is how a run went.
 type Summary struct {
 	Dir         string
-	Trials      int // recorded, in all
-	Failed      int // but for those that are unsupported
-	Unsupported int // what the engine can't do
+	Trusted     []int // as in Options
+	Trials      int   // recorded, in all
+	Failed      int   // but for those that are unsupported
+	Unsupported int   // what the engine can't do
 	Interrupted bool
 	Excluded    []record.Excluded // those found out while opening
 	Residue     []string
@@ -92,6 +102,10 @@ type runner struct {
 	// settled says of the trial under way that it was refused for what can't
 	// change within the run.
 	settled bool
+	// was is the record of a resumed run as it stands, until what it says of the
+	// engines was held against what they say now; unchanged: it stays so.
+	was       *record.Run
+	unchanged bool
 
 	sinceGC     int
 	heapAfterGC uint64
@@ -108,7 +122,8 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if r.openLimit == 0 {
 		r.openLimit = 2 * time.Minute
 	}
-	for _, e := range o.Engines {
+	r.Engines = engine.Shield(o.Engines)
+	for _, e := range r.Engines {
 		r.engines[e.Info().Name] = e
 	}
 	unlock, err := o.Turn(ctx)
@@ -125,7 +140,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.end(nil))
 	}
-	sum := &Summary{Dir: o.Dir}
+	sum := &Summary{Dir: o.Dir, Trusted: o.Trusted}
 	runErr := r.measure(ctx, sum)
 	// Cleaning up must go on though the user has interrupted.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
@@ -138,7 +153,11 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 func (o *Options) Turn(ctx context.Context) (unlock func(), err error) {
 	const again = 100 * time.Millisecond
 	for {
-		unlock, err = host.Lock(o.Root, o.Getenv)
+		var beside *host.BusyError
+		unlock, beside, err = host.Lock(o.Root, o.Getenv)
+		if beside != nil && o.Progress != nil {
+			o.Progress.Remark(fmt.Sprintf("an ordinary user's Plimsoll measures at the same time (process %d holds %s): each disturbs the other's numbers", beside.PID, harmless.Text(beside.File)))
+		}
 		var busy *host.BusyError
 		if !o.Wait || !errors.As(err, &busy) {
 			return unlock, err
@@ -158,14 +177,18 @@ func (r *runner) begin() (err error) {
 	r.rec.Status = "running"
 	if r.Resume {
 		// The plan was rebuilt from this very record by our caller.
-		var old *record.Run
-		if r.writer, old, err = record.Resume(r.Dir); err != nil {
+		if r.writer, r.was, err = record.Resume(r.Dir, r.Trusted...); err != nil {
 			return err
 		}
-		r.rec.ID, r.rec.Started = old.ID, old.Started
+		r.rec.ID, r.rec.Started, r.rec.Earlier = r.was.ID, r.was.Started, r.was.Earlier
 		r.rec.Finished = time.Time{}
 		r.begun = time.Now()
 		r.rec.Resumed = append(r.rec.Resumed, r.begun)
+		r.rec.Tool.Probe = probe.Digest()
+		if err := r.likeness(r.was, append(machinesDiffer(r.was.Host, r.rec.Host), toolsDiffer(r.was.Tool, r.rec.Tool)...)); err != nil {
+			return errors.Join(err, r.writer.Close())
+		}
+		r.rec.Host.Remarks = earlierRemarks(r.was.Host.Remarks, r.rec.Host.Remarks)
 	} else {
 		if r.rec.ID == "" {
 			r.rec.ID = NewRunID()
@@ -177,7 +200,7 @@ func (r *runner) begin() (err error) {
 			return err
 		}
 	}
-	dir, err := r.State.Claim(r.rec.ID, r.Dir)
+	dir, err := r.State.Claim(r.rec.ID, r.Dir, r.User)
 	if err != nil {
 		return errors.Join(err, r.writer.Close())
 	}
@@ -227,6 +250,12 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if err := r.openAll(ctx, sum); err != nil {
 		return r.broken(err, sum)
 	}
+	if r.was != nil {
+		if err := r.likeness(r.was, enginesDiffer(r.was.Environments, r.rec.Environments)); err != nil {
+			return err
+		}
+		r.was = nil
+	}
 	r.describeImages(ctx)
 	jobs, err := r.jobs()
 	if err != nil {
@@ -247,8 +276,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 // clearAway removes what the earlier part of a resumed run left: the trial in
 // flight when it was killed is done again, under the same name.
 func (r *runner) clearAway(ctx context.Context) error {
-	_, err := RemoveByHand(ctx, r.rec.ID, r.kit.Dir)
-	if err = errors.Join(err, SweepRun(ctx, r.kit, r.used())); err != nil {
+	if _, err := SweepAll(ctx, r.kit, r.Engines); err != nil {
 		return err // something may still be mounted below: nothing is deleted there
 	}
 	entries, err := os.ReadDir(r.kit.Dir)
@@ -315,6 +343,11 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 	}
 	already := len(r.writer.Complete())
 	sum.Trials = already
+	if r.Resume {
+		if err := sum.countEarlier(r.Dir); err != nil {
+			return err
+		}
+	}
 	r.progress.Planned(already+c.todo(), already)
 	defer r.progress.End()
 	defer collectorOff()()
@@ -370,8 +403,16 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 }
 
 // carryOut gives the record of one trial, run or lost.
-func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summary) (*record.Trial, engine.Result, error) {
+func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summary) (t *record.Trial, res engine.Result, err error) {
 	r.settled = false
+	defer func() {
+		// What an adapter's calls are not guarded against one by one is this trial's alone.
+		if fault := recover(); fault != nil {
+			t = blank(p)
+			t.At = time.Now()
+			t.Failure, res, err = failureOf(panicked(fault)), engine.Result{}, nil
+		}
+	}()
 	if o := r.session.envs[opened{p.Env.ID, j.image}]; o != nil {
 		switch {
 		case j.Pull != nil:
@@ -454,28 +495,22 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 	r.progress.Step("cleaning up")
 	var errs []error
 	if r.session != nil {
-		errs = append(errs, r.session.closeAll(ctx))
+		errs = append(errs, r.session.closeAll(ctx, 2*r.openLimit))
 	}
 	errs = append(errs, r.pulls.close(), r.watching.close())
-	errs = append(errs, SweepRun(ctx, r.kit, r.used()))
+	removed, err := SweepAll(ctx, r.kit, r.Engines)
+	for _, it := range removed {
+		r.progress.Remark("left by the run, and removed at its end: " + it)
+	}
+	errs = append(errs, err)
+	if store, ok := r.kit.Images.(*image.Store); ok {
+		errs = append(errs, store.Close())
+	}
 	ours, others, err := audit(ctx, before, r.kit)
 	sum.Residue, sum.Audit = ours, others
 	r.rec.Residue = ours
 	r.progress.End()
 	return errors.Join(append(errs, err)...)
-}
-
-// used are the engines that this run has had to do with.
-func (r *runner) used() []engine.Engine {
-	var out []engine.Engine
-	for _, e := range r.Engines {
-		name := e.Info().Name
-		if slices.ContainsFunc(r.Plan.Environments, func(p record.Environment) bool { return p.Engine == name }) ||
-			slices.ContainsFunc(r.rec.Excluded, func(x record.Excluded) bool { return x.Engine == name && r.tried[x.ID] }) {
-			out = append(out, e)
-		}
-	}
-	return out
 }
 
 // end writes the last of the record and lets go of the run's folder.
@@ -485,7 +520,14 @@ func (r *runner) end(sum *Summary) error {
 		r.rec.Status = "done"
 	}
 	r.rec.Finished = time.Now()
-	errs := []error{r.writer.Update(r.rec), r.writer.Close(), r.ledger.Close()}
+	if r.was != nil { // it did not come to a trial
+		r.rec.Environments = r.was.Environments
+	}
+	var errs []error
+	if !r.unchanged {
+		errs = append(errs, r.writer.Update(r.rec))
+	}
+	errs = append(errs, r.writer.Close(), r.ledger.Close())
 	if sum != nil && len(sum.Residue) == 0 && sum.Unclean == nil {
 		errs = append(errs, r.State.Release(r.rec.ID))
 	}
@@ -503,13 +545,6 @@ func (r *runner) limit() time.Duration {
 		return time.Duration(l)
 	}
 	return 30 * time.Second
-}
-
-// dropCaches empties the page cache, dentries and inodes, after writing out
-// what is dirty: see Documentation/admin-guide/sysctl/vm.rst of the kernel.
-func dropCaches() error {
-	syncDisks()
-	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3\n"), 0o200)
 }
 
 // quiet waits until the host is calm, within the bound that host sets: a busy

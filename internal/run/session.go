@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/probe"
@@ -50,6 +51,7 @@ type openEnv struct {
 	seen *record.Inside
 	// virtual: the engine is simulated, so there is no host to keep quiet.
 	virtual bool
+	reach   *reach // nil until it is tried
 	image   string
 	order   int
 }
@@ -83,6 +85,9 @@ func (r *runner) openAll(ctx context.Context, sum *Summary) error {
 		}
 	}
 	if err := r.hostLacks(ctx, sum); err != nil {
+		return err
+	}
+	if err := r.tryReach(ctx, sum); err != nil {
 		return err
 	}
 	if len(r.writer.Complete()) == 0 {
@@ -194,9 +199,18 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 	if !ok {
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("this plimsoll has no engine %q", rec.Engine)}
 	}
+	if err := r.canBeCold(e); err != nil {
+		return err
+	}
 	r.tried[rec.ID] = true
-	ctx, cancel := context.WithTimeout(ctx, r.openLimit)
-	defer cancel()
+	limited := newOpening(ctx, r.openLimit)
+	defer limited.end()
+	ctx = limited
+	r.kit.Longer = func(what string, by time.Duration) {
+		r.progress.Step(what)
+		limited.lengthen(by)
+	}
+	defer func() { r.kit.Longer = nil }()
 	p := r.rec.Protocol
 	spec := engine.Spec{
 		ID: rec.ID, Levels: maps.Clone(rec.Levels),
@@ -214,16 +228,22 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 	env, err := e.Open(ctx, r.kit, spec)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("opening it took more than %s", r.openLimit), Err: err}
+			return &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("opening it took more than %s", limited.most()), Err: err}
 		}
 		return err
 	}
-	facts := env.Facts()
+	facts, err := factsGuarded(env)
+	if err != nil {
+		return errors.Join(err, closeGuarded(context.WithoutCancel(ctx), env, 2*r.openLimit))
+	}
 	if rec.Facts == nil || r.session.any(rec.ID) == nil {
 		rec.Facts = facts
 	}
 	o := &openEnv{rec: rec, env: env, virtual: facts["simulated"] == "yes", image: image, order: len(r.session.envs)}
 	r.session.envs[opened{rec.ID, image}] = o
+	if p, ok := env.(engine.Proved); ok && !o.virtual {
+		r.insider.read(rec.ID, r.insider.inForce(p.Proof())) // the first trial is compared with it
+	}
 	r.calibrate(ctx, o)
 	return nil
 }
@@ -240,7 +260,7 @@ func (r *runner) calibrate(ctx context.Context, o *openEnv) {
 		Argv:  probe.PayloadArgs{Word: word, Echo: true}.Argv(probePath),
 		Limit: r.limit(),
 	}
-	rounds, err := c.Calibrate(ctx, task, calibrationRounds)
+	rounds, err := safely(func() ([]probe.Exchange, error) { return c.Calibrate(ctx, task, calibrationRounds) })
 	if err != nil {
 		r.progress.Remark(fmt.Sprintf("%s: the clock exchange did not work (%v); whose clock it has is decided by its trials", o.rec.ID, err))
 		return
@@ -251,11 +271,11 @@ func (r *runner) calibrate(ctx context.Context, o *openEnv) {
 
 // closeAll closes every environment, whatever the others say, the last one
 // first: a process that an engine has brought up may hold what was made before
-// it, as Podman's pause process holds a copy of every mount.
-func (s *session) closeAll(ctx context.Context) error {
+// it, as Podman's pause process holds a copy of every mount. limit is of each.
+func (s *session) closeAll(ctx context.Context, limit time.Duration) error {
 	var errs []error
 	for _, o := range slices.Backward(s.sorted()) {
-		if err := o.env.Close(ctx); err != nil {
+		if err := closeGuarded(ctx, o.env, limit); err != nil {
 			errs = append(errs, fmt.Errorf("closing %s: %w", o.rec.ID, err))
 		}
 	}

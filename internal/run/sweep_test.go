@@ -10,10 +10,10 @@ import (
 // is said of either behind its path.
 func TestDeepestFirst(t *testing.T) {
 	items := host.Residue{
-		{Kind: host.KindMount, Name: "/r/dev (devtmpfs from devtmpfs, id 98)"},
-		{Kind: host.KindCgroup, Name: "/sys/fs/cgroup/cpu/plimsoll-x"},
-		{Kind: host.KindMount, Name: "/r (ext4 from /dev/a-disk-with-a-long-name, id 68)"},
-		{Kind: host.KindMount, Name: "/r/dev/shm (tmpfs from shm, id 100)"},
+		{Kind: host.KindMount, Proved: true, Name: "/r/dev (devtmpfs from devtmpfs, id 98)"},
+		{Kind: host.KindCgroup, Proved: true, Name: "/sys/fs/cgroup/cpu/plimsoll-x"},
+		{Kind: host.KindMount, Proved: true, Name: "/r (ext4 from /dev/a-disk-with-a-long-name, id 68)"},
+		{Kind: host.KindMount, Proved: true, Name: "/r/dev/shm (tmpfs from shm, id 100)"},
 	}
 	var got []string
 	for _, it := range deepestFirst(items, host.KindMount) {

@@ -45,8 +45,8 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 		task.Stop = &engine.Stop{Grace: inst.Grace}
 	}
 
-	if err := r.settle(ctx, o, t); err != nil {
-		return nil, engine.Result{}, err
+	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+		return unsettled(t, err)
 	}
 	r.between()
 	var res engine.Result
@@ -72,7 +72,8 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 	return t, res, nil
 }
 
-// settle brings the machine into the state in which a trial may start.
+// settle brings the machine into the state in which a trial may start; where
+// it can't, the trial has failed and is not begun. The error is the context's.
 func (r *runner) settle(ctx context.Context, o *openEnv, t *record.Trial) error {
 	if o.virtual {
 		return ctx.Err()
@@ -84,9 +85,10 @@ func (r *runner) settle(ctx context.Context, o *openEnv, t *record.Trial) error 
 		case <-time.After(time.Duration(p)):
 		}
 	}
-	if r.rec.Protocol.Cache == "cold" {
-		if err := dropCaches(); err != nil {
-			t.Remarks = append(t.Remarks, "caches could not be dropped: "+err.Error())
+	if r.rec.Protocol.Cache == cacheCold {
+		if err := r.cool(); err != nil {
+			t.At, t.Failure = time.Now(), failureOf(err)
+			return ctx.Err()
 		}
 	}
 	waited, calm := r.quiet(ctx)
@@ -95,6 +97,14 @@ func (r *runner) settle(ctx context.Context, o *openEnv, t *record.Trial) error 
 		t.Remarks = append(t.Remarks, "the host was not quiet before this trial")
 	}
 	return ctx.Err()
+}
+
+// unsettled gives a trial that settle did not let begin.
+func unsettled(t *record.Trial, err error) (*record.Trial, engine.Result, error) {
+	if err != nil {
+		t = nil
+	}
+	return t, engine.Result{}, err
 }
 
 // collectAt is the growth of the heap after which garbage is collected
@@ -153,7 +163,7 @@ func (r *runner) fillInside(t *record.Trial, o *openEnv, said probe.Payload) {
 	if len(said.Report) == 0 {
 		return
 	}
-	in := r.inside(o.rec.ID, said.Report)
+	in := r.inside(o.rec.ID, r.insider.inForce(said.Report))
 	r.judgeInside(t, o, in)
 	id, err := r.writer.AddInside(in)
 	if err != nil {

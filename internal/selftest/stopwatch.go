@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
-	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
@@ -51,8 +50,8 @@ func (stopwatch) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 }
 
 // Leftovers is documented in engine.Engine.
-func (stopwatch) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return wrap.Leftovers(runID), nil
+func (stopwatch) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
 }
 
 type nullEnv struct {

@@ -32,8 +32,10 @@ func TestVersion2(t *testing.T) {
 		}
 	}
 	out.ended("wrap", "0")
-	if !strings.Contains(out.text("wrap.out"), "--- PASS: TestRealGroup") {
-		t.Errorf("wrap's own tests did not run:\n%s", out.text("wrap.out"))
+	for _, test := range []string{"TestRealGroup", "TestInForceInAChildGroup", "TestOOMInAChildGroup"} {
+		if !strings.Contains(out.text("wrap.out"), "--- PASS: "+test) {
+			t.Errorf("wrap's own %s did not run:\n%s", test, out.text("wrap.out"))
+		}
 	}
 
 	out.ended("run", "0")
@@ -43,9 +45,11 @@ func TestVersion2(t *testing.T) {
 	}
 	inside := map[string]string{"limit.memory.max": memoryAsked, "limit.cpu.max": cpuMaxAsked}
 	m.limited(t, "host", "cgroup-of-ours", "v2", inside)
-	// Inside there is no /sys to read in: that a process in such a group is
-	// limited is what wrap's tests have shown.
-	m.limited(t, "native", "cgroup-of-ours", "v2", nil)
+	// Inside there is no /sys to read in: what is in force is read in the groups
+	// above, by the path that the payload tells; with a cgroup namespace it
+	// tells none, and that a process in such a group is limited is what wrap's
+	// tests have shown.
+	m.limited(t, "native", "cgroup-of-ours", "v2", inside)
 	m.limited(t, "floor", "cgroup-of-ours", "v2", nil)
 	for _, id := range []string{"oci/runc/steps", "oci/crun/steps", "oci/crun/run"} {
 		m.limited(t, id, "engine", "v2", inside)
@@ -113,7 +117,7 @@ func TestVersion1AndBoth(t *testing.T) {
 	m := out.record("record")
 	inside := map[string]string{"limit.memory.limit_in_bytes": memoryAsked, "limit.cpu.cfs_quota_us": "50000", "limit.cpu.cfs_period_us": "100000"}
 	m.limited(t, "host", "cgroup-of-ours", "v1", inside)
-	m.limited(t, "native", "cgroup-of-ours", "v1", nil)
+	m.limited(t, "native", "cgroup-of-ours", "v1", inside)
 	m.limited(t, "oci/runc", "engine", "v1", inside)
 	m.limited(t, "oci/crun", "engine", "v1", inside)
 	out.same("cgroups")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/safepath"
 )
 
 // Summary is a run in the index.
@@ -88,6 +89,8 @@ func (s *Server) summary(p *place) Summary {
 		x = &summarized{mark: m, sum: Summary{ID: p.id, Folder: p.folder, Name: p.name}}
 		if r, err := p.open(); err != nil {
 			x.sum.Status, x.sum.Problem = broken, err.Error()
+		} else if errors.Is(unknown, safepath.ErrNotRegular) {
+			x.sum.Status, x.sum.Problem = broken, unknown.Error()
 		} else {
 			x.fill(r.Run())
 			if x.sum.Status == running && held && s.opts.Plan != nil {
@@ -138,7 +141,7 @@ func (x *summarized) count(path string) {
 	if info.Size() < x.offset {
 		x.offset, x.lines = 0, 0
 	}
-	f, err := os.Open(path)
+	f, err := safepath.OpenRegular(path)
 	if err != nil {
 		return
 	}

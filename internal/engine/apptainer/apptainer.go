@@ -11,15 +11,13 @@ package apptainer
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/userns"
-	"plimsoll/internal/engine/wrap"
 )
 
 // programs are the names under which it may be installed.
@@ -132,20 +130,9 @@ func parseVersion(out string) string {
 
 // tool runs the program for something that is not measured.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = []string{clirun.Path, "HOME=/nonexistent"}
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{clirun.Path, "HOME=/nonexistent"}, Limit: engine.DetectLimit})
 	if err != nil {
 		return "", err
 	}
-	return string(out), nil
-}
-
-// Leftovers is documented in engine.Engine. Mounts are in the containers' own
-// namespaces and go with them.
-func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return wrap.Leftovers(runID), nil
+	return string(out.Stdout), nil
 }

@@ -40,7 +40,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	env := &environment{program: in, netNone: spec.Level(engine.Network) == "none",
-		home: filepath.Join(kit.Dir, "apptainer-"+strings.ReplaceAll(spec.ID, "/", "-"))}
+		home: filepath.Join(kit.Dir, homePrefix+strings.ReplaceAll(spec.ID, "/", "-"))}
 	env.identity(kit, spec.Level(engine.Rootless))
 	if env.userns && env.netNone {
 		return nil, &engine.Error{Class: record.Unsupported, Text: "apptainer lets only root choose a network, and not in a user namespace"}
@@ -51,7 +51,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	name := engine.ImageName(spec)
 	var err error
-	if env.image, err = kit.Images.Path(ctx, name, format); err != nil {
+	if env.image, err = kit.ImagePath(ctx, name, format, env.user); err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}
 	held, why := engine.HeldByEngine, noInstance(ctx, kit, name, storage)
@@ -157,5 +157,5 @@ func (e *environment) prove(ctx context.Context) error {
 
 // Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
-	return errors.Join(e.Base.Close(ctx), os.RemoveAll(e.home))
+	return errors.Join(e.Base.Close(ctx), clirun.RemoveDir(e.home, e.user, e.Kit))
 }

@@ -2,8 +2,10 @@ package apptainer
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +83,48 @@ func TestInstance(t *testing.T) {
 	}
 	t.Logf("created after %v, removed %v after the exit", time.Duration(res.Events[record.Created]-res.Events[record.Request]),
 		time.Duration(res.Events[record.Removed]-res.Events[record.Exit]))
+}
+
+// An instance that a killed run has left is stopped from the ledger alone, by the
+// program and as the user that it names.
+func TestLeftInstance(t *testing.T) {
+	for _, rootless := range []string{"no", "yes"} {
+		t.Run("rootless="+rootless, func(t *testing.T) {
+			kit := enginetest.Kit(t)
+			env, err := New().Open(t.Context(), kit, engine.Spec{ID: "left", Levels: map[string]string{
+				engine.Image: "busybox", engine.Storage: "sif", engine.Rootless: rootless}})
+			if err != nil {
+				t.Skipf("can't be had here: %v", err)
+			}
+			defer func() {
+				if err := env.Close(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			}()
+			args := probe.PayloadArgs{Word: clirun.Word(), Stay: true}
+			task := engine.Task{Name: clirun.Name(kit.RunID, "left"), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
+			if _, err := env.(engine.Holder).Hold(t.Context(), task); err != nil {
+				t.Fatal(err)
+			}
+			thing := env.(*environment).thing(task.Name)
+			later := *kit
+			later.LookPath = func(string) (string, error) { return "", errors.New("not on the PATH") }
+			later.User = &engine.User{Name: "somebody-else", UID: 65534, GID: 65534}
+			if rootless == "yes" {
+				_, kept := engine.Sweep(t.Context(), &later, New())
+				if len(kept) != 1 || !strings.Contains(kept[0].Fix, thing.As) {
+					t.Errorf("for another user: kept %+v", kept)
+				}
+				later.User = kit.User
+			}
+			if removed, kept := engine.Sweep(t.Context(), &later, New()); !slices.Equal(removed, []engine.Thing{thing}) || len(kept) > 0 {
+				t.Errorf("removed %v, kept %v", removed, kept)
+			}
+			if left, err := New().Bearing(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
+				t.Errorf("still there: %v, %v", left, err)
+			}
+		})
+	}
 }
 
 // records are what apptainer keeps of the instances of a run.

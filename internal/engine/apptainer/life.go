@@ -96,7 +96,15 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		{Begin: record.Request, End: record.Created, Cmd: e.call(task.Env, args...)},
 		{Begin: record.Start, Cmd: e.inside(task.Name, task)},
 	}}
+	if err := e.Kit.Ledger.Made(e.thing(task.Name)); err != nil {
+		return nil, err
+	}
 	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.finish(plan), Place: e.place,
+		After: func(ctx context.Context, res *engine.Result) {
+			if err := e.leave(ctx, task.Name); err != nil && res.Failure == nil {
+				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
+			}
+		},
 		// The program that executes in an instance hands no signal on.
 		ToPayload: true,
 		End: func(*engine.Stop) []clirun.Step {

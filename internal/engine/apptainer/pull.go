@@ -62,7 +62,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 		return engine.Pulled{}, err
 	}
 	if e.sandbox() { // build asks before it replaces a directory that is none of its own
-		if err := os.RemoveAll(e.pulled(task.Ref)); err != nil {
+		if err := e.asUser(func() error { return os.RemoveAll(e.pulled(task.Ref)) }); err != nil {
 			return engine.Pulled{}, err
 		}
 	}
@@ -113,8 +113,12 @@ func (e *environment) digests() ([]string, error) {
 
 // remember keeps which manifest a reference came to: the cache knows no names.
 func (e *environment) remember(task engine.PullTask) error {
-	return os.WriteFile(e.pulled(task.Ref)+".digest", []byte(task.Digest), 0o644)
+	return e.asUser(func() error { return os.WriteFile(e.pulled(task.Ref)+".digest", []byte(task.Digest), 0o644) })
 }
+
+// asUser is for what is done in the environment's own directories: they are
+// the user's.
+func (e *environment) asUser(f func() error) error { return clirun.AsUser(e.user, e.Kit, f) }
 
 // held gives the manifests of all that was pulled, by reference.
 func (e *environment) held() (map[string]string, error) {
@@ -162,6 +166,10 @@ func (e *environment) blobs(digest string) ([]string, error) {
 // of the cache by hand, which is ours alone. The image files in the cache go
 // all: they are made of the blobs again.
 func (e *environment) Drop(_ context.Context, ref string) error {
+	return e.asUser(func() error { return e.drop(ref) })
+}
+
+func (e *environment) drop(ref string) error {
 	errs := []error{os.RemoveAll(e.pulled(ref)), removeIfThere(e.pulled(ref) + ".digest")}
 	held, err := e.held()
 	if err != nil {

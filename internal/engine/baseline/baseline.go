@@ -167,10 +167,6 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 
 func nothing() error { return nil }
 
-// leftovers are cgroups of ours: all that a baseline can leave outside the
-// run's own directory.
-func leftovers(runID string) []engine.Leftover { return wrap.Leftovers(runID) }
-
 // needRoot is why a baseline that needs root can't be had.
 const needRoot = "sudo plimsoll run"
 

@@ -149,6 +149,6 @@ func removeTree(dir string) error {
 }
 
 // Leftovers is documented in engine.Engine.
-func (Floor) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return leftovers(runID), nil
+func (Floor) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
 }

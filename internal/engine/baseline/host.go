@@ -50,8 +50,8 @@ func (h Host) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engi
 }
 
 // Leftovers is documented in engine.Engine.
-func (Host) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return leftovers(runID), nil
+func (Host) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
 }
 
 // hostContainer prepares the host's own program. A task's working directory is

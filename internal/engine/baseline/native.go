@@ -69,6 +69,6 @@ func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (en
 }
 
 // Leftovers is documented in engine.Engine.
-func (Native) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return leftovers(runID), nil
+func (Native) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
 }

@@ -78,11 +78,11 @@ func (r *root) fill(image string) error {
 
 // mount mounts something where nothing of it goes further.
 func (r *root) mount(source, target, kind string, flags uintptr, options string) error {
-	if err := r.kit.Ledger.Made("mount", target); err != nil {
+	if err := r.kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: target}); err != nil {
 		return err
 	}
 	if err := unix.Mount(source, target, kind, flags, options); err != nil {
-		return errors.Join(mountError(target, err), r.kit.Ledger.Gone("mount", target))
+		return errors.Join(mountError(target, err), r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: target}))
 	}
 	r.mounts = append(r.mounts, target)
 	return mountError(target, unix.Mount("", target, "", unix.MS_PRIVATE, ""))
@@ -153,7 +153,7 @@ func (r *root) unmount(left int) error {
 			return fmt.Errorf("unmounting %s: %w", last, err)
 		}
 		r.mounts = r.mounts[:len(r.mounts)-1]
-		if err := r.kit.Ledger.Gone("mount", last); err != nil {
+		if err := r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: last}); err != nil {
 			return err
 		}
 	}

@@ -13,14 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/userns"
-	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
 	"plimsoll/internal/record"
 )
@@ -94,13 +93,11 @@ func setuid(path string) bool {
 
 // version reads "bubblewrap 0.8.0".
 func version(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	out, err := child.Run(ctx, child.Command{Argv: []string{path, "--version"}, Limit: engine.DetectLimit})
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(strings.TrimPrefix(string(out), "bubblewrap ")), nil
+	return strings.TrimSpace(strings.TrimPrefix(string(out.Stdout), "bubblewrap ")), nil
 }
 
 // environment is bwrap in one configuration.
@@ -127,7 +124,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env := &environment{path: d.Where, user: user, host: spec.Level(engine.Network) == "host"}
 	name := engine.ImageName(spec)
-	if env.image, err = kit.Images.Path(ctx, name, image.Directory); err != nil {
+	if env.image, err = kit.ImagePath(ctx, name, image.Directory, user); err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
@@ -173,6 +170,6 @@ func (e *environment) prove(ctx context.Context) error {
 
 // Leftovers is documented in engine.Engine. Mounts are in the containers' own
 // namespaces and go with them.
-func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return wrap.Leftovers(runID), nil
+func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
 }

@@ -13,17 +13,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/userns"
-	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
 	"plimsoll/internal/record"
 )
@@ -122,15 +121,12 @@ func has(ctx context.Context, path, option string) bool {
 // tool runs ch-run for something that is not measured. It refuses to say even
 // its version where USER is not set.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = []string{clirun.Path, "USER=root", "HOME=/"}
-	out, err := cmd.CombinedOutput()
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{clirun.Path, "USER=root", "HOME=/"},
+		Limit: engine.DetectLimit, Together: true})
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, clirun.Words(out))
+		return "", fmt.Errorf("%w: %s", err, clirun.Words(out.Stdout))
 	}
-	return string(out), nil
+	return string(out.Stdout), nil
 }
 
 // environment is Charliecloud in one configuration.
@@ -169,7 +165,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		format, storage = image.SquashFS, "squashfs"
 	}
 	name := engine.ImageName(spec)
-	if env.image, err = kit.Images.Path(ctx, name, format); err != nil {
+	if env.image, err = kit.ImagePath(ctx, name, format, user); err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
@@ -225,6 +221,6 @@ func (e *environment) Close(ctx context.Context) error {
 
 // Leftovers is documented in engine.Engine. Mounts are in the containers' own
 // namespaces and go with them.
-func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return wrap.Leftovers(runID), nil
+func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
 }

@@ -81,7 +81,8 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 		return engine.Pulled{}, err
 	}
 	if e.squash { // ch-convert replaces nothing
-		if err := os.RemoveAll(e.archive(ref)); err != nil {
+		remove := func() error { return os.RemoveAll(e.archive(ref)) }
+		if err := clirun.AsUser(e.user, e.Kit, remove); err != nil {
 			return engine.Pulled{}, err
 		}
 	}
@@ -200,6 +201,10 @@ func (e *environment) Drop(_ context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
+	return clirun.AsUser(e.user, e.Kit, func() error { return e.drop(ref) })
+}
+
+func (e *environment) drop(ref string) error {
 	keep, err := e.others(ref)
 	if err != nil {
 		return err
@@ -266,5 +271,5 @@ func (e *environment) endPulls() error {
 		err = e.forward.close()
 		e.forward = nil
 	}
-	return errors.Join(err, os.RemoveAll(e.pulls))
+	return errors.Join(err, clirun.RemoveDir(e.pulls, e.user, e.Kit))
 }

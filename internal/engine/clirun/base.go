@@ -22,6 +22,7 @@ type Base struct {
 
 	mu    sync.Mutex
 	facts map[string]string
+	proof map[string]string // what the container of Prove saw
 	pool  pool
 }
 
@@ -87,7 +88,11 @@ func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 	if p.OOM == nil {
 		p.OOM = wrap.HostOOMWatch()
 	}
-	res, err := Run(ctx, l, p)
+	runner := Runner(l)
+	if p.Gentle > 0 {
+		runner = gentle{l, &p}
+	}
+	res, err := Run(ctx, runner, p)
 	if err == nil {
 		b.pool.give(l)
 		return res, nil

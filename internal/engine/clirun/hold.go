@@ -149,6 +149,9 @@ func (h *Held) await(ctx context.Context) error {
 	clear := context.WithoutCancel(ctx)
 	switch {
 	case ctx.Err() != nil || timeout:
+		if h.how.Plan.Gentle > 0 {
+			h.how.Plan.endGently(h.launcher.PID(), h.job.Over())
+		}
 		res, err := h.job.Abort(clear)
 		if err == nil {
 			res.TimedOut = true
@@ -227,7 +230,9 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 		p.Steps = append(p.Steps, BySignals(stop)...) // what is between is all that can be reached
 	}
 	p.Steps = append(p.Steps, end(stop)...)
-	res, err := h.job.End(ctx, p.Task.Limit, p.Job().Commands[had:])
+	until, done := h.untilGentle(ctx)
+	res, err := h.job.End(until, p.Task.Limit, p.Job().Commands[had:])
+	done()
 	if h.over(ctx, res, err); asked != 0 && h.res.Events != nil {
 		h.res.Events[record.Stop] = asked
 		h.res.Events[record.Stopped] = h.res.Events[record.Exit]

@@ -9,6 +9,7 @@ package clirun
 
 import (
 	"context"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/probe"
@@ -51,6 +52,11 @@ type Plan struct {
 	// NoClient: there is no client whose time could be told from the
 	// payload's (baselines).
 	NoClient bool
+	// Gentle, where given, is for an engine whose command takes the container
+	// away when it is told to end and leaves it when it is killed: at the limit
+	// and at an interrupt SIGTERM comes first, after this long SIGKILL for the
+	// payload alone, and after as long again for everything.
+	Gentle time.Duration
 	// Patterns are further pieces of the engine's messages, lower case, with
 	// the class that they stand for. They come before the common ones.
 	Patterns []Pattern

@@ -2,6 +2,7 @@ package clirun
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"os"
 	"strconv"
@@ -93,4 +94,23 @@ func findPayload(launcher int, argv []string) int {
 		return 0
 	}
 	return pid
+}
+
+// RunsAs says whether all ids of a process, the real one too, are a user's: what
+// a process is called, and its arguments, anybody can choose.
+func RunsAs(pid, uid int) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(text)) {
+		ids, ok := strings.CutPrefix(line, "Uid:")
+		if !ok {
+			continue
+		}
+		for _, id := range strings.Fields(ids) {
+			if id != strconv.Itoa(uid) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

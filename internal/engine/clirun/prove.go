@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"time"
 
 	"plimsoll/internal/engine"
@@ -48,7 +49,25 @@ func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, i
 		}
 		return probe.Payload{}, res, e
 	}
+	if k, ok := env.(interface {
+		keep(report map[string]string)
+	}); ok {
+		k.keep(p.Report)
+	}
 	return p, res, nil
+}
+
+func (b *Base) keep(report map[string]string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.proof = report
+}
+
+// Proof is documented in engine.Proved.
+func (b *Base) Proof() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.proof)
 }
 
 // Word is a random word for a trial.

@@ -1,11 +1,16 @@
 package clirun
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/thread"
 	"plimsoll/internal/probe"
+	"plimsoll/internal/safepath"
 )
 
 // Path is what commands of engines find programs by.
@@ -57,13 +62,76 @@ func RootlessLevels(kit *engine.Kit) []engine.Level {
 	return []engine.Level{no, yes}
 }
 
-// OwnDir makes a directory for a user's engine.
+// AsUser calls f with the rights of a user, where we are root and it is
+// another: whatever is done in that one's directories is done so.
+func AsUser(user *engine.User, kit *engine.Kit, f func() error) error {
+	if user == nil || !kit.Root {
+		return f()
+	}
+	return thread.As(user.UID, user.GID, user.Groups, f)
+}
+
+// OwnDir makes a directory for a user's engine, in one of the user's own or in
+// one of ours; one of the user's that is there already will do. Root makes it
+// itself only in a directory that nobody else can write to.
 func OwnDir(dir string, user *engine.User, kit *engine.Kit) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	return OwnDirMode(dir, user, kit, 0o755)
+}
+
+// OwnDirMode is OwnDir with a mode, below the umask.
+func OwnDirMode(dir string, user *engine.User, kit *engine.Kit, mode fs.FileMode) error {
+	if user == nil || !kit.Root {
+		return os.MkdirAll(dir, mode)
+	}
+	err := AsUser(user, kit, func() error { return os.Mkdir(dir, mode) })
+	if err == nil || errors.Is(err, fs.ErrExist) && ownedBy(dir, user.UID) {
+		return nil
+	}
+	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	if user != nil && kit.Root {
-		return os.Chown(dir, user.UID, user.GID)
+	parent, name, err := safepath.OpenParent(dir, safepath.Caller(kit.Getenv))
+	if err != nil {
+		return err
 	}
-	return nil
+	defer parent.Close()
+	if parent.Shared() || parent.Owner() != os.Geteuid() {
+		return fmt.Errorf("making %s for the user %s: %s is not ours alone", dir, user.Name, parent.Path())
+	}
+	made, err := parent.Mkdir(name, mode)
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	return made.Give(user.UID, user.GID)
+}
+
+// ownedBy says whether there is a directory, and no link, of a user's.
+func ownedBy(dir string, uid int) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == uid
+}
+
+// RemoveDir removes a directory that OwnDir has made, with all that is in it:
+// what is the user's with that one's rights, so that root never goes where the
+// user may have led to.
+func RemoveDir(dir string, user *engine.User, kit *engine.Kit) error {
+	if user == nil || !kit.Root {
+		return os.RemoveAll(dir)
+	}
+	err := AsUser(user, kit, func() error { return os.RemoveAll(dir) })
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	// The directory that it lies in is ours, or files in it are of other ids.
+	parent, name, perr := safepath.OpenParent(dir, safepath.Caller(kit.Getenv))
+	if perr != nil {
+		return errors.Join(err, perr)
+	}
+	defer parent.Close()
+	return parent.RemoveAll(name)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine/stamp"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
@@ -38,45 +38,28 @@ const maxLines = 2000
 // them. ctx ends it, with all that it has started. The error is for a command
 // that could not be started or ended badly, with its own words.
 func Watch(ctx context.Context, c probe.Command) (Watched, error) {
-	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	cmd.Env, cmd.Dir = c.Env, c.Dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if c.SetUser {
-		cmd.SysProcAttr.Credential = credential(c)
-	}
-	cmd.WaitDelay = 2 * time.Second
+	cmd := Child(c, 0)
 	out := &lines{}
-	cmd.Stdout, cmd.Stderr = out, out // one writer, so one pipe and one order
+	cmd.Stdout, cmd.Stderr, cmd.Leaves = out, out, true // one writer, so one pipe and one order
 	w := Watched{Begin: stamp.Now()}
-	if err := cmd.Start(); err != nil {
+	p, err := child.Start(ctx, cmd)
+	if err != nil {
 		return w, fmt.Errorf("starting %s: %w", c.Argv[0], err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	err := cmd.Wait()
+	_, err = p.Wait()
 	w.End = stamp.Now()
-	stop()
 	w.Lines = out.all()
-	if s := cmd.ProcessState; s != nil {
+	if s := p.State(); s != nil {
 		w.Client = &record.Usage{UserNS: int64(s.UserTime()), SystemNS: int64(s.SystemTime())}
 		if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 			w.Client.MaxRSS = u.Maxrss << 10
 		}
 	}
-	if ctx.Err() != nil {
-		return w, fmt.Errorf("%s: %w", strings.Join(c.Argv, " "), ctx.Err())
-	}
-	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
 		return w, &SaidError{Argv: c.Argv, Said: Words([]byte(w.Text())), Err: err}
 	}
-	return w, nil
-}
-
-func credential(c probe.Command) *syscall.Credential {
-	cred := &syscall.Credential{Uid: uint32(c.UID), Gid: uint32(c.GID)}
-	for _, g := range c.Groups {
-		cred.Groups = append(cred.Groups, uint32(g))
-	}
-	return cred
+	return w, err
 }
 
 // SaidError is a command that ended badly.

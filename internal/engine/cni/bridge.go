@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -110,20 +109,14 @@ func removeBridge(name string) error {
 	return nil
 }
 
-// Leftovers lists the bridges of a run, or of any run where the id is empty.
-func Leftovers(runID string) []engine.Leftover {
-	found, _ := filepath.Glob("/sys/class/net/" + bridgePrefix + "*/bridge")
-	var left []engine.Leftover
-	for _, f := range found {
-		name := filepath.Base(filepath.Dir(f))
-		id := strings.TrimPrefix(name, bridgePrefix)
-		if id != runID && (runID != "" || len(id) != runIDLength) {
-			continue
-		}
-		left = append(left, engine.Leftover{Kind: "link", Name: name, Remove: func(context.Context) error { return removeBridge(name) }})
+// Remove takes a network's bridge away that a ledger names; did says that it
+// was still there.
+func Remove(_ context.Context, kit *engine.Kit, t engine.Thing) (did bool, err error) {
+	if t.Name != bridgePrefix+kit.RunID {
+		return false, fmt.Errorf("%s is no bridge of the run %s", t.Name, kit.RunID)
 	}
-	return left
+	if _, err := os.Stat("/sys/class/net/" + t.Name); err != nil {
+		return false, nil //nolint:nilerr // it is gone
+	}
+	return true, removeBridge(t.Name)
 }
-
-// runIDLength is that of every run's id.
-const runIDLength = 8

@@ -18,11 +18,11 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
 )
@@ -76,14 +76,11 @@ type plugin struct {
 // call is one call as the specification has it: everything but the
 // configuration comes by the environment.
 func (p plugin) call(ctx context.Context, command, id, netns string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(p.dir, p.name))
-	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id,
+	c := child.Command{Argv: []string{filepath.Join(p.dir, p.name)}, Stdin: bytes.NewReader(p.config), Limit: callLimit}
+	c.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id,
 		"CNI_NETNS=" + netns, "CNI_IFNAME=" + p.device, "CNI_PATH=" + p.dir}
-	cmd.Stdin = bytes.NewReader(p.config)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	printed, err := child.Run(ctx, c)
+	out := printed.Stdout
 	if err == nil {
 		return out, nil
 	}

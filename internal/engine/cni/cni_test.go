@@ -86,8 +86,8 @@ func TestNetwork(t *testing.T) {
 		}
 		seen[a.Address], seen[ns] = true, true
 	}
-	if left := Leftovers(kit.RunID); len(left) != 1 || left[0].Name != n.bridge {
-		t.Errorf("while it is there: %v", left)
+	if left := kit.Ledger.Left(); len(left) == 0 || left[0] != (engine.Thing{Kind: engine.KindLink, Name: n.bridge}) || !isBridge(n.bridge) {
+		t.Errorf("while it is there the ledger has %v", left)
 	}
 	for _, a := range at {
 		for range 2 {
@@ -106,8 +106,8 @@ func TestNetwork(t *testing.T) {
 	if err := release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left := Leftovers(kit.RunID); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	if isBridge(n.bridge) {
+		t.Errorf("left behind: %s", n.bridge)
 	}
 	if now, err := os.ReadFile(forwardFile); err != nil || string(now) != string(forward) {
 		t.Errorf("forwarding was %q and is %q, %v", forward, now, err)
@@ -120,7 +120,7 @@ func TestLeftover(t *testing.T) {
 	if _, err := Find(kit); err != nil {
 		t.Skip(err)
 	}
-	n, err := newNetwork(kit)
+	n, err := newNetwork(t.Context(), kit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,18 +128,16 @@ func TestLeftover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := Leftovers("nosuchid"); len(left) != 0 {
-		t.Errorf("another run's: %v", left)
+	link := kit.Ledger.Left()[0]
+	stranger := *kit
+	stranger.RunID = "nosuchid"
+	if did, err := Remove(t.Context(), &stranger, link); did || err == nil || !isBridge(n.bridge) {
+		t.Errorf("by another run: %v, %v", did, err)
 	}
-	left := Leftovers(kit.RunID)
-	if len(left) != 1 {
-		t.Fatalf("found %v", left)
-	}
-	if err := left[0].Remove(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if left := Leftovers(kit.RunID); len(left) != 0 {
-		t.Errorf("still there: %v", left)
+	for _, want := range []bool{true, false} {
+		if did, err := Remove(t.Context(), kit, link); did != want || err != nil || isBridge(n.bridge) {
+			t.Errorf("removed: %v, %v, want %v", did, err, want)
+		}
 	}
 	if err := a.Detach(context.Background()); err != nil {
 		t.Error(err)
@@ -155,7 +153,7 @@ func TestRefused(t *testing.T) {
 	if _, err := Find(kit); err != nil {
 		t.Skip(err)
 	}
-	n, err := newNetwork(kit)
+	n, err := newNetwork(t.Context(), kit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,4 +186,9 @@ func TestFind(t *testing.T) {
 	if _, err := Find(kit); err == nil {
 		t.Error("without root")
 	}
+}
+
+func isBridge(name string) bool {
+	_, err := os.Stat("/sys/class/net/" + name + "/bridge")
+	return err == nil
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/forward"
 	"plimsoll/internal/engine/private"
 )
 
@@ -27,6 +29,8 @@ type Network struct {
 	data    string // where host-local keeps account
 	forward string // what was in forwardFile
 	plugins []plugin
+	passage *forward.Passage
+	shut    error // why the packet filter could not be told to let its packets pass
 }
 
 // bridgePrefix is how the bridges of runs begin; a run's id follows.
@@ -38,8 +42,8 @@ const forwardFile = "/proc/sys/net/ipv4/ip_forward"
 // Get gives the run's network, and what must be called when it is not needed
 // any more. The bridge itself is made by the plug-in, with the first container.
 func (n *Networks) Get(ctx context.Context, kit *engine.Kit) (*Network, func(context.Context) error, error) {
-	return n.pool.Get(ctx, kit.RunID, func(context.Context) (*Network, func(context.Context) error, error) {
-		net, err := newNetwork(kit)
+	return n.pool.Get(ctx, kit.RunID, func(ctx context.Context) (*Network, func(context.Context) error, error) {
+		net, err := newNetwork(ctx, kit)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -47,7 +51,7 @@ func (n *Networks) Get(ctx context.Context, kit *engine.Kit) (*Network, func(con
 	})
 }
 
-func newNetwork(kit *engine.Kit) (*Network, error) {
+func newNetwork(ctx context.Context, kit *engine.Kit) (*Network, error) {
 	dir, err := Find(kit)
 	if err != nil {
 		return nil, err
@@ -78,24 +82,36 @@ func newNetwork(kit *engine.Kit) (*Network, error) {
 		}
 		n.plugins = append(n.plugins, plugin{dir: dir, name: c.config["type"].(string), config: text, device: c.device})
 	}
-	return n, errors.Join(kit.Ledger.Made("link", n.bridge), kit.Ledger.Made("file", n.data))
+	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: n.bridge}); err != nil {
+		return nil, err
+	}
+	// Where the packet filter can't be spoken to, containers start all the same;
+	// whether they reach each other is tried by whoever needs it.
+	n.passage, n.shut = forward.Let(ctx, kit, n.bridge)
+	return n, nil
 }
 
 // Facts say what the network is.
 func (n *Network) Facts() map[string]string {
-	return map[string]string{"network": "bridge", "network-by": "CNI (loopback, bridge, host-local)", "cni-plugins": n.dir}
+	facts := map[string]string{"network": "bridge", "network-by": "CNI (loopback, bridge, host-local)", "cni-plugins": n.dir}
+	maps.Copy(facts, n.passage.Facts())
+	if n.shut != nil {
+		facts["packet-filter"] = n.shut.Error()
+	}
+	return facts
 }
 
-// close removes the bridge and the account of addresses.
-func (n *Network) close(context.Context) error {
-	err := errors.Join(removeBridge(n.bridge), os.RemoveAll(n.data))
+// close removes the bridge, what lets its packets pass, and the account of
+// addresses.
+func (n *Network) close(ctx context.Context) error {
+	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), os.RemoveAll(n.data))
 	if n.forward == "0" && !otherBridges(n.bridge) {
 		err = errors.Join(err, os.WriteFile(forwardFile, []byte("0"), 0))
 	}
 	if err != nil {
 		return fmt.Errorf("removing the network %s: %w", n.bridge, err)
 	}
-	return errors.Join(n.kit.Ledger.Gone("link", n.bridge), n.kit.Ledger.Gone("file", n.data))
+	return errors.Join(n.kit.Ledger.Gone(engine.Thing{Kind: engine.KindLink, Name: n.bridge}))
 }
 
 // otherBridges: somebody who came after us may need what we switched on.

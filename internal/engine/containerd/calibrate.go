@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -23,9 +24,18 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	if f := env.ready(ctx); f != nil {
 		return nil, fmt.Errorf("exchanging clocks with %s: %s", task.Name, f.Text)
 	}
-	if env.cli != nil {
-		return env.calibrateCLI(ctx, task, rounds)
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
 	}
+	call := env.calibrateAPI
+	if env.cli != nil {
+		call = env.calibrateCLI
+	}
+	offsets, err := call(ctx, task, rounds)
+	return offsets, errors.Join(err, env.strike(task.Name))
+}
+
+func (env *environment) calibrateAPI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	in, out := io.Pipe()
 	x := &exchange{rounds: rounds, to: out, answers: make(chan answer, 1)}
 	running := make(chan client.Task, 1)

@@ -21,9 +21,10 @@ import (
 // open files is 1024, and the host's name is seen.
 type commandLine struct {
 	*clirun.Base
-	path   string
-	socket string
-	fifos  string
+	path      string
+	socket    string
+	namespace string
+	fifos     string
 }
 
 func newCommandLine(ctx context.Context, kit *engine.Kit, spec engine.Spec, d *daemon) (*commandLine, error) {
@@ -35,11 +36,11 @@ func newCommandLine(ctx context.Context, kit *engine.Kit, spec engine.Spec, d *d
 	if err != nil {
 		return nil, err
 	}
-	return &commandLine{Base: base, path: path, socket: d.socket, fifos: filepath.Join(kit.Dir, fifoDir)}, nil
+	return &commandLine{Base: base, path: path, socket: d.socket, namespace: d.namespace, fifos: filepath.Join(kit.Dir, fifoDir)}, nil
 }
 
 func (c *commandLine) command(args ...string) probe.Command {
-	argv := append([]string{c.path, "--address=" + c.socket, "--namespace=" + namespace}, args...)
+	argv := append([]string{c.path, "--address=" + c.socket, "--namespace=" + c.namespace}, args...)
 	return probe.Command{Argv: argv, Env: []string{clirun.Path}}
 }
 
@@ -158,6 +159,12 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	if f != nil {
 		return nil, failed(f)
 	}
+	if f := env.taken(task.Name); f != nil {
+		return nil, failed(f)
+	}
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
+	}
 	c := env.cli
 	h, err := c.Hold(ctx, clirun.Holding{
 		Plan: clirun.Plan{Task: task, OOM: func() bool { return env.oom.killed(ctx, task.Name) }, Patterns: patterns, Steps: []clirun.Step{
@@ -184,6 +191,9 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 				}
 			}
 			_ = os.RemoveAll(c.fifosOf(task.Name)) // else they go with the run
+			if err := env.strike(task.Name); err != nil && res.Failure == nil {
+				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
+			}
 		},
 	})
 	if err != nil {

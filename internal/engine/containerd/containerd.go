@@ -5,7 +5,7 @@
 // a program that uses it does: a snapshot and a container record, a task whose
 // output comes by FIFOs, start, wait, delete. Only services are used that
 // containerd 1.6 has. The daemon is the user's, local, and never reconfigured;
-// everything of ours is in namespaces of our own. Where it lacks a snapshotter
+// everything of a run is in namespaces of the run's own. Where it lacks a snapshotter
 // that the machine could have, a private daemon is started for it. containerd
 // has no network, no init and no log: those are its managers' work. A network
 // is made by CNI, as they do, unless none or the host's is asked for. The
@@ -24,14 +24,6 @@ import (
 
 // Name is the engine's name in studies.
 const Name = "containerd"
-
-// The namespaces in which everything of ours is. Pulled images have one of
-// their own: with those that are run they would share layers, and a cold pull
-// would find them there.
-const (
-	namespace     = "plimsoll"
-	pullNamespace = "plimsoll-pull"
-)
 
 // Engine is containerd. Its zero value is not usable; see New.
 type Engine struct {

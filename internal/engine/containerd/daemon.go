@@ -13,13 +13,14 @@ import (
 	"github.com/containerd/containerd/v2/defaults"
 	"github.com/containerd/containerd/v2/pkg/protobuf/types"
 	"github.com/containerd/errdefs"
-	"github.com/containerd/log"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/ctrd"
+	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -35,9 +36,14 @@ const (
 // daemon is one containerd.
 type daemon struct {
 	*client.Client
-	socket   string
-	state    string // where the shims' runtimes keep their state
-	lookPath func(string) (string, error)
+	socket string
+	runID  string // "" while only looking
+	// namespace is where the run's containers are.
+	namespace string
+	own       *private.Daemon // nil for the user's
+	state     string          // where the shims' runtimes keep their state
+	lookPath  func(string) (string, error)
+	ledger    engine.Ledger
 }
 
 // sockets are where a daemon may listen: the one that the user named, else the
@@ -66,21 +72,11 @@ func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 
 // dial opens a connection, which then stays open, so that no trial has to.
 func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string, error) {
-	d := &daemon{socket: socket, state: stateRoot, lookPath: kit.LookPath}
-	// The client's library logs to our standard error what it then returns.
-	if err := log.SetLevel("fatal"); err != nil {
-		return nil, "", err
-	}
+	d := &daemon{socket: socket, runID: kit.RunID, namespace: Namespace(kit.RunID), state: stateRoot, lookPath: kit.LookPath, ledger: kit.Ledger}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	c, err := dialOnce(ctx, socket)
-	if err != nil {
-		return nil, "", d.wrong("connecting", err)
-	}
-	_ = c.Close()
-	d.Client, err = client.New(socket, client.WithDefaultNamespace(namespace), client.WithTimeout(askLimit),
-		client.WithDefaultRuntime(defaults.DefaultRuntime),
-		client.WithExtraDialOpts([]grpc.DialOption{grpc.WithContextDialer(dialOnce)}))
+	var err error
+	d.Client, err = ctrd.Dial(ctx, socket, askLimit, client.WithDefaultNamespace(d.namespace), client.WithDefaultRuntime(defaults.DefaultRuntime))
 	if err != nil {
 		return nil, "", d.wrong("connecting", err)
 	}
@@ -90,12 +86,6 @@ func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string,
 		return nil, "", d.wrong("asking for the version", err)
 	}
 	return d, strings.TrimPrefix(v.Version, "v"), nil
-}
-
-// dialOnce fails at once where nobody listens; the client's own dialer tries
-// again and again for seconds, while a call that is under way waits.
-func dialOnce(ctx context.Context, address string) (net.Conn, error) {
-	return (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimPrefix(address, "unix://"))
 }
 
 // ping sees to it that the connection is open: a daemon that has come back is
@@ -150,6 +140,8 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 	case errors.Is(err, os.ErrPermission):
 		e.Class, e.Fix = record.Unavailable, "run plimsoll as root"
 		e.Text = fmt.Sprintf("%s: you may not talk to containerd at %s", what, d.socket)
+	case gone(err) && d.own != nil:
+		e.Text, e.Err = what+": "+d.own.Gone(), nil
 	case gone(err):
 		e.Fix = restart
 		e.Text = fmt.Sprintf("%s: containerd at %s does not answer", what, d.socket)

@@ -148,8 +148,20 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Errorf("%+v", det)
 	}
 	t.Log(det.Reason, det.Fix)
-	if left, err := New().Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
-		t.Errorf("leftovers where nobody answers: %v, %v", left, err)
+	// Nobody is asked who is in no ledger; who does not answer is told of.
+	if removed, kept := engine.Sweep(t.Context(), kit, New()); len(removed)+len(kept) > 0 {
+		t.Errorf("an empty ledger: removed %v, kept %v", removed, kept)
+	}
+	thing := engine.Thing{Kind: engine.KindNamespace, Name: Namespace(kit.RunID), Engine: Name, At: filepath.Join(t.TempDir(), "none.sock")}
+	if err := kit.Ledger.Made(thing); err != nil {
+		t.Fatal(err)
+	}
+	removed, kept := engine.Sweep(t.Context(), kit, New())
+	if len(removed) > 0 || len(kept) != 1 || kept[0].Why == "" || kept[0].Fix == "" || len(kit.Ledger.Left()) != 1 {
+		t.Errorf("removed %v, kept %+v", removed, kept)
+	}
+	if err := kit.Ledger.Gone(thing); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/engine/private"
+	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -40,7 +42,8 @@ type environment struct {
 	left    []string
 	holding map[*held]bool
 
-	pulls   []string // images that were pulled
+	pulls   []string // images that were pulled, and not dropped
+	pulling bool     // there is a namespace for them
 	closing sync.Once
 	release []func(context.Context) error // in reverse order
 }
@@ -141,7 +144,7 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 		if d, version, err = dial(ctx, kit, own.socket); err != nil {
 			return err
 		}
-		d.state, whose = own.state, private.Fact
+		d.state, d.own, whose = own.state, own.Daemon, private.Fact
 	}
 	env.d = d
 	env.release = append(env.release, func(context.Context) error { return d.Close() })
@@ -168,6 +171,12 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f := env.ready(ctx); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
+	if f := env.taken(task.Name); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	if err := env.enter(task.Name); err != nil {
+		return engine.Result{}, err
+	}
 	var res engine.Result
 	var err error
 	if env.cli != nil {
@@ -179,9 +188,45 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 		res = env.live(ctx, l)
 	}
 	if err == nil && ctx.Err() != nil {
-		return res, fmt.Errorf("running %s: %w", task.Name, ctx.Err())
+		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
 	}
-	return res, err
+	return res, errors.Join(err, env.strike(task.Name))
+}
+
+// thing is what the ledger says of a container. What a private daemon holds
+// goes with it, but not the control groups of its containers, which lie at the
+// top: they are found by the container's name, and no engine need be asked.
+func (env *environment) thing(name string) engine.Thing {
+	if env.d.own != nil {
+		return engine.Thing{Kind: engine.KindContainer, Name: name}
+	}
+	return env.d.thing(engine.KindContainer, name)
+}
+
+// taken: a container's control group, at the top, must not be there yet. It
+// would be somebody else's, and would be removed as if it were ours.
+func (env *environment) taken(name string) *record.Failure {
+	if env.settings.systemd {
+		return nil
+	}
+	err := wrap.Vacant(name)
+	if err == nil {
+		return nil
+	}
+	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
+}
+
+// enter tells the ledger of a container before its request, and strike that it
+// is gone, unless it is still to be removed.
+func (env *environment) enter(name string) error { return env.kit.Ledger.Made(env.thing(name)) }
+
+func (env *environment) strike(name string) error {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	if slices.Contains(env.left, name) {
+		return nil
+	}
+	return env.kit.Ledger.Gone(env.thing(name))
 }
 
 // life prepares a container's life; the failure says what can't be had.
@@ -276,6 +321,9 @@ func (env *environment) removeLeft(ctx context.Context) error {
 		if err := env.d.remove(ctx, env.left[0]); err != nil {
 			return err
 		}
+		if err := env.kit.Ledger.Gone(env.thing(env.left[0])); err != nil {
+			return err
+		}
 		env.left = env.left[1:]
 	}
 	return nil
@@ -311,8 +359,11 @@ func (env *environment) Close(ctx context.Context) error {
 	env.closing.Do(func() {
 		env.endHeld(ctx)
 		errs = append(errs, env.removeLeft(ctx))
-		for _, ref := range env.pulls {
+		for _, ref := range slices.Clone(env.pulls) {
 			errs = append(errs, env.Drop(ctx, ref))
+		}
+		if env.pulling {
+			errs = append(errs, env.d.removeNamespace(ctx, env.kit.Ledger, pullNamespace(env.kit.RunID)))
 		}
 		for i := len(env.release) - 1; i >= 0; i-- {
 			errs = append(errs, env.release[i](ctx))

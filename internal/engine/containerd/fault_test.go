@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,9 +10,12 @@ import (
 	"time"
 
 	"github.com/containerd/containerd/v2/pkg/cio"
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/ctrd"
 	"plimsoll/internal/engine/enginetest"
 	"plimsoll/internal/image"
 	"plimsoll/internal/probe"
@@ -50,15 +54,17 @@ func open(t *testing.T, kit *engine.Kit, levels map[string]string, limits engine
 	return env.(*environment)
 }
 
+// wantNothingLeft: no container, neither in containerd nor in the ledger. The
+// environment is open, with its namespace.
 func wantNothingLeft(t *testing.T, kit *engine.Kit) {
 	t.Helper()
-	left, err := New().Leftovers(t.Context(), kit, kit.RunID)
+	bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range left {
-		if l.Kind != "image" && l.Kind != "link" { // the environment's, which is open
-			t.Errorf("left behind: %s %s", l.Kind, l.Name)
+	for _, l := range append(bearing, kit.Ledger.Left()...) {
+		if l.Kind == engine.KindContainer {
+			t.Errorf("left behind: %s", l)
 		}
 	}
 }
@@ -116,9 +122,12 @@ func TestLeftovers(t *testing.T) {
 		t.Run(runtime, func(t *testing.T) {
 			kit := enginetest.Kit(t)
 			env := open(t, kit, map[string]string{engine.Runtime: runtime, engine.Network: "none"}, engine.Limits{})
-			e, ctx := New(), t.Context()
+			ctx := t.Context()
 			args := probe.PayloadArgs{Stay: true}
 			task := newTask(kit.RunID, &args)
+			if err := env.enter(task.Name); err != nil {
+				t.Fatal(err)
+			}
 			c, err := env.d.NewContainer(ctx, task.Name, env.settings.container(task, "")...)
 			if err != nil {
 				t.Fatal(err)
@@ -147,24 +156,65 @@ func TestLeftovers(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if left, err := e.Leftovers(ctx, kit, "no-such-run"); err != nil || len(left) != 0 {
-				t.Errorf("another run's: %v, %v", left, err)
+			// A user's, as like ours as they can be.
+			const users = "plimsoll"
+			user := namespaces.WithNamespace(ctx, users)
+			had, err := env.d.NamespaceService().Labels(ctx, users)
+			switch {
+			case errdefs.IsNotFound(err):
+				if err := env.d.NamespaceService().Create(ctx, users, nil); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = env.d.NamespaceService().Delete(context.Background(), users) })
+			case err != nil || had[engine.Label] != "":
+				t.Fatalf("the namespace %s: %v, %v", users, had, err)
 			}
-			left, err := e.Leftovers(ctx, kit, kit.RunID)
-			var kinds []string
-			for _, l := range left {
-				kinds = append(kinds, l.Kind)
+			image, err := env.d.ImageService().Get(ctx, env.settings.image.Name())
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := strings.Join(kinds, " "); err != nil || got != "container file file image" {
-				t.Fatalf("found %q %+v, %v, want a container, a snapshot, a lease and an image", got, left, err)
+			image.Labels = map[string]string{engine.Label: kit.RunID}
+			if _, err := env.d.ImageService().Create(user, image); err != nil {
+				t.Fatal(err)
 			}
-			for _, l := range left {
-				if err := l.Remove(ctx); err != nil {
-					t.Errorf("removing the %s %s: %v", l.Kind, l.Name, err)
+			t.Cleanup(func() {
+				if err := env.d.ImageService().Delete(namespaces.WithNamespace(context.Background(), users), image.Name); err != nil {
+					t.Errorf("the user's image: %v", err)
+				}
+			})
+			like := Namespace(kit.RunID) + "-dev"
+			if err := env.d.NamespaceService().Create(ctx, like, map[string]string{"a": "user's"}); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := env.d.NamespaceService().Delete(context.Background(), like); err != nil {
+					t.Errorf("the user's namespace: %v", err)
+				}
+			})
+			if err := kit.Ledger.Made(env.d.thing(engine.KindNamespace, like)); err != nil {
+				t.Fatal(err) // in the ledger, and not with our label: it was there before
+			}
+
+			after := *kit
+			after.Getenv = func(string) string { return "" }
+			removed, kept := engine.Sweep(ctx, &after, New())
+			if len(removed) != 2 || len(kept) > 0 || len(kit.Ledger.Left()) > 0 {
+				t.Errorf("removed %v, kept %v, in the ledger %v", removed, kept, kit.Ledger.Left())
+			}
+			bearing, err := New().Bearing(ctx, kit, kit.RunID)
+			if err != nil || len(bearing) > 0 {
+				t.Errorf("still there: %v, %v", bearing, err)
+			}
+			if _, err := env.d.ImageService().Get(user, image.Name); err != nil {
+				t.Errorf("the user's image: %v", err)
+			}
+			for _, dir := range []string{stateRoot, ctrd.Root(ctx, env.d.Client) + "/io.containerd.runtime.v2.task"} {
+				if _, err := os.Stat(filepath.Join(dir, Namespace(kit.RunID))); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("below %s there is a directory of the namespace's (%v)", dir, err)
 				}
 			}
-			if left, err := e.Leftovers(ctx, kit, kit.RunID); err != nil || len(left) != 0 {
-				t.Errorf("still there: %v, %v", left, err)
+			if pids := pidsWith(kit.RunID); len(pids) > 0 {
+				t.Errorf("processes still run: %v", pids)
 			}
 		})
 	}

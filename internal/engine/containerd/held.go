@@ -19,6 +19,7 @@ type held struct {
 	cancel context.CancelFunc // of the wait for its end
 	once   sync.Once
 	res    engine.Result
+	err    error
 }
 
 var (
@@ -38,6 +39,12 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	l, f := env.life(task)
 	if f != nil {
 		return nil, failed(f)
+	}
+	if f := env.taken(task.Name); f != nil {
+		return nil, failed(f)
+	}
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
 	}
 	stay, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	h := &held{env: env, l: l, cancel: cancel}
@@ -63,7 +70,7 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	if over && res.Failure.Class == record.Crash {
 		res.Failure.Text += fmt.Sprintf(" (exit status %d, stderr %q)", *res.Exit, res.Stderr)
 	}
-	return nil, failed(res.Failure)
+	return nil, errors.Join(failed(res.Failure), env.strike(task.Name))
 }
 
 func failed(f *record.Failure) error { return &engine.Error{Class: f.Class, Text: f.Text} }
@@ -129,8 +136,9 @@ func (h *held) End(ctx context.Context, stop engine.Stop) (engine.Result, error)
 		}
 		restore()
 		h.res = h.env.conclude(ctx, l, err)
+		h.err = h.env.strike(l.task.Name)
 	})
-	return h.res, nil
+	return h.res, h.err
 }
 
 // hold and letGo keep account of what Close would have to end.
@@ -160,6 +168,7 @@ func (env *environment) endHeld(ctx context.Context) {
 		h.once.Do(func() {
 			defer h.cancel()
 			h.res = h.env.conclude(ctx, h.l, errForgotten)
+			h.err = h.env.strike(h.l.task.Name)
 		})
 	}
 }

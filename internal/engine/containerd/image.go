@@ -46,7 +46,8 @@ func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name,
 		return nil, nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
 	if im.held[key] == 0 {
-		if err := kit.Ledger.Made("image", "containerd "+tag); err != nil {
+		// The ledger has the namespace, and with it all that is in it.
+		if err := d.makeNamespace(ctx, kit.Ledger, d.namespace); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -80,8 +81,12 @@ func (im *images) drop(ctx context.Context, d *daemon, kit *engine.Kit, key, tag
 	if err := d.removeImage(ctx, tag); err != nil {
 		return err
 	}
-	d.removeNamespace(ctx, namespace)
-	return kit.Ledger.Gone("image", "containerd "+tag)
+	for k := range im.held {
+		if strings.HasPrefix(k, d.socket+" ") {
+			return nil // another image of the namespace's is in use
+		}
+	}
+	return d.removeNamespace(ctx, kit.Ledger, d.namespace)
 }
 
 // load imports the archive where the store has not got it, and unpacks it.
@@ -143,25 +148,4 @@ func (d *daemon) removeImage(ctx context.Context, tag string) error {
 		return d.wrong("removing the image "+tag, err)
 	}
 	return nil
-}
-
-// removeNamespace removes a namespace of ours unless somebody uses it: then
-// containerd refuses, and the last one out removes it.
-func (d *daemon) removeNamespace(ctx context.Context, name string) {
-	_ = d.NamespaceService().Delete(ctx, name)
-}
-
-// tags lists our images' tags, of one run or of any.
-func (d *daemon) tags(ctx context.Context, runID string) ([]string, error) {
-	list, err := d.ImageService().List(ctx)
-	if err != nil {
-		return nil, d.wrong("listing the images of ours", err)
-	}
-	var tags []string
-	for _, img := range list {
-		if runID == "" || strings.HasSuffix(img.Name, ":"+runID) || img.Labels[engine.Label] == runID {
-			tags = append(tags, img.Name)
-		}
-	}
-	return tags, nil
 }

@@ -3,131 +3,113 @@ package containerd
 import (
 	"context"
 	"errors"
-	"strings"
+	"fmt"
+	"slices"
 
-	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/cni"
 	"plimsoll/internal/record"
 )
 
+// thing is what the ledger says of something in this daemon.
+func (d *daemon) thing(kind, name string) engine.Thing {
+	return engine.Thing{Kind: kind, Name: name, Engine: Name, At: d.socket}
+}
+
 // Leftovers is documented in engine.Engine.
-func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	left := cni.Leftovers(runID)
-	for _, socket := range sockets(kit) {
-		d, _, err := dial(ctx, kit, socket)
-		if err != nil {
-			var known *engine.Error
-			if errors.As(err, &known) && known.Class == record.Unavailable {
-				continue // nobody answers there
-			}
-			return left, err
-		}
-		found, err := d.leftovers(ctx, kit, runID)
-		if cerr := d.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return left, d.wrong("listing what is ours", err)
-		}
-		left = append(left, found...)
-	}
-	return left, nil
+func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
+		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
 }
 
-func (d *daemon) leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	var left []engine.Leftover
-	add := func(kind, name string, remove func(context.Context, *daemon) error) {
-		left = append(left, engine.Leftover{Kind: kind, Name: name, Remove: d.remover(kit, remove)})
-	}
-	prefix := "plimsoll-" + runID
-	containers, err := d.ContainerService().List(ctx)
+// askAt calls f with the daemon at a socket, whichever the environment names.
+func askAt(ctx context.Context, kit *engine.Kit, socket string, f func(*daemon) error) error {
+	d, _, err := dial(ctx, kit, socket)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	known := map[string]bool{}
-	for _, c := range containers {
-		known[c.ID] = true
-		if owner := c.Labels[engine.Label]; owner != "" && (runID == "" || owner == runID) {
-			add("container", c.ID, func(ctx context.Context, d *daemon) error { return d.remove(ctx, c.ID) })
-		}
-	}
-	keys, err := d.snapshotsOf(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range keys {
-		if !known[key] {
-			add("file", "snapshot "+key, func(ctx context.Context, d *daemon) error { return d.removeSnapshots(ctx, key) })
-		}
-	}
-	held, err := d.leases(ctx, runID, prefix)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range held {
-		add("file", "lease "+l.ID, func(ctx context.Context, d *daemon) error {
-			if err := d.LeasesService().Delete(ctx, l, leases.SynchronousDelete); err != nil && !errdefs.IsNotFound(err) {
-				return err
-			}
-			return nil
-		})
-	}
-	for _, ns := range []string{namespace, pullNamespace} {
-		nctx := namespaces.WithNamespace(ctx, ns)
-		tags, err := d.tags(nctx, runID)
-		if err != nil {
-			return nil, err
-		}
-		for _, tag := range tags {
-			add("image", tag, func(ctx context.Context, d *daemon) error {
-				err := d.removeImage(namespaces.WithNamespace(ctx, ns), tag)
-				d.removeNamespace(ctx, ns)
-				return err
-			})
-		}
-	}
-	return left, nil
+	return errors.Join(f(d), d.Close())
 }
 
-// leases are those that bear the run's label, or hold something of the run's:
-// the client takes one, without a label, whenever it makes a container.
-func (d *daemon) leases(ctx context.Context, runID, prefix string) ([]leases.Lease, error) {
-	all, err := d.LeasesService().List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var ours []leases.Lease
-	for _, l := range all {
-		mine := runID == "" || l.Labels[engine.Label] == runID
-		if !mine {
-			held, err := d.LeasesService().ListResources(ctx, l)
-			if err != nil && !errdefs.IsNotFound(err) {
-				return nil, err
-			}
-			for _, r := range held {
-				mine = mine || strings.HasPrefix(r.ID, prefix)
-			}
+// look says whether a thing of the ledger's is still there.
+func look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
+	defer cancel()
+	err = askAt(ctx, kit, t.At, func(d *daemon) error {
+		switch t.Kind {
+		case engine.KindNamespace:
+			there, err = d.hasNamespace(ctx, t.Name)
+		case engine.KindContainer:
+			there, err = d.ours(ctx, t.Name)
+		default:
+			err = &engine.Error{Class: record.HarnessError, Text: "the ledger has a " + t.Kind + " of containerd's, which is none of its kinds"}
 		}
-		if mine {
-			ours = append(ours, l)
-		}
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("containerd at %s hangs", t.At), Fix: restart, Err: err}
 	}
-	return ours, nil
+	return there, err
 }
 
-// remover opens a connection of its own, since the one that found the leftover
-// is closed by then.
-func (d *daemon) remover(kit *engine.Kit, remove func(context.Context, *daemon) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		d, _, err := dial(ctx, kit, d.socket)
-		if err != nil {
+// ours says whether a container of the run's is there, in its namespace.
+func (d *daemon) ours(ctx context.Context, name string) (bool, error) {
+	if there, err := d.hasNamespace(ctx, d.namespace); err != nil || !there {
+		return false, err
+	}
+	c, err := d.ContainerService().Get(ctx, name)
+	switch {
+	case errdefs.IsNotFound(err):
+		return false, nil // a snapshot of it goes with the namespace
+	case err != nil:
+		return false, d.wrong("looking for the container "+name, err)
+	}
+	return c.Labels[engine.Label] == d.runID, nil
+}
+
+// takeAway opens a connection of its own, since the one that found the thing is
+// closed by then, and looks at the label again.
+func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
+	return askAt(ctx, kit, t.At, func(d *daemon) error {
+		if t.Kind == engine.KindNamespace {
+			return d.removeNamespace(ctx, kit.Ledger, t.Name)
+		}
+		if there, err := d.ours(ctx, t.Name); err != nil || !there {
 			return err
 		}
-		defer func() { _ = d.Close() }() // what was to be done is done
-		return remove(ctx, d)
+		return d.remove(ctx, t.Name)
+	})
+}
+
+// Bearing is documented in engine.Bearer.
+func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
+	d, _, err := connect(ctx, kit)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { _ = d.Close() }() // it was only looked at
+	all, err := d.NamespaceService().List(ctx)
+	if err != nil {
+		return nil, d.wrong("listing the namespaces", err)
+	}
+	var found []engine.Thing
+	for _, ns := range all {
+		labels, err := d.NamespaceService().Labels(ctx, ns)
+		if err != nil && !errdefs.IsNotFound(err) {
+			return nil, d.wrong("looking at the namespace "+ns, err)
+		}
+		if labels[engine.Label] == runID || slices.Contains([]string{Namespace(runID), pullNamespace(runID)}, ns) {
+			found = append(found, d.thing(engine.KindNamespace, ns))
+		}
+		containers, err := d.ContainerService().List(namespaces.WithNamespace(ctx, ns), fmt.Sprintf("labels.%q==%s", engine.Label, runID))
+		if err != nil {
+			return nil, d.wrong("listing the containers of the namespace "+ns, err)
+		}
+		for _, c := range containers {
+			found = append(found, d.thing(engine.KindContainer, c.ID))
+		}
+	}
+	return found, nil
 }

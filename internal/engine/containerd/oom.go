@@ -31,7 +31,7 @@ func watchOOM(d *daemon) *oomWatch {
 func (w *oomWatch) follow(ctx context.Context, d *daemon) {
 	defer close(w.done)
 	for ctx.Err() == nil {
-		envelopes, errs := d.Subscribe(ctx, `topic=="/tasks/oom",namespace==`+namespace)
+		envelopes, errs := d.Subscribe(ctx, `topic=="/tasks/oom",namespace==`+d.namespace)
 		w.collect(envelopes, errs)
 		select {
 		case <-ctx.Done():

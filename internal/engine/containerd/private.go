@@ -44,6 +44,7 @@ func canStart(kit *engine.Kit, snapshotter string) error {
 
 // ownDaemon is a containerd of ours.
 type ownDaemon struct {
+	*private.Daemon
 	socket string
 	state  string // where the shims' runtimes keep their state, as we can reach it
 }
@@ -98,7 +99,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter string) (*ownDaemon
 		}
 		return undo(ctx)
 	}
-	return &ownDaemon{socket: socket, state: d.Path(stateRoot)}, end, nil
+	return &ownDaemon{Daemon: d, socket: socket, state: d.Path(stateRoot)}, end, nil
 }
 
 // configuration is that of a containerd with nothing but what a native client

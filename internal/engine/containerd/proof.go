@@ -71,7 +71,7 @@ type evidence struct {
 	state   string        // the runtime by the state that it kept; empty where unknown
 	inside  map[string]string
 	host    clirun.HostState
-	runtime itself
+	runtime clirun.Itself
 }
 
 // foreign says whether the payload ran on another kernel than ours.
@@ -81,7 +81,7 @@ func (e *evidence) foreign() bool {
 
 func (e *evidence) facts(spec engine.Spec) map[string]string {
 	f := map[string]string{
-		"runtime": e.runtime.program, "runtime-path": e.runtime.path, "runtime-version": e.runtime.version,
+		"runtime": e.runtime.Program, "runtime-path": e.runtime.Path, "runtime-version": e.runtime.Version,
 		"shim":    e.live.Runtime.Name,
 		"storage": e.live.Snapshotter, "root-fs": e.inside["root.fs"], "image-store": "containerd",
 		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "rootless": "no", "user": "root",
@@ -122,8 +122,10 @@ func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
 		return wrong("asked for the shim %s, containerd says that the container ran under %s", want.shim, e.live.Runtime.Name)
 	}
 	if want.level != engine.DefaultLevel {
-		if p := e.runtime.program; p != "" && p != want.level && !slices.Contains(kata.Levels, want.level) {
-			return wrong("asked for the runtime %s, and %s says that it is %s", want.level, e.runtime.path, p)
+		if !slices.Contains(kata.Levels, want.level) { // of which there is no program to ask
+			if err := e.runtime.Wrong(want.level, ""); err != nil {
+				return err
+			}
 		}
 		if e.state != "" && e.state != want.level {
 			return wrong("asked for the runtime %s, and the state kept of the container is one of %s", want.level, e.state)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
@@ -32,11 +33,11 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	if err := env.d.ping(ctx); err != nil {
 		return engine.Pulled{Failure: env.d.failure("before the pull", err)}, nil
 	}
-	if err := env.kit.Ledger.Made("image", "containerd "+task.Ref); err != nil {
+	if err := env.d.makeNamespace(ctx, env.kit.Ledger, pullNamespace(env.kit.RunID)); err != nil {
 		return engine.Pulled{}, err
 	}
 	env.pulled(task.Ref)
-	ctx, cancel := context.WithTimeout(namespaces.WithNamespace(ctx, pullNamespace), pullLimit)
+	ctx, cancel := context.WithTimeout(namespaces.WithNamespace(ctx, pullNamespace(env.kit.RunID)), pullLimit)
 	defer cancel()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8} // no proxy: it is on loopback
 	defer transport.CloseIdleConnections()
@@ -100,20 +101,17 @@ func (r *stampedResolver) Resolve(ctx context.Context, ref string) (string, ocis
 // pulled notes that an image of a pull is to be dropped at Close, where nobody
 // has by then.
 func (env *environment) pulled(ref string) {
-	for _, known := range env.pulls {
-		if known == ref {
-			return
-		}
+	env.pulling = true
+	if !slices.Contains(env.pulls, ref) {
+		env.pulls = append(env.pulls, ref)
 	}
-	env.pulls = append(env.pulls, ref)
 }
 
 // Drop is documented in engine.Puller.
 func (env *environment) Drop(ctx context.Context, ref string) error {
-	nctx := namespaces.WithNamespace(ctx, pullNamespace)
-	if err := env.d.removeImage(nctx, ref); err != nil {
+	if err := env.d.removeImage(namespaces.WithNamespace(ctx, pullNamespace(env.kit.RunID)), ref); err != nil {
 		return err
 	}
-	env.d.removeNamespace(ctx, pullNamespace)
-	return env.kit.Ledger.Gone("image", "containerd "+ref)
+	env.pulls = slices.DeleteFunc(env.pulls, func(p string) bool { return p == ref })
+	return nil
 }

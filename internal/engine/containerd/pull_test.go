@@ -45,7 +45,7 @@ func TestPrintedSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), ctr, "--address", env.d.socket, "-n", pullNamespace, "images", "ls", "name=="+img.Ref).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), ctr, "--address", env.d.socket, "-n", pullNamespace(kit.RunID), "images", "ls", "name=="+img.Ref).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -3,16 +3,13 @@ package containerd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/containerd/containerd/v2/client"
-	"github.com/containerd/containerd/v2/core/snapshots"
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/ctrd"
 	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -28,7 +25,7 @@ func (d *daemon) remove(ctx context.Context, name string) error {
 	defer cancel()
 	err := d.removeContainer(ctx, name)
 	if strings.HasPrefix(name, "plimsoll-") {
-		err = errors.Join(err, wrap.RemoveNamed(ctx, name))
+		err = errors.Join(err, wrap.RemoveNamed(ctx, d.ledger, name))
 	}
 	return err
 }
@@ -47,7 +44,7 @@ func (d *daemon) removeContainer(ctx context.Context, name string) error {
 	}
 	defer undo()
 	if task, err := c.Task(ctx, nil); err == nil {
-		if err := d.end(ctx, task); err != nil {
+		if err := ctrd.End(ctx, task); err != nil {
 			return d.wrong("ending the container "+name, err)
 		}
 	}
@@ -55,43 +52,6 @@ func (d *daemon) removeContainer(ctx context.Context, name string) error {
 		return d.wrong("removing the container "+name, err)
 	}
 	return d.removeSnapshots(ctx, name)
-}
-
-// killEvery is how long a killed task has before it is killed again.
-const killEvery = 2 * time.Second
-
-// end kills a task and deletes it. What a kill says is kept only where the
-// task does not end: runtimes complain when the process is dying already.
-func (d *daemon) end(ctx context.Context, task client.Task) error {
-	w, err := task.Wait(ctx)
-	if err != nil {
-		return err
-	}
-	for {
-		killed := task.Kill(ctx, syscall.SIGKILL)
-		status, err := task.Status(ctx)
-		if errdefs.IsNotFound(err) {
-			return nil
-		}
-		if err == nil && status.Status == client.Stopped {
-			break
-		}
-		select {
-		case s := <-w:
-			if s.Error() != nil {
-				return s.Error()
-			}
-		case <-time.After(killEvery):
-			continue
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), killed, err)
-		}
-		break
-	}
-	if _, err := task.Delete(ctx); err != nil && !errdefs.IsNotFound(err) {
-		return err
-	}
-	return nil
 }
 
 // removeSnapshots removes a container's snapshot from every snapshotter that
@@ -131,28 +91,4 @@ func (d *daemon) exists(ctx context.Context, name string) (bool, error) {
 		return false, d.wrong("looking for the container "+name, err)
 	}
 	return true, nil
-}
-
-// snapshotsOf lists the snapshots of containers of ours.
-func (d *daemon) snapshotsOf(ctx context.Context, prefix string) ([]string, error) {
-	plugins, err := d.plugins(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var keys []string
-	for name, s := range plugins {
-		if s.problem != "" {
-			continue
-		}
-		err := d.SnapshotService(name).Walk(ctx, func(_ context.Context, info snapshots.Info) error {
-			if len(info.Name) > len(prefix) && info.Name[:len(prefix)] == prefix {
-				keys = append(keys, info.Name)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("listing the snapshots of %s: %w", name, err)
-		}
-	}
-	return keys, nil
 }

@@ -4,17 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/containerd/containerd/api/types/runc/options"
 	runtimeoptions "github.com/containerd/containerd/api/types/runtimeoptions/v1"
 	"github.com/containerd/containerd/v2/defaults"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
@@ -106,39 +105,23 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 	return o, nil
 }
 
-// itself is what a runtime's program says that it is.
-type itself struct {
-	path, program, version string
-}
-
 // identify asks the program. What it is called proves nothing.
-func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) itself {
-	id := itself{path: r.program}
-	if id.path == "" {
-		id.path, _ = kit.LookPath("runc") // what the shim takes
+func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) clirun.Itself {
+	path := r.program
+	if path == "" {
+		path, _ = kit.LookPath("runc") // what the shim takes
 	}
-	if id.path == "" {
-		return id
+	if path == "" {
+		return clirun.Itself{}
 	}
-	out, err := tool(ctx, id.path, "--version")
-	if err != nil {
-		return id
-	}
-	line, _, _ := strings.Cut(out, "\n")
-	if words := strings.Fields(line); len(words) > 1 {
-		id.program, id.version = words[0], words[len(words)-1]
-	}
+	id, _ := clirun.AskItself(ctx, path) // one that does not say is judged by what else is seen
 	return id
 }
 
 // tool runs a command that is not measured.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	return string(out), err
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Limit: askLimit})
+	return string(out.Stdout), err
 }
 
 // stateRoot is where the shim has a runtime keep the state of its containers.
@@ -147,7 +130,7 @@ const stateRoot = "/run/containerd/runc"
 // stateOf tells by the files that a runtime keeps about a live container which
 // one made it; empty where they can't be seen or are not known.
 func (d *daemon) stateOf(id string) string {
-	return stateBelow(filepath.Join(d.state, namespace), id)
+	return stateBelow(filepath.Join(d.state, d.namespace), id)
 }
 
 func stateBelow(root, id string) string {

@@ -31,7 +31,7 @@ type parts struct {
 // `ctr images ls` has it.
 func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
 	z := engine.ImageSizes{Printed: -1, Unpacked: -1, Converted: -1}
-	ctx, cancel := context.WithTimeout(namespaces.WithNamespace(ctx, pullNamespace), pullLimit)
+	ctx, cancel := context.WithTimeout(namespaces.WithNamespace(ctx, pullNamespace(env.kit.RunID)), pullLimit)
 	defer cancel()
 	img, err := env.d.GetImage(ctx, ref)
 	if errdefs.IsNotFound(err) {

@@ -34,7 +34,7 @@ func TestJudge(t *testing.T) {
 			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1",
 				"root.fs": "ext4"},
 			host:    clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
-			runtime: itself{path: "/usr/bin/crun", program: "crun"},
+			runtime: clirun.Itself{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}
 	want := ociRuntime{level: "crun", shim: shim}
@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*evidence, map[string]string, *ociRuntime){
 		"shim":                  func(e *evidence, _ map[string]string, _ *ociRuntime) { e.live.Runtime.Name = "io.containerd.kata.v2" },
-		"runtime by its word":   func(e *evidence, _ map[string]string, _ *ociRuntime) { e.runtime.program = "runc" },
+		"runtime by its word":   func(e *evidence, _ map[string]string, _ *ociRuntime) { e.runtime.Program = "runc" },
 		"runtime by its state":  func(e *evidence, _ map[string]string, _ *ociRuntime) { e.state = "runc" },
 		"kernel":                func(e *evidence, _ map[string]string, _ *ociRuntime) { e.inside["uname.release"] = "4.4.0" },
 		"kernel of gVisor":      func(_ *evidence, _ map[string]string, r *ociRuntime) { r.foreign = true },
@@ -67,7 +67,7 @@ func TestJudge(t *testing.T) {
 func TestSpec(t *testing.T) {
 	s := settings{imageEnv: []string{"PATH=/bin", "A=1"}, limits: engine.Limits{CPUs: 1.5, MemoryBytes: 1 << 30}, swapToo: true}
 	task := engine.Task{Name: "plimsoll-x", Argv: []string{"/p", "a"}, Env: []string{"A=2"}}
-	ctx := namespaces.WithNamespace(t.Context(), namespace)
+	ctx := namespaces.WithNamespace(t.Context(), Namespace(""))
 	spec := generate(t, ctx, &s, task)
 	if spec.Version != specVersion || spec.Process.NoNewPrivileges || spec.Process.Rlimits != nil || spec.Linux.Seccomp == nil {
 		t.Errorf("%+v", spec)

@@ -76,7 +76,7 @@ func TestGVisor(t *testing.T) {
 	if took > gvisorLimit+removeLimit {
 		t.Errorf("it took %v", took)
 	}
-	left, err := e.Leftovers(t.Context(), kit, kit.RunID)
+	left, err := e.Bearing(t.Context(), kit, kit.RunID)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

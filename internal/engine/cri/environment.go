@@ -44,6 +44,7 @@ type environment struct {
 	holding map[*held]bool
 
 	closing sync.Once
+	known   known
 	release func(context.Context) error // the image
 }
 
@@ -97,10 +98,11 @@ func (env *environment) open(ctx context.Context) error {
 	env.add(map[string]string{"log": "cri file, followed by " + how, "init": "none", engine.HeldFact: engine.HeldByEngine})
 	env.add(volumeFacts)
 
-	env.settings.image, env.release, err = env.engine.images.provide(ctx, s, kit, engine.ImageName(spec))
+	image, release, err := env.engine.images.provide(ctx, s, kit, engine.ImageName(spec))
 	if err != nil {
 		return err
 	}
+	env.settings.image, env.known, env.release = image.spec, image.known, release
 	return env.prove(ctx)
 }
 
@@ -125,11 +127,15 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	res := env.conclude(l, oom, func() (engine.Result, bool) { return l.run(ctx) })
-	if ctx.Err() != nil {
-		return res, fmt.Errorf("running %s: %w", task.Name, ctx.Err())
+	if err := env.enter(task); err != nil {
+		return engine.Result{}, err
 	}
-	return res, nil
+	res := env.conclude(l, oom, func() (engine.Result, bool) { return l.run(ctx) })
+	err := env.strike(task)
+	if ctx.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("running %s: %w", task.Name, ctx.Err()))
+	}
+	return res, err
 }
 
 // conclude judges what a life came to.
@@ -175,12 +181,19 @@ func (env *environment) ready(ctx context.Context) *record.Failure {
 		env.stream, env.events = e, e
 	}
 	for len(env.left) > 0 {
-		if err := env.s.removePod(ctx, env.left[0]); err != nil {
+		if err := env.removeLeft(ctx, env.left[0]); err != nil {
 			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
 		}
 		env.left = env.left[1:]
 	}
 	return nil
+}
+
+func (env *environment) removeLeft(ctx context.Context, name string) error {
+	if err := env.s.removePod(ctx, name); err != nil {
+		return err
+	}
+	return env.kit.Ledger.Gone(env.s.thing(engine.KindContainer, name))
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's
@@ -195,7 +208,7 @@ func (env *environment) Close(ctx context.Context) error {
 	env.closing.Do(func() {
 		env.endHeld()
 		for _, name := range env.left {
-			errs = append(errs, env.s.removePod(ctx, name))
+			errs = append(errs, env.removeLeft(ctx, name))
 		}
 		if env.stream != nil {
 			env.stream.close()

@@ -39,6 +39,10 @@ func (s *scripted) PullImage(context.Context, *v1.PullImageRequest) (*v1.PullIma
 	return nil, s.pull
 }
 
+func (s *scripted) ImageStatus(context.Context, *v1.ImageStatusRequest) (*v1.ImageStatusResponse, error) {
+	return &v1.ImageStatusResponse{}, nil
+}
+
 func (s *scripted) RemoveImage(context.Context, *v1.RemoveImageRequest) (*v1.RemoveImageResponse, error) {
 	return &v1.RemoveImageResponse{}, nil
 }
@@ -186,8 +190,8 @@ func TestNobody(t *testing.T) {
 	if d := e.Detect(t.Context(), kit); d.Usable || !strings.Contains(d.Reason, "/no/such/socket") || d.Fix == "" {
 		t.Errorf("no socket: %+v", d)
 	}
-	if left, err := e.Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
-		t.Errorf("no socket: %v, %v", left, err)
+	if removed, kept := engine.Sweep(t.Context(), kit, e); len(removed)+len(kept) > 0 {
+		t.Errorf("an empty ledger: removed %v, kept %v", removed, kept)
 	}
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -199,8 +203,15 @@ func TestNobody(t *testing.T) {
 	t.Cleanup(g.Stop)
 	e.sockets = []string{path}
 	refused(t, e, kit, nil, record.Unavailable, "disabled in its configuration")
-	if _, err := e.Leftovers(t.Context(), kit, kit.RunID); err != nil {
-		t.Errorf("no CRI there: %v", err)
+	// Neither there nor without a socket can be told what is left.
+	unreached := *kit
+	unreached.Ledger = &enginetest.Ledger{}
+	for _, at := range []string{path, "/no/such/socket"} {
+		_ = unreached.Ledger.Made((&server{path: at}).thing(engine.KindContainer, "plimsoll-"+kit.RunID+"-1"))
+	}
+	removed, kept := engine.Sweep(t.Context(), &unreached, New())
+	if len(removed) > 0 || len(kept) != 2 || kept[0].Fix == "" || len(unreached.Ledger.Left()) != 2 {
+		t.Errorf("removed %v, kept %+v", removed, kept)
 	}
 	s := &scripted{name: "something", conditions: ready()}
 	refused(t, s.start(t), kit, map[string]string{engine.Endpoint: crio}, record.Unavailable, "is something")

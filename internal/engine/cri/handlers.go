@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -182,38 +182,21 @@ func (st *state) handlerFor(level string) (string, error) {
 		Fix:  "add a runtime handler of this name to the server's configuration and restart it"}
 }
 
-// identity is what a runtime's program says that it is.
-type identity struct {
-	Path    string // as the server has it
-	Program string // runc, crun, youki, runsc; empty where it did not say
-	Version string
-}
-
 // identify asks a handler's program for its name, since a handler's name
 // proves nothing. A shim that is its own runtime (gVisor's, Kata's) has no
 // program that could be asked.
-func identify(ctx context.Context, lookPath func(string) (string, error), h handler) identity {
-	id := identity{Path: h.Path}
+func identify(ctx context.Context, lookPath func(string) (string, error), h handler) clirun.Itself {
 	path := h.Path
-	if path == "" {
-		return id
-	}
-	if !filepath.IsAbs(path) {
-		p, err := lookPath(path)
-		if err != nil {
-			return id
+	if path != "" && !filepath.IsAbs(path) {
+		var err error
+		if path, err = lookPath(path); err != nil {
+			return clirun.Itself{Path: h.Path}
 		}
-		path = p
 	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return id
+	if path == "" {
+		return clirun.Itself{}
 	}
-	line, _, _ := strings.Cut(string(out), "\n")
-	if w := strings.Fields(line); len(w) >= 2 {
-		id.Program, id.Version = w[0], w[len(w)-1]
-	}
+	id, _ := clirun.AskItself(ctx, path) // one that does not say is judged by what else is seen
+	id.Path = h.Path
 	return id
 }

@@ -25,6 +25,7 @@ type held struct {
 	oom   func() bool
 	once  sync.Once
 	res   engine.Result
+	err   error
 }
 
 var (
@@ -38,6 +39,9 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	l, f := env.prepared(ctx, task)
 	if f != nil {
 		return nil, &engine.Error{Class: f.Class, Text: f.Text}
+	}
+	if err := env.enter(task); err != nil {
+		return nil, err
 	}
 	l.held = true
 	stay, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -62,7 +66,7 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	}
 	cancel()
 	res := env.conclude(l, h.oom, func() (engine.Result, bool) { return l.settle(up, err) })
-	return nil, &engine.Error{Class: res.Failure.Class, Text: res.Failure.Text}
+	return nil, errors.Join(&engine.Error{Class: res.Failure.Class, Text: res.Failure.Text}, env.strike(task))
 }
 
 // placeOf asks the server for the pod's address and the container's process.
@@ -128,7 +132,7 @@ func (h *held) End(ctx context.Context, stop engine.Stop) (engine.Result, error)
 		}
 		return nil
 	})
-	return h.res, nil
+	return h.res, h.err
 }
 
 // judged is an error as the failure that it is, while it is known whether time is over.
@@ -144,6 +148,7 @@ func (h *held) finish(how func() error) {
 		defer h.stop()
 		err := how()
 		h.res = h.env.conclude(h.l, h.oom, func() (engine.Result, bool) { return h.l.settle(context.Background(), err) })
+		h.err = h.env.strike(h.l.task)
 	})
 }
 

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/errdefs"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/ctrd"
 	"plimsoll/internal/record"
 )
 
@@ -24,6 +28,7 @@ type images struct {
 type provided struct {
 	ref   string
 	spec  *v1.ImageSpec
+	known known
 	count int
 }
 
@@ -33,7 +38,7 @@ const pullLimit = time.Minute
 // provide gets an image into the server's store, unless another environment
 // of this run has done so. There is but one way in: the server pulls, here
 // from a registry on loopback that lives as long as the pull.
-func (im *images) provide(ctx context.Context, s *server, kit *engine.Kit, name string) (spec *v1.ImageSpec, release func(context.Context) error, err error) {
+func (im *images) provide(ctx context.Context, s *server, kit *engine.Kit, name string) (image *provided, release func(context.Context) error, err error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	key := s.path + " " + kit.RunID + " " + name
@@ -54,13 +59,13 @@ func (im *images) provide(ctx context.Context, s *server, kit *engine.Kit, name 
 			if h.count--; h.count == 0 {
 				delete(im.held, key)
 				if err = s.removeImage(ctx, h.ref); err == nil {
-					err = kit.Ledger.Gone("image", "cri "+h.ref)
+					err = kit.Ledger.Gone(s.thing(engine.KindImage, h.ref))
 				}
 			}
 		})
 		return err
 	}
-	return h.spec, release, nil
+	return h, release, nil
 }
 
 // fetch serves the image, lets the server pull it, and verifies that what the
@@ -71,7 +76,7 @@ func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*provi
 		return nil, err
 	}
 	defer r.close()
-	if err := kit.Ledger.Made("image", "cri "+r.ref); err != nil {
+	if err := kit.Ledger.Made(s.thing(engine.KindImage, r.ref)); err != nil {
 		return nil, err
 	}
 	spec, err := s.pullServed(ctx, r)
@@ -79,9 +84,9 @@ func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*provi
 		if rerr := s.removeImage(ctx, r.ref); rerr != nil {
 			return nil, errors.Join(err, rerr)
 		}
-		return nil, errors.Join(err, kit.Ledger.Gone("image", "cri "+r.ref))
+		return nil, errors.Join(err, kit.Ledger.Gone(s.thing(engine.KindImage, r.ref)))
 	}
-	return &provided{ref: r.ref, spec: spec}, nil
+	return &provided{ref: r.ref, spec: spec, known: r.known}, nil
 }
 
 func (s *server) pullServed(ctx context.Context, r *served) (*v1.ImageSpec, error) {
@@ -134,13 +139,46 @@ func (s *server) lookUp(ctx context.Context, ref string) (*v1.Image, error) {
 	return r.GetImage(), nil
 }
 
-// removeImage takes an image away; one that is not there is gone.
+// removeImage takes an image away; one that is not there is gone. Under a name
+// that somebody else has given it, it stays: CRI-O takes one name away, and
+// containerd's CRI all of them, so that its own API is used there.
 func (s *server) removeImage(ctx context.Context, ref string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
-	_, err := s.image.RemoveImage(ctx, &v1.RemoveImageRequest{Image: &v1.ImageSpec{Image: ref}})
-	if err != nil && !notFound(err) {
+	r, err := s.image.ImageStatus(ctx, &v1.ImageStatusRequest{Image: &v1.ImageSpec{Image: ref}})
+	if err != nil {
 		return s.wrong("removing the image "+ref, err)
+	}
+	i := r.GetImage()
+	if i == nil {
+		return nil
+	}
+	repo := ref[:strings.LastIndexByte(ref, ':')]
+	ours := func(name string) bool { return name == ref || strings.HasPrefix(name, repo+"@") }
+	names := append(slices.Clone(i.GetRepoTags()), i.GetRepoDigests()...)
+	if slices.ContainsFunc(names, func(n string) bool { return !ours(n) }) && endpointOf(s.version.GetRuntimeName()) == containerd {
+		return s.untag(ctx, slices.DeleteFunc(names, func(n string) bool { return !ours(n) }))
+	}
+	if _, err := s.image.RemoveImage(ctx, &v1.RemoveImageRequest{Image: &v1.ImageSpec{Image: ref}}); err != nil && !notFound(err) {
+		return s.wrong("removing the image "+ref, err)
+	}
+	return nil
+}
+
+// kubernetes is the namespace in which containerd's CRI has everything.
+const kubernetes = "k8s.io"
+
+// untag takes names of an image away by containerd's own API.
+func (s *server) untag(ctx context.Context, names []string) error {
+	c, err := ctrd.Dial(ctx, s.path, askLimit, client.WithDefaultNamespace(kubernetes))
+	if err != nil {
+		return &engine.Error{Class: record.EngineError, Text: fmt.Sprintf("taking the names %v away by containerd's API", names), Err: err}
+	}
+	defer func() { _ = c.Close() }() // what was to be done is done
+	for _, n := range names {
+		if err := c.ImageService().Delete(ctx, n); err != nil && !errdefs.IsNotFound(err) {
+			return &engine.Error{Class: record.EngineError, Text: "taking the name " + n + " away by containerd's API", Err: err}
+		}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (s settings) namespaces() *v1.NamespaceOption {
 // labels are ours and those that the kubelet sets, which servers name things by.
 func (s settings) labels(pod string, more ...string) map[string]string {
 	l := map[string]string{engine.Label: s.runID, "io.kubernetes.pod.name": pod,
-		"io.kubernetes.pod.namespace": engine.Label, "io.kubernetes.pod.uid": pod}
+		"io.kubernetes.pod.namespace": engine.Namespace, "io.kubernetes.pod.uid": pod}
 	for _, name := range more {
 		l["io.kubernetes.container.name"] = name
 	}
@@ -53,7 +53,7 @@ func (s settings) labels(pod string, more ...string) map[string]string {
 // has, and a host name where the network, and so the UTS namespace, is its own.
 func (s settings) pod(name string) *v1.PodSandboxConfig {
 	c := &v1.PodSandboxConfig{
-		Metadata:     &v1.PodSandboxMetadata{Name: name, Uid: name, Namespace: engine.Label},
+		Metadata:     &v1.PodSandboxMetadata{Name: name, Uid: name, Namespace: engine.Namespace},
 		LogDirectory: filepath.Join(s.logs, name),
 		Labels:       s.labels(name),
 		Linux: &v1.LinuxPodSandboxConfig{SecurityContext: &v1.LinuxSandboxSecurityContext{

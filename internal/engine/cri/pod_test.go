@@ -32,7 +32,7 @@ func everywhere(t *testing.T, test func(t *testing.T, kit *engine.Kit, env *envi
 				if err := opened.Close(context.Background()); err != nil {
 					t.Error(err)
 				}
-				if left, err := New().Leftovers(context.Background(), kit, kit.RunID); err != nil || len(left) > 0 {
+				if left, err := New().Bearing(context.Background(), kit, kit.RunID); err != nil || len(left) > 0 {
 					t.Errorf("left behind: %v, %v", left, err)
 				}
 				if left := enginetest.Left(kit); len(left) > 0 {
@@ -175,29 +175,6 @@ func TestLostEvents(t *testing.T) {
 		res, left := l.run(t.Context())
 		if left || res.Failure == nil || res.Failure.Class != record.EngineError || !strings.Contains(res.Failure.Text, "no event") {
 			t.Errorf("%+v", res.Failure)
-		}
-	})
-}
-
-// TestLeftovers: what a killed run left is found by its label and removed.
-func TestLeftovers(t *testing.T) {
-	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
-		task := shell(kit, "trap '' TERM; echo up; while true; do /bin/busybox sleep 1; done")
-		if _, err := env.Hold(t.Context(), task); err != nil {
-			t.Fatal(err)
-		}
-		e := New() // as the next process has it
-		if left, err := e.Leftovers(t.Context(), kit, "nosuchid"); err != nil || len(left) != 0 {
-			t.Errorf("another run's: %v, %v", left, err)
-		}
-		left, err := e.Leftovers(t.Context(), kit, kit.RunID)
-		if err != nil || len(left) != 2 || left[0].Kind != "pod" || left[1].Kind != "image" {
-			t.Fatalf("found %v, %v, want a pod and an image", left, err)
-		}
-		for _, l := range left {
-			if err := l.Remove(t.Context()); err != nil {
-				t.Errorf("removing the %s %s: %v", l.Kind, l.Name, err)
-			}
 		}
 	})
 }

@@ -48,7 +48,7 @@ func (env *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return env.explain(err)
 	}
-	seen.inside, seen.host = payload.Report, clirun.HostNow()
+	seen.inside, seen.host, seen.known = payload.Report, clirun.HostNow(), env.known
 	// A pod that no handler was named for runs under the default one, which
 	// some servers say by an empty name.
 	seen.handler = env.state.handlers[cmp.Or(seen.told, env.settings.handler, env.state.byThe)]
@@ -93,8 +93,9 @@ type evidence struct {
 	info      moreInfo
 	inside    map[string]string // the payload's report
 	host      clirun.HostState
+	known     known
 	handler   handler
-	program   identity
+	program   clirun.Itself
 }
 
 // moreInfo is what servers tell of pods and containers beside the interface,
@@ -144,7 +145,7 @@ func (e *evidence) facts() map[string]string {
 		"runtime": e.handler.Name, "runtime-type": e.handler.Type, "runtime-program": e.program.Program,
 		"runtime-version": e.program.Version, "runtime-path": e.handler.Path,
 		"root-fs": e.inside["root.fs"], "network": e.network(), "kernel": "host",
-		"seccomp": "off", "seccomp-inside": e.inside["seccomp"], "image-id": e.container.GetImageRef(), "user": "root",
+		"seccomp": "off", "seccomp-inside": e.inside["seccomp"], "image-id": e.known.id(e.container.GetImageRef()), "user": "root",
 	}
 	if e.inside["seccomp"] == "2" && e.host.Seccomp != "2" {
 		f["seccomp"] = "default"
@@ -172,8 +173,8 @@ func (e *evidence) judge(spec engine.Spec, handler string) error {
 		if e.told != "" && e.told != handler {
 			return wrong("asked for the runtime handler %s, the CRI server says that the pod ran under %s", handler, e.told)
 		}
-		if p := e.program.Program; p != "" && p != want {
-			return wrong("asked for the runtime %s, and the CRI server's %s is %s, which says that it is %s", want, handler, e.program.Path, p)
+		if err := e.program.Wrong(want, "the CRI server's "+handler); err != nil {
+			return err
 		}
 		virtual := want == "runsc" || strings.HasPrefix(want, "kata")
 		if foreign := e.foreign(); foreign != virtual {

@@ -21,6 +21,10 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	}
 	s := env.s
 	res := engine.Pulled{Events: map[record.Event]int64{}}
+	// A run that is killed here leaves an image that nobody would look for.
+	if err := env.kit.Ledger.Made(s.thing(engine.KindImage, task.Ref)); err != nil {
+		return res, err
+	}
 	req := &v1.PullImageRequest{Image: &v1.ImageSpec{Image: task.Ref}}
 	restore := stamp.Quiet()
 	res.Events[record.Request] = stamp.Now()
@@ -53,7 +57,10 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 
 // Drop is documented in engine.Puller.
 func (env *environment) Drop(ctx context.Context, ref string) error {
-	return env.s.removeImage(ctx, ref)
+	if err := env.s.removeImage(ctx, ref); err != nil {
+		return err
+	}
+	return env.kit.Ledger.Gone(env.s.thing(engine.KindImage, ref))
 }
 
 // Sizes is documented in engine.Puller. The CRI knows one size of an image,

@@ -53,7 +53,9 @@ func bundlesOf(pod string) []string {
 	for _, pid := range processes() {
 		line := commandLine(pid)
 		id := longID.FindString(line)
-		if id == "" || slices.Contains(ids, id) {
+		// Anybody can run something with another's id as an argument, beside a
+		// file that names our pod: only what is as we are is believed.
+		if id == "" || slices.Contains(ids, id) || !ownedByUs("/proc/"+strconv.Itoa(pid)) {
 			continue
 		}
 		cwd, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
@@ -70,8 +72,17 @@ func bundlesOf(pod string) []string {
 // names says whether a bundle's configuration has a pod's name as a string of
 // its own.
 func names(config, pod string) bool {
+	if !ownedByUs(config) {
+		return false
+	}
 	data, err := os.ReadFile(config)
 	return err == nil && bytes.Contains(data, []byte(`"`+pod+`"`))
+}
+
+// ownedByUs says whether a file, and no link to one, is ours.
+func ownedByUs(path string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(path, &st) == nil && int(st.Uid) == os.Geteuid()
 }
 
 func processes() []int {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/engine"
-	"plimsoll/internal/record"
 )
 
 // How long a server may take over one call while it removes a pod, and for how
@@ -22,7 +21,7 @@ const (
 	inVain    = 2 * time.Second
 )
 
-// removePod ends and removes a pod of ours with all of its containers, by
+// removePod ends and removes a pod of the run's with all of its containers, by
 // name, and returns when the server knows it no more. A pod that is not there
 // is gone.
 func (s *server) removePod(ctx context.Context, name string) error {
@@ -53,17 +52,30 @@ func (s *server) removePod(ctx context.Context, name string) error {
 	}
 }
 
+// podByName gives the id of the run's pod of this name, "" where there is none:
+// the name alone may be another's, and so may the label.
 func (s *server) podByName(ctx context.Context, name string) (id string, err error) {
-	pods, err := s.pods(ctx, "")
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	pods, err := s.pods(ctx, s.runID)
 	if err != nil {
-		return "", err
+		return "", s.wrong("looking for the pod "+name, err)
 	}
 	for _, p := range pods {
-		if p.GetMetadata().GetName() == name {
+		if p.GetMetadata().GetName() == name && p.GetMetadata().GetNamespace() == engine.Namespace {
 			return p.GetId(), nil
 		}
 	}
 	return "", nil
+}
+
+// pods lists the pods that bear a run's label.
+func (s *server) pods(ctx context.Context, runID string) ([]*v1.PodSandbox, error) {
+	f := &v1.PodSandboxFilter{LabelSelector: map[string]string{engine.Label: runID}}
+	r, err := s.runtime.ListPodSandbox(ctx, &v1.ListPodSandboxRequest{Filter: f})
+	return slices.DeleteFunc(r.GetItems(), func(p *v1.PodSandbox) bool {
+		return runID == "" || p.GetLabels()[engine.Label] != runID
+	}), err
 }
 
 // removePodByID also kills and removes the containers of the pod; it gives the
@@ -140,109 +152,4 @@ func within(ctx context.Context, limit time.Duration, do func(context.Context) e
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return do(ctx)
-}
-
-// pods lists the pods that bear our label: a run's, or any run's where the
-// id is empty.
-func (s *server) pods(ctx context.Context, runID string) ([]*v1.PodSandbox, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	f := &v1.PodSandboxFilter{}
-	if runID != "" {
-		f.LabelSelector = map[string]string{engine.Label: runID}
-	}
-	r, err := s.runtime.ListPodSandbox(ctx, &v1.ListPodSandboxRequest{Filter: f})
-	if err != nil {
-		return nil, s.wrong("listing the pods of ours", err)
-	}
-	var ours []*v1.PodSandbox
-	for _, p := range r.GetItems() {
-		if p.GetLabels()[engine.Label] != "" {
-			ours = append(ours, p)
-		}
-	}
-	return ours, nil
-}
-
-// imageName is what our images are called in a server's store.
-var imageName = regexp.MustCompile(`^127\.0\.0\.1:\d+/plimsoll/[a-z0-9.-]+:([a-z0-9]+)$`)
-
-// tags lists our images' names.
-func (s *server) tags(ctx context.Context, runID string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	r, err := s.image.ListImages(ctx, &v1.ListImagesRequest{})
-	if err != nil {
-		return nil, s.wrong("listing the images of ours", err)
-	}
-	var tags []string
-	for _, i := range r.GetImages() {
-		for _, t := range i.GetRepoTags() {
-			if m := imageName.FindStringSubmatch(t); m != nil && (runID == "" || m[1] == runID) {
-				tags = append(tags, t)
-			}
-		}
-	}
-	return tags, nil
-}
-
-// Leftovers is documented in engine.Engine. Every server that answers is
-// looked at, since any of them may have been an environment's endpoint.
-func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	paths, err := e.candidates(kit)
-	if err != nil {
-		return nil, err
-	}
-	var left []engine.Leftover
-	var errs []error
-	for _, path := range paths {
-		s, err := dial(ctx, path)
-		if errors.Is(err, errNobody) {
-			continue
-		}
-		if err != nil {
-			errs = append(errs, &engine.Error{Class: record.Unavailable, Text: "asking the CRI server at " + path + " what it holds of ours", Err: err})
-			continue
-		}
-		found, err := s.leftovers(ctx, runID)
-		s.close()
-		left, errs = append(left, found...), append(errs, err)
-	}
-	return left, errors.Join(errs...)
-}
-
-func (s *server) leftovers(ctx context.Context, runID string) ([]engine.Leftover, error) {
-	pods, err := s.pods(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	var left []engine.Leftover
-	for _, p := range pods {
-		left = append(left, engine.Leftover{Kind: "pod", Name: p.GetMetadata().GetName(), Remove: s.again(func(ctx context.Context, s *server) error {
-			return s.removePod(ctx, p.GetMetadata().GetName())
-		})})
-	}
-	tags, err := s.tags(ctx, runID)
-	for _, t := range tags {
-		left = append(left, engine.Leftover{Kind: "image", Name: t, Remove: s.again(func(ctx context.Context, s *server) error {
-			return s.removeImage(ctx, t)
-		})})
-	}
-	return left, err
-}
-
-// again opens a connection of its own, since the one that found the leftover
-// is closed by then.
-func (s *server) again(remove func(context.Context, *server) error) func(context.Context) error {
-	path := s.path
-	return func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, removeLimit)
-		defer cancel()
-		s, err := dial(ctx, path)
-		if err != nil {
-			return err
-		}
-		defer s.close()
-		return remove(ctx, s)
-	}
 }

@@ -27,6 +27,7 @@ type served struct {
 	server *http.Server
 	ref    string // 127.0.0.1:PORT/plimsoll/NAME:RUNID
 	config string // hexadecimal digest of its configuration, which is its id
+	known  known
 }
 
 // serveImage serves the very layers that other engines are given, unlike the
@@ -46,11 +47,19 @@ func serveImage(ctx context.Context, kit *engine.Kit, imageName string) (*served
 }
 
 func serveLayout(ctx context.Context, path, imageName, runID string) (_ *served, err error) {
-	img, err := labelled(path, runID)
+	plain, err := only(path)
+	if err != nil {
+		return nil, err
+	}
+	img, err := labelled(plain, runID)
 	if err != nil {
 		return nil, err
 	}
 	config, err := img.ConfigName()
+	if err != nil {
+		return nil, err
+	}
+	known, err := knownBy(plain, img)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +68,7 @@ func serveLayout(ctx context.Context, path, imageName, runID string) (_ *served,
 		return nil, err
 	}
 	quiet := log.New(io.Discard, "", 0)
-	s := &served{config: config.Hex, ref: fmt.Sprintf("%s/plimsoll/%s:%s", listener.Addr(), imageName, runID),
+	s := &served{config: config.Hex, known: known, ref: fmt.Sprintf("%s/plimsoll/%s:%s", listener.Addr(), imageName, runID),
 		server: &http.Server{Handler: registry.New(registry.Logger(quiet)), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet}}
 	go func() { _ = s.server.Serve(listener) }()
 	tag, err := name.NewTag(s.ref, name.Insecure)
@@ -73,8 +82,8 @@ func serveLayout(ctx context.Context, path, imageName, runID string) (_ *served,
 	return s, nil
 }
 
-// labelled is the image of a layout with the run's label.
-func labelled(path, runID string) (ggcr.Image, error) {
+// only is the one image of a layout.
+func only(path string) (ggcr.Image, error) {
 	index, err := layout.ImageIndexFromPath(path)
 	if err != nil {
 		return nil, err
@@ -86,10 +95,11 @@ func labelled(path, runID string) (ggcr.Image, error) {
 	if len(m.Manifests) != 1 {
 		return nil, fmt.Errorf("%s has %d images, expected one", path, len(m.Manifests))
 	}
-	img, err := index.Image(m.Manifests[0].Digest)
-	if err != nil {
-		return nil, err
-	}
+	return index.Image(m.Manifests[0].Digest)
+}
+
+// labelled is an image with the run's label.
+func labelled(img ggcr.Image, runID string) (ggcr.Image, error) {
 	cf, err := img.ConfigFile()
 	if err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ type server struct {
 	runtime v1.RuntimeServiceClient
 	image   v1.ImageServiceClient
 	path    string // of its socket
+	runID   string // whose pods it removes; "" is nobody's
 	version *v1.VersionResponse
 }
 
@@ -87,6 +88,9 @@ func (e *Engine) connect(ctx context.Context, kit *engine.Kit, level string) (*s
 	var tried []string
 	for _, p := range paths {
 		s, err := dial(ctx, p)
+		if err == nil {
+			s.runID = kit.RunID
+		}
 		if err != nil {
 			if err.Error() != notThere {
 				tried = append(tried, fmt.Sprintf("%s: %v", p, err))

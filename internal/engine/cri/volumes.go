@@ -48,7 +48,7 @@ func (v *volumes) emptyDir(path string, m engine.Mount) error {
 		return err
 	}
 	if m.Kind == engine.Tmpfs {
-		if err := v.kit.Ledger.Made("mount", path); err != nil {
+		if err := v.kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: path}); err != nil {
 			return err
 		}
 		options := ""
@@ -73,7 +73,7 @@ func (v *volumes) remove() error {
 	for _, path := range v.tmpfs {
 		err := unix.Unmount(path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
 		if err == nil {
-			err = v.kit.Ledger.Gone("mount", path)
+			err = v.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: path})
 		} else {
 			left = append(left, path)
 			err = fmt.Errorf("unmounting %s: %w", path, err)

@@ -33,7 +33,7 @@ func TestCanary(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer d.Close()
+	t.Cleanup(func() { _ = d.Close() })
 	if err := d.ping(t.Context()); err != nil {
 		t.Skip(err)
 	}
@@ -41,11 +41,11 @@ func TestCanary(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer func() {
+	t.Cleanup(func() { // after the canaries, which use it
 		if err := release(context.Background()); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	server := canary(t, d, kit, tag, "server", "mkdir /tmp/w && echo chirp >/tmp/w/index.html && httpd -f -p 8000 -h /tmp/w")
 	talker := canary(t, d, kit, tag, "talker", "while :; do sleep 1; done")
 	ip := server.NetworkSettings.Networks["bridge"].IPAddress.String()

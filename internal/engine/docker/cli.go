@@ -2,14 +2,15 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/probe"
@@ -57,13 +58,10 @@ func (c *commandLine) command(args ...string) probe.Command {
 
 // facts say which program it is: its version need not be the daemon's.
 func (c *commandLine) facts(ctx context.Context) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
 	facts := map[string]string{"cli": c.path, "cli-config": "empty"}
-	cmd := exec.CommandContext(ctx, c.path, "--version")
-	cmd.Env = c.env
-	if out, err := cmd.Output(); err == nil {
-		facts["cli-version"] = cliVersion(string(out))
+	out, err := child.Run(ctx, child.Command{Argv: []string{c.path, "--version"}, Env: c.env, Limit: engine.DetectLimit})
+	if err == nil {
+		facts["cli-version"] = cliVersion(string(out.Stdout))
 	}
 	return facts
 }
@@ -140,10 +138,13 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	if env.cli == nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "exchanging clocks needs the program " + env.d.flavour.program, Fix: env.d.flavour.cliPackage}
 	}
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
+	}
 	cmd := env.cli.command(env.settings.args(task, "--rm", "--interactive")...)
 	offsets, err := env.cli.Exchange(ctx, task, cmd, rounds)
 	if rerr := env.d.removeContainer(context.WithoutCancel(ctx), task.Name); rerr != nil {
 		env.later(task.Name)
 	}
-	return offsets, err
+	return offsets, errors.Join(err, env.strike(task.Name))
 }

@@ -25,6 +25,7 @@ type daemon struct {
 	flavour flavour
 	host    string     // unix:///var/run/docker.sock
 	own     *ownDaemon // nil for the user's
+	runID   string     // whose containers it removes; "" is nobody's
 }
 
 // connect makes a client for the daemon that the user's environment names. It
@@ -57,7 +58,7 @@ func (f flavour) connect(kit *engine.Kit, host string) (*daemon, error) {
 		return nil, &engine.Error{Class: record.Unavailable,
 			Text: fmt.Sprintf("making a client for the %s daemon at %s", f.name, host), Err: err}
 	}
-	return &daemon{Client: c, flavour: f, host: host}, nil
+	return &daemon{Client: c, flavour: f, host: host, runID: kit.RunID}, nil
 }
 
 // user connects to the user's daemon.
@@ -103,7 +104,9 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 	case errors.Is(err, os.ErrPermission), strings.Contains(err.Error(), "permission denied while trying to connect"):
 		e.Class = record.Unavailable
 		e.Text = fmt.Sprintf("%s: you may not talk to the %s daemon at %s", what, d.flavour.name, d.host)
-		e.Fix = "sudo usermod -aG docker $USER, then log in again"
+		e.Fix = "sudo usermod -aG " + d.flavour.group + " $USER, then log in again"
+	case gone(err) && d.own != nil:
+		e.Text, e.Err = what+": "+d.own.Gone(), nil
 	case gone(err):
 		e.Text = fmt.Sprintf("%s: the %s daemon at %s does not answer", what, d.flavour.name, d.host)
 		e.Fix = d.flavour.restart

@@ -76,7 +76,7 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 	switch factor {
 	case engine.Runtime:
 		if runtimeName(info, level) == "" {
-			return noRuntime(info, level)
+			return e.noRuntime(info, level)
 		}
 	case engine.Storage:
 		if info.Driver != level {
@@ -94,7 +94,7 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 		}
 	case engine.Rootless:
 		if is := rootless(info); is != level {
-			return no("point DOCKER_HOST to the socket of the other daemon",
+			return no("point "+e.variable+" to the socket of the other daemon",
 				"the %s daemon at %s runs with rootless %s", e.name, e.host(kit), is)
 		}
 	case engine.Seccomp:

@@ -43,7 +43,7 @@ func newEngine(f flavour) *Engine {
 // Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	info := engine.Info{
-		Name: e.name, Title: e.title, Detached: true, Unverified: e.unverified,
+		Name: e.name, Title: e.title, Detached: true, ByHand: e.byHand,
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -72,7 +73,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		}
 	}
 	env.add(daemonFacts(info))
-	env.add(limitFacts(info, spec.Limits))
+	env.add(d.limitFacts(info, spec.Limits))
 	if err := env.versions(ctx); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 func (env *environment) versions(ctx context.Context) error {
 	v, err := env.d.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
-		return env.d.wrong("asking the docker daemon for its version", err)
+		return env.d.wrong("asking the "+env.d.flavour.name+" daemon for its version", err)
 	}
 	env.add(map[string]string{
 		"version": v.Version, "api-version": env.d.ClientVersion(), "api-version-daemon": v.APIVersion,
@@ -149,6 +150,9 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f := env.before(ctx, task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
+	if err := env.enter(task.Name); err != nil {
+		return engine.Result{}, err
+	}
 	began := time.Now()
 	var res engine.Result
 	var err error
@@ -160,7 +164,22 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
 	}
-	return res, err
+	return res, errors.Join(err, env.strike(task.Name))
+}
+
+// enter tells the ledger of a container before its request, and strike that it
+// is gone, unless it is still to be removed.
+func (env *environment) enter(name string) error {
+	return env.d.enter(env.kit.Ledger, engine.KindContainer, name)
+}
+
+func (env *environment) strike(name string) error {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	if slices.Contains(env.left, name) {
+		return nil
+	}
+	return env.d.strike(env.kit.Ledger, engine.KindContainer, name)
 }
 
 // before sees to it that the task is possible, that the daemon answers, over a
@@ -180,7 +199,11 @@ func (env *environment) before(ctx context.Context, task engine.Task) *record.Fa
 	env.left = nil
 	env.mu.Unlock()
 	for i, name := range left {
-		if err := env.d.removeContainer(ctx, name); err != nil {
+		err := env.d.removeContainer(ctx, name)
+		if err == nil {
+			err = env.strike(name)
+		}
+		if err != nil {
 			env.later(left[i:]...)
 			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
 		}
@@ -217,7 +240,7 @@ func (env *environment) settle(ctx context.Context, task engine.Task, res *engin
 	if res.Exit != nil && *res.Exit == 137 && env.d.oomKilled(ctx, task.Name, began) {
 		res.Failure = outOfMemory()
 	}
-	there, err := env.d.exists(ctx, task.Name)
+	there, err := env.still(ctx, task)
 	switch {
 	case err != nil && res.Failure == nil:
 		res.Failure = env.d.failure("after the trial", err)
@@ -231,6 +254,19 @@ func (env *environment) settle(ctx context.Context, task engine.Task, res *engin
 			env.later(task.Name)
 		}
 	}
+}
+
+// still says whether a task's container is there, or a volume of it.
+func (env *environment) still(ctx context.Context, task engine.Task) (bool, error) {
+	id, err := env.d.ours(ctx, task.Name)
+	if err != nil || id != "" {
+		return err == nil, err
+	}
+	if !slices.ContainsFunc(task.Mounts, func(m engine.Mount) bool { return m.Kind == engine.Volume }) {
+		return false, nil
+	}
+	volumes, err := env.d.volumesOf(ctx, task.Name)
+	return len(volumes) > 0, err
 }
 
 func outOfMemory() *record.Failure {
@@ -247,8 +283,14 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		for _, name := range env.left {
-			errs = append(errs, env.d.removeContainer(ctx, name))
+		left := env.left
+		env.left = nil
+		for _, name := range left {
+			err := env.d.removeContainer(ctx, name)
+			if err == nil {
+				err = env.strike(name)
+			}
+			errs = append(errs, err)
 		}
 		if env.release != nil {
 			errs = append(errs, env.release(ctx))
@@ -266,12 +308,12 @@ func (env *environment) Close(ctx context.Context) error {
 
 // limitFacts say who limits. A rootless daemon on cgroup v1 can't, and no
 // cgroup of ours can be put around what another process starts.
-func limitFacts(info *system.Info, limits engine.Limits) map[string]string {
+func (d *daemon) limitFacts(info *system.Info, limits engine.Limits) map[string]string {
 	if limits == (engine.Limits{}) {
 		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
 	}
 	if (limits.CPUs > 0 && !info.CPUCfsQuota) || (limits.MemoryBytes > 0 && !info.MemoryLimit) {
-		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "the docker daemon says that it can't limit (cgroup driver " + info.CgroupDriver + ")"}
+		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "the " + d.flavour.name + " daemon says that it can't limit (cgroup driver " + info.CgroupDriver + ")"}
 	}
 	return map[string]string{wrap.Limits: wrap.ByEngine}
 }

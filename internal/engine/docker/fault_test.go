@@ -105,13 +105,14 @@ func dies(t *testing.T, p *privateDaemon, by string) {
 	if _, err := probe.ParsePayload(res.Stdout, plain.Word); err != nil {
 		t.Error(err)
 	}
-	left, err := New().Leftovers(t.Context(), env.(*environment).kit, env.(*environment).kit.RunID)
+	kit := env.(*environment).kit
+	bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range left {
-		if l.Kind == "container" {
-			t.Errorf("the container of the broken trial is still there: %s", l.Name)
+	for _, b := range append(bearing, kit.Ledger.Left()...) {
+		if b.Kind == engine.KindContainer {
+			t.Errorf("of the broken trial there still is the %s", b)
 		}
 	}
 }
@@ -165,8 +166,11 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			want("an image that is not there any more", run(newTask(&args)), record.Unavailable)
-			if left, err := New().Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
+			if left, err := New().Bearing(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
+			}
+			for _, l := range engine.OfKind(kit.Ledger.Left(), engine.KindContainer) {
+				t.Errorf("the ledger still has the %s", l)
 			}
 		})
 	}
@@ -201,45 +205,6 @@ func heldFaults(t *testing.T, env *environment) {
 		if err != nil || res.Failure == nil || res.Failure.Class != c.want {
 			t.Errorf("held, %q: %v, %+v, want class %s", c.script, err, res.Failure, c.want)
 		}
-	}
-}
-
-// TestLeftovers: what a killed run left is found by its label and removed.
-func TestLeftovers(t *testing.T) {
-	kit := enginetest.Kit(t)
-	e := New()
-	if det := e.Detect(t.Context(), kit); !det.Usable {
-		t.Skipf("docker is not usable here: %s (try: %s)", det.Reason, det.Fix)
-	}
-	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "left", Levels: map[string]string{engine.Network: "none"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = env.Close(context.Background()) })
-	d := env.(*environment).d
-	args := probe.PayloadArgs{Stay: true}
-	task := newTask(&args)
-	made, err := d.ContainerCreate(t.Context(), env.(*environment).settings.options(task))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.ContainerStart(t.Context(), made.ID, client.ContainerStartOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := e.Leftovers(t.Context(), kit, "no-such-run"); err != nil || len(left) != 0 {
-		t.Errorf("another run's: %v, %v", left, err)
-	}
-	left, err := e.Leftovers(t.Context(), kit, kit.RunID)
-	if err != nil || len(left) != 2 {
-		t.Fatalf("found %v, %v, want a container and an image", left, err)
-	}
-	for _, l := range left {
-		if err := l.Remove(t.Context()); err != nil {
-			t.Errorf("removing the %s %s: %v", l.Kind, l.Name, err)
-		}
-	}
-	if left, err := e.Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) != 0 {
-		t.Errorf("still there: %v, %v", left, err)
 	}
 }
 

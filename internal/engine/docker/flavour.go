@@ -17,14 +17,20 @@ type flavour struct {
 	cliPackage  string   // the command that installs it
 	daemon      string   // the daemon's program; "" where none of ours is started
 	restart     string   // what helps when the daemon does not answer
+	config      string   // the file that the daemon is configured by
+	group       string   // whose members may talk to the daemon
 	install     string
-	unverified  bool
+	byHand      string // the version that the adapter was tried with by hand; "" where the tests do
+	// unpacksAlong: layers are unpacked while they come, so that of a pull's
+	// parts none is the transfer, the verification or the unpacking alone.
+	unpacksAlong bool
 }
 
 var plain = flavour{
 	name: Name, title: "Docker", sockets: []string{"/var/run/docker.sock"}, variable: "DOCKER_HOST",
 	program: "docker", cliPackage: "apt-get install docker-cli", daemon: "dockerd",
 	restart: "systemctl restart docker, or start dockerd", install: "apt-get install docker.io",
+	config: "/etc/docker/daemon.json", group: "docker",
 }
 
 // balena is balenaEngine: Docker's API on a socket of its own, with a client
@@ -34,14 +40,13 @@ var balena = flavour{
 	name: "balena", title: "balenaEngine", sockets: []string{"/var/run/balena-engine.sock", "/var/run/balena.sock"}, variable: "BALENA_HOST",
 	program: "balena-engine", cliPackage: "see https://docs.balena.io/reference/balena-engine",
 	restart: "systemctl restart balena-engine", install: "see https://docs.balena.io/reference/balena-engine",
-	unverified: true,
+	config: "/etc/balena-engine/daemon.json", group: "balena-engine", byHand: "20.10.44", unpacksAlong: true,
 }
 
 // New gives Docker.
 func New() *Engine { return newEngine(plain) }
 
-// Balena gives balenaEngine. It was tried against the API of Docker on another
-// socket only.
+// Balena gives balenaEngine.
 func Balena() *Engine { return newEngine(balena) }
 
 // host is the address of the user's daemon.

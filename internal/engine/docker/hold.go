@@ -45,6 +45,9 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	if f := env.before(ctx, task); f != nil {
 		return nil, refusal(task, f)
 	}
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	if env.byCLI {
 		return env.holdCLI(ctx, task, began)
@@ -80,7 +83,7 @@ func (env *environment) holdAPI(ctx context.Context, task engine.Task, began tim
 			env.later(task.Name)
 		}
 		leave()
-		return nil, refusal(task, f)
+		return nil, errors.Join(refusal(task, f), env.strike(task.Name))
 	}
 	h := &held{env: env, life: l, began: began, leave: leave}
 	h.place = env.placeOf(ctx, task)
@@ -159,10 +162,11 @@ func (h *held) end(ctx context.Context, stop engine.Stop) (engine.Result, error)
 		}
 		env.settle(context.WithoutCancel(caller), l.task, &res, h.began)
 	}
+	err = env.strike(l.task.Name)
 	if caller.Err() != nil {
-		return res, fmt.Errorf("ending %s: %w", l.task.Name, caller.Err())
+		err = errors.Join(err, fmt.Errorf("ending %s: %w", l.task.Name, caller.Err()))
 	}
-	return res, nil
+	return res, err
 }
 
 // placeOf asks the daemon where a container is. It is not measured.

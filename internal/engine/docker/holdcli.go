@@ -44,11 +44,12 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task, began tim
 func (env *environment) afterCLI(ctx context.Context, task engine.Task, res *engine.Result, began time.Time) {
 	if res.Failure == nil {
 		env.settle(ctx, task, res, began)
-		return
-	}
-	if err := env.d.removeContainer(ctx, task.Name); err != nil {
+	} else if err := env.d.removeContainer(ctx, task.Name); err != nil {
 		env.later(task.Name)
 		res.Failure.Text += "; " + notRemoved(err)
+	}
+	if err := env.strike(task.Name); err != nil && res.Failure == nil {
+		res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
 	}
 }
 

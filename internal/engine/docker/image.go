@@ -44,7 +44,7 @@ func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name 
 		return "", nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
 	if im.held[key] == 0 {
-		if err := kit.Ledger.Made("image", "docker "+tag); err != nil {
+		if err := d.enter(kit.Ledger, engine.KindImage, tag); err != nil {
 			return "", nil, err
 		}
 		if err := load(ctx, d, path); err != nil {
@@ -79,24 +79,29 @@ func (im *images) drop(ctx context.Context, d *daemon, kit *engine.Kit, key, tag
 	if err := removeImage(ctx, d, tag); err != nil {
 		return err
 	}
-	return kit.Ledger.Gone("image", "docker "+tag)
+	return d.strike(kit.Ledger, engine.KindImage, tag)
 }
 
-// removeImage takes our tag away, and the image where nobody else has a tag
-// on it. Force is needed where a stopped container of somebody else's uses
-// the image: then only the tag goes.
+// removeImage takes our tag away, and the image where nobody else has a tag on
+// it. It is not forced: an image that a container of somebody else's was made
+// of stays, and so does our tag, by which the daemon then knows it.
 func removeImage(ctx context.Context, d *daemon, tag string) error {
-	_, err := d.ImageRemove(ctx, tag, client.ImageRemoveOptions{Force: true, PruneChildren: true})
-	if err != nil && !cerrdefs.IsNotFound(err) {
-		return d.wrong("removing the image "+tag, err)
+	_, err := d.ImageRemove(ctx, tag, client.ImageRemoveOptions{PruneChildren: true})
+	switch {
+	case err == nil, cerrdefs.IsNotFound(err):
+		return nil
+	case cerrdefs.IsConflict(err):
+		return &engine.Error{Class: record.UncleanEnd, Err: err,
+			Text: "the image " + tag + " is kept, since a container that is not of this run uses it",
+			Fix:  "remove that container, then " + d.flavour.program + " rmi " + tag}
 	}
-	return nil
+	return d.wrong("removing the image "+tag, err)
 }
 
 func load(ctx context.Context, d *daemon, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return &engine.Error{Class: record.HarnessError, Text: "opening the image for the docker daemon", Err: err}
+		return &engine.Error{Class: record.HarnessError, Text: "opening the image for the " + d.flavour.name + " daemon", Err: err}
 	}
 	defer f.Close()
 	resp, err := d.ImageLoad(ctx, f, client.ImageLoadWithQuiet(true))
@@ -127,7 +132,7 @@ func verify(ctx context.Context, d *daemon, tag string, want archive.Image) erro
 	}
 	if !slices.Equal(have.RootFS.Layers, want.Layers) {
 		return &engine.Error{Class: record.WrongComponent,
-			Text: fmt.Sprintf("the docker daemon's image %s has the layers %v, the one that was loaded has %v", tag, have.RootFS.Layers, want.Layers)}
+			Text: fmt.Sprintf("the %s daemon's image %s has the layers %v, the one that was loaded has %v", d.flavour.name, tag, have.RootFS.Layers, want.Layers)}
 	}
 	return nil
 }

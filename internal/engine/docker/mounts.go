@@ -44,6 +44,9 @@ func (s settings) networkOf(task engine.Task) string {
 	return s.network
 }
 
+// containerLabel is the key of the label that ties a volume to its container.
+const containerLabel = "io.plimsoll.container"
+
 // mounts are a task's for the API. A volume has no name, so that it goes with
 // its container, and takes nothing over from the image.
 func (s settings) mounts(task engine.Task) []mount.Mount {
@@ -54,7 +57,7 @@ func (s settings) mounts(task engine.Task) []mount.Mount {
 			list = append(list, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target})
 		case engine.Volume:
 			list = append(list, mount.Mount{Type: mount.TypeVolume, Target: m.Target,
-				VolumeOptions: &mount.VolumeOptions{NoCopy: true, Labels: map[string]string{engine.Label: s.runID}}})
+				VolumeOptions: &mount.VolumeOptions{NoCopy: true, Labels: map[string]string{engine.Label: s.runID, containerLabel: task.Name}}})
 		case engine.Tmpfs:
 			list = append(list, mount.Mount{Type: mount.TypeTmpfs, Target: m.Target,
 				TmpfsOptions: &mount.TmpfsOptions{SizeBytes: m.SizeBytes}})
@@ -72,7 +75,7 @@ func (s settings) mountArgs(task engine.Task) []string {
 		case engine.Bind:
 			fields = append(fields, "source="+m.Source)
 		case engine.Volume:
-			fields = append(fields, "volume-nocopy=true", "volume-label="+engine.Label+"="+s.runID)
+			fields = append(fields, "volume-nocopy=true", "volume-label="+engine.Label+"="+s.runID, "volume-label="+containerLabel+"="+task.Name)
 		case engine.Tmpfs:
 			if m.SizeBytes > 0 {
 				fields = append(fields, "tmpfs-size="+strconv.FormatInt(m.SizeBytes, 10))

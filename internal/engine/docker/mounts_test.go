@@ -16,7 +16,7 @@ func TestMounts(t *testing.T) {
 		{Kind: engine.Bind, Source: "/a,b", Target: "/x"}, {Kind: engine.Volume, Target: "/y"},
 		{Kind: engine.Tmpfs, Target: "/z", SizeBytes: 42}}}
 	want := []string{"--mount", `type=bind,"source=/a,b",target=/x`,
-		"--mount", "type=volume,volume-nocopy=true,volume-label=plimsoll=r,target=/y", "--mount", "type=tmpfs,tmpfs-size=42,target=/z"}
+		"--mount", "type=volume,volume-nocopy=true,volume-label=io.plimsoll.run=r,volume-label=io.plimsoll.container=n,target=/y", "--mount", "type=tmpfs,tmpfs-size=42,target=/z"}
 	if got := s.mountArgs(task); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

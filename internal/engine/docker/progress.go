@@ -58,12 +58,16 @@ func (p *progress) add(at int64, id, status string) {
 // steps are the ends of the parts: bytes are here when the last layer's
 // checksum begins to be verified, verified when its download is called
 // complete, unpacked when the last layer is complete.
-func (p *progress) steps() []record.Step {
+//
+// A daemon that unpacks a layer while it comes tells its download and its end
+// at one time: transfer, verification and unpacking are one part then, which
+// has no name, and whose parts are not told.
+func (p *progress) steps(unpacksAlong bool) []record.Step {
 	var out []record.Step
 	if p.resolved != 0 {
 		out = append(out, record.Step{Name: engine.StepResolve, At: p.resolved})
 	}
-	if len(p.layers) == 0 {
+	if len(p.layers) == 0 || unpacksAlong {
 		return out
 	}
 	last := func(of func(*layerProgress) int64) (at int64) {

@@ -35,10 +35,10 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		return err
 	}
 	if live.HostConfig == nil {
-		return &engine.Error{Class: record.NoProof, Text: "the docker daemon gave no configuration of the container that it ran"}
+		return &engine.Error{Class: record.NoProof, Text: "the " + env.d.flavour.name + " daemon gave no configuration of the container that it ran"}
 	}
 	seen := evidence{
-		live: live, inside: payload.Report, host: clirun.HostNow(),
+		engine: env.d.flavour.name, live: live, inside: payload.Report, host: clirun.HostNow(),
 		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
 	}
 	env.add(seen.facts())
@@ -66,10 +66,11 @@ func unreached(inside map[string]string, runtime string, info *system.Info) stri
 
 // evidence is what was found out about a live container.
 type evidence struct {
+	engine  string // the flavour's name
 	live    container.InspectResponse
 	inside  map[string]string // the payload's report
 	host    clirun.HostState
-	runtime identity // of the runtime that the container ran under
+	runtime clirun.Itself // of the runtime that the container ran under
 }
 
 // foreign says whether the payload ran on another kernel than ours (gVisor,
@@ -128,10 +129,10 @@ func (e *evidence) judge(spec engine.Spec, runtime string) error {
 	hc := e.live.HostConfig
 	if want := spec.Level(engine.Runtime); want != engine.DefaultLevel {
 		if hc.Runtime != runtime {
-			return wrong("asked for the runtime %s, the docker daemon says that the container ran under %s", runtime, hc.Runtime)
+			return wrong("asked for the runtime %s, the %s daemon says that the container ran under %s", runtime, e.engine, hc.Runtime)
 		}
-		if p := e.runtime.Program; p != "" && p != want && !strings.HasPrefix(p, want+"-") {
-			return wrong("asked for the runtime %s, and the docker daemon's %q is %s, which says that it is %s", want, hc.Runtime, e.runtime.Path, p)
+		if err := e.runtime.Wrong(want, fmt.Sprintf("the %s daemon's %q", e.engine, hc.Runtime)); err != nil {
+			return err
 		}
 		if foreign := e.foreign(); foreign != slices.Contains(foreignKernel, want) {
 			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])

@@ -37,7 +37,7 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	if err != nil {
 		return engine.Pulled{}, &engine.Error{Class: record.Unavailable, Text: "letting the private daemon reach the registry", Err: err}
 	}
-	if err := env.kit.Ledger.Made("image", env.d.flavour.name+" "+task.Ref); err != nil {
+	if err := env.d.enter(env.kit.Ledger, engine.KindImage, task.Ref); err != nil {
 		return engine.Pulled{}, errors.Join(err, stop())
 	}
 	var p engine.Pulled
@@ -47,12 +47,12 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	} else {
 		p, said = env.pullAPI(ctx, task.Ref)
 	}
-	p.Steps = said.steps()
+	p.Steps = said.steps(env.d.flavour.unpacksAlong)
 	switch {
 	case p.Failure != nil:
 		p.Steps = nil
 		if _, err := env.d.ImageInspect(ctx, task.Ref); cerrdefs.IsNotFound(err) {
-			return p, errors.Join(env.kit.Ledger.Gone("image", env.d.flavour.name+" "+task.Ref), stop())
+			return p, errors.Join(env.d.strike(env.kit.Ledger, engine.KindImage, task.Ref), stop())
 		}
 	case said.digest != task.Digest:
 		p.Failure = &record.Failure{Class: record.WrongComponent,
@@ -159,5 +159,5 @@ func (env *environment) Drop(ctx context.Context, ref string) error {
 	if _, err := env.d.ImageInspect(ctx, ref); !cerrdefs.IsNotFound(err) {
 		return &engine.Error{Class: record.UncleanEnd, Text: fmt.Sprintf("the image %s is there after its removal (%v)", ref, err)}
 	}
-	return env.kit.Ledger.Gone("image", env.d.flavour.name+" "+ref)
+	return env.d.strike(env.kit.Ledger, engine.KindImage, ref)
 }

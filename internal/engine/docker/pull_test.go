@@ -35,7 +35,7 @@ func TestProgress(t *testing.T) {
 		p.add(int64(i+1), m[0], m[1])
 	}
 	got := map[string]int64{}
-	for _, s := range p.steps() {
+	for _, s := range p.steps(false) {
 		got[s.Name] = s.At
 	}
 	want := map[string]int64{engine.StepResolve: 1, engine.StepTransfer: 8, engine.StepVerify: 10, engine.StepUnpack: 12}
@@ -49,7 +49,7 @@ func TestProgress(t *testing.T) {
 	}
 	// What the daemon leaves out for one layer is missing, and not guessed.
 	p.layers["b"].downloaded = 0
-	for _, s := range p.steps() {
+	for _, s := range p.steps(false) {
 		if s.Name == engine.StepTransfer || s.Name == engine.StepVerify {
 			t.Errorf("%s is told, though it was not for one layer", s.Name)
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -20,20 +18,25 @@ import (
 // removeLimit bounds the removal of what a failed trial left.
 const removeLimit = 20 * time.Second
 
-// removeContainer kills and removes a container and returns when it is gone.
-// A container that is not there is gone.
+// removeContainer kills and removes a container of the run's and returns when
+// it is gone, with its volumes. What is not there is gone; what bears the name
+// and not the run's label is somebody else's.
 func (d *daemon) removeContainer(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 	for {
-		_, err := d.ContainerRemove(ctx, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		id, err := d.ours(ctx, name)
+		if err != nil {
+			return err
+		}
+		if id == "" {
+			return d.removeVolumes(ctx, name)
+		}
+		// By its id: the name may be somebody else's by now. A conflict is a
+		// removal that is already under way.
+		_, err = d.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		if err != nil && !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err) {
 			return d.wrong("removing the container "+name, err)
-		}
-		// A conflict is a removal that is already under way.
-		there, err := d.exists(ctx, name)
-		if err != nil || !there {
-			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -52,17 +55,53 @@ func notRemoved(err error) string {
 	return err.Error()
 }
 
-// exists says whether the daemon knows a container.
-func (d *daemon) exists(ctx context.Context, name string) (bool, error) {
-	_, err := d.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
+// ours gives the id of the run's container of this name; "" where there is none.
+func (d *daemon) ours(ctx context.Context, name string) (id string, err error) {
+	res, err := d.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
+	c := res.Container
 	switch {
 	case cerrdefs.IsNotFound(err):
-		return false, nil
+		return "", nil
 	case err != nil:
-		return false, d.wrong("looking for the container "+name, err)
+		return "", d.wrong("looking for the container "+name, err)
+	case c.Name != "/"+name || c.Config == nil || d.runID == "" || c.Config.Labels[engine.Label] != d.runID:
+		return "", nil // an id that begins so, or another's
 	}
-	return true, nil
+	return c.ID, nil
 }
+
+// volumesOf lists the volumes of one of the run's containers. They have no
+// names and go with it, but where the daemon was killed between.
+func (d *daemon) volumesOf(ctx context.Context, container string) ([]string, error) {
+	f := client.Filters{}.Add("label", engine.Label+"="+d.runID).Add("label", containerLabel+"="+container)
+	list, err := d.VolumeList(ctx, client.VolumeListOptions{Filters: f})
+	if err != nil {
+		return nil, d.wrong("looking for the volumes of the container "+container, err)
+	}
+	var names []string
+	for _, v := range list.Items {
+		if v.Labels[engine.Label] == d.runID && v.Labels[containerLabel] == container {
+			names = append(names, v.Name)
+		}
+	}
+	return names, nil
+}
+
+func (d *daemon) removeVolumes(ctx context.Context, container string) error {
+	names, err := d.volumesOf(ctx, container)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := d.VolumeRemove(ctx, name, client.VolumeRemoveOptions{}); err != nil && !cerrdefs.IsNotFound(err) {
+			return d.wrong("removing the volume "+name+" of the container "+container, err)
+		}
+	}
+	return nil
+}
+
+// noteLimit is how much later than a container's end the daemon may note why.
+const noteLimit = 300 * time.Millisecond
 
 // oomKilled says whether the kernel has killed in a container for want of
 // memory. The daemon keeps its last events, so that it can be asked when the
@@ -70,7 +109,9 @@ func (d *daemon) exists(ctx context.Context, name string) (bool, error) {
 func (d *daemon) oomKilled(ctx context.Context, name string, since time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	until := time.Now()
+	// The daemon hears of the end and of the kill from two sides: the kill may
+	// be noted a moment after the end was told. The answer ends with the kill.
+	until := time.Now().Add(noteLimit)
 	res := d.Events(ctx, client.EventsListOptions{
 		Since: eventTime(since.Add(-time.Second)), Until: eventTime(until),
 		Filters: client.Filters{}.Add("type", string(events.ContainerEventType)).
@@ -90,95 +131,6 @@ func (d *daemon) oomKilled(ctx context.Context, name string, since time.Time) bo
 
 func eventTime(t time.Time) string {
 	return strconv.FormatInt(t.Unix(), 10) + fmt.Sprintf(".%09d", t.Nanosecond())
-}
-
-// Leftovers is documented in engine.Engine.
-func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	d, err := e.user(kit)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	label := engine.Label
-	if runID != "" {
-		label += "=" + runID
-	}
-	list, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", label)})
-	if err != nil {
-		if !e.installed(kit) && gone(err) {
-			return nil, nil
-		}
-		return nil, d.wrong("listing the containers of ours", err)
-	}
-	var left []engine.Leftover
-	for _, c := range list.Items {
-		name := c.ID
-		if len(c.Names) > 0 {
-			name = c.Names[0][1:]
-		}
-		left = append(left, engine.Leftover{Kind: "container", Name: name, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
-			return d.removeContainer(ctx, c.ID)
-		})})
-	}
-	// One goes with its container, but where the daemon was killed between.
-	volumes, err := d.VolumeList(ctx, client.VolumeListOptions{Filters: client.Filters{}.Add("label", label)})
-	if err != nil {
-		return nil, d.wrong("listing the volumes of ours", err)
-	}
-	for _, v := range volumes.Items {
-		left = append(left, engine.Leftover{Kind: "volume", Name: v.Name, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
-			_, err := d.VolumeRemove(ctx, v.Name, client.VolumeRemoveOptions{Force: true})
-			return err
-		})})
-	}
-	tags, err := d.tags(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	for _, tag := range tags {
-		left = append(left, engine.Leftover{Kind: "image", Name: tag, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
-			return removeImage(ctx, d, tag)
-		})})
-	}
-	return left, nil
-}
-
-// tagPrefix is what all of our images are called.
-const tagPrefix = "localhost/plimsoll/"
-
-// pulledTag is what images are called that come from the registry of a run.
-var pulledTag = regexp.MustCompile(`^127\.0\.0\.1:\d+/plimsoll/[^/:]+:([a-z0-9]{8})$`)
-
-// tags lists our images' tags, of one run or of any.
-func (d *daemon) tags(ctx context.Context, runID string) ([]string, error) {
-	list, err := d.ImageList(ctx, client.ImageListOptions{})
-	if err != nil {
-		return nil, d.wrong("listing the images of ours", err)
-	}
-	var tags []string
-	for _, img := range list.Items {
-		for _, tag := range img.RepoTags {
-			// Two runs may share one image, each with a tag of its own.
-			ours := strings.HasPrefix(tag, tagPrefix) || pulledTag.MatchString(tag)
-			if ours && (runID == "" || strings.HasSuffix(tag, ":"+runID)) {
-				tags = append(tags, tag)
-			}
-		}
-	}
-	return tags, nil
-}
-
-// remover opens a connection of its own, since the one that found the
-// leftover is closed by then.
-func (e *Engine) remover(kit *engine.Kit, remove func(context.Context, *daemon) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		d, err := e.user(kit)
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		return remove(ctx, d)
-	}
 }
 
 // installed says whether there is any sign of the engine on this machine.

@@ -19,27 +19,20 @@ func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o
 	o.user = kit.User
 	opts := private.Options{
 		Name: w.name(), Limit: 60 * time.Second, OwnNamespaces: true, Ready: e.readiness(kit, o),
+		UserDirs: []string{"x", "data", "config", "kit"},
 	}
 	if kit.Root {
 		opts.User = kit.User
 	}
 	opts.Configure = func(dir string) ([]string, error) {
 		o.root, o.socket = filepath.Join(dir, "data"), filepath.Join(dir, "x", "sock")
-		for _, sub := range []string{"x", "data", "config", "kit"} {
-			path := filepath.Join(dir, sub)
-			if err := clirun.OwnDir(path, opts.User, kit); err != nil {
-				return nil, err
-			}
-			if err := os.Chmod(path, 0o700); err != nil {
-				return nil, err
-			}
-		}
+		config := filepath.Join(dir, "none.json")
 		argv := []string{rootlessScript(kit), "--data-root", o.root, "--exec-root", filepath.Join(dir, "x", "exec"),
-			"--pidfile", filepath.Join(dir, "x", "pid"), "--host", o.host(), "--config-file", filepath.Join(dir, "config", "none.json")}
+			"--pidfile", filepath.Join(dir, "x", "pid"), "--host", o.host(), "--config-file", config}
 		if w.storage != "" {
 			argv = append(argv, "--storage-driver", w.storage)
 		}
-		return argv, os.WriteFile(filepath.Join(dir, "config", "none.json"), []byte("{}\n"), 0o644)
+		return argv, os.WriteFile(config, []byte("{}\n"), 0o644)
 	}
 	top := filepath.Join(kit.Dir, "private", w.name())
 	opts.Env = []string{

@@ -11,6 +11,7 @@ import (
 	"github.com/moby/moby/api/types/system"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/kata"
 	"plimsoll/internal/record"
 )
@@ -67,26 +68,26 @@ func isVariant(level, name, kind string) bool {
 	return false
 }
 
-func noRuntime(info *system.Info, level string) *engine.Error {
+func (f flavour) noRuntime(info *system.Info, level string) *engine.Error {
 	var names []string
 	for name := range info.Runtimes {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	if slices.Contains(kata.Levels, level) {
-		return noKata(level, names)
+		return f.noKata(level, names)
 	}
 	return &engine.Error{Class: record.Unavailable,
-		Text: fmt.Sprintf("the docker daemon has no runtime %s; it has %s", level, strings.Join(names, ", ")),
-		Fix:  fmt.Sprintf(`add "runtimes": {"%s": {"path": "/usr/bin/%s"}} to /etc/docker/daemon.json and restart the daemon`, level, level)}
+		Text: fmt.Sprintf("the %s daemon has no runtime %s; it has %s", f.name, level, strings.Join(names, ", ")),
+		Fix:  fmt.Sprintf(`add "runtimes": {"%s": {"path": "/usr/bin/%s"}} to %s and restart the daemon`, level, level, f.config)}
 }
 
 // noKata: either this machine has no Kata Containers, or the daemon was not
 // told of it.
-func noKata(level string, names []string) *engine.Error {
+func (f flavour) noKata(level string, names []string) *engine.Error {
 	e := &engine.Error{Class: record.Unavailable,
-		Text: fmt.Sprintf("the docker daemon has no runtime %s of Kata Containers; it has %s", level, strings.Join(names, ", ")),
-		Fix:  fmt.Sprintf(`add "runtimes": {"%s": {"runtimeType": "io.containerd.kata.v2"%s}} to /etc/docker/daemon.json and restart the daemon`, level, configured(level))}
+		Text: fmt.Sprintf("the %s daemon has no runtime %s of Kata Containers; it has %s", f.name, level, strings.Join(names, ", ")),
+		Fix:  fmt.Sprintf(`add "runtimes": {"%s": {"runtimeType": "io.containerd.kata.v2"%s}} to %s and restart the daemon`, level, configured(level), f.config)}
 	if why, fix := (kata.Machine{}).Missing(level, exec.LookPath); why != "" {
 		e.Text, e.Fix = e.Text+", and "+why, fix
 	}
@@ -102,48 +103,22 @@ func configured(level string) string {
 	return fmt.Sprintf(`, "options": {"ConfigPath": %q}`, path)
 }
 
-// identity is what a runtime's program says that it is.
-type identity struct {
-	Path    string // as the daemon has it
-	Program string // runc, crun, youki, runsc; empty where it did not say
-	Version string
-}
-
 // identify asks a runtime's program for its name: the daemon's name for it
 // proves nothing. A runtime that is a shim (io.containerd.…) has no program
 // that could be asked.
-func identify(ctx context.Context, lookPath func(string) (string, error), info *system.Info, name string) identity {
-	id := identity{Path: info.Runtimes[name].Path}
-	if id.Path == "" {
-		return id
-	}
-	path := id.Path
-	if !filepath.IsAbs(path) {
-		p, err := lookPath(path)
-		if err != nil {
-			return id
+func identify(ctx context.Context, lookPath func(string) (string, error), info *system.Info, name string) clirun.Itself {
+	called := info.Runtimes[name].Path
+	path := called
+	if path != "" && !filepath.IsAbs(path) {
+		var err error
+		if path, err = lookPath(path); err != nil {
+			return clirun.Itself{Path: called}
 		}
-		path = p
 	}
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return id
+	if path == "" {
+		return clirun.Itself{}
 	}
-	id.Program, id.Version = parseVersion(string(out))
+	id, _ := clirun.AskItself(ctx, path) // one that does not say is judged by what else is seen
+	id.Path = called
 	return id
-}
-
-// parseVersion reads what runtimes print on --version: "runc version 1.1.5",
-// "crun version 1.8.1", "youki 0.7.0" or "youki version: 0.7.0".
-func parseVersion(out string) (program, version string) {
-	line, _, _ := strings.Cut(out, "\n")
-	words := strings.Fields(line)
-	if len(words) < 2 {
-		return "", ""
-	}
-	program = words[0]
-	version = words[len(words)-1]
-	return program, version
 }

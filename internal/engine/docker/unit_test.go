@@ -81,7 +81,7 @@ func TestVersions(t *testing.T) {
 		"runsc version 0.0~20221219.0\nspec: 1\n": {"runsc", "0.0~20221219.0"},
 		"": {"", ""},
 	} {
-		if p, v := parseVersion(out); p != want[0] || v != want[1] {
+		if p, v := clirun.ParseItself(out); p != want[0] || v != want[1] {
 			t.Errorf("%q: %q %q", out, p, v)
 		}
 	}
@@ -110,7 +110,7 @@ func TestClients(t *testing.T) {
 		limits: engine.Limits{CPUs: 1.5, MemoryBytes: 1 << 30}}
 	task := engine.Task{Name: "n", Argv: []string{"/p", "a", "-b"}, Env: []string{"K=V"}}
 	got := strings.Join(s.args(task, "--rm"), " ")
-	want := "run --rm --name n --label plimsoll=abcd1234 --pull never --log-driver none --init=false --runtime crun" +
+	want := "run --rm --name n --label io.plimsoll.run=abcd1234 --pull never --log-driver none --init=false --runtime crun" +
 		" --network none --security-opt seccomp=unconfined --cpus 1.5 --memory 1073741824 --memory-swap 1073741824" +
 		" --env K=V --entrypoint /p img:tag a -b"
 	if got != want {
@@ -118,7 +118,7 @@ func TestClients(t *testing.T) {
 	}
 	o := s.options(task)
 	h := o.HostConfig
-	if o.Name != "n" || o.Config.Labels["plimsoll"] != "abcd1234" || h.LogConfig.Type != "none" || *h.Init || h.Runtime != "crun" ||
+	if o.Name != "n" || o.Config.Labels[engine.Label] != "abcd1234" || h.LogConfig.Type != "none" || *h.Init || h.Runtime != "crun" ||
 		h.NetworkMode != "none" || !slices.Equal(h.SecurityOpt, []string{"seccomp=unconfined"}) || h.NanoCPUs != 1500000000 ||
 		h.Memory != 1<<30 || h.MemorySwap != 1<<30 || !slices.Equal(o.Config.Env, task.Env) ||
 		!slices.Equal(o.Config.Entrypoint, []string{"/p"}) || !slices.Equal(o.Config.Cmd, []string{"a", "-b"}) || o.Config.Image != "img:tag" {
@@ -137,7 +137,7 @@ func TestJudge(t *testing.T) {
 				NetworkSettings: &container.NetworkSettings{Networks: map[string]*network.EndpointSettings{"none": {}}}},
 			inside:  map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1"},
 			host:    clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
-			runtime: identity{Path: "/usr/bin/crun", Program: "crun"},
+			runtime: clirun.Itself{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}
 	e := right()

@@ -38,8 +38,11 @@ func ours(runID, dir string) census {
 			}
 		}
 	}
-	for _, l := range wrap.Leftovers(runID) {
-		c["cgroup "+l.Name] = true
+	for _, pattern := range []string{"/sys/fs/cgroup/*", "/sys/fs/cgroup/*/*"} {
+		groups, _ := filepath.Glob(pattern + runID + "*")
+		for _, g := range groups {
+			c["cgroup "+g] = true
+		}
 	}
 	for _, pid := range processesWith(runID) {
 		c[fmt.Sprintf("process %d %s", pid, cmdline(pid))] = true
@@ -60,16 +63,20 @@ func ours(runID, dir string) census {
 func checkGone(t *testing.T, s *suite, before census) {
 	t.Helper()
 	t.Run("nothing left", func(t *testing.T) {
-		left, err := s.engine.Leftovers(t.Context(), s.kit, s.kit.RunID)
-		if err != nil {
-			t.Errorf("Leftovers: %v", err)
+		removed, kept := engine.Sweep(t.Context(), s.kit, s.engine)
+		for _, l := range removed {
+			t.Errorf("the engine still had the %s", l)
 		}
-		for _, l := range left {
-			t.Errorf("the engine still has the %s %s", l.Kind, l.Name)
-			if l.Remove != nil {
-				if err := l.Remove(t.Context()); err != nil {
-					t.Errorf("removing it: %v", err)
-				}
+		for _, l := range kept {
+			t.Errorf("the engine still has the %s: %s", l.Thing, l.Why)
+		}
+		if b, ok := s.engine.(engine.Bearer); ok {
+			bearing, err := b.Bearing(t.Context(), s.kit, s.kit.RunID)
+			if err != nil {
+				t.Errorf("Bearing: %v", err)
+			}
+			for _, l := range bearing {
+				t.Errorf("in the engine there still is the %s", l)
 			}
 		}
 		var rest []string

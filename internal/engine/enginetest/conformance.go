@@ -76,6 +76,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	s.spec = engine.Spec{ID: "conformance", Levels: levels, Limits: *s.opts.Limits}
 
 	s.detect(t)
+	defer plantFor(t, e, s).Check()
 	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

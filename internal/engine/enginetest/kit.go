@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -47,7 +48,7 @@ func Kit(t testing.TB) *engine.Kit {
 	})
 	ledger := &Ledger{}
 	t.Cleanup(func() {
-		for _, open := range ledger.Open() {
+		for _, open := range ledger.Left() {
 			t.Errorf("the ledger says that this was made and is not gone: %s", open)
 		}
 	})
@@ -108,35 +109,30 @@ func ordinaryUser() (*engine.User, string) {
 // Ledger is a ledger in memory.
 type Ledger struct {
 	mu   sync.Mutex
-	open map[string]bool
+	left []engine.Thing
 }
 
 // Made is documented in engine.Ledger.
-func (l *Ledger) Made(kind, name string) error {
+func (l *Ledger) Made(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open == nil {
-		l.open = map[string]bool{}
+	if !slices.Contains(l.left, t) {
+		l.left = append(l.left, t)
 	}
-	l.open[kind+" "+name] = true
 	return nil
 }
 
 // Gone is documented in engine.Ledger.
-func (l *Ledger) Gone(kind, name string) error {
+func (l *Ledger) Gone(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.open, kind+" "+name)
+	l.left = slices.DeleteFunc(l.left, func(o engine.Thing) bool { return o == t })
 	return nil
 }
 
-// Open lists what was made and is not gone.
-func (l *Ledger) Open() []string {
+// Left is documented in engine.Ledger.
+func (l *Ledger) Left() []engine.Thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var names []string
-	for n := range l.open {
-		names = append(names, n)
-	}
-	return names
+	return slices.Clone(l.left)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/forward"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
@@ -145,7 +147,13 @@ func (s *suite) address(t *testing.T) {
 	task := s.client(place.Address, srv.port)
 	res, err := s.box.Run(t.Context(), task)
 	if err != nil || res.Failure != nil || strings.TrimSpace(string(res.Stdout)) != srv.word {
-		t.Errorf("from another container at %s: %v, %+v, %q, want %q (stderr %q)", place.Address, err, res.Failure, res.Stdout, srv.word, res.Stderr)
+		who := ""
+		if a, perr := netip.ParseAddr(place.Address); perr == nil && !place.Inner {
+			if by, fix := forward.Blame(t.Context(), s.kit, forward.Bridge(a)); by != "" {
+				who = fmt.Sprintf("; packets there may be dropped by %s (%s)", by, fix)
+			}
+		}
+		t.Errorf("from another container at %s: %v, %+v, %q, want %q (stderr %q)%s", place.Address, err, res.Failure, res.Stdout, srv.word, res.Stderr, who)
 	}
 	if place.Inner {
 		return

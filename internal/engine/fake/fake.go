@@ -112,7 +112,7 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 }
 
 // Leftovers is documented in engine.Engine. A fake makes nothing.
-func (f *Fake) Leftovers(context.Context, *engine.Kit, string) ([]engine.Leftover, error) {
+func (f *Fake) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
 	return nil, nil
 }
 

@@ -67,6 +67,9 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include)), 0o644); err != nil {
 		return err
 	}
+	if err := e.Kit.Ledger.Made(e.lockThing()); err != nil {
+		return err
+	}
 	if !e.overlay {
 		if e.view, err = newView(e.Kit, e.image, filepath.Join(e.dir, "root")); err != nil {
 			return err
@@ -178,7 +181,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	}
 	defer e.release(task, w)
 	if err := e.make(task.Name); err != nil {
-		return engine.Result{Failure: &record.Failure{Class: record.HarnessError, Text: err.Error()}}, nil
+		return clirun.Refused(err), nil
 	}
 	res, err := e.Base.Run(ctx, e.plan(task, set))
 	e.finish(task.Name, &res)
@@ -201,7 +204,10 @@ func (e *environment) finish(name string, res *engine.Result) {
 // make prepares what a container finds: like the image and a bundle, its
 // overlay's empty directory is an input.
 func (e *environment) make(name string) error {
-	if err := e.Kit.Ledger.Made("container", "lxc "+name); err != nil {
+	if err := vacant(name); err != nil {
+		return err
+	}
+	if err := e.Kit.Ledger.Made(e.thing(name)); err != nil {
 		return err
 	}
 	return os.MkdirAll(filepath.Join(e.place(name), "delta"), 0o755)
@@ -209,9 +215,9 @@ func (e *environment) make(name string) error {
 
 // unmake waits until nothing of a container is left and removes its files.
 func (e *environment) unmake(name string) error {
-	err := errors.Join(sweep(name), os.RemoveAll(e.place(name)))
+	err := errors.Join(sweep(context.Background(), name), os.RemoveAll(e.place(name)))
 	if err == nil {
-		err = e.Kit.Ledger.Gone("container", "lxc "+name)
+		err = e.Kit.Ledger.Gone(e.thing(name))
 	}
 	return err
 }
@@ -248,6 +254,9 @@ func (e *environment) Close(ctx context.Context) error {
 	if err == nil {
 		err = os.RemoveAll(e.dir)
 		unlock(e.dir)
+	}
+	if err == nil {
+		err = e.Kit.Ledger.Gone(e.lockThing())
 	}
 	return err
 }

@@ -2,8 +2,10 @@ package lxc
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -96,7 +98,27 @@ func TestFaults(t *testing.T) {
 	t.Logf("%+v", res.Failure)
 }
 
-// TestLeftovers: a container that a killed run left is found and removed.
+// start starts a container as a trial does, and leaves it.
+func start(t *testing.T, env *environment, name, lxcpath string) {
+	t.Helper()
+	args := append(env.own(name), "-d")
+	args[3] = lxcpath
+	out, err := exec.CommandContext(t.Context(), env.programs["lxc-start"], args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// later is the kit of a clean-up that comes later, in another environment.
+func later(kit *engine.Kit) *engine.Kit {
+	k := *kit
+	k.LookPath = func(string) (string, error) { return "", errors.New("not on the PATH") }
+	k.Getenv = func(string) string { return "" }
+	return &k
+}
+
+// TestLeftovers: containers that a killed run has left are removed from the
+// ledger alone, and LXC's locks of their directory with them.
 func TestLeftovers(t *testing.T) {
 	kit := enginetest.Kit(t)
 	env := open(t, kit, nil)
@@ -104,24 +126,53 @@ func TestLeftovers(t *testing.T) {
 	if err := env.make(name); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), env.programs["lxc-start"], append(env.own(name), "-d")...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	start(t, env, name, env.dir)
+	if err := env.make(name); err == nil {
+		t.Error("a container of a name that is taken can be made")
 	}
-	if left, err := New().Leftovers(t.Context(), kit, "no-such"); err != nil || len(left) != 0 {
-		t.Errorf("another run's: %v, %v", left, err)
+	lock := env.lockThing()
+	if _, err := os.Stat(lock.Name); err != nil {
+		t.Errorf("LXC keeps no lock where it is looked for: %v", err)
 	}
-	left, err := New().Leftovers(t.Context(), kit, kit.RunID)
-	if err != nil || len(left) != 1 || left[0].Name != name {
-		t.Fatalf("found %v, %v, want the container %s", left, err, name)
+	removed, kept := engine.Sweep(t.Context(), later(kit), New())
+	if !slices.Equal(removed, []engine.Thing{env.thing(name), lock}) || len(kept) > 0 {
+		t.Errorf("removed %v, kept %v", removed, kept)
 	}
-	if err := left[0].Remove(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if left, err := New().Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) != 0 {
+	if left, err := New().Bearing(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
 		t.Errorf("still there: %v, %v", left, err)
 	}
-	if err := env.unmake(name); err != nil {
-		t.Error(err)
+	if left := engine.Of(kit.Ledger.Left(), "lxc"); len(left) > 0 {
+		t.Errorf("in the ledger still: %v", left)
+	}
+}
+
+// TestAnothersContainer: a container of just our name, in a directory of a user's,
+// is not ours: none is made beside it, and it stays though the ledger names it.
+func TestAnothersContainer(t *testing.T) {
+	kit := enginetest.Kit(t)
+	env := open(t, kit, nil)
+	theirs := t.TempDir()
+	var args probe.PayloadArgs
+	task := newTask(kit, &args)
+	start(t, env, task.Name, theirs)
+	t.Cleanup(func() {
+		out, err := exec.CommandContext(context.Background(), env.programs["lxc-stop"], "-n", task.Name, "-P", theirs, "-k").CombinedOutput()
+		if err != nil {
+			t.Errorf("it was to be there still: %v: %s", err, out)
+		}
+		unlock(theirs)
+	})
+	res, err := env.Run(t.Context(), task)
+	if err != nil || res.Failure == nil || res.Failure.Class != record.HarnessError {
+		t.Errorf("%v, %+v, want class %s", err, res.Failure, record.HarnessError)
+	}
+	if err := kit.Ledger.Made(env.thing(task.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if removed, kept := engine.Sweep(t.Context(), later(kit), New()); slices.Contains(removed, env.thing(task.Name)) || len(kept) > 0 {
+		t.Errorf("removed %v, kept %v", removed, kept)
+	}
+	if there, err := groups(task.Name); err != nil || !alive(there) {
+		t.Errorf("it does not run any more: %v, %v", there, err)
 	}
 }

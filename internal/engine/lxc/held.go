@@ -2,11 +2,11 @@ package lxc
 
 import (
 	"context"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
@@ -74,15 +74,12 @@ const askLimit = 5 * time.Second
 
 // initOf asks LXC for a container's init; 0 where it has ended.
 func (e *environment) initOf(ctx context.Context, name string) int {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, e.programs["lxc-info"], "-n", name, "-P", e.dir, "-p", "-H")
-	cmd.Env = []string{clirun.Path}
-	out, err := cmd.Output()
+	out, err := child.Run(ctx, child.Command{Argv: []string{e.programs["lxc-info"], "-n", name, "-P", e.dir, "-p", "-H"},
+		Env: []string{clirun.Path}, Limit: askLimit})
 	if err != nil {
 		return 0
 	}
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(out))) // what it says of one that has ended
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(out.Stdout))) // what it says of one that has ended
 	return max(pid, 0)
 }
 

@@ -12,9 +12,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 )
@@ -80,16 +80,12 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return d
 	}
 	d.Where = paths["lxc-start"]
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, d.Where, "--version")
-	cmd.Env = []string{clirun.Path}
-	out, err := cmd.Output()
+	out, err := child.Run(ctx, child.Command{Argv: []string{d.Where, "--version"}, Env: []string{clirun.Path}, Limit: engine.DetectLimit})
 	if err != nil {
 		d.Reason = fmt.Sprintf("asking %s for its version: %v", d.Where, err)
 		return d
 	}
-	d.Version = strings.TrimSpace(string(out))
+	d.Version = strings.TrimSpace(string(out.Stdout))
 	if !kit.Root {
 		d.Reason, d.Fix = "containers of ordinary users need a set-up of their own (subordinate ids, delegated cgroups), which is not measured", "sudo plimsoll …"
 		return d

@@ -24,7 +24,7 @@ func newView(kit *engine.Kit, image, path string) (*view, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
-	if err := kit.Ledger.Made("mount", path); err != nil {
+	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: path}); err != nil {
 		return nil, err
 	}
 	err := unix.Mount(image, path, "", unix.MS_BIND, "")
@@ -56,5 +56,5 @@ func (v *view) remove() error {
 	if err := os.Remove(v.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return v.kit.Ledger.Gone("mount", v.path)
+	return v.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: v.path})
 }

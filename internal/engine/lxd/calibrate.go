@@ -21,8 +21,11 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	ctx, cancel := context.WithTimeout(ctx, task.Limit)
 	defer cancel()
 	d, at := env.d, "/1.0/instances/"+task.Name
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
+	}
 	err = d.call(ctx, http.MethodPost, "/1.0/instances", map[string]any{
-		"name": task.Name, "type": "container", "profiles": []string{profileName(env.spec)},
+		"name": task.Name, "type": "container", "profiles": []string{profileName(env.spec)}, "config": d.label(),
 		"source": map[string]string{"type": "image", "fingerprint": env.image},
 	})
 	defer func() {
@@ -30,6 +33,7 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 			env.keep(task.Name)
 			err = errors.Join(err, rerr)
 		}
+		err = errors.Join(err, env.leave(task.Name))
 	}()
 	if err == nil {
 		err = d.call(ctx, http.MethodPut, at+"/state", map[string]any{"action": "start", "timeout": -1})

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/probe"
@@ -47,13 +47,10 @@ func newCommandLine(ctx context.Context, env *environment) (*commandLine, error)
 
 // facts say which program it is: its version need not be the daemon's.
 func (c *commandLine) facts(ctx context.Context) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
 	facts := map[string]string{"client": byCLI, "cli": c.path, "cli-config": "empty"}
-	cmd := exec.CommandContext(ctx, c.path, "--version")
-	cmd.Env = c.env
-	if out, err := cmd.Output(); err == nil {
-		facts["cli-version"] = strings.TrimSpace(string(out))
+	out, err := child.Run(ctx, child.Command{Argv: []string{c.path, "--version"}, Env: c.env, Limit: engine.DetectLimit})
+	if err == nil {
+		facts["cli-version"] = strings.TrimSpace(string(out.Stdout))
 	}
 	return facts
 }
@@ -158,10 +155,13 @@ func (env *environment) clear(ctx context.Context, name string, res *engine.Resu
 // process of ours the payload in it.
 func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
 	c := env.cli
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
+	}
 	plan, l, undo, err := env.planCLI(ctx, task)
 	if err != nil {
 		undo()
-		return nil, env.d.wrong("preparing "+task.Name, err)
+		return nil, errors.Join(env.d.wrong("preparing "+task.Name, err), env.leave(task.Name))
 	}
 	stopFailed, at := false, -1
 	plan.Exit = func(job *probe.JobResult) *int {
@@ -186,12 +186,15 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 			return p
 		},
 		After: func(ctx context.Context, res *engine.Result) {
-			defer undo()
 			if res.Events != nil {
 				stopped(res, stopFailed)
 			}
 			if res.Failure != nil || res.Events[record.Removed] == 0 {
 				env.clear(ctx, task.Name, res)
+			}
+			undo()
+			if err := env.leave(task.Name); err != nil && res.Failure == nil {
+				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
 			}
 		},
 	})
@@ -223,7 +226,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 // in any case.
 func (env *environment) launch(ctx context.Context, l *life) (args []string, undo func(), err error) {
 	name := l.task.Name
-	args = []string{"launch", env.alias, name, "--quiet", "--profile", profileName(env.spec)}
+	args = []string{"launch", env.alias, name, "--quiet", "--profile", profileName(env.spec), "--config", labelKey + "=" + env.d.run}
 	profiled := false
 	undo = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
@@ -231,7 +234,7 @@ func (env *environment) launch(ctx context.Context, l *life) (args []string, und
 		l.nic.giveBack(l.address)
 		var err error
 		if profiled { // it uses the volumes
-			err = env.d.remove(ctx, "the profile "+name, "/1.0/profiles/"+name)
+			err = env.d.removeOurs(ctx, "the profile "+name, "/1.0/profiles/"+name)
 		}
 		if err = errors.Join(err, env.d.removeVolumes(ctx, l.pool, l.volumes)); err != nil {
 			env.keep(name) // what is left goes with the project
@@ -246,7 +249,7 @@ func (env *environment) launch(ctx context.Context, l *life) (args []string, und
 	}
 	if devices := l.devices(); len(devices) > 0 {
 		profiled = true
-		if err := env.d.call(ctx, http.MethodPost, "/1.0/profiles", map[string]any{"name": name, "devices": devices}); err != nil {
+		if err := env.d.call(ctx, http.MethodPost, "/1.0/profiles", map[string]any{"name": name, "config": env.d.label(), "devices": devices}); err != nil {
 			return args, undo, err
 		}
 		args = append(args, "--profile", name)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +58,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if cerr != nil {
 		return nil, cerr
 	}
+	d.run = kit.RunID
 	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s), holding: map[*held]bool{}}
 	if err := env.open(ctx, s); err != nil {
 		return nil, errors.Join(err, env.Close(ctx))
@@ -91,7 +93,7 @@ func (env *environment) open(ctx context.Context, s *server) error {
 	}
 	env.shift = s.Environment.KernelFeatures["idmapped_mounts"] == "true"
 	env.add(map[string]string{"tmpfs": "by liblxc", engine.HeldFact: engine.HeldByEngine})
-	if isOurs(env.pool.Name, env.kit.RunID) {
+	if env.pool.Config[labelKey] == env.kit.RunID {
 		env.add(map[string]string{"storage-pool": "ours"})
 	}
 	env.add(map[string]string{wrap.Limits: wrap.ByEngine})
@@ -130,7 +132,7 @@ func (env *environment) connect(ctx context.Context, user profile) (err error) {
 func (env *environment) provide(ctx context.Context, s *server, user profile) error {
 	d, runID := env.d, env.kit.RunID
 	project := projectName(runID)
-	err := env.hold(ctx, "project", project,
+	err := env.hold(ctx, engine.KindProject, project,
 		func(ctx context.Context) error { return d.within("").createProject(ctx, runID) },
 		func(ctx context.Context) error { return d.emptyProject(ctx, project) })
 	if err != nil {
@@ -142,7 +144,7 @@ func (env *environment) provide(ctx context.Context, s *server, user profile) er
 	}
 	env.pool = p
 	if ours {
-		err = env.hold(ctx, "storage pool", p.Name,
+		err = env.hold(ctx, engine.KindPool, p.Name,
 			func(ctx context.Context) error { return d.within("").createPool(ctx, p) },
 			func(ctx context.Context) error { return d.removePool(ctx, p.Name) })
 		if err != nil {
@@ -151,7 +153,7 @@ func (env *environment) provide(ctx context.Context, s *server, user profile) er
 	}
 	name := engine.ImageName(env.spec)
 	env.alias = env.e.alias(name)
-	err = env.hold(ctx, "image", project+"/"+env.alias,
+	err = env.hold(ctx, engine.KindImage, env.alias,
 		func(ctx context.Context) error { return env.e.importImage(ctx, env.kit, d, s, name) },
 		func(ctx context.Context) error { return d.removeImage(ctx, env.alias) })
 	if err != nil {
@@ -166,14 +168,14 @@ func (env *environment) provide(ctx context.Context, s *server, user profile) er
 	prof, networks := profileFor(env.spec, runID, p.Name, user)
 	env.networks = networks
 	at := profileName(env.spec)
-	return env.hold(ctx, "profile", project+"/"+at,
+	return env.hold(ctx, engine.KindProfile, at,
 		func(ctx context.Context) error {
 			if err := d.call(ctx, http.MethodPost, "/1.0/profiles", prof); err != nil {
 				return d.wrong("making the profile "+at, err)
 			}
 			return nil
 		},
-		func(ctx context.Context) error { return d.remove(ctx, "the profile "+at, "/1.0/profiles/"+at) })
+		func(ctx context.Context) error { return d.removeOurs(ctx, "the profile "+at, "/1.0/profiles/"+at) })
 }
 
 // removeImage removes an image by its alias.
@@ -185,22 +187,22 @@ func (d *daemon) removeImage(ctx context.Context, alias string) error {
 	if err != nil {
 		return d.wrong("looking up the image "+alias, err)
 	}
-	return d.remove(ctx, "the image "+alias, "/1.0/images/"+print)
+	return d.dropImage(ctx, print, alias)
 }
 
 // hold makes a thing of ours in the daemon, once for all environments that
 // use it, and sees to its removal. What was half made is removed at once.
 func (env *environment) hold(ctx context.Context, kind, name string, create, remove func(context.Context) error) error {
-	ledger, id := env.kit.Ledger, env.e.name+" "+name
-	key := env.kit.RunID + " " + kind + " " + name
+	ledger, thing := env.kit.Ledger, env.d.thing(kind, name)
+	key := strings.Join([]string{env.d.socket, env.kit.RunID, kind, name}, " ")
 	away := func(ctx context.Context) error {
 		if err := remove(ctx); err != nil {
 			return err
 		}
-		return ledger.Gone(kind, id)
+		return ledger.Gone(thing)
 	}
 	err := env.e.holds.take(key, func() error {
-		if err := ledger.Made(kind, id); err != nil {
+		if err := ledger.Made(thing); err != nil {
 			return err
 		}
 		err := create(ctx)
@@ -247,6 +249,9 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f := env.prepare(ctx, task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
+	if err := env.enter(task.Name); err != nil {
+		return engine.Result{}, err
+	}
 	var res engine.Result
 	var err error
 	if env.cli != nil {
@@ -263,7 +268,7 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
 	}
-	return res, err
+	return res, errors.Join(err, env.leave(task.Name))
 }
 
 // prepare is what lies before a life, and outside of what is measured.
@@ -307,6 +312,22 @@ func (env *environment) keep(name string) {
 	env.left = append(env.left, name)
 }
 
+// enter tells the ledger of a container that is about to be asked for, and leave
+// that it is gone; one that could not be removed stays there.
+func (env *environment) enter(name string) error {
+	return env.kit.Ledger.Made(env.d.thing(engine.KindContainer, name))
+}
+
+func (env *environment) leave(name string) error {
+	env.mu.Lock()
+	kept := slices.Contains(env.left, name)
+	env.mu.Unlock()
+	if kept {
+		return nil
+	}
+	return env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, name))
+}
+
 // ready sees to it that the daemon answers, over a connection that is open,
 // and that nothing of an earlier trial is left. It lies outside of what is
 // measured.
@@ -321,6 +342,9 @@ func (env *environment) ready(ctx context.Context) *record.Failure {
 	for len(env.left) > 0 {
 		if err := env.d.removeInstance(ctx, env.left[0]); err != nil {
 			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
+		}
+		if err := env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, env.left[0])); err != nil {
+			return &record.Failure{Class: record.HarnessError, Text: err.Error()}
 		}
 		env.left = env.left[1:]
 	}
@@ -339,7 +363,11 @@ func (env *environment) Close(ctx context.Context) error {
 	env.closing.Do(func() {
 		env.endHeld(ctx)
 		for _, name := range env.left {
-			errs = append(errs, env.d.removeInstance(ctx, name))
+			err := env.d.removeInstance(ctx, name)
+			if err == nil {
+				err = env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, name))
+			}
+			errs = append(errs, err)
 		}
 		for i := len(env.undo) - 1; i >= 0; i-- {
 			errs = append(errs, env.undo[i](ctx))

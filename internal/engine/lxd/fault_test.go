@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -48,10 +47,12 @@ func newTask(args *probe.PayloadArgs) engine.Task {
 	return engine.Task{Name: clirun.Name("fault", args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
 }
 
-func create(t *testing.T, env *environment, name string) {
+// create makes a container: with the label of ours it is one that a kill has
+// left, without it is somebody else's, though it has our profile.
+func create(t *testing.T, env *environment, name string, label map[string]string) {
 	t.Helper()
 	err := env.d.call(t.Context(), http.MethodPost, "/1.0/instances", map[string]any{
-		"name": name, "type": "container", "profiles": []string{profileName(env.spec)},
+		"name": name, "type": "container", "profiles": []string{profileName(env.spec)}, "config": label,
 		"source": map[string]string{"type": "image", "fingerprint": env.image},
 	})
 	if err == nil {
@@ -128,63 +129,38 @@ func TestFaults(t *testing.T) {
 			task.Argv = []string{"/no/such/program"}
 			run("a program that is not there", task, record.EngineError)
 
-			// Somebody else has a container of this name.
+			// Somebody else has a container of this name, and keeps it.
 			task = newTask(&args)
-			create(t, env, task.Name)
+			create(t, env, task.Name, nil)
 			run("a name that is taken", task, record.EngineError)
+			if err := env.d.get(t.Context(), "/1.0/instances/"+task.Name, &labelled{}); err != nil {
+				t.Errorf("the container that had the name: %v", err)
+			}
+			discard(t, env, task.Name)
 
 			// Somebody else removes the image between two trials.
 			if err := env.d.removeImage(t.Context(), env.alias); err != nil {
 				t.Fatal(err)
 			}
 			run("an image that is not there any more", newTask(&args), record.Unavailable)
-			left, err := e.Leftovers(t.Context(), kit, kit.RunID)
-			for _, l := range left {
-				if l.Kind == "container" || l.Kind == "image" {
-					t.Errorf("left behind: %s %s", l.Kind, l.Name)
-				}
-			}
-			if err != nil {
-				t.Error(err)
+			if left := leftIn(kit, engine.KindContainer); len(left) > 0 {
+				t.Errorf("in the ledger still: %v", left)
 			}
 		})
 	}
 }
 
-// TestLeftovers: what a killed run left is found and removed.
-func TestLeftovers(t *testing.T) {
-	for name, make := range both {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			kit, e := enginetest.Kit(t), make()
-			usable(t, e, kit)
-			env := open(t, e, kit, map[string]string{engine.Network: "none", engine.Storage: "dir"})
-			create(t, env, clirun.Name(kit.RunID, "left"))
-			if left, err := e.Leftovers(t.Context(), kit, "no-such"); err != nil || len(left) != 0 {
-				t.Errorf("another run's: %v, %v", left, err)
-			}
-			left, err := e.Leftovers(t.Context(), kit, kit.RunID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var kinds []string
-			for _, l := range left {
-				kinds = append(kinds, l.Kind)
-				if err := l.Remove(t.Context()); err != nil {
-					t.Errorf("removing the %s %s: %v", l.Kind, l.Name, err)
-				}
-			}
-			want := "container image profile project storage pool"
-			if env.facts["storage-pool"] != "ours" {
-				want = "container image profile project"
-			}
-			if got := strings.Join(kinds, " "); got != want {
-				t.Errorf("found %s, want %s", got, want)
-			}
-			if left, err := e.Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) != 0 {
-				t.Errorf("still there: %v, %v", left, err)
-			}
-		})
+func leftIn(kit *engine.Kit, kind string) []engine.Thing {
+	return engine.OfKind(kit.Ledger.Left(), kind)
+}
+
+// discard takes a container away that is not ours.
+func discard(t *testing.T, env *environment, name string) {
+	t.Helper()
+	at := "/1.0/instances/" + name
+	err := errors.Join(env.d.call(t.Context(), http.MethodPut, at+"/state", forceStop), env.d.call(t.Context(), http.MethodDelete, at, nil))
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -23,6 +23,7 @@ type held struct {
 	init  int // the container's, outside
 	once  sync.Once
 	res   engine.Result
+	err   error
 }
 
 var (
@@ -42,6 +43,9 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	if env.cli != nil {
 		return env.holdCLI(ctx, task)
 	}
+	if err := env.enter(task.Name); err != nil {
+		return nil, err
+	}
 	l := env.life(task)
 	up, cancel := context.WithTimeout(ctx, task.Limit)
 	defer cancel()
@@ -57,7 +61,8 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 		err = h.find(up)
 	}
 	if err != nil {
-		return fail(env.conclude(up, l, err).Failure)
+		f := env.conclude(up, l, err).Failure
+		return nil, errors.Join(&engine.Error{Class: f.Class, Text: f.Text}, env.leave(task.Name))
 	}
 	env.mu.Lock()
 	defer env.mu.Unlock()
@@ -110,7 +115,7 @@ func (h *held) End(ctx context.Context, stop engine.Stop) (engine.Result, error)
 		}
 		return h.l.down(ctx)
 	})
-	return h.res, nil
+	return h.res, h.err
 }
 
 // finish ends a held container in some way, once.
@@ -123,6 +128,7 @@ func (h *held) finish(ctx context.Context, limit time.Duration, how func(context
 		err := how(ctx)
 		restore()
 		h.res = h.env.conclude(ctx, h.l, err)
+		h.err = h.env.leave(h.l.task.Name)
 		h.env.mu.Lock()
 		defer h.env.mu.Unlock()
 		delete(h.env.holding, h)

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -119,7 +120,10 @@ func writeSplit(form *multipart.Writer, meta []byte, squash string) error {
 func (d *daemon) upload(ctx context.Context, kind string, write func(io.Writer) error) (string, error) {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(write(w)) }()
-	a, err := d.send(ctx, http.MethodPost, d.address("http", "/1.0/images"), kind, r)
+	// The image's own description has no label in it, so that the same content
+	// gives the same fingerprint.
+	label := url.Values{labelKey: {d.run}}.Encode()
+	a, err := d.send(ctx, http.MethodPost, d.address("http", "/1.0/images"), kind, r, "X-"+d.prefix+"-properties", label)
 	_ = r.Close() // ends the writer where the daemon stopped reading
 	if err != nil {
 		return "", err

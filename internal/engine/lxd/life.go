@@ -127,9 +127,8 @@ func (l *life) up(ctx context.Context) (err error) {
 		"name": l.task.Name, "type": "container", "profiles": []string{l.profile},
 		"source": map[string]string{"type": "image", "fingerprint": l.image},
 	}
-	if l.address = l.nic.take(); l.address != "" || len(l.task.Mounts) > 0 {
-		body["config"], body["devices"] = l.config(), l.devices()
-	}
+	l.address = l.nic.take()
+	body["config"], body["devices"] = l.config(), l.devices()
 	err = l.step(ctx, "creating the container", "", record.Created, http.MethodPost, "/1.0/instances", body)
 	if err != nil {
 		return err

@@ -20,10 +20,15 @@ func refuse(task engine.Task) *record.Failure {
 	return nil
 }
 
-// config is the container's own: it stands in place of the profile's where it
-// says raw.lxc, and so says that again. A tmpfs is mounted by liblxc, since
-// daemons have a device for it only from Incus 6.6 on.
+// config is the container's own: our label, and what it needs of liblxc. Where
+// that says raw.lxc it stands in place of the profile's, and so says that again.
+// A tmpfs is mounted by liblxc, since daemons have a device for it only from
+// Incus 6.6 on.
 func (l *life) config() map[string]string {
+	config := l.d.label()
+	if l.address == "" && len(l.task.Mounts) == 0 {
+		return config
+	}
 	lines := []string{"lxc.init.cmd = " + initCommand}
 	if l.address != "" {
 		lines = append(lines, l.nic.configure(l.address)...)
@@ -38,7 +43,8 @@ func (l *life) config() map[string]string {
 		}
 		lines = append(lines, fmt.Sprintf("lxc.mount.entry = tmpfs %s tmpfs %s 0 0", strings.TrimPrefix(m.Target, "/"), options))
 	}
-	return map[string]string{"raw.lxc": strings.Join(lines, "\n")}
+	config["raw.lxc"] = strings.Join(lines, "\n")
+	return config
 }
 
 // devices are the container's own disks.
@@ -69,7 +75,7 @@ func (l *life) makeVolumes(ctx context.Context) error {
 		}
 		name := fmt.Sprintf("%s-%d", l.task.Name, i)
 		l.volumes = append(l.volumes, name)
-		err := l.step(ctx, "making the volume "+name, "", "", http.MethodPost, volumesOf(l.pool), map[string]any{"name": name})
+		err := l.step(ctx, "making the volume "+name, "", "", http.MethodPost, volumesOf(l.pool), map[string]any{"name": name, "config": l.d.label()})
 		if err != nil {
 			return err
 		}
@@ -82,7 +88,7 @@ func volumesOf(pool string) string { return "/1.0/storage-pools/" + pool + "/vol
 
 func (d *daemon) removeVolumes(ctx context.Context, pool string, names []string) error {
 	for _, n := range names {
-		if err := d.remove(ctx, "the volume "+n, volumesOf(pool)+"/"+n); err != nil {
+		if err := d.removeOurs(ctx, "the volume "+n, volumesOf(pool)+"/"+n); err != nil {
 			return err
 		}
 	}

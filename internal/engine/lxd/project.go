@@ -17,13 +17,12 @@ const prefix = "plimsoll-"
 
 func projectName(runID string) string { return prefix + runID }
 
-// isOurs says whether a name is one of a run's, or of any run's.
-func isOurs(name, runID string) bool {
-	if runID == "" {
-		return strings.HasPrefix(name, prefix)
-	}
-	return name == projectName(runID) || strings.HasPrefix(name, projectName(runID)+"-")
-}
+// labelKey is that of everything of ours: the daemon leaves keys that begin so to
+// its users.
+const labelKey = "user." + engine.Label
+
+// label is what is set on something when it is made.
+func (d *daemon) label() map[string]string { return map[string]string{labelKey: d.run} }
 
 // initCommand is PID 1 of every container.
 const initCommand = image.ProbePath + " init"
@@ -35,7 +34,7 @@ func (d *daemon) createProject(ctx context.Context, runID string) error {
 		"name": projectName(runID), "description": "made by plimsoll, run " + runID,
 		"config": map[string]string{
 			"features.images": "true", "features.profiles": "true", "features.storage.volumes": "true",
-			"user." + engine.Label: runID,
+			labelKey: runID,
 		},
 	})
 	if err != nil {
@@ -88,8 +87,8 @@ func profileFor(spec engine.Spec, runID, pool string, user profile) (p map[strin
 		}
 	}
 	config := map[string]string{
-		"user." + engine.Label: runID,
-		"raw.lxc":              "lxc.init.cmd = " + initCommand,
+		labelKey:  runID,
+		"raw.lxc": "lxc.init.cmd = " + initCommand,
 	}
 	if c := spec.Limits.CPUs; c > 0 {
 		// A share of time, as with the other engines; limits.cpu would pin to whole processors.
@@ -125,21 +124,22 @@ func (d *daemon) choosePool(ctx context.Context, level, runID string, user profi
 		}
 	}
 	for _, p := range pools {
-		if !isOurs(p.Name, "") && (p.Driver == level || level == engine.DefaultLevel) {
+		// One that a run has made goes with that run.
+		if p.Config[labelKey] == "" && (p.Driver == level || level == engine.DefaultLevel) {
 			return p, false, nil
 		}
 	}
 	if level == engine.DefaultLevel {
 		level = "dir"
 	}
-	return pool{Name: projectName(runID) + "-" + level, Driver: level}, true, nil
+	return pool{Name: projectName(runID) + "-" + level, Driver: level, Config: d.label()}, true, nil
 }
 
 // poolSize bounds the file behind a pool of ours; it is sparse.
 const poolSize = "4GiB"
 
 func (d *daemon) createPool(ctx context.Context, p pool) error {
-	config := map[string]string{}
+	config := d.label()
 	if p.Driver != "dir" {
 		config["size"] = poolSize
 	}

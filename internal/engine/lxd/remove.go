@@ -10,22 +10,30 @@ import (
 	"time"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/record"
 )
 
 // removeLimit bounds the removal of what a failed trial left.
 const removeLimit = 20 * time.Second
 
-// removeInstance stops and removes a container and returns when it is gone.
-// One that is not there is gone, unless it is being made: the daemon goes on
-// with that when nobody waits any more.
+// removeInstance stops and removes a container of ours and returns when it is
+// gone. One that is not there is gone, unless it is being made: the daemon goes
+// on with that when nobody waits any more. Another's of this name stays.
 func (d *daemon) removeInstance(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 	for {
 		d.awaitOperations(ctx, name)
+		ours, err := d.bears(ctx, "/1.0/instances/"+name)
+		if err == nil && !ours {
+			return nil
+		}
 		// It may be stopped already, or be stopped by somebody else: what counts is the removal.
-		halted := d.call(ctx, http.MethodPut, "/1.0/instances/"+name+"/state", forceStop)
-		err := d.call(ctx, http.MethodDelete, "/1.0/instances/"+name, nil)
+		var halted error
+		if err == nil {
+			halted = d.call(ctx, http.MethodPut, "/1.0/instances/"+name+"/state", forceStop)
+			err = d.call(ctx, http.MethodDelete, "/1.0/instances/"+name, nil)
+		}
 		if err == nil || notFound(err) {
 			return nil
 		}
@@ -69,24 +77,81 @@ func (d *daemon) remove(ctx context.Context, what, at string) error {
 	return d.wrong("removing "+what, err)
 }
 
+// removeOurs is remove for what bears the run's label; another's stays.
+func (d *daemon) removeOurs(ctx context.Context, what, at string) error {
+	ours, err := d.bears(ctx, at)
+	if err != nil {
+		return d.wrong("looking at "+what, err)
+	}
+	if !ours {
+		return nil
+	}
+	return d.remove(ctx, what, at)
+}
+
+// labelled is what is read of anything: an image has properties in place of a
+// configuration.
+type labelled struct {
+	Name        string
+	Fingerprint string
+	Config      map[string]string
+	Properties  map[string]string
+	Aliases     []struct{ Name string }
+	UsedBy      []string `json:"used_by"`
+}
+
+// of says whether it is the run's. What it has from a profile is no label of its
+// own.
+func (l labelled) of(run string) bool {
+	return run != "" && (l.Config[labelKey] == run || l.Properties[labelKey] == run)
+}
+
+// bears says whether something is there and bears the run's label.
+func (d *daemon) bears(ctx context.Context, at string) (bool, error) {
+	var it labelled
+	err := d.get(ctx, at, &it)
+	if notFound(err) {
+		return false, nil
+	}
+	return err == nil && it.of(d.run), err
+}
+
+// dropImage removes an image of ours; of one that has further names, which
+// others have given it, only ours.
+func (d *daemon) dropImage(ctx context.Context, print, alias string) error {
+	var it labelled
+	err := d.get(ctx, "/1.0/images/"+print, &it)
+	switch {
+	case notFound(err):
+		return nil
+	case err != nil:
+		return d.wrong("looking at the image "+alias, err)
+	case !it.of(d.run):
+		return nil
+	case len(it.Aliases) > 1:
+		return d.remove(ctx, "the name "+alias+" of an image", "/1.0/images/aliases/"+alias)
+	}
+	return d.remove(ctx, "the image "+alias, "/1.0/images/"+print)
+}
+
 // removePool removes a pool of ours. A container whose making was broken off
-// may have appeared in it, after it was looked for: what is in the project then
-// is nobody's.
+// may have appeared in it, after it was looked for: what is ours in the project
+// then is nobody's any more.
 func (d *daemon) removePool(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
-	var p struct {
-		UsedBy []string `json:"used_by"`
-	}
+	var p labelled
 	for {
-		err := d.within("").remove(ctx, "the storage pool "+name, "/1.0/storage-pools/"+name)
+		err := d.within("").removeOurs(ctx, "the storage pool "+name, "/1.0/storage-pools/"+name)
 		if err == nil {
 			return nil
 		}
 		_ = d.within("").get(ctx, "/1.0/storage-pools/"+name, &p) // for the message
-		list, _ := d.names(ctx, "/1.0/instances")
-		for _, n := range list {
-			err = errors.Join(err, d.removeInstance(ctx, n))
+		list, _ := d.list(ctx, "/1.0/instances")
+		for _, it := range list {
+			if it.of(d.run) {
+				err = errors.Join(err, d.removeInstance(ctx, it.Name))
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -96,118 +161,60 @@ func (d *daemon) removePool(ctx context.Context, name string) error {
 	}
 }
 
-// names lists what is below a path of the API: the last parts of addresses.
-func (d *daemon) names(ctx context.Context, at string) ([]string, error) {
-	var list []string
-	if err := d.get(ctx, at, &list); err != nil {
-		return nil, err
-	}
-	for i, l := range list {
-		l, _, _ = strings.Cut(l, "?")
-		list[i] = path.Base(l)
-	}
-	return list, nil
+// list reads all that is below a path of the API.
+func (d *daemon) list(ctx context.Context, at string) ([]labelled, error) {
+	var list []labelled
+	return list, d.get(ctx, at, &list, "recursion", "1")
 }
 
-// emptyProject removes a project with all that is in it.
+// emptyProject removes a project of ours with all in it that bears the run's
+// label. Where anything else is in it, which somebody must have put there, both
+// stay.
 func (d *daemon) emptyProject(ctx context.Context, name string) error {
+	ours, err := d.within("").bears(ctx, "/1.0/projects/"+name)
+	if err != nil {
+		return d.wrong("looking at the project "+name, err)
+	}
+	if !ours {
+		return nil
+	}
 	in := d.within(name)
 	var errs []error
-	each := func(at string, remove func(string) error) {
-		list, err := in.names(ctx, at)
+	var others []string
+	each := func(what, at string, remove func(labelled) error) {
+		list, err := in.list(ctx, at)
 		if err != nil && !notFound(err) {
 			errs = append(errs, in.wrong("looking into the project "+name, err))
 		}
-		for _, n := range list {
-			errs = append(errs, remove(n))
+		for _, it := range list {
+			if it.of(d.run) {
+				errs = append(errs, remove(it))
+			} else if what != "profile" || it.Name != "default" { // that goes with the project
+				others = append(others, "the "+what+" "+it.Name+it.Fingerprint)
+			}
 		}
 	}
-	each("/1.0/instances", func(n string) error { return in.removeInstance(ctx, n) })
-	pools, err := d.within("").names(ctx, "/1.0/storage-pools")
+	each("container", "/1.0/instances", func(it labelled) error { return in.removeInstance(ctx, it.Name) })
+	pools, err := d.within("").list(ctx, "/1.0/storage-pools")
 	if err != nil {
 		errs = append(errs, d.wrong("listing the storage pools", err))
 	}
 	for _, p := range pools {
-		each(volumesOf(p), func(n string) error { return in.remove(ctx, "the volume "+n, volumesOf(p)+"/"+n) })
+		each("volume", volumesOf(p.Name), func(it labelled) error {
+			return in.remove(ctx, "the volume "+it.Name, volumesOf(p.Name)+"/"+it.Name)
+		})
 	}
-	each("/1.0/images", func(n string) error { return in.remove(ctx, "the image "+n, "/1.0/images/"+n) })
-	each("/1.0/profiles", func(n string) error {
-		if n == "default" { // it goes with the project
-			return nil
-		}
-		return in.remove(ctx, "the profile "+n, "/1.0/profiles/"+n)
+	each("image", "/1.0/images", func(it labelled) error {
+		return in.remove(ctx, "the image "+it.Fingerprint, "/1.0/images/"+it.Fingerprint)
 	})
+	each("profile", "/1.0/profiles", func(it labelled) error { return in.remove(ctx, "the profile "+it.Name, "/1.0/profiles/"+it.Name) })
+	if len(others) > 0 {
+		errs = append([]error{&engine.Error{Class: record.UncleanEnd,
+			Text: fmt.Sprintf("in the run's project %s there is what the run has not made: %s", name, strings.Join(others, ", ")),
+			Fix:  d.client + " move it to a project of yours, or delete it, and then plimsoll clean"}}, errs...)
+	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	return d.within("").remove(ctx, "the project "+name, "/1.0/projects/"+name)
-}
-
-// Leftovers is documented in engine.Engine.
-func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	d, _, err := e.connect(ctx, kit)
-	if err != nil {
-		// Without a daemon nobody can say; that is no error where there is none at all.
-		if _, missing := kit.LookPath(e.client); missing != nil {
-			return nil, nil
-		}
-		return nil, err
-	}
-	defer d.close()
-	var left []engine.Leftover
-	projects, lerr := d.names(ctx, "/1.0/projects")
-	if lerr != nil {
-		return nil, d.wrong("listing the projects", lerr)
-	}
-	for _, name := range projects {
-		if !isOurs(name, runID) {
-			continue
-		}
-		for _, kind := range []struct{ kind, at string }{
-			{"container", "/1.0/instances"}, {"image", "/1.0/images"}, {"profile", "/1.0/profiles"},
-		} {
-			names, lerr := d.within(name).names(ctx, kind.at)
-			if lerr != nil {
-				return nil, d.wrong("looking into the project "+name, lerr)
-			}
-			for _, n := range names {
-				if kind.kind != "profile" || n != "default" {
-					left = append(left, engine.Leftover{Kind: kind.kind, Name: name + "/" + n, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
-						if in := d.within(name); kind.kind == "container" {
-							return in.removeInstance(ctx, n)
-						}
-						return d.within(name).remove(ctx, "the "+kind.kind+" "+n, kind.at+"/"+n)
-					})})
-				}
-			}
-		}
-		left = append(left, engine.Leftover{Kind: "project", Name: name, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
-			return d.emptyProject(ctx, name)
-		})})
-	}
-	pools, lerr := d.names(ctx, "/1.0/storage-pools")
-	if lerr != nil {
-		return nil, d.wrong("listing the storage pools", lerr)
-	}
-	for _, name := range pools {
-		if isOurs(name, runID) {
-			left = append(left, engine.Leftover{Kind: "storage pool", Name: name, Remove: e.remover(kit, func(ctx context.Context, d *daemon) error {
-				return d.remove(ctx, "the storage pool "+name, "/1.0/storage-pools/"+name)
-			})})
-		}
-	}
-	return left, nil
-}
-
-// remover opens a connection of its own, since the one that found the
-// leftover is closed by then.
-func (e *Engine) remover(kit *engine.Kit, remove func(context.Context, *daemon) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		d, _, err := e.connect(ctx, kit)
-		if err != nil {
-			return err
-		}
-		defer d.close()
-		return remove(ctx, d)
-	}
 }

@@ -27,6 +27,7 @@ type daemon struct {
 	variant
 	socket  string
 	project string // where given, what every request is about
+	run     string // whose things are ours
 	http    *http.Client
 	streams *http.Client // of an exec
 }
@@ -99,14 +100,18 @@ func (d *daemon) address(scheme, at string, query ...string) string {
 	return u.String()
 }
 
-// send makes one request and gives the answer's envelope.
-func (d *daemon) send(ctx context.Context, method, address, kind string, body io.Reader) (*answer, error) {
+// send makes one request and gives the answer's envelope. Headers are pairs of
+// a key and a value.
+func (d *daemon) send(ctx context.Context, method, address, kind string, body io.Reader, headers ...string) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, err
 	}
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := d.http.Do(req)
 	if err != nil {

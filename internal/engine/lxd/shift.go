@@ -28,8 +28,12 @@ func (env *environment) tryShift(ctx context.Context, task engine.Task) *record.
 	}
 	env.tried = true
 	name := task.Name + "-try"
+	if err := env.enter(name); err != nil {
+		return &record.Failure{Class: record.HarnessError, Text: err.Error()}
+	}
 	err := env.d.call(ctx, http.MethodPost, "/1.0/instances", map[string]any{
 		"name": name, "type": "container", "profiles": []string{profileName(env.spec)},
+		"config":  env.d.label(),
 		"source":  map[string]string{"type": "image", "fingerprint": env.image},
 		"devices": map[string]device{"mount0": {"type": "disk", "source": at, "path": "/mnt", "shift": "true"}},
 	})
@@ -39,6 +43,9 @@ func (env *environment) tryShift(ctx context.Context, task engine.Task) *record.
 	if rerr := env.d.removeInstance(context.WithoutCancel(ctx), name); rerr != nil {
 		env.keep(name)
 		return &record.Failure{Class: record.UncleanEnd, Text: rerr.Error()}
+	}
+	if err := env.leave(name); err != nil {
+		return &record.Failure{Class: record.HarnessError, Text: err.Error()}
 	}
 	switch {
 	case err == nil:

@@ -24,21 +24,6 @@ func TestOperationID(t *testing.T) {
 	}
 }
 
-// Only what bears our mark is ever removed.
-func TestIsOurs(t *testing.T) {
-	for _, c := range []struct {
-		name, run string
-		want      bool
-	}{
-		{"plimsoll-abcd", "abcd", true}, {"plimsoll-abcd-btrfs", "abcd", true}, {"plimsoll-abcde", "abcd", false},
-		{"plimsoll-abcd", "", true}, {"default", "", false}, {"default", "abcd", false}, {"my-plimsoll-abcd", "", false},
-	} {
-		if got := isOurs(c.name, c.run); got != c.want {
-			t.Errorf("%s of the run %q: %v", c.name, c.run, got)
-		}
-	}
-}
-
 func TestDriversOfTheServer(t *testing.T) {
 	var s server
 	err := json.Unmarshal([]byte(`{"environment": {"driver": "qemu | lxc", "driver_version": "7.2 | 5.0.3",
@@ -65,7 +50,7 @@ func TestProfile(t *testing.T) {
 	p, networks := profileFor(spec, "abcd", "ours", user)
 	got := fmt.Sprint(p["name"], p["config"], p["devices"], networks)
 	want := "lxd-dir-api" +
-		"map[limits.cpu.allowance:150ms/100ms limits.memory:1048576 raw.lxc:lxc.init.cmd = /plimsoll-probe init user.plimsoll:abcd] " +
+		"map[limits.cpu.allowance:150ms/100ms limits.memory:1048576 raw.lxc:lxc.init.cmd = /plimsoll-probe init user.io.plimsoll.run:abcd] " +
 		"map[eth0:map[nictype:bridged parent:br0 type:nic] root:map[path:/ pool:ours type:disk]] " + "[bridged br0]"
 	if got != want {
 		t.Errorf("profile\n%s, want\n%s", got, want)

@@ -1,19 +1,16 @@
 package nerdctl
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
-	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/probe"
 )
 
@@ -61,22 +58,12 @@ func (c *client) command(kit *engine.Kit, args ...string) probe.Command {
 
 // output runs nerdctl beside the trials.
 func (c *client) output(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
-	defer cancel()
-	argv := c.argv(args...)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir = []string{clirun.Path, "HOME=/root"}, "/"
-	cmd.WaitDelay = time.Second
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return nil, fmt.Errorf("nerdctl %s: %w: %s", args[0], err, clirun.Words(errs.Bytes()))
+	out, err := child.Run(ctx, child.Command{Argv: c.argv(args...), Env: []string{clirun.Path, "HOME=/root"}, Dir: "/",
+		Limit: commandLimit, Leaves: true}) // the loggers of containers inherit our pipes
+	if err != nil {
+		return nil, fmt.Errorf("nerdctl %s: %w: %s", args[0], err, clirun.Words(out.Stderr))
 	}
-	return out.Bytes(), nil
+	return out.Stdout, nil
 }
 
 // containers lists the names of the namespace's containers.
@@ -92,72 +79,4 @@ func (c *client) removeContainer(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// clear removes everything of the namespace, then the namespace and its control
-// group. Its snapshots and blobs go with containerd's collector.
-func (c *client) clear(ctx context.Context) error {
-	names, err := c.containers(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, name := range names {
-		errs = append(errs, c.removeContainer(ctx, name))
-	}
-	endShims(c.namespace)
-	ids, err := c.output(ctx, "images", "--quiet")
-	errs = append(errs, err)
-	for _, id := range unique(strings.Fields(string(ids))) {
-		_, err := c.output(ctx, "rmi", "--force", id)
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		_, err = c.output(ctx, "namespace", "remove", c.namespace)
-		if err == nil || strings.Contains(err.Error(), "not found") {
-			// On cgroup v1 the containers' groups lie in one of the namespace's
-			// name, which nobody else removes.
-			return wrap.RemoveNamed(ctx, c.namespace)
-		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
-// endShims ends the shims of a namespace whose containers are gone. containerd
-// leaves one behind where a client was killed while a task was being made.
-func endShims(namespace string) {
-	mark := []byte("\x00-namespace\x00" + namespace + "\x00")
-	ours := func(line []byte) bool {
-		return bytes.Contains(line, mark) && bytes.Contains(line, []byte("containerd-shim"))
-	}
-	for pid, line := range clirun.CommandLines() {
-		if !ours(line) {
-			continue
-		}
-		p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
-		if err != nil {
-			continue
-		}
-		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && ours(line) {
-			_ = p.Kill() // where it has not ended
-		}
-		_ = p.Release()
-	}
-}
-
-func unique(list []string) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, s := range list {
-		if !seen[s] {
-			seen[s] = true
-			out = append(out, s)
-		}
-	}
-	return out
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +65,13 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.binary, err = kit.LookPath(env.runtime); err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + env.runtime, Err: err}
 	}
+	program, err := clirun.AskItself(ctx, env.binary)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: "the runtime " + env.runtime + " can't be used", Err: err}
+	}
+	if err := program.Wrong(env.runtime, ""); err != nil {
+		return nil, err
+	}
 	if env.tag, env.release, err = e.provide(ctx, kit, c, engine.ImageName(spec), env.storage); err != nil {
 		return nil, err
 	}
@@ -104,7 +109,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, c *client, name, 
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: "providing the image " + name + " as a docker archive", Err: err}
 	}
 	if e.open++; e.open == 1 {
-		err = kit.Ledger.Made("namespace", "containerd "+c.socket+" "+c.namespace)
+		err = c.begin(ctx, kit)
 	}
 	release := func(ctx context.Context) error {
 		e.mu.Lock()
@@ -129,13 +134,7 @@ func (e *Engine) letGo(ctx context.Context, kit *engine.Kit, c *client) error {
 		return nil
 	}
 	clear(e.images)
-	if err := c.clear(ctx); err != nil {
-		return fmt.Errorf("removing the namespace %s from containerd: %w", c.namespace, err)
-	}
-	if err := os.RemoveAll(c.data); err != nil {
-		return fmt.Errorf("removing nerdctl's directory: %w", err)
-	}
-	return kit.Ledger.Gone("namespace", "containerd "+c.socket+" "+c.namespace)
+	return c.clear(ctx, kit)
 }
 
 // args are the options and the command of `nerdctl run`. Swap is taken away
@@ -299,30 +298,4 @@ func (env *environment) Close(ctx context.Context) error {
 		errs = append(errs, env.release(ctx))
 	})
 	return errors.Join(errs...)
-}
-
-// Leftovers is documented in engine.Engine: a namespace of ours, with what is
-// in it.
-func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	c, _, err := find(ctx, kit)
-	if err != nil {
-		return nil, nil //nolint:nilerr // where it can't be had, nothing was made
-	}
-	c.namespace = "default"
-	out, err := c.output(ctx, "namespace", "ls", "--quiet")
-	if err != nil {
-		return nil, err
-	}
-	var left []engine.Leftover
-	for _, ns := range strings.Fields(string(out)) {
-		if !strings.HasPrefix(ns, namespacePrefix+runID) {
-			continue
-		}
-		in := *c
-		in.namespace, in.data = ns, filepath.Join(kit.Dir, "nerdctl-clean")
-		left = append(left, engine.Leftover{Kind: "namespace", Name: ns, Remove: func(ctx context.Context) error {
-			return errors.Join(in.clear(ctx), os.RemoveAll(in.data))
-		}})
-	}
-	return left, nil
 }

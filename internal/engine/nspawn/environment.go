@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
-	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/image"
 	"plimsoll/internal/record"
 )
@@ -109,10 +108,4 @@ func (e *environment) Close(ctx context.Context) error {
 		e.root = nil
 	}
 	return errors.Join(errs...)
-}
-
-// Leftovers is documented in engine.Engine. Mounts of containers are in their
-// own namespaces and go with them.
-func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, runID string) ([]engine.Leftover, error) {
-	return append(append(groupsLeft(runID), propagateLeft(runID)...), wrap.Leftovers(runID)...), nil
 }

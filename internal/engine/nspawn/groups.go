@@ -77,7 +77,7 @@ func (g *groups) enter(id string) *engine.Kit {
 			}
 			dir := filepath.Join(mount, "nspawn-"+clirun.Name(g.kit.RunID, id))
 			if !slices.Contains(g.own, dir) {
-				if err := g.kit.Ledger.Made("cgroup", dir); err != nil {
+				if err := g.kit.Ledger.Made(engine.Thing{Kind: engine.KindCgroup, Name: dir}); err != nil {
 					return nil, err
 				}
 				g.own = append(g.own, dir)
@@ -124,7 +124,7 @@ func (g *groups) remove(ctx context.Context) error {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, g.kit.Ledger.Gone("cgroup", d))
+		errs = append(errs, g.kit.Ledger.Gone(engine.Thing{Kind: engine.KindCgroup, Name: d}))
 	}
 	g.own = nil
 	return errors.Join(errs...)
@@ -150,22 +150,4 @@ func removeGroup(ctx context.Context, dir string) error {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-}
-
-// groupsLeft finds the groups of a run, or of any.
-func groupsLeft(runID string) []engine.Leftover {
-	pattern := groupPrefix + "*"
-	if runID != "" {
-		pattern = groupPrefix + runID + "-*"
-	}
-	var left []engine.Leftover
-	for _, mount := range hierarchies() {
-		dirs, _ := filepath.Glob(filepath.Join(mount, pattern))
-		for _, dir := range dirs {
-			left = append(left, engine.Leftover{Kind: "cgroup", Name: dir, Remove: func(ctx context.Context) error {
-				return errors.Join(clearBelow(ctx, dir), removeGroup(ctx, dir))
-			}})
-		}
-	}
-	return left
 }

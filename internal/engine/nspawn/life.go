@@ -131,6 +131,9 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err != nil {
 		return clirun.Refused(err), nil
 	}
+	if err := e.enter(task.Name); err != nil {
+		return clirun.Refused(err), nil
+	}
 	e.root.users.Add(1)
 	res, err := e.Base.Run(ctx, e.plan(task, options))
 	return res, errors.Join(err, e.tidy(task.Name, &res, err != nil))
@@ -141,6 +144,9 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	options, err := e.options(task)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.enter(task.Name); err != nil {
 		return nil, err
 	}
 	e.root.users.Add(1)
@@ -175,21 +181,23 @@ func (e *environment) tidy(name string, res *engine.Result, broken bool) error {
 			f.Class, f.Text = clirun.Classify(said, nil), "systemd-nspawn: "+said
 		}
 	}
-	if !broken && res.Failure == nil {
-		return nil
+	if broken || res.Failure != nil {
+		if err := e.root.mop(name, others); err != nil {
+			return fmt.Errorf("clearing up after %s: %w", name, err)
+		}
 	}
-	if err := e.root.mop(name, others); err != nil {
-		return fmt.Errorf("clearing up after %s: %w", name, err)
-	}
-	return nil
+	return e.leave(name)
 }
 
 // Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	if err := e.enter(task.Name); err != nil {
+		return nil, err
+	}
 	e.root.users.Add(1)
 	xs, err := e.Exchange(ctx, task, e.command(task), rounds)
 	if others := e.root.users.Add(-1) > 0; err != nil {
 		err = errors.Join(err, e.root.mop(task.Name, others))
 	}
-	return xs, err
+	return xs, errors.Join(err, e.leave(task.Name))
 }

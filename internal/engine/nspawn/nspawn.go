@@ -12,10 +12,10 @@ package nspawn
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 )
 
@@ -92,15 +92,13 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 
 // version reads "systemd 252 (252.39-1~deb12u2)".
 func version(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	out, err := child.Run(ctx, child.Command{Argv: []string{path, "--version"}, Limit: engine.DetectLimit})
 	if err != nil {
 		return "", err
 	}
-	w := strings.Fields(string(out))
+	w := strings.Fields(string(out.Stdout))
 	if len(w) < 2 {
-		return "", fmt.Errorf("it printed %q", out)
+		return "", fmt.Errorf("it printed %q", out.Stdout)
 	}
 	return w[1], nil
 }

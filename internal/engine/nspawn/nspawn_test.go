@@ -24,7 +24,9 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(c.storage+" "+c.network, func(t *testing.T) {
 			before := residue(t)
-			enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
+			t.Run("suite", func(t *testing.T) { // its canaries lie there too, until it ends
+				enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
+			})
 			for _, path := range residue(t) {
 				if !slices.Contains(before, path) {
 					t.Errorf("left behind: %s", path)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 )
@@ -50,20 +50,28 @@ func newRoot(ctx context.Context, kit *engine.Kit, id, image string, plain bool)
 	if err := unix.Stat(r.path, &st); err != nil {
 		return nil, errors.Join(err, r.remove())
 	}
-	r.lock = fmt.Sprintf("%s/locks/inode-%d:%d", runDir, st.Dev, st.Ino)
+	r.lock = fmt.Sprintf("%s/inode-%d:%d", locks, st.Dev, st.Ino)
+	if err := kit.Ledger.Made(r.lockThing()); err != nil {
+		return nil, errors.Join(err, r.remove())
+	}
 	return r, nil
+}
+
+// lockThing is what the ledger says of the lock. Whoever else uses the image as
+// a root directory has the same one, and keeps it while it is held.
+func (r *root) lockThing() engine.Thing {
+	return engine.Thing{Kind: engine.KindFile, Name: r.lock, Engine: "nspawn"}
 }
 
 func (r *root) fill(ctx context.Context, image string) error {
 	if r.plain {
-		ctx, cancel := context.WithTimeout(ctx, copyLimit)
-		defer cancel()
-		if out, err := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", image+"/.", r.path).CombinedOutput(); err != nil {
-			return fmt.Errorf("copying %s: %w: %s", image, err, clirun.Words(out))
+		out, err := child.Run(ctx, child.Command{Argv: []string{"cp", "-a", "--reflink=auto", image + "/.", r.path}, Limit: copyLimit})
+		if err != nil {
+			return fmt.Errorf("copying %s: %w: %s", image, err, clirun.Words(out.Stderr))
 		}
 		return nil
 	}
-	if err := r.kit.Ledger.Made("mount", r.path); err != nil {
+	if err := r.kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: r.path}); err != nil {
 		return err
 	}
 	err := unix.Mount(image, r.path, "", unix.MS_BIND, "")
@@ -82,6 +90,11 @@ func (r *root) fill(ctx context.Context, image string) error {
 
 // remove may be called twice. What lies beside the mount is nspawn's.
 func (r *root) remove() error {
+	if r.lock != "" {
+		if err := errors.Join(unlock(r.lock), r.kit.Ledger.Gone(r.lockThing())); err != nil {
+			return err
+		}
+	}
 	if r.plain {
 		return os.RemoveAll(r.dir)
 	}
@@ -93,14 +106,14 @@ func (r *root) remove() error {
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return errors.Join(os.RemoveAll(r.dir), r.kit.Ledger.Gone("mount", r.path))
+	return errors.Join(os.RemoveAll(r.dir), r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: r.path}))
 }
 
 // mop removes what a killed nspawn leaves: its place for mounts that come
 // later, its locks, its copy. A copy does not say whose it is, so that it stays
 // where there are others, until all is removed.
 func (r *root) mop(name string, others bool) error {
-	err := removeEmpty(filepath.Join(runDir, "propagate", name))
+	err := tidyPlaces(name)
 	if others {
 		return errors.Join(err, unlock(r.lock))
 	}
@@ -136,15 +149,4 @@ func unlock(path string) error {
 		return nil
 	}
 	return os.Remove(path)
-}
-
-// propagateLeft finds what containers of a run, or of any, have left in
-// nspawn's own directory: they bear the run's id in their names.
-func propagateLeft(runID string) []engine.Leftover {
-	dirs, _ := filepath.Glob(filepath.Join(runDir, "propagate", "plimsoll-"+runID+"*"))
-	var left []engine.Leftover
-	for _, dir := range dirs {
-		left = append(left, engine.Leftover{Kind: "file", Name: dir, Remove: func(context.Context) error { return removeEmpty(dir) }})
-	}
-	return left
 }

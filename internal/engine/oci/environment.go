@@ -47,7 +47,11 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}
-	v, err := version(ctx, path)
+	v, err := prog.version(ctx, path)
+	var known *engine.Error
+	if errors.As(err, &known) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "asking the runtime for its version", Err: err}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/probe"
 	"plimsoll/internal/record"
 )
@@ -30,12 +31,15 @@ func (e *environment) bundle(task engine.Task) (dir string, err error) {
 			return "", err
 		}
 	}
-	if err := e.Kit.Ledger.Made("container", task.Name); err != nil {
+	if err := wrap.Vacant(task.Name); err != nil {
+		return "", err
+	}
+	if err := e.Kit.Ledger.Made(e.thing(task.Name)); err != nil {
 		return "", fmt.Errorf("noting the container in the ledger: %w", err)
 	}
 	dir = filepath.Join(e.dir, task.Name)
 	if err := b.write(dir); err != nil {
-		return "", errors.Join(err, e.Kit.Ledger.Gone("container", task.Name))
+		return "", errors.Join(err, e.Kit.Ledger.Gone(e.thing(task.Name)))
 	}
 	return dir, nil
 }
@@ -62,6 +66,9 @@ func (e *environment) beside(held engine.Held) (string, error) {
 	if e.program.name == "runsc" {
 		return "", clirun.Unsupported("gVisor's sandbox has a network stack of its own, which another one can't share")
 	}
+	if e.program.name == "youki" { // 0.7.0: `ip link` in its container says so, under runc and crun it is up
+		return "", clirun.Unsupported("youki leaves the loopback of a container's own network namespace down, so that another one beside it reaches nothing")
+	}
 	pid := held.Place().PID
 	if pid == 0 {
 		return "", &engine.Error{Class: record.HarnessError, Text: "the payload of the container to be beside was not found"}
@@ -80,7 +87,10 @@ func (e *environment) after(ctx context.Context, name, dir string, failed bool) 
 	if err := os.RemoveAll(dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the bundle: %w", err))
 	}
-	return errors.Join(append(errs, e.Kit.Ledger.Gone("container", name))...)
+	if len(errs) == 0 { // else the sweep looks once more
+		errs = append(errs, e.Kit.Ledger.Gone(e.thing(name)))
+	}
+	return errors.Join(errs...)
 }
 
 func unclean(res *engine.Result, err error) {

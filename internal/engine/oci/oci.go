@@ -16,9 +16,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -84,21 +84,14 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		}
 	}
 	var versions, where []string
-	for _, p := range programs {
-		path, level := e.find(ctx, kit, p)
-		d.Levels[engine.Runtime] = append(d.Levels[engine.Runtime], level)
-		if !level.Usable {
+	for _, f := range e.look(ctx, kit) {
+		d.Levels[engine.Runtime] = append(d.Levels[engine.Runtime], f.level)
+		if !f.level.Usable {
 			continue
 		}
-		v, err := version(ctx, path)
-		if err != nil {
-			last := &d.Levels[engine.Runtime][len(d.Levels[engine.Runtime])-1]
-			last.Usable, last.Reason = false, err.Error()
-			continue
-		}
-		d.Facts["version-"+p.name] = v
-		versions = append(versions, p.name+" "+v)
-		where = append(where, path)
+		d.Facts["version-"+f.level.Name] = f.version
+		versions = append(versions, f.level.Name+" "+f.version)
+		where = append(where, f.path)
 	}
 	d.Version, d.Where = strings.Join(versions, ", "), strings.Join(where, ", ")
 	d.Usable = len(versions) > 0
@@ -112,6 +105,35 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		}
 	}
 	return d
+}
+
+// found is a runtime on this machine.
+type found struct {
+	path, version string
+	level         engine.Level
+}
+
+// look asks all runtimes at once: one that hangs does not keep the others from
+// being asked.
+func (e *Engine) look(ctx context.Context, kit *engine.Kit) []found {
+	all := make([]found, len(programs))
+	var wg sync.WaitGroup
+	for i, p := range programs {
+		wg.Go(func() {
+			f := &all[i]
+			f.path, f.level = e.find(ctx, kit, p)
+			if !f.level.Usable {
+				return
+			}
+			var err error
+			if f.version, err = p.version(ctx, f.path); err != nil {
+				f.level.Usable = false
+				f.level.Reason, f.level.Fix = engine.Reason(err)
+			}
+		})
+	}
+	wg.Wait()
+	return all
 }
 
 // find looks for a runtime and says whether it can be used.
@@ -160,11 +182,6 @@ func cgroupNamespaces() bool {
 
 // Leftovers is documented in engine.Engine. Containers keep their state in the
 // run's own directory; what they can leave elsewhere is cgroups and processes.
-func (e *Engine) Leftovers(_ context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
-	found := wrap.Leftovers(runID)
-	if kit.Dir == "" || (runID != "" && runID != kit.RunID) {
-		return found, nil
-	}
-	more, err := containers(kit)
-	return append(found, more...), err
+func (e *Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	return containers(kit, things)
 }

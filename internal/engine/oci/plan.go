@@ -61,7 +61,7 @@ func (e *environment) end(name string, stop *engine.Stop, oneCall bool) (steps [
 func (e *environment) clear(ctx context.Context, name string) error {
 	args := append(e.program.global(e.options), "delete", "--force", name)
 	_, err := tool(ctx, e.path, args...)
-	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), e.removeLocks(name), wrap.RemoveNamed(ctx, name))
+	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), e.removeLocks(name), wrap.RemoveNamed(ctx, e.Kit.Ledger, name))
 }
 
 // removeLocks removes gVisor's lock beside the state of a container, which it

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 )
 
 // program is one OCI runtime: how its command line differs from the others'.
@@ -77,24 +77,26 @@ const toolLimit = engine.DetectLimit
 
 // tool runs a command of the runtime that is not measured.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, toolLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{"PATH=" + os.Getenv("PATH")},
+		Limit: toolLimit, Together: true})
+	said := string(out.Stdout)
 	if err != nil {
-		return string(out), fmt.Errorf("%s %s: %w: %s", filepath.Base(path), strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+		return said, fmt.Errorf("%s %s: %w: %s", filepath.Base(path), strings.Join(args, " "), err, strings.TrimSpace(said))
 	}
-	return string(out), nil
+	return said, nil
 }
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+[\w.+~-]*`)
 
-// version asks the runtime for its own.
-func version(ctx context.Context, path string) (string, error) {
+// version asks the runtime for its own, and whether it is the one that it is
+// called.
+func (p program) version(ctx context.Context, path string) (string, error) {
 	out, err := tool(ctx, path, "--version")
 	if err != nil {
+		return "", err
+	}
+	name, _ := clirun.ParseItself(out)
+	if err := (clirun.Itself{Path: path, Program: name}).Wrong(p.name, ""); err != nil {
 		return "", err
 	}
 	return parseVersion(path, out)

@@ -1,11 +1,17 @@
 package oci
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/image"
+	"plimsoll/internal/record"
 )
 
 func TestHybridTrap(t *testing.T) {
@@ -82,3 +88,34 @@ func TestParseVersion(t *testing.T) {
 		}
 	}
 }
+
+// A program that is called like a runtime and says that it is another is
+// neither offered nor taken.
+func TestAnotherRuntimeByThatName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "youki")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho crun version 1.8.1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const want = "asked for the runtime youki, and "
+	e := New(WithRuntime("youki", path))
+	kit := &engine.Kit{Root: true, LookPath: func(string) (string, error) { return "", os.ErrNotExist }, Images: directory{path: t.TempDir()}}
+	d := e.Detect(t.Context(), kit)
+	for _, l := range d.Levels[engine.Runtime] {
+		if l.Name == "youki" && (l.Usable || !strings.Contains(l.Reason, want+path+" says that it is crun")) {
+			t.Errorf("%+v", l)
+		}
+	}
+	_, err := e.Open(t.Context(), kit, engine.Spec{ID: "x", Levels: map[string]string{engine.Runtime: "youki"}})
+	var why *engine.Error
+	if !errors.As(err, &why) || why.Class != record.WrongComponent || !strings.Contains(why.Text, want) {
+		t.Errorf("%v", err)
+	}
+}
+
+// directory is an image that is there.
+type directory struct {
+	image.Provider
+	path string
+}
+
+func (d directory) Path(context.Context, string, image.Format) (string, error) { return d.path, nil }

@@ -1,7 +1,6 @@
 package podman
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/probe"
@@ -22,6 +22,7 @@ const commandLimit = 60 * time.Second
 // program is podman, run by one user on one store.
 type program struct {
 	path   string
+	runID  string   // whose containers it removes; "" is nobody's
 	global []string // options before the verb
 	env    []string
 	as     *engine.User // nil: as ourselves
@@ -61,7 +62,7 @@ func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "Podman is not installed", Fix: "apt-get install podman", Err: err}
 	}
-	p := &program{path: path, user: user}
+	p := &program{path: path, runID: kit.RunID, user: user}
 	// Only what podman needs: no proxy, no registry credentials, no
 	// CONTAINER_HOST that would turn it into a remote client.
 	home := kit.Getenv("HOME")
@@ -104,28 +105,19 @@ func (f *failed) Error() string { return fmt.Sprintf("status %d: %s", f.status, 
 
 // output runs podman beside the trials and gives what it printed.
 func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
-	defer cancel()
-	began := time.Now()
-	argv := p.argv(args)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir = p.env, "/"
+	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", Limit: commandLimit}
 	// The pause process inherits our standard error where podman starts it.
-	cmd.WaitDelay = time.Second
+	c.Leaves = true
 	if p.as != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential()}
+		c.User = p.credential()
 	}
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	out, err := child.Run(ctx, c)
 	var exit *exec.ExitError
 	switch {
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-		return out.Bytes(), nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%w after %v", ctx.Err(), time.Since(began).Round(time.Second))
+	case err == nil:
+		return out.Stdout, nil
 	case errors.As(err, &exit):
-		return out.Bytes(), &failed{status: exit.ExitCode(), said: clirun.Words(errs.Bytes())}
+		return out.Stdout, &failed{status: exit.ExitCode(), said: clirun.Words(out.Stderr)}
 	}
 	return nil, err
 }

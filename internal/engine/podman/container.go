@@ -29,6 +29,7 @@ const logDriver = "none"
 func (s settings) args(verb string, task engine.Task, more ...string) []string {
 	args := append([]string{verb}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+s.runID,
+		"--annotation", engine.Label+"="+s.runID, "--annotation", containerNote+"="+task.Name,
 		"--pull=never", "--log-driver="+logDriver, "--init=false")
 	if network := s.networkOf(task); network != "" {
 		args = append(args, "--network="+network)

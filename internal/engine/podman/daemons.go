@@ -19,7 +19,7 @@ func (env *environment) Daemons(context.Context) (sockets []string, pids []int) 
 		return sockets, nil
 	}
 	dir := env.p.user.RuntimeDir
-	if pid, alive := (&pause{file: filepath.Join(dir, "libpod/tmp/pause.pid")}).process(); alive {
+	if pid, alive := (&pause{file: filepath.Join(dir, pauseFile)}).process(env.Kit, env.p.user); alive {
 		pids = append(pids, pid)
 	}
 	netns := []byte(filepath.Join(dir, "netns/rootless-netns"))

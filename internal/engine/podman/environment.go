@@ -62,8 +62,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 
 func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, env *environment) error {
 	p := env.p
-	e.holdPause(p)
-	env.release = append(env.release, func(ctx context.Context) error { return e.letGo(ctx, p) })
+	e.holdPause(kit, p)
+	env.release = append(env.release, func(ctx context.Context) error { return e.letGo(ctx, kit, p) })
 
 	// The first command brings the pause process up, outside of any cgroup of
 	// ours, in which it would stay.
@@ -195,9 +195,25 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	if env.byAPI {
-		return env.runAPI(ctx, task)
+	return engine.Account(env.Kit.Ledger, env.p.thing(engine.KindContainer, task.Name), func() (engine.Result, error) {
+		if env.byAPI {
+			return env.runAPI(ctx, task)
+		}
+		return env.runCLI(ctx, task)
+	}, func(res engine.Result) bool { return env.away(ctx, task.Name, &res) })
+}
+
+// away says whether a container has gone, after its end.
+func (env *environment) away(ctx context.Context, name string, res *engine.Result) bool {
+	if res.Failure == nil {
+		return true // it was looked at
 	}
+	there, err := env.p.known(context.WithoutCancel(ctx), "container", name)
+	return err == nil && !there
+}
+
+// runCLI carries a life through by commands.
+func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
 	steps, payload := env.steps(task)
 	plan := clirun.Plan{
 		Task: task, Steps: steps, Payload: payload, Patterns: patterns,
@@ -265,8 +281,11 @@ func (env *environment) oom() func() bool {
 // Calibrate is documented in engine.Calibrator.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	cmd := env.p.command(env.settings.args("run", task, "--rm", "--interactive")...)
-	offsets, err := env.Exchange(ctx, task, cmd, rounds)
-	return offsets, errors.Join(err, env.remove(context.WithoutCancel(ctx), task.Name))
+	always := func([]probe.Exchange) bool { return true }
+	return engine.Account(env.Kit.Ledger, env.p.thing(engine.KindContainer, task.Name), func() ([]probe.Exchange, error) {
+		offsets, err := env.Exchange(ctx, task, cmd, rounds)
+		return offsets, errors.Join(err, env.remove(context.WithoutCancel(ctx), task.Name))
+	}, always)
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's

@@ -100,21 +100,21 @@ func TestFaults(t *testing.T) {
 	if _, err := in.p.output(t.Context(), in.settings.args("run", task, "--detach")...); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := e.Leftovers(t.Context(), kit, "no-such-run"); err != nil || len(left) != 0 {
-		t.Errorf("another run's: %v, %v", left, err)
+	made := []engine.Thing{in.p.thing(engine.KindContainer, task.Name)}
+	if err := kit.Ledger.Made(made[0]); err != nil {
+		t.Fatal(err)
 	}
-	left, err := e.Leftovers(t.Context(), kit, kit.RunID)
-	if err != nil || len(left) != 2 {
-		t.Fatalf("found %v, %v, want a container and an image", left, err)
+	other := *kit
+	other.RunID = "00000000"
+	if left, err := e.Leftovers(t.Context(), &other, made); err != nil || len(left) != 0 {
+		t.Errorf("a container with another run's label: %v, %v", left, err)
 	}
-	for _, l := range left {
-		if err := l.Remove(t.Context()); err != nil {
-			t.Errorf("removing the %s %s: %v", l.Kind, l.Name, err)
-		}
+	if removed, kept := engine.Sweep(t.Context(), kit, New()); len(removed) != 2 || len(kept) > 0 {
+		t.Fatalf("removed %v, kept %v, want a container and its image", removed, kept)
 	}
 	want("an image that is not there any more", run(), record.Unavailable)
-	if left, err := e.Leftovers(t.Context(), kit, kit.RunID); err != nil || len(left) != 0 {
-		t.Errorf("still there: %v, %v", left, err)
+	if bearing, err := e.Bearing(t.Context(), kit, kit.RunID); err != nil || len(bearing) > 0 {
+		t.Errorf("still there: %v, %v", bearing, err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestStorage(t *testing.T) {
 					// As though this run had brought the pause process up, so
 					// that Close asks for the user's containers after the store
 					// of ours has gone.
-					e.pauses[in.p.user.RuntimeDir].ours = true
+					e.pauses[in.p.user.RuntimeDir].since = 1
 				}
 				if err := env.Close(t.Context()); err != nil {
 					t.Error(err)
@@ -160,66 +160,6 @@ func TestStorage(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestPause: a pause process that was there before stays, one that this run
-// has brought up goes. It is played by another program of that name: podman's
-// locks belong to the user, whatever its directories, so that a second podman
-// of the same user can't be brought up from nothing beside others.
-func TestPause(t *testing.T) {
-	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	start := func(name string) *exec.Cmd {
-		program := filepath.Join(dir, name)
-		if err := os.Symlink(sleep, program); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(program, "60")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		return cmd
-	}
-	file := filepath.Join(dir, "libpod/tmp/pause.pid")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	say := func(cmd *exec.Cmd) {
-		if err := os.WriteFile(file, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	user := &program{user: &engine.User{Name: "u", UID: os.Getuid(), RuntimeDir: dir}}
-
-	before := New()
-	before.holdPause(user)
-	podman := start("podman")
-	say(podman)
-	after := New()
-	after.holdPause(user)
-	if !before.pauses[dir].ours || after.pauses[dir].ours {
-		t.Error("whose pause process it is was not told right")
-	}
-	if err := after.letGo(t.Context(), user); err != nil {
-		t.Error(err)
-	}
-	if ended(podman.Process.Pid) {
-		t.Error("the pause process of somebody else was ended")
-	}
-	other := start("something")
-	h := before.pauses[dir]
-	say(other)
-	if err := h.end(os.Getuid()); err != nil || ended(other.Process.Pid) {
-		t.Errorf("a process that is no pause process was ended (%v)", err)
-	}
-	say(podman)
-	if err := h.end(os.Getuid()); err != nil || !ended(podman.Process.Pid) {
-		t.Errorf("our pause process still runs (%v)", err)
 	}
 }
 

@@ -24,10 +24,20 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	if f := env.impossible(task); f != nil {
 		return nil, refusalOf(task, f)
 	}
-	if env.byAPI {
-		return env.holdAPI(ctx, task)
+	if err := env.Kit.Ledger.Made(env.p.thing(engine.KindContainer, task.Name)); err != nil {
+		return nil, err
 	}
-	return env.holdCLI(ctx, task)
+	var held engine.Held
+	var err error
+	if env.byAPI {
+		held, err = env.holdAPI(ctx, task)
+	} else {
+		held, err = env.holdCLI(ctx, task)
+	}
+	if err != nil && env.away(ctx, task.Name, &engine.Result{Failure: &record.Failure{}}) {
+		err = errors.Join(err, env.Kit.Ledger.Gone(env.p.thing(engine.KindContainer, task.Name)))
+	}
+	return held, err
 }
 
 // refusalOf is a failure as the error of Hold.
@@ -159,6 +169,9 @@ func (h *heldAPI) end(ctx context.Context, stop engine.Stop) (engine.Result, err
 		err = env.mop(after, l.task.Name, &res)
 	} else if res.Failure == nil {
 		env.settle(after, l.task.Name, &res)
+	}
+	if err == nil && env.away(after, l.task.Name, &res) {
+		err = env.Kit.Ledger.Gone(env.p.thing(engine.KindContainer, l.task.Name))
 	}
 	if caller.Err() != nil {
 		err = errors.Join(err, fmt.Errorf("ending %s: %w", l.task.Name, caller.Err()))

@@ -62,10 +62,13 @@ func (env *environment) endSteps(task engine.Task, stop *engine.Stop) []clirun.S
 func (env *environment) afterCLI(ctx context.Context, name string, res *engine.Result) {
 	if res.Failure == nil {
 		env.settle(ctx, name, res)
-		return
-	}
-	if err := env.mop(ctx, name, res); err != nil {
+	} else if err := env.mop(ctx, name, res); err != nil {
 		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
+	if env.away(ctx, name, res) {
+		if err := env.Kit.Ledger.Gone(env.p.thing(engine.KindContainer, name)); err != nil && res.Failure == nil {
+			res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
+		}
 	}
 }
 

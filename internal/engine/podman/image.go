@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"plimsoll/internal/engine"
@@ -21,7 +20,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	tag = kit.Images.Tag(name, kit.RunID)
-	path, err := kit.Images.Path(ctx, name, image.DockerArchive)
+	path, err := kit.ImagePath(ctx, name, image.DockerArchive, p.user)
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as a docker archive", name), Err: err}
 	}
@@ -30,7 +29,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 		return "", nil, &engine.Error{Class: record.HarnessError, Text: "loading the image " + name, Err: err}
 	}
 	key := p.who() + " " + p.store.root + " " + tag
-	ledger := "podman " + p.who() + " " + tag
+	ledger := p.thing(engine.KindImage, tag)
 	drop := func(ctx context.Context) error {
 		if e.images[key]--; e.images[key] > 0 {
 			return nil
@@ -39,10 +38,10 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 		if err := p.removeImage(ctx, tag); err != nil {
 			return err
 		}
-		return kit.Ledger.Gone("image", ledger)
+		return kit.Ledger.Gone(ledger)
 	}
 	if e.images[key]++; e.images[key] == 1 {
-		if err := kit.Ledger.Made("image", ledger); err != nil {
+		if err := kit.Ledger.Made(ledger); err != nil {
 			delete(e.images, key)
 			return "", nil, err
 		}
@@ -76,16 +75,30 @@ func (p *program) verify(ctx context.Context, tag string, want archive.Image) er
 	return nil
 }
 
-// removeImage takes our tag away, and the image where nobody else has one.
+// inUse is podman's exit status where an image is in use by a container.
+const inUse = 2
+
+// removeImage takes our tag away, and the image where nobody else has one. It is
+// not forced, which would remove the containers that somebody has made of it.
 func (p *program) removeImage(ctx context.Context, tag string) error {
 	there, err := p.known(ctx, "image", tag)
 	if err != nil || !there {
 		return err
 	}
-	if _, err := p.output(ctx, "rmi", "--force", tag); err != nil {
-		return wrong("removing the image "+tag, err)
+	_, err = p.output(ctx, "rmi", tag)
+	var f *failed
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f) && f.status == inUse:
+		return &engine.Error{Class: record.UncleanEnd, Err: err,
+			Text: "the image " + tag + " is kept, since a container that is not of this run uses it (as " + p.who() + ")",
+			Fix:  "remove that container, then podman rmi " + tag}
 	}
-	return nil
+	if there, kerr := p.known(ctx, "image", tag); kerr == nil && !there {
+		return nil
+	}
+	return wrong("removing the image "+tag, err)
 }
 
 // known says whether podman has a container or an image of this name.
@@ -99,28 +112,4 @@ func (p *program) known(ctx context.Context, kind, name string) (bool, error) {
 		return false, nil
 	}
 	return false, wrong("looking for the "+kind+" "+name, err)
-}
-
-// ours says whether a tag is of an image of ours: loaded, or pulled from a
-// registry of a run's on loopback.
-func ours(tag string) bool {
-	host, rest, _ := strings.Cut(tag, "/")
-	return (host == "localhost" || strings.HasPrefix(host, "127.0.0.1:")) && strings.HasPrefix(rest, "plimsoll/")
-}
-
-// tags lists our images' tags, of one run or of any.
-func (p *program) tags(ctx context.Context, runID string) ([]string, error) {
-	var list []struct{ Names []string }
-	if err := p.read(ctx, &list, "images", "--format", "json"); err != nil {
-		return nil, wrong("listing the images of ours", err)
-	}
-	var tags []string
-	for _, img := range list {
-		for _, tag := range img.Names {
-			if ours(tag) && (runID == "" || strings.HasSuffix(tag, ":"+runID)) && !slices.Contains(tags, tag) {
-				tags = append(tags, tag)
-			}
-		}
-	}
-	return tags, nil
 }

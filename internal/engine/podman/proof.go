@@ -117,8 +117,9 @@ func (e *evidence) judge(spec engine.Spec) error {
 			return wrong("asked for the runtime %s, podman says that the container ran under %s", want, got)
 		}
 		// What a program is called proves nothing: it says itself what it is.
-		if p, _, _ := strings.Cut(e.info.Host.OCIRuntime.Version, " "); p != "" && p != want {
-			return wrong("asked for the runtime %s, and %s says that it is %s", want, e.info.Host.OCIRuntime.Path, p)
+		program, _ := clirun.ParseItself(e.info.Host.OCIRuntime.Version)
+		if err := (clirun.Itself{Path: e.info.Host.OCIRuntime.Path, Program: program}).Wrong(want, ""); err != nil {
+			return err
 		}
 		if e.foreign() != (want == "runsc") {
 			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])

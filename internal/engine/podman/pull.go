@@ -30,7 +30,7 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	ctx, cancel := context.WithTimeout(ctx, pullLimit)
 	defer cancel()
 	var p engine.Pulled
-	if err := env.Kit.Ledger.Made("image", env.ledgerName(task.Ref)); err != nil {
+	if err := env.Kit.Ledger.Made(env.p.thing(engine.KindImage, task.Ref)); err != nil {
 		return p, err
 	}
 	var err error
@@ -49,7 +49,7 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 			p.Failure.Text += env.lost()
 		}
 		if there, err := env.p.known(ctx, "image", task.Ref); err == nil && !there {
-			return p, env.Kit.Ledger.Gone("image", env.ledgerName(task.Ref))
+			return p, env.Kit.Ledger.Gone(env.p.thing(engine.KindImage, task.Ref))
 		}
 		return p, nil
 	}
@@ -66,8 +66,6 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 
 // pullLimit bounds a pull from the loopback.
 const pullLimit = 10 * time.Minute
-
-func (env *environment) ledgerName(ref string) string { return "podman " + env.p.who() + " " + ref }
 
 func pulled(w *clirun.Watched) engine.Pulled {
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin, record.Ready: w.End}}
@@ -156,7 +154,7 @@ func (env *environment) Drop(ctx context.Context, ref string) error {
 	if err := env.p.removeImage(ctx, ref); err != nil {
 		return err
 	}
-	return env.Kit.Ledger.Gone("image", env.ledgerName(ref))
+	return env.Kit.Ledger.Gone(env.p.thing(engine.KindImage, ref))
 }
 
 // Sizes is documented in engine.Puller.

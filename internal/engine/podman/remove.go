@@ -1,18 +1,17 @@
 package podman
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
+	"os/exec"
 	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/thread"
 	"plimsoll/internal/record"
 )
 
@@ -23,22 +22,22 @@ func (env *environment) remove(ctx context.Context, name string) error {
 }
 
 func (p *program) removeContainer(ctx context.Context, name string) error {
-	there, err := p.known(ctx, "container", name)
+	id, err := p.ours(ctx, name)
 	if err != nil {
 		return err
 	}
-	if there {
-		if _, err := p.output(ctx, "rm", "--force", "--time", "0", "--volumes", name); err != nil {
-			if still, kerr := p.known(ctx, "container", name); kerr != nil || still {
+	if id != "" {
+		if _, err := p.output(ctx, "rm", "--force", "--time", "0", "--volumes", id); err != nil {
+			if still, kerr := p.ours(ctx, name); kerr != nil || still != "" {
 				return wrong("removing the container "+name, err)
 			}
 		}
 	}
-	endExecutions(name)
-	if !monitorGone(ctx, name) {
+	p.endExecutions(name)
+	if !p.monitorGone(ctx, name) {
 		return fmt.Errorf("the monitor (conmon) of the container %s has not ended", name)
 	}
-	return nil
+	return p.dropStates(name)
 }
 
 // mop removes what a failed trial has left.
@@ -55,13 +54,13 @@ func (env *environment) mop(ctx context.Context, name string, res *engine.Result
 // that its monitor has ended, whose clean-up (`podman container cleanup`) runs
 // on after `podman run` has returned and would disturb the next trial.
 func (env *environment) settle(ctx context.Context, name string, res *engine.Result) {
-	there, err := env.p.known(ctx, "container", name)
-	if err == nil && there {
+	id, err := env.p.ours(ctx, name)
+	if err == nil && id != "" {
 		err = fmt.Errorf("the container %s was still there after its removal had returned", name)
 		err = errors.Join(err, env.remove(ctx, name))
 	}
-	endExecutions(name)
-	if err == nil && !monitorGone(ctx, name) {
+	env.p.endExecutions(name)
+	if err == nil && !env.p.monitorGone(ctx, name) {
 		err = fmt.Errorf("the monitor (conmon) of the container %s had not ended %v after its removal", name, monitorLimit)
 	}
 	if err != nil {
@@ -73,10 +72,10 @@ func (env *environment) settle(ctx context.Context, name string, res *engine.Res
 const monitorLimit = 10 * time.Second
 
 // monitorGone waits until no conmon with this container's name is left.
-func monitorGone(ctx context.Context, name string) bool {
+func (p *program) monitorGone(ctx context.Context, name string) bool {
 	ctx, cancel := context.WithTimeout(ctx, monitorLimit)
 	defer cancel()
-	for monitored(name) {
+	for len(p.monitor(name).Find()) > 0 {
 		select {
 		case <-ctx.Done():
 			return false
@@ -86,94 +85,200 @@ func monitorGone(ctx context.Context, name string) bool {
 	return true
 }
 
-// monitored says whether a conmon of this container runs: its arguments have
-// "-n NAME".
-func monitored(name string) bool {
-	return len(monitors(name, false)) > 0
-}
-
-// monitors finds the conmon processes of a container, or those of programs that
-// were executed in it.
-func monitors(name string, ofExecutions bool) []int {
-	arg := []byte("\x00-n\x00" + name + "\x00")
-	var pids []int
-	for pid, line := range clirun.CommandLines() {
-		if bytes.Contains(line, arg) && bytes.Contains(line, []byte("\x00--exec-attach\x00")) == ofExecutions {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+// monitor is what a container's monitor is known by: that it is podman's conmon,
+// run by its user, and has the whole name.
+func (p *program) monitor(name string) clirun.Helper {
+	return clirun.Helper{Program: "conmon", UID: p.uid(), Args: []string{"-n", name}}
 }
 
 // endExecutions ends the monitors of programs that were executed by the service
 // in a container that is gone: they stay for five minutes, so that somebody may
 // ask for the status, which nobody can any more.
-func endExecutions(name string) {
-	for _, pid := range monitors(name, true) {
-		p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
-		if err != nil {
-			continue
-		}
-		if slices.Contains(monitors(name, true), pid) {
-			_ = p.Kill() // where it has not ended
-		}
-		_ = p.Release()
-	}
+func (p *program) endExecutions(name string) {
+	h := p.monitor(name)
+	h.Also = "--exec-attach"
+	_ = p.asUser(func() error { h.Kill(); return nil })
 }
 
-// Leftovers is documented in engine.Engine. It looks into root's store and
-// the ordinary user's; the stores of our own are files of the run.
-func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Leftover, error) {
+// uid is whose processes this podman's are.
+func (p *program) uid() int {
+	if p.user != nil {
+		return p.user.UID
+	}
+	return os.Geteuid()
+}
+
+// asUser calls f with the rights of whoever runs this podman.
+func (p *program) asUser(f func() error) error {
+	if p.as == nil {
+		return f()
+	}
+	return thread.As(p.as.UID, p.as.GID, p.as.Groups, f)
+}
+
+// thing is what the ledger says of something in this podman's hands.
+func (p *program) thing(kind, name string) engine.Thing {
+	t := engine.Thing{Kind: kind, Name: name, Engine: "podman", At: p.path}
+	if p.user != nil {
+		t.As = p.user.Name
+	}
+	return t
+}
+
+// Leftovers is documented in engine.Engine. It looks into root's stores and
+// the ordinary user's, by the program that each thing was made with.
+func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	var left []engine.Leftover
-	var errs []error
-	for _, level := range []string{"no", "yes"} {
-		user, werr := who(kit, level)
-		if werr != nil {
-			continue // can't be had, so nothing was made there
+	for len(things) > 0 {
+		as, at := things[0].As, things[0].At
+		var here, others []engine.Thing
+		for _, t := range things {
+			if t.As == as && t.At == at {
+				here = append(here, t)
+			} else {
+				others = append(others, t)
+			}
 		}
-		p, werr := find(kit, user)
-		if werr != nil {
-			return nil, nil // not installed
+		things = others
+		p, err := reach(kit, as, at)
+		if err == nil {
+			var found []engine.Leftover
+			err = e.holding(ctx, kit, p, func() (err error) {
+				found, err = p.leftovers(ctx, kit, here)
+				return err
+			})
+			for i, l := range found {
+				if l.Remove != nil {
+					found[i].Remove = func(ctx context.Context) error {
+						return e.holding(ctx, kit, p, func() error { return l.Remove(ctx) })
+					}
+				}
+			}
+			if err == nil {
+				left = append(left, found...)
+			}
 		}
-		if user != nil && !used(user) {
-			continue
+		if err != nil {
+			for _, t := range here {
+				left = append(left, engine.Leftover{Thing: t, Problem: err})
+			}
 		}
-		e.holdPause(p)
-		found, err := p.leftovers(ctx, runID)
-		left = append(left, found...)
-		errs = append(errs, err, e.letGo(ctx, p))
 	}
-	return append(left, services(runID)...), errors.Join(errs...)
+	return left, nil
 }
 
-// used says whether a user has a podman store at all: asking podman would
-// make one.
-func used(u *engine.User) bool {
-	_, err := os.Stat(filepath.Join(u.Home, ".local/share/containers/storage"))
-	return err == nil
+// reach gives podman as an entry of the ledger names it: its program, where
+// that is still there, and its user.
+func reach(kit *engine.Kit, as, at string) (*program, error) {
+	level := "no"
+	if as != "" {
+		level = "yes"
+	}
+	user, werr := who(kit, level)
+	if werr == nil && as != "" && user.Name != as {
+		werr = &engine.Error{Class: record.Unavailable,
+			Text: fmt.Sprintf("it is in the hands of the user %s, and the ordinary user is %s now", as, user.Name), Fix: "PLIMSOLL_USER=" + as + " plimsoll clean"}
+	}
+	if werr != nil {
+		return nil, werr
+	}
+	program, err := exec.LookPath(at)
+	if err == nil {
+		with := *kit
+		with.LookPath = func(name string) (string, error) {
+			if name == "podman" {
+				return program, nil
+			}
+			return kit.LookPath(name)
+		}
+		kit = &with
+	}
+	p, werr := find(kit, user)
+	if werr != nil {
+		return nil, werr
+	}
+	return p, nil
 }
 
-func (p *program) leftovers(ctx context.Context, runID string) ([]engine.Leftover, error) {
-	label := engine.Label
-	if runID != "" {
-		label += "=" + runID
+// holding calls f, which may bring the user's pause process up; then it ends
+// with it.
+func (e *Engine) holding(ctx context.Context, kit *engine.Kit, p *program, f func() error) error {
+	e.holdPause(kit, p)
+	err := f()
+	return errors.Join(err, e.letGo(ctx, kit, p))
+}
+
+func (p *program) leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	var left []engine.Leftover
+	for _, t := range things {
+		switch t.Kind {
+		case engine.KindContainer, engine.KindImage:
+			there, err := p.look(ctx, t)
+			if err != nil {
+				return left, err
+			}
+			if !there && (t.Kind != engine.KindContainer || len(p.states(t.Name)) == 0) {
+				continue
+			}
+			remove := func(ctx context.Context) error { return p.removeContainer(ctx, t.Name) }
+			if t.Kind == engine.KindImage {
+				remove = func(ctx context.Context) error { return p.removeImage(ctx, t.Name) }
+			}
+			left = append(left, engine.Leftover{Thing: t, Remove: remove})
+		case engine.KindProcess:
+			left = append(left, p.services(t)...)
+		case engine.KindFile:
+			if l := p.leftStore(kit, t); l != nil {
+				left = append(left, *l)
+			}
+		}
+	}
+	return left, nil
+}
+
+// ours gives the id of the run's container of this name; "" where there is none.
+// A user may have given one a name of ours: that one has not the run's label.
+func (p *program) ours(ctx context.Context, name string) (id string, err error) {
+	there, err := p.known(ctx, "container", name)
+	if err != nil || !there {
+		return "", err
 	}
 	var list []struct {
-		ID    string `json:"Id"`
-		Names []string
+		ID     string `json:"Id"`
+		Name   string
+		Config struct{ Labels map[string]string }
 	}
-	if err := p.read(ctx, &list, "ps", "--all", "--format", "json", "--filter", "label="+label); err != nil {
-		return nil, wrong("listing the containers of ours (as "+p.who()+")", err)
+	if err := p.read(ctx, &list, "inspect", "--type", "container", name); err != nil {
+		if there, kerr := p.known(ctx, "container", name); kerr == nil && !there {
+			return "", nil // it has gone meanwhile
+		}
+		return "", wrong("looking whose the container "+name+" is", err)
 	}
-	var left []engine.Leftover
-	for _, c := range list {
-		left = append(left, engine.Leftover{Kind: "container", Name: strings.Join(c.Names, ","),
-			Remove: func(ctx context.Context) error { return p.removeContainer(ctx, c.ID) }})
+	if len(list) != 1 || list[0].Name != name || p.runID == "" || list[0].Config.Labels[engine.Label] != p.runID {
+		return "", nil
 	}
-	tags, err := p.tags(ctx, runID)
-	for _, tag := range tags {
-		left = append(left, engine.Leftover{Kind: "image", Name: tag,
-			Remove: func(ctx context.Context) error { return p.removeImage(ctx, tag) }})
+	return list[0].ID, nil
+}
+
+// look says whether a container or an image of the ledger's is there.
+func (p *program) look(ctx context.Context, t engine.Thing) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
+	defer cancel()
+	if t.Kind == engine.KindImage {
+		return p.known(ctx, t.Kind, t.Name)
 	}
-	return left, err
+	id, err := p.ours(ctx, t.Name)
+	return id != "", err
+}
+
+// leftStore says whether a directory of a store of ours is there.
+func (p *program) leftStore(kit *engine.Kit, t engine.Thing) *engine.Leftover {
+	if _, err := os.Lstat(t.Name); errors.Is(err, fs.ErrNotExist) {
+		return nil // the kill came before it was made, or after it had gone
+	}
+	q, err := p.storeOf(kit, t.Name)
+	if err != nil {
+		return &engine.Leftover{Thing: t, Problem: err}
+	}
+	return &engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return q.sweepStore(ctx, kit) }}
 }

@@ -20,7 +20,7 @@ func TestSpec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"name":"n","image":"i","entrypoint":["/a"],"command":["b"],"env":{"K":"v=w"},"labels":{"plimsoll":"r"},` +
+	const want = `{"name":"n","image":"i","entrypoint":["/a"],"command":["b"],"env":{"K":"v=w"},"labels":{"io.plimsoll.run":"r"},"annotations":{"io.plimsoll.container":"n","io.plimsoll.run":"r"},` +
 		`"log_configuration":{"driver":"none"},"netns":{"nsmode":"none"},"seccomp_profile_path":"unconfined",` +
 		`"r_limits":[{"type":"nofile","hard":20,"soft":10}],` +
 		`"resource_limits":{"cpu":{"quota":150000,"period":100000},"memory":{"limit":1048576,"swap":1048576}}}`
@@ -79,12 +79,14 @@ func TestUsersService(t *testing.T) {
 		t.Errorf("the user's service has gone with the environment: %v", err)
 	}
 
-	left := services(kit.RunID)
-	if len(left) != 1 || !strings.HasPrefix(left[0].Name, "podman system service") {
+	left := p.services(s.thing())
+	if len(left) != 1 {
 		t.Fatalf("found %v, want the one service", left)
 	}
-	if len(services("00000000")) != 0 {
-		t.Error("a service is found by another run's id")
+	other := s.thing()
+	other.Name += "0"
+	if len(p.services(other)) != 0 {
+		t.Error("a service is found by the name of another")
 	}
 	if err := left[0].Remove(t.Context()); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
@@ -26,6 +28,7 @@ import (
 // environment's commands have.
 type service struct {
 	cmd  *exec.Cmd
+	p    *program
 	said *tail
 	done chan struct{}
 	kit  *engine.Kit
@@ -86,7 +89,7 @@ func short(name string) string {
 
 // serve starts a service.
 func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*service, error) {
-	s := &service{kit: kit, dir: filepath.Join(kit.Dir, serviceDir+kit.RunID+"-"+short(id+" "+p.who())), said: &tail{}, done: make(chan struct{})}
+	s := &service{kit: kit, p: p, dir: filepath.Join(kit.Dir, serviceDir+kit.RunID+"-"+short(id+" "+p.who())), said: &tail{}, done: make(chan struct{})}
 	if n := len(s.socket()); n > maxSocket {
 		return nil, &engine.Error{Class: record.Unavailable,
 			Text: fmt.Sprintf("the path of podman's socket would be %d bytes long, and the kernel takes %d: %s", n, maxSocket, s.socket())}
@@ -94,10 +97,10 @@ func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*servi
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := kit.Ledger.Made("process", s.dir); err != nil {
+	if err := kit.Ledger.Made(s.thing()); err != nil {
 		return nil, err
 	}
-	if err := clirun.OwnDir(s.dir, p.user, kit); err != nil {
+	if err := clirun.OwnDirMode(s.dir, p.as, kit, 0o700); err != nil {
 		return nil, err
 	}
 	argv := p.argv([]string{"system", "service", "--time=0", "unix://" + s.socket()})
@@ -110,7 +113,7 @@ func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*servi
 		s.cmd.SysProcAttr.Credential = p.credential()
 	}
 	if err := s.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting podman's service: %w", err), os.RemoveAll(s.dir), kit.Ledger.Gone("process", s.dir))
+		return nil, errors.Join(fmt.Errorf("starting podman's service: %w", err), clirun.RemoveDir(s.dir, p.as, kit), kit.Ledger.Gone(s.thing()))
 	}
 	go func() {
 		_ = s.cmd.Wait() // how it ended shows in what it said
@@ -192,37 +195,56 @@ func (s *service) close(context.Context) error {
 	case <-time.After(serviceEnd):
 	}
 	// As an ordinary user's podman it is two processes of one session.
-	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	_ = s.p.asUser(func() error { return syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) })
 	<-s.done
-	if err := os.RemoveAll(s.dir); err != nil {
+	if err := clirun.RemoveDir(s.dir, s.p.as, s.kit); err != nil {
 		return fmt.Errorf("removing the socket of podman's service: %w", err)
 	}
-	return s.kit.Ledger.Gone("process", s.dir)
+	return s.kit.Ledger.Gone(s.thing())
 }
 
-// services finds those of a run, or of any, that a killed run has left.
-func services(runID string) []engine.Leftover {
-	var left []engine.Leftover
+// thing is what the ledger says of a service: its directory is its name, since
+// nobody else's socket lies there.
+func (s *service) thing() engine.Thing {
+	return s.p.thing(engine.KindProcess, s.dir)
+}
+
+// services finds the processes of a service that a killed run has left: what
+// serves on a socket in a directory of the ledger's. As an ordinary user's
+// podman it is two.
+func (p *program) services(t engine.Thing) []engine.Leftover {
+	socket := []byte("\x00unix://" + t.Name + "/")
+	var ends []func() error
 	for pid, line := range clirun.CommandLines() {
-		if !bytes.Contains(line, []byte("\x00system\x00service\x00")) || !bytes.Contains(line, []byte("/"+serviceDir+runID)) {
-			continue
+		// Anybody can give a process of theirs this command line.
+		if bytes.Contains(line, []byte("\x00system\x00service\x00")) && bytes.Contains(line, socket) && clirun.RunsAs(pid, p.uid()) {
+			ends = append(ends, func() error { return p.endService(pid, line) })
 		}
-		left = append(left, engine.Leftover{Kind: "process", Name: "podman system service, pid " + strconv.Itoa(pid),
-			Remove: func(context.Context) error { return endService(pid, line) }})
 	}
-	return left
+	if len(ends) == 0 {
+		return nil
+	}
+	return []engine.Leftover{{Thing: t, Remove: func(context.Context) error {
+		var errs []error
+		for _, end := range ends {
+			errs = append(errs, end())
+		}
+		return errors.Join(errs...)
+	}}}
 }
 
-func endService(pid int, line []byte) error {
-	p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
+// endService kills a service with no more than its user's rights.
+func (p *program) endService(pid int, line []byte) error {
+	fd, err := unix.PidfdOpen(pid, 0) // so that it can't become another one
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = p.Release() }()
+	defer unix.Close(fd)
 	if now, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !bytes.Equal(now, line) {
 		return nil
 	}
-	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	err = p.asUser(func() error { return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) })
+	if err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("ending podman's service (pid %d): %w", pid, err)
 	}
 	return nil

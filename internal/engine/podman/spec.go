@@ -20,6 +20,7 @@ type spec struct {
 	Command    []string          `json:"command"`
 	Env        map[string]string `json:"env,omitempty"`
 	Labels     map[string]string `json:"labels"`
+	Notes      map[string]string `json:"annotations"`
 	Log        struct {
 		Driver string `json:"driver"`
 	} `json:"log_configuration"`
@@ -61,7 +62,7 @@ type memoryLimit struct {
 // makes one only where it is asked for.
 func (s settings) spec(task engine.Task) ([]byte, error) {
 	c := spec{Name: task.Name, Image: s.image, Entrypoint: task.Argv[:1], Command: task.Argv[1:],
-		Labels: map[string]string{engine.Label: s.runID}}
+		Labels: map[string]string{engine.Label: s.runID}, Notes: annotations(s.runID, task.Name)}
 	c.Log.Driver = logDriver
 	if network := s.networkOf(task); network != "" {
 		mode, value, _ := strings.Cut(network, ":")

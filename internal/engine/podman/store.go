@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/engine/private"
 	"plimsoll/internal/record"
 )
@@ -47,27 +49,17 @@ const maxRunRoot = 50
 // Its --tmpdir stays the user's: with one of its own, podman takes the machine
 // for freshly booted and frees all locks of the user's running containers.
 func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driver string) error {
-	dir := storeDir(kit, p, driver)
-	run := "/run"
-	if p.user != nil {
-		run = p.user.RuntimeDir
-	}
-	run = filepath.Join(run, fmt.Sprintf("plimsoll-%s-%c", kit.RunID, driver[0]))
+	dir, run := storeDir(kit, p, driver), runRoot(kit, p, driver)
 	if len(run) > maxRunRoot {
 		return &engine.Error{Class: record.Unavailable,
 			Text: fmt.Sprintf("podman takes no --runroot of over %d bytes, as %s is: the runtime directory's name is too long", maxRunRoot, run)}
 	}
 	for _, d := range []string{dir, run} {
-		if err := kit.Ledger.Made("file", d); err != nil {
+		if err := kit.Ledger.Made(p.thing(engine.KindFile, d)); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(d, 0o700); err != nil {
+		if err := clirun.OwnDirMode(d, p.as, kit, 0o700); err != nil {
 			return fmt.Errorf("making a store for podman: %w", err)
-		}
-		if p.as != nil {
-			if err := os.Chown(d, p.as.UID, p.as.GID); err != nil {
-				return fmt.Errorf("making a store for podman: %w", err)
-			}
 		}
 	}
 	p.store = store{driver: driver, root: filepath.Join(dir, "root"), run: run}
@@ -75,20 +67,25 @@ func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driv
 		fs := e.fs[dir]
 		if fs == nil {
 			var err error
-			if fs, err = private.MakeFileSystem(ctx, kit, "podman-"+p.who(), btrfs, fsBytes); err != nil {
+			if fs, err = private.MakeFileSystem(ctx, kit, fsName(p), btrfs, fsBytes); err != nil {
 				return err
 			}
 			e.fs[dir] = fs
 		}
 		p.store.fs, p.store.root = fs, filepath.Join(fs.Path, "root")
 	}
-	name := driver
-	if driver == fuseOverlay {
+	return p.onStore(kit)
+}
+
+// onStore adds the options of the store of ours that was chosen.
+func (p *program) onStore(kit *engine.Kit) error {
+	name := p.store.driver
+	if name == fuseOverlay {
 		name = overlay
 	}
 	p.ownFrom, p.told = len(p.global), true
-	p.global = append(p.global, "--root", p.store.root, "--runroot", run, "--storage-driver", name)
-	if driver == fuseOverlay {
+	p.global = append(p.global, "--root", p.store.root, "--runroot", p.store.run, "--storage-driver", name)
+	if p.store.driver == fuseOverlay {
 		path, err := kit.LookPath(fuseOverlay)
 		if err != nil {
 			return &engine.Error{Class: record.Unavailable, Text: "finding fuse-overlayfs", Fix: "apt-get install fuse-overlayfs", Err: err}
@@ -97,6 +94,15 @@ func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driv
 	}
 	return nil
 }
+
+// runRoot is where what is volatile of a store of ours lies.
+func runRoot(kit *engine.Kit, p *program, driver string) string {
+	return filepath.Join(p.runDir(), fmt.Sprintf("plimsoll-%s-%c", kit.RunID, driver[0]))
+}
+
+// fsName is the name of the file system that a store lies on, where it has one
+// of ours.
+func fsName(p *program) string { return "podman-" + p.who() }
 
 func storeDir(kit *engine.Kit, p *program, driver string) string {
 	return filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who())
@@ -140,34 +146,82 @@ func (e *Engine) dropStore(ctx context.Context, kit *engine.Kit, p *program) err
 	return p.removeStore(ctx, kit)
 }
 
-// removeStore takes a store of ours away. An ordinary user's files belong to
-// ids that only the user's own namespace may touch, hence `podman unshare`;
-// the driver's mount lies there too. Both commands are run on the user's own
-// store: on ours, podman would mount it again before each.
+// removeStore takes a store of ours away, with what is mounted in it. An
+// ordinary user's files belong to ids that only the user's own namespace may
+// touch, hence `podman unshare`; the driver's mount lies there too. These
+// commands are run on the user's own store: on ours, podman would mount it
+// again before each.
 func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
-	var errs []error
-	mounted := filepath.Join(p.store.root, "overlay")
-	if p.store.fs != nil {
-		mounted = filepath.Join(p.store.root, p.store.driver)
+	dir := storeDir(kit, p, p.store.driver)
+	if err := p.unmountBelow(ctx, p.store.root, p.store.run); err != nil {
+		return err
 	}
+	var errs []error
 	if p.user != nil {
-		plain := p.plain()
-		_, _ = plain.output(ctx, "unshare", "umount", mounted) // not every driver mounts
-		if _, err := plain.output(ctx, "unshare", "rm", "-rf", "--one-file-system", p.store.root); err != nil {
-			errs = append(errs, wrong("removing the store "+p.store.root, err))
+		for _, d := range []string{p.store.root, p.store.run} {
+			if _, err := p.plain().output(ctx, "unshare", "rm", "-rf", "--one-file-system", "--", d); err != nil {
+				errs = append(errs, wrong("removing the store "+d, err))
+			}
 		}
-	} else if err := unix.Unmount(mounted, 0); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		errs = append(errs, fmt.Errorf("unmounting %s: %w", mounted, err))
 	}
 	if p.store.fs != nil {
 		errs = append(errs, p.store.fs.Close(ctx))
 	}
-	for _, d := range []string{storeDir(kit, p, p.store.driver), p.store.run} {
-		if err := os.RemoveAll(d); err != nil {
+	for _, d := range []string{dir, p.store.run} {
+		if err := clirun.RemoveDir(d, p.as, kit); err != nil {
 			errs = append(errs, fmt.Errorf("removing podman's store: %w", err))
 			continue
 		}
-		errs = append(errs, kit.Ledger.Gone("file", d))
+		errs = append(errs, kit.Ledger.Gone(p.thing(engine.KindFile, d)))
 	}
 	return errors.Join(errs...)
 }
+
+// unmountBelow unmounts what is mounted at or below directories of ours, in the
+// namespace in which podman mounts.
+func (p *program) unmountBelow(ctx context.Context, dirs ...string) error {
+	var text []byte
+	var err error
+	if p.user != nil {
+		text, err = p.plain().output(ctx, "unshare", "cat", "/proc/self/mountinfo")
+	} else {
+		text, err = os.ReadFile("/proc/self/mountinfo")
+	}
+	if err != nil {
+		return fmt.Errorf("looking for the mounts of podman's store: %w", err)
+	}
+	points := mountsBelow(string(text), dirs)
+	for i := len(points) - 1; i >= 0; i-- {
+		if p.user != nil {
+			_, err = p.plain().output(ctx, "unshare", "umount", "--", points[i])
+		} else if err = unix.Unmount(points[i], unix.UMOUNT_NOFOLLOW); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+			err = nil // it went with another
+		}
+		if err != nil {
+			return fmt.Errorf("unmounting %s: %w", points[i], err)
+		}
+	}
+	return nil
+}
+
+// mountsBelow reads mountinfo: the points at or below directories, in the order
+// in which they were mounted; see proc_pid_mountinfo(5).
+func mountsBelow(info string, dirs []string) []string {
+	var points []string
+	for line := range strings.Lines(info) {
+		f := strings.Fields(line)
+		if len(f) < 5 {
+			continue
+		}
+		point := unescape(f[4])
+		for _, d := range dirs {
+			if d != "" && (point == d || strings.HasPrefix(point, d+"/")) {
+				points = append(points, point)
+				break
+			}
+		}
+	}
+	return points
+}
+
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace

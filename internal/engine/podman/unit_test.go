@@ -41,7 +41,7 @@ func TestArgs(t *testing.T) {
 	s := settings{image: "img:tag", runID: "abcd1234", network: "none", seccomp: "off",
 		ulimits: []string{"--ulimit", "nofile=1:1"}, limits: engine.Limits{CPUs: 1.5, MemoryBytes: 1 << 30}}
 	got := strings.Join(s.args("run", engine.Task{Name: "n", Argv: []string{"/p", "a", "-b"}, Env: []string{"K=V"}}, "--rm"), " ")
-	want := "run --rm --name n --label plimsoll=abcd1234 --pull=never --log-driver=none --init=false --network=none" +
+	want := "run --rm --name n --label io.plimsoll.run=abcd1234 --annotation io.plimsoll.run=abcd1234 --annotation io.plimsoll.container=n --pull=never --log-driver=none --init=false --network=none" +
 		" --security-opt=seccomp=unconfined --ulimit nofile=1:1 --cpus=1.5 --memory=1073741824 --memory-swap=1073741824" +
 		` --env=K=V --entrypoint ["/p"] img:tag a -b`
 	if got != want {
@@ -192,7 +192,7 @@ func TestDetectSlow(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if d := New().Detect(short, kit); d.Usable || !strings.Contains(d.Reason, "deadline exceeded") {
+	if d := New().Detect(short, kit); d.Usable || !strings.Contains(d.Reason, " hung: it had not ended after ") {
 		t.Errorf("%+v", d)
 	}
 }

@@ -12,11 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ownGroup says why a cgroup's name can't be one of the run's, or nil: it is
+// one at the top of a hierarchy and bears the run's id.
+func (n *note) ownGroup(name string) error {
+	if n.Run == "" || !strings.Contains(name, n.Run) || strings.Contains(name, "/") || name == ".." {
+		return fmt.Errorf("%q is no name of a cgroup of the run %s", name, n.Run)
+	}
+	return nil
+}
+
 // removeCgroups removes the cgroup of this name at the top of every hierarchy,
 // with those below it.
-func removeCgroups(name string) error {
-	if name == "" || strings.Trim(name, "./") == "" || strings.Contains(name, "..") {
-		return fmt.Errorf("%q is no name of a cgroup of ours", name)
+func (n *note) removeCgroups(name string) error {
+	if err := n.ownGroup(name); err != nil {
+		return err
 	}
 	mounts, err := mountsWith("/")
 	if err != nil {

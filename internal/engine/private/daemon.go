@@ -2,19 +2,18 @@ package private
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/engine/thread"
 	"plimsoll/internal/record"
 )
 
@@ -32,6 +31,10 @@ type Options struct {
 	Env []string
 	// User runs the daemon; nil is ourselves.
 	User *engine.User
+	// UserDirs are directories of that user's, by their names in the daemon's
+	// own directory, that are there before Configure is called. All else there
+	// is ours alone.
+	UserDirs []string
 	// OwnNamespaces says that the program makes its namespaces itself, as
 	// RootlessKit does: it is started in ours.
 	OwnNamespaces bool
@@ -59,24 +62,16 @@ type Daemon struct {
 
 	kit   *engine.Kit
 	opts  Options
-	mark  string
-	made  []string // hidden directories that were not there before
+	note  *note
 	ended chan struct{}
 	mu    sync.Mutex
 	done  bool // Close has succeeded
 }
 
-// note is what Sweep has to know of a daemon; it is on disk before the start.
-type note struct {
-	Name    string   `json:"name"`
-	Mark    string   `json:"mark"`
-	PID     int      `json:"pid"`   // 0 until it is known
-	Start   string   `json:"start"` // of the process, from /proc/PID/stat
-	Cgroups []string `json:"cgroups,omitempty"`
-	Made    []string `json:"made,omitempty"` // directories to remove where empty
+// thing is what the ledger says of the daemon.
+func (d *Daemon) thing() engine.Thing {
+	return engine.Thing{Kind: engine.KindDaemon, Name: d.note.label()}
 }
-
-const noteFile = "daemon.json"
 
 // Start starts a daemon and waits until it is ready. The error has the last
 // words of its log, and nothing of the daemon is left then.
@@ -92,8 +87,17 @@ func Start(ctx context.Context, kit *engine.Kit, o Options) (*Daemon, error) {
 			return nil, err
 		}
 	}
-	d := &Daemon{kit: kit, opts: o, mark: kit.RunID + "/" + o.Name, ended: make(chan struct{})}
-	if err := kit.Ledger.Made("daemon", d.mark); err != nil {
+	d := &Daemon{kit: kit, opts: o, note: newNote(kit.RunID, o.Name), ended: make(chan struct{})}
+	d.note.Cgroups = o.Cgroups
+	for _, g := range o.Cgroups {
+		if err := d.note.ownGroup(g); err != nil {
+			return nil, err
+		}
+	}
+	if o.User != nil && kit.Root {
+		d.note.UID = o.User.UID
+	}
+	if err := kit.Ledger.Made(d.thing()); err != nil {
 		return nil, err
 	}
 	err := d.start(ctx)
@@ -111,8 +115,16 @@ func Start(ctx context.Context, kit *engine.Kit, o Options) (*Daemon, error) {
 }
 
 func (d *Daemon) start(ctx context.Context) (err error) {
-	if d.Dir, err = ownFolder(d.kit, d.opts.Name, d.opts.User); err != nil {
+	if d.Dir, err = ownFolder(d.kit, d.opts.Name); err != nil {
 		return err
+	}
+	if err := d.note.write(d.Dir); err != nil {
+		return err
+	}
+	for _, name := range d.opts.UserDirs {
+		if err := clirun.OwnDir(filepath.Join(d.Dir, name), d.opts.User, d.kit); err != nil {
+			return err
+		}
 	}
 	argv := d.opts.Argv
 	if d.opts.Configure != nil {
@@ -124,17 +136,14 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.note(""); err != nil {
-		return err
-	}
-	log, err := os.OpenFile(d.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(d.logPath(), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append([]string{clirun.Path}, d.opts.Env...)
-	cmd.Env = append(cmd.Env, markKey+"="+d.mark)
+	cmd.Env = append(cmd.Env, markKey+"="+d.note.mark())
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, "/"
 	// A session of its own: Ctrl-C is for us, not for the daemon.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -148,8 +157,9 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	begin := cmd.Start
 	if !d.opts.OwnNamespaces {
 		begin = func() error {
-			return onOwnThread(func() error {
-				if err := unshare(hidden, d.opts.FileSystems); err != nil {
+			return thread.Own(func() error {
+				seal := func() error { return d.note.seal(d.Dir) }
+				if err := unshare(hidden, d.opts.FileSystems, seal); err != nil {
 					return err
 				}
 				return cmd.Start()
@@ -165,7 +175,8 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 		_ = cmd.Wait() // what it ended with, its log says better
 		close(d.ended)
 	}()
-	if err := d.note(p.start); err != nil {
+	d.note.PID, d.note.Start = d.PID, p.start
+	if err := d.note.write(d.Dir); err != nil {
 		return err
 	}
 	return d.await(ctx)
@@ -186,7 +197,8 @@ func (d *Daemon) await(ctx context.Context) error {
 		case <-d.ended:
 			return d.said("it ended at once")
 		case <-ctx.Done():
-			return d.said(fmt.Sprintf("it was not ready within %v (%v)", d.opts.Limit, err))
+			why, _ := engine.Reason(err) // what would help the user's daemon helps none of ours
+			return d.said(fmt.Sprintf("it was not ready within %v (%s)", d.opts.Limit, why))
 		case <-time.After(30 * time.Millisecond):
 		}
 	}
@@ -228,38 +240,6 @@ func (d *Daemon) Alive() bool {
 	}
 }
 
-// hide makes the directories that stand in for hidden ones.
-func (d *Daemon) hide() (map[string]string, error) {
-	hidden := map[string]string{}
-	for _, target := range d.opts.Hide {
-		source := filepath.Join(d.Dir, "hidden", strings.ReplaceAll(strings.Trim(target, "/"), "/", "-"))
-		if err := os.MkdirAll(source, 0o711); err != nil {
-			return nil, err
-		}
-		if _, err := os.Stat(target); errors.Is(err, os.ErrNotExist) {
-			d.made = append(d.made, target)
-		}
-		hidden[target] = source
-	}
-	if err := d.note(""); err != nil {
-		return nil, err
-	}
-	for _, target := range d.made {
-		if err := os.MkdirAll(target, 0o711); err != nil {
-			return nil, err
-		}
-	}
-	return hidden, nil
-}
-
-func (d *Daemon) note(start string) error {
-	b, err := json.Marshal(note{d.opts.Name, d.mark, d.PID, start, d.opts.Cgroups, d.made})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(d.Dir, noteFile), append(b, '\n'), 0o600)
-}
-
 // Close ends the daemon in order: SIGTERM, the grace, then SIGKILL for it and
 // whatever it left. It is safe to call twice.
 func (d *Daemon) Close(ctx context.Context) error {
@@ -270,9 +250,8 @@ func (d *Daemon) Close(ctx context.Context) error {
 	}
 	ctx = context.WithoutCancel(ctx) // it must end after an interrupt too
 	if d.Alive() {
-		p, ok := readProcess(d.PID)
-		if ok {
-			if err := p.signal(syscall.SIGTERM); err != nil {
+		if p, ok := readProcess(d.PID); ok {
+			if _, err := p.signal(syscall.SIGTERM, d.note.UID); err != nil {
 				return err
 			}
 		}
@@ -283,33 +262,32 @@ func (d *Daemon) Close(ctx context.Context) error {
 	}
 	if d.Dir != "" { // its helpers end a moment after it
 		last, cancel := context.WithTimeout(ctx, time.Second)
-		waitFamily(last, d.mark)
+		d.note.wait(last)
 		cancel()
 	}
 	if d.Dir != "" {
-		n := note{Name: d.opts.Name, Mark: d.mark, Cgroups: d.opts.Cgroups, Made: d.made}
-		if err := n.finish(ctx, d.Dir); err != nil {
+		if err := d.note.finish(ctx, d.Dir); err != nil {
 			return fmt.Errorf("ending the private %s: %w", d.opts.Name, err)
 		}
 	}
 	d.done = true
-	return d.kit.Ledger.Gone("daemon", d.mark)
+	return d.kit.Ledger.Gone(d.thing())
 }
 
 // finish kills what is left of a daemon and removes what it made. A directory
 // that can't be removed keeps its note, so that the next sweep finds it.
-func (n note) finish(ctx context.Context, dir string) error {
-	if err := killFamily(ctx, n.Mark); err != nil {
+func (n *note) finish(ctx context.Context, dir string) error {
+	if err := n.kill(ctx); err != nil {
 		return err
 	}
 	var errs []error
 	for _, name := range n.Cgroups {
-		errs = append(errs, removeCgroups(name))
+		errs = append(errs, n.removeCgroups(name))
 	}
 	for _, made := range n.Made {
-		_ = os.Remove(made) // fails where somebody uses it by now
+		made.remove()
 	}
-	if err := errors.Join(errs...); err != nil || dir == "" {
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	return removeFolder(dir)

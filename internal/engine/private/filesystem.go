@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/child"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
@@ -21,6 +21,9 @@ import (
 // fsPrefix begins the names of directories that a loop file system of ours is
 // mounted on, by which other daemons of ours let go of it.
 const fsPrefix = "plimsoll-fs-"
+
+// fsTail ends the names of the folders of file systems.
+const fsTail = "-fs"
 
 // fsLimit bounds each step of making a file system.
 const fsLimit = 30 * time.Second
@@ -44,6 +47,11 @@ type FileSystem struct {
 	label string
 	mu    sync.Mutex
 	done  bool
+}
+
+// MountPoint is where the file system of this name is mounted, if it was made.
+func MountPoint(kit *engine.Kit, name string) string {
+	return filepath.Join(kit.Dir, folder, name+fsTail, fsPrefix+name)
 }
 
 // CanMake says why a file system on a loop device can't be had, or nil. It
@@ -95,7 +103,7 @@ func MakeFileSystem(ctx context.Context, kit *engine.Kit, name, fs string, bytes
 		return nil, err
 	}
 	f := &FileSystem{kit: kit, label: kit.RunID + "/" + name}
-	if err := kit.Ledger.Made("filesystem", f.label); err != nil {
+	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindFileSystem, Name: f.label}); err != nil {
 		return nil, err
 	}
 	err := f.make(ctx, name, fs, bytes)
@@ -107,7 +115,7 @@ func MakeFileSystem(ctx context.Context, kit *engine.Kit, name, fs string, bytes
 }
 
 func (f *FileSystem) make(ctx context.Context, name, fs string, bytes int64) (err error) {
-	if f.dir, err = ownFolder(f.kit, name+"-fs", nil); err != nil {
+	if f.dir, err = ownFolder(f.kit, name+fsTail); err != nil {
 		return err
 	}
 	image, point := filepath.Join(f.dir, "image"), filepath.Join(f.dir, fsPrefix+name)
@@ -133,13 +141,9 @@ func (f *FileSystem) make(ctx context.Context, name, fs string, bytes int64) (er
 
 // command runs a program; its error has what it said.
 func command(ctx context.Context, argv ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, fsLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), clirun.Path, "LC_ALL=C")
-	out, err := cmd.CombinedOutput()
+	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), clirun.Path, "LC_ALL=C"), Limit: fsLimit, Together: true})
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", argv[0], err, clirun.Words(out))
+		return fmt.Errorf("%s: %w: %s", argv[0], err, clirun.Words(out.Stdout))
 	}
 	return nil
 }
@@ -159,7 +163,7 @@ func (f *FileSystem) Close(context.Context) error {
 		}
 	}
 	f.done = true
-	return f.kit.Ledger.Gone("filesystem", f.label)
+	return f.kit.Ledger.Gone(engine.Thing{Kind: engine.KindFileSystem, Name: f.label})
 }
 
 // undoFileSystem unmounts what lies below a directory of a file system, frees

@@ -4,41 +4,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// onOwnThread calls f on a thread that ends with it, so that f may change
-// namespaces without anybody else being in them.
-//
-// The main thread can't end, and /proc/self is its: where the goroutine comes
-// to lie on it, another is taken.
-func onOwnThread(f func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		if unix.Gettid() == unix.Getpid() {
-			done <- onOwnThread(f)
-			runtime.UnlockOSThread()
-			return
-		}
-		done <- f() // the thread stays locked, and so ends with this goroutine
-	}()
-	return <-done
-}
-
 // unshare moves the calling thread into network and mount namespaces of its
 // own, with loopback up. hidden are directories that are seen as the given
 // ones (target to source). Mounts that the host makes or undoes later are seen
-// here, where the host shares its mounts; none of ours is seen there.
-func unshare(hidden map[string]string, keep []string) error {
+// here, where the host shares its mounts; none of ours is seen there. seal is
+// called once the namespaces are there.
+func unshare(hidden map[string]string, keep []string, seal func() error) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("making network and mount namespaces: %w", err)
 	}
 	if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("keeping mounts from the host: %w", err)
+	}
+	if err := seal(); err != nil {
+		return err
 	}
 	if err := letGo(keep); err != nil {
 		return err

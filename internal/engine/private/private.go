@@ -5,10 +5,12 @@
 // It is opinionated. A daemon lives in network and mount namespaces of its
 // own: a second dockerd in the host's would take the bridge of the first away.
 // So "host" is no network that a container of a private daemon can have; see
-// HostNetwork. What a daemon makes is found again by a mark in the environment
-// of all its descendants, never by a name; ending it ends them all. Everything
-// lies below Kit.Dir/private, is told to the ledger before it is made, and is
-// ended by Sweep when a run was killed.
+// HostNetwork. What belongs to a daemon is proved, never taken by a name or by
+// what anybody could set: by its first process, by a secret in the environment
+// of all its descendants, by the mount namespace and the cgroups that were made
+// for it; ending it ends them all. The proof is a note in a directory that only
+// we can write to. Everything lies below Kit.Dir/private, is told to the ledger
+// before it is made, and is ended by Sweep when a run was killed.
 package private
 
 import (
@@ -19,7 +21,6 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/clirun"
 	"plimsoll/internal/record"
 )
 
@@ -52,18 +53,16 @@ func Root(kit *engine.Kit) *engine.Error {
 	return &engine.Error{Class: record.Unavailable, Text: "a private daemon needs root", Fix: "sudo plimsoll run"}
 }
 
-// ownFolder makes Kit.Dir/private/NAME, for a user where one is given.
-func ownFolder(kit *engine.Kit, name string, user *engine.User) (string, error) {
+// ownFolder makes Kit.Dir/private/NAME, which is ours whoever runs the daemon:
+// another may pass through it, and no more.
+func ownFolder(kit *engine.Kit, name string) (string, error) {
 	top := filepath.Join(kit.Dir, folder)
-	if err := os.MkdirAll(top, 0o755); err != nil {
+	if err := os.Mkdir(top, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("making a directory for %s: %w", name, err)
 	}
 	dir := filepath.Join(top, name)
-	if _, err := os.Lstat(dir); err == nil {
-		return "", fmt.Errorf("making a directory for %s: %s is there already", name, dir)
-	}
-	if err := clirun.OwnDir(dir, user, kit); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", fmt.Errorf("making a directory for %s: %w", name, err)
 	}
 	return dir, nil
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/engine/thread"
 )
 
 // Relay lets what is in the network namespace of a process reach an address on
@@ -45,7 +47,7 @@ func listenIn(pid int, addr string) (listener net.Listener, err error) {
 	if sameNetwork(pid) {
 		return nil, fmt.Errorf("it is ours")
 	}
-	err = onOwnThread(func() error {
+	err = thread.Own(func() error {
 		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 		if err != nil {
 			return err

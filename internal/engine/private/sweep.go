@@ -2,7 +2,6 @@ package private
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,7 +10,8 @@ import (
 
 // Sweep ends the private daemons that a run which was killed has left, and
 // undoes its file systems. dir is the run's folder, its Kit.Dir. It tells what
-// it removed, by kind and name. Of a run that left none it does nothing.
+// it removed, by kind and name. Of a run that left none it does nothing. What
+// it ends and removes is only what the notes say that we wrote there.
 func Sweep(ctx context.Context, runID, dir string) ([]string, error) {
 	if runID == "" {
 		return nil, errors.New("sweeping private daemons: no run is named")
@@ -24,36 +24,30 @@ func Sweep(ctx context.Context, runID, dir string) ([]string, error) {
 	}
 	// The daemons first: they hold the file systems.
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), "-fs") {
+		if strings.HasSuffix(e.Name(), fsTail) {
 			continue
 		}
-		sub := filepath.Join(dir, folder, e.Name())
-		b, _ := os.ReadFile(filepath.Join(sub, noteFile)) // it may be missing: the kill came before the start
-		var n note
-		_ = json.Unmarshal(b, &n) // a torn note leaves the mark, which says enough
-		n.Mark = runID + "/" + e.Name()
-		if err := n.finish(ctx, sub); err != nil {
+		n, err := readNote(dir, runID, e.Name())
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		removed = append(removed, "daemon "+n.Mark)
-	}
-	// Whatever else bears the run's mark, though its folder is gone.
-	if left := family(runID + "/"); len(left) > 0 {
-		if err := killFamily(ctx, runID+"/"); err != nil {
+		if n == nil {
+			n = &note{Run: runID, Name: e.Name()} // nothing but its folder
+		}
+		if err := n.finish(ctx, filepath.Join(dir, folder, e.Name())); err != nil {
 			errs = append(errs, err)
+			continue
 		}
-		for _, p := range left {
-			removed = append(removed, "process "+p.String())
-		}
+		removed = append(removed, "daemon "+n.label())
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), "-fs") {
+		if strings.HasSuffix(e.Name(), fsTail) {
 			if err := undoFileSystem(filepath.Join(dir, folder, e.Name())); err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			removed = append(removed, "filesystem "+runID+"/"+strings.TrimSuffix(e.Name(), "-fs"))
+			removed = append(removed, "filesystem "+runID+"/"+strings.TrimSuffix(e.Name(), fsTail))
 		}
 	}
 	return removed, errors.Join(errs...)

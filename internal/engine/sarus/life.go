@@ -2,7 +2,9 @@ package sarus
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/engine/clirun"
@@ -14,6 +16,9 @@ func (e *environment) command(task engine.Task, options ...string) probe.Command
 	args := append([]string{"run"}, options...)
 	for _, kv := range task.Env {
 		args = append(args, "--env="+kv)
+	}
+	if e.s.names {
+		args = append(args, "--name="+task.Name)
 	}
 	args = append(args, e.ref) // our images have no entry point
 	return e.s.command(e.Kit, append(args, task.Argv...)...)
@@ -38,9 +43,12 @@ func options(task engine.Task) ([]string, error) {
 	return list, nil
 }
 
+// gentle is what `sarus run` gets to take its container away.
+const gentle = 2 * time.Second
+
 func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
-	p.OOM = e.Group.OOMWatch()
+	p.OOM, p.Gentle = e.Group.OOMWatch(), gentle
 	p.Patterns = []clirun.Pattern{{Text: "is not available", Class: record.Unavailable}}
 	return p
 }
@@ -51,7 +59,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err != nil {
 		return clirun.Refused(err), nil
 	}
-	return e.Base.Run(ctx, e.plan(task, list))
+	return e.account(ctx, task.Name, func() (engine.Result, error) { return e.Base.Run(ctx, e.plan(task, list)) })
 }
 
 // Hold is documented in engine.Holder. Sarus can't detach, and executes nothing
@@ -61,7 +69,19 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.plan(task, list)})
+	how := clirun.Holding{Plan: e.plan(task, list)}
+	if e.s.names {
+		thing := e.s.thing(engine.KindContainer, task.Name)
+		if err := e.Kit.Ledger.Made(thing); err != nil {
+			return nil, fmt.Errorf("noting the container in the ledger: %w", err)
+		}
+		how.After = func(ctx context.Context, res *engine.Result) {
+			if err := e.settle(ctx, thing, res); err != nil {
+				unclean(res, err.Error())
+			}
+		}
+	}
+	h, err := e.Base.Hold(ctx, how)
 	if err != nil {
 		return nil, err
 	}
@@ -70,5 +90,10 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 
 // Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	return e.Exchange(ctx, task, e.command(task), rounds)
+	var offsets []probe.Exchange
+	_, err := e.account(ctx, task.Name, func() (res engine.Result, err error) {
+		offsets, err = e.Exchange(ctx, task, e.command(task), rounds)
+		return res, err
+	})
+	return offsets, err
 }

@@ -14,40 +14,49 @@ import (
 
 // TestContract puts the adapter through everything on a program that answers
 // as Sarus' user guide says: Sarus itself is in no package registry. Where
-// Sarus is installed it is taken; when that has passed, Info says verified.
+// Sarus is installed it is taken.
 func TestContract(t *testing.T) {
-	kit := enginetest.Kit(t)
+	e, kit := installed(t)
 	opts := enginetest.Options{Kit: kit, Own: []string{"mnt"}, Shared: []string{"net"}}
-	if _, err := exec.LookPath(program); err != nil {
-		if !kit.Root {
-			t.Skip("Sarus is not installed, and its stand-in needs root for chroot")
-		}
-		double := install(t)
-		look := kit.LookPath
-		kit.LookPath = func(name string) (string, error) {
-			if name == program {
-				return double, nil
-			}
-			return look(name)
-		}
-		kit.User, kit.NoUser = nil, "the stand-in needs root"
+	enginetest.Conformance(t, e, map[string]string{engine.Storage: "squashfs"}, opts)
+	bearing, err := e.Bearing(t.Context(), kit, kit.RunID)
+	if err != nil || len(bearing) > 0 {
+		t.Errorf("%v; Sarus still has %v", err, bearing)
 	}
-	enginetest.Conformance(t, New(), map[string]string{engine.Storage: "squashfs"}, opts)
 }
 
-// install writes the stand-in with a repository of its own.
-func install(t *testing.T) string {
+// installed gives Sarus, or its stand-in with a repository and containers of its
+// own.
+func installed(t *testing.T) (*Engine, *engine.Kit) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/sarus")
-	if err != nil {
-		t.Fatal(err)
+	kit, e := enginetest.Kit(t), New()
+	if _, err := exec.LookPath(program); err == nil {
+		return e, kit
+	}
+	if !kit.Root {
+		t.Skip("Sarus is not installed, and its stand-in needs root for chroot")
 	}
 	dir := t.TempDir()
-	path := filepath.Join(dir, program)
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "@REPO@", filepath.Join(dir, "repository"))), 0o755); err != nil {
-		t.Fatal(err)
+	e.states = filepath.Join(dir, "states")
+	double := strings.NewReplacer("@REPO@", filepath.Join(dir, "repository"), "@STATES@", e.states)
+	for _, name := range []string{program, "runc"} {
+		text, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(double.Replace(string(text))), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return path
+	look := kit.LookPath
+	kit.LookPath = func(name string) (string, error) {
+		if name == program || name == "runc" {
+			return filepath.Join(dir, name), nil
+		}
+		return look(name)
+	}
+	kit.User, kit.NoUser = nil, "the stand-in needs root"
+	return e, kit
 }
 
 // The table is the user guide's.
@@ -65,9 +74,19 @@ localhost:5000/library/alpine   latest       d539cd357acb   2022-03-15T17:24:08 
 	}
 }
 
-// What nobody has tried on the real thing says so.
-func TestUnverified(t *testing.T) {
-	if !New().Info().Unverified {
-		t.Error("the adapter was run against a stand-in only")
+// Loading may take longer the larger the archive is, and its stages are told.
+func TestLoading(t *testing.T) {
+	if small, large := loadLimit(30<<10), loadLimit(360<<20); small != commandLimit || large < 10*commandLimit {
+		t.Errorf("30 kB may take %v, 360 MiB %v", small, large)
+	}
+	var told []string
+	w := &stages{tell: func(s string) { told = append(told, s) }}
+	for _, piece := range []string{"Copying blob sha256:1\n> unpack", "ing OCI image\n", "> making squashfs image: x\nx"} {
+		if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+	if want := []string{"unpacking OCI image", "making squashfs image: x"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

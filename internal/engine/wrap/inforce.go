@@ -11,35 +11,55 @@ import (
 	"plimsoll/internal/engine"
 )
 
+// Force is what limits a process, each with the directory of the group where it
+// is set.
+type Force struct {
+	engine.Limits
+	CPUsAt, MemoryAt string
+}
+
 // InForce reads the CPU and memory limits that a process lives under: the
 // tightest of its cgroup and that one's ancestors. Zero is no limit, or none
 // that can be read from here.
 func InForce(pid int) engine.Limits {
-	var l engine.Limits
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return l
-	}
 	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return engine.Limits{}
+	}
+	at := map[string]string{}
+	for line := range strings.Lines(string(groups)) {
+		if f := strings.SplitN(strings.TrimSpace(line), ":", 3); len(f) == 3 {
+			at[f[1]] = f[2]
+		}
+	}
+	return InForceAt(at).Limits
+}
+
+// InForceAt is InForce for a process that was in these groups: the path in each
+// hierarchy, by its list of controllers, which is empty for version 2. A group
+// that is gone no longer limits, but those above it that are there do.
+func InForceAt(groups map[string]string) Force {
+	return inForceAt("/proc/self/mountinfo", groups)
+}
+
+func inForceAt(mountinfo string, groups map[string]string) Force {
+	var l Force
+	mounts, err := os.ReadFile(mountinfo)
 	if err != nil {
 		return l
 	}
 	hs := parseHierarchies(string(mounts))
-	for line := range strings.Lines(string(groups)) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) != 3 {
-			continue
-		}
+	for controllers, group := range groups {
 		for _, h := range hs {
-			if h.v2 != (f[1] == "") || (!h.v2 && !h.has(f[1])) {
+			if h.v2 != (controllers == "") || (!h.v2 && !h.has(controllers)) {
 				continue
 			}
-			rel, err := filepath.Rel(h.root, f[2])
-			if err != nil || strings.HasPrefix(rel, "..") {
+			rel, err := filepath.Rel(h.root, group)
+			if err != nil || strings.Contains("/"+rel+"/", "/../") {
 				continue
 			}
-			for dir := filepath.Join(h.mount, rel); strings.HasPrefix(dir, h.mount); dir = filepath.Dir(dir) {
-				l = tighter(l, readLimits(dir))
+			for dir := filepath.Join(h.mount, rel); ; dir = filepath.Dir(dir) {
+				l = l.tighter(dir, readLimits(dir))
 				if dir == h.mount {
 					break
 				}
@@ -60,14 +80,15 @@ func (h hierarchy) has(list string) bool {
 	return true
 }
 
-func tighter(a, b engine.Limits) engine.Limits {
-	if a.CPUs == 0 || (b.CPUs != 0 && b.CPUs < a.CPUs) {
-		a.CPUs = b.CPUs
+// tighter adds what is set in one more directory.
+func (f Force) tighter(dir string, b engine.Limits) Force {
+	if b.CPUs != 0 && (f.CPUs == 0 || b.CPUs < f.CPUs) {
+		f.CPUs, f.CPUsAt = b.CPUs, dir
 	}
-	if a.MemoryBytes == 0 || (b.MemoryBytes != 0 && b.MemoryBytes < a.MemoryBytes) {
-		a.MemoryBytes = b.MemoryBytes
+	if b.MemoryBytes != 0 && (f.MemoryBytes == 0 || b.MemoryBytes < f.MemoryBytes) {
+		f.MemoryBytes, f.MemoryAt = b.MemoryBytes, dir
 	}
-	return a
+	return f
 }
 
 // readLimits reads whatever limit files a group's directory has.

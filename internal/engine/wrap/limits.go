@@ -59,31 +59,14 @@ func (c *Cgroup) Throttled() (time.Duration, bool) {
 	return 0, false
 }
 
-// OOMKills counts the processes of the group that the kernel has killed for
-// want of memory; false where that can't be known.
-func (c *Cgroup) OOMKills() (int64, bool) {
-	if c == nil {
+// number reads a file that is one number.
+func (d groupDir) number(file string) (int64, bool) {
+	text, err := os.ReadFile(filepath.Join(d.path, file))
+	if err != nil {
 		return 0, false
 	}
-	for _, d := range c.dirs {
-		switch d.kind {
-		case memoryV1, bothV1:
-			return d.counter("memory.oom_control", "oom_kill")
-		case unified:
-			return d.counter("memory.events", "oom_kill")
-		}
-	}
-	return 0, false
-}
-
-// OOMWatch remembers the count now and says later whether it has grown: what
-// a plan of clirun asks.
-func (c *Cgroup) OOMWatch() func() bool {
-	before, ok := c.OOMKills()
-	return func() bool {
-		after, ok2 := c.OOMKills()
-		return ok && ok2 && after > before
-	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
 }
 
 // counter reads one number of a file of "key value" lines.
@@ -100,20 +83,4 @@ func (d groupDir) counter(file, key string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// HostOOMWatch is like OOMWatch for the whole host: the kernel's count of
-// processes killed for want of memory, which also sees a cgroup that the
-// engine made and removed. A kill elsewhere on the host counts too, so it is
-// evidence only beside a death by SIGKILL.
-func HostOOMWatch() func() bool {
-	before, ok := vmstat("oom_kill")
-	return func() bool {
-		after, ok2 := vmstat("oom_kill")
-		return ok && ok2 && after > before
-	}
-}
-
-func vmstat(key string) (int64, bool) {
-	return groupDir{path: "/proc"}.counter("vmstat", key)
 }

@@ -10,8 +10,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"plimsoll/internal/engine"
 )
 
 // parent is a group under which ours can be made.
@@ -184,27 +182,4 @@ func parseHierarchies(mountinfo string) []hierarchy {
 // unescape undoes the octal escapes of mountinfo.
 func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
-}
-
-// Leftovers lists groups at the top that bear our name and a run's id, or any
-// run's where runID is empty: those made with this package, and those that an
-// engine made because of a name that we gave it (plimsoll-nerdctl-RUNID).
-func Leftovers(runID string) []engine.Leftover {
-	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil
-	}
-	var found []engine.Leftover
-	seen := map[string]bool{}
-	for _, h := range parseHierarchies(string(text)) {
-		paths, _ := filepath.Glob(filepath.Join(h.mount, groupPrefix+"*"))
-		for _, p := range paths {
-			ofRun := runID == "" || slices.Contains(strings.Split(filepath.Base(p), "-"), runID)
-			if ofRun && !seen[p] {
-				seen[p] = true
-				found = append(found, leftover(p))
-			}
-		}
-	}
-	return found
 }

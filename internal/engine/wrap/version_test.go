@@ -25,7 +25,8 @@ func TestVersionOf(t *testing.T) {
 
 // A group that was left with a process in it, and with a group below.
 func TestRemoveNamed(t *testing.T) {
-	c, err := New(&engine.Kit{RunID: "wrapname", Ledger: ledger{}}, "x", both)
+	l := ledger{}
+	c, err := New(&engine.Kit{RunID: "wrapname", Ledger: l}, "x", both)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,20 +46,24 @@ func TestRemoveNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := RemoveNamed(t.Context(), ledger{}, c.name); err == nil {
+		t.Error("a group that no ledger names was removed")
+	}
+	l[engine.Thing{Kind: engine.KindContainer, Name: c.name}] = true
 	done := make(chan error, 1)
 	go func() { done <- sleep.Wait() }() // a zombie keeps its group
-	if err := RemoveNamed(t.Context(), c.name); err != nil {
+	if err := RemoveNamed(t.Context(), l, c.name); err != nil {
 		t.Error(err)
 	}
 	<-done
-	if left := Leftovers("wrapname"); len(left) > 0 {
+	if left := named(t, "wrapname"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if err := RemoveNamed(t.Context(), c.name); err != nil {
+	if err := RemoveNamed(t.Context(), l, c.name); err != nil {
 		t.Error("for the second time:", err)
 	}
-	for _, bad := range []string{"", "docker", "plimsoll-*", "plimsoll-x/../.."} {
-		if RemoveNamed(t.Context(), bad) == nil {
+	for _, bad := range []string{"", ".", "..", "plimsoll-x/../.."} {
+		if RemoveNamed(t.Context(), l, bad) == nil {
 			t.Errorf("%q was taken for a group of ours", bad)
 		}
 	}

@@ -16,10 +16,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/record"
@@ -69,6 +73,8 @@ func New(kit *engine.Kit, env string, limits engine.Limits) (*Cgroup, error) {
 }
 
 func newAt(mountinfo, selfCgroup string, kit *engine.Kit, env string, limits engine.Limits) (*Cgroup, error) {
+	making.Lock()
+	defer making.Unlock()
 	c := &Cgroup{kit: kit, name: groupPrefix + kit.RunID + "-" + clean(env)}
 	if limits == (engine.Limits{}) {
 		c.why = "no limits were asked for"
@@ -79,13 +85,22 @@ func newAt(mountinfo, selfCgroup string, kit *engine.Kit, env string, limits eng
 		c.why = why
 		return c, nil
 	}
+	var err error
+	if c.name, err = c.free(parents); err != nil {
+		return nil, err
+	}
 	for _, p := range parents {
 		dir := groupDir{path: filepath.Join(p.path, c.name), kind: p.kind}
-		if err := kit.Ledger.Made("cgroup", dir.path); err != nil {
+		thing := engine.Thing{Kind: engine.KindCgroup, Name: dir.path}
+		if err := kit.Ledger.Made(thing); err != nil {
 			return nil, fmt.Errorf("noting the cgroup %s in the ledger: %w", dir.path, err)
 		}
-		if err := os.Mkdir(dir.path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		// One that is there by now is not ours, and must not be taken away as if it were.
+		if err := os.Mkdir(dir.path, 0o755); err != nil {
 			c.undo()
+			if lerr := kit.Ledger.Gone(thing); lerr != nil {
+				return nil, errors.Join(err, lerr)
+			}
 			if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 				c.why = fmt.Sprintf("no permission to make a cgroup in %s", p.path)
 				return c, nil
@@ -101,11 +116,42 @@ func newAt(mountinfo, selfCgroup string, kit *engine.Kit, env string, limits eng
 	return c, nil
 }
 
+// making lets environments look for a free name and take it one after the other.
+var making sync.Mutex
+
+// free gives a name that no group has: another environment of the run may have
+// the same one, and then a number follows. A group that is there and that the
+// run's ledger does not name is somebody else's: it is not taken over, since it
+// would get our limits and be removed with what runs in it.
+func (c *Cgroup) free(parents []parent) (string, error) {
+	for i := 1; ; i++ {
+		name, own := c.name, false
+		if i > 1 {
+			name += "-" + strconv.Itoa(i)
+		}
+		there := ""
+		for _, p := range parents {
+			path := filepath.Join(p.path, name)
+			own = own || slices.Contains(c.kit.Ledger.Left(), engine.Thing{Kind: engine.KindCgroup, Name: path})
+			if _, err := os.Lstat(path); err == nil {
+				there = path
+			}
+		}
+		switch {
+		case there == "":
+			return name, nil
+		case !own:
+			return "", &engine.Error{Class: record.HarnessError,
+				Text: fmt.Sprintf("making the cgroup %s: there is one of this name already, which this run has not made", there), Fix: "rmdir " + there}
+		}
+	}
+}
+
 // undo takes back what New made, when it can't go on.
 func (c *Cgroup) undo() {
 	for _, d := range c.dirs {
 		if os.Remove(d.path) == nil {
-			_ = c.kit.Ledger.Gone("cgroup", d.path)
+			_ = c.kit.Ledger.Gone(engine.Thing{Kind: engine.KindCgroup, Name: d.path})
 		}
 	}
 	c.dirs = nil
@@ -150,7 +196,7 @@ func (c *Cgroup) Remove(ctx context.Context) error {
 			rest = append(rest, d)
 			continue
 		}
-		if err := c.kit.Ledger.Gone("cgroup", d.path); err != nil {
+		if err := c.kit.Ledger.Gone(engine.Thing{Kind: engine.KindCgroup, Name: d.path}); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -214,8 +260,9 @@ func (d groupDir) kill() string {
 		}
 		for _, pid := range (groupDir{path: path}).pids() {
 			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-			names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(comm)), pid))
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			if (groupDir{path: path}).end(pid) {
+				names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(comm)), pid))
+			}
 		}
 		return nil
 	})
@@ -228,6 +275,17 @@ func (d groupDir) kill() string {
 		return "nothing that can be seen"
 	}
 	return strings.Join(names, ", ")
+}
+
+// end kills a member; false where it is none any more. It is held before it is
+// looked for once more: its number may have become another process's.
+func (d groupDir) end(pid int) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return slices.Contains(d.pids(), pid) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
 // hasUs says whether we are in the group or below it.
@@ -259,12 +317,4 @@ func clean(s string) string {
 		}
 		return '-'
 	}, s)
-}
-
-func leftover(path string) engine.Leftover {
-	return engine.Leftover{Kind: "cgroup", Name: path, Remove: func(ctx context.Context) error {
-		d := groupDir{path: path}
-		d.kill()
-		return d.remove(ctx)
-	}}
 }

@@ -1,9 +1,11 @@
 package wrap
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,10 +13,21 @@ import (
 	"plimsoll/internal/engine"
 )
 
-type ledger map[string]bool
+type ledger map[engine.Thing]bool
 
-func (l ledger) Made(kind, name string) error { l[kind+" "+name] = true; return nil }
-func (l ledger) Gone(kind, name string) error { delete(l, kind+" "+name); return nil }
+func (l ledger) Made(t engine.Thing) error { l[t] = true; return nil }
+func (l ledger) Gone(t engine.Thing) error { delete(l, t); return nil }
+func (l ledger) Left() []engine.Thing      { return slices.Collect(maps.Keys(l)) }
+
+// named are the groups at the top that bear a run's id.
+func named(t *testing.T, runID string) []engine.Thing {
+	t.Helper()
+	found, err := Bearing(runID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
 
 var both = engine.Limits{CPUs: 0.5, MemoryBytes: 64 << 20}
 
@@ -33,8 +46,8 @@ func TestRealGroup(t *testing.T) {
 	if len(l) == 0 {
 		t.Error("the ledger was not told")
 	}
-	if len(Leftovers("wraptest")) == 0 || len(Leftovers("wraptes")) != 0 {
-		t.Error("Leftovers does not tell runs apart")
+	if len(named(t, "wraptest")) != len(l) {
+		t.Errorf("there are %v, in the ledger %v", named(t, "wraptest"), l)
 	}
 	sleep := exec.Command("sleep", "60")
 	if err := sleep.Start(); err != nil {
@@ -65,9 +78,72 @@ func TestRealGroup(t *testing.T) {
 	if err := c.Remove(t.Context()); err != nil {
 		t.Error("for the second time:", err)
 	}
-	if len(l) != 0 || len(Leftovers("wraptest")) != 0 {
-		t.Errorf("left: %v, %v", l, Leftovers("wraptest"))
+	if len(l) != 0 || len(named(t, "wraptest")) != 0 {
+		t.Errorf("left: %v, %v", l, named(t, "wraptest"))
 	}
+}
+
+// A group of somebody else's that has just the name stays as it is; a second
+// environment of the run with the name gets one of its own.
+func TestNameTaken(t *testing.T) {
+	l := ledger{}
+	kit := &engine.Kit{RunID: "wraptake", Ledger: l}
+	first, err := New(kit, "x", both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.dirs) == 0 {
+		t.Skipf("no cgroup can be made here: %s", first.why)
+	}
+	second, err := New(kit, "x", engine.Limits{MemoryBytes: 32 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range first.dirs {
+		if first.dirs[i].path == second.dirs[i].path {
+			t.Errorf("both have the group %s", first.dirs[i].path)
+		}
+	}
+	for _, c := range []*Cgroup{first, second} {
+		if err := c.Remove(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+
+	dir := filepath.Join(topOf(t), first.name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Errorf("the group that was to stay: %v", err)
+		}
+	})
+	if c, err := New(kit, "x", both); err == nil {
+		t.Errorf("a group that was there was taken over: %v", c.Procs())
+		if err := c.Remove(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(l) != 0 {
+		t.Errorf("the ledger names what is not ours: %v", l)
+	}
+	if err := Vacant(first.name); err == nil {
+		t.Error("a container would get that group too")
+	}
+	if err := RemoveNamed(t.Context(), l, first.name); err == nil {
+		t.Error("it was removed, though no ledger names it")
+	}
+}
+
+// topOf is where groups with a memory limit lie.
+func topOf(t *testing.T) string {
+	t.Helper()
+	parents, why := findParents("/proc/self/mountinfo", "/proc/self/cgroup")
+	if why != "" {
+		t.Skip(why)
+	}
+	return parents[0].path
 }
 
 func TestThrottledTimeGrows(t *testing.T) {

@@ -7,6 +7,7 @@
 package recordtest
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -305,7 +306,7 @@ func (s Spec) write(tb testing.TB, trials func(Spec) iter.Seq[*record.Trial]) st
 			tb.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.Update(s.Run()), w.Close()); err != nil {
 		tb.Fatal(err)
 	}
 	return dir

@@ -87,5 +87,5 @@ func (s Spec) Write(dir string) (err error) {
 			}
 		}
 	}
-	return nil
+	return w.Update(run)
 }

@@ -1,0 +1,431 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/engine/canary"
+	"plimsoll/internal/engine/enginetest"
+	"plimsoll/internal/host"
+	"plimsoll/internal/record"
+	"plimsoll/internal/run"
+)
+
+// The campaign of kills; `make test-kill` makes a long one.
+var (
+	killTimes = flag.Int("kills", 4, "how many runs TestKilledEverywhere kills")
+	killSeed  = flag.Uint64("killseed", 1, "what its moments and targets are drawn from")
+	killFirst = flag.Int("killfirst", 0, "the first round, to repeat one")
+)
+
+// killed is what a round strikes.
+var killed = []string{"plimsoll", "launcher", "group"}
+
+// afterKill is what comes next.
+var afterKill = []string{"clean", "resume", "next run"}
+
+// latest is when a round strikes at the latest, after the program was started:
+// environments are opened, and trials of all protocols are under way by then.
+const latest = 9 * time.Second
+
+// protocols are what a killed run does: the workload, and environments that
+// can. Each round takes a few of these.
+var protocols = []struct{ name, workload, protocol, environments string }{
+	{"life", "hello", "blocks: 40, warmup: 0, trial-limit: 20s", `
+{engine: oci, runtime: runc, client: steps, network: none}
+{engine: oci, runtime: crun, client: run, network: none}
+{engine: oci, runtime: runsc, network: none}
+{engine: docker, client: api, network: none}
+{engine: docker, client: cli}
+{engine: podman, rootless: no, storage: overlay, network: none}
+{engine: podman, rootless: yes, storage: overlay, network: none}
+{engine: podman, rootless: no, storage: vfs, client: api}
+{engine: podman, rootless: no}
+{engine: containerd, client: api}
+{engine: containerd, client: cli, network: none}
+{engine: nerdctl, network: none}
+{engine: cri}
+{engine: lxd}
+{engine: incus}
+{engine: lxc, network: none}
+{engine: lxc, network: none, storage: overlay}
+{engine: charliecloud, storage: squashfs}
+{engine: apptainer, rootless: no}
+{engine: apptainer, rootless: yes, storage: sandbox}
+{engine: bubblewrap}
+{engine: nspawn}
+`},
+	{"density", "{name: density, parameters: {count: 8, rest: 1s}}", "blocks: 6, warmup: 0, trial-limit: 60s, limits: {cpus: none, memory: none}", `
+{engine: docker, client: api}
+{engine: podman, rootless: no}
+{engine: podman, rootless: yes}
+{engine: containerd}
+{engine: cri}
+{engine: oci, runtime: runc}
+{engine: lxd}
+{engine: incus}
+{engine: lxc}
+`},
+	{"load", "{name: load, parameters: {rate: 5, seconds: 5}}", "blocks: 6, warmup: 0, trial-limit: 60s", `
+{engine: docker, client: api, network: none}
+{engine: podman, rootless: yes, network: none}
+{engine: containerd, network: none}
+{engine: oci, runtime: crun, client: steps, network: none}
+{engine: bubblewrap, network: none}
+{engine: charliecloud}
+{engine: apptainer, storage: sandbox}
+`},
+	{"pull", "pull", "blocks: 20, warmup: 0, trial-limit: 60s", `
+{engine: docker, client: api}
+{engine: docker, client: cli}
+{engine: podman, rootless: no}
+{engine: podman, rootless: yes}
+{engine: containerd}
+{engine: cri}
+{engine: lxd}
+{engine: apptainer}
+{engine: charliecloud}
+`},
+	{"private", "hello", "blocks: 40, warmup: 0, trial-limit: 20s", `
+{engine: docker, storage: vfs}
+{engine: docker, storage: btrfs, network: none}
+{engine: docker, rootless: yes, network: none}
+{engine: containerd, storage: native}
+{engine: containerd, storage: btrfs}
+{engine: podman, storage: btrfs, rootless: no, network: none}
+{engine: podman, storage: fuse-overlayfs, rootless: yes, network: none}
+`},
+}
+
+// TestKilledEverywhere kills runs of all engines and protocols by SIGKILL: the
+// program, its launcher or the whole process group, at moments drawn from a
+// seed that is logged. Whatever comes next, no finished trial is lost, nothing
+// of the run is left, and what is a user's is there.
+func TestKilledEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some ten seconds a kill: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("most engines need root")
+	}
+	c := newCampaign(t)
+	for i := range *killTimes {
+		c.round(*killFirst + i)
+		if t.Failed() || i%10 == 9 {
+			c.flock.Check()
+		}
+		if t.Failed() {
+			t.Fatalf("stopped after the round that failed; again: -kills 1 -killseed %d -killfirst %d", *killSeed, *killFirst+i)
+		}
+	}
+	c.flock.Check()
+	t.Logf("%d kills, seed %d: %s", *killTimes, *killSeed, c.tally())
+}
+
+// campaign is a series of kills in one state directory.
+type campaign struct {
+	*subject
+	flock  *canary.Flock
+	before *host.Census
+	places map[string]bool
+	counts map[string]int
+}
+
+func newCampaign(t *testing.T) *campaign {
+	t.Helper()
+	p := &subject{t: t, dir: t.TempDir()}
+	if err := os.Chmod(p.dir, 0o755); err != nil { // ordinary users' engines reach the state
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(p.dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	kit := enginetest.Kit(t)
+	c := &campaign{subject: p, counts: map[string]int{}}
+	c.flock = canary.Plant(t, kit, run.NewRunID())
+	c.flock.State(filepath.Join(p.dir, "state"))
+	var err error
+	if c.before, err = (host.Machine{}).Census(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.places = engineFiles(kit)
+	return c
+}
+
+// tally says how often what was done.
+func (c *campaign) tally() string {
+	var parts []string
+	for k, n := range c.counts {
+		parts = append(parts, fmt.Sprintf("%s %d", k, n))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// round is one kill with what comes after it.
+func (c *campaign) round(n int) {
+	t := c.t
+	t.Helper()
+	chance := rand.New(rand.NewPCG(*killSeed, uint64(n)))
+	proto := protocols[chance.IntN(len(protocols))]
+	envs := strings.Split(strings.TrimSpace(proto.environments), "\n")
+	chance.Shuffle(len(envs), func(i, k int) { envs[i], envs[k] = envs[k], envs[i] })
+	envs = envs[:min(len(envs), 1+chance.IntN(3))]
+	what, next := killed[chance.IntN(len(killed))], afterKill[chance.IntN(len(afterKill))]
+	at := time.Duration(chance.Int64N(int64(latest)))
+	label := fmt.Sprintf("round %d: %s in %s, %s killed after %v, then %s", n, proto.name, strings.Join(envs, " "), what, at.Round(time.Millisecond), next)
+
+	study := filepath.Join(c.dir, fmt.Sprintf("study-%d.yaml", n))
+	text := fmt.Sprintf("plimsoll: 1\nname: killed-%s\nprotocol: {%s}\nworkloads: [%s]\nbaselines: []\nenvironments:\n  - %s\n",
+		proto.name, proto.protocol, proto.workload, strings.Join(envs, "\n  - "))
+	if err := os.WriteFile(study, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.out = filepath.Join(c.dir, fmt.Sprintf("result-%d", n))
+	cmd := c.command("run", "--wait", study, "-o", c.out, "--force", "--progress", "none")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	said := c.strike(cmd, what, at)
+	ids := c.runsUnderWay()
+	known := c.trials()
+	engines := c.enginesOf()
+	t.Logf("%s; %d trials were finished", label, len(known))
+	c.counts[what]++
+	c.counts[proto.name]++
+
+	switch {
+	case next == "resume" && c.begun():
+		if code, said := c.resume(); code != 0 && code != 6 && code != 130 {
+			t.Errorf("%s: resuming: status %d\n%s", label, code, said)
+		}
+		fallthrough
+	case next != "next run":
+		if code, said := c.run("clean", "--wait"); code != 0 {
+			t.Errorf("%s: clean: status %d\n%s", label, code, said)
+		}
+	default:
+		after := filepath.Join(c.dir, "next.yaml")
+		if err := os.WriteFile(after, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nworkloads: [hello]\nenvironments: [host]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if code, said := c.run("run", "--wait", after, "-o", fmt.Sprintf("%s-next", c.out), "--force", "--progress", "none"); code != 0 {
+			t.Errorf("%s: the next run: status %d\n%s", label, code, said)
+		}
+	}
+	now := c.trials()
+	for seq, line := range known {
+		if now[seq] != line {
+			t.Errorf("%s: trial %d was finished before the kill and is now %q, not %q", label, seq, now[seq], line)
+		}
+	}
+	c.clean(label, ids, engines)
+	if t.Failed() {
+		t.Logf("%s: the killed run had said:\n%s", label, said)
+	}
+}
+
+// strike starts the program and kills what is to be killed; a run whose
+// launcher was killed goes on, and is told to end.
+func (c *campaign) strike(cmd *exec.Cmd, what string, at time.Duration) string {
+	c.t.Helper()
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // however it ends
+		close(ended)
+	}()
+	select {
+	case <-time.After(at):
+	case <-ended:
+	}
+	switch what {
+	case "plimsoll":
+		_ = cmd.Process.Kill() // it may have ended
+	case "group":
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	case "launcher":
+		for _, pid := range childrenOf(cmd.Process.Pid) {
+			if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); strings.HasPrefix(exe, c.dir+"/") {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				break
+			}
+		}
+		select {
+		case <-ended:
+		case <-time.After(time.Second):
+		}
+		_ = cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+		case <-time.After(90 * time.Second):
+			c.t.Error("a run whose launcher was killed does not end when it is interrupted")
+			_ = cmd.Process.Kill()
+		}
+	}
+	<-ended
+	return said.String()
+}
+
+// resume goes on with the run for a while, and ends it in order.
+func (c *campaign) resume() (status int, said string) {
+	c.t.Helper()
+	var text strings.Builder
+	cmd := c.command("run", "--wait", "--resume", c.out, "--force", "--progress", "none")
+	cmd.Stderr = &text
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	stop := time.AfterFunc(latest, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	defer stop.Stop()
+	_ = cmd.Wait() // the status says it
+	return cmd.ProcessState.ExitCode(), text.String()
+}
+
+func childrenOf(pid int) []int {
+	var all []int
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		for s := range strings.FieldsSeq(string(b)) {
+			if n, err := strconv.Atoi(s); err == nil {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// runsUnderWay are the ids of runs whose folders are there.
+func (c *campaign) runsUnderWay() []string {
+	left, err := run.State{Dir: filepath.Join(c.dir, "state")}.Abandoned()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var ids []string
+	for _, o := range left {
+		ids = append(ids, o.RunID)
+	}
+	return ids
+}
+
+// enginesOf are the engines of the record.
+func (c *campaign) enginesOf() []string {
+	if !c.begun() {
+		return nil
+	}
+	r, err := record.Open(c.out)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range r.Run().Environments {
+		names = append(names, e.Engine)
+	}
+	return names
+}
+
+// clean demands that nothing of the runs is left, on the machine, in their
+// engines, or in the state.
+func (c *campaign) clean(label string, ids, engines []string) {
+	c.t.Helper()
+	if left := c.runsUnderWay(); len(left) > 0 {
+		c.t.Errorf("%s: left behind: the folders of the runs %v", label, left)
+	}
+	now, err := host.Machine{}.Census(context.Background())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	kit := c.kit()
+	for _, id := range ids {
+		for _, it := range now.Since(c.before).Ours(host.Marks{RunID: id, Dir: filepath.Join(c.dir, "state", "runs", id)}) {
+			if strings.Contains(it.Detail, "not yet reaped by its parent 1") {
+				continue // it has ended, and the rest is init's
+			}
+			c.t.Errorf("%s: left behind: %s", label, it)
+		}
+		for _, path := range namedFiles(kit, id) {
+			c.t.Errorf("%s: left behind: %s", label, path)
+		}
+		for _, e := range c.all() {
+			b, ok := e.(engine.Bearer)
+			if !ok || !slices.Contains(engines, e.Info().Name) {
+				continue
+			}
+			left, err := b.Bearing(context.Background(), kit, id)
+			if err != nil {
+				c.t.Errorf("%s: %s: %v", label, e.Info().Name, err)
+			}
+			for _, l := range left {
+				c.t.Errorf("%s: left behind: %s", label, l)
+			}
+		}
+	}
+	for path := range engineFiles(kit) {
+		if !c.places[path] {
+			c.t.Errorf("%s: left behind, or made by somebody else meanwhile: %s", label, path)
+			c.places[path] = true
+		}
+	}
+}
+
+func (c *campaign) setting() *setting {
+	s, err := newSetting(c.world())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+func (c *campaign) kit() *engine.Kit     { return c.setting().detectKit() }
+func (c *campaign) all() []engine.Engine { return c.setting().engines }
+
+// namedFiles are what bears a run's id where engines and Plimsoll put files
+// outside of the run's folder.
+func namedFiles(kit *engine.Kit, id string) []string {
+	var found []string
+	dirs := []string{os.TempDir(), "/run", "/run/*", "/run/netns", "/run/systemd/nspawn/*", "/var/lib/lxc", "/dev/shm", "/run/lxc/lock/*"}
+	if kit.User != nil {
+		dirs = append(dirs, kit.User.RuntimeDir, kit.User.RuntimeDir+"/*")
+	}
+	for _, d := range dirs {
+		got, _ := filepath.Glob(filepath.Join(d, "*"+id+"*"))
+		found = append(found, got...)
+	}
+	return found
+}
+
+// engineFiles are the files that runtimes keep for a container and that bear
+// an id of the engine's own.
+func engineFiles(kit *engine.Kit) map[string]bool {
+	found := map[string]bool{}
+	dirs := []string{"/run/crun", "/run/runc", "/run/runsc", "/run/netns", "/run/libpod/exits", "/var/lib/cni/networks/*", "/run/cni/*"}
+	if kit.User != nil {
+		for _, d := range []string{"crun", "runc", "netns", "libpod/exits"} {
+			dirs = append(dirs, filepath.Join(kit.User.RuntimeDir, d))
+		}
+	}
+	for _, d := range dirs {
+		got, _ := filepath.Glob(filepath.Join(d, "*"))
+		for _, g := range got {
+			if base := filepath.Base(g); !strings.HasPrefix(base, "last_reserved") && base != "lock" {
+				found[g] = true
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,42 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/harmless"
+	"plimsoll/internal/record"
+	"plimsoll/internal/safepath"
+	"plimsoll/internal/workload"
+)
+
+// trustRecord lets a record be gone on with. What it says is done: its
+// workloads' commands are run, in the host's own root as in containers. So one
+// that somebody else has written is taken only where the user says so; that
+// user's number is given then, for whom the record's directory is no other's.
+func trustRecord(w World, dir string, own []workload.Workload, trust bool) (trusted []int, err error) {
+	where, name, uid, err := safepath.Caller(w.Getenv).Foreign(dir, filepath.Join(dir, record.RunFile))
+	if err != nil {
+		return nil, fail(Failed, "asking whose the record is: %w", err)
+	}
+	if where == "" {
+		return nil, nil
+	}
+	says := "it has no commands of its own"
+	if len(own) > 0 {
+		var all []string
+		for _, x := range own {
+			all = append(all, x.Name)
+		}
+		says = "it has the commands of its own workloads: " + strings.Join(all, ", ")
+	}
+	if !trust {
+		return nil, withHint(fail(Usage, "%s belongs to %s, and going on with the record does what it says; %s", where, name, says),
+			"look into %s; --trust-record goes on all the same", filepath.Join(dir, record.RunFile))
+	}
+	fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text("the record is of "+name+": "+says))
+	return []int{uid}, nil
+}

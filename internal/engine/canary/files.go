@@ -1,0 +1,77 @@
+package canary
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// files are directories with data in them, where ours would be and called as
+// ours are.
+func files(_ context.Context, f *Flock) error {
+	dirs := []string{
+		filepath.Join(os.TempDir(), "plimsoll-"+f.id),
+		filepath.Join(os.TempDir(), "plimsoll-clean-"+f.id),
+		filepath.Join(os.TempDir(), "plimsoll-run-"+f.id),
+	}
+	if f.kit.Root {
+		dirs = append(dirs, "/run/plimsoll-"+f.id+"-o", "/run/systemd/nspawn/propagate/plimsoll-"+f.id+"-1")
+	}
+	if u := f.kit.User; u != nil && u.RuntimeDir != "" {
+		dirs = append(dirs, filepath.Join(u.RuntimeDir, "plimsoll-"+f.id+"-o"))
+	}
+	for _, dir := range dirs {
+		if err := f.keep(dir, "thesis.txt", "years of work"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// State plants what a user may keep in our state directory, which is the
+// user's where PLIMSOLL_STATE says so.
+func (f *Flock) State(dir string) {
+	f.t.Helper()
+	for _, it := range [][3]string{
+		{"runs/20261122", "thesis.txt", "years of work"},
+		{"runs/" + f.id, "run.json", "{}"},
+		{"runs/torntorn", "owner.json", `{"run":"torn`},
+		{"runs/otherrun", "owner.json", fmt.Sprintf(`{"run":%q,"pid":1,"start":"x"}`, f.id)},
+	} {
+		if err := f.keep(filepath.Join(dir, it[0]), it[1], it[2]); err != nil {
+			f.t.Errorf("planting canaries in %s: %v", dir, err)
+		}
+	}
+}
+
+// keep makes a directory with a file in it.
+func (f *Flock) keep(dir, name, text string) error {
+	if _, err := os.Lstat(dir); err == nil {
+		return cannot("%s is there", dir)
+	}
+	top := dir
+	for {
+		parent := filepath.Dir(top)
+		if _, err := os.Lstat(parent); err == nil || parent == top {
+			break
+		}
+		top = parent
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cannot("making %s: %v", dir, err)
+	}
+	f.after(dir, func(context.Context) error { return os.RemoveAll(top) })
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return err
+	}
+	f.add("file "+path, func(context.Context) error {
+		b, err := os.ReadFile(path)
+		if err == nil && string(b) != text {
+			err = fmt.Errorf("it says %q", b)
+		}
+		return err
+	})
+	return nil
+}

@@ -1,0 +1,111 @@
+package canary
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// there demands that a path is there.
+func there(path string) func(context.Context) error {
+	return func(context.Context) error {
+		_, err := os.Lstat(path)
+		return err
+	}
+}
+
+// cgroups are groups at the top of the tree, one with a process in it.
+func cgroups(_ context.Context, f *Flock) error {
+	tops, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
+	if len(tops) == 0 {
+		tops, _ = filepath.Glob("/sys/fs/cgroup/cgroup.procs")
+	}
+	if len(tops) == 0 || os.Geteuid() != 0 {
+		return cannot("no control group can be made without root and a mounted hierarchy")
+	}
+	top := filepath.Dir(tops[0])
+	for i, name := range []string{"plimsoll-foo-" + f.id, "plimsoll-" + f.id + "-native", "plimsoll-" + f.id + "-1",
+		"nspawn-plimsoll-" + f.id + "-x", "lxc.payload.plimsoll-" + f.id + "-9"} {
+		dir := filepath.Join(top, name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return cannot("making a control group: %v", err)
+		}
+		f.after("cgroup "+name, func(context.Context) error { return os.Remove(dir) })
+		f.add("control group "+name, there(dir))
+		if i%2 == 0 {
+			continue
+		}
+		pid, err := f.start("sleep")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+			return cannot("entering a control group: %v", err)
+		}
+	}
+	return nil
+}
+
+// processes bear our words in their names and in their environment.
+func processes(_ context.Context, f *Flock) error {
+	for _, p := range [][2]string{
+		{"plimsoll-" + f.id + "-1", "PLIMSOLL_DAEMON=" + f.id + "/docker"},
+		{"conmon -n plimsoll-" + f.id + "-1", "PLIMSOLL_DAEMON=" + f.id + "/"},
+		{"plimsoll-probe", "PLIMSOLL_RUN=" + f.id},
+	} {
+		if _, err := f.start(p[0], p[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mounts lie where their names say that they are ours.
+func mounts(_ context.Context, f *Flock) error {
+	if os.Geteuid() != 0 {
+		return cannot("mounting needs root")
+	}
+	top := f.t.TempDir()
+	for _, name := range []string{"plimsoll-" + f.id, "plimsoll-fs-" + f.id, "plimsoll-probe"} {
+		at := filepath.Join(top, name)
+		if err := os.Mkdir(at, 0o755); err != nil {
+			return err
+		}
+		if err := unix.Mount("plimsoll-"+f.id, at, "tmpfs", 0, "size=4k"); err != nil {
+			return cannot("mounting: %v", err)
+		}
+		f.after("mount "+name, func(context.Context) error { return unix.Unmount(at, unix.UMOUNT_NOFOLLOW) })
+		f.add("mount "+name, func(context.Context) error {
+			info, err := os.ReadFile("/proc/self/mountinfo")
+			if err == nil && !strings.Contains(string(info), " "+at+" ") {
+				err = errors.New("nothing is mounted at " + at)
+			}
+			return err
+		})
+	}
+	return nil
+}
+
+// links are bridges, and named network namespaces.
+func links(ctx context.Context, f *Flock) error {
+	ip := tool{argv: []string{"ip"}}
+	bridge := "plm" + f.id[:5] + "us"
+	if _, err := ip.run(ctx, "link", "add", bridge, "type", "bridge"); err != nil {
+		return cannot("making a bridge: %v", err)
+	}
+	f.after("bridge", func(ctx context.Context) error { _, err := ip.run(ctx, "link", "del", bridge); return err })
+	f.add("bridge "+bridge, there("/sys/class/net/"+bridge))
+	for _, ns := range []string{"plimsoll-" + f.id, "plimsoll-" + f.id + "-1"} {
+		if _, err := ip.run(ctx, "netns", "add", ns); err != nil {
+			return cannot("making a network namespace: %v", err)
+		}
+		f.after("netns "+ns, func(ctx context.Context) error { _, err := ip.run(ctx, "netns", "del", ns); return err })
+		f.add("network namespace "+ns, there("/run/netns/"+ns))
+	}
+	return nil
+}

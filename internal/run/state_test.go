@@ -1,0 +1,163 @@
+package run
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestStateDir(t *testing.T) {
+	env := func(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+	for _, c := range []struct {
+		root bool
+		env  map[string]string
+		want string
+	}{
+		{true, nil, "/var/lib/plimsoll"},
+		{true, map[string]string{"PLIMSOLL_STATE": "/x"}, "/x"},
+		{false, map[string]string{"HOME": "/home/u"}, "/home/u/.local/state/plimsoll"},
+		{false, map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/plimsoll"},
+		{false, nil, ""},
+	} {
+		s, err := StateDir(c.root, env(c.env))
+		if s.Dir != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%+v: %q %v", c, s.Dir, err)
+		}
+	}
+}
+
+// abandon makes the folder of a run whose process has ended.
+func abandon(t *testing.T, s State, id string) string {
+	t.Helper()
+	dir, err := s.Claim(id, "/out", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A pid that was given away again is another process.
+	b, err := json.Marshal(Owner{RunID: id, PID: 1, Start: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ownerFile), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestClaim(t *testing.T) {
+	s := State{t.TempDir()}
+	for _, bad := range []string{"../../etc", "", "ABCDEFGH", "abcd"} {
+		if _, err := s.Claim(bad, "", nil); err == nil {
+			t.Errorf("%q was taken for a run's id", bad)
+		}
+		if err := s.Release(bad); err == nil {
+			t.Errorf("%q was taken for a run's id", bad)
+		}
+	}
+	mine := NewRunID()
+	dir, err := s.Claim(mine, "/out", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := s.owner(mine); err != nil || o.Output != "/out" || !o.alive() {
+		t.Errorf("%+v %v", o, err)
+	}
+	if _, err := s.Claim(mine, "", nil); err == nil || !strings.Contains(err.Error(), "is measuring") {
+		t.Errorf("a run that is under way was claimed: %v", err)
+	}
+	gone := abandon(t, s, "dead0000")
+	left, err := s.Abandoned()
+	if err != nil || len(left) != 1 || left[0].RunID != "dead0000" {
+		t.Errorf("abandoned: %+v %v", left, err)
+	}
+	if _, err := s.Claim("dead0000", "", nil); err != nil {
+		t.Errorf("a run that was cut off is not resumed: %v", err)
+	}
+	for _, id := range []string{mine, "dead0000"} {
+		if err := s.Release(id); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, d := range []string{dir, gone} {
+		if _, err := os.Stat(d); err == nil {
+			t.Errorf("%s is still there", d)
+		}
+	}
+	// What a kill in the middle of a claim leaves.
+	runs, err := s.runs(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn, err := runs.Mkdir(claiming+"abcd1234", 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := torn.Temp(ownerFile, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"ru`); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	torn.Close()
+	runs.Close()
+	if err := s.tidy(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(s.Dir, "runs")); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// Canaries: folders that are named as a run's is and are none of ours.
+func TestForeignFolders(t *testing.T) {
+	s := State{t.TempDir()}
+	runs := filepath.Join(s.Dir, "runs")
+	write := func(dir, name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(runs, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(runs, dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("20261122", "thesis.txt", "years of work")
+	write("abcd1234", "run.json", "{}")
+	write("torntorn", ownerFile, `{"run":"torn`)
+	write("otherrun", ownerFile, `{"run":"abcd1234","pid":1,"start":"x"}`)
+	write("linklink", "precious", "x")
+	if err := os.Symlink(filepath.Join(runs, "otherrun", ownerFile), filepath.Join(runs, "linklink", ownerFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(runs, "20261122"), filepath.Join(runs, "dirlink0")); err != nil {
+		t.Fatal(err)
+	}
+	write(claiming+"wxyz9876", "mine", "not a claim's")
+	write("pipepipe", "precious", "x")
+	if err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(runs, "pipepipe", ownerFile)).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := s.Abandoned(); err != nil || len(left) != 0 {
+		t.Errorf("taken for runs that were cut off: %+v %v", left, err)
+	}
+	for _, id := range []string{"20261122", "abcd1234", "torntorn", "otherrun", "linklink", "dirlink0", "pipepipe"} {
+		if err := s.Release(id); err == nil {
+			t.Errorf("%s was released", id)
+		}
+		if _, err := s.Claim(id, "", nil); err == nil {
+			t.Errorf("%s was claimed", id)
+		}
+	}
+	_ = s.tidy()
+	for _, p := range []string{"20261122/thesis.txt", "abcd1234/run.json", "torntorn/" + ownerFile, "otherrun/" + ownerFile,
+		"linklink/precious", "dirlink0/thesis.txt", claiming + "wxyz9876/mine", "pipepipe/precious"} {
+		if _, err := os.Stat(filepath.Join(runs, p)); err != nil {
+			t.Errorf("a user's %s is gone", p)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package safepath
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostNames bounds what is held in memory of one directory's names at a time.
+const mostNames = 1024
+
+func (d *Dir) removeAll(name string) error {
+	mount, err := mountID(d.fd())
+	if err != nil {
+		return d.failed("look at the mount of", ".", err)
+	}
+	return d.removeTree(name, mount)
+}
+
+// removeTree removes a name and what is in it, as long as it lies on the mount
+// with this id.
+func (d *Dir) removeTree(name string, mount string) error {
+	err := d.remove(name)
+	if err == nil || errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST) {
+		return d.ofMount(name, err)
+	}
+	s, err := d.into(name)
+	if err != nil {
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		return err
+	}
+	defer s.Close()
+	switch here, err := mountID(s.fd()); {
+	case err != nil:
+		return s.failed("look at the mount of", ".", err)
+	case here != mount:
+		return d.ofMount(name, unix.EBUSY)
+	}
+	if err := s.empty(mount); err != nil {
+		return err
+	}
+	if err := d.remove(name); err != nil && !errors.Is(err, unix.ENOENT) {
+		return d.ofMount(name, err)
+	}
+	return nil
+}
+
+// empty removes what is in a directory. What can't be removed does not keep
+// the rest.
+func (d *Dir) empty(mount string) error {
+	var errs []error
+	stuck := map[string]bool{}
+	for {
+		fd, err := openat(d.fd(), ".", unix.O_RDONLY|unix.O_DIRECTORY)
+		if err != nil {
+			return errors.Join(append(errs, d.failed("open", ".", err))...)
+		}
+		list := os.NewFile(uintptr(fd), d.path)
+		// Those that are stuck come again: they must not hide what follows.
+		names, err := list.Readdirnames(mostNames + len(stuck))
+		list.Close()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return errors.Join(append(errs, err)...)
+		}
+		again := false
+		for _, n := range names {
+			if stuck[n] {
+				continue
+			}
+			again = true
+			if err := d.removeTree(n, mount); err != nil {
+				stuck[n] = true
+				errs = append(errs, err)
+			}
+		}
+		if !again {
+			return errors.Join(errs...)
+		}
+	}
+}
+
+// ofMount says of EBUSY what it means here.
+func (d *Dir) ofMount(name string, err error) error {
+	if errors.Is(err, unix.EBUSY) {
+		return d.failed("remove", name, fmt.Errorf("%w; umount %s", ErrMounted, filepath.Join(d.path, name)))
+	}
+	return err
+}
+
+// mountID tells the mount that an open file lies on: two binds of one file
+// system have the same device, but not the same mount.
+// Source: proc(5), /proc/PID/fdinfo, mnt_id; since Linux 3.15.
+func mountID(fd int) (string, error) {
+	var st unix.Statx_t
+	const mntID = unix.STATX_MNT_ID // since Linux 5.8
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, mntID, &st); err == nil && st.Mask&mntID != 0 {
+		return fmt.Sprint(st.Mnt_id), nil
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if id, ok := strings.CutPrefix(line, "mnt_id:"); ok {
+			return strings.TrimSpace(id), nil
+		}
+	}
+	return "", fmt.Errorf("/proc/self/fdinfo/%d names no mount", fd)
+}

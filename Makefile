@@ -21,11 +21,11 @@ BENCH_TIME  ?= 60s
 export MAINTAINER ?= The Plimsoll authors <plimsoll@localhost>
 export HOMEPAGE   ?=
 
-# The wing that only reads results: it measures nothing, and runs anywhere.
-RIGHT := $(patsubst %,./internal/%/...,record stats published analyze advise calibrate report export importer view plot page web)
+# What measures nothing, and runs anywhere: the wing that understands, and what both stand on.
+RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 
 # It emulates a processor, and measures nothing here.
-VM := ./internal/vmtest/...
+VM := ./internal/measure/vmtest/...
 
 # The linter is built from its pinned source once and kept outside the tree.
 LINT_VERSION := v2.15.0
@@ -38,11 +38,11 @@ NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
 
 # The page's script is bundled from its sources and a chart library; without it
 # the program builds too, and its pages have their tables only.
-WEB     := internal/page/web
+WEB     := internal/understand/page/web
 MODULES := $(WEB)/node_modules/.package-lock.json
-PAGE    := internal/page/dist/plimsoll.js
+PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
-AXE     := internal/page/browsertest/node_modules/.package-lock.json
+AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
 .PHONY: help page axe build site run test test-vm test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
@@ -97,12 +97,12 @@ test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at mom
 	$(GO) test -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
 
 # What reads input from outside: test, package, how many inputs.
-FUZZ := FuzzRead:study:1500 FuzzProfile:profile:1000 FuzzThresholds:threshold:2500 \
-	FuzzValues:workload:1000 FuzzParsers:workload:4000 FuzzParsers:host:15000 FuzzParsers:collect:10000 \
-	FuzzParsePayload:probe:30000 FuzzParseTask:probe:30000 FuzzDecodeResult:probe:30000 \
-	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:stats:5000 \
-	FuzzLogParser:engine/cri:10000 FuzzHyperfine:importer:2500 FuzzBenchfmt:importer:5000 \
-	FuzzRequests:web:2500 FuzzName:safepath:30000
+FUZZ := FuzzRead:measure/study:1500 FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
+	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
+	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
+	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
+	FuzzLogParser:measure/engine/cri:10000 FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
+	FuzzRequests:understand/web:2500 FuzzName:common/safepath:30000
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \
@@ -149,7 +149,7 @@ dist-check: dist ## is dist/ what it says, and does a second build give the same
 
 bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
 	$(GO) run ./internal/bench truth
-	$(GO) test -run '^$$' -bench Truth -benchtime 2000x ./internal/probe
+	$(GO) test -run '^$$' -bench Truth -benchtime 2000x ./internal/measure/probe
 	$(GO) run ./cmd/plimsoll selftest --runtime runc --blocks 500 --progress plain
 
 bench-cost: ## what a trial costs us: CPU time, memory, record
@@ -168,13 +168,13 @@ bench-calibration: ## how often intervals, verdicts and groups are right; CALIBR
 	$(GO) run ./internal/bench calibration $(CALIBRATION)
 
 bench-plan: ## a plan of 100 000 combinations: under a second
-	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/study
+	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/measure/study
 
 bench-read: ## reading and analysing a million trials: about 3 s on two processors
-	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/analyze
+	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/understand/analyze
 
 bench-sequential: ## how often runs err that end when they know enough: some minutes
-	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/analyze -more 40
+	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze -more 40
 
 bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
 	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)

@@ -13,9 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/child"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 )
 
 // alarms counts how often one environment was told from itself.

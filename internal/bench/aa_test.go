@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 )
 
 // TestSplit: a long run falls into parts of so many blocks, each a run of its

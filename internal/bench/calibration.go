@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/understand/calibrate"
 )
 
 // calibration prints how often the statistics keep what they say, over

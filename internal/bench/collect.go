@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/internal/child"
-	"plimsoll/internal/collect"
-	"plimsoll/internal/collect/collecttest"
-	"plimsoll/internal/probe"
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/collect"
+	"plimsoll/internal/measure/collect/collecttest"
+	"plimsoll/internal/measure/probe"
 )
 
 // What sampling costs: our CPU time over the wall time, for containers that

@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/child"
-	"plimsoll/internal/collect"
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/clirun"
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/collect"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
 )
 
 // statsEngine is an engine that samples its containers by itself ("stats").

@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/baseline"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/baseline"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
-	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
 )
 
 // nullTrials is how many trials of the null engine are carried out: each a

@@ -13,12 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/clirun"
-	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
-	"plimsoll/internal/run"
-	"plimsoll/internal/stats"
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/run"
 )
 
 // A whole life of a container (create, start, wait for its end, remove), by

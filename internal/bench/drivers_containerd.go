@@ -15,8 +15,8 @@ import (
 	"github.com/containerd/containerd/v2/pkg/cio"
 	"github.com/containerd/containerd/v2/pkg/oci"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/containerd"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/containerd"
 )
 
 func containerdDriver() driver {

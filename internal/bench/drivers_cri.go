@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"plimsoll/internal/engine"
-	adapter "plimsoll/internal/engine/cri"
+	"plimsoll/internal/measure/engine"
+	adapter "plimsoll/internal/measure/engine/cri"
 )
 
 func criDriver() driver {

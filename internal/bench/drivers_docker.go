@@ -11,8 +11,8 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/docker"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/docker"
 )
 
 func dockerDriver() driver {

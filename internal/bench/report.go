@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/internal/page"
-	"plimsoll/internal/page/browsertest"
+	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
-	"plimsoll/internal/stats"
-	"plimsoll/internal/view"
-	"plimsoll/internal/view/viewtest"
+	"plimsoll/internal/understand/page"
+	"plimsoll/internal/understand/page/browsertest"
+	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/view/viewtest"
 )
 
 // What is claimed of the report of a million trials.

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"plimsoll/internal/page/browsertest"
+	"plimsoll/internal/understand/page/browsertest"
 )
 
 // A picture of the documentation may have so many bytes.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/child"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 )
 
 // What a viewer may cost of one processor.

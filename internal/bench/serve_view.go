@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"plimsoll/internal/child"
+	"plimsoll/internal/measure/child"
 )
 
 // served is a `plimsoll serve` of its own.

@@ -13,10 +13,10 @@ import (
 	"strconv"
 	"time"
 
-	"plimsoll/internal/child"
-	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
-	"plimsoll/internal/stats"
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
 )
 
 // A whole process, from just before it is spawned until its end is seen: ours

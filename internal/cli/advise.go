@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/advise"
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/profile"
+	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
-	"plimsoll/internal/yamlfile"
+	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/profile"
+	"plimsoll/internal/understand/report"
 )
 
 type adviseFlags struct {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/advise"
-	"plimsoll/internal/profile"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
-	"plimsoll/internal/study"
+	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/profile"
 )
 
 // Each bundled profile names a bundled study, which measures all that it asks for.
@@ -62,7 +62,7 @@ func TestAdviseManual(t *testing.T) {
 			t.Errorf("docs/advise.md does not explain %s", word)
 		}
 	}
-	source, err := os.ReadFile("../advise/advise.go")
+	source, err := os.ReadFile("../understand/advise/advise.go")
 	if err != nil {
 		t.Fatal(err)
 	}

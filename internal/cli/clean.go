@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/harmless"
-	"plimsoll/internal/report"
-	"plimsoll/internal/run"
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/understand/report"
 )
 
 func cleanCommand(w World) *cobra.Command {

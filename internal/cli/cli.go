@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"plimsoll/internal/harmless"
+	"plimsoll/internal/common/harmless"
 )
 
 // World is everything that comes from outside, so that tests can drive the

@@ -3,12 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/advise"
-	"plimsoll/internal/engine"
-	"plimsoll/internal/probe"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
+	"plimsoll/internal/understand/advise"
 )
 
 // engines are what a World measures.

@@ -5,8 +5,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/advise"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/advise"
 )
 
 // engines are none where nothing can be measured.

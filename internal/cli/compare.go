@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/report"
-	"plimsoll/internal/yamlfile"
+	"plimsoll/internal/common/yamlfile"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/report"
 )
 
 // compareFlags are how two runs are compared, and what a gate lets pass.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/engine"
+	"plimsoll/internal/measure/engine"
 )
 
 // TestTutorials does what the tutorials say, on the engines of this machine:

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/harmless"
-	"plimsoll/internal/host"
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/record"
 )
 

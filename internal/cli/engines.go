@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/report"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/understand/report"
 )
 
 func enginesCommand(w World) *cobra.Command {

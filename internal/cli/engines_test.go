@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/golden"
+	"plimsoll/internal/common/golden"
+	"plimsoll/internal/measure/engine"
 )
 
 // found1 is an engine of a machine that there is not: it is there or not, and

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/engine"
+	"plimsoll/internal/measure/engine"
 )
 
 // engineColumns are the widths of the table, which fits 100 columns.

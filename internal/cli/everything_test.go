@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/engine/enginetest"
+	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 )
 
 // The examples are workloads and studies that can be read, and the manual

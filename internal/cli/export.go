@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/export"
+	"plimsoll/internal/understand/export"
 )
 
 func exportCommand(w World) *cobra.Command {

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/report"
 )
 
 func factorsCommand(w World) *cobra.Command {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/analyze"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 )
 
 // drive runs one command line in process.

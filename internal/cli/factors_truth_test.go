@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/analyze"
+	"plimsoll/internal/understand/analyze"
 )
 
 // The truth of a directory that is written by hand: the natural logarithm by

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/features"
+	"plimsoll/internal/measure/features"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/report"
 )
 
 func featuresCommand(w World) *cobra.Command {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/report"
 )
 
 // findingsFlags are whose claims are tested, and how that is printed.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
 )
 
 // readings counts how often files of a directory are opened for reading alone

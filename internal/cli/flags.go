@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/study"
+	"plimsoll/internal/measure/study"
 )
 
 // choice is a flag that takes one of a few words.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/threshold"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/threshold"
 )
 
 // gateFlags are what a gate lets pass.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 )
 
 // gating is a gate on a run that is going on.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 )
 
 // spec is a run of native and two engines; by is how much slower one is.

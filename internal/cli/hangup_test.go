@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/internal/host"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/record"
 )
 

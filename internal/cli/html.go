@@ -6,8 +6,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/page"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/page"
 )
 
 // htmlFormat is the report as a page of one file.

@@ -16,9 +16,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/catalogue"
-	"plimsoll/internal/engine/fake"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/catalogue"
+	"plimsoll/internal/measure/engine/fake"
 )
 
 // enginesIn runs `engines --format json` with all engines and this PATH.

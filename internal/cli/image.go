@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
 )
 
 func imageCommand(w World) *cobra.Command {

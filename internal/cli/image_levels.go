@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/image"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
 )
 
 // withImages gives an engine that takes images every image of the catalogue:

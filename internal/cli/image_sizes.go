@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/harmless"
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
-	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
 )
 
 // sizeColumns are the columns of the table, in its order.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/importer"
+	"plimsoll/internal/understand/importer"
 )
 
 func importCommand(w World) *cobra.Command {

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/canary"
-	"plimsoll/internal/engine/enginetest"
-	"plimsoll/internal/host"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/canary"
+	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
 )
 
 // The campaign of kills; `make test-kill` makes a long one.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/host"
+	"plimsoll/internal/measure/host"
 )
 
 // TestKilledWithPrivateDaemon kills a run that has a private daemon. The

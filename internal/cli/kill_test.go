@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/host"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/record"
 )
 

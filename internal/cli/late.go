@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/report"
 )
 
 // lateHint is what helps where an engine did not answer in time.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/fake"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/fake"
 )
 
 // slow is an engine that answers nobody.

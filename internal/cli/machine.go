@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"plimsoll/internal/engine"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
 

@@ -5,8 +5,8 @@ import (
 	"os"
 	"slices"
 
-	"plimsoll/internal/analyze"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 )
 
 // addNoise puts the noise floors of a self-test's file into a run's record; ""

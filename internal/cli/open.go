@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
-	"plimsoll/internal/study"
+	"plimsoll/internal/understand/analyze"
 )
 
 // open is what leaves the number of blocks open.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/report"
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/understand/report"
 )
 
 // pipeWidth is the columns of what is no terminal: those that the tables are

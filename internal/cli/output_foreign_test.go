@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 func text(s string) func(io.Writer) error {

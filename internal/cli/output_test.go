@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/report"
 )
 
 // terminal is a world of so many columns, with these variables.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
 )
 
 // What processes call themselves, and what engines say, does nothing to the

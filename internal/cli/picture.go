@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/plot"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/plot"
 )
 
 // pictureFlags are how a picture is drawn.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/engine"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
-	"plimsoll/internal/study"
 )
 
 func planCommand(w World) *cobra.Command {

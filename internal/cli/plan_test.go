@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/golden"
+	"plimsoll/internal/common/golden"
 	"plimsoll/internal/record"
 )
 

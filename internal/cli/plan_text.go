@@ -9,9 +9,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"plimsoll/internal/engine"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
-	"plimsoll/internal/study"
 )
 
 // reason is why some environments, or some workloads in them, do not run.

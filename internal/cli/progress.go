@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
-	"plimsoll/internal/run"
+	"plimsoll/internal/understand/report"
 )
 
 // newProgress chooses how the course of a run is shown on standard error.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
 )
 
 var upcoming = run.Upcoming{Done: 34, Total: 120, Failed: 2, Env: "docker/runc/overlay2", Workload: "hello",

@@ -10,8 +10,8 @@ import (
 
 	reference "github.com/google/go-containerregistry/pkg/name"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/image"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
 )
 
 // registryLimit bounds what a plan waits for a registry.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/image"
+	"plimsoll/internal/measure/image"
 )
 
 // A registry that wants to know who asks answers; one that is not there does

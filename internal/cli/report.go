@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/plot"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/plot"
+	"plimsoll/internal/understand/report"
 )
 
 // reportFlags are how a result is printed.

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/analyze"
+	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
-	"plimsoll/internal/view"
-	"plimsoll/internal/yamlfile"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/view"
 )
 
 // openRun opens a run, or says where the run is that was probably meant.

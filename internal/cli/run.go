@@ -13,15 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/harmless"
-	"plimsoll/internal/host"
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
-	"plimsoll/internal/run"
-	"plimsoll/internal/study"
-	"plimsoll/internal/view"
-	"plimsoll/internal/workload"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/view"
 )
 
 func runCommand(w World) *cobra.Command {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/oci"
-	"plimsoll/internal/probe"
-	"plimsoll/internal/selftest"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/oci"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/selftest"
 )
 
 func selftestCommand(w World) *cobra.Command {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/web"
+	"plimsoll/internal/understand/web"
 )
 
 // defaultListen is where the pages are unless another address is given.

@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/internal/host"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
-	"plimsoll/internal/study"
-	"plimsoll/internal/web"
+	"plimsoll/internal/understand/web"
 )
 
 // watchLive lets the pages follow a run that is measured on this machine, and

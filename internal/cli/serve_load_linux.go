@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/host"
-	"plimsoll/internal/web"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/understand/web"
 )
 
 // loadEvery is the least time that a reading of the machine's load is of.

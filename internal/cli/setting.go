@@ -14,14 +14,14 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/collect"
-	"plimsoll/internal/engine"
-	"plimsoll/internal/engine/catalogue"
-	"plimsoll/internal/image"
-	"plimsoll/internal/probe"
-	"plimsoll/internal/run"
-	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
+	"plimsoll/internal/measure/collect"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/catalogue"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 )
 
 // setting is what the measuring commands share: the machine and the engines.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"plimsoll/internal/analyze"
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/run"
+	"plimsoll/internal/understand/analyze"
 )
 
 // steering decides on the run in dir by what is in its record so far. g is nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/study"
+	"plimsoll/internal/measure/study"
 )
 
 func studiesCommand(w World) *cobra.Command {

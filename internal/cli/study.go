@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/engine"
-	"plimsoll/internal/host"
-	"plimsoll/internal/run"
-	"plimsoll/internal/study"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
 )
 
 // defaultStudy is what runs when none is named.

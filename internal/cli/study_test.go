@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"plimsoll/internal/study"
+	"plimsoll/internal/measure/study"
 )
 
 // The published matrix in our own factors: as many combinations as the paper

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 
-	"plimsoll/internal/analyze"
-	"plimsoll/internal/report"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/report"
 )
 
 // mostSummary is what GitHub takes of all that one step writes; beyond it takes

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"plimsoll/internal/harmless"
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/safepath"
-	"plimsoll/internal/workload"
 )
 
 // trustRecord lets a record be gone on with. What it says is done: its

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/workload"
+	"plimsoll/internal/measure/workload"
 )
 
 func workloadsCommand(w World) *cobra.Command {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/workload"
-	"plimsoll/internal/yamlfile"
+	"plimsoll/internal/common/yamlfile"
+	"plimsoll/internal/measure/workload"
 )
 
 func workloadsShowCommand(w World) *cobra.Command {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/report"
-	"plimsoll/internal/run"
-	"plimsoll/internal/study"
-	"plimsoll/internal/workload"
+	"plimsoll/internal/understand/report"
 )
 
 // tryFlags are what a try can choose.

@@ -16,8 +16,8 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export VERSION COMMIT SOURCE_DATE_EPOCH
 mkdir "$again/another-place"
 # The page's packages are fetched, as the modules are; its script is bundled anew.
-tar -c --exclude-vcs --exclude=./dist --exclude=./bin --exclude=./internal/page/dist/plimsoll.js \
-	--exclude=./internal/page/browsertest/node_modules . | tar -x -C "$again/another-place"
-npm --prefix "$again/another-place/internal/page/web" run --silent build
+tar -c --exclude-vcs --exclude=./dist --exclude=./bin --exclude=./internal/understand/page/dist/plimsoll.js \
+	--exclude=./internal/understand/page/browsertest/node_modules . | tar -x -C "$again/another-place"
+npm --prefix "$again/another-place/internal/understand/page/web" run --silent build
 TARGETS=${AGAIN:-linux/amd64} GOCACHE=$again/cache "$again/another-place/internal/dist/build.sh" "$again/dist"
 go test -count=1 -run '^TestDist' ./internal/dist -dist "$out" -again "$again/dist"

@@ -129,7 +129,7 @@ func TestDistLinux(t *testing.T) {
 		if !bytes.Contains(program, []byte(version)) {
 			t.Errorf("%s is not stamped with %s", path, version)
 		}
-		if !bytes.Contains(program, read(t, "../probe/bin/probe-"+arch)) {
+		if !bytes.Contains(program, read(t, "../measure/probe/bin/probe-"+arch)) {
 			t.Errorf("%s does not carry the probe of its architecture", path)
 		}
 		if arch == runtime.GOARCH {

@@ -55,7 +55,7 @@ func partsOf(targets []string) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := npmParts(filepath.Join(filepath.Dir(mod), "internal/page"))
+	parts, err := npmParts(filepath.Join(filepath.Dir(mod), "internal/understand/page"))
 	if err != nil {
 		return nil, err
 	}

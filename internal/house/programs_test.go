@@ -15,11 +15,11 @@ import (
 // ownDoor are the files that start a program by another way than the package
 // child, each with its reason.
 var ownDoor = map[string]string{
-	"internal/child/process.go":         "it is the door",
-	"internal/probe/launcher.go":        "a launcher lives as long as its environment; each answer of its has a limit, and it dies with the thread that started it",
-	"internal/engine/podman/service.go": "a service lives as long as its environment; each answer has a limit, and its end is told by its process id",
-	"internal/engine/private/daemon.go": "a daemon outlives us where we are killed, so it is started on a thread with namespaces of its own and found again by its mark; it writes to a file, so nobody holds a pipe",
-	"internal/dist/parts.go":            "a tool of the build: `go` by its maker, who waits for it",
+	"internal/measure/child/process.go":         "it is the door",
+	"internal/measure/probe/launcher.go":        "a launcher lives as long as its environment; each answer of its has a limit, and it dies with the thread that started it",
+	"internal/measure/engine/podman/service.go": "a service lives as long as its environment; each answer has a limit, and its end is told by its process id",
+	"internal/measure/engine/private/daemon.go": "a daemon outlives us where we are killed, so it is started on a thread with namespaces of its own and found again by its mark; it writes to a file, so nobody holds a pipe",
+	"internal/dist/parts.go":                    "a tool of the build: `go` by its maker, who waits for it",
 }
 
 // starters are what starts a program.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 // FeaturesFile is the name of a feature table in a run's directory.

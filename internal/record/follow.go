@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 // ErrReplaced says that the file that is followed became shorter: it is another

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 // stranger is a user whom root does not work for.

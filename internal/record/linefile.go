@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 var errNoSeq = errors.New(`it has no "seq"`)

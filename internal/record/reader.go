@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 // Reader reads a run's directory, also while it is still being written. It

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 // Samples opens a time series of a trial. The name comes from a file and is

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/safepath"
+	"plimsoll/internal/common/safepath"
 )
 
 // Writer writes a run's directory. It is safe for use by several goroutines,

@@ -1,0 +1,138 @@
+// Package apptainer runs containers with `apptainer exec` (or `singularity
+// exec`, its older name), from an image file (SIF) or a directory (sandbox).
+//
+// It is opinionated: the command has no flags but those that a factor asks
+// for, since that is what users type. Apptainer's defaults then hold: the
+// host's network, processes and IPC are shared, home and /tmp are bound in,
+// and root has no capabilities unless the configuration says otherwise. The
+// facts say what came of it, from inside.
+package apptainer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/userns"
+)
+
+// programs are the names under which it may be installed.
+var programs = []string{"apptainer", "singularity"}
+
+const fix = "install the package apptainer (from apptainer.org, or Debian sid; on Ubuntu ppa:apptainer/ppa)"
+
+// Engine is the adapter.
+type Engine struct{}
+
+// New makes the adapter.
+func New() *Engine { return &Engine{} }
+
+var levels = map[string][]string{
+	engine.Storage:  {"sif", "sandbox"},
+	engine.Network:  {"host", "none"},
+	engine.Rootless: {"no", "yes"},
+	engine.Client:   {"cli"},
+	engine.Image:    engine.ImageLevels(),
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: known}
+}
+
+// installed is what is known of the program.
+type installed struct {
+	path   string
+	name   string // apptainer or singularity
+	setuid bool   // it has a setuid starter, so that users need no user namespace
+}
+
+// Detect is documented in engine.Engine.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d, _ := e.detect(ctx, kit)
+	return d
+}
+
+func (*Engine) detect(ctx context.Context, kit *engine.Kit) (engine.Detection, installed) {
+	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+		}
+	}
+	var in installed
+	for _, name := range programs {
+		if path, err := kit.LookPath(name); err == nil && in.path == "" {
+			in = installed{path: path, name: name}
+		}
+	}
+	if in.path == "" {
+		d.Reason, d.Fix = "neither apptainer nor singularity is installed", fix
+		return d, in
+	}
+	d.Where = in.path
+	out, err := tool(ctx, in.path, "--version")
+	if err != nil {
+		d.Reason = fmt.Sprintf("asking %s for its version: %v", in.path, err)
+		return d, in
+	}
+	d.Version = parseVersion(out)
+	if out, err = tool(ctx, in.path, "buildcfg"); err == nil {
+		in.setuid = strings.Contains(out, "_SUID_INSTALL=1")
+	}
+	d.Facts["setuid"] = "no"
+	if in.setuid {
+		d.Facts["setuid"] = "yes"
+	}
+	d.Levels[engine.Rootless] = rootlessLevels(kit, in.setuid)
+	if !kit.Root {
+		none := &d.Levels[engine.Network][1]
+		none.Usable, none.Reason, none.Fix = false, "apptainer lets only root choose a network", "sudo plimsoll run"
+	}
+	d.Usable = d.Levels[engine.Rootless][0].Usable || d.Levels[engine.Rootless][1].Usable
+	if !d.Usable {
+		d.Reason, d.Fix = d.Levels[engine.Rootless][1].Reason, d.Levels[engine.Rootless][1].Fix
+	}
+	return d, in
+}
+
+// rootlessLevels: "no" is root, or an ordinary user by the setuid starter;
+// "yes" is an ordinary user in a user namespace.
+func rootlessLevels(kit *engine.Kit, setuid bool) []engine.Level {
+	ls := clirun.RootlessLevels(kit)
+	if setuid && !kit.Root {
+		ls[0] = engine.Level{Name: "no", Usable: true}
+	} else if !kit.Root {
+		ls[0].Reason = "needs root, or an apptainer installed with its setuid starter"
+	}
+	if why, how := userns.Forbidden(true); why != "" {
+		ls[1] = engine.Level{Name: "yes", Reason: why, Fix: how}
+	}
+	return ls
+}
+
+// parseVersion reads "apptainer version 1.4.5" or "singularity-ce version 4.1.0-1".
+func parseVersion(out string) string {
+	f := strings.Fields(out)
+	if len(f) == 0 {
+		return ""
+	}
+	return f[len(f)-1]
+}
+
+// tool runs the program for something that is not measured.
+func tool(ctx context.Context, path string, args ...string) (string, error) {
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{clirun.Path, "HOME=/nonexistent"}, Limit: engine.DetectLimit})
+	if err != nil {
+		return "", err
+	}
+	return string(out.Stdout), nil
+}

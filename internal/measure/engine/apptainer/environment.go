@@ -1,0 +1,161 @@
+package apptainer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/record"
+)
+
+// environment is Apptainer in one configuration.
+type environment struct {
+	*clirun.Base
+	program installed
+	image   string
+	user    *engine.User // nil is root
+	userns  bool
+	netNone bool
+	// instances: a held container is an instance.
+	instances bool
+	// noOwn says why a container of this user can't be written in; "" where it can.
+	noOwn string
+	home  string // the program's own settings and cache, so that it writes into nobody's home
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d, in := e.detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	env := &environment{program: in, netNone: spec.Level(engine.Network) == "none",
+		home: filepath.Join(kit.Dir, homePrefix+strings.ReplaceAll(spec.ID, "/", "-"))}
+	env.identity(kit, spec.Level(engine.Rootless))
+	if env.userns && env.netNone {
+		return nil, &engine.Error{Class: record.Unsupported, Text: "apptainer lets only root choose a network, and not in a user namespace"}
+	}
+	format, storage := image.SIF, "sif"
+	if spec.Level(engine.Storage) == "sandbox" {
+		format, storage = image.Directory, "sandbox"
+	}
+	name := engine.ImageName(spec)
+	var err error
+	if env.image, err = kit.ImagePath(ctx, name, format, env.user); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	held, why := engine.HeldByEngine, noInstance(ctx, kit, name, storage)
+	if env.instances = why == ""; !env.instances {
+		held = engine.HeldByUs
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
+		return nil, err
+	}
+	facts := map[string]string{engine.HeldFact: held, "held-reason": why, "version": d.Version, "program": in.name, "client": "cli", "storage": storage,
+		"network": "host", "rootless": "no", "daemon": "none", "setuid": d.Facts["setuid"], "flags": strings.Join(env.flags(), " ")}
+	if env.netNone {
+		facts["network"] = "none"
+	}
+	if env.userns {
+		facts["rootless"] = "yes"
+	}
+	if env.user != nil {
+		facts["user"] = env.user.Name
+	}
+	env.AddFacts(facts)
+	if err = clirun.OwnDir(env.home, env.user, kit); err == nil {
+		err = env.prove(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// noInstance says why a held container can't be an instance: what Apptainer
+// starts in one is a script that it puts into the images that it builds, which
+// needs a shell.
+func noInstance(ctx context.Context, kit *engine.Kit, name, storage string) string {
+	if storage == "sandbox" {
+		return "the directory has no start script of Apptainer's, which an instance needs"
+	}
+	dir, err := kit.Images.Path(ctx, name, image.Directory)
+	if err != nil {
+		return err.Error()
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "bin", "sh")); err != nil {
+		return "the image has no /bin/sh, which the start script of an instance needs"
+	}
+	return ""
+}
+
+// identity decides who runs it and how that one gets the right to mount.
+func (e *environment) identity(kit *engine.Kit, rootless string) {
+	switch {
+	case rootless == "yes":
+		e.user, e.userns = kit.User, true
+	case !kit.Root:
+		e.user, e.userns = kit.User, rootless != "no" && !e.program.setuid
+	}
+}
+
+func (e *environment) flags() []string {
+	var flags []string
+	if e.userns {
+		flags = append(flags, "--userns")
+	}
+	if e.netNone {
+		flags = append(flags, "--net", "--network=none")
+	}
+	return flags
+}
+
+// prove checks from inside, and from what Apptainer said, that namespaces,
+// network and storage are those asked for.
+func (e *environment) prove(ctx context.Context) error {
+	p, res, err := clirun.ProveResult(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	for kind, own := range map[string]bool{"user": e.userns, "net": e.netNone} {
+		host, err := os.Readlink("/proc/self/ns/" + kind)
+		if err == nil && (host != kind+":["+p.Report["ns."+kind]+"]") != own {
+			return wrong("the %s namespace inside is %s, the host's is %s; own was to be %v", kind, p.Report["ns."+kind], host, own)
+		}
+	}
+	// Where it can't mount an image file it unpacks it for each container,
+	// which is another storage.
+	if bytes.Contains(res.Stderr, []byte("to temporary sandbox")) {
+		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", clirun.Words(res.Stderr))
+	}
+	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
+	why, known := clirun.ProveOwn(ctx, e.Kit, e, e.Spec.ID)
+	switch {
+	case why != "":
+		e.noOwn = "with --writable-tmpfs nothing can be written in the container's own " + image.WorkDir + " (" + why + ")"
+		if !strings.HasPrefix(p.Report["uid_map"], "0 ") {
+			e.noOwn += ": it belongs to root, whom the user namespace does not map, so that no layer can take it over; --fakeroot maps root"
+		}
+	case known:
+		e.AddFacts(map[string]string{record.OwnFiles: record.FilesInMemory}) // by --writable-tmpfs
+	}
+	return nil
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	return errors.Join(e.Base.Close(ctx), clirun.RemoveDir(e.home, e.user, e.Kit))
+}

@@ -1,0 +1,40 @@
+package baseline_test
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/baseline"
+	"plimsoll/internal/measure/engine/enginetest"
+)
+
+// A baseline needs milliseconds.
+const (
+	hang  = 500 * time.Millisecond
+	grace = 300 * time.Millisecond
+)
+
+var all = []string{"mnt", "pid", "net", "ipc", "uts", "user", "cgroup"}
+
+func TestHost(t *testing.T) {
+	enginetest.Conformance(t, baseline.Host{}, nil, enginetest.Options{Shared: all, MustOpen: true, Hang: hang, Grace: grace,
+		Skip: map[string]string{"tools": "the host has its own programs, not the image's"}})
+}
+
+func TestNative(t *testing.T) {
+	// Namespaces can't be read in a root directory without /proc; the mount
+	// of one would be more than chroot.
+	enginetest.Conformance(t, baseline.Native{}, nil, enginetest.Options{Shared: all, Hang: hang, Grace: grace})
+}
+
+func TestFloor(t *testing.T) {
+	t.Run("none", func(t *testing.T) {
+		enginetest.Conformance(t, baseline.Floor{}, nil, enginetest.Options{
+			Own: []string{"mnt", "pid", "net", "ipc", "uts"}, MustOpen: true, Hang: hang, Grace: grace})
+	})
+	t.Run("host", func(t *testing.T) {
+		enginetest.Conformance(t, baseline.Floor{}, map[string]string{engine.Network: "host"}, enginetest.Options{
+			Own: []string{"mnt", "pid", "ipc", "uts"}, Shared: []string{"net"}, MustOpen: true, Hang: hang, Grace: grace})
+	})
+}

@@ -1,0 +1,173 @@
+package baseline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+)
+
+// root is an image's directory, read-only, at a place of the run's own, with
+// /proc, /sys and /dev in it and a /work to write in: the directory itself is
+// shared and nothing is mounted in it.
+type root struct {
+	path   string
+	work   string   // the directory that is at /work
+	mounts []string // in the order in which they were made
+	own    int      // how many of them are there for good, not for one trial
+	kit    *engine.Kit
+}
+
+func newRoot(kit *engine.Kit, dir string) (*root, error) {
+	path, err := os.MkdirTemp(kit.Dir, "native-")
+	if err != nil {
+		return nil, fmt.Errorf("making a root directory: %w", err)
+	}
+	r := &root{path: path, work: path + ".work", kit: kit}
+	if err := r.fill(dir); err != nil {
+		return nil, errors.Join(err, r.remove())
+	}
+	r.own = len(r.mounts)
+	return r, nil
+}
+
+func (r *root) fill(image string) error {
+	if err := os.Mkdir(r.work, 0o777); err != nil {
+		return err
+	}
+	// As in the image; Mkdir is subject to the umask.
+	if err := os.Chmod(r.work, 0o777|os.ModeSticky); err != nil {
+		return err
+	}
+	const plain = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	for _, m := range []struct {
+		source, at, kind string
+		flags            uintptr
+		readonly         bool
+	}{
+		// Read-only, no clean-up can ever reach the shared files through it.
+		{image, "", "", unix.MS_BIND, true},
+		{"proc", "/proc", "proc", plain, false},
+		{"/sys", "/sys", "", unix.MS_BIND, true},
+		{"/dev", "/dev", "", unix.MS_BIND, false},
+		{"shm", "/dev/shm", "tmpfs", plain, false},
+		{r.work, "/work", "", unix.MS_BIND, false},
+	} {
+		if m.at != "" {
+			if fi, err := os.Lstat(r.path + m.at); err != nil || !fi.IsDir() {
+				continue // not every image has it
+			}
+		}
+		if err := r.mount(m.source, r.path+m.at, m.kind, m.flags, ""); err != nil {
+			return err
+		}
+		if m.readonly {
+			// A bind mount takes MS_RDONLY only when it is mounted again, see mount(2).
+			if err := unix.Mount("", r.path+m.at, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+				return mountError(r.path+m.at, err)
+			}
+		}
+	}
+	return nil
+}
+
+// mount mounts something where nothing of it goes further.
+func (r *root) mount(source, target, kind string, flags uintptr, options string) error {
+	if err := r.kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: target}); err != nil {
+		return err
+	}
+	if err := unix.Mount(source, target, kind, flags, options); err != nil {
+		return errors.Join(mountError(target, err), r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: target}))
+	}
+	r.mounts = append(r.mounts, target)
+	return mountError(target, unix.Mount("", target, "", unix.MS_PRIVATE, ""))
+}
+
+func mountError(target string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("mounting %s: %w", target, err)
+}
+
+// add mounts what one trial wants.
+func (r *root) add(m engine.Mount) error {
+	if m.Kind == engine.Volume {
+		return clirun.Unsupported("native has no volumes: it is no engine")
+	}
+	at, err := r.target(m.Target)
+	if err != nil {
+		return err
+	}
+	if m.Kind == engine.Bind {
+		return r.mount(m.Source, at, "", unix.MS_BIND, "")
+	}
+	options := "mode=1777"
+	if m.SizeBytes > 0 {
+		options += fmt.Sprintf(",size=%d", m.SizeBytes)
+	}
+	return r.mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// target finds a directory in the root, whose links are its own and must not
+// lead out of it.
+func (r *root) target(path string) (string, error) {
+	dir, err := unix.Open(r.path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", fmt.Errorf("opening %s: %w", r.path, err)
+	}
+	defer unix.Close(dir)
+	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	if errors.Is(err, unix.ENOENT) {
+		return "", clirun.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and native's root is read-only", path))
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for %s in %s: %w", path, r.path, err)
+	}
+	defer unix.Close(fd)
+	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+}
+
+// clean makes the root ready for the next trial.
+func (r *root) clean() error {
+	if err := r.unmount(r.own); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(r.work)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(r.work, e.Name())))
+	}
+	return err
+}
+
+// unmount undoes mounts, the last first, until so many are left.
+func (r *root) unmount(left int) error {
+	for len(r.mounts) > left {
+		last := r.mounts[len(r.mounts)-1]
+		if err := unix.Unmount(last, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("unmounting %s: %w", last, err)
+		}
+		r.mounts = r.mounts[:len(r.mounts)-1]
+		if err := r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: last}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove undoes newRoot; it may be called twice. The directory is removed only
+// when it is empty, that is, when nothing is mounted there any more.
+func (r *root) remove() error {
+	if err := r.unmount(0); err != nil {
+		return err
+	}
+	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(r.work)
+}

@@ -1,0 +1,175 @@
+// Package bubblewrap runs containers with bwrap, the unprivileged sandbox that
+// Flatpak starts its programs in.
+//
+// It is opinionated: bwrap has no defaults, each namespace and mount is an
+// option, so that the options here are what makes it comparable: every
+// namespace but the network's as asked for, the image read-only, a /proc and a
+// small /dev, the payload as PID 1. bwrap has no image store, no layer to
+// write to, no seccomp profile of its own and no stop.
+package bubblewrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/userns"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/record"
+)
+
+const (
+	title   = "bubblewrap"
+	program = "bwrap"
+	fix     = "apt-get install bubblewrap"
+)
+
+// Engine is the adapter.
+type Engine struct{}
+
+// New makes the adapter.
+func New() *Engine { return &Engine{} }
+
+var levels = map[string][]string{
+	engine.Storage:  {"directory"},
+	engine.Network:  {"none", "host"},
+	engine.Rootless: {"no", "yes"},
+	engine.Seccomp:  {"off"},
+	engine.Client:   {"cli"},
+	engine.Image:    engine.ImageLevels(),
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "bubblewrap", Title: title, Levels: known}
+}
+
+// Detect is documented in engine.Engine.
+func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"daemon": "none"}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+		}
+	}
+	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	path, err := kit.LookPath(program)
+	if err != nil {
+		d.Reason, d.Fix = program+" is not installed", fix
+		return d
+	}
+	d.Where = path
+	if d.Version, err = version(ctx, path); err != nil {
+		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
+		return d
+	}
+	if why, how := userns.Forbidden(true); why != "" && !setuid(path) {
+		if !kit.Root {
+			d.Reason, d.Fix = why, how
+			return d
+		}
+		yes := &d.Levels[engine.Rootless][1]
+		yes.Usable, yes.Reason, yes.Fix = false, why, how
+	}
+	d.Usable = true
+	return d
+}
+
+// setuid says whether bwrap was installed so that it needs no user namespace.
+func setuid(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode()&os.ModeSetuid != 0
+}
+
+// version reads "bubblewrap 0.8.0".
+func version(ctx context.Context, path string) (string, error) {
+	out, err := child.Run(ctx, child.Command{Argv: []string{path, "--version"}, Limit: engine.DetectLimit})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(strings.TrimPrefix(string(out.Stdout), "bubblewrap ")), nil
+}
+
+// environment is bwrap in one configuration.
+type environment struct {
+	*clirun.Base
+	path  string
+	image string
+	user  *engine.User
+	host  bool // the host's network
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d := e.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	user, err := clirun.Identity(kit, spec)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
+	}
+	env := &environment{path: d.Where, user: user, host: spec.Level(engine.Network) == "host"}
+	name := engine.ImageName(spec)
+	if env.image, err = kit.ImagePath(ctx, name, image.Directory, user); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
+		return nil, err
+	}
+	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "none", "storage": "directory",
+		"rootless": "no", "user": "root", "seccomp": "off", "init": "none", "log": "none", "daemon": "none", "image-store": "none"})
+	if env.host {
+		env.AddFacts(map[string]string{"network": "host"})
+	}
+	if user != nil {
+		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
+	}
+	if err := env.prove(ctx); err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// prove checks from inside that the namespaces are those asked for. There is
+// no live engine to ask: the payload's word is all.
+func (e *environment) prove(ctx context.Context) error {
+	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	host := clirun.HostNow()
+	if ns := p.Report["ns.net"]; (ns == host.Net) != e.host {
+		return wrong("asked for network=%s, and the payload saw the network namespace %s (the host's is %s)", e.Facts()["network"], ns, host.Net)
+	}
+	if pid := p.Report["pid"]; pid != "" && pid != "1" {
+		return wrong("the payload is to be PID 1 and is %s", pid)
+	}
+	if mode := p.Report["seccomp"]; mode != "" && mode != host.Seccomp {
+		return wrong("bwrap was given no seccomp filter, and the payload ran in mode %s (ours is %s)", mode, host.Seccomp)
+	}
+	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
+	return nil
+}
+
+// Leftovers is documented in engine.Engine. Mounts are in the containers' own
+// namespaces and go with them.
+func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
+}

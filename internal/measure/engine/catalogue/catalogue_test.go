@@ -1,0 +1,117 @@
+package catalogue
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// folders are where an engine's code lies, if not in a folder of its name.
+var folders = map[string]string{"host": "baseline", "native": "baseline", "floor": "baseline", "incus": "lxd", "balena": "docker"}
+
+// To add an engine is one folder with a conformance test, one line, and its
+// rows in the documentation: this test walks the list and demands them.
+func TestEveryEngineIsComplete(t *testing.T) {
+	text, err := os.ReadFile("../../../../docs/engines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := string(text)
+	seen := map[string]bool{}
+	for _, e := range All() {
+		info := e.Info()
+		if !regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(info.Name) || info.Title == "" {
+			t.Errorf("name %q, title %q", info.Name, info.Title)
+		}
+		if seen[info.Name] {
+			t.Errorf("%s is listed twice", info.Name)
+		}
+		seen[info.Name] = true
+		if !tested(t, folder(info.Name)) {
+			t.Errorf("%s: no test in %s calls enginetest.Conformance", info.Name, folder(info.Name))
+		}
+		if !strings.Contains(docs, "\n| `"+info.Name+"` | ") {
+			t.Errorf("docs/engines.md has no row for %s", info.Name)
+		}
+		for factor, names := range info.Levels {
+			if !slices.Contains(engine.Factors, factor) {
+				t.Errorf("%s varies %q, which is no factor", info.Name, factor)
+			}
+			if factor != engine.Image {
+				checkRow(t, docs, info.Name, factor, names)
+			}
+		}
+	}
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		dir := filepath.Join("..", entry.Name())
+		listed := seen[entry.Name()] || entry.Name() == "baseline" || entry.Name() == "catalogue"
+		if entry.IsDir() && !listed && tested(t, dir) {
+			t.Errorf("%s has a conformance test and is not in the catalogue", dir)
+		}
+	}
+}
+
+func folder(name string) string {
+	if f := folders[name]; f != "" {
+		name = f
+	}
+	return filepath.Join("..", name)
+}
+
+// tested says whether a test in dir goes through the conformance suite.
+func tested(t *testing.T, dir string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "enginetest.Conformance(") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkRow demands the row of an engine's factor, with every level in it, or a
+// word on where they stand.
+func checkRow(t *testing.T, docs, name, factor string, levels []string) {
+	t.Helper()
+	head := "| `" + name + "` | " + factor + " | "
+	_, row, ok := strings.Cut(docs, "\n"+head)
+	if !ok {
+		t.Errorf("docs/engines.md has no row %q", head)
+		return
+	}
+	row, rest, _ := strings.Cut(row, "\n")
+	if strings.HasPrefix(row, "see below") {
+		row = rest
+	}
+	for _, l := range levels {
+		if !strings.Contains(row, "`"+l+"`") {
+			t.Errorf("docs/engines.md, row %q: the level %s is missing", head, l)
+		}
+	}
+}
+
+func TestByName(t *testing.T) {
+	if e, ok := ByName("floor"); !ok || e.Info().Name != "floor" {
+		t.Error("floor is not found")
+	}
+	if _, ok := ByName("no-such-engine"); ok {
+		t.Error("an engine is found that does not exist")
+	}
+}

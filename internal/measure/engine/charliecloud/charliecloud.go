@@ -1,0 +1,226 @@
+// Package charliecloud runs containers with ch-run, as users of
+// high-performance computers do.
+//
+// It is opinionated: ch-run is used with its defaults, which share the host's
+// network, processes and /tmp; that its containers start fast is partly
+// because they isolate little, and the facts say so. Charliecloud has no way
+// to stop a container, so a stop is a signal to the payload itself, and where
+// ch-run stays between (SquashFS) there is none.
+package charliecloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/userns"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/record"
+)
+
+const (
+	title   = "Charliecloud"
+	program = "ch-run"
+	fix     = "apt-get install charliecloud"
+)
+
+// Engine is the adapter.
+type Engine struct{}
+
+// New makes the adapter.
+func New() *Engine { return &Engine{} }
+
+var levels = map[string][]string{
+	engine.Storage:  {"directory", "squashfs"},
+	engine.Network:  {"host", "none"},
+	engine.Rootless: {"no", "yes"},
+	engine.Client:   {"cli"},
+	engine.Image:    engine.ImageLevels(),
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "charliecloud", Title: title, Levels: known}
+}
+
+// Detect is documented in engine.Engine.
+func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+		}
+	}
+	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	none := &d.Levels[engine.Network][1]
+	none.Usable, none.Reason = false, "ch-run makes no network namespace: its containers have the host's network"
+	path, err := kit.LookPath(program)
+	if err != nil {
+		d.Reason, d.Fix = program+" is not installed", fix
+		return d
+	}
+	d.Where = path
+	out, err := tool(ctx, path, "--version")
+	if err != nil {
+		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
+		return d
+	}
+	d.Version = strings.TrimSpace(out)
+	if squash := &d.Levels[engine.Storage][1]; squash.Usable {
+		squash.Reason, squash.Fix = noSquash(ctx, path)
+		squash.Usable = squash.Reason == ""
+	}
+	if why, how := userns.Forbidden(true); why != "" {
+		if !kit.Root {
+			d.Reason, d.Fix = why, how
+			return d
+		}
+		yes := &d.Levels[engine.Rootless][1]
+		yes.Usable, yes.Reason, yes.Fix = false, why, how
+	}
+	d.Usable = true
+	return d
+}
+
+// noSquash says why ch-run can't mount a SquashFS image.
+func noSquash(ctx context.Context, path string) (reason, fix string) {
+	// No version says by --feature whether it has SquashFS; the option is
+	// there only where it has.
+	help, err := tool(ctx, path, "--help")
+	if err != nil {
+		return fmt.Sprintf("asking %s for its options: %v", path, err), ""
+	}
+	if !strings.Contains(help, "SquashFS mount point") {
+		return "this ch-run was built without SquashFS", "build Charliecloud with libsquashfuse"
+	}
+	if unix.Access("/dev/fuse", unix.R_OK|unix.W_OK) != nil {
+		return "/dev/fuse can't be opened", "modprobe fuse && chmod 666 /dev/fuse"
+	}
+	return "", ""
+}
+
+// has says whether ch-run has an option.
+func has(ctx context.Context, path, option string) bool {
+	help, err := tool(ctx, path, "--help")
+	return err == nil && strings.Contains(help, option)
+}
+
+// tool runs ch-run for something that is not measured. It refuses to say even
+// its version where USER is not set.
+func tool(ctx context.Context, path string, args ...string) (string, error) {
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{clirun.Path, "USER=root", "HOME=/"},
+		Limit: engine.DetectLimit, Together: true})
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, clirun.Words(out.Stdout))
+	}
+	return string(out.Stdout), nil
+}
+
+// environment is Charliecloud in one configuration.
+type environment struct {
+	*clirun.Base
+	path   string
+	image  string
+	user   *engine.User
+	squash bool
+	mount  string // where ch-run mounts a SquashFS image, in its own namespace
+
+	fake bool // ch-run has --write-fake
+
+	pulls   string     // what ch-image keeps
+	forward *forwarder // nil until something was pulled
+	behind  string     // HOST:PORT of the registry behind it
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d := e.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	user, err := clirun.Identity(kit, spec)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
+	}
+	env := &environment{path: d.Where, user: user, squash: spec.Level(engine.Storage) == "squashfs",
+		mount: filepath.Join(kit.Dir, "charliecloud-"+strings.ReplaceAll(spec.ID, "/", "-")), pulls: filepath.Join(kit.Dir, "charliecloud-pulls-"+strings.ReplaceAll(spec.ID, "/", "-"))}
+	format, storage := image.Directory, "directory"
+	if env.squash {
+		format, storage = image.SquashFS, "squashfs"
+	}
+	name := engine.ImageName(spec)
+	if env.image, err = kit.ImagePath(ctx, name, format, user); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
+		return nil, err
+	}
+	env.fake = has(ctx, d.Where, "--write-fake")
+	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "host", "storage": storage,
+		"binds": "/dev /proc /sys /tmp /etc/hosts /etc/resolv.conf", "rootless": "no", "daemon": "none"})
+	if user != nil {
+		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
+	}
+	if env.squash {
+		err = clirun.OwnDir(env.mount, user, kit)
+	}
+	if err == nil {
+		err = env.prove(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// prove checks from inside that the storage and the namespaces are those asked
+// for.
+func (e *environment) prove(ctx context.Context) error {
+	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	fs := p.Report["root.fs"]
+	if fuse := strings.Contains(fs, "fuse") || fs == "squashfs"; fuse != e.squash {
+		return &engine.Error{Class: record.WrongComponent,
+			Text: fmt.Sprintf("the root file system inside is %s, which is not what storage=%s gives", fs, e.Facts()["storage"])}
+	}
+	if host, err := os.Readlink("/proc/self/ns/user"); err == nil && host == "user:["+p.Report["ns.user"]+"]" {
+		return &engine.Error{Class: record.WrongComponent, Text: "the container has no user namespace of its own"}
+	}
+	e.AddFacts(map[string]string{"root-fs": fs})
+	return nil
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	err := errors.Join(e.Base.Close(ctx), e.endPulls())
+	if e.squash {
+		if rerr := os.Remove(e.mount); rerr != nil && !os.IsNotExist(rerr) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
+}
+
+// Leftovers is documented in engine.Engine. Mounts are in the containers' own
+// namespaces and go with them.
+func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
+}

@@ -1,0 +1,28 @@
+package charliecloud_test
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/charliecloud"
+	"plimsoll/internal/measure/engine/enginetest"
+)
+
+func TestCharliecloud(t *testing.T) {
+	opts := enginetest.Options{Own: []string{"mnt", "user"}, Shared: []string{"pid", "net", "ipc", "uts", "cgroup"},
+		Hang: time.Second, Grace: 300 * time.Millisecond}
+	for _, rootless := range []string{"no", "yes"} {
+		t.Run("directory rootless="+rootless, func(t *testing.T) {
+			enginetest.Conformance(t, charliecloud.New(), map[string]string{
+				engine.Storage: "directory", engine.Rootless: rootless}, opts)
+		})
+		t.Run("squashfs rootless="+rootless, func(t *testing.T) {
+			opts := opts
+			opts.HidesSignals = "ch-run with SquashFS turns every signal into status 1"
+			opts.Skip = map[string]string{"stop handled": "ch-run with SquashFS has no stop", "stop ignored": "ch-run with SquashFS has no stop"}
+			enginetest.Conformance(t, charliecloud.New(), map[string]string{
+				engine.Storage: "squashfs", engine.Rootless: rootless}, opts)
+		})
+	}
+}

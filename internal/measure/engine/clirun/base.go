@@ -1,0 +1,152 @@
+package clirun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// Base is what the environments of all engines that are started by commands
+// have in common: launchers, the cgroup around them, and the facts.
+type Base struct {
+	Kit   *engine.Kit
+	Spec  engine.Spec
+	Group *wrap.Cgroup // nil where the engine limits by itself
+
+	mu    sync.Mutex
+	facts map[string]string
+	proof map[string]string // what the container of Prove saw
+	pool  pool
+}
+
+// NewBase prepares an environment. With around, limits are put on by a cgroup
+// of ours around the launcher, and the facts say so; without it the engine is
+// expected to, and the adapter adds the fact itself.
+func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool) (*Base, error) {
+	b := &Base{Kit: kit, Spec: spec, facts: map[string]string{}}
+	b.pool.start = func(ctx context.Context) (*probe.Launcher, error) {
+		l, err := kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs()})
+		if err != nil {
+			return nil, fmt.Errorf("starting a launcher for %s: %w", spec.ID, err)
+		}
+		return l, nil
+	}
+	if around {
+		g, err := wrap.New(kit, spec.ID, spec.Limits)
+		if err != nil {
+			return nil, err
+		}
+		b.Group = g
+		b.AddFacts(g.Facts())
+	}
+	l, err := b.pool.take(ctx)
+	if err != nil {
+		return nil, errors.Join(err, b.Close(ctx))
+	}
+	b.pool.give(l)
+	return b, nil
+}
+
+// AddFacts adds to the facts; an empty value takes one away.
+func (b *Base) AddFacts(facts map[string]string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for k, v := range facts {
+		if v == "" {
+			delete(b.facts, k)
+		} else {
+			b.facts[k] = v
+		}
+	}
+}
+
+// Facts is documented in engine.Environment.
+func (b *Base) Facts() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.facts)
+}
+
+// Run carries a plan out; several goroutines may. A launcher that broke fails
+// the trial and is replaced, so that the next trial has one; an error means
+// that there is none to be had, or that ctx is over.
+func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
+	}
+	l, err := b.pool.take(ctx)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if p.OOM == nil {
+		p.OOM = wrap.HostOOMWatch()
+	}
+	runner := Runner(l)
+	if p.Gentle > 0 {
+		runner = gentle{l, &p}
+	}
+	res, err := Run(ctx, runner, p)
+	if err == nil {
+		b.pool.give(l)
+		return res, nil
+	}
+	if ctx.Err() != nil {
+		b.pool.give(l)
+		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
+	}
+	return broken("running "+p.Task.Name, err, b.pool.drop(l)), nil
+}
+
+// broken is the result of a trial whose launcher failed.
+func broken(what string, err, closing error) engine.Result {
+	return engine.Result{Failure: &record.Failure{Class: record.HarnessError,
+		Text: errors.Join(fmt.Errorf("%s: %w", what, err), closing).Error()}}
+}
+
+// Exchange holds the clock exchange by one command on the launcher.
+func (b *Base) Exchange(ctx context.Context, task engine.Task, cmd probe.Command, rounds int) ([]probe.Exchange, error) {
+	return b.ExchangePlan(ctx, Plan{Task: task, Steps: []Step{{Cmd: cmd}}}, rounds)
+}
+
+// ExchangePlan holds the clock exchange with the payload of a plan.
+func (b *Base) ExchangePlan(ctx context.Context, p Plan, rounds int) ([]probe.Exchange, error) {
+	task, cmd := p.Task, &p.Steps[p.Payload].Cmd
+	cmd.Calibrate, cmd.Stdin = rounds, probe.StdinPipe
+	l, err := b.pool.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	job, err := l.Run(ctx, p.Job())
+	if err != nil {
+		err = fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
+		if ctx.Err() == nil {
+			return nil, errors.Join(err, b.pool.drop(l))
+		}
+	}
+	b.pool.give(l)
+	if err != nil {
+		return nil, err
+	}
+	f := p.failure(job)
+	if len(job.Offsets) < rounds || f != nil {
+		text := fmt.Sprintf("exchanging clocks with %s: %d of %d rounds came back", task.Name, len(job.Offsets), rounds)
+		if f != nil {
+			text += ": " + f.Text
+		}
+		return nil, errors.New(text)
+	}
+	return job.Offsets, nil
+}
+
+// Close ends the launchers, with everything that they still hold, and removes
+// the cgroup. It is safe to call twice.
+func (b *Base) Close(ctx context.Context) error {
+	return errors.Join(b.pool.close(), b.Group.Remove(ctx))
+}

@@ -1,0 +1,174 @@
+package cni
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/engine/private"
+)
+
+// Networks are the networks of this process's runs, one for each run. The zero
+// value is ready.
+type Networks struct{ pool private.Pool[*Network] }
+
+// Network is a bridge with addresses.
+type Network struct {
+	kit     *engine.Kit
+	dir     string // of the plug-ins
+	bridge  string
+	subnet  netip.Prefix
+	data    string // where host-local keeps account
+	forward string // what was in forwardFile
+	plugins []plugin
+	passage *forward.Passage
+	shut    error // why the packet filter could not be told to let its packets pass
+}
+
+// bridgePrefix is how the bridges of runs begin; a run's id follows.
+const bridgePrefix = "plm"
+
+// forwardFile is what the plug-in bridge switches on.
+const forwardFile = "/proc/sys/net/ipv4/ip_forward"
+
+// Get gives the run's network, and what must be called when it is not needed
+// any more. The bridge itself is made by the plug-in, with the first container.
+func (n *Networks) Get(ctx context.Context, kit *engine.Kit) (*Network, func(context.Context) error, error) {
+	return n.pool.Get(ctx, kit.RunID, func(ctx context.Context) (*Network, func(context.Context) error, error) {
+		net, err := newNetwork(ctx, kit)
+		if err != nil {
+			return nil, nil, err
+		}
+		return net, net.close, nil
+	})
+}
+
+func newNetwork(ctx context.Context, kit *engine.Kit) (*Network, error) {
+	dir, err := Find(kit)
+	if err != nil {
+		return nil, err
+	}
+	subnet, err := freeSubnet(kit.RunID)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{kit: kit, dir: dir, bridge: bridgePrefix + kit.RunID, subnet: subnet, data: filepath.Join(kit.Dir, "cni-addresses")}
+	text, err := os.ReadFile(forwardFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading whether packets are forwarded: %w", err)
+	}
+	n.forward = strings.TrimSpace(string(text))
+	loopback := map[string]any{"cniVersion": version, "name": "plimsoll-lo", "type": "loopback"}
+	bridge := map[string]any{
+		"cniVersion": version, "name": "plimsoll-" + kit.RunID, "type": "bridge", "bridge": n.bridge, "isGateway": true, "ipMasq": false,
+		"ipam": map[string]any{"type": "host-local", "dataDir": n.data,
+			"ranges": [][]map[string]string{{{"subnet": subnet.String()}}}, "routes": []map[string]string{{"dst": "0.0.0.0/0"}}},
+	}
+	for _, c := range []struct {
+		config map[string]any
+		device string
+	}{{loopback, "lo"}, {bridge, "eth0"}} {
+		text, err := json.Marshal(c.config)
+		if err != nil {
+			return nil, err
+		}
+		n.plugins = append(n.plugins, plugin{dir: dir, name: c.config["type"].(string), config: text, device: c.device})
+	}
+	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: n.bridge}); err != nil {
+		return nil, err
+	}
+	// Where the packet filter can't be spoken to, containers start all the same;
+	// whether they reach each other is tried by whoever needs it.
+	n.passage, n.shut = forward.Let(ctx, kit, n.bridge)
+	return n, nil
+}
+
+// Facts say what the network is.
+func (n *Network) Facts() map[string]string {
+	facts := map[string]string{"network": "bridge", "network-by": "CNI (loopback, bridge, host-local)", "cni-plugins": n.dir}
+	maps.Copy(facts, n.passage.Facts())
+	if n.shut != nil {
+		facts["packet-filter"] = n.shut.Error()
+	}
+	return facts
+}
+
+// close removes the bridge, what lets its packets pass, and the account of
+// addresses.
+func (n *Network) close(ctx context.Context) error {
+	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), os.RemoveAll(n.data))
+	if n.forward == "0" && !otherBridges(n.bridge) {
+		err = errors.Join(err, os.WriteFile(forwardFile, []byte("0"), 0))
+	}
+	if err != nil {
+		return fmt.Errorf("removing the network %s: %w", n.bridge, err)
+	}
+	return errors.Join(n.kit.Ledger.Gone(engine.Thing{Kind: engine.KindLink, Name: n.bridge}))
+}
+
+// otherBridges: somebody who came after us may need what we switched on.
+func otherBridges(ours string) bool {
+	found, _ := filepath.Glob("/sys/class/net/*/bridge")
+	for _, f := range found {
+		if filepath.Base(filepath.Dir(f)) != ours {
+			return true
+		}
+	}
+	return false
+}
+
+// Attachment is a network namespace with an address in a network.
+type Attachment struct {
+	// Path is the namespace's; it can be opened while the attachment lasts.
+	Path string
+	// Address is the container's IPv4 address.
+	Address netip.Addr
+
+	n    *Network
+	id   string
+	file *os.File
+}
+
+// Attach makes a network namespace and gives it an address. id is the
+// container's, unique on this machine. On error nothing is left.
+func (n *Network) Attach(ctx context.Context, id string) (*Attachment, error) {
+	f, err := newNamespace()
+	if err != nil {
+		return nil, err
+	}
+	a := &Attachment{Path: pathOf(f), n: n, id: id, file: f}
+	for _, p := range n.plugins {
+		result, err := p.call(ctx, "ADD", id, a.Path)
+		if err == nil && p.device == "eth0" {
+			a.Address, err = address(result)
+		}
+		if err != nil {
+			return nil, errors.Join(err, a.Detach(context.WithoutCancel(ctx)))
+		}
+	}
+	return a, nil
+}
+
+// Detach gives the address back and lets go of the namespace, which ends when
+// no process is in it any more. It may be called twice, and on nil.
+func (a *Attachment) Detach(ctx context.Context) error {
+	if a == nil || a.file == nil {
+		return nil
+	}
+	var errs []error
+	for i := len(a.n.plugins) - 1; i >= 0; i-- {
+		_, err := a.n.plugins[i].call(ctx, "DEL", a.id, a.Path)
+		errs = append(errs, err)
+	}
+	errs = append(errs, a.file.Close())
+	a.file = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,80 @@
+// Package containerd measures containerd by its own API, as its clients use
+// it: without Docker, without a CRI.
+//
+// It is opinionated. The client is the official one, and what is timed is what
+// a program that uses it does: a snapshot and a container record, a task whose
+// output comes by FIFOs, start, wait, delete. Only services are used that
+// containerd 1.6 has. The daemon is the user's, local, and never reconfigured;
+// everything of a run is in namespaces of the run's own. Where it lacks a snapshotter
+// that the machine could have, a private daemon is started for it. containerd
+// has no network, no init and no log: those are its managers' work. A network
+// is made by CNI, as they do, unless none or the host's is asked for. The
+// container's configuration is Docker's default as far as containerd's is not
+// the same already.
+package containerd
+
+import (
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/measure/engine/kata"
+	"plimsoll/internal/measure/engine/private"
+)
+
+// Name is the engine's name in studies.
+const Name = "containerd"
+
+// Engine is containerd. Its zero value is not usable; see New.
+type Engine struct {
+	images *images
+	own    private.Pool[*ownDaemon] // by run and snapshotter
+
+	networks cni.Networks
+}
+
+// New gives the engine.
+func New() *Engine {
+	return &Engine{images: &images{held: map[string]int{}, mu: &sync.Mutex{}}}
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	return engine.Info{
+		Name: Name, Title: "containerd", Detached: true,
+		Levels: map[string][]string{
+			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
+			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
+			engine.Client:   {byAPI, byCLI},
+			engine.Network:  {engine.DefaultLevel, "none", "host"},
+			engine.Rootless: {"no"},
+			engine.Image:    engine.ImageLevels(),
+			engine.Seccomp:  {engine.DefaultLevel, "off"},
+			engine.Driver:   {"cgroupfs", "systemd"},
+		},
+	}
+}
+
+// The levels of the factor client.
+const (
+	byAPI = "api"
+	byCLI = "cli" // the program ctr
+)
+
+// runtimeLevels are the runtimes that a study can ask for by name.
+var runtimeLevels = append([]string{"runc", "crun", "youki", "runsc"}, kata.Levels...)
+
+// storageLevels are snapshotters.
+var storageLevels = []string{"overlayfs", "native", "btrfs", "erofs", "blockfile", "devmapper", "zfs", "fuse-overlayfs"}
+
+// defaultStorage is what the client takes when nothing is named.
+const defaultStorage = "overlayfs"
+
+func storage(spec engine.Spec) string {
+	if l := spec.Level(engine.Storage); l != engine.DefaultLevel {
+		return l
+	}
+	return defaultStorage
+}
+
+func hostNetwork(spec engine.Spec) bool { return spec.Level(engine.Network) == "host" }

@@ -1,0 +1,140 @@
+package containerd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
+)
+
+// Detect is documented in engine.Engine.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d, version, err := connect(ctx, kit)
+	if err != nil {
+		det := engine.Detection{}
+		det.Reason, det.Fix = engine.Reason(err)
+		if _, err := kit.LookPath("containerd"); err != nil {
+			det.Fix = "apt-get install containerd"
+		}
+		return det
+	}
+	defer func() { _ = d.Close() }() // a connection that was only read from
+	det := engine.Detection{Usable: true, Version: version, Where: d.socket, Levels: map[string][]engine.Level{}}
+	plugins, err := d.plugins(ctx)
+	if err != nil {
+		det.Usable = false
+		det.Reason, det.Fix = engine.Reason(d.wrong("asking for the plug-ins", err))
+		return det
+	}
+	det.Facts = map[string]string{"cgroup": wrap.Version(), "snapshotters": strings.Join(plugins.usable(), ",")}
+	for factor, levels := range e.Info().Levels {
+		for _, name := range levels {
+			l := engine.Level{Name: name}
+			l.Reason, l.Fix = possible(kit, plugins, factor, name)
+			l.Usable = l.Reason == ""
+			det.Levels[factor] = append(det.Levels[factor], l)
+		}
+	}
+	return det
+}
+
+// possible says why a level can't be had, and what would help.
+func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, fix string) {
+	switch factor {
+	case engine.Runtime:
+		_, err := chooseRuntime(kit, level)
+		if err != nil {
+			return engine.Reason(err)
+		}
+	case engine.Storage:
+		if level == engine.DefaultLevel {
+			level = defaultStorage
+		}
+		why := plugins.lacks(level)
+		if _, err := kit.LookPath("mkfs.erofs"); why == "" && level == "erofs" && err != nil {
+			return "the program mkfs.erofs, which containerd calls for each layer, is not on the PATH", "apt-get install erofs-utils"
+		}
+		if why == "" {
+			return "", ""
+		}
+		if err := canStart(kit, level); err != nil {
+			reason, fix = engine.Reason(err)
+			return why + "; " + reason, fix
+		}
+	case engine.Client:
+		if _, err := kit.LookPath("ctr"); level == byCLI && err != nil {
+			return "the program ctr is not on the PATH", "apt-get install containerd"
+		}
+	case engine.Driver:
+		if _, err := os.Stat("/run/systemd/system"); level == "systemd" && err != nil {
+			return "systemd does not run here", ""
+		}
+	}
+	return "", ""
+}
+
+// plugins are a daemon's snapshotters, each with what went wrong with it.
+type plugins map[string]snapshotter
+
+type snapshotter struct {
+	problem string // the daemon's own words; empty where it works
+	root    string // its directory, where the daemon tells
+}
+
+const (
+	snapshotterType = "io.containerd.snapshotter.v1"
+	contentType     = "io.containerd.content.v1"
+)
+
+func (d *daemon) plugins(ctx context.Context) (plugins, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	resp, err := d.IntrospectionService().Plugins(ctx, "type=="+snapshotterType)
+	if err != nil {
+		return nil, err
+	}
+	found := plugins{}
+	for _, p := range resp.Plugins {
+		s := snapshotter{root: p.Exports["root"]}
+		if p.InitErr != nil {
+			s.problem = p.InitErr.Message
+			if s.problem == "" {
+				s.problem = "the plug-in did not start"
+			}
+		}
+		found[p.ID] = s
+	}
+	return found, nil
+}
+
+func (p plugins) usable() []string {
+	var names []string
+	for _, name := range storageLevels {
+		if s, ok := p[name]; ok && s.problem == "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// lacks says why the daemon does not offer a snapshotter.
+func (p plugins) lacks(name string) string {
+	s, ok := p[name]
+	switch {
+	case !ok:
+		return "this containerd has no snapshotter " + name
+	case s.problem != "":
+		return fmt.Sprintf("containerd's snapshotter %s does not work: %s", name, strings.TrimSuffix(s.problem, ": skip plugin"))
+	}
+	return ""
+}
+
+func limitFacts(limits engine.Limits) map[string]string {
+	if limits == (engine.Limits{}) {
+		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
+	}
+	return map[string]string{wrap.Limits: wrap.ByEngine}
+}

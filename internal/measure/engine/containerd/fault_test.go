@@ -1,0 +1,221 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/containerd/containerd/v2/pkg/cio"
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/errdefs"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+func newTask(runID string, args *probe.PayloadArgs) engine.Task {
+	args.Word = clirun.Word()
+	return engine.Task{Name: clirun.Name(runID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 30 * time.Second}
+}
+
+// open opens an environment for a test, or skips with the reason.
+func open(t *testing.T, kit *engine.Kit, levels map[string]string, limits engine.Limits) *environment {
+	t.Helper()
+	e := New()
+	det := e.Detect(t.Context(), kit)
+	if !det.Usable {
+		t.Skipf("containerd is not usable here: %s (try: %s)", det.Reason, det.Fix)
+	}
+	for factor, name := range levels {
+		for _, l := range det.Levels[factor] {
+			if l.Name == name && !l.Usable {
+				t.Skip(l.Reason)
+			}
+		}
+	}
+	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "faults", Limits: limits, Levels: levels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.Close(context.Background()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return env.(*environment)
+}
+
+// wantNothingLeft: no container, neither in containerd nor in the ledger. The
+// environment is open, with its namespace.
+func wantNothingLeft(t *testing.T, kit *engine.Kit) {
+	t.Helper()
+	bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range append(bearing, kit.Ledger.Left()...) {
+		if l.Kind == engine.KindContainer {
+			t.Errorf("left behind: %s", l)
+		}
+	}
+}
+
+// TestFaults are faults within one's own containers.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct{ client, runtime string }{{byAPI, "runc"}, {byAPI, "crun"}, {byCLI, "runc"}} {
+		t.Run(c.client+" "+c.runtime, func(t *testing.T) {
+			kit := enginetest.Kit(t)
+			env := open(t, kit, map[string]string{engine.Client: c.client, engine.Runtime: c.runtime, engine.Image: "busybox"},
+				engine.Limits{MemoryBytes: 64 << 20})
+			run := func(what string, task engine.Task, class record.Class, words ...string) {
+				t.Helper()
+				res, err := env.Run(t.Context(), task)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.Failure == nil || res.Failure.Class != class {
+					t.Fatalf("%s: failure %+v, want class %s", what, res.Failure, class)
+				}
+				t.Logf("%s: %s", what, res.Failure.Text)
+				for _, w := range words {
+					if !strings.Contains(res.Failure.Text, w) {
+						t.Errorf("%s: %q does not say %q", what, res.Failure.Text, w)
+					}
+				}
+				wantNothingLeft(t, kit)
+			}
+			var args probe.PayloadArgs
+			task := newTask(kit.RunID, &args)
+			task.Argv = []string{"/bin/busybox", "dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"}
+			run("more memory than allowed", task, record.OutOfMemory)
+
+			task = newTask(kit.RunID, &args)
+			task.Argv = []string{"/bin/busybox", "sh", "-c", "/bin/busybox sh -c 'kill -KILL $$'; exit 137"}
+			run("a status that looks like a kill", task, record.Crash, "signal 9")
+
+			task = newTask(kit.RunID, &args)
+			task.Argv = []string{"/no/such/program"}
+			run("a program that is not there", task, record.EngineError)
+
+			// Somebody else removes the image between two trials.
+			if err := env.d.removeImage(t.Context(), env.settings.image.Name()); err != nil {
+				t.Fatal(err)
+			}
+			run("an image that is not there any more", newTask(kit.RunID, &args), record.Unavailable)
+		})
+	}
+}
+
+// TestLeftovers: what a killed run left is found and removed, also where its
+// directory is gone.
+func TestLeftovers(t *testing.T) {
+	for _, runtime := range []string{"runc", "runsc"} {
+		t.Run(runtime, func(t *testing.T) {
+			kit := enginetest.Kit(t)
+			env := open(t, kit, map[string]string{engine.Runtime: runtime, engine.Network: "none"}, engine.Limits{})
+			ctx := t.Context()
+			args := probe.PayloadArgs{Stay: true}
+			task := newTask(kit.RunID, &args)
+			if err := env.enter(task.Name); err != nil {
+				t.Fatal(err)
+			}
+			c, err := env.d.NewContainer(ctx, task.Name, env.settings.container(task, "")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			live, err := c.NewTask(ctx, cio.NullIO)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := live.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			// A snapshot without a container: killed in the middle of create.
+			key := clirun.Name(kit.RunID, "torn")
+			parent, err := env.settings.image.RootFS(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lctx, _, err := env.d.WithLease(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := env.d.SnapshotService(env.settings.snapshotter).Prepare(lctx, key, parent[0].String()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(filepath.Join(kit.Dir, wrapperName+"none")); err != nil {
+				t.Fatal(err)
+			}
+
+			// A user's, as like ours as they can be.
+			const users = "plimsoll"
+			user := namespaces.WithNamespace(ctx, users)
+			had, err := env.d.NamespaceService().Labels(ctx, users)
+			switch {
+			case errdefs.IsNotFound(err):
+				if err := env.d.NamespaceService().Create(ctx, users, nil); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = env.d.NamespaceService().Delete(context.Background(), users) })
+			case err != nil || had[engine.Label] != "":
+				t.Fatalf("the namespace %s: %v, %v", users, had, err)
+			}
+			image, err := env.d.ImageService().Get(ctx, env.settings.image.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			image.Labels = map[string]string{engine.Label: kit.RunID}
+			if _, err := env.d.ImageService().Create(user, image); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := env.d.ImageService().Delete(namespaces.WithNamespace(context.Background(), users), image.Name); err != nil {
+					t.Errorf("the user's image: %v", err)
+				}
+			})
+			like := Namespace(kit.RunID) + "-dev"
+			if err := env.d.NamespaceService().Create(ctx, like, map[string]string{"a": "user's"}); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := env.d.NamespaceService().Delete(context.Background(), like); err != nil {
+					t.Errorf("the user's namespace: %v", err)
+				}
+			})
+			if err := kit.Ledger.Made(env.d.thing(engine.KindNamespace, like)); err != nil {
+				t.Fatal(err) // in the ledger, and not with our label: it was there before
+			}
+
+			after := *kit
+			after.Getenv = func(string) string { return "" }
+			removed, kept := engine.Sweep(ctx, &after, New())
+			if len(removed) != 2 || len(kept) > 0 || len(kit.Ledger.Left()) > 0 {
+				t.Errorf("removed %v, kept %v, in the ledger %v", removed, kept, kit.Ledger.Left())
+			}
+			bearing, err := New().Bearing(ctx, kit, kit.RunID)
+			if err != nil || len(bearing) > 0 {
+				t.Errorf("still there: %v, %v", bearing, err)
+			}
+			if _, err := env.d.ImageService().Get(user, image.Name); err != nil {
+				t.Errorf("the user's image: %v", err)
+			}
+			for _, dir := range []string{stateRoot, ctrd.Root(ctx, env.d.Client) + "/io.containerd.runtime.v2.task"} {
+				if _, err := os.Stat(filepath.Join(dir, Namespace(kit.RunID))); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("below %s there is a directory of the namespace's (%v)", dir, err)
+				}
+			}
+			if pids := pidsWith(kit.RunID); len(pids) > 0 {
+				t.Errorf("processes still run: %v", pids)
+			}
+		})
+	}
+}

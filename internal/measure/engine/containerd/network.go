@@ -1,0 +1,46 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/cni"
+)
+
+// join prepares the network that was asked for. By default it is one by CNI,
+// as containerd's managers make it; where that can't be had there is none, and
+// the facts say why.
+func (e *Engine) join(ctx context.Context, env *environment) error {
+	switch level := env.spec.Level(engine.Network); {
+	case level != engine.DefaultLevel:
+		env.add(map[string]string{"network": level})
+		return nil
+	default:
+		if why := env.noNetwork(); why != nil {
+			reason, _ := engine.Reason(why)
+			env.add(map[string]string{"network": "none", "network-reason": reason})
+			return nil
+		}
+	}
+	n, release, err := e.networks.Get(ctx, env.kit)
+	if err != nil {
+		return err
+	}
+	env.network = n
+	env.release = append(env.release, release)
+	env.add(n.Facts())
+	return nil
+}
+
+// noNetwork says why containers have no address by default, or nil.
+func (env *environment) noNetwork() error {
+	switch {
+	case env.spec.Level(engine.Client) == byCLI:
+		return errors.New("ctr gives a container no other network than what lies in /etc/cni/net.d, which is the user's")
+	case env.runtime.foreign:
+		return errors.New("a sandbox with a network stack of its own takes an interface over when it is made as a pod, which is the CRI's work")
+	}
+	_, err := cni.Find(env.kit)
+	return err
+}

@@ -1,0 +1,127 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/record"
+)
+
+// fsBytes is how large the file system of a private daemon is. The file is
+// sparse: only what is used takes space.
+const fsBytes = 1 << 30
+
+// needs are the snapshotters that a private daemon can have, with the file
+// system that each wants; empty where any will do.
+var needs = map[string]string{"overlayfs": "", "native": "", "btrfs": "btrfs"}
+
+// canStart says why no private daemon with a snapshotter can be had, or nil.
+func canStart(kit *engine.Kit, snapshotter string) error {
+	fs, ok := needs[snapshotter]
+	if !ok {
+		return errors.New("no private daemon is started for it")
+	}
+	if err := private.Root(kit); err != nil {
+		return err
+	}
+	if _, err := kit.LookPath("containerd"); err != nil {
+		return &engine.Error{Class: record.Unavailable, Text: "the program containerd is not on the PATH", Fix: "apt-get install containerd"}
+	}
+	if fs == "" {
+		return nil
+	}
+	if err := private.CanMake(kit, fs); err != nil {
+		return err
+	}
+	return nil
+}
+
+// ownDaemon is a containerd of ours.
+type ownDaemon struct {
+	*private.Daemon
+	socket string
+	state  string // where the shims' runtimes keep their state, as we can reach it
+}
+
+// start starts a daemon with a snapshotter. The metadata, whose database is
+// synchronised at every change, lies beside the run's other files whatever the
+// snapshotter; only the snapshots lie on the file system made for them.
+func start(ctx context.Context, kit *engine.Kit, snapshotter string) (*ownDaemon, func(context.Context) error, error) {
+	name := "ctrd-" + snapshotter
+	o := private.Options{Name: name, Hide: []string{"/run/containerd"}}
+	fsPath := ""
+	var fs *private.FileSystem
+	if kind := needs[snapshotter]; kind != "" {
+		var err error
+		if fs, err = private.MakeFileSystem(ctx, kit, name, kind, fsBytes); err != nil {
+			return nil, nil, err
+		}
+		fsPath = fs.Path
+		o.FileSystems = []string{fsPath}
+	}
+	undo := func(ctx context.Context) error {
+		if fs == nil {
+			return nil
+		}
+		return fs.Close(ctx)
+	}
+	program, err := kit.LookPath("containerd")
+	if err != nil {
+		return nil, nil, errors.Join(err, undo(ctx))
+	}
+	socket := ""
+	o.Configure = func(dir string) ([]string, error) {
+		socket = filepath.Join(dir, "c.sock")
+		text := configuration(ctx, program, dir, snapshotter, fsPath)
+		path := filepath.Join(dir, "config.toml")
+		return []string{program, "--config", path}, os.WriteFile(path, []byte(text), 0o600)
+	}
+	o.Ready = func(ctx context.Context, _ *private.Daemon) error {
+		d, _, err := dial(ctx, kit, socket)
+		if err != nil {
+			return err
+		}
+		return d.Close()
+	}
+	d, err := private.Start(ctx, kit, o)
+	if err != nil {
+		return nil, nil, errors.Join(err, undo(context.WithoutCancel(ctx)))
+	}
+	end := func(ctx context.Context) error {
+		if err := d.Close(ctx); err != nil {
+			return err // it still holds the file system
+		}
+		return undo(ctx)
+	}
+	return &ownDaemon{Daemon: d, socket: socket, state: d.Path(stateRoot)}, end, nil
+}
+
+// configuration is that of a containerd with nothing but what a native client
+// needs. 1.x reads version 2 of the format, 2.x reads it too.
+func configuration(ctx context.Context, program, dir, snapshotter, fsPath string) string {
+	format := 2
+	if out, err := tool(ctx, program, "--version"); err == nil {
+		if f := strings.Fields(out); len(f) > 2 && strings.HasPrefix(strings.TrimPrefix(f[2], "v"), "2.") {
+			format = 3
+		}
+	}
+	text := fmt.Sprintf(`version = %d
+root = %q
+state = %q
+disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime", "io.containerd.nri.v1.nri"]
+[grpc]
+address = %q
+[plugins."io.containerd.internal.v1.opt"]
+path = %q
+`, format, filepath.Join(dir, "root"), filepath.Join(dir, "state"), filepath.Join(dir, "c.sock"), filepath.Join(dir, "opt"))
+	if fsPath != "" {
+		text += fmt.Sprintf("[plugins.\"%s.%s\"]\nroot_path = %q\n", snapshotterType, snapshotter, filepath.Join(fsPath, "snapshots"))
+	}
+	return text
+}

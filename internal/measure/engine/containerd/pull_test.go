@@ -1,0 +1,68 @@
+package containerd
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/containerd/containerd/v2/core/mount"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/image"
+)
+
+func TestPulls(t *testing.T) {
+	for _, storage := range []string{"overlayfs", "native"} {
+		t.Run(storage, func(t *testing.T) {
+			enginetest.Pulls(t, New(), map[string]string{engine.Storage: storage}, enginetest.PullOptions{})
+		})
+	}
+}
+
+// TestPrintedSize: what we call printed is what ctr prints.
+func TestPrintedSize(t *testing.T) {
+	ctr, err := exec.LookPath("ctr")
+	if err != nil {
+		t.Skip("ctr is not installed")
+	}
+	kit := enginetest.Kit(t)
+	env := open(t, kit, nil, engine.Limits{})
+	registry, err := image.StartRegistry(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer registry.Close()
+	img, err := registry.Publish(t.Context(), kit.Images, "payload", kit.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pulled, err := env.Pull(t.Context(), engine.PullTask{Ref: img.Ref, Digest: img.Digest}); err != nil || pulled.Failure != nil {
+		t.Fatal(err, pulled.Failure)
+	}
+	z, err := env.Sizes(t.Context(), img.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), ctr, "--address", env.d.socket, "-n", pullNamespace(kit.RunID), "images", "ls", "name=="+img.Ref).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := fmt.Sprintf("%.1f KiB", float64(z.Printed)/1024)
+	if !strings.Contains(string(out), want) {
+		t.Errorf("ours is %s, ctr prints:\n%s", want, out)
+	}
+}
+
+func TestOwnDirectory(t *testing.T) {
+	for want, mounts := range map[string][]mount.Mount{
+		"/s/2/fs": {{Type: "overlay", Options: []string{"index=off", "lowerdir=/s/2/fs:/s/1/fs"}}},
+		"/s/3":    {{Type: "bind", Source: "/s/3"}},
+		"":        {{Type: "btrfs", Source: "/dev/loop1"}},
+	} {
+		if got := ownDirectory(mounts); got != want {
+			t.Errorf("%v: %q, want %q", mounts, got, want)
+		}
+	}
+}

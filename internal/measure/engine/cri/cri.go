@@ -1,0 +1,67 @@
+// Package cri measures any container runtime that speaks the Kubernetes
+// Container Runtime Interface: containerd, CRI-O, and whatever else answers.
+//
+// It is opinionated. The client is the interface itself, by gRPC over a
+// connection that is already open, and nothing beside it: what one server has
+// and another has not is not used to measure (containerd's own client is
+// another engine here). A trial is what the kubelet does for a pod with one
+// container: sandbox, create, start; output is read from the log file, which
+// is the interface's way to output; then the container is removed, the
+// sandbox stopped and removed, so that "whole" includes the pod's end. The
+// container's end comes by the server's events where it has them, else by a
+// poll whose period is among the facts. The server is the user's, local, and
+// never reconfigured.
+package cri
+
+import (
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// Name is the engine's name in studies.
+const Name = "cri"
+
+// byAPI is the one client that there is.
+const byAPI = "api"
+
+// Engine is the Container Runtime Interface. Its zero value is not usable;
+// see New.
+type Engine struct {
+	images *images
+	// sockets, where given, replace the endpoints that are looked at.
+	sockets []string
+}
+
+// New gives the engine.
+func New() *Engine {
+	return &Engine{images: &images{held: map[string]*provided{}, mu: &sync.Mutex{}}}
+}
+
+// The levels of the factor endpoint.
+const (
+	containerd = "containerd"
+	crio       = "crio"
+)
+
+// storageLevels are what servers keep root file systems with: containerd's
+// snapshotters, and the drivers of CRI-O's store.
+var storageLevels = []string{"overlayfs", "overlay", "native", "vfs", "btrfs", "erofs", "blockfile", "devmapper", "zfs"}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	return engine.Info{
+		Name: Name, Title: "CRI", Detached: true,
+		Levels: map[string][]string{
+			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
+			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
+			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
+			engine.Client:   {byAPI},
+			engine.Network:  {engine.DefaultLevel, "host", "none"},
+			engine.Rootless: {"no"},
+			engine.Image:    engine.ImageLevels(),
+			engine.Seccomp:  {engine.DefaultLevel, "off"},
+			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
+		},
+	}
+}

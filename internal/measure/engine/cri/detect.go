@@ -1,0 +1,147 @@
+package cri
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+// Detect is documented in engine.Engine. Version and facts are those of the
+// endpoint that a study gets that names none. A level is usable where any of
+// the endpoints has it: whether it is the one asked for, Open tells.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	var det engine.Detection
+	unusable := func(err error) engine.Detection {
+		det.Reason, det.Fix = engine.Reason(err)
+		return det
+	}
+	first, err := e.connect(ctx, kit, engine.DefaultLevel)
+	if err != nil {
+		return unusable(err)
+	}
+	defer first.close()
+	det.Where = first.path
+	det.Version = first.version.GetRuntimeVersion()
+	st, err := first.ask(ctx)
+	if err == nil {
+		err = st.condition("RuntimeReady")
+	}
+	if err != nil {
+		return unusable(err)
+	}
+	det.Usable = true
+	det.Facts = first.facts(st)
+	servers := []*server{first}
+	states := []*state{st}
+	for _, level := range []string{containerd, crio} {
+		s, err := e.connect(ctx, kit, level)
+		if err != nil || s.path == first.path {
+			continue
+		}
+		defer s.close()
+		if st, err := s.ask(ctx); err == nil && st.condition("RuntimeReady") == nil {
+			servers, states = append(servers, s), append(states, st)
+		}
+	}
+	det.Levels = map[string][]engine.Level{}
+	for factor, names := range e.Info().Levels {
+		for _, name := range names {
+			l := engine.Level{Name: name}
+			for i, s := range servers {
+				err := e.possible(ctx, kit, s, states[i], factor, name)
+				if l.Usable = err == nil; l.Usable {
+					l.Reason, l.Fix = "", ""
+					break
+				}
+				if i == 0 {
+					l.Reason, l.Fix = engine.Reason(err)
+				}
+			}
+			det.Levels[factor] = append(det.Levels[factor], l)
+		}
+	}
+	return det
+}
+
+// possible says whether a server offers a level; the error has the reason and
+// what would help.
+func (e *Engine) possible(ctx context.Context, kit *engine.Kit, s *server, st *state, factor, level string) error {
+	known := e.Info().Levels[factor]
+	if level != engine.DefaultLevel && factor != engine.Image && !slices.Contains(known, level) {
+		return &engine.Error{Class: record.Unsupported,
+			Text: fmt.Sprintf("CRI has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
+	}
+	switch factor {
+	case engine.Endpoint:
+		if level == engine.DefaultLevel || level == endpointOf(s.version.GetRuntimeName()) {
+			return nil
+		}
+		other, err := e.connect(ctx, kit, level)
+		if err == nil {
+			other.close()
+		}
+		return err
+	case engine.Runtime:
+		_, err := st.handlerFor(level)
+		return err
+	case engine.Storage:
+		if level != engine.DefaultLevel && level != st.storage {
+			return &engine.Error{Class: record.Unavailable,
+				Text: fmt.Sprintf("%s keeps its root file systems with %q", s.version.GetRuntimeName(), st.storage)}
+		}
+	case engine.Driver:
+		if level != engine.DefaultLevel && level != st.driver {
+			return &engine.Error{Class: record.Unavailable,
+				Text: fmt.Sprintf("the cgroups of %s are made by %q", s.version.GetRuntimeName(), st.driver)}
+		}
+	case engine.Network:
+		return st.networkFor(level)
+	case engine.Rootless:
+		if is := s.rootless(); level != engine.DefaultLevel && is != "" && is != level {
+			return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("the CRI server at %s runs with rootless %s", s.path, is)}
+		}
+	}
+	return nil
+}
+
+// networkFor says whether pods can have a network: the pod's own is made by
+// CNI, and one without CNI does not exist in the interface.
+func (st *state) networkFor(level string) error {
+	switch level {
+	case engine.DefaultLevel:
+		return st.condition("NetworkReady")
+	case "none":
+		return &engine.Error{Class: record.Unsupported,
+			Text: "the CRI knows a pod's own network, which CNI makes, and the host's; a pod without a network it does not know"}
+	}
+	return nil
+}
+
+// facts are what a server says of itself.
+func (s *server) facts(st *state) map[string]string {
+	f := map[string]string{
+		"version": s.version.GetRuntimeVersion(), "endpoint": endpointOf(s.version.GetRuntimeName()),
+		"socket": s.path, "cri-version": s.version.GetRuntimeApiVersion(), "client": byAPI,
+		"storage": st.storage, "image-store": st.storage, "cgroup": wrap.Version(), "cgroup-driver": st.driver,
+		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "rootless": s.rootless(), "daemon": "user's",
+	}
+	for k, v := range f {
+		if v == "" {
+			delete(f, k)
+		}
+	}
+	return f
+}
+
+// limitFacts say who limits.
+func limitFacts(l engine.Limits) map[string]string {
+	if l == (engine.Limits{}) {
+		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
+	}
+	return map[string]string{wrap.Limits: wrap.ByEngine}
+}

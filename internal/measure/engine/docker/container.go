@@ -1,0 +1,101 @@
+package docker
+
+import (
+	"strconv"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// settings is how an environment's containers are made: the same for both
+// clients, and read back from the live container when it is opened.
+type settings struct {
+	image   string // its tag
+	runID   string
+	runtime string // the daemon's name for it; empty: not named
+	network string // empty: not named
+	seccomp string // "off", or empty
+	limits  engine.Limits
+}
+
+func settingsFor(spec engine.Spec, runID, tag, runtime string) settings {
+	s := settings{image: tag, runID: runID, limits: spec.Limits}
+	if spec.Level(engine.Runtime) != engine.DefaultLevel {
+		s.runtime = runtime
+	}
+	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
+		s.network = l
+	}
+	if spec.Level(engine.Seccomp) == "off" {
+		s.seccomp = "off"
+	}
+	return s
+}
+
+// logDriver is the same for every engine: output goes to whoever is attached
+// and is not written to a file.
+const logDriver = "none"
+
+// options are the settings for the API. Swap is taken away with the memory,
+// so that the limit means the same as with every other engine; an init is
+// refused, since the payload is PID 1 everywhere, whatever the daemon's
+// default is.
+func (s settings) options(task engine.Task) client.ContainerCreateOptions {
+	noInit := false
+	host := &container.HostConfig{
+		LogConfig:   container.LogConfig{Type: logDriver},
+		NetworkMode: container.NetworkMode(s.networkOf(task)),
+		Runtime:     s.runtime,
+		Init:        &noInit,
+		Mounts:      s.mounts(task),
+	}
+	if s.seccomp == "off" {
+		host.SecurityOpt = []string{"seccomp=unconfined"}
+	}
+	if s.limits.CPUs > 0 {
+		host.NanoCPUs = int64(s.limits.CPUs * 1e9)
+	}
+	if s.limits.MemoryBytes > 0 {
+		host.Memory, host.MemorySwap = s.limits.MemoryBytes, s.limits.MemoryBytes
+	}
+	return client.ContainerCreateOptions{
+		Name: task.Name,
+		Config: &container.Config{
+			Image: s.image, Entrypoint: task.Argv[:1], Cmd: task.Argv[1:], Env: task.Env,
+			AttachStdout: true, AttachStderr: true,
+			Labels: map[string]string{engine.Label: s.runID},
+		},
+		HostConfig: host,
+	}
+}
+
+// args are the settings for the command line, after "docker run".
+func (s settings) args(task engine.Task, more ...string) []string {
+	args := append([]string{"run"}, more...)
+	args = append(args, "--name", task.Name, "--label", engine.Label+"="+s.runID,
+		"--pull", "never", "--log-driver", logDriver, "--init=false")
+	if s.runtime != "" {
+		args = append(args, "--runtime", s.runtime)
+	}
+	if network := s.networkOf(task); network != "" {
+		args = append(args, "--network", network)
+	}
+	args = append(args, s.mountArgs(task)...)
+	if s.seccomp == "off" {
+		args = append(args, "--security-opt", "seccomp=unconfined")
+	}
+	if s.limits.CPUs > 0 {
+		args = append(args, "--cpus", strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
+	}
+	if s.limits.MemoryBytes > 0 {
+		n := strconv.FormatInt(s.limits.MemoryBytes, 10)
+		args = append(args, "--memory", n, "--memory-swap", n)
+	}
+	for _, kv := range task.Env {
+		args = append(args, "--env", kv)
+	}
+	args = append(args, "--entrypoint", task.Argv[0], s.image)
+	return append(args, task.Argv[1:]...)
+}

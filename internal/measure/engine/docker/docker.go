@@ -1,0 +1,74 @@
+// Package docker measures the Docker Engine, by its API and by its command
+// line.
+//
+// It is opinionated. The client is the official one, and it is a factor: the
+// level "api" times the calls that a program would make, over a connection
+// that is already open; the level "cli" times a whole `docker run --rm`. The
+// daemon is the user's, local, and never reconfigured: a daemon beyond the
+// network is refused, since its clock, its limits and its processes are not
+// ours. Container output goes to no log (log driver "none", as for every
+// engine), and PID 1 is the payload. Docker contexts, plug-ins and credentials
+// of the user are not read: the daemon is the one that DOCKER_HOST names, or
+// else the one at the default socket.
+package docker
+
+import (
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/private"
+)
+
+// Name is the engine's name in studies.
+const Name = "docker"
+
+// The levels of the factor client.
+const (
+	byAPI = "api"
+	byCLI = "cli"
+)
+
+// Engine is the Docker Engine, or another one with its API. Its zero value is
+// not usable; see New and Balena.
+type Engine struct {
+	flavour
+	images  *images
+	private *private.Pool[*ownDaemon]
+}
+
+func newEngine(f flavour) *Engine {
+	return &Engine{flavour: f, images: &images{held: map[string]int{}, mu: &sync.Mutex{}}, private: &private.Pool[*ownDaemon]{}}
+}
+
+// Info is documented in engine.Engine.
+func (e *Engine) Info() engine.Info {
+	info := engine.Info{
+		Name: e.name, Title: e.title, Detached: true, ByHand: e.byHand,
+		Levels: map[string][]string{
+			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
+			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
+			engine.Client:   {byAPI, byCLI},
+			engine.Network:  {engine.DefaultLevel, "none", "host"},
+			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
+			engine.Image:    engine.ImageLevels(),
+			engine.Seccomp:  {engine.DefaultLevel, "off"},
+			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
+		},
+	}
+	if e.daemon == "" { // what its own daemon has, and no private ones
+		info.Levels[engine.Storage] = []string{engine.DefaultLevel, "overlay2", "aufs"}
+		delete(info.Levels, engine.Rootless)
+	}
+	return info
+}
+
+// storageLevels are the drivers that a daemon can have.
+var storageLevels = []string{"overlay2", "overlayfs", "fuse-overlayfs", "vfs", "native", "btrfs", "zfs", "devicemapper", "aufs"}
+
+// clientLevel is the client asked for.
+func clientLevel(spec engine.Spec) string {
+	if l := spec.Level(engine.Client); l != engine.DefaultLevel {
+		return l
+	}
+	return byAPI
+}

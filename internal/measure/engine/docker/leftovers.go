@@ -1,0 +1,128 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// thing is what the ledger says of something in this daemon.
+func (d *daemon) thing(kind, name string) engine.Thing {
+	return engine.Thing{Kind: kind, Name: name, Engine: d.flavour.name, At: d.host}
+}
+
+// enter tells the ledger of something that is about to be made in this daemon,
+// and strike that it is gone. What a private daemon holds goes with it.
+func (d *daemon) enter(l engine.Ledger, kind, name string) error {
+	if d.own != nil {
+		return nil
+	}
+	return l.Made(d.thing(kind, name))
+}
+
+func (d *daemon) strike(l engine.Ledger, kind, name string) error {
+	if d.own != nil {
+		return nil
+	}
+	return l.Gone(d.thing(kind, name))
+}
+
+// Leftovers is documented in engine.Engine.
+func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t) },
+		func(ctx context.Context, t engine.Thing) error { return e.takeAway(ctx, kit, t) }), nil
+}
+
+// look says whether a thing of the ledger's is still there.
+func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
+	defer cancel()
+	defer func() {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = &engine.Error{Class: record.TimeOut, Err: err, Fix: e.restart,
+				Text: fmt.Sprintf("the %s daemon at %s hangs", e.name, t.At)}
+		}
+	}()
+	d, err := e.connect(kit, t.At)
+	if err != nil {
+		return false, err
+	}
+	defer d.Close()
+	switch t.Kind {
+	case engine.KindContainer:
+		id, err := d.ours(ctx, t.Name)
+		if err != nil || id != "" {
+			return err == nil, err
+		}
+		volumes, err := d.volumesOf(ctx, t.Name)
+		return len(volumes) > 0, err
+	case engine.KindImage:
+		return d.has(ctx, t.Name)
+	}
+	return false, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the ledger has a %s of %s's, which is none of its kinds", t.Kind, e.name)}
+}
+
+// has says whether the daemon has an image under exactly this tag.
+func (d *daemon) has(ctx context.Context, tag string) (bool, error) {
+	_, err := d.ImageInspect(ctx, tag)
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, d.wrong("looking for the image "+tag, err)
+	}
+	return true, nil
+}
+
+// takeAway opens a connection of its own, since the one that found the thing is
+// closed by then. A container's label is looked at again; an image bears the
+// run's id in its tag, and the ledger has that whole.
+func (e *Engine) takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
+	d, err := e.connect(kit, t.At)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if t.Kind == engine.KindImage {
+		return removeImage(ctx, d, t.Name)
+	}
+	return d.removeContainer(ctx, t.Name)
+}
+
+// Bearing is documented in engine.Bearer.
+func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
+	d, err := e.user(kit)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var found []engine.Thing
+	label := client.Filters{}.Add("label", engine.Label+"="+runID)
+	containers, cerr := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: label})
+	for _, c := range containers.Items {
+		found = append(found, d.thing(engine.KindContainer, strings.Join(c.Names, " ")))
+	}
+	volumes, verr := d.VolumeList(ctx, client.VolumeListOptions{Filters: label})
+	for _, v := range volumes.Items {
+		found = append(found, d.thing(engine.KindVolume, v.Name))
+	}
+	images, ierr := d.ImageList(ctx, client.ImageListOptions{})
+	for _, i := range images.Items {
+		for _, tag := range i.RepoTags {
+			if strings.HasSuffix(tag, ":"+runID) {
+				found = append(found, d.thing(engine.KindImage, tag))
+			}
+		}
+	}
+	if err := errors.Join(cerr, verr, ierr); err != nil {
+		return nil, d.wrong("listing what bears the run's id", err)
+	}
+	return found, nil
+}

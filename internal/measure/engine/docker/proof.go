@@ -1,0 +1,199 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/system"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/kata"
+	"plimsoll/internal/record"
+)
+
+// prove runs one container and shows by what the daemon says of it, by what
+// the runtime's program says of itself, and by what the payload sees from
+// inside, that the components in force are the ones asked for.
+func (env *environment) prove(ctx context.Context, info *system.Info, runtime string) error {
+	var live container.InspectResponse
+	env.look = func(ctx context.Context, name string) error {
+		res, err := env.d.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
+		live = res.Container
+		return err
+	}
+	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	env.look = nil
+	if err != nil {
+		return err
+	}
+	if live.HostConfig == nil {
+		return &engine.Error{Class: record.NoProof, Text: "the " + env.d.flavour.name + " daemon gave no configuration of the container that it ran"}
+	}
+	seen := evidence{
+		engine: env.d.flavour.name, live: live, inside: payload.Report, host: clirun.HostNow(),
+		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
+	}
+	env.add(seen.facts())
+	if env.spec.Level(engine.Network) != "none" {
+		if env.unreached = unreached(payload.Report, live.HostConfig.Runtime, info); env.unreached != "" {
+			env.add(map[string]string{"network-inside": "loopback only"})
+		}
+	}
+	if env.unreached != "" && env.spec.Level(engine.Network) == "host" && !loopbackAlone() {
+		return &engine.Error{Class: record.WrongComponent, Text: "asked for the network host, and a container can't be reached: " + env.unreached}
+	}
+	return seen.judge(env.spec, runtime)
+}
+
+// unreached says why a container can't be reached, and by whose word, where the
+// runtime was told so in the daemon's configuration.
+func unreached(inside map[string]string, runtime string, info *system.Info) string {
+	why := clirun.OnlyLoopback(inside)
+	args := info.Runtimes[runtime].Args
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, "-network=none") }); why != "" && i >= 0 {
+		why += fmt.Sprintf("; the daemon's configuration starts %s with %s", runtime, args[i])
+	}
+	return why
+}
+
+// evidence is what was found out about a live container.
+type evidence struct {
+	engine  string // the flavour's name
+	live    container.InspectResponse
+	inside  map[string]string // the payload's report
+	host    clirun.HostState
+	runtime clirun.Itself // of the runtime that the container ran under
+}
+
+// foreign says whether the payload ran on another kernel than ours (gVisor,
+// a virtual machine).
+func (e *evidence) foreign() bool {
+	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
+}
+
+func (e *evidence) networks() []string {
+	var names []string
+	if e.live.NetworkSettings != nil {
+		for n := range e.live.NetworkSettings.Networks {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// seccomp is the profile by the daemon's word: "default", "unconfined" or a
+// profile of the user's.
+func (e *evidence) seccomp() string {
+	for _, o := range e.live.HostConfig.SecurityOpt {
+		if v, ok := strings.CutPrefix(o, "seccomp="); ok {
+			return v
+		}
+	}
+	return "default"
+}
+
+func (e *evidence) facts() map[string]string {
+	hc := e.live.HostConfig
+	f := map[string]string{
+		"runtime": hc.Runtime, "runtime-program": e.runtime.Program, "runtime-version": e.runtime.Version,
+		"runtime-path": e.runtime.Path,
+		"storage":      e.live.Driver, "network": strings.Join(e.networks(), ","),
+		"seccomp": e.seccomp(), "seccomp-inside": e.inside["seccomp"],
+		"log-driver": hc.LogConfig.Type, "kernel": "host", "cgroup-namespace": string(hc.CgroupnsMode),
+		"image-id": e.live.Image, "apparmor": e.live.AppArmorProfile, "root-fs": e.inside["root.fs"],
+	}
+	if e.foreign() {
+		f["kernel"] = "foreign: " + e.inside["uname.release"]
+		if name, ok := kata.Is(hc.Runtime); ok {
+			maps.Copy(f, kata.Machine{}.Facts(name))
+		}
+	}
+	return f
+}
+
+// judge compares what was found with what was asked for. What the environment
+// was not told to vary is only recorded.
+func (e *evidence) judge(spec engine.Spec, runtime string) error {
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	hc := e.live.HostConfig
+	if want := spec.Level(engine.Runtime); want != engine.DefaultLevel {
+		if hc.Runtime != runtime {
+			return wrong("asked for the runtime %s, the %s daemon says that the container ran under %s", runtime, e.engine, hc.Runtime)
+		}
+		if err := e.runtime.Wrong(want, fmt.Sprintf("the %s daemon's %q", e.engine, hc.Runtime)); err != nil {
+			return err
+		}
+		if foreign := e.foreign(); foreign != slices.Contains(foreignKernel, want) {
+			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])
+		}
+	}
+	if want := spec.Level(engine.Storage); want != engine.DefaultLevel && e.live.Driver != want {
+		return wrong("asked for the storage driver %s, the container's is %s", want, e.live.Driver)
+	}
+	if err := e.judgeNetwork(spec.Level(engine.Network), wrong); err != nil {
+		return err
+	}
+	if spec.Level(engine.Seccomp) == "off" {
+		if got := e.seccomp(); got != "unconfined" {
+			return wrong("asked for no seccomp, the container's profile is %s", got)
+		}
+		// Where we live under a filter ourselves, so does every child.
+		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.Seccomp == "0" && !e.foreign() {
+			return wrong("asked for no seccomp, and the payload ran in mode %s", in)
+		}
+	}
+	if got := hc.LogConfig.Type; got != logDriver {
+		return wrong("asked for the log driver %s, the container's is %s", logDriver, got)
+	}
+	return nil
+}
+
+// judgeNetwork trusts the namespace seen from inside more than the word of
+// the daemon. gVisor shows no host namespaces.
+func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) error {
+	got := strings.Join(e.networks(), ",")
+	if want == engine.DefaultLevel {
+		return nil
+	}
+	if got != want {
+		return wrong("asked for the network %s, the container's is %s", want, got)
+	}
+	ns := e.inside["ns.net"]
+	if ns == "" || e.foreign() {
+		return nil
+	}
+	if own := ns != e.host.Net; own != (want != "host") {
+		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
+	}
+	return nil
+}
+
+// loopbackAlone says whether the host itself has no other interface.
+func loopbackAlone() bool {
+	all, err := net.Interfaces()
+	return err == nil && len(all) == 1
+}
+
+// clientLibrary is the version of the API's client.
+func clientLibrary() string {
+	const path = "github.com/moby/moby/client"
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range b.Deps {
+			if m.Path == path {
+				return path + " " + m.Version
+			}
+		}
+	}
+	return path
+}

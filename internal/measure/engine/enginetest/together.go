@@ -1,0 +1,170 @@
+package enginetest
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// atOnce: several goroutines run and hold containers, and each gets its own.
+func (s *suite) atOnce(t *testing.T) {
+	const runners, each, holds = 4, 2, 4
+	h, _ := s.env.(engine.Holder)
+	var wg sync.WaitGroup
+	check := func(what string, res engine.Result, err error, word string) {
+		if err != nil || res.Failure != nil {
+			t.Errorf("%s: %v, %+v (stderr %q)", what, err, res.Failure, res.Stderr)
+			return
+		}
+		if _, err := probe.ParsePayload(res.Stdout, word); err != nil {
+			t.Errorf("%s: %v (stdout %q)", what, err, res.Stdout)
+		}
+	}
+	for range runners {
+		var words [each]probe.PayloadArgs
+		var tasks [each]engine.Task
+		for i := range tasks {
+			tasks[i] = s.task(&words[i])
+		}
+		wg.Go(func() {
+			for i, task := range tasks {
+				res, err := s.env.Run(t.Context(), task)
+				check("Run", res, err, words[i].Word)
+			}
+		})
+	}
+	for range holds {
+		args := probe.PayloadArgs{Stay: true}
+		task := s.task(&args)
+		if h == nil {
+			continue
+		}
+		wg.Go(func() {
+			held, err := h.Hold(t.Context(), task)
+			if class(err) == record.Unsupported {
+				t.Logf("not held: %v", err)
+				return
+			}
+			if err != nil {
+				t.Errorf("Hold: %v", err)
+				return
+			}
+			res, err := end(t, held, 10*time.Second)
+			check("End", res, err, args.Word)
+		})
+	}
+	wg.Wait()
+}
+
+// server is a held container that says a word to whoever connects.
+type server struct {
+	held engine.Held
+	port int
+	word string
+}
+
+// serve starts the server for two checks, once.
+func (s *suite) serve(t *testing.T) *server {
+	t.Helper()
+	env := s.busybox(t)
+	h := holder(t, env)
+	if s.server != nil {
+		return s.server
+	}
+	srv := &server{port: freePort(t), word: clirun.Word()}
+	task := s.tool("/bin/busybox", "sh", "-c", fmt.Sprintf("echo up; exec busybox nc -ll -p %d -e /bin/busybox echo %s", srv.port, srv.word))
+	var err error
+	if srv.held, err = h.Hold(t.Context(), task); err != nil {
+		t.Fatalf("Hold of a server: %v", err)
+	}
+	s.server = srv
+	return srv
+}
+
+// freePort finds a port that nobody has: with the network host the container
+// listens on the host's.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// client asks the server until it listens.
+func (s *suite) client(address string, port int) engine.Task {
+	return s.tool("/bin/busybox", "sh", "-c",
+		`i=0; while [ $i -lt 100 ]; do busybox nc -w 5 "$0" "$1" </dev/null && exit 0; busybox usleep 20000; i=$((i+1)); done; exit 9`,
+		address, strconv.Itoa(port))
+}
+
+// beside: a container in the network namespace of another one reaches it on
+// loopback.
+func (s *suite) beside(t *testing.T) {
+	srv := s.serve(t)
+	task := s.client("127.0.0.1", srv.port)
+	task.Beside = srv.held
+	h := s.hold(t, s.box, task)
+	res := endedAlone(t, h)
+	if got := strings.TrimSpace(string(res.Stdout)); got != srv.word {
+		t.Errorf("beside the server, on loopback: %q, want %q (exit %v, stderr %q)", got, srv.word, show(res.Exit), res.Stderr)
+	}
+}
+
+// endedAlone waits for the end that comes by itself.
+func endedAlone(t *testing.T, h engine.Held) engine.Result {
+	t.Helper()
+	select {
+	case <-h.Ended():
+	case <-time.After(endLimit):
+		t.Error("Ended was not closed when the payload had ended")
+	}
+	return ended(t, h, time.Second)
+}
+
+// address: where a held container claims one, other containers reach it there,
+// and the host does unless the address is an inner one.
+func (s *suite) address(t *testing.T) {
+	srv := s.serve(t)
+	place := srv.held.Place()
+	if place.Address == "" {
+		t.Skipf("no address: %s", place.NoAddress)
+	}
+	task := s.client(place.Address, srv.port)
+	res, err := s.box.Run(t.Context(), task)
+	if err != nil || res.Failure != nil || strings.TrimSpace(string(res.Stdout)) != srv.word {
+		who := ""
+		if a, perr := netip.ParseAddr(place.Address); perr == nil && !place.Inner {
+			if by, fix := forward.Blame(t.Context(), s.kit, forward.Bridge(a)); by != "" {
+				who = fmt.Sprintf("; packets there may be dropped by %s (%s)", by, fix)
+			}
+		}
+		t.Errorf("from another container at %s: %v, %+v, %q, want %q (stderr %q)%s", place.Address, err, res.Failure, res.Stdout, srv.word, res.Stderr, who)
+	}
+	if place.Inner {
+		return
+	}
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(place.Address, strconv.Itoa(srv.port)), 5*time.Second)
+	if err != nil {
+		t.Fatalf("from the host: %v", err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	if text, err := io.ReadAll(conn); strings.TrimSpace(string(text)) != srv.word {
+		t.Errorf("from the host at %s: %q, want %q (%v)", place.Address, text, srv.word, err)
+	}
+}

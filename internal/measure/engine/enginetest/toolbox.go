@@ -1,0 +1,48 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+)
+
+// ImageDir is where tests keep their images, from one to the next. A test with
+// a state directory of its own can link its images to it.
+func ImageDir() string {
+	return filepath.Join(os.TempDir(), "plimsoll-test-images-"+strconv.Itoa(os.Getuid()))
+}
+
+// Toolbox sees to it that the kit has the image toolbox. Building it takes a
+// minute or two, once; where another process does it, as the tests' set-up
+// does in the background, this waits. The test is skipped where it can't be
+// built at all.
+func Toolbox(t testing.TB, kit *engine.Kit) {
+	t.Helper()
+	store, ok := kit.Images.(*image.Store)
+	if !ok {
+		t.Fatalf("the kit's images are a %T", kit.Images)
+	}
+	s, err := store.State("toolbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.State == image.Unavailable {
+		t.Skip("no image toolbox: ", s.Reason)
+	}
+	if s.State != image.Ready && testing.Short() {
+		t.Skip("the image toolbox takes a minute to build: not with -short")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	var said bytes.Buffer
+	if _, err := store.Build(ctx, "toolbox", &said); err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+}

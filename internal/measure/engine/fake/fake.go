@@ -1,0 +1,164 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// Name is the engine's name in studies.
+const Name = "fake"
+
+// epoch is where the virtual clock begins, in ns: any number but 0, which
+// means "did not happen".
+const epoch = 1_000_000_000_000
+
+// Fake is the engine. All its environments share one virtual clock.
+type Fake struct {
+	base Model
+	seed uint64
+
+	mu  sync.Mutex
+	now int64
+}
+
+// Option changes a fake.
+type Option func(*Fake)
+
+// WithSeed makes another course of chance; without it the seed is 1.
+func WithSeed(seed uint64) Option { return func(f *Fake) { f.seed = seed } }
+
+// WithModel replaces the model of the level "medium", and so of all.
+func WithModel(m Model) Option { return func(f *Fake) { f.base = m } }
+
+// New makes a fake engine.
+func New(opts ...Option) *Fake {
+	f := &Fake{base: Medium(), seed: 1, now: epoch}
+	for _, o := range opts {
+		o(f)
+	}
+	return f
+}
+
+// Info is documented in engine.Engine.
+func (f *Fake) Info() engine.Info {
+	known := map[string][]string{}
+	for factor, names := range levels {
+		known[factor] = slices.Clone(names)
+	}
+	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: known, Detached: true}
+}
+
+// Detect is documented in engine.Engine. A fake is everywhere.
+func (f *Fake) Detect(context.Context, *engine.Kit) engine.Detection {
+	d := engine.Detection{Usable: true, Version: "simulated", Where: "built in",
+		Facts: map[string]string{"simulated": "yes"}, Levels: map[string][]engine.Level{}}
+	for factor, names := range levels {
+		for _, n := range names {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: n, Usable: true})
+		}
+	}
+	return d
+}
+
+// Open is documented in engine.Engine.
+func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	held := engine.HeldByEngine
+	if spec.Level(engine.Runtime) == "attached" {
+		held = engine.HeldByUs
+	}
+	facts := map[string]string{"simulated": "yes", "version": "simulated", engine.HeldFact: held, "limits": "none",
+		"limits-reason": "nothing real runs"}
+	if spec.Limits != (engine.Limits{}) {
+		facts["limits"], facts["limits-reason"] = "engine", "" // as simulated as the rest
+		delete(facts, "limits-reason")
+	}
+	for _, factor := range engine.Factors {
+		level := spec.Level(factor)
+		if level == engine.DefaultLevel {
+			if names := levels[factor]; names != nil {
+				facts[factor] = names[0]
+			}
+			continue
+		}
+		if !slices.Contains(levels[factor], level) {
+			class := record.Unsupported
+			if factor == engine.Image {
+				class = record.Unavailable
+			}
+			return nil, &engine.Error{Class: class, Text: fmt.Sprintf("the fake engine has no level %q of %s", level, factor)}
+		}
+		facts[factor] = level
+	}
+	h := fnv.New64a()
+	h.Write([]byte(spec.ID))
+	for _, factor := range engine.Factors {
+		h.Write([]byte{0})
+		h.Write([]byte(spec.Level(factor)))
+	}
+	m := modelFor(f.base, spec)
+	return &environment{fake: f, model: m, facts: facts,
+		chance: rand.New(rand.NewPCG(f.seed, h.Sum64()))}, nil
+}
+
+// Leftovers is documented in engine.Engine. A fake makes nothing.
+func (f *Fake) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
+}
+
+// environment is the fake in one configuration.
+type environment struct {
+	fake   *Fake
+	model  Model
+	facts  map[string]string
+	serial sync.Mutex // held during a creation, where the model is Serial
+
+	mu      sync.Mutex // over what follows
+	chance  *rand.Rand
+	trials  int
+	running int   // containers that are held
+	ever    int   // containers that have been
+	touched int64 // what the held ones have touched, bytes
+}
+
+// Facts is documented in engine.Environment.
+func (e *environment) Facts() map[string]string { return e.facts }
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(context.Context) error { return nil }
+
+// Calibrate is documented in engine.Calibrator.
+func (e *environment) Calibrate(ctx context.Context, _ engine.Task, rounds int) ([]probe.Exchange, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := e.clock()
+	defer c.keep()
+	var xs []probe.Exchange
+	for range rounds {
+		x := probe.Exchange{Sent: c.stamp()}
+		c.pass(20_000)
+		x.Inside = c.stamp() + e.offset()
+		c.pass(20_000)
+		x.Received = c.stamp()
+		xs = append(xs, x)
+	}
+	return xs, nil
+}
+
+func (e *environment) offset() int64 {
+	if e.model.Foreign {
+		return int64(e.model.Offset)
+	}
+	return 0
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+)
+
+// Kit is everything that an adapter gets from outside: programs, directories,
+// images, users. Nothing in an adapter reads the environment by itself.
+type Kit struct {
+	RunID string // [a-z0-9]{8}; empty while only detecting
+	// Dir is a directory of this run's own, for bundles and the like; it is
+	// removed at the end.
+	Dir string
+	// ProbePath is the probe on the host's file system.
+	ProbePath string
+	// Images gives the workload images in every format.
+	Images image.Provider
+	// LookPath finds a program on the user's PATH.
+	LookPath func(name string) (string, error)
+	// Getenv reads the user's environment (DOCKER_HOST and the like).
+	Getenv func(name string) string
+	// User is the ordinary user for rootless engines; nil where there is none,
+	// and then NoUser says why.
+	User   *User
+	NoUser string
+	// Root says whether we are root.
+	Root bool
+	// Ledger is told of everything before it is made.
+	Ledger Ledger
+	// Longer, where given, is for an adapter's Open that is about to do what may
+	// take long, as the conversion of a large image: the user is told what it
+	// is, and Open gets by more time. See TakesLonger.
+	Longer func(what string, by time.Duration)
+	// Launcher starts a launcher, inside the given cgroups where any are given.
+	Launcher func(ctx context.Context, opts probe.Options) (*probe.Launcher, error)
+}
+
+// User is an ordinary user who runs rootless engines.
+type User struct {
+	Name       string
+	UID, GID   int
+	Groups     []int
+	Home       string
+	RuntimeDir string // XDG_RUNTIME_DIR
+}
+
+// TakesLonger tells that what follows may take so much longer than an Open has,
+// and why.
+func (k *Kit) TakesLonger(what string, by time.Duration) {
+	if k.Longer != nil {
+		k.Longer(what, by)
+	}
+}
+
+// ImagePath gives the path of an image for an engine that the user runs; nil
+// is ourselves. What is root's own an ordinary user can't reach.
+func (k *Kit) ImagePath(ctx context.Context, name string, f image.Format, user *User) (string, error) {
+	if user == nil {
+		return k.Images.Path(ctx, name, f)
+	}
+	return k.Images.PathFor(ctx, name, f, user.UID, user.GID)
+}

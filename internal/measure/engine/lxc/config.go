@@ -1,0 +1,91 @@
+package lxc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+)
+
+// initCommand is PID 1 by steps.
+const initCommand = image.ProbePath + " init"
+
+// config is the environment's configuration file: all but what is each
+// container's own.
+func config(spec engine.Spec, include bool) string {
+	var b strings.Builder
+	set := func(key, format string, args ...any) {
+		fmt.Fprintf(&b, "%s = %s\n", key, fmt.Sprintf(format, args...))
+	}
+	if include {
+		set("lxc.include", "%s", common)
+	} else {
+		set("lxc.mount.auto", "cgroup:mixed proc:mixed sys:mixed")
+	}
+	if _, err := os.Stat("/sys/kernel/security/apparmor"); err == nil {
+		set("lxc.apparmor.profile", "generated") // as the default configuration has it
+	}
+	// An image's own environment, as engines with images give it.
+	set("lxc.environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+	switch network(spec) {
+	case "none":
+		set("lxc.net.0.type", "empty")
+		set("lxc.net.0.flags", "up") // the loopback, which else stays down
+	case "host":
+		set("lxc.net.0.type", "none")
+	case "bridge":
+		set("lxc.net.0.type", "veth")
+		set("lxc.net.0.link", bridge)
+		set("lxc.net.0.flags", "up")
+	}
+	if spec.Level(engine.Storage) != "overlay" {
+		set("lxc.rootfs.options", "ro") // the directory is the image itself, which all share; see view
+	}
+	set("lxc.init.cmd", "%s", initCommand)
+	// LXC passes over what the machine's cgroup version does not have.
+	if c := spec.Limits.CPUs; c > 0 {
+		quota := int(c*100000 + 0.5)
+		set("lxc.cgroup.cpu.cfs_period_us", "100000")
+		set("lxc.cgroup.cpu.cfs_quota_us", "%d", quota)
+		set("lxc.cgroup2.cpu.max", "%d 100000", quota)
+	}
+	if m := spec.Limits.MemoryBytes; m > 0 {
+		set("lxc.cgroup.memory.limit_in_bytes", "%d", m)
+		set("lxc.cgroup2.memory.max", "%d", m)
+	}
+	return b.String()
+}
+
+// network is the level in force: by default LXC's bridge where there is one,
+// as distributions configure it; none is what LXC calls empty.
+func network(spec engine.Spec) string {
+	switch l := spec.Level(engine.Network); {
+	case l != engine.DefaultLevel:
+		return l
+	case hasBridge():
+		return "bridge"
+	}
+	return "none"
+}
+
+// place is where a container's own files lie: its overlay, its console.
+func (e *environment) place(name string) string { return filepath.Join(e.dir, "run", name) }
+
+func (e *environment) console(name string) string { return filepath.Join(e.place(name), "console") }
+
+// own are the settings of one container, as options of lxc-start and
+// lxc-execute.
+func (e *environment) own(name string, set ...string) []string {
+	root := "overlay:" + e.image + ":" + filepath.Join(e.place(name), "delta")
+	if !e.overlay {
+		root = "dir:" + e.view.path
+	}
+	args := []string{"-n", name, "-P", e.dir, "-f", filepath.Join(e.dir, "config")}
+	for _, kv := range append([]string{"lxc.rootfs.path=" + root, "lxc.uts.name=" + name}, set...) {
+		args = append(args, "-s", kv)
+	}
+	return args
+}

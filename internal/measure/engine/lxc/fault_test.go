@@ -1,0 +1,178 @@
+package lxc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+func open(t *testing.T, kit *engine.Kit, levels map[string]string) *environment {
+	t.Helper()
+	e := New()
+	if d := e.Detect(t.Context(), kit); !d.Usable {
+		t.Skipf("not usable here: %s (try: %s)", d.Reason, d.Fix)
+	}
+	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "fault", Levels: levels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.Close(context.Background()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return env.(*environment)
+}
+
+func newTask(kit *engine.Kit, args *probe.PayloadArgs) engine.Task {
+	args.Word = clirun.Word()
+	return engine.Task{Name: clirun.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
+}
+
+// TestEvents: a system container's own events are there, in order, and the
+// image is as it was.
+func TestEvents(t *testing.T) {
+	kit := enginetest.Kit(t)
+	env := open(t, kit, nil)
+	before, err := image.Fingerprint(env.image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args probe.PayloadArgs
+	res, err := env.Run(t.Context(), newTask(kit, &args))
+	if err != nil || res.Failure != nil {
+		t.Fatalf("%v, %+v", err, res.Failure)
+	}
+	said, err := probe.ParsePayload(res.Stdout, args.Word)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Events[record.First] = said.First
+	at := int64(0)
+	for _, ev := range []record.Event{record.Request, record.Start, record.Init, record.Exec, record.First, record.Ready, record.Exit, record.Removed} {
+		if res.Events[ev] < at || res.Events[ev] == 0 {
+			t.Errorf("%s is missing or out of order: %v", ev, res.Events)
+		}
+		at = res.Events[ev]
+	}
+	after, err := image.Fingerprint(env.image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range before.Changes(after) {
+		t.Errorf("the image, which all share: %s", c)
+	}
+}
+
+// TestFaults: what goes wrong has its class and the engine's words.
+func TestFaults(t *testing.T) {
+	kit := enginetest.Kit(t)
+	env := open(t, kit, nil)
+	var args probe.PayloadArgs
+	task := newTask(kit, &args)
+	task.Argv = []string{"/no/such/program"}
+	res, err := env.Run(t.Context(), task)
+	if err != nil || res.Failure == nil || res.Failure.Class != record.EngineError {
+		t.Errorf("a program that is not there: %v, %+v, want class %s", err, res.Failure, record.EngineError)
+	}
+	t.Logf("%+v", res.Failure)
+
+	if err := os.WriteFile(env.dir+"/config", []byte("lxc.no.such = key\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	res, err = env.Run(t.Context(), newTask(kit, &args))
+	if err != nil || res.Failure == nil || res.Failure.Class != record.EngineError {
+		t.Errorf("a configuration that is broken: %v, %+v, want class %s", err, res.Failure, record.EngineError)
+	}
+	t.Logf("%+v", res.Failure)
+}
+
+// start starts a container as a trial does, and leaves it.
+func start(t *testing.T, env *environment, name, lxcpath string) {
+	t.Helper()
+	args := append(env.own(name), "-d")
+	args[3] = lxcpath
+	out, err := exec.CommandContext(t.Context(), env.programs["lxc-start"], args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// later is the kit of a clean-up that comes later, in another environment.
+func later(kit *engine.Kit) *engine.Kit {
+	k := *kit
+	k.LookPath = func(string) (string, error) { return "", errors.New("not on the PATH") }
+	k.Getenv = func(string) string { return "" }
+	return &k
+}
+
+// TestLeftovers: containers that a killed run has left are removed from the
+// ledger alone, and LXC's locks of their directory with them.
+func TestLeftovers(t *testing.T) {
+	kit := enginetest.Kit(t)
+	env := open(t, kit, nil)
+	name := clirun.Name(kit.RunID, "left")
+	if err := env.make(name); err != nil {
+		t.Fatal(err)
+	}
+	start(t, env, name, env.dir)
+	if err := env.make(name); err == nil {
+		t.Error("a container of a name that is taken can be made")
+	}
+	lock := env.lockThing()
+	if _, err := os.Stat(lock.Name); err != nil {
+		t.Errorf("LXC keeps no lock where it is looked for: %v", err)
+	}
+	removed, kept := engine.Sweep(t.Context(), later(kit), New())
+	if !slices.Equal(removed, []engine.Thing{env.thing(name), lock}) || len(kept) > 0 {
+		t.Errorf("removed %v, kept %v", removed, kept)
+	}
+	if left, err := New().Bearing(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
+		t.Errorf("still there: %v, %v", left, err)
+	}
+	if left := engine.Of(kit.Ledger.Left(), "lxc"); len(left) > 0 {
+		t.Errorf("in the ledger still: %v", left)
+	}
+}
+
+// TestAnothersContainer: a container of just our name, in a directory of a user's,
+// is not ours: none is made beside it, and it stays though the ledger names it.
+func TestAnothersContainer(t *testing.T) {
+	kit := enginetest.Kit(t)
+	env := open(t, kit, nil)
+	theirs := t.TempDir()
+	var args probe.PayloadArgs
+	task := newTask(kit, &args)
+	start(t, env, task.Name, theirs)
+	t.Cleanup(func() {
+		out, err := exec.CommandContext(context.Background(), env.programs["lxc-stop"], "-n", task.Name, "-P", theirs, "-k").CombinedOutput()
+		if err != nil {
+			t.Errorf("it was to be there still: %v: %s", err, out)
+		}
+		unlock(theirs)
+	})
+	res, err := env.Run(t.Context(), task)
+	if err != nil || res.Failure == nil || res.Failure.Class != record.HarnessError {
+		t.Errorf("%v, %+v, want class %s", err, res.Failure, record.HarnessError)
+	}
+	if err := kit.Ledger.Made(env.thing(task.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if removed, kept := engine.Sweep(t.Context(), later(kit), New()); slices.Contains(removed, env.thing(task.Name)) || len(kept) > 0 {
+		t.Errorf("removed %v, kept %v", removed, kept)
+	}
+	if there, err := groups(task.Name); err != nil || !alive(there) {
+		t.Errorf("it does not run any more: %v, %v", there, err)
+	}
+}

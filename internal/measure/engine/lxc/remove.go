@@ -1,0 +1,190 @@
+package lxc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+// lockDir is where LXC keeps a lock file for every directory of containers.
+const lockDir = "/run/lxc/lock"
+
+// unlock removes LXC's lock files of a directory of ours, and what is empty
+// above it.
+func unlock(dir string) {
+	at := filepath.Join(lockDir, dir)
+	if os.RemoveAll(at) != nil {
+		return
+	}
+	for at = filepath.Dir(at); len(at) > len(lockDir) && os.Remove(at) == nil; at = filepath.Dir(at) {
+		continue
+	}
+}
+
+// kinds are how the names of a container's cgroups begin: LXC has one for the
+// container and one for its monitor, in every hierarchy.
+var kinds = []string{"lxc.payload.", "lxc.monitor."}
+
+// groups are the cgroups of a container.
+func groups(name string) ([]string, error) {
+	var found []string
+	for _, kind := range kinds {
+		dirs, err := wrap.Named(kind + name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, dirs...)
+	}
+	return found, nil
+}
+
+// vacant is an error where a container of this name has cgroups already. LXC
+// would give ours others, and those that are there are somebody else's.
+func vacant(name string) error {
+	for _, kind := range kinds {
+		if err := wrap.Vacant(kind + name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepLimit is how long the monitor may take to end after its container.
+const sweepLimit = 5 * time.Second
+
+// sweep waits until the cgroups of a container are gone, which its monitor
+// removes as its last act, and after a while kills what is in them and
+// removes them itself. The poll's period is a millisecond; it is outside of
+// what is measured.
+func sweep(ctx context.Context, name string) error {
+	began := time.Now()
+	var left []string
+	for time.Since(began) < sweepLimit {
+		var err error
+		if left, err = groups(name); err != nil || len(left) == 0 {
+			return err
+		}
+		if since := time.Since(began); since > time.Second || !alive(left) {
+			_ = wrap.RemoveGroups(ctx, left) // what is still there is told below
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return &engine.Error{Class: record.UncleanEnd, Text: fmt.Sprintf("the container %s left the cgroups %s", name, strings.Join(left, ", "))}
+}
+
+// alive says whether a process is in one of the cgroups, or below it.
+func alive(dirs []string) bool {
+	for _, dir := range dirs {
+		found := false
+		_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && d.Name() == "cgroup.procs" {
+				text, _ := os.ReadFile(p)
+				found = found || len(text) > 0
+			}
+			return nil
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// thing is what the ledger says of a container: At is the directory that LXC
+// was told to have it in.
+func (e *environment) thing(name string) engine.Thing {
+	return engine.Thing{Kind: engine.KindContainer, Name: name, Engine: "lxc", At: e.dir}
+}
+
+// lockThing is what it says of the locks of that directory.
+func (e *environment) lockThing() engine.Thing {
+	return engine.Thing{Kind: engine.KindFile, Name: filepath.Join(lockDir, e.dir), Engine: "lxc"}
+}
+
+// Leftovers is documented in engine.Engine. A container that still runs has
+// its cgroups; its mounts go with it.
+func (*Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	var left []engine.Leftover
+	for _, t := range things {
+		switch t.Kind {
+		case engine.KindContainer:
+			there, err := groups(t.Name)
+			switch other := monitoredAt(t.Name); {
+			case err != nil:
+				left = append(left, engine.Leftover{Thing: t, Problem: err})
+			case len(there) == 0 || other != "" && other != t.At:
+				// Gone, and at most somebody else's in another directory.
+			default:
+				left = append(left, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return end(ctx, t) }})
+			}
+		case engine.KindFile:
+			dir := strings.TrimPrefix(t.Name, lockDir)
+			if _, err := os.Lstat(t.Name); err == nil && strings.HasPrefix(dir, kit.Dir+"/") {
+				left = append(left, engine.Leftover{Thing: t, Remove: func(context.Context) error {
+					unlock(dir)
+					_, err := os.Lstat(t.Name)
+					if errors.Is(err, os.ErrNotExist) {
+						return nil
+					}
+					return errors.Join(fmt.Errorf("%s is still there", t.Name), err)
+				}})
+			}
+		}
+	}
+	return left, nil
+}
+
+// end kills a container that is still of our directory, with its monitor.
+func end(ctx context.Context, t engine.Thing) error {
+	if other := monitoredAt(t.Name); other != "" && other != t.At {
+		return nil // of another directory by now
+	}
+	there, err := groups(t.Name)
+	if err == nil {
+		err = wrap.RemoveGroups(ctx, there)
+	}
+	if rest, _ := groups(t.Name); err != nil && len(rest) > 0 {
+		return err
+	}
+	return sweep(ctx, t.Name)
+}
+
+// monitoredAt is the directory that a container of this name runs in, as the
+// title of its monitor says: "[lxc monitor] DIRECTORY NAME"; "" where there is no
+// monitor. Names are unique in a directory only.
+func monitoredAt(name string) string {
+	for _, line := range clirun.CommandLines() {
+		title, ok := strings.CutPrefix(strings.TrimRight(string(line), "\x00 "), "[lxc monitor] ")
+		if !ok {
+			continue
+		}
+		if dir, ok := strings.CutSuffix(title, " "+name); ok {
+			return dir
+		}
+	}
+	return ""
+}
+
+var _ engine.Bearer = (*Engine)(nil)
+
+// Bearing is documented in engine.Bearer: containers by their cgroups, and the
+// locks of a run's directories.
+func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
+	groups, err := wrap.Bearing(runID)
+	found := slices.DeleteFunc(groups, func(t engine.Thing) bool { return !strings.HasPrefix(filepath.Base(t.Name), "lxc.") })
+	locks, _ := filepath.Glob(filepath.Join(lockDir, kit.Dir, "*"))
+	for _, l := range locks {
+		found = append(found, engine.Thing{Kind: engine.KindFile, Name: l, Engine: "lxc"})
+	}
+	return found, err
+}

@@ -1,0 +1,381 @@
+package lxd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+// hooks come with the package lxcfs, and a daemon from the distribution includes
+// them in every container. One of them sleeps for half a second after every stop.
+const hooks = "/usr/share/lxc/config/common.conf.d/00-lxcfs.conf"
+
+// environment is LXD or Incus in one configuration.
+type environment struct {
+	e        *Engine
+	kit      *engine.Kit
+	spec     engine.Spec
+	d        *daemon // within the run's project
+	pool     pool
+	networks []string
+	alias    string // the image
+	image    string // its fingerprint
+	cli      *commandLine
+	facts    map[string]string
+
+	// look, where given, is called when a payload has ended, before its
+	// container is removed: for the proof only.
+	look      func(ctx context.Context, name string) error
+	nic       *nic   // nil where containers get no address
+	noAddress string // and why
+
+	shifting sync.Mutex // of what follows
+	shift    bool       // directories of the host are mounted with ids mapped
+	tried    bool
+
+	mu      sync.Mutex // of what follows
+	left    []string   // containers that could not be removed
+	holding map[*held]bool
+
+	closing sync.Once
+	undo    []func(context.Context) error
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d, s, cerr := e.connect(ctx, kit)
+	if cerr != nil {
+		return nil, cerr
+	}
+	d.run = kit.RunID
+	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s), holding: map[*held]bool{}}
+	if err := env.open(ctx, s); err != nil {
+		return nil, errors.Join(err, env.Close(ctx))
+	}
+	return env, nil
+}
+
+func (env *environment) open(ctx context.Context, s *server) error {
+	if err := engine.Refuse(env.e.Info(), env.e.Detect(ctx, env.kit), env.spec); err != nil {
+		return err
+	}
+	user, err := env.d.defaults(ctx)
+	if err != nil {
+		return err
+	}
+	if err := env.provide(ctx, s, user); err != nil {
+		return err
+	}
+	env.add(map[string]string{
+		"client": byAPI, "daemon": "user's", "host": env.d.socket, "rootless": "no",
+		"storage": env.pool.Driver, "storage-pool": env.pool.Name, "image-store": env.e.imageFormat(),
+		"network": strings.Join(env.networks, ","), "init": initCommand, "log": "none", "monitor": "lxc monitor",
+	})
+	if v, _ := s.storage(env.pool.Driver); v != "" {
+		env.add(map[string]string{"storage-version": v})
+	}
+	if _, err := os.Stat(hooks); err == nil && !strings.HasPrefix(env.d.socket, "/var/snap/") {
+		env.add(map[string]string{"hooks": hooks})
+	}
+	if err := env.connect(ctx, user); err != nil {
+		return err
+	}
+	env.shift = s.Environment.KernelFeatures["idmapped_mounts"] == "true"
+	env.add(map[string]string{"tmpfs": "by liblxc", engine.HeldFact: engine.HeldByEngine})
+	if env.pool.Config[labelKey] == env.kit.RunID {
+		env.add(map[string]string{"storage-pool": "ours"})
+	}
+	env.add(map[string]string{wrap.Limits: wrap.ByEngine})
+	if env.spec.Limits == (engine.Limits{}) {
+		env.add(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"})
+	}
+	if env.spec.Level(engine.Client) == byCLI {
+		if env.cli, err = newCommandLine(ctx, env); err != nil {
+			return err
+		}
+		env.add(env.cli.facts(ctx))
+	}
+	return env.prove(ctx)
+}
+
+// connect finds out by what containers get an address.
+func (env *environment) connect(ctx context.Context, user profile) (err error) {
+	switch {
+	case env.spec.Level(engine.Network) == "none":
+		env.noAddress = "the container has no network but its own loopback (network=none)"
+	default:
+		if env.nic, env.noAddress, err = env.d.findNIC(ctx, user, env.kit.RunID+env.spec.ID); err != nil {
+			return err
+		}
+	}
+	if len(env.networks) == 0 {
+		env.add(map[string]string{"network": "none"})
+	} else if env.nic != nil {
+		env.add(map[string]string{"network-by": "the daemon's bridge, with an address of ours"})
+	}
+	return nil
+}
+
+// provide makes the project, the pool, the image and the profile, as far as
+// no other environment of the run has them already.
+func (env *environment) provide(ctx context.Context, s *server, user profile) error {
+	d, runID := env.d, env.kit.RunID
+	project := projectName(runID)
+	err := env.hold(ctx, engine.KindProject, project,
+		func(ctx context.Context) error { return d.within("").createProject(ctx, runID) },
+		func(ctx context.Context) error { return d.emptyProject(ctx, project) })
+	if err != nil {
+		return err
+	}
+	p, ours, err := d.within("").choosePool(ctx, env.spec.Level(engine.Storage), runID, user)
+	if err != nil {
+		return err
+	}
+	env.pool = p
+	if ours {
+		err = env.hold(ctx, engine.KindPool, p.Name,
+			func(ctx context.Context) error { return d.within("").createPool(ctx, p) },
+			func(ctx context.Context) error { return d.removePool(ctx, p.Name) })
+		if err != nil {
+			return err
+		}
+	}
+	name := engine.ImageName(env.spec)
+	env.alias = env.e.alias(name)
+	err = env.hold(ctx, engine.KindImage, env.alias,
+		func(ctx context.Context) error { return env.e.importImage(ctx, env.kit, d, s, name) },
+		func(ctx context.Context) error { return d.removeImage(ctx, env.alias) })
+	if err != nil {
+		return err
+	}
+	if env.image, err = d.imageFingerprint(ctx, env.alias); err != nil {
+		return d.wrong("looking up the image "+env.alias, err)
+	}
+	if sizes, err := env.Sizes(ctx, name); err == nil {
+		env.add(map[string]string{"image-size": bytesOf(sizes.Printed), "image-disk": bytesOf(sizes.Disk)})
+	}
+	prof, networks := profileFor(env.spec, runID, p.Name, user)
+	env.networks = networks
+	at := profileName(env.spec)
+	return env.hold(ctx, engine.KindProfile, at,
+		func(ctx context.Context) error {
+			if err := d.call(ctx, http.MethodPost, "/1.0/profiles", prof); err != nil {
+				return d.wrong("making the profile "+at, err)
+			}
+			return nil
+		},
+		func(ctx context.Context) error { return d.removeOurs(ctx, "the profile "+at, "/1.0/profiles/"+at) })
+}
+
+// removeImage removes an image by its alias.
+func (d *daemon) removeImage(ctx context.Context, alias string) error {
+	print, err := d.imageFingerprint(ctx, alias)
+	if notFound(err) {
+		return nil
+	}
+	if err != nil {
+		return d.wrong("looking up the image "+alias, err)
+	}
+	return d.dropImage(ctx, print, alias)
+}
+
+// hold makes a thing of ours in the daemon, once for all environments that
+// use it, and sees to its removal. What was half made is removed at once.
+func (env *environment) hold(ctx context.Context, kind, name string, create, remove func(context.Context) error) error {
+	ledger, thing := env.kit.Ledger, env.d.thing(kind, name)
+	key := strings.Join([]string{env.d.socket, env.kit.RunID, kind, name}, " ")
+	away := func(ctx context.Context) error {
+		if err := remove(ctx); err != nil {
+			return err
+		}
+		return ledger.Gone(thing)
+	}
+	err := env.e.holds.take(key, func() error {
+		if err := ledger.Made(thing); err != nil {
+			return err
+		}
+		err := create(ctx)
+		if err == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+		defer cancel()
+		if rerr := away(ctx); rerr != nil {
+			err = errors.Join(err, rerr)
+		}
+		return err
+	})
+	if err == nil {
+		env.undo = append(env.undo, func(ctx context.Context) error {
+			return env.e.holds.drop(key, func() error { return away(ctx) })
+		})
+	}
+	return err
+}
+
+func (env *environment) add(facts map[string]string) {
+	for k, v := range facts {
+		if v == "" {
+			delete(env.facts, k)
+		} else {
+			env.facts[k] = v
+		}
+	}
+}
+
+// Facts is documented in engine.Environment.
+func (env *environment) Facts() map[string]string {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	return maps.Clone(env.facts)
+}
+
+// Run is documented in engine.Environment.
+func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	}
+	if f := env.prepare(ctx, task); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	if err := env.enter(task.Name); err != nil {
+		return engine.Result{}, err
+	}
+	var res engine.Result
+	var err error
+	if env.cli != nil {
+		res, err = env.runCLI(ctx, task)
+	} else {
+		l := env.life(task)
+		l.look = env.look
+		var left bool
+		if res, left = l.run(ctx); left {
+			env.keep(task.Name)
+		}
+		env.late(task.Name, &res)
+	}
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
+	}
+	return res, errors.Join(err, env.leave(task.Name))
+}
+
+// prepare is what lies before a life, and outside of what is measured.
+func (env *environment) prepare(ctx context.Context, task engine.Task) *record.Failure {
+	if f := refuse(task); f != nil {
+		return f
+	}
+	if f := env.ready(ctx); f != nil {
+		return f
+	}
+	return env.tryShift(ctx, task)
+}
+
+func (env *environment) life(task engine.Task) *life {
+	env.shifting.Lock()
+	defer env.shifting.Unlock()
+	return &life{d: env.d, task: task, profile: profileName(env.spec), image: env.image, nic: env.nic, pool: env.pool.Name, shift: env.shift}
+}
+
+// conclude judges a life of which err came.
+func (env *environment) conclude(ctx context.Context, l *life, err error) engine.Result {
+	res, left := l.settle(ctx, err)
+	if left {
+		env.keep(l.task.Name)
+	}
+	env.late(l.task.Name, &res)
+	return res
+}
+
+// late looks for a container once more, later, whose making was broken off:
+// a daemon that had not got to the request yet makes it when it was not found.
+func (env *environment) late(name string, res *engine.Result) {
+	if res.Failure != nil && res.Failure.Class == record.TimeOut {
+		env.keep(name)
+	}
+}
+
+func (env *environment) keep(name string) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.left = append(env.left, name)
+}
+
+// enter tells the ledger of a container that is about to be asked for, and leave
+// that it is gone; one that could not be removed stays there.
+func (env *environment) enter(name string) error {
+	return env.kit.Ledger.Made(env.d.thing(engine.KindContainer, name))
+}
+
+func (env *environment) leave(name string) error {
+	env.mu.Lock()
+	kept := slices.Contains(env.left, name)
+	env.mu.Unlock()
+	if kept {
+		return nil
+	}
+	return env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, name))
+}
+
+// ready sees to it that the daemon answers, over a connection that is open,
+// and that nothing of an earlier trial is left. It lies outside of what is
+// measured.
+func (env *environment) ready(ctx context.Context) *record.Failure {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	if err := env.d.get(ctx, "/1.0", &server{}); err != nil {
+		return env.d.failure("before the trial", err)
+	}
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	for len(env.left) > 0 {
+		if err := env.d.removeInstance(ctx, env.left[0]); err != nil {
+			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
+		}
+		if err := env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, env.left[0])); err != nil {
+			return &record.Failure{Class: record.HarnessError, Text: err.Error()}
+		}
+		env.left = env.left[1:]
+	}
+	return nil
+}
+
+// closeLimit bounds Close. What was opened is undone even where the caller's
+// context is over already, since it often is over after an interrupt.
+const closeLimit = time.Minute
+
+// Close is documented in engine.Environment.
+func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	var errs []error
+	env.closing.Do(func() {
+		env.endHeld(ctx)
+		for _, name := range env.left {
+			err := env.d.removeInstance(ctx, name)
+			if err == nil {
+				err = env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, name))
+			}
+			errs = append(errs, err)
+		}
+		for i := len(env.undo) - 1; i >= 0; i-- {
+			errs = append(errs, env.undo[i](ctx))
+		}
+		if env.cli != nil {
+			errs = append(errs, env.cli.Close(ctx))
+		}
+		env.d.close()
+	})
+	return errors.Join(errs...)
+}

@@ -1,0 +1,113 @@
+// Package lxd measures LXD and Incus, which grew from one program and speak
+// one API, by that API over the Unix socket and by their command lines.
+//
+// It is opinionated. The containers are system containers: an init starts
+// first, and the payload is executed in what then runs; boot and exec are
+// metrics of their own. The init is the probe's, named by lxc.init.cmd, so
+// that the image is the same tree as with every other engine. The daemon is
+// the user's and stays as it is: what is made lies in a project of the run's
+// own, with a profile for each environment. Settings that are not asked for
+// are the daemon's defaults: containers are unprivileged, and their network is
+// what the user's default profile gives.
+package lxd
+
+import (
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// The levels of the factor client.
+const (
+	byAPI = "api"
+	byCLI = "cli"
+)
+
+// variant is what tells the two engines apart.
+type variant struct {
+	name, title string
+	client      string // the command line
+	prefix      string // of its environment variables
+	// sockets are where a daemon may listen: where users' do, then the lab's.
+	sockets []string
+	install string // the command that would provide it
+}
+
+// Engine is LXD or Incus. Its zero value is not usable; see New and NewIncus.
+type Engine struct {
+	variant
+	unified bool
+	holds   *holds
+}
+
+// New gives LXD.
+func New() *Engine {
+	return &Engine{holds: newHolds(), variant: variant{
+		name: "lxd", title: "LXD", client: "lxc", prefix: "LXD",
+		sockets: []string{"/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/run/plimsoll-lab/lxd/unix.socket"},
+		install: "apt-get install lxd (Debian 12) or snap install lxd, then lxd init --minimal",
+	}}
+}
+
+// NewIncus gives Incus.
+func NewIncus() *Engine {
+	return &Engine{holds: newHolds(), variant: variant{
+		name: "incus", title: "Incus", client: "incus", prefix: "INCUS",
+		sockets: []string{"/var/lib/incus/unix.socket", "/run/plimsoll-lab/incus/unix.socket"},
+		install: "apt-get install incus (Debian 12: from bookworm-backports), then incus admin init --minimal",
+	}}
+}
+
+// storageLevels are the drivers of storage pools.
+var storageLevels = []string{"dir", "btrfs", "lvm", "zfs"}
+
+// Info is documented in engine.Engine.
+func (e *Engine) Info() engine.Info {
+	return engine.Info{
+		Name: e.name, Title: e.title, Detached: true,
+		Levels: map[string][]string{
+			engine.Runtime:  {"lxc"},
+			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
+			engine.Client:   {byAPI, byCLI},
+			engine.Network:  {engine.DefaultLevel, "none", "host"},
+			engine.Rootless: {"no"},
+			engine.Image:    engine.ImageLevels(),
+		},
+	}
+}
+
+// holds counts the environments of this process that use a thing of ours in
+// a daemon: what the first one makes the last one removes.
+type holds struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func newHolds() *holds { return &holds{count: map[string]int{}} }
+
+// take makes a thing where nobody holds it yet.
+func (h *holds) take(key string, create func() error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count[key] == 0 {
+		if err := create(); err != nil {
+			return err
+		}
+	}
+	h.count[key]++
+	return nil
+}
+
+// drop removes a thing that nobody else holds.
+func (h *holds) drop(key string, remove func() error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count[key] == 0 {
+		return nil
+	}
+	if h.count[key]--; h.count[key] > 0 {
+		return nil
+	}
+	delete(h.count, key)
+	return remove()
+}

@@ -1,0 +1,106 @@
+package lxd
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/record"
+)
+
+// refuse says what of a task these engines don't do.
+func refuse(task engine.Task) *record.Failure {
+	if task.Beside != nil {
+		return &record.Failure{Class: record.Unsupported, Text: "a system container has a network namespace of its own and shares none"}
+	}
+	return nil
+}
+
+// config is the container's own: our label, and what it needs of liblxc. Where
+// that says raw.lxc it stands in place of the profile's, and so says that again.
+// A tmpfs is mounted by liblxc, since daemons have a device for it only from
+// Incus 6.6 on.
+func (l *life) config() map[string]string {
+	config := l.d.label()
+	if l.address == "" && len(l.task.Mounts) == 0 {
+		return config
+	}
+	lines := []string{"lxc.init.cmd = " + initCommand}
+	if l.address != "" {
+		lines = append(lines, l.nic.configure(l.address)...)
+	}
+	for _, m := range l.task.Mounts {
+		if m.Kind != engine.Tmpfs {
+			continue
+		}
+		options := "rw,nosuid,nodev,create=dir"
+		if m.SizeBytes > 0 {
+			options += ",size=" + strconv.FormatInt(m.SizeBytes, 10)
+		}
+		lines = append(lines, fmt.Sprintf("lxc.mount.entry = tmpfs %s tmpfs %s 0 0", strings.TrimPrefix(m.Target, "/"), options))
+	}
+	config["raw.lxc"] = strings.Join(lines, "\n")
+	return config
+}
+
+// devices are the container's own disks.
+func (l *life) devices() map[string]device {
+	all := map[string]device{}
+	volumes := l.volumes
+	for i, m := range l.task.Mounts {
+		name := "mount" + strconv.Itoa(i)
+		switch m.Kind {
+		case engine.Bind:
+			all[name] = device{"type": "disk", "source": m.Source, "path": m.Target}
+			if l.shift {
+				all[name]["shift"] = "true"
+			}
+		case engine.Volume:
+			all[name] = device{"type": "disk", "pool": l.pool, "source": volumes[0], "path": m.Target}
+			volumes = volumes[1:]
+		}
+	}
+	return all
+}
+
+// makeVolumes makes a custom volume for each that is asked for.
+func (l *life) makeVolumes(ctx context.Context) error {
+	for i, m := range l.task.Mounts {
+		if m.Kind != engine.Volume {
+			continue
+		}
+		name := fmt.Sprintf("%s-%d", l.task.Name, i)
+		l.volumes = append(l.volumes, name)
+		err := l.step(ctx, "making the volume "+name, "", "", http.MethodPost, volumesOf(l.pool), map[string]any{"name": name, "config": l.d.label()})
+		if err != nil {
+			return err
+		}
+		l.res.Steps = append(l.res.Steps, record.Step{Name: "volume", At: stamp.Now()})
+	}
+	return nil
+}
+
+func volumesOf(pool string) string { return "/1.0/storage-pools/" + pool + "/volumes/custom" }
+
+func (d *daemon) removeVolumes(ctx context.Context, pool string, names []string) error {
+	for _, n := range names {
+		if err := d.removeOurs(ctx, "the volume "+n, volumesOf(pool)+"/"+n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeWith removes a container, and then its volumes.
+func (d *daemon) removeWith(ctx context.Context, name, pool string, volumes []string) error {
+	if err := d.removeInstance(ctx, name); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	return d.removeVolumes(ctx, pool, volumes)
+}

@@ -1,0 +1,301 @@
+package nerdctl
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// environment is nerdctl in one configuration.
+type environment struct {
+	*clirun.Base
+	c       *client
+	tag     string
+	runtime string // its name
+	binary  string // its path
+	storage string
+	network string
+	seccomp string // "off", or empty
+	// keep leaves the container for look, in the proof only.
+	keep bool
+
+	closing sync.Once
+	release func(context.Context) error
+}
+
+func level(spec engine.Spec, factor string) string {
+	if l := spec.Level(factor); l != engine.DefaultLevel {
+		return l
+	}
+	return levels[factor][0]
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d := e.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	c, v, err := find(ctx, kit)
+	if err != nil {
+		return nil, err
+	}
+	env := &environment{c: c, runtime: level(spec, engine.Runtime), storage: level(spec, engine.Storage),
+		network: level(spec, engine.Network)}
+	if spec.Level(engine.Seccomp) == "off" {
+		env.seccomp = "off"
+	}
+	if env.binary, err = kit.LookPath(env.runtime); err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + env.runtime, Err: err}
+	}
+	program, err := clirun.AskItself(ctx, env.binary)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: "the runtime " + env.runtime + " can't be used", Err: err}
+	}
+	if err := program.Wrong(env.runtime, ""); err != nil {
+		return nil, err
+	}
+	if env.tag, env.release, err = e.provide(ctx, kit, c, engine.ImageName(spec), env.storage); err != nil {
+		return nil, err
+	}
+	err = env.open(ctx, kit, spec, v)
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+func (env *environment) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, v *versions) (err error) {
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, false); err != nil {
+		return err
+	}
+	env.AddFacts(map[string]string{"version": v.Client.Version, "containerd": v.containerd(), "host": env.c.socket,
+		"cli": env.c.path, "client": "cli", "network": env.network, "storage": env.storage, "runtime": env.runtime,
+		"runtime-path": env.binary, "rootless": "no", "user": "root", "seccomp": "default", "init": "none", "log": "json-file",
+		"daemon": "user's", "image-store": "containerd", engine.HeldFact: engine.HeldByEngine, wrap.Limits: wrap.ByEngine})
+	if env.seccomp == "off" {
+		env.AddFacts(map[string]string{"seccomp": "off"})
+	}
+	if spec.Limits == (engine.Limits{}) {
+		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"})
+	}
+	return env.prove(ctx, kit, spec)
+}
+
+// provide loads an image into the run's namespace, once for all environments.
+func (e *Engine) provide(ctx context.Context, kit *engine.Kit, c *client, name, storage string) (string, func(context.Context) error, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	tag := kit.Images.Tag(name, kit.RunID)
+	path, err := kit.Images.Path(ctx, name, image.DockerArchive)
+	if err != nil {
+		return "", nil, &engine.Error{Class: record.Unavailable, Text: "providing the image " + name + " as a docker archive", Err: err}
+	}
+	if e.open++; e.open == 1 {
+		err = c.begin(ctx, kit)
+	}
+	release := func(ctx context.Context) error {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.letGo(ctx, kit, c)
+	}
+	key := storage + " " + tag
+	if err == nil && e.images[key] == 0 {
+		_, err = c.output(ctx, "--snapshotter", storage, "load", "--input", path)
+	}
+	if err != nil {
+		return "", nil, errors.Join(&engine.Error{Class: record.EngineError, Text: "loading the image " + name, Err: err},
+			e.letGo(context.WithoutCancel(ctx), kit, c))
+	}
+	e.images[key]++
+	return tag, release, nil
+}
+
+// letGo takes the namespace away with the last environment.
+func (e *Engine) letGo(ctx context.Context, kit *engine.Kit, c *client) error {
+	if e.open--; e.open > 0 {
+		return nil
+	}
+	clear(e.images)
+	return c.clear(ctx, kit)
+}
+
+// args are the options and the command of `nerdctl run`. Swap is taken away
+// with the memory.
+func (env *environment) args(task engine.Task, more ...string) []string {
+	args := append([]string{"--snapshotter", env.storage, "run"}, more...)
+	args = append(args, "--name", task.Name, "--label", engine.Label+"="+env.Kit.RunID, "--pull=never",
+		"--network="+env.networkOf(task), "--runtime="+env.binary)
+	args = append(args, mountArgs(task)...)
+	if env.seccomp == "off" {
+		args = append(args, "--security-opt=seccomp=unconfined")
+	}
+	if l := env.Spec.Limits; l.CPUs > 0 {
+		args = append(args, "--cpus="+strconv.FormatFloat(l.CPUs, 'f', -1, 64))
+	}
+	if l := env.Spec.Limits; l.MemoryBytes > 0 {
+		n := strconv.FormatInt(l.MemoryBytes, 10)
+		args = append(args, "--memory="+n, "--memory-swap="+n)
+	}
+	for _, kv := range task.Env {
+		args = append(args, "--env="+kv)
+	}
+	args = append(args, "--entrypoint="+task.Argv[0], env.tag)
+	return append(args, task.Argv[1:]...)
+}
+
+// Run is documented in engine.Environment. The end of `run --rm` is exit and
+// removal at once.
+func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if f := env.impossible(task); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	more := []string{"--rm"}
+	if env.keep {
+		more = nil
+	}
+	run := clirun.Step{Cmd: env.c.command(env.Kit, env.args(task, more...)...), Begin: record.Request, End: record.Removed}
+	p := clirun.Plan{Task: task, Steps: []clirun.Step{run}, Patterns: patterns}
+	if task.Stop != nil {
+		p.Steps[0].Cmd.Background = true
+		stop := env.c.command(env.Kit, "stop", "--time", graceSeconds(*task.Stop), task.Name)
+		stop.Await = probe.AwaitReady
+		p.Steps = append(p.Steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped})
+	}
+	res, err := env.Base.Run(ctx, p)
+	if env.keep && err == nil && res.Failure == nil {
+		return res, nil
+	}
+	after := context.WithoutCancel(ctx)
+	if err != nil || res.Failure != nil {
+		return res, errors.Join(err, env.c.removeContainer(after, task.Name))
+	}
+	env.settle(after, task.Name, &res)
+	return res, nil
+}
+
+// settle sees to it that a container is gone.
+func (env *environment) settle(ctx context.Context, name string, res *engine.Result) {
+	names, err := env.c.containers(ctx)
+	if err == nil && slices.Contains(names, name) {
+		err = errors.Join(fmt.Errorf("the container %s was still there after its removal had returned", name),
+			env.c.removeContainer(ctx, name))
+	}
+	if err != nil {
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
+}
+
+var patterns = []clirun.Pattern{{Text: "image not available", Class: record.Unavailable}}
+
+// graceSeconds is the grace period as nerdctl takes it: whole seconds, a part
+// of one counts as one.
+func graceSeconds(s engine.Stop) string {
+	return strconv.Itoa(int((s.Grace + time.Second - 1) / time.Second))
+}
+
+// native is what we read of `nerdctl container inspect --mode=native`.
+type native struct {
+	Snapshotter string
+	Runtime     struct {
+		Name    string
+		Options struct{ Value string }
+	}
+	Spec struct {
+		Linux struct{ Seccomp *json.RawMessage }
+	}
+}
+
+// prove runs one container and holds what containerd says of it, and what the
+// payload saw, against what was asked for.
+func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.Spec) (err error) {
+	env.keep = true
+	p, perr := clirun.Prove(ctx, kit, env, spec.ID)
+	env.keep = false
+	names, lerr := env.c.containers(ctx)
+	defer func() {
+		for _, n := range names {
+			if strings.Contains(n, "open-") {
+				err = errors.Join(err, env.c.removeContainer(context.WithoutCancel(ctx), n))
+			}
+		}
+	}()
+	if err := errors.Join(perr, lerr); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, "open-") })
+	if i < 0 {
+		return &engine.Error{Class: record.NoProof, Text: "nerdctl does not know the container that has just run"}
+	}
+	out, err := env.c.output(ctx, "container", "inspect", "--mode=native", names[i])
+	if err != nil {
+		return err
+	}
+	var live []native
+	if err := json.Unmarshal(out, &live); err != nil || len(live) != 1 {
+		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("nerdctl inspect told of %d containers (%v)", len(live), err)}
+	}
+	return env.judge(live[0], p.Report)
+}
+
+func (env *environment) judge(live native, inside map[string]string) error {
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	if live.Snapshotter != env.storage {
+		return wrong("asked for the snapshotter %s, containerd says %s", env.storage, live.Snapshotter)
+	}
+	options, _ := base64.StdEncoding.DecodeString(live.Runtime.Options.Value)
+	if !strings.Contains(string(options), env.binary) {
+		return wrong("asked for the runtime %s, containerd says %s with %q", env.binary, live.Runtime.Name, options)
+	}
+	if fs := inside["root.fs"]; (fs == "overlay") != (env.storage == "overlayfs") {
+		return wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", env.storage, fs)
+	}
+	host := clirun.HostNow()
+	if ns := inside["ns.net"]; (ns == host.Net) != (env.network == "host") {
+		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", env.network, ns, host.Net)
+	}
+	if filtered := live.Spec.Linux.Seccomp != nil; filtered == (env.seccomp == "off") {
+		return wrong("asked for seccomp %s, and the container's profile is there: %v", env.Facts()["seccomp"], filtered)
+	}
+	env.AddFacts(map[string]string{"root-fs": inside["root.fs"], "seccomp-inside": inside["seccomp"], "shim": live.Runtime.Name})
+	return nil
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	xs, err := env.Exchange(ctx, task, env.c.command(env.Kit, env.args(task, "--rm", "--interactive")...), rounds)
+	return xs, errors.Join(err, env.c.removeContainer(context.WithoutCancel(ctx), task.Name))
+}
+
+// Close is documented in engine.Environment.
+func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer cancel()
+	var errs []error
+	env.closing.Do(func() {
+		if env.Base != nil {
+			errs = append(errs, env.Base.Close(ctx))
+		}
+		errs = append(errs, env.release(ctx))
+	})
+	return errors.Join(errs...)
+}

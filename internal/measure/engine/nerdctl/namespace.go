@@ -1,0 +1,123 @@
+package nerdctl
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+// thing is what the ledger says of something in this containerd.
+func (c *client) thing(name string) engine.Thing {
+	return engine.Thing{Kind: engine.KindNamespace, Name: name, Engine: "nerdctl", At: c.socket}
+}
+
+// inSpace calls f with a namespace of the containerd at a socket: by its API,
+// since nerdctl may have gone from the PATH when a run is cleaned up after.
+func inSpace(ctx context.Context, socket, name, runID string, f func(*ctrd.Space) error) error {
+	c, err := ctrd.Dial(ctx, socket, engine.LookLimit)
+	if err != nil {
+		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("containerd at %s does not answer", socket),
+			Fix: "systemctl start containerd", Err: err}
+	}
+	defer func() { _ = c.Close() }() // what was to be done is done
+	return f(&ctrd.Space{Client: c, Socket: socket, Name: name, RunID: runID, Dirs: []string{"/run/containerd/runc"}})
+}
+
+// begin makes the run's namespace, which the ledger has first. The namespace's
+// name is that of a control group too, in which nerdctl's containers have
+// theirs: where there is one, it is somebody else's.
+func (c *client) begin(ctx context.Context, kit *engine.Kit) error {
+	if err := wrap.Vacant(c.namespace); err != nil {
+		return err
+	}
+	if err := kit.Ledger.Made(c.thing(c.namespace)); err != nil {
+		return err
+	}
+	err := inSpace(ctx, c.socket, c.namespace, kit.RunID, func(s *ctrd.Space) error { return s.Make(ctx) })
+	if err != nil {
+		return fmt.Errorf("making the namespace %s: %w", c.namespace, err)
+	}
+	return nil
+}
+
+// clear removes the run's namespace with everything in it, and nerdctl's own
+// directory.
+func (c *client) clear(ctx context.Context, kit *engine.Kit) error {
+	t := c.thing(c.namespace)
+	if err := takeAway(ctx, kit, t); err != nil {
+		return fmt.Errorf("removing the namespace %s from containerd: %w", c.namespace, err)
+	}
+	if err := os.RemoveAll(c.data); err != nil {
+		return fmt.Errorf("removing nerdctl's directory: %w", err)
+	}
+	return kit.Ledger.Gone(t)
+}
+
+// takeAway removes a namespace of the ledger's, and then the control groups of
+// its name, which nobody else removes.
+func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
+	err := inSpace(ctx, t.At, t.Name, kit.RunID, func(s *ctrd.Space) error { return s.Remove(ctx) })
+	if err != nil {
+		return err
+	}
+	return wrap.RemoveNamed(ctx, kit.Ledger, t.Name)
+}
+
+// Leftovers is documented in engine.Engine: the run's namespace, with what is
+// in it.
+func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	var left []engine.Leftover
+	for _, t := range things {
+		if t.Kind != engine.KindNamespace {
+			left = append(left, engine.Leftover{Thing: t, Problem: fmt.Errorf("the ledger has a %s of nerdctl's, which is none of its kinds", t.Kind)})
+			continue
+		}
+		there := false
+		look, cancel := context.WithTimeout(ctx, engine.LookLimit)
+		err := inSpace(look, t.At, t.Name, kit.RunID, func(s *ctrd.Space) (err error) {
+			there, err = s.There(look)
+			return err
+		})
+		if err != nil && look.Err() != nil {
+			err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("containerd at %s hangs", t.At), Fix: "systemctl restart containerd", Err: err}
+		}
+		cancel()
+		if err == nil && !there {
+			var groups []string
+			groups, err = wrap.Named(t.Name)
+			there = len(groups) > 0
+		}
+		switch {
+		case err != nil:
+			left = append(left, engine.Leftover{Thing: t, Problem: err})
+		case there:
+			left = append(left, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return takeAway(ctx, kit, t) }})
+		}
+	}
+	return left, nil
+}
+
+// Bearing is documented in engine.Bearer.
+func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
+	c, _, err := find(ctx, kit)
+	if err != nil {
+		return nil, err
+	}
+	c.namespace = namespacePrefix + runID
+	var found []engine.Thing
+	err = inSpace(ctx, c.socket, c.namespace, runID, func(s *ctrd.Space) error {
+		names, err := s.Client.NamespaceService().List(ctx)
+		for _, n := range names {
+			if n == c.namespace {
+				found = append(found, c.thing(n))
+			}
+		}
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,104 @@
+// Package nspawn runs containers with systemd-nspawn.
+//
+// It is opinionated: nspawn is used without systemd's services, so that it
+// runs also where systemd is not the init: no registration with machined, no
+// unit of its own (--register=no --keep-unit). The payload is PID 1, as with
+// every engine, and SIGTERM to nspawn is handed on to it. Each container gets
+// a fresh root: a layer in memory over the image, the image read-only, or a
+// copy; nspawn's own default, writing into the image itself, would let one
+// trial see another's files.
+package nspawn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+)
+
+const (
+	title   = "systemd-nspawn"
+	program = "systemd-nspawn"
+	fix     = "apt-get install systemd-container"
+)
+
+// The levels of the factor storage with nspawn's option for each.
+const (
+	overlay   = "overlay"
+	directory = "directory"
+	copied    = "copy"
+)
+
+var storageOption = map[string]string{
+	overlay: "--volatile=overlay", directory: "--read-only", copied: "--ephemeral",
+}
+
+// Engine is the adapter.
+type Engine struct{}
+
+// New makes the adapter.
+func New() *Engine { return &Engine{} }
+
+var levels = map[string][]string{
+	engine.Storage:  {overlay, directory, copied},
+	engine.Network:  {"host", "none"},
+	engine.Rootless: {"no"},
+	engine.Client:   {"cli"},
+	engine.Image:    engine.ImageLevels(),
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "nspawn", Title: title, Levels: known}
+}
+
+// Detect is documented in engine.Engine.
+func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"daemon": "none"}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+		}
+	}
+	path, err := kit.LookPath(program)
+	if err != nil {
+		d.Reason, d.Fix = program+" is not installed", fix
+		return d
+	}
+	d.Where = path
+	if d.Version, err = version(ctx, path); err != nil {
+		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
+		return d
+	}
+	if !kit.Root {
+		d.Reason, d.Fix = "systemd-nspawn needs root", "sudo plimsoll run"
+		return d
+	}
+	if len(hierarchies()) == 0 {
+		d.Reason = "systemd-nspawn needs a cgroup hierarchy of version 2 or one named systemd, and neither is mounted"
+		d.Fix = "mkdir -p /sys/fs/cgroup/systemd && mount -t cgroup -o none,name=systemd cgroup /sys/fs/cgroup/systemd"
+		return d
+	}
+	d.Usable = true
+	return d
+}
+
+// version reads "systemd 252 (252.39-1~deb12u2)".
+func version(ctx context.Context, path string) (string, error) {
+	out, err := child.Run(ctx, child.Command{Argv: []string{path, "--version"}, Limit: engine.DetectLimit})
+	if err != nil {
+		return "", err
+	}
+	w := strings.Fields(string(out.Stdout))
+	if len(w) < 2 {
+		return "", fmt.Errorf("it printed %q", out.Stdout)
+	}
+	return w[1], nil
+}

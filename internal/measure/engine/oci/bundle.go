@@ -1,0 +1,145 @@
+package oci
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	specs "github.com/opencontainers/runtime-spec/specs-go"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// bundle is what a container's config.json is made of.
+type bundle struct {
+	root     string // the image's root directory, shared and mounted read-only
+	argv     []string
+	env      []string
+	hostname string
+	hostNet  bool
+	limits   engine.Limits
+	cgroup   string // path of the container's cgroup
+	cgroupNS bool
+	mounts   []engine.Mount
+	netPath  string // a network namespace to join, or ""
+}
+
+// write makes the bundle's directory with its config.json.
+func (b bundle) write(dir string) error {
+	text, err := json.Marshal(b.config())
+	if err == nil {
+		err = os.Mkdir(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the bundle %s: %w", dir, err)
+	}
+	return nil
+}
+
+// config is a container as docker makes one by default, as far as a runtime is
+// concerned: same namespaces, mounts, capabilities, masked paths and devices.
+// What a manager adds is left out: seccomp and AppArmor profiles, networks,
+// and resource limits of the process (rlimits), which a runtime in a machine
+// without CAP_SYS_RESOURCE could not raise.
+func (b bundle) config() *specs.Spec {
+	s := &specs.Spec{
+		Version:  specVersion,
+		Hostname: b.hostname,
+		Root:     &specs.Root{Path: b.root, Readonly: true},
+		Process:  process(b.argv, b.env),
+		Mounts:   append(slices.Clone(mounts), furtherMounts(b.mounts)...),
+		Linux: &specs.Linux{
+			CgroupsPath:   b.cgroup,
+			MaskedPaths:   maskedPaths,
+			ReadonlyPaths: readonlyPaths,
+			Resources:     b.resources(),
+			Namespaces: []specs.LinuxNamespace{{Type: specs.MountNamespace}, {Type: specs.PIDNamespace},
+				{Type: specs.UTSNamespace}, {Type: specs.IPCNamespace}},
+		},
+	}
+	if !b.hostNet {
+		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: b.netPath})
+	}
+	if b.cgroupNS {
+		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
+	}
+	return s
+}
+
+// process is the payload, or one more program in the same container.
+func process(argv, env []string) *specs.Process {
+	return &specs.Process{
+		Args: argv, Cwd: "/",
+		Env: append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, env...),
+		Capabilities: &specs.LinuxCapabilities{
+			Bounding: capabilities, Effective: capabilities, Permitted: capabilities},
+	}
+}
+
+// furtherMounts are a trial's own.
+func furtherMounts(list []engine.Mount) []specs.Mount {
+	var out []specs.Mount
+	for _, m := range list {
+		switch m.Kind {
+		case engine.Bind:
+			out = append(out, specs.Mount{Destination: m.Target, Type: "bind", Source: m.Source, Options: []string{"rbind", "rprivate", "rw"}})
+		case engine.Tmpfs:
+			options := []string{"nosuid", "nodev", "mode=1777"}
+			if m.SizeBytes > 0 {
+				options = append(options, "size="+strconv.FormatInt(m.SizeBytes, 10))
+			}
+			out = append(out, specs.Mount{Destination: m.Target, Type: "tmpfs", Source: "tmpfs", Options: options})
+		}
+	}
+	return out
+}
+
+const period = uint64(100_000) // of the CPU quota, in µs; what docker uses
+
+func (b bundle) resources() *specs.LinuxResources {
+	r := &specs.LinuxResources{Devices: []specs.LinuxDeviceCgroup{{Allow: false, Access: "rwm"}}}
+	if b.limits.CPUs > 0 {
+		quota, p := int64(b.limits.CPUs*float64(period)), period
+		r.CPU = &specs.LinuxCPU{Quota: &quota, Period: &p}
+	}
+	if b.limits.MemoryBytes > 0 {
+		memory := b.limits.MemoryBytes
+		r.Memory = &specs.LinuxMemory{Limit: &memory}
+	}
+	return r
+}
+
+// specVersion is what the oldest runtimes in use still accept; nothing newer
+// is needed here.
+const specVersion = "1.0.2"
+
+// capabilities are docker's default ones.
+var capabilities = []string{
+	"CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_MKNOD",
+	"CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_CHROOT",
+}
+
+// mounts are docker's default ones.
+var mounts = []specs.Mount{
+	{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
+	{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "strictatime", "mode=755", "size=65536k"}},
+	{Destination: "/dev/pts", Type: "devpts", Source: "devpts",
+		Options: []string{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"}},
+	{Destination: "/sys", Type: "sysfs", Source: "sysfs", Options: []string{"nosuid", "noexec", "nodev", "ro"}},
+	{Destination: "/sys/fs/cgroup", Type: "cgroup", Source: "cgroup", Options: []string{"ro", "nosuid", "noexec", "nodev"}},
+	{Destination: "/dev/mqueue", Type: "mqueue", Source: "mqueue", Options: []string{"nosuid", "noexec", "nodev"}},
+	{Destination: "/dev/shm", Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}},
+}
+
+var maskedPaths = []string{
+	"/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+	"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap",
+}
+
+var readonlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}

@@ -1,0 +1,195 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// environment is one runtime in one configuration.
+type environment struct {
+	*clirun.Base
+	program  program
+	path     string
+	options  global
+	rootfs   string
+	oneCall  bool // client=run
+	dir      string
+	cgroupNS bool
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	prog, path, err := e.refuse(ctx, kit, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name := spec.Level(engine.Image)
+	if name == engine.DefaultLevel {
+		name = "payload"
+	}
+	rootfs, err := kit.Images.Path(ctx, name, image.Directory)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	v, err := prog.version(ctx, path)
+	var known *engine.Error
+	if errors.As(err, &known) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: "asking the runtime for its version", Err: err}
+	}
+	if spec.Level(engine.Client) == "run" && prog.noRun != nil {
+		if why := prog.noRun(v); why != "" {
+			return nil, &engine.Error{Class: record.Unsupported, Text: why}
+		}
+	}
+	if spec.Limits != (engine.Limits{}) {
+		if why, fix := wrap.AtTop(); why != "" {
+			return nil, &engine.Error{Class: record.Unavailable, Text: "no container can be limited: " + why, Fix: fix}
+		}
+	}
+	// The runtime limits by itself; the launcher and the runtime's own
+	// processes stay outside, as an engine's client does.
+	b, err := clirun.NewBase(ctx, kit, spec, false)
+	if err != nil {
+		return nil, err
+	}
+	env := &environment{Base: b, program: prog, path: path, rootfs: rootfs, cgroupNS: cgroupNamespaces(),
+		oneCall: spec.Level(engine.Client) == "run",
+		dir:     filepath.Join(kit.Dir, stateDir, prog.name),
+		options: global{root: filepath.Join(kit.Dir, stateDir, prog.name, "state"), hostNet: spec.Level(engine.Network) == "host"}}
+	if err := env.prepare(ctx, v); err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// stateDir is where bundles and the runtimes' state lie in the run's
+// directory, by runtime: Leftovers looks there.
+const stateDir = "oci"
+
+// prepare makes the directories, chooses the platform and proves that a
+// container works.
+func (e *environment) prepare(ctx context.Context, v string) error {
+	if err := os.MkdirAll(e.options.root, 0o711); err != nil {
+		return fmt.Errorf("making the runtime's state directory: %w", err)
+	}
+	client, network := "steps", "none"
+	if e.oneCall {
+		client = "run"
+	}
+	if e.options.hostNet {
+		network = "host"
+	}
+	held := engine.HeldByEngine
+	if e.oneCall {
+		held = engine.HeldByUs
+	}
+	e.AddFacts(map[string]string{engine.HeldFact: held, "version": v, "runtime": e.program.name, "runtime-path": e.path, "client": client,
+		"runtime-version": v, "network": network, "storage": "directory", "seccomp": "off", "rootless": "no", "user": "root",
+		"cgroup": wrap.Version(), "cgroup-driver": wrap.Driver,
+		"init": "none", "log": "none", "daemon": "none", "image-store": "none", "apparmor": "off"})
+	if e.Spec.Limits == (engine.Limits{}) {
+		e.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "no limits were asked for"})
+	} else {
+		e.AddFacts(map[string]string{wrap.Limits: wrap.ByEngine})
+	}
+	if e.program.name != "runsc" {
+		return e.prove(ctx)
+	}
+	candidates, err := platforms(ctx, e.path)
+	if err != nil {
+		return &engine.Error{Class: record.Unavailable, Text: "asking runsc for its platforms", Err: err}
+	}
+	var failed []string
+	for _, p := range candidates {
+		e.options.platform = p
+		if err = e.prove(ctx); err == nil {
+			e.AddFacts(map[string]string{"platform": p, "platform-refused": strings.Join(failed, "; ")})
+			return nil
+		}
+		failed = append(failed, p+": "+err.Error())
+	}
+	return err
+}
+
+// prove runs one container and checks from inside that it is what was asked
+// for.
+func (e *environment) prove(ctx context.Context) error {
+	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	wrong := func(format string, args ...any) error {
+		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
+	}
+	r := p.Report
+	if r["pid"] != "1" {
+		return wrong("the payload is not PID 1 but %s", r["pid"])
+	}
+	// gVisor has a kernel of its own, with a version of its own.
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		own := unix.ByteSliceToString(u.Version[:]) != r["uname.version"] || unix.ByteSliceToString(u.Release[:]) != r["uname.release"]
+		if own != (e.program.name == "runsc") {
+			return wrong("the kernel inside is %s %s, which is not what %s runs", r["uname.release"], r["uname.version"], e.program.name)
+		}
+	}
+	if e.program.name != "runsc" {
+		host, err := os.Readlink("/proc/self/ns/net")
+		if err == nil && (host == "net:["+r["ns.net"]+"]") != e.options.hostNet {
+			return wrong("the network namespace inside is %s, the host's is %s", r["ns.net"], host)
+		}
+		if r["seccomp"] != "0" {
+			return wrong("a seccomp filter is in force (mode %s), though none was asked for", r["seccomp"])
+		}
+	}
+	e.AddFacts(map[string]string{"kernel": r["uname.release"]})
+	return nil
+}
+
+// command is a call of the runtime.
+func (e *environment) command(args ...string) probe.Command {
+	argv := append([]string{e.path}, e.program.global(e.options)...)
+	return probe.Command{Argv: append(argv, args...), Env: e.env(), Dir: "/"}
+}
+
+func (e *environment) env() []string {
+	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"}
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	return errors.Join(e.Base.Close(ctx), removeNullNet(e.options.root))
+}
+
+// removeNullNet takes away what gVisor since 2026 mounts in its state directory
+// when it is told to have no network: an empty network namespace, kept for the
+// next container. It makes another one where there is none.
+func removeNullNet(root string) error {
+	path := filepath.Join(root, "null-netns")
+	if err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT {
+		return fmt.Errorf("unmounting %s: %w", path, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
+)
+
+// stillThere keeps an error of delete only where the container's state is
+// really still there.
+func stillThere(state string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, serr := os.Stat(state); os.IsNotExist(serr) {
+		return nil
+	}
+	return err
+}
+
+// thing is what the ledger says of a container.
+func (e *environment) thing(name string) engine.Thing {
+	return engine.Thing{Kind: engine.KindContainer, Name: name, Engine: "oci", At: e.path}
+}
+
+// containers finds what is left of those of the ledger: a state in the run's
+// directory, or control groups of their names.
+func containers(kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	var found []engine.Leftover
+	for _, t := range engine.OfKind(things, engine.KindContainer) {
+		groups, err := wrap.Named(t.Name)
+		switch {
+		case err != nil:
+			found = append(found, engine.Leftover{Thing: t, Problem: err})
+		case len(groups) > 0 || len(traces(kit, t.Name)) > 0:
+			found = append(found, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return remove(ctx, kit, t) }})
+		}
+	}
+	return found, nil
+}
+
+// root is where a runtime keeps its containers' state.
+func (p program) root(kit *engine.Kit) string {
+	return filepath.Join(kit.Dir, stateDir, p.name, "state")
+}
+
+// traces are what a runtime has of a container: its state, and gVisor's files
+// beside.
+func (p program) traces(kit *engine.Kit, name string) []string {
+	var found []string
+	for _, pattern := range []string{name, name + "_*"} {
+		paths, _ := filepath.Glob(filepath.Join(p.root(kit), pattern)) // a name is [a-z0-9-]
+		found = append(found, paths...)
+	}
+	return found
+}
+
+func traces(kit *engine.Kit, name string) []string {
+	var found []string
+	for _, p := range programs {
+		found = append(found, p.traces(kit, name)...)
+	}
+	return found
+}
+
+// remove deletes a container by the program that made it, and what that left
+// beside. Where the program is gone meanwhile, or does not understand the state
+// that a kill has cut off, the processes are ended by their control group, and
+// what it kept, files of ours in a directory of ours, is removed without it.
+func remove(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
+	for _, p := range programs {
+		if len(p.traces(kit, t.Name)) > 0 {
+			args := append(p.global(global{root: p.root(kit), platform: "ptrace"}), "delete", "--force", t.Name)
+			_, _ = tool(ctx, t.At, args...)
+		}
+	}
+	if err := wrap.RemoveNamed(ctx, kit.Ledger, t.Name); err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range traces(kit, t.Name) {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
+}
+
+var _ engine.Bearer = (*Engine)(nil)
+
+// Bearing is documented in engine.Bearer: containers that a runtime has a state
+// of in the run's folder, or processes and control groups.
+func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
+	var found []engine.Thing
+	for _, p := range programs {
+		states, err := os.ReadDir(p.root(kit))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return found, err
+		}
+		for _, s := range states {
+			found = append(found, engine.Thing{Kind: engine.KindContainer, Name: s.Name(), Engine: "oci", At: p.name})
+		}
+	}
+	groups, err := wrap.Bearing(runID)
+	return append(found, groups...), err
+}

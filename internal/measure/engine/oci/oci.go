@@ -1,0 +1,187 @@
+// Package oci runs containers with a bare OCI runtime (runc, crun, youki,
+// runsc): a bundle and the runtime's own command line, with no manager.
+//
+// It is opinionated about what belongs to a manager and is therefore not
+// here: there is no seccomp profile, no network but an empty or the host's
+// one, no writable layer (the image's root directory is mounted read-only, the
+// level "directory"), no logging, and PID 1 is the payload. The rest of the
+// configuration is docker's default. The bundle, which holds the trial's word,
+// is written before the request: it is an input, as an image is.
+package oci
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// Engine is the adapter.
+type Engine struct {
+	paths map[string]string // runtimes by name, where they are not searched for
+}
+
+// Option changes the adapter; studies can't.
+type Option func(*Engine)
+
+// WithRuntime uses the program at path as the runtime of this name: a wrapper
+// that sleeps, to try the stopwatch.
+func WithRuntime(name, path string) Option {
+	return func(e *Engine) { e.paths[name] = path }
+}
+
+// New makes the adapter.
+func New(opts ...Option) *Engine {
+	e := &Engine{paths: map[string]string{}}
+	for _, o := range opts {
+		o(e)
+	}
+	return e
+}
+
+func names() []string {
+	var ns []string
+	for _, p := range programs {
+		ns = append(ns, p.name)
+	}
+	return ns
+}
+
+// levels are the adapter's, its default first.
+var levels = map[string][]string{
+	engine.Runtime:  names(),
+	engine.Client:   {"steps", "run"},
+	engine.Network:  {"none", "host"},
+	engine.Storage:  {"directory"},
+	engine.Seccomp:  {"off"},
+	engine.Rootless: {"no"},
+	engine.Image:    engine.ImageLevels(),
+}
+
+// Info is documented in engine.Engine.
+func (e *Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: known, Detached: true}
+}
+
+// Detect is documented in engine.Engine.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Facts: map[string]string{}, Levels: map[string][]engine.Level{}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			if factor != engine.Runtime {
+				d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+			}
+		}
+	}
+	var versions, where []string
+	for _, f := range e.look(ctx, kit) {
+		d.Levels[engine.Runtime] = append(d.Levels[engine.Runtime], f.level)
+		if !f.level.Usable {
+			continue
+		}
+		d.Facts["version-"+f.level.Name] = f.version
+		versions = append(versions, f.level.Name+" "+f.version)
+		where = append(where, f.path)
+	}
+	d.Version, d.Where = strings.Join(versions, ", "), strings.Join(where, ", ")
+	d.Usable = len(versions) > 0
+	if !d.Usable {
+		d.Reason, d.Fix = "no OCI runtime can be used", programs[0].fix
+		for _, l := range d.Levels[engine.Runtime] {
+			if l.Reason != "" {
+				d.Reason, d.Fix = l.Reason, l.Fix
+				break
+			}
+		}
+	}
+	return d
+}
+
+// found is a runtime on this machine.
+type found struct {
+	path, version string
+	level         engine.Level
+}
+
+// look asks all runtimes at once: one that hangs does not keep the others from
+// being asked.
+func (e *Engine) look(ctx context.Context, kit *engine.Kit) []found {
+	all := make([]found, len(programs))
+	var wg sync.WaitGroup
+	for i, p := range programs {
+		wg.Go(func() {
+			f := &all[i]
+			f.path, f.level = e.find(ctx, kit, p)
+			if !f.level.Usable {
+				return
+			}
+			var err error
+			if f.version, err = p.version(ctx, f.path); err != nil {
+				f.level.Usable = false
+				f.level.Reason, f.level.Fix = engine.Reason(err)
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// find looks for a runtime and says whether it can be used.
+func (e *Engine) find(_ context.Context, kit *engine.Kit, p program) (string, engine.Level) {
+	l := engine.Level{Name: p.name}
+	path, err := e.paths[p.name], error(nil)
+	if path == "" {
+		path, err = kit.LookPath(p.name)
+	}
+	switch {
+	case err != nil:
+		l.Reason, l.Fix = p.name+" is not installed", p.fix
+	case !kit.Root:
+		l.Reason, l.Fix = "a bare runtime without root is not supported; rootless containers are measured with podman", "sudo plimsoll run"
+	default:
+		if p.usable != nil {
+			l.Reason, l.Fix = p.usable()
+		}
+		l.Usable = l.Reason == ""
+	}
+	return path, l
+}
+
+// refuse turns levels that can't be had into an error.
+func (e *Engine) refuse(ctx context.Context, kit *engine.Kit, spec engine.Spec) (program, string, error) {
+	for _, factor := range slices.Sorted(maps.Keys(spec.Levels)) {
+		level := spec.Level(factor)
+		if level == engine.DefaultLevel || factor == engine.Image || slices.Contains(levels[factor], level) {
+			continue
+		}
+		return program{}, "", &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("a bare OCI runtime has no %s=%s", factor, level)}
+	}
+	p, _ := programNamed(spec.Level(engine.Runtime))
+	path, l := e.find(ctx, kit, p)
+	if !l.Usable {
+		return p, "", &engine.Error{Class: record.Unavailable, Text: l.Reason, Fix: l.Fix}
+	}
+	return p, path, nil
+}
+
+// cgroupNamespaces says whether the kernel has them.
+func cgroupNamespaces() bool {
+	_, err := os.Stat("/proc/self/ns/cgroup")
+	return err == nil
+}
+
+// Leftovers is documented in engine.Engine. Containers keep their state in the
+// run's own directory; what they can leave elsewhere is cgroups and processes.
+func (e *Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	return containers(kit, things)
+}

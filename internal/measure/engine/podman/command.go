@@ -1,0 +1,175 @@
+package podman
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// commandLimit bounds every command beside the trials.
+const commandLimit = 60 * time.Second
+
+// program is podman, run by one user on one store.
+type program struct {
+	path   string
+	runID  string   // whose containers it removes; "" is nobody's
+	global []string // options before the verb
+	env    []string
+	as     *engine.User // nil: as ourselves
+	user   *engine.User // the rootless user; nil for root
+	store  store
+	// told: it has options that the user's own podman has not.
+	told bool
+	// ownFrom is where in global the options of a store of ours begin.
+	ownFrom int
+}
+
+// who resolves the factor rootless to the user who runs podman: nil is root.
+func who(kit *engine.Kit, level string) (*engine.User, *engine.Error) {
+	if level == engine.DefaultLevel {
+		level = "yes"
+		if kit.Root {
+			level = "no"
+		}
+	}
+	switch {
+	case level == "no" && !kit.Root:
+		return nil, &engine.Error{Class: record.Unavailable, Text: "rootful podman needs root", Fix: "sudo plimsoll …"}
+	case level == "no":
+		return nil, nil
+	case kit.User == nil:
+		return nil, &engine.Error{Class: record.Unavailable, Text: "rootless podman needs an ordinary user: " + kit.NoUser}
+	case kit.User.RuntimeDir == "":
+		return nil, &engine.Error{Class: record.Unavailable,
+			Text: fmt.Sprintf("the user %s has no runtime directory (XDG_RUNTIME_DIR)", kit.User.Name), Fix: "loginctl enable-linger " + kit.User.Name}
+	}
+	return kit.User, nil
+}
+
+// find gives podman for a user, on the store that the user has anyway.
+func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
+	path, err := kit.LookPath("podman")
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: "Podman is not installed", Fix: "apt-get install podman", Err: err}
+	}
+	p := &program{path: path, runID: kit.RunID, user: user}
+	// Only what podman needs: no proxy, no registry credentials, no
+	// CONTAINER_HOST that would turn it into a remote client.
+	home := kit.Getenv("HOME")
+	if user != nil {
+		home = user.Home
+		p.env = append(p.env, "USER="+user.Name, "LOGNAME="+user.Name, "XDG_RUNTIME_DIR="+user.RuntimeDir)
+		if kit.Root {
+			p.as = user
+		}
+	}
+	p.env = append(p.env, "PATH="+kit.Getenv("PATH"), "HOME="+home)
+	if !systemdRuns() {
+		// Podman's default is systemd; it falls back with a warning on every command.
+		p.global = append(p.global, "--cgroup-manager=cgroupfs")
+	}
+	return p, nil
+}
+
+// command is podman for the launcher.
+func (p *program) command(args ...string) probe.Command {
+	c := probe.Command{Argv: p.argv(args), Env: p.env, Dir: "/"}
+	if p.as != nil {
+		c.SetUser, c.UID, c.GID, c.Groups = true, p.as.UID, p.as.GID, p.as.Groups
+	}
+	return c
+}
+
+func (p *program) argv(args []string) []string {
+	argv := append([]string{p.path}, p.global...)
+	return append(argv, args...)
+}
+
+// failed is a command that ended with another status than 0.
+type failed struct {
+	status int
+	said   string
+}
+
+func (f *failed) Error() string { return fmt.Sprintf("status %d: %s", f.status, f.said) }
+
+// output runs podman beside the trials and gives what it printed.
+func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
+	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", Limit: commandLimit}
+	// The pause process inherits our standard error where podman starts it.
+	c.Leaves = true
+	if p.as != nil {
+		c.User = p.credential()
+	}
+	out, err := child.Run(ctx, c)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return out.Stdout, nil
+	case errors.As(err, &exit):
+		return out.Stdout, &failed{status: exit.ExitCode(), said: clirun.Words(out.Stderr)}
+	}
+	return nil, err
+}
+
+// credential is the user whom podman is run as; only where p.as is given.
+func (p *program) credential() *syscall.Credential {
+	c := &syscall.Credential{Uid: uint32(p.as.UID), Gid: uint32(p.as.GID)}
+	for _, g := range p.as.Groups {
+		c.Groups = append(c.Groups, uint32(g))
+	}
+	return c
+}
+
+// read decodes what podman prints as JSON.
+func (p *program) read(ctx context.Context, into any, args ...string) error {
+	out, err := p.output(ctx, args...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		return fmt.Errorf("reading what podman %s printed: %w", args[0], err)
+	}
+	return nil
+}
+
+// wrong makes an engine.Error. What is a participle and its object.
+func wrong(what string, err error) *engine.Error {
+	class := record.EngineError
+	var f *failed
+	if errors.As(err, &f) {
+		class = clirun.Classify(f.said, patterns)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		class = record.TimeOut
+	}
+	return &engine.Error{Class: class, Text: what, Err: err}
+}
+
+// patterns are pieces of Podman's messages with what they stand for.
+var patterns = []clirun.Pattern{
+	{Text: "invalid runtime", Class: record.Unavailable},
+	{Text: "default oci runtime", Class: record.Unavailable},
+	{Text: "requested oci runtime", Class: record.Unavailable},
+	{Text: "slirp4netns", Class: record.Unavailable},
+	{Text: "no subuid ranges", Class: record.Unavailable},
+	{Text: "cannot set up namespace", Class: record.Unavailable},
+}
+
+// name of the user for messages and store keys.
+func (p *program) who() string {
+	if p.user != nil {
+		return p.user.Name
+	}
+	return "root"
+}

@@ -1,0 +1,97 @@
+package podman
+
+import (
+	"strconv"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// settings is how an environment's containers are made.
+type settings struct {
+	image   string
+	runID   string
+	network string   // empty: not named
+	seccomp string   // "off", or empty
+	ulimits []string // options
+	limits  engine.Limits
+}
+
+// logDriver is the same for every engine.
+const logDriver = "none"
+
+// args are the options and the command of `podman run` and `podman create`.
+// Swap is taken away with the memory; an init is refused, whatever the user's
+// configuration says.
+func (s settings) args(verb string, task engine.Task, more ...string) []string {
+	args := append([]string{verb}, more...)
+	args = append(args, "--name", task.Name, "--label", engine.Label+"="+s.runID,
+		"--annotation", engine.Label+"="+s.runID, "--annotation", containerNote+"="+task.Name,
+		"--pull=never", "--log-driver="+logDriver, "--init=false")
+	if network := s.networkOf(task); network != "" {
+		args = append(args, "--network="+network)
+	}
+	args = append(args, mountArgs(task)...)
+	if s.seccomp == "off" {
+		args = append(args, "--security-opt=seccomp=unconfined")
+	}
+	args = append(args, s.ulimits...)
+	if s.limits.CPUs > 0 {
+		args = append(args, "--cpus="+strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
+	}
+	if s.limits.MemoryBytes > 0 {
+		n := strconv.FormatInt(s.limits.MemoryBytes, 10)
+		args = append(args, "--memory="+n, "--memory-swap="+n)
+	}
+	for _, kv := range task.Env {
+		args = append(args, "--env="+kv)
+	}
+	args = append(args, "--entrypoint", `["`+task.Argv[0]+`"]`, s.image)
+	return append(args, task.Argv[1:]...)
+}
+
+// graceSeconds is the grace period as podman takes it: whole seconds, a part
+// of one counts as one.
+func graceSeconds(s engine.Stop) string {
+	return strconv.Itoa(int((s.Grace + time.Second - 1) / time.Second))
+}
+
+// steps are the commands of one life, and which of them carries the payload.
+//
+// `podman run --rm` has one stamp for exit and removed, since its end is both.
+// By steps, start --attach has no return of its own before the container's
+// end, so that there is no event started.
+func (env *environment) steps(task engine.Task) (steps []clirun.Step, payload int) {
+	p := env.p
+	attached := clirun.Step{Begin: record.Request, End: record.Removed}
+	switch {
+	case env.bySteps:
+		create := clirun.Step{Cmd: p.command(env.settings.args("create", task)...), Begin: record.Request, End: record.Created}
+		attached = clirun.Step{Cmd: p.command("start", "--attach", task.Name), Begin: record.Start}
+		steps, payload = append(steps, create, attached), 1
+	case env.look != nil:
+		attached.Cmd, attached.End = p.command(env.settings.args("run", task)...), ""
+		steps = append(steps, attached)
+	default:
+		attached.Cmd = p.command(env.settings.args("run", task, "--rm")...)
+		steps = append(steps, attached)
+	}
+	if task.Stop != nil {
+		steps[payload].Cmd.Background = true
+		stop := p.command("stop", "--time", graceSeconds(*task.Stop), task.Name)
+		stop.Await = probe.AwaitReady
+		steps = append(steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped})
+	}
+	if env.bySteps && env.look == nil {
+		remove := p.command("rm", "--volumes", task.Name)
+		remove.Always = true // a payload's own exit status is no reason to keep it
+		if task.Stop != nil {
+			remove.Await = probe.AwaitContainerExit
+		}
+		steps = append(steps, clirun.Step{Cmd: remove, End: record.Removed})
+	}
+	return steps, payload
+}

@@ -1,0 +1,97 @@
+package podman
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/record"
+)
+
+// Detect is documented in engine.Engine.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	var det engine.Detection
+	fail := func(err error) engine.Detection {
+		det.Reason, det.Fix = engine.Reason(err)
+		return det
+	}
+	user, werr := who(kit, engine.DefaultLevel)
+	if werr != nil {
+		return fail(werr)
+	}
+	p, werr := find(kit, user)
+	if werr != nil {
+		return fail(werr)
+	}
+	det.Where = p.path
+	// As an ordinary user `podman info` starts the pause process, and a
+	// detection changes nothing; `podman version` starts nothing.
+	out, err := p.output(ctx, "version", "--format", "{{.Client.Version}}")
+	if err != nil {
+		return fail(wrong("asking podman for its version", err))
+	}
+	det.Usable, det.Version = true, strings.TrimSpace(string(out))
+	det.Facts = map[string]string{"version": det.Version}
+	if user == nil {
+		if i, err := p.info(ctx); err == nil {
+			det.Facts = i.facts()
+		}
+	}
+	det.Levels = map[string][]engine.Level{}
+	for factor, levels := range e.Info().Levels {
+		for _, name := range levels {
+			l := engine.Level{Name: name, Usable: true}
+			if err := possible(kit, factor, name); err != nil {
+				l.Usable = false
+				l.Reason, l.Fix = engine.Reason(err)
+			}
+			det.Levels[factor] = append(det.Levels[factor], l)
+		}
+	}
+	return det
+}
+
+// possible says whether a level can be had here, as far as that can be told
+// without running podman.
+func possible(kit *engine.Kit, factor, level string) *engine.Error {
+	if level == engine.DefaultLevel {
+		return nil
+	}
+	if known := New().Info().Levels[factor]; len(known) > 0 && factor != engine.Image && !slices.Contains(known, level) {
+		return &engine.Error{Class: record.Unsupported,
+			Text: fmt.Sprintf("podman has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
+	}
+	need := func(name, pkg string) *engine.Error {
+		if _, err := kit.LookPath(name); err != nil {
+			return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("the program %s is not on the PATH", name), Fix: "apt-get install " + pkg}
+		}
+		return nil
+	}
+	switch factor {
+	case engine.Runtime:
+		return need(level, level)
+	case engine.Storage:
+		switch level {
+		case fuseOverlay:
+			return need(fuseOverlay, fuseOverlay)
+		case btrfs:
+			return private.CanMake(kit, btrfs)
+		case zfs:
+			if !private.KernelHas(zfs) {
+				return &engine.Error{Class: record.Unavailable, Text: "the kernel has no zfs", Fix: "modprobe zfs"}
+			}
+			return &engine.Error{Class: record.Unavailable, Text: "podman's driver zfs needs a dataset, and Plimsoll makes no pools"}
+		}
+	case engine.Rootless:
+		if _, err := who(kit, level); err != nil {
+			return err
+		}
+		if level == "yes" {
+			return need("newuidmap", "uidmap")
+		}
+	}
+	return nil
+}

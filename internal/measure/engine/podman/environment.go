@@ -1,0 +1,315 @@
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// environment is Podman in one configuration.
+type environment struct {
+	*clirun.Base
+	p        *program
+	settings settings
+	bySteps  bool
+	byAPI    bool
+	rest     *rest    // for the level api
+	service  *service // where it is ours
+	flags    []string // of the runtime
+
+	// unreached says why no container of this environment can be reached, though
+	// podman gives it an address; "" where it can.
+	unreached string
+
+	// look, where given, is called when a container has ended, before it is
+	// removed: for the proof only.
+	look func(ctx context.Context, name string) error
+
+	closing sync.Once
+	release []func(context.Context) error // in reverse order
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	for _, factor := range engine.Factors {
+		if err := possible(kit, factor, spec.Level(factor)); err != nil {
+			return nil, err
+		}
+	}
+	user, werr := who(kit, spec.Level(engine.Rootless))
+	if werr != nil {
+		return nil, werr
+	}
+	p, werr := find(kit, user)
+	if werr != nil {
+		return nil, werr
+	}
+	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps, byAPI: clientLevel(spec) == byAPI}
+	if err := e.open(ctx, kit, spec, env); err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, env *environment) error {
+	p := env.p
+	e.holdPause(kit, p)
+	env.release = append(env.release, func(ctx context.Context) error { return e.letGo(ctx, kit, p) })
+
+	// The first command brings the pause process up, outside of any cgroup of
+	// ours, in which it would stay.
+	usual, err := p.info(ctx)
+	if err != nil {
+		return err
+	}
+	if driver := spec.Level(engine.Storage); driver != engine.DefaultLevel {
+		if driver == btrfs && p.user != nil {
+			return &engine.Error{Class: record.Unsupported,
+				Text: "an ordinary user may make btrfs subvolumes and not remove them, so that podman's store would stay"}
+		}
+		env.release = append(env.release, func(ctx context.Context) error { return e.dropStore(ctx, kit, p) })
+		if err := e.holdStore(ctx, kit, p, driver); err != nil {
+			return err
+		}
+	}
+	if name := spec.Level(engine.Runtime); name != engine.DefaultLevel {
+		path, err := kit.LookPath(name)
+		if err != nil {
+			return &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + name, Fix: "apt-get install " + name, Err: err}
+		}
+		p.global, p.told = append(p.global, "--runtime", path), true
+		for _, flag := range runtimeFlags(name, spec.Level(engine.Network), p.user != nil) {
+			p.global = append(p.global, "--runtime-flag", flag)
+			env.flags = append(env.flags, flag)
+		}
+	}
+	info, err := p.info(ctx) // of the store and the runtime that were chosen
+	if err != nil {
+		return err
+	}
+	tag, release, err := e.provide(ctx, kit, p, engine.ImageName(spec))
+	if err != nil {
+		return err
+	}
+	env.release = append(env.release, release)
+	daemon := "none"
+	if env.byAPI {
+		if daemon, err = env.connect(ctx, kit, spec.ID); err != nil {
+			return err
+		}
+		if info, err = env.rest.info(ctx); err != nil { // of the one that answers
+			return err
+		}
+	}
+	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
+		return err
+	}
+	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": logDriver,
+		engine.HeldFact: engine.HeldByEngine})
+	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
+	return env.prove(ctx, kit, spec, info)
+}
+
+// runtimeFlags are what gVisor must be told. It has a network stack of its
+// own, which podman does not know of: without a network there is nothing for
+// it to take over, and the host's is reached only past it. As an ordinary user
+// it may not make cgroups. Its platform is left to itself.
+func runtimeFlags(runtime, network string, rootless bool) []string {
+	if runtime != "runsc" {
+		return nil
+	}
+	var flags []string
+	if network != engine.DefaultLevel {
+		flags = append(flags, "network="+network)
+	}
+	if rootless {
+		flags = append(flags, "ignore-cgroups")
+	}
+	return flags
+}
+
+// configure decides who limits and starts the launcher.
+func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec engine.Spec, info *info, tag string) error {
+	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits}
+	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
+		env.settings.network = l
+	}
+	if spec.Level(engine.Seccomp) == "off" {
+		env.settings.seccomp = "off"
+	}
+	if env.p.user == nil {
+		options, err := OwnUlimits()
+		if err != nil {
+			return fmt.Errorf("reading the limits of this process: %w", err)
+		}
+		env.settings.ulimits = options
+	}
+	around := !info.limits() && spec.Limits != (engine.Limits{})
+	if around {
+		env.settings.limits = engine.Limits{}
+	}
+	// No cgroup of ours can be put around what the user's own service starts.
+	base, err := clirun.NewBase(ctx, kit, spec, around && (!env.byAPI || env.service != nil))
+	if err != nil {
+		return err
+	}
+	env.Base = base
+	if around && env.service != nil {
+		if err := env.service.enter(base.Group.Procs()); err != nil {
+			return err
+		}
+	}
+	env.AddFacts(info.facts())
+	if !around {
+		limits := map[string]string{wrap.Limits: wrap.ByEngine}
+		if spec.Limits == (engine.Limits{}) {
+			limits = map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
+		}
+		env.AddFacts(limits)
+	}
+	if around && env.byAPI && env.service == nil {
+		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "podman can't limit here, and its service is not ours"})
+	}
+	if env.byAPI {
+		env.AddFacts(map[string]string{"host": "unix://" + env.rest.socket, "wait-interval": waitInterval.String()})
+	}
+	env.AddFacts(map[string]string{"cli": env.p.path, "client": clientLevel(spec), "user": env.p.who(),
+		"runtime-flags": strings.Join(env.flags, " ")})
+	if u := env.settings.ulimits; u != nil {
+		env.AddFacts(map[string]string{"ulimits": u[1] + " " + u[3] + " (this process may not raise limits)"})
+	}
+	return nil
+}
+
+// Run is documented in engine.Environment.
+func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if f := env.impossible(task); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	return engine.Account(env.Kit.Ledger, env.p.thing(engine.KindContainer, task.Name), func() (engine.Result, error) {
+		if env.byAPI {
+			return env.runAPI(ctx, task)
+		}
+		return env.runCLI(ctx, task)
+	}, func(res engine.Result) bool { return env.away(ctx, task.Name, &res) })
+}
+
+// away says whether a container has gone, after its end.
+func (env *environment) away(ctx context.Context, name string, res *engine.Result) bool {
+	if res.Failure == nil {
+		return true // it was looked at
+	}
+	there, err := env.p.known(context.WithoutCancel(ctx), "container", name)
+	return err == nil && !there
+}
+
+// runCLI carries a life through by commands.
+func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
+	steps, payload := env.steps(task)
+	plan := clirun.Plan{
+		Task: task, Steps: steps, Payload: payload, Patterns: patterns,
+		EngineStatus: engineStatus,
+	}
+	if env.Group != nil {
+		plan.OOM = env.Group.OOMWatch()
+	}
+	res, err := env.Base.Run(ctx, plan)
+	after := context.WithoutCancel(ctx)
+	if err != nil || res.Failure != nil {
+		return res, errors.Join(err, env.mop(after, task.Name, &res))
+	}
+	if env.look != nil { // the container was left for it
+		if err := env.look(ctx, task.Name); err != nil {
+			res.Failure = &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("inspecting the container: %v", err)}
+		}
+		return res, env.mop(after, task.Name, &res)
+	}
+	env.settle(after, task.Name, &res)
+	return res, nil
+}
+
+// runAPI carries a life through by the REST service.
+func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	}
+	if err := env.rest.answers(ctx); err != nil { // and a connection is open
+		return engine.Result{Failure: &record.Failure{Class: restClass(err), Text: "before the trial: " + err.Error() + env.lost()}}, nil
+	}
+	body, err := env.settings.spec(task)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	oom := env.oom()
+	l := &restLife{r: env.rest, task: task, body: body, look: env.look}
+	res := l.run(ctx)
+	if res.Failure != nil {
+		res.Failure.Text += env.lost()
+	}
+	if res.Failure == nil && res.Exit != nil {
+		res.Failure = signalFailure(*res.Exit, task.Stop != nil, oom)
+	}
+	after := context.WithoutCancel(ctx)
+	if res.Events[record.Removed] == 0 {
+		err = env.mop(after, task.Name, &res)
+	} else if res.Failure == nil {
+		env.settle(after, task.Name, &res)
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("running %s: %w", task.Name, ctx.Err()))
+	}
+	return res, err
+}
+
+// oom watches for kills for want of memory, from now on.
+func (env *environment) oom() func() bool {
+	if env.Group != nil {
+		return env.Group.OOMWatch()
+	}
+	return wrap.HostOOMWatch()
+}
+
+// Calibrate is documented in engine.Calibrator.
+func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
+	cmd := env.p.command(env.settings.args("run", task, "--rm", "--interactive")...)
+	always := func([]probe.Exchange) bool { return true }
+	return engine.Account(env.Kit.Ledger, env.p.thing(engine.KindContainer, task.Name), func() ([]probe.Exchange, error) {
+		offsets, err := env.Exchange(ctx, task, cmd, rounds)
+		return offsets, errors.Join(err, env.remove(context.WithoutCancel(ctx), task.Name))
+	}, always)
+}
+
+// closeLimit bounds Close. What was opened is undone even where the caller's
+// context is over already, since it often is over after an interrupt.
+const closeLimit = 2 * time.Minute
+
+// Close is documented in engine.Environment.
+func (env *environment) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	var errs []error
+	env.closing.Do(func() {
+		if env.rest != nil {
+			env.rest.close()
+		}
+		if env.service != nil { // it is in the cgroup that Base removes
+			errs = append(errs, env.service.close(ctx))
+		}
+		if env.Base != nil {
+			errs = append(errs, env.Base.Close(ctx))
+		}
+		for i := len(env.release) - 1; i >= 0; i-- {
+			errs = append(errs, env.release[i](ctx))
+		}
+	})
+	return errors.Join(errs...)
+}

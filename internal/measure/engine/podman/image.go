@@ -1,0 +1,115 @@
+package podman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/archive"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/record"
+)
+
+// provide loads an image into podman's store, unless another environment of
+// this run has done so, and verifies its layers. release must be called when
+// it is not needed any more.
+func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name string) (tag string, release func(context.Context) error, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	tag = kit.Images.Tag(name, kit.RunID)
+	path, err := kit.ImagePath(ctx, name, image.DockerArchive, p.user)
+	if err != nil {
+		return "", nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as a docker archive", name), Err: err}
+	}
+	want, err := archive.Read(path)
+	if err != nil {
+		return "", nil, &engine.Error{Class: record.HarnessError, Text: "loading the image " + name, Err: err}
+	}
+	key := p.who() + " " + p.store.root + " " + tag
+	ledger := p.thing(engine.KindImage, tag)
+	drop := func(ctx context.Context) error {
+		if e.images[key]--; e.images[key] > 0 {
+			return nil
+		}
+		delete(e.images, key)
+		if err := p.removeImage(ctx, tag); err != nil {
+			return err
+		}
+		return kit.Ledger.Gone(ledger)
+	}
+	if e.images[key]++; e.images[key] == 1 {
+		if err := kit.Ledger.Made(ledger); err != nil {
+			delete(e.images, key)
+			return "", nil, err
+		}
+		if _, err := p.output(ctx, "load", "--quiet", "--input", path); err != nil {
+			return "", nil, errors.Join(wrong("loading the image "+path+" as "+p.who(), err), drop(context.WithoutCancel(ctx)))
+		}
+	}
+	if err := p.verify(ctx, tag, want); err != nil {
+		return "", nil, errors.Join(err, drop(context.WithoutCancel(ctx)))
+	}
+	var once sync.Once
+	return tag, func(ctx context.Context) (err error) {
+		once.Do(func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			err = drop(ctx)
+		})
+		return err
+	}, nil
+}
+
+func (p *program) verify(ctx context.Context, tag string, want archive.Image) error {
+	var have []struct{ RootFS struct{ Layers []string } }
+	if err := p.read(ctx, &have, "image", "inspect", "--format", "json", tag); err != nil {
+		return wrong("looking up the image "+tag+" after it was loaded", err)
+	}
+	if len(have) != 1 || !slices.Equal(have[0].RootFS.Layers, want.Layers) {
+		return &engine.Error{Class: record.WrongComponent,
+			Text: fmt.Sprintf("podman's image %s has the layers %v, the one that was loaded has %v", tag, have, want.Layers)}
+	}
+	return nil
+}
+
+// inUse is podman's exit status where an image is in use by a container.
+const inUse = 2
+
+// removeImage takes our tag away, and the image where nobody else has one. It is
+// not forced, which would remove the containers that somebody has made of it.
+func (p *program) removeImage(ctx context.Context, tag string) error {
+	there, err := p.known(ctx, "image", tag)
+	if err != nil || !there {
+		return err
+	}
+	_, err = p.output(ctx, "rmi", tag)
+	var f *failed
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f) && f.status == inUse:
+		return &engine.Error{Class: record.UncleanEnd, Err: err,
+			Text: "the image " + tag + " is kept, since a container that is not of this run uses it (as " + p.who() + ")",
+			Fix:  "remove that container, then podman rmi " + tag}
+	}
+	if there, kerr := p.known(ctx, "image", tag); kerr == nil && !there {
+		return nil
+	}
+	return wrong("removing the image "+tag, err)
+}
+
+// known says whether podman has a container or an image of this name.
+func (p *program) known(ctx context.Context, kind, name string) (bool, error) {
+	_, err := p.output(ctx, kind, "exists", name)
+	var f *failed
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &f) && f.status == 1:
+		return false, nil
+	}
+	return false, wrong("looking for the "+kind+" "+name, err)
+}

@@ -1,0 +1,70 @@
+// Package podman measures Podman by its command line and by its REST service,
+// as root and as an ordinary user.
+//
+// It is opinionated. One `podman run --rm` is what users type and is the
+// default; the level "steps" of the factor client is the same life in three
+// commands (create, start --attach, rm), which tells its phases apart, and
+// "api" is what podman-remote does: the libpod endpoints of a service, the
+// user's where that one answers, else one of ours for as long as the
+// environment. Images are loaded into the user's own store where no storage driver was asked for,
+// since that is what is to be measured; a named driver gets a store of ours,
+// so that the user's never holds two kinds. Container output goes to no log,
+// as for every engine, and PID 1 is the payload. There is no daemon but that
+// service, which keeps no state of its own; what stays by design is the pause
+// process of an ordinary user, which is ended only where this run has brought
+// it up.
+package podman
+
+import (
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/private"
+)
+
+// Name is the engine's name in studies.
+const Name = "podman"
+
+// The levels of the factor client.
+const (
+	byRun   = "cli"
+	bySteps = "steps"
+	byAPI   = "api"
+)
+
+// Engine is Podman. See New.
+type Engine struct {
+	mu     sync.Mutex
+	images map[string]int                 // environments that use an image, by store and tag
+	pauses map[string]*pause              // by runtime directory
+	fs     map[string]*private.FileSystem // of stores of ours, by their directory
+	stores map[string]int                 // environments that use a store of ours, by its root
+}
+
+// New gives the engine.
+func New() *Engine {
+	return &Engine{images: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	return engine.Info{
+		Name: Name, Title: "Podman", Detached: true,
+		Levels: map[string][]string{
+			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
+			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},
+			engine.Client:   {byRun, bySteps, byAPI},
+			engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
+			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
+			engine.Image:    engine.ImageLevels(),
+			engine.Seccomp:  {engine.DefaultLevel, "off"},
+		},
+	}
+}
+
+func clientLevel(spec engine.Spec) string {
+	if l := spec.Level(engine.Client); l != engine.DefaultLevel {
+		return l
+	}
+	return byRun
+}

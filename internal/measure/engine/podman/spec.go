@@ -1,0 +1,114 @@
+package podman
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// period is that of a CPU limit, in microseconds: the one that the podman
+// command sets.
+const period = 100_000
+
+// spec is what containers/create takes, as far as we set it.
+type spec struct {
+	Name       string            `json:"name"`
+	Image      string            `json:"image"`
+	Entrypoint []string          `json:"entrypoint"`
+	Command    []string          `json:"command"`
+	Env        map[string]string `json:"env,omitempty"`
+	Labels     map[string]string `json:"labels"`
+	Notes      map[string]string `json:"annotations"`
+	Log        struct {
+		Driver string `json:"driver"`
+	} `json:"log_configuration"`
+	Network   *namespace `json:"netns,omitempty"`
+	Seccomp   string     `json:"seccomp_profile_path,omitempty"`
+	Rlimits   []rlimit   `json:"r_limits,omitempty"`
+	Resources *resources `json:"resource_limits,omitempty"`
+	Mounts    []mount    `json:"mounts,omitempty"`
+	Volumes   []volume   `json:"volumes,omitempty"`
+}
+
+type namespace struct {
+	Mode  string `json:"nsmode"`
+	Value string `json:"value,omitempty"`
+}
+
+type rlimit struct {
+	Type string `json:"type"`
+	Hard uint64 `json:"hard"`
+	Soft uint64 `json:"soft"`
+}
+
+type resources struct {
+	CPU    *cpuLimit    `json:"cpu,omitempty"`
+	Memory *memoryLimit `json:"memory,omitempty"`
+}
+
+type cpuLimit struct {
+	Quota  int64  `json:"quota"`
+	Period uint64 `json:"period"`
+}
+
+type memoryLimit struct {
+	Limit int64 `json:"limit"`
+	Swap  int64 `json:"swap"`
+}
+
+// spec gives the same container as args. There is no init, since the service
+// makes one only where it is asked for.
+func (s settings) spec(task engine.Task) ([]byte, error) {
+	c := spec{Name: task.Name, Image: s.image, Entrypoint: task.Argv[:1], Command: task.Argv[1:],
+		Labels: map[string]string{engine.Label: s.runID}, Notes: annotations(s.runID, task.Name)}
+	c.Log.Driver = logDriver
+	if network := s.networkOf(task); network != "" {
+		mode, value, _ := strings.Cut(network, ":")
+		c.Network = &namespace{Mode: mode, Value: value}
+	}
+	c.mount(task)
+	if s.seccomp == "off" {
+		c.Seccomp = "unconfined"
+	}
+	if len(task.Env) > 0 {
+		c.Env = map[string]string{}
+	}
+	for _, kv := range task.Env {
+		k, v, _ := strings.Cut(kv, "=")
+		c.Env[k] = v
+	}
+	for _, option := range s.ulimits {
+		if r, ok := parseUlimit(option); ok {
+			c.Rlimits = append(c.Rlimits, r)
+		}
+	}
+	if s.limits != (engine.Limits{}) {
+		c.Resources = &resources{}
+	}
+	if s.limits.CPUs > 0 {
+		c.Resources.CPU = &cpuLimit{Quota: int64(s.limits.CPUs * period), Period: period}
+	}
+	if n := s.limits.MemoryBytes; n > 0 {
+		c.Resources.Memory = &memoryLimit{Limit: n, Swap: n}
+	}
+	return json.Marshal(c)
+}
+
+// parseUlimit reads "nofile=1024:1024".
+func parseUlimit(option string) (r rlimit, ok bool) {
+	name, value, ok := strings.Cut(option, "=")
+	if !ok {
+		return r, false // the option's name
+	}
+	soft, hard, ok := strings.Cut(value, ":")
+	if !ok {
+		return r, false
+	}
+	var err, err2 error
+	r.Type = name
+	r.Soft, err = strconv.ParseUint(soft, 10, 64)
+	r.Hard, err2 = strconv.ParseUint(hard, 10, 64)
+	return r, err == nil && err2 == nil
+}

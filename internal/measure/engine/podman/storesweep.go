@@ -1,0 +1,240 @@
+package podman
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/private"
+)
+
+// storeOf gives podman on the store of ours that a directory of the ledger's
+// belongs to: its name is made as useStore makes it, of the run's folder, id,
+// driver and user, and anything else is none.
+func (p *program) storeOf(kit *engine.Kit, dir string) (*program, error) {
+	for _, driver := range []string{overlay, vfs, fuseOverlay, btrfs, zfs} {
+		if dir != storeDir(kit, p, driver) && dir != runRoot(kit, p, driver) {
+			continue
+		}
+		q := *p
+		q.global = append([]string(nil), p.global...)
+		q.store = store{driver: driver, root: filepath.Join(storeDir(kit, p, driver), "root"), run: runRoot(kit, p, driver)}
+		if driver == btrfs {
+			q.store.root = filepath.Join(private.MountPoint(kit, fsName(p)), "root")
+		}
+		return &q, q.onStore(kit)
+	}
+	return nil, fmt.Errorf("%s is no store of podman's of the run %s", dir, kit.RunID)
+}
+
+// commandsEnd is how long a podman that was under way when its run was killed
+// may take to end, once its container is gone.
+const commandsEnd = 5 * time.Second
+
+// sweepStore clears away what a killed run has left of a store of ours. Podman
+// does it as long as it knows the containers: then it cleans their networks,
+// cgroups and locks up. What it has forgotten is told by its runtime and by the
+// bundles. While there are containers the store stays, as what they are found by.
+func (p *program) sweepStore(ctx context.Context, kit *engine.Kit) error {
+	names := p.namespaces() // of containers that podman forgets without them, too
+	err := p.clear(ctx, kit)
+	for again := 0; again < 2 && (p.endCommands(ctx) || err != nil); again++ {
+		// What was under way may have made another container meanwhile; what
+		// podman stumbled over its runtime has removed, or is mounted still.
+		names = append(names, p.namespaces()...)
+		if err != nil {
+			_ = p.unmountBelow(ctx, p.store.root, p.store.run) // what is busy, podman will tell
+		}
+		err = p.clear(ctx, kit)
+	}
+	if err == nil {
+		err = p.removeNamespaces(ctx, names)
+	}
+	if err == nil {
+		err = p.removeForGood(ctx, kit)
+	}
+	return err
+}
+
+// removeForGood removes the store, and again where a monitor that saw its
+// container end has called one more podman meanwhile: that makes the run root
+// anew. Between two programs of one process nothing says on what it works, so
+// that it is looked for twice.
+func (p *program) removeForGood(ctx context.Context, kit *engine.Kit) error {
+	const times, pause = 5, 50 * time.Millisecond
+	for again := 1; ; again++ {
+		if err := p.removeStore(ctx, kit); err != nil {
+			return err
+		}
+		late := p.endCommands(ctx)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		late = p.endCommands(ctx) || late
+		if _, err := os.Lstat(p.store.run); errors.Is(err, fs.ErrNotExist) && !late {
+			return nil
+		}
+		if again == times {
+			return fmt.Errorf("the store %s comes back when it is removed: something still works on it", p.store.run)
+		}
+	}
+}
+
+// clear removes the containers of the store.
+func (p *program) clear(ctx context.Context, kit *engine.Kit) error {
+	err := p.forget(ctx)
+	return errors.Join(err, p.orphans(ctx, kit), p.dropStates(""))
+}
+
+// endCommands waits for the podmans that still work on the store, and for the
+// monitors that will call one when their container has ended; it ends those
+// that don't end. It says whether there were any.
+func (p *program) endCommands(ctx context.Context) bool {
+	arg := []byte("\x00" + p.store.run + "\x00") // of --runroot, and of a monitor's --exit-command-arg
+	ctx, cancel := context.WithTimeout(ctx, commandsEnd)
+	defer cancel()
+	for were := false; ; were = true {
+		working := map[int][]byte{}
+		for pid, line := range clirun.CommandLines() {
+			if bytes.Contains(line, arg) && clirun.RunsAs(pid, p.uid()) {
+				working[pid] = line
+			}
+		}
+		if len(working) == 0 {
+			return were
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+			continue
+		case <-ctx.Done():
+		}
+		for pid, line := range working {
+			_ = p.endService(pid, line) // what stays, podman will tell
+		}
+		return true
+	}
+}
+
+// forget lets podman remove all containers of a store of ours. A kill in the
+// midst of the store's making or removal leaves a podman that can't; then what
+// it held is told by its runtime.
+func (p *program) forget(ctx context.Context) error {
+	there := false
+	_ = p.asUser(func() error { // what is not there has no containers
+		for _, name := range []string{"libpod/bolt_state.db", "db.sql"} {
+			_, err := os.Lstat(filepath.Join(p.store.root, name))
+			there = there || err == nil
+		}
+		return nil
+	})
+	if !there {
+		return nil
+	}
+	var list []struct {
+		ID string `json:"Id"`
+	}
+	if err := p.read(ctx, &list, "ps", "--all", "--external", "--format", "json"); err != nil {
+		return nil //nolint:nilerr // the store is broken, and goes whole
+	}
+	var errs []error
+	for _, c := range list {
+		if _, err := p.output(ctx, "rm", "--force", "--time", "0", "--volumes", c.ID); err != nil {
+			errs = append(errs, wrong("removing the container "+c.ID+" of a store of ours", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// runtimes are those that keep their state in a directory of their name, each
+// with the file of it that tells of the container's bundle.
+var runtimes = map[string]string{"crun": "status", "runc": "state.json"}
+
+// maxState bounds what is read of a runtime's state: a specification is in it.
+const maxState = 4 << 20
+
+// orphans removes the containers of a store of ours that podman has forgotten
+// and its runtime still has. They bear podman's random ids; that they are ours
+// is told by the runtime's own state, whose bundle lies in the store.
+func (p *program) orphans(ctx context.Context, kit *engine.Kit) error {
+	base := p.runDir()
+	var errs []error
+	for name, file := range runtimes {
+		for _, id := range p.bundled(filepath.Join(base, name), file) {
+			errs = append(errs, p.deleteOrphan(ctx, kit, name, filepath.Join(base, name), id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bundled lists the containers in a runtime's directory whose bundle lies in
+// the store.
+func (p *program) bundled(dir, file string) (ids []string) {
+	bundle := []byte(p.store.root + "/")
+	_ = p.asUser(func() error { // without the directory there is none
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			text, err := readState(filepath.Join(dir, e.Name(), file))
+			if err == nil && tellsBundle(string(text), string(bundle)) {
+				ids = append(ids, e.Name())
+			}
+		}
+		return err
+	})
+	return ids
+}
+
+// tellsBundle says whether a runtime's state has a bundle below a directory:
+// crun's as a key, runc's as a label.
+func tellsBundle(state, below string) bool {
+	for _, before := range []string{`"bundle":"`, `"bundle": "`, `"bundle" : "`, `"bundle=`} {
+		if strings.Contains(state, before+below) {
+			return true
+		}
+	}
+	return false
+}
+
+func readState(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fs.ErrInvalid)
+	}
+	return io.ReadAll(io.LimitReader(f, maxState))
+}
+
+// deleteOrphan lets the runtime remove a container, as the user whose it is.
+func (p *program) deleteOrphan(ctx context.Context, kit *engine.Kit, name, dir, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	path, err := kit.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("removing the container %s of a store of ours from %s: %w", id, dir, err)
+	}
+	c := child.Command{Argv: []string{path, "delete", "--force", id}, Env: p.env, Dir: "/", Together: true}
+	if p.as != nil {
+		c.User = p.credential()
+	}
+	out, err := child.Run(ctx, c)
+	if _, gone := os.Lstat(filepath.Join(dir, id)); err != nil && !errors.Is(gone, fs.ErrNotExist) {
+		return fmt.Errorf("removing the container %s of a store of ours from %s: %w: %s", id, dir, err, clirun.Words(out.Stdout))
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package sarus
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+var _ engine.Bearer = (*Engine)(nil)
+
+// thing is what the ledger says of something of a user's.
+func (s *sarus) thing(kind, name string) engine.Thing {
+	t := engine.Thing{Kind: kind, Name: name, Engine: program, At: s.path}
+	if s.user != nil {
+		t.As = s.user.Name
+	}
+	return t
+}
+
+// Leftovers is documented in engine.Engine: images in the repositories of root
+// and of the ordinary user, and containers whose `sarus run` was killed. Neither
+// can bear a label; both have the run's id in their name.
+func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	var left []engine.Leftover
+	for _, t := range things {
+		l := engine.Leftover{Thing: t}
+		s, err := e.of(kit, t)
+		there := false
+		if err == nil {
+			there, err = s.holds(ctx, kit, t)
+		}
+		switch {
+		case err != nil:
+			l.Problem = err
+		case !there:
+			continue
+		case t.Kind == engine.KindImage:
+			l.Remove = func(ctx context.Context) error { return s.remove(ctx, kit, t.Name) }
+		default:
+			l.Remove = func(ctx context.Context) error { return s.clear(ctx, kit, t.Name) }
+		}
+		left = append(left, l)
+	}
+	return left, nil
+}
+
+// of is the program at the place that an entry names, as that one's user.
+func (e *Engine) of(kit *engine.Kit, t engine.Thing) (*sarus, error) {
+	switch {
+	case t.As == "" && !kit.Root:
+		return nil, &engine.Error{Class: record.Unavailable, Text: "it is root's", Fix: "sudo plimsoll clean"}
+	case t.As == "":
+		return e.by(t.At, nil), nil
+	case kit.User == nil || kit.User.Name != t.As:
+		return nil, &engine.Error{Class: record.Unavailable,
+			Text: "it is the user " + t.As + "'s, who is not the ordinary user of this run", Fix: "PLIMSOLL_USER=" + t.As + " plimsoll clean"}
+	}
+	return e.by(t.At, kit.User), nil
+}
+
+// holds says whether a thing is still there.
+func (s *sarus) holds(ctx context.Context, kit *engine.Kit, t engine.Thing) (bool, error) {
+	if t.Kind == engine.KindImage {
+		if _, err := os.Stat(s.path); err != nil {
+			return false, &engine.Error{Class: record.Unavailable, Text: "the program that it was loaded by can't be reached",
+				Fix: "put Sarus back to " + s.path + ", then plimsoll clean", Err: err}
+		}
+		refs, err := s.references(ctx, kit)
+		return slices.Contains(refs, t.Name), err
+	}
+	there, err := s.there(ctx, kit, t.Name)
+	if there || err != nil {
+		return there, err
+	}
+	groups, err := wrap.Find(t.Name)
+	return len(groups) > 0, err
+}
+
+// Bearing is documented in engine.Bearer.
+func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
+	path, err := kit.LookPath(program)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it is not installed, so that it holds nothing
+	}
+	var found []engine.Thing
+	var errs []error
+	var all []*sarus
+	if kit.Root {
+		all = append(all, e.by(path, nil))
+	}
+	if kit.User != nil {
+		all = append(all, e.by(path, kit.User))
+	}
+	for _, s := range all {
+		refs, err := s.references(ctx, kit)
+		errs = append(errs, err)
+		for _, r := range refs {
+			if strings.HasSuffix(r, ":"+runID) {
+				found = append(found, s.thing(engine.KindImage, r))
+			}
+		}
+		names, err := s.containers(ctx, kit)
+		errs = append(errs, err)
+		for _, n := range names {
+			if slices.Contains(strings.Split(n, "-"), runID) {
+				found = append(found, s.thing(engine.KindContainer, n))
+			}
+		}
+	}
+	return found, errors.Join(errs...)
+}

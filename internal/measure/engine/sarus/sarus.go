@@ -1,0 +1,157 @@
+// Package sarus runs containers with Sarus, a container engine for
+// supercomputers.
+//
+// It is opinionated: Sarus keeps each image as a SquashFS file in a repository
+// of the user's; it makes no network namespace; and it has no stop, so that a
+// stop is a signal to `sarus run`. Its client takes the container away when it
+// is told to end, and leaves it, with its control groups, when it is killed:
+// so it is told, also at a time limit, and what stays is removed by its name.
+//
+// No package has Sarus. The tests run against a program that answers as its
+// user guide says, and against the real one where it is installed.
+package sarus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/record"
+)
+
+const (
+	title   = "Sarus"
+	program = "sarus"
+	fix     = "install Sarus (https://sarus.readthedocs.io)"
+)
+
+// Engine is the adapter.
+type Engine struct {
+	mu     sync.Mutex
+	images map[string]int // environments that use an image, by user and reference
+	states string         // where Sarus' runc keeps its containers, a directory for each user
+}
+
+// New makes the adapter.
+func New() *Engine { return &Engine{images: map[string]int{}, states: "/run/runc"} }
+
+// byHand is the version that the adapter was last tried with.
+const byHand = "1.7.0"
+
+var levels = map[string][]string{
+	engine.Storage:  {"squashfs"},
+	engine.Network:  {"host", "none"},
+	engine.Rootless: {"no", "yes"},
+	engine.Client:   {"cli"},
+	engine.Image:    engine.ImageLevels(),
+}
+
+// Info is documented in engine.Engine.
+func (*Engine) Info() engine.Info {
+	known := map[string][]string{}
+	for f, ls := range levels {
+		known[f] = slices.Clone(ls)
+	}
+	return engine.Info{Name: "sarus", Title: title, Levels: known, ByHand: byHand}
+}
+
+// Detect is documented in engine.Engine.
+func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"daemon": "none"}}
+	for factor, ls := range levels {
+		for _, l := range ls {
+			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
+		}
+	}
+	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	none := &d.Levels[engine.Network][1]
+	none.Usable, none.Reason = false, "Sarus makes no network namespace: its containers have the host's network"
+	path, err := kit.LookPath(program)
+	if err != nil {
+		d.Reason, d.Fix = program+" is not installed", fix
+		return d
+	}
+	d.Where = path
+	out, err := e.by(path, nil).run(ctx, kit, "--version")
+	if err != nil {
+		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
+		return d
+	}
+	d.Version, d.Usable = strings.TrimSpace(out), true
+	return d
+}
+
+// environment is Sarus in one configuration.
+type environment struct {
+	*clirun.Base
+	s       *sarus
+	ref     string
+	closing sync.Once
+	release func(context.Context) error
+}
+
+// Open is documented in engine.Engine.
+func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	d := e.Detect(ctx, kit)
+	if !d.Usable {
+		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
+	if err := engine.Refuse(e.Info(), d, spec); err != nil {
+		return nil, err
+	}
+	user, err := clirun.Identity(kit, spec)
+	if err != nil {
+		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
+	}
+	env := &environment{s: e.by(d.Where, user)}
+	if env.s.names, err = env.s.knowsNames(ctx, kit); err != nil {
+		return nil, &engine.Error{Class: record.EngineError, Text: "asking Sarus whether its containers have names", Err: err}
+	}
+	if env.ref, env.release, err = e.provide(ctx, kit, env.s, engine.ImageName(spec)); err != nil {
+		return nil, err
+	}
+	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err == nil {
+		env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "host", "storage": "squashfs",
+			"rootless": "no", "user": "root", "daemon": "none", "init": "none", "log": "none"})
+		if user != nil {
+			env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
+		}
+		err = env.prove(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
+}
+
+// prove records what the payload saw: its root file system is an overlay in
+// memory over the SquashFS, and how it is called is not judged.
+func (e *environment) prove(ctx context.Context) error {
+	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	if err != nil {
+		return err
+	}
+	if ns, host := p.Report["ns.net"], clirun.HostNow(); ns != host.Net {
+		return &engine.Error{Class: record.WrongComponent,
+			Text: fmt.Sprintf("the network is to be the host's (%s), and the payload saw the network namespace %s", host.Net, ns)}
+	}
+	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
+	return nil
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	var errs []error
+	e.closing.Do(func() {
+		if e.Base != nil {
+			errs = append(errs, e.Base.Close(ctx))
+		}
+		errs = append(errs, e.release(ctx))
+	})
+	return errors.Join(errs...)
+}

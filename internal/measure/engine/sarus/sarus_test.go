@@ -1,0 +1,92 @@
+package sarus
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
+)
+
+// TestContract puts the adapter through everything on a program that answers
+// as Sarus' user guide says: Sarus itself is in no package registry. Where
+// Sarus is installed it is taken.
+func TestContract(t *testing.T) {
+	e, kit := installed(t)
+	opts := enginetest.Options{Kit: kit, Own: []string{"mnt"}, Shared: []string{"net"}}
+	enginetest.Conformance(t, e, map[string]string{engine.Storage: "squashfs"}, opts)
+	bearing, err := e.Bearing(t.Context(), kit, kit.RunID)
+	if err != nil || len(bearing) > 0 {
+		t.Errorf("%v; Sarus still has %v", err, bearing)
+	}
+}
+
+// installed gives Sarus, or its stand-in with a repository and containers of its
+// own.
+func installed(t *testing.T) (*Engine, *engine.Kit) {
+	t.Helper()
+	kit, e := enginetest.Kit(t), New()
+	if _, err := exec.LookPath(program); err == nil {
+		return e, kit
+	}
+	if !kit.Root {
+		t.Skip("Sarus is not installed, and its stand-in needs root for chroot")
+	}
+	dir := t.TempDir()
+	e.states = filepath.Join(dir, "states")
+	double := strings.NewReplacer("@REPO@", filepath.Join(dir, "repository"), "@STATES@", e.states)
+	for _, name := range []string{program, "runc"} {
+		text, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(double.Replace(string(text))), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := kit.LookPath
+	kit.LookPath = func(name string) (string, error) {
+		if name == program || name == "runc" {
+			return filepath.Join(dir, name), nil
+		}
+		return look(name)
+	}
+	kit.User, kit.NoUser = nil, "the stand-in needs root"
+	return e, kit
+}
+
+// The table is the user guide's.
+func TestParseImages(t *testing.T) {
+	const table = `REPOSITORY               TAG          IMAGE ID       CREATED               SIZE         SERVER
+load/library/my_debian   latest       2fe79f06fa6d   2018-01-31T15:08:56   47.04MB      load
+localhost:5000/library/alpine   latest       d539cd357acb   2022-03-15T17:24:08   2.61MB       localhost:5000
+`
+	want := []string{"load/library/my_debian:latest", "localhost:5000/library/alpine:latest"}
+	if got := parseImages(table); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := parseImages("REPOSITORY   TAG   IMAGE ID   CREATED   SIZE   SERVER\n"); len(got) != 0 {
+		t.Errorf("an empty repository has %q", got)
+	}
+}
+
+// Loading may take longer the larger the archive is, and its stages are told.
+func TestLoading(t *testing.T) {
+	if small, large := loadLimit(30<<10), loadLimit(360<<20); small != commandLimit || large < 10*commandLimit {
+		t.Errorf("30 kB may take %v, 360 MiB %v", small, large)
+	}
+	var told []string
+	w := &stages{tell: func(s string) { told = append(told, s) }}
+	for _, piece := range []string{"Copying blob sha256:1\n> unpack", "ing OCI image\n", "> making squashfs image: x\nx"} {
+		if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+	if want := []string{"unpacking OCI image", "making squashfs image: x"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}

@@ -1,0 +1,83 @@
+package wrap
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// Named gives the groups of this name at the top of every hierarchy: a runtime
+// makes one in each of version 1, also where it limits nothing.
+func Named(name string) ([]string, error) {
+	if name == "" || strings.ContainsAny(name, "/\x00") || strings.Trim(name, ".") == "" {
+		return nil, fmt.Errorf("%q is no name of a cgroup", name)
+	}
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, h := range parseHierarchies(string(text)) {
+		path := filepath.Join(h.mount, name)
+		if fi, err := os.Lstat(path); err == nil && fi.IsDir() && !slices.Contains(found, path) {
+			found = append(found, path)
+		}
+	}
+	return found, nil
+}
+
+// Vacant is an error where a group of this name is there: to be asked before a
+// container is made for which an engine makes one. Its group would be another's,
+// and would be removed with what runs in it.
+func Vacant(name string) error {
+	there, err := Named(name)
+	if err == nil && len(there) > 0 {
+		err = &engine.Error{Class: record.HarnessError, Fix: "rmdir " + strings.Join(there, " "),
+			Text: fmt.Sprintf("a container would get the cgroup %s, which is there already and is somebody else's", there[0])}
+	}
+	return err
+}
+
+// RemoveNamed removes the group of this name at the top of every hierarchy,
+// with what still runs in it: what a runtime leaves that gave up waiting for
+// the end of processes that it had killed. A group that is not there is no
+// error; one of a name that the run's ledger does not have is not ours.
+func RemoveNamed(ctx context.Context, ledger engine.Ledger, name string) error {
+	there, err := Named(name)
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	if !slices.ContainsFunc(ledger.Left(), func(t engine.Thing) bool { return t.Name == name }) {
+		return fmt.Errorf("removing the cgroup %s: the run's ledger names nothing of this name", there[0])
+	}
+	return RemoveGroups(ctx, there)
+}
+
+// Bearing lists the groups at the top that have a run's id in their name,
+// whoever has made them: for an engine.Bearer.
+func Bearing(runID string) ([]engine.Thing, error) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	var found []engine.Thing
+	for _, h := range parseHierarchies(string(text)) {
+		entries, err := os.ReadDir(h.mount)
+		if err != nil {
+			return found, err
+		}
+		for _, e := range entries {
+			t := engine.Thing{Kind: engine.KindCgroup, Name: filepath.Join(h.mount, e.Name())}
+			if e.IsDir() && strings.Contains(e.Name(), runID) && !slices.Contains(found, t) {
+				found = append(found, t)
+			}
+		}
+	}
+	return found, nil
+}

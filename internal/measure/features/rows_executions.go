@@ -1,0 +1,258 @@
+package features
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
+)
+
+func executionRows() []Feature {
+	oneMachine := "what it has for several containers works on one machine only"
+	return []Feature{{
+		ID: "detached", Group: executions, Title: "Detached executions",
+		Means: "a container runs on when the command that started it has ended",
+		Any: func(t *try) {
+			t.shows(t.hear(t.b.env, t.b.hand.inside(t.running(), "echo", "still-running")...), "still-running")
+		},
+		By: map[string]attempt{"charliecloud": lacks("ch-run stays in the foreground", []string{"detach", "background"}, "--help")},
+	}, {
+		ID: "dynamic-resources", Group: executions, Title: "Dynamic Resource Management",
+		Means: "the memory limit of a running container is changed, and read back from its control group",
+		By: map[string]attempt{
+			"docker":       updates("update", "--memory", "64m", "--memory-swap", "64m"),
+			"podman":       updates("update", "--memory", "64m"),
+			"containerd":   updatesTask,
+			"lxd":          func(t *try) { t.limitBy(t.b.hand.cmd("config", "set", t.running(), "limits.memory", "64MiB")) },
+			"apptainer":    lacks("limits are given when an instance starts, and no command changes them", []string{"update"}, "instance", "--help"),
+			"charliecloud": lacks("ch-run limits nothing", []string{"memory", "cgroup"}, "--help"),
+		},
+	}, {
+		ID: "orchestration", Group: executions, Title: "Built-in orchestration capabilities",
+		Means: "a service of two containers is declared, and the engine starts them",
+		By: map[string]attempt{
+			"docker": func(t *try) {
+				t.swarm()
+				t.yes("a service of two containers came up on a private daemon in swarm mode")
+			},
+			"podman":       lacks(oneMachine+" (pods, kube play)", []string{"swarm", "cluster"}, "--help"),
+			"containerd":   lacks("ctr orchestrates nothing", []string{"swarm", "cluster"}, "--help"),
+			"charliecloud": lacks("ch-run runs one container", []string{"swarm", "cluster"}, "--help"),
+			"apptainer":    lacks("it runs one container at a time", []string{"swarm", "cluster"}, "--help"),
+			"lxd": func(t *try) {
+				t.run(t.b.hand.cmd("cluster", "list")...)
+				t.untried("it groups servers to a cluster and places containers: trying it would reconfigure the user's daemon")
+			},
+		},
+	}, {
+		ID: "workload-managers", Group: executions, Title: "Support for workload managers",
+		Means: "a container is a child of the command that starts it, in its control group, so that a workload manager can account and end it",
+		By: map[string]attempt{
+			"docker": childOfCommand, "podman": childOfCommand, "containerd": childOfCommand, "charliecloud": childOfCommand, "apptainer": childOfCommand,
+			"lxd": func(t *try) {
+				pid := t.pid(t.running())
+				t.observe("parents of the container's first process %d: %s", pid, strings.Join(parents(pid), " < "))
+				t.no("a container is a child of the daemon's monitor")
+			},
+		},
+	}, {
+		ID: "gpus", Group: executions, Title: "Support for GPUs",
+		Means: "the engine has an option that hands GPUs over; what it injects can't be seen without one",
+		By: map[string]attempt{
+			"docker":     gpu("--gpus", "all"),
+			"podman":     gpu("--device", "nvidia.com/gpu=all"),
+			"containerd": gpu("--gpus", "0"),
+			"apptainer":  gpu("--nv"),
+			"charliecloud": func(t *try) {
+				if !strings.Contains(t.run("ch-fromhost", "--help").all(), "--nvidia") {
+					t.no("ch-fromhost has no option for GPUs")
+				}
+				t.partial("ch-fromhost --nvidia copies the host's libraries into an image; there is no GPU here to see it")
+			},
+			"lxd": func(t *try) {
+				name := t.b.fresh()
+				t.cleanAll(t.b.hand.remove(name))
+				t.must(t.b.hand.cmd("init", "--quiet", "--config", "user."+t.b.label(), t.image(), name)...)
+				t.asked(t.b.hand.cmd("config", "device", "add", name, "gpu", "gpu")...)
+				t.partial("it takes a device of the type gpu; there is no GPU here to see it")
+			},
+		},
+	}, {
+		ID: "mpi", Group: executions, Title: "Explicit support for MPI libraries",
+		Means: "an MPI launcher's variables and shared memory reach the container without options",
+		By: map[string]attempt{
+			"docker": launched, "podman": launched, "containerd": launched, "charliecloud": launched, "apptainer": launched,
+			"lxd": func(t *try) {
+				t.rank(t.hear(append(t.b.env, rankVariable+"=7"), t.b.hand.inside(t.running(), rankScript...)...))
+			},
+		},
+	}}
+}
+
+// pid is the first process of a container, as the engine tells it.
+func (t *try) pid(name string) int {
+	var text string
+	switch t.b.name {
+	case "containerd":
+		for _, line := range strings.Split(t.must(t.b.hand.cmd("tasks", "list")...), "\n") {
+			if f := strings.Fields(line); len(f) > 1 && f[0] == name {
+				text = f[1]
+			}
+		}
+	case "lxd", "incus":
+		text = t.must(t.b.hand.cmd("list", name, "--format", "csv", "--columns", "p")...)
+	default:
+		text = t.must(append(t.b.hand.pid, name)...)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || pid <= 1 {
+		t.untried("the engine does not tell the container's process")
+	}
+	return pid
+}
+
+// changedLimit is the memory limit that a running container is given, bytes.
+const changedLimit = 64 << 20
+
+func updates(args ...string) attempt {
+	return func(t *try) { t.limitBy(t.b.hand.cmd(append(args, t.running())...)) }
+}
+
+// limitBy changes the limit of the container that runs.
+func (t *try) limitBy(argv []string) {
+	pid := t.pid(t.running())
+	before := wrap.InForce(pid).MemoryBytes
+	t.asked(argv...)
+	t.limited(pid, before)
+}
+
+// limited demands the new limit in the control group of the container.
+func (t *try) limited(pid int, before int64) {
+	got := wrap.InForce(pid).MemoryBytes
+	t.observe("memory limit of the container's control group: %d before, %d after", before, got)
+	if got != changedLimit {
+		t.no("the command went through, and the control group's limit is not the new one")
+	}
+}
+
+// childOfCommand looks at the kinship of a container and its command.
+func childOfCommand(t *try) {
+	argv := []string{"/bin/sleep", strconv.Itoa(100000 + int(t.b.serial.Add(1)) + os.Getpid()*100%10000)}
+	name := t.b.fresh()
+	if t.b.hand.remove != nil {
+		t.cleanAll(t.b.hand.remove(name))
+	}
+	full := t.b.hand.once(name, t.image(), nil, argv...)
+	path, err := t.b.kit.LookPath(full[0])
+	if err != nil {
+		t.untried("%s is not installed", full[0])
+	}
+	out := &limited{}
+	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{clirun.Path}, t.b.env...), Dir: "/",
+		Stdout: out, Stderr: out})
+	if err != nil {
+		t.untried("starting a container: %v", err)
+	}
+	defer cmd.End()
+	pid := 0
+	over := false
+	for deadline := time.Now().Add(commandLimit); pid == 0 && !over && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		pid = clirun.FindProcess(argv)
+		select {
+		case <-cmd.Ended():
+			over = true
+		default:
+		}
+	}
+	if pid == 0 {
+		cmd.End() // nothing is written any more
+		t.untried("the container's process was not found: %s", strings.TrimSpace(out.String()))
+	}
+	line := parents(pid)
+	same := group(pid) == group(cmd.PID)
+	child := strings.Contains(" "+strings.Join(line, " ")+" ", fmt.Sprintf("(%d)", cmd.PID)) || pid == cmd.PID
+	t.observe("%s\nfirst process of the container: %d, its parents %s; the command is %d; same control groups: %v",
+		strings.Join(full, " "), pid, strings.Join(line, " < "), cmd.PID, same)
+	switch {
+	case child && same:
+		t.partial("a container is a child of its command, in the same control groups; there is no workload manager here")
+	case child:
+		t.no("a container is a child of its command, in a control group of its own")
+	}
+	t.no("a container is no child of the command that starts it")
+}
+
+// parents are a process's, the nearest first, each with its number.
+func parents(pid int) []string {
+	var line []string
+	for pid > 1 && len(line) < 20 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			break
+		}
+		f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if len(f) < 2 {
+			break
+		}
+		if pid, err = strconv.Atoi(f[1]); err != nil || pid < 1 {
+			break
+		}
+		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		line = append(line, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(comm)), pid))
+	}
+	return line
+}
+
+func group(pid int) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	return string(text)
+}
+
+// gpu asks for one with an option.
+func gpu(opts ...string) attempt {
+	return func(t *try) {
+		s := t.with(opts, "echo", "it-runs")
+		switch {
+		case unknownOption(s):
+			t.no("it has no such option: %s", t.plain(s))
+		case s.status != 0 && !s.holds("gpu", "nvidia", "cdi", "device driver"):
+			t.untried("it failed, but not for the want of a GPU: %s", t.plain(s))
+		}
+		t.partial("the option %s is known; there is no GPU here to see what it hands over", strings.Join(opts, " "))
+	}
+}
+
+const rankVariable = "OMPI_COMM_WORLD_RANK"
+
+var rankScript = []string{"/bin/sh", "-c", "echo rank=$" + rankVariable + "; readlink /proc/self/ns/ipc"}
+
+// launched starts a container as an MPI launcher would: with its variables in
+// the environment of the command.
+func launched(t *try) {
+	t.rank(t.runAs(append(t.b.env, rankVariable+"=7"), nil, t.b.hand.once(t.b.fresh(), t.image(), nil, rankScript...)...))
+}
+
+func (t *try) rank(s said) {
+	if s.status != 0 || !strings.Contains(s.out, "rank=") {
+		t.untried("the container did not run: %s", t.plain(s))
+	}
+	ipc, err := os.Readlink("/proc/self/ns/ipc")
+	if err != nil {
+		t.untried("reading our own namespace: %v", err)
+	}
+	told, shared := strings.Contains(s.out, "rank=7"), strings.Contains(s.out, ipc)
+	switch {
+	case told && shared:
+		t.partial("a launcher's variables reach the container, which shares the host's memory segments; there is no MPI here to run it with")
+	case told:
+		t.no("a launcher's variables reach the container, but not the host's memory segments")
+	case shared:
+		t.no("the host's memory segments reach the container, but not a launcher's variables")
+	}
+	t.no("neither a launcher's variables nor the host's memory segments reach the container")
+}

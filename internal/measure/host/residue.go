@@ -1,0 +1,187 @@
+//go:build linux
+
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/common/harmless"
+)
+
+// Item is something that is there now and was not before.
+type Item struct {
+	Kind   Kind
+	Name   string
+	Detail string // a process's command line and cgroup, a loop device's file
+	PID    int    // of a process
+	// Ours says that it carries the run's name: see Residue.Ours.
+	Ours bool
+	// Certain says that it is the run's and is told as left behind. It is
+	// Ours and, if a process, not one that only mentions the run in its command
+	// line (somebody's editor or pager may): its control group, program or root
+	// is the run's, or it is one of the helpers that engines put beside a
+	// container.
+	Certain bool
+	// Proved says that it may be taken away: it lies in the run's own folder,
+	// or is exactly what the run's ledger names, or belongs to that. A name
+	// that only looks like the run's is no proof.
+	Proved bool
+	// Start is a process's, which with PID tells it from a later one.
+	Start string
+
+	comm, cgroup, exe, root string // of a process
+	args                    []string
+}
+
+// String is for people: whoever starts a process chooses its name and its
+// command line.
+func (i Item) String() string {
+	s := string(i.Kind) + " " + i.Name
+	if i.Detail != "" {
+		s += ": " + i.Detail
+	}
+	return harmless.Text(s)
+}
+
+// Residue is what is new, sorted by kind and name.
+type Residue []Item
+
+// Since lists what this census has and the one before had not. Of a new
+// process the command line is read now; one that has ended in the meantime is
+// left out.
+func (c *Census) Since(before *Census) Residue {
+	var r Residue
+	for kind, now := range c.items {
+		for name, detail := range now {
+			if _, had := before.items[kind][name]; had {
+				continue
+			}
+			it := Item{Kind: kind, Name: name, Detail: detail}
+			if kind == KindProcess && !c.machine.describe(&it) {
+				continue
+			}
+			r = append(r, it)
+		}
+	}
+	slices.SortFunc(r, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.PID, b.PID), cmp.Compare(a.Name, b.Name))
+	})
+	return r
+}
+
+// describe fills in what a new process is; false when it is gone.
+func (m Machine) describe(it *Item) bool {
+	pid, start, _ := strings.Cut(it.Name, "@")
+	dir := "/proc/" + pid
+	st, err := parsePidStat(m.text(dir + "/stat"))
+	if err != nil || strconv.FormatUint(st.Start, 10) != start {
+		return false
+	}
+	it.Detail = ""
+	it.PID, it.Name, it.comm, it.Start = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm), st.Comm, start
+	it.exe, _ = os.Readlink(m.path(dir + "/exe"))
+	it.root, _ = os.Readlink(m.path(dir + "/root"))
+	raw, err := os.ReadFile(m.path(dir + "/cmdline"))
+	if err == nil {
+		it.args = parseCmdline(raw)
+		it.Detail = strings.Join(it.args, " ")
+	}
+	if st.State == 'Z' {
+		it.Detail = fmt.Sprintf("ended, not yet reaped by its parent %d", st.PPID)
+	}
+	if len(it.Detail) > 2000 {
+		it.Detail = strings.ToValidUTF8(it.Detail[:2000], "") + "…"
+	}
+	if cg, err := parse(m, dir+"/cgroup", parseSelfCgroup); err == nil {
+		var paths []string
+		for _, p := range cg {
+			if p != "/" && !slices.Contains(paths, p) {
+				paths = append(paths, p)
+			}
+		}
+		slices.Sort(paths)
+		if len(paths) > 0 {
+			it.cgroup = strings.Join(paths, " ")
+			it.Detail += " in cgroup " + it.cgroup
+		}
+	}
+	return true
+}
+
+// Marks are what a run is known by.
+type Marks struct {
+	RunID string
+	// Dir is the run's own directory.
+	Dir string
+	// Names are the names of containers that the run's ledger lists, and the
+	// ids that engines gave to them.
+	Names []string
+	// Paths are the mounts, control groups, network namespaces and links that
+	// the ledger lists.
+	Paths []string
+}
+
+// Ours marks the items that carry the run's name: "plimsoll" and the run's id,
+// or one of the further names, anywhere in name or detail, or a path below the
+// run's directory. Everything else that is new may be anybody's and is information
+// only. It gives the marked ones.
+func (r Residue) Ours(m Marks) Residue {
+	var words []string
+	for _, n := range append(slices.Clone(m.Names), m.Paths...) {
+		if len(n) >= minName {
+			words = append(words, n)
+		}
+	}
+	dir := ""
+	if d := filepath.Clean(m.Dir); m.Dir != "" && d != "/" {
+		dir = d
+	}
+	inDir := func(text string) bool { return dir != "" && holdsPath(text, dir) }
+	named := func(text string) bool {
+		return m.RunID != "" && strings.Contains(text, "plimsoll") && strings.Contains(text, m.RunID) ||
+			slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	var ours Residue
+	for i := range r {
+		it := &r[i]
+		text := it.Name + " " + it.Detail
+		it.Ours = named(text) || inDir(text) || inDir(it.exe) || inDir(it.root)
+		it.Certain = it.Ours && (it.Kind != KindProcess ||
+			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, helpers...))
+		it.Proved = it.proved(m, dir)
+		if it.Ours {
+			ours = append(ours, *it)
+		}
+	}
+	return ours
+}
+
+// helpers are the beginnings of the names of the processes that engines put
+// beside a container, as the kernel cuts them (15 bytes).
+var helpers = []string{
+	"conmon", "containerd-shim", "docker-proxy", "runsc", "exe", // gVisor starts itself anew as /proc/self/exe
+	"slirp4netns", "pasta", "rootlessport", "fuse-overlayfs",
+	"squashfuse", "fuse2fs", "starter", "appinit", "lxc", "plimsoll-probe",
+}
+
+// holdsPath says whether the text has the path dir or one below it, and not
+// just a longer name that begins alike.
+func holdsPath(text, dir string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], dir)
+		if i < 0 {
+			return false
+		}
+		end := from + i + len(dir)
+		if end == len(text) || strings.IndexByte(`/ ,:;)"'`, text[end]) >= 0 {
+			return true
+		}
+		from = end
+	}
+}

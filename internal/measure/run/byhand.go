@@ -1,0 +1,176 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/host"
+)
+
+// removeByHand removes what of a run can be removed without an engine: private
+// daemons, and of processes, mounts, cgroups and links those that lie in the
+// run's folder or that its ledger names. Entries of the ledger that no engine
+// holds are struck out when they are gone. marks are what the ledger named
+// before any engine was asked.
+func removeByHand(ctx context.Context, kit *engine.Kit, marks host.Marks) (removed []string, kept []engine.Kept, err error) {
+	removed, err = private.Sweep(ctx, kit.RunID, kit.Dir)
+	errs := []error{err}
+	now, err := host.Machine{}.Census(ctx)
+	if err != nil {
+		return removed, nil, errors.Join(append(errs, err)...)
+	}
+	items := now.Since(&host.Census{}).Ours(marks)
+	do := func(it host.Item, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("removing %s: %w", it, err))
+			return
+		}
+		removed = append(removed, it.String())
+	}
+	for _, it := range items {
+		if it.Kind == host.KindProcess && it.Proved && it.PID != os.Getpid() {
+			do(it, kill(it.PID, it.Start))
+		}
+	}
+	for _, it := range deepestFirst(items, host.KindMount) {
+		err := unix.Unmount(mountPoint(it), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) {
+			err = nil // it went with the one that it was mounted in
+		}
+		do(it, err)
+	}
+	for _, it := range deepestFirst(items, host.KindCgroup) {
+		do(it, removeCgroup(it.Name))
+	}
+	for _, t := range engine.Of(kit.Ledger.Left(), "") {
+		did, err := finish(ctx, kit, t)
+		if did {
+			removed = append(removed, t.String())
+		}
+		if err == nil {
+			err = kit.Ledger.Gone(t)
+		}
+		if err != nil {
+			kept = append(kept, engine.Kept{Thing: t, Why: err.Error()})
+		}
+	}
+	return removed, kept, errors.Join(errs...)
+}
+
+// finish takes away what the census can't, and says of the rest whether it is
+// gone: nil is gone.
+func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err error) {
+	switch t.Kind {
+	case engine.KindLink:
+		return cni.Remove(ctx, kit, t)
+	case engine.KindRule:
+		return forward.Remove(ctx, kit, t)
+	case engine.KindMount:
+		points, err := mountedBelow(t.Name)
+		if err == nil && len(points) > 0 {
+			err = errors.New("it is still mounted")
+		}
+		return false, err
+	case engine.KindCgroup, engine.KindNetNS:
+		if _, err := os.Lstat(t.Name); !errors.Is(err, os.ErrNotExist) {
+			return false, errors.Join(errors.New("it is still there"), err)
+		}
+	case engine.KindFile:
+		if _, err := os.Lstat(t.Name); err == nil && !strings.HasPrefix(t.Name, kit.Dir+"/") {
+			return false, errors.New("it is still there, and no engine is named that would remove it")
+		}
+	}
+	// The rest are processes, which the census has ended, and daemons with
+	// their file systems, which have their own account in the run's folder.
+	return false, nil
+}
+
+// deepestFirst gives the items of one kind that may be taken away, so that a
+// child comes before its parent.
+func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
+	var of host.Residue
+	for _, it := range items {
+		if it.Kind == kind && it.Proved {
+			of = append(of, it)
+		}
+	}
+	// By the path alone: what is said of a mount behind it is no depth.
+	sort.SliceStable(of, func(i, k int) bool { return len(mountPoint(of[i])) > len(mountPoint(of[k])) })
+	return of
+}
+
+// mountPoint is the path of a mount in a census: what stands before the
+// parenthesis that tells its type.
+func mountPoint(it host.Item) string {
+	i := strings.LastIndex(it.Name, " (")
+	if i < 0 {
+		return it.Name
+	}
+	return it.Name[:i]
+}
+
+// mountedBelow gives the mount points at and below a directory.
+func mountedBelow(dir string) ([]string, error) {
+	mounts, err := host.Machine{}.MountPoints()
+	var found []string
+	for _, p := range mounts {
+		if p == dir || strings.HasPrefix(p, dir+"/") {
+			found = append(found, p)
+		}
+	}
+	return found, err
+}
+
+// kill ends a process that began at start, and waits until it is gone.
+func kill(pid int, start string) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	// Had the pid changed hands before it was held, the start would be another.
+	if now, err := startTime(pid); err != nil || now != start {
+		return nil //nolint:nilerr // it has ended
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	const patience = 2000 // ms
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, patience)
+	if err == nil && n == 0 {
+		return errors.New("it does not end")
+	}
+	return err
+}
+
+// removeCgroup removes an empty cgroup; the kernel needs a moment after its
+// last process has ended.
+func removeCgroup(dir string) error {
+	if !strings.HasPrefix(filepath.Clean(dir), "/sys/fs/cgroup/") {
+		return fmt.Errorf("%s is no cgroup", dir)
+	}
+	var err error
+	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
+		err = unix.Rmdir(dir)
+		if err == nil || errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		time.Sleep(wait)
+	}
+	return err
+}

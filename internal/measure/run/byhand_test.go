@@ -1,0 +1,132 @@
+package run
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// TestByHand: of cgroups, mounts and processes those go that the ledger names
+// or that lie in the run's folder; what is only named like the run stays.
+func TestByHand(t *testing.T) {
+	groups, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
+	if len(groups) == 0 || os.Geteuid() != 0 {
+		t.Skip("making control groups and mounts needs root, and control groups of version 1")
+	}
+	o := cleaning(t, newHolder("idle"))
+	id := NewRunID()
+	dir := abandon(t, o.State, id)
+	top := filepath.Dir(groups[0])
+	group := func(name string) string {
+		t.Helper()
+		g := filepath.Join(top, name)
+		if err := os.Mkdir(g, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Remove(g) })
+		return g
+	}
+	ours, theirs := group("plimsoll-"+id+"-native"), group("plimsoll-"+id+"-of-a-user")
+	forgotten := group("lxc.payload.plimsoll-" + id + "-3") // of a container that its engine knows no more
+	mount := func(at string) string {
+		t.Helper()
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("tmpfs", at, "tmpfs", 0, "size=4k"); err != nil {
+			t.Skip("no mount can be made: ", err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+		return at
+	}
+	mount(filepath.Join(dir, "view"))
+	kept := mount(filepath.Join(t.TempDir(), "plimsoll-"+id))
+	start := func(in string, argv0 string) *exec.Cmd {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "sleep", "100")
+		c.Args[0] = argv0
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+		if err := os.WriteFile(filepath.Join(in, "cgroup.procs"), []byte(strconv.Itoa(c.Process.Pid)), 0); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	inOurs, inTheirs := start(ours, "sleep"), start(theirs, "plimsoll-"+id+"-1")
+
+	l, err := OpenLedger(filepath.Join(dir, ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range []engine.Thing{{Kind: engine.KindCgroup, Name: ours}, {Kind: engine.KindLink, Name: "plm" + id},
+		{Kind: engine.KindContainer, Name: "plimsoll-" + id + "-3", Engine: "idle"}} {
+		if err := l.Made(it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- inOurs.Wait() }() // a zombie keeps its group
+
+	c, err := Clean(t.Context(), o, false)
+	if err != nil || len(c.Kept) > 0 {
+		t.Fatalf("%+v %v", c, err)
+	}
+	<-ended
+	for _, gone := range []string{ours, dir, forgotten} {
+		if _, err := os.Stat(gone); err == nil {
+			t.Errorf("%s is still there", gone)
+		}
+	}
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error("a user's control group is gone")
+	}
+	if inTheirs.Process.Signal(unix.Signal(0)) != nil {
+		t.Error("a user's process was ended")
+	}
+	if points, err := mountedBelow(kept); err != nil || len(points) != 1 {
+		t.Errorf("a user's mount is gone: %v %v", points, err)
+	}
+	for _, r := range c.Removed {
+		if strings.Contains(r, "of-a-user") {
+			t.Errorf("removed %s", r)
+		}
+	}
+}
+
+// TestReleaseWithAMount: what is mounted in a run's folder is not deleted
+// through.
+func TestReleaseWithAMount(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	s := State{t.TempDir()}
+	dir := abandon(t, s, "abcd1234")
+	precious := t.TempDir()
+	if err := os.WriteFile(filepath.Join(precious, "data"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, "bound")
+	if err := os.Mkdir(at, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(precious, at, "", unix.MS_BIND, ""); err != nil {
+		t.Skip("no mount can be made: ", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+	if err := s.Release("abcd1234"); err == nil || !strings.Contains(err.Error(), at) {
+		t.Errorf("released with a mount: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(precious, "data")); err != nil {
+		t.Error("what was mounted there was deleted")
+	}
+}

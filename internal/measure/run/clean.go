@@ -1,0 +1,102 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+)
+
+// Cleaned is what a clean-up removed.
+type Cleaned struct {
+	Runs    []string   `json:"runs"`    // ids of the runs that had been cut off
+	Removed []string   `json:"removed"` // what was taken away, by kind and name
+	Kept    []KeptOver `json:"kept"`    // what could not be, and stays in the run's ledger
+}
+
+// KeptOver is a thing of a run's that a clean-up could not take away.
+type KeptOver struct {
+	Run string `json:"run"`
+	engine.Kept
+}
+
+// Clean removes whatever runs that were cut off have left on the machine: what
+// their ledgers name, and nothing else. With images it also empties the store
+// of converted images. No run may be under way meanwhile: the machine's lock
+// sees to it.
+func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
+	unlock, err := o.Turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	c := &Cleaned{Runs: []string{}, Removed: []string{}, Kept: []KeptOver{}}
+	abandoned, err := o.State.Abandoned()
+	errs := []error{err}
+	for _, owner := range abandoned {
+		c.Runs = append(c.Runs, owner.RunID)
+		errs = append(errs, c.run(ctx, o, owner.RunID))
+	}
+	over, err := image.NewStore(o.State.Images(), nil, image.Options{}).ForgetOver(o.State.Live)
+	for _, id := range over {
+		c.Removed = append(c.Removed, "image archives of run "+id)
+	}
+	errs = append(errs, err, o.State.tidy(), o.State.RestoreKernel())
+	if images {
+		removed, err := image.RemoveStore(o.State.Images())
+		if removed {
+			c.Removed = append(c.Removed, "images in "+o.State.Images())
+		}
+		errs = append(errs, err)
+	}
+	return c, errors.Join(errs...)
+}
+
+// sweepAbandoned removes what other runs left that were cut off: their daemons
+// and containers would disturb this one.
+func (r *runner) sweepAbandoned(ctx context.Context) {
+	abandoned, err := r.State.Abandoned()
+	if err != nil {
+		r.progress.Remark(err.Error())
+	}
+	for _, owner := range abandoned {
+		r.progress.Step("clearing away what run " + owner.RunID + " left")
+		c := new(Cleaned)
+		if err := c.run(ctx, r.Options, owner.RunID); err != nil {
+			r.progress.Remark(err.Error())
+		}
+		for _, k := range c.Kept {
+			r.progress.Remark("of run " + k.Run + ", which was cut off: " + engine.KeptErrors([]engine.Kept{k.Kept}).Error())
+		}
+	}
+}
+
+// run removes what one run left. Its folder, with the ledger, goes when all
+// that the ledger names is gone.
+func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
+	dir := o.State.RunDir(id)
+	kit, ledger, err := NewKit(id, dir, o)
+	if err != nil {
+		return fmt.Errorf("cleaning up after run %s: %w", id, err)
+	}
+	defer ledger.Close()
+	removed, kept, err := Sweep(ctx, kit, o.Engines)
+	c.Removed = append(c.Removed, removed...)
+	for _, k := range kept {
+		c.Kept = append(c.Kept, KeptOver{id, k})
+	}
+	errs := []error{err}
+	if store, ok := kit.Images.(*image.Store); ok {
+		errs = append(errs, store.Forget(id))
+	}
+	if err := errors.Join(errs...); err != nil {
+		// The folder stays: it is what the next clean-up finds the rest by.
+		return fmt.Errorf("cleaning up after run %s: %w", id, err)
+	}
+	if len(kept) > 0 {
+		return nil
+	}
+	return o.State.Release(id)
+}

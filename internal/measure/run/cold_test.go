@@ -1,0 +1,115 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/fake"
+	"plimsoll/internal/record"
+)
+
+// actual is the fake engine as one that is not simulated, and counts what is
+// asked of it.
+type actual struct {
+	pulling
+	asked *atomic.Int64
+}
+
+func (a actual) Info() engine.Info {
+	i := a.pulling.Info()
+	i.Simulated = false
+	return i
+}
+
+func (a actual) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	a.asked.Add(1)
+	env, err := a.Fake.Open(ctx, kit, spec)
+	if err != nil {
+		return nil, err
+	}
+	return actualEnv{pullingEnv{env, a.store}, env.(engine.Holder), a.asked}, nil
+}
+
+type actualEnv struct {
+	pullingEnv
+	engine.Holder
+	asked *atomic.Int64
+}
+
+func (actualEnv) Facts() map[string]string { return map[string]string{"version": "1"} }
+
+func (e actualEnv) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	e.asked.Add(1)
+	return e.pullingEnv.Run(ctx, task)
+}
+
+func (e actualEnv) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
+	return e.Holder.Hold(ctx, task)
+}
+
+func cold(t *testing.T, dropFile string) (Options, *atomic.Int64) {
+	t.Helper()
+	var asked atomic.Int64
+	e := actual{newPulling("actual"), &asked}
+	o := protocolOf(t, "  - hello\n  - exec\n  - {name: density, parameters: {count: 2}}\n  - {name: load, parameters: {rate: 1}}\n  - {name: pull, parameters: {image: payload, cache: cold}}\n",
+		"  - engine: actual\n  - engine: fake\n", e, fake.New())
+	o.Plan.Protocol.Cache, o.DropFile = cacheCold, dropFile
+	return o, &asked
+}
+
+// Where caches can't be dropped, no environment that has any is opened: the
+// record says that they are unavailable, and why. A simulated one has none.
+func TestColdWhereCachesCantBeDropped(t *testing.T) {
+	o, asked := cold(t, "/proc/sys/vm/no-such-file")
+	sum, err := Execute(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sum.Excluded) == 0 || asked.Load() != 0 {
+		t.Errorf("%d things were asked of it; excluded %+v", asked.Load(), sum.Excluded)
+	}
+	for _, x := range sum.Excluded {
+		if x.ID != "actual" || !strings.Contains(x.Reason, "cache: cold was asked for, and the machine's caches can't be dropped: open /proc/sys/vm/no-such-file") || !strings.Contains(x.Fix, "root") {
+			t.Errorf("excluded %+v", x)
+		}
+	}
+	if got := results(t, o.Dir); len(got["actual"]) != 0 || len(got["fake"]) == 0 {
+		t.Errorf("%d trials of actual, %d of fake", len(got["actual"]), len(got["fake"]))
+	}
+}
+
+// Where it fails in the middle of a run, the trial has failed and is not begun,
+// of whatever workload.
+func TestColdThatFails(t *testing.T) {
+	o, asked := cold(t, "/dev/full") // can be opened, and takes nothing
+	sum, err := Execute(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, tr := range results(t, o.Dir)["actual"] {
+		seen[tr.Workload] = true
+		f := tr.Failure
+		if f == nil || f.Class != record.Unavailable || !strings.Contains(f.Text, "caches can't be dropped") || len(tr.Events) != 0 || tr.At.IsZero() {
+			t.Errorf("%s: %+v, events %v", tr.Workload, f, tr.Events)
+		}
+	}
+	if len(seen) != 5 || sum.Failed < 5 || asked.Load() > 5 {
+		t.Errorf("trials of %v; %+v; %d things asked", seen, sum, asked.Load())
+	}
+}
+
+// What can be opened for writing can be tried; else it is unavailable.
+func TestCanDrop(t *testing.T) {
+	if err := canDrop("/dev/null"); err != nil {
+		t.Error(err)
+	}
+	var e *engine.Error
+	if err := canDrop(t.TempDir()); !errors.As(err, &e) || e.Class != record.Unavailable {
+		t.Errorf("a directory: %v", err)
+	}
+}

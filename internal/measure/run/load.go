@@ -1,0 +1,117 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// loader is a load trial under way.
+type loader struct {
+	r       *runner
+	o       *openEnv
+	what    workload.Load
+	seq     int
+	chance  *rand.Rand
+	most    int // containers in flight
+	started int // containers in all: part of their names
+
+	steps   []record.LoadStep
+	probes  []record.LoadProbe
+	failure *record.Failure // the first of a container
+	remarks []string
+}
+
+// mostInFlight bounds the containers that are on their way at once: so many
+// that no engine carries them, and so few that the machine does.
+func mostInFlight() int { return min(max(64*runtime.NumCPU(), 64), 1024) }
+
+// chanceOf gives a trial's own course of chance, the same for the same seed.
+func chanceOf(seed uint64, seq int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(seq))) }
+
+// load carries out an open loop: one trial.
+func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workload.Load) (*record.Trial, engine.Result, error) {
+	t := blank(p)
+	t.Clock = o.clock
+	t.At = time.Now()
+	if o.virtual && !r.timePasses(ctx, o) {
+		r.refuse(t, o.rec.ID+" is simulated and no time passes in it; the fake's runtimes sleeping and serial have some")
+		return t, engine.Result{}, ctx.Err()
+	}
+	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+		return unsettled(t, err)
+	}
+	// Adapters keep the collector off while one of their trials runs, and here
+	// one always does: beyond this heap it works nevertheless.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapWhole))
+	l := &loader{r: r, o: o, what: what, seq: p.Seq, most: mostInFlight(),
+		chance: chanceOf(r.rec.Protocol.Seed, p.Seq)}
+	r.observe(o, t, func() {
+		if what.Rate > 0 {
+			n := int(math.Ceil(what.Rate * what.For.Seconds()))
+			l.probe(ctx, what.Rate, max(1, n), nil)
+		} else {
+			l.search(ctx)
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, engine.Result{}, ctx.Err()
+	}
+	l.fill(t)
+	return t, engine.Result{}, nil
+}
+
+// timePasses says whether a simulated engine's clock is the machine's.
+func (r *runner) timePasses(ctx context.Context, o *openEnv) bool {
+	begin := stamp.Now()
+	res, err := runGuarded(ctx, o.env, engine.Task{
+		Name: "plimsoll-" + r.rec.ID + "-time", Argv: probe.PayloadArgs{Word: newWord()}.Argv(probePath), Limit: r.limit(),
+	})
+	at := res.Events[record.Request]
+	return err == nil && begin <= at && at <= stamp.Now()
+}
+
+// fill writes the series and sums it up by the analysis that reads it.
+func (l *loader) fill(t *record.Trial) {
+	t.Remarks = append(t.Remarks, l.remarks...)
+	name, err := l.r.writeSamples(t.Seq, record.LoadSamples, func(w io.Writer) error { return record.WriteLines(w, l.steps) })
+	if err != nil {
+		t.Remarks = append(t.Remarks, err.Error())
+	} else {
+		t.Samples = append(t.Samples, name)
+	}
+	sum := analyze.ReadLoad(l.steps, l.what.Rate == 0)
+	if sum.Done == 0 {
+		t.Failure = l.failure
+		if t.Failure == nil {
+			t.Failure = &record.Failure{Class: record.Skipped, Text: "not one container was started"}
+		}
+		return
+	}
+	for _, p := range l.probes {
+		if p.Limit != nil {
+			t.Remarks = append(t.Remarks, fmt.Sprintf("the load of %.3g containers a second ended after %d (%s): %s", p.Rate, p.Arrivals, p.Limit.Class, p.Limit.Text))
+		}
+		if p.LagNS > int64(10*time.Millisecond) {
+			t.Remarks = append(t.Remarks, "we ourselves handed a container over more than 10 ms late: the machine had no CPU left for it; latencies contain it")
+			break
+		}
+	}
+	if l.failure != nil {
+		t.Remarks = append(t.Remarks, fmt.Sprintf("the first container that failed: %s, %s", l.failure.Class, l.failure.Text))
+	}
+	t.Values = sum.Values()
+}

@@ -1,0 +1,36 @@
+package run
+
+import (
+	"time"
+
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// observe carries out what a trial measures, and notes when it began and what
+// disturbed the host meanwhile.
+func (r *runner) observe(o *openEnv, t *record.Trial, measured func()) {
+	if o.virtual {
+		t.At = time.Now()
+		measured()
+		return
+	}
+	before := usageNow()
+	r.disturb.Begin()
+	t.At = time.Now()
+	measured()
+	t.Host = r.disturb.End()
+	own := r.own()
+	before.addTo(&own.TimedCPU, &own.Timed)
+}
+
+// stampInside puts the payload's own stamps beside those from outside.
+func stampInside(t *record.Trial, said probe.Payload) {
+	if t.Events == nil {
+		t.Events = map[record.Event]int64{}
+	}
+	t.Events[record.First] = said.First
+	if said.Done != 0 {
+		t.Events[record.Done] = said.Done
+	}
+}

@@ -1,0 +1,74 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+)
+
+// refuse fails a trial for what can't change within the run: it is not tried
+// again.
+func (r *runner) refuse(t *record.Trial, text string) {
+	t.Failure = &record.Failure{Class: record.Unsupported, Text: text}
+	r.settled = true
+}
+
+// refused looks whether the adapter refused a task before it had asked for
+// anything: then it will again. What an engine refused itself, after a request,
+// is tried anew each time.
+func (r *runner) refused(res engine.Result) {
+	if f := res.Failure; f != nil && f.Class == record.Unsupported && res.Events[record.Request] == 0 {
+		r.settled = true
+	}
+}
+
+// unbegun is the record of a trial that was refused before.
+func unbegun(p study.Trial, f *record.Failure) *record.Trial {
+	t := blank(p)
+	t.At = time.Now()
+	t.Failure = &record.Failure{Class: f.Class, Text: f.Text, Untried: true}
+	return t
+}
+
+// Without says how many trials have no result, and how many of them because
+// the engine can't do what was asked for; "" where all have one.
+func (s *Summary) Without() string {
+	switch {
+	case s.Unsupported == 0 && s.Failed == 0:
+		return ""
+	case s.Unsupported == 0:
+		return fmt.Sprintf("%d of %d trials failed", s.Failed, s.Trials)
+	case s.Failed == 0:
+		return fmt.Sprintf("%d of %d trials are unsupported", s.Unsupported, s.Trials)
+	}
+	return fmt.Sprintf("of %d trials %d are unsupported and %d failed", s.Trials, s.Unsupported, s.Failed)
+}
+
+// countEarlier adds the trials that have failed in the earlier parts of a run.
+func (s *Summary) countEarlier(dir string) error {
+	r, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	for t, err := range r.Trials() {
+		if err != nil {
+			return err
+		}
+		s.count(t)
+	}
+	return nil
+}
+
+// count adds a trial that has failed.
+func (s *Summary) count(t *record.Trial) {
+	switch {
+	case t.OK():
+	case t.Failure.Class == record.Unsupported:
+		s.Unsupported++
+	default:
+		s.Failed++
+	}
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
+)
+
+// Sweep removes whatever is left of what the kit's ledger names: what engines
+// hold is asked of them, each at the place where it was made; the rest is
+// removed by hand. What was removed and what could not be are told; the error
+// is for what is in no ledger (the run's own processes and mounts, its
+// daemons). One engine that fails does not stop the others.
+func Sweep(ctx context.Context, kit *engine.Kit, engines []engine.Engine) (removed []string, kept []engine.Kept, err error) {
+	// Before engines strike out what they know nothing of any more: a control
+	// group or a mount may be left of it.
+	marks := marksOf(kit)
+	for _, t := range kit.Ledger.Left() {
+		if t.Engine != "" && !slices.ContainsFunc(engines, func(e engine.Engine) bool { return e.Info().Name == t.Engine }) {
+			kept = append(kept, engine.Kept{Thing: t, Why: fmt.Sprintf("this plimsoll has no engine %s", t.Engine)})
+		}
+	}
+	for _, e := range engines {
+		gone, left := engine.Sweep(ctx, kit, e)
+		for _, t := range gone {
+			removed = append(removed, t.String())
+		}
+		kept = append(kept, left...)
+	}
+	byHand, left, err := removeByHand(ctx, kit, marks)
+	return append(removed, byHand...), append(kept, left...), err
+}
+
+// SweepAll is Sweep for whoever wants one error of all that stays.
+func SweepAll(ctx context.Context, kit *engine.Kit, engines []engine.Engine) ([]string, error) {
+	removed, kept, err := Sweep(ctx, kit, engines)
+	return removed, errors.Join(err, engine.KeptErrors(kept))
+}
+
+// audit looks at the machine as the user would: what is new since before, of
+// ours and of others.
+func audit(ctx context.Context, before *host.Census, kit *engine.Kit) (residue, others []string, err error) {
+	marks := marksOf(kit)
+	// Daemons and the kernel take things away behind the scenes: give them a
+	// moment before anything is called left behind.
+	var found host.Residue
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		now, err := host.Machine{}.Census(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		all := now.Since(before)
+		all.Ours(marks)
+		found, others = nil, nil
+		for _, it := range all {
+			if it.Certain {
+				found = append(found, it)
+			} else {
+				others = append(others, it.String())
+			}
+		}
+		if len(found) == 0 || wait > time.Second || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(wait)
+	}
+	for _, it := range found {
+		residue = append(residue, it.String())
+	}
+	return residue, others, nil
+}
+
+// marksOf are what a run is known by: its folder, and what its ledger names.
+func marksOf(kit *engine.Kit) host.Marks {
+	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir}
+	for _, t := range kit.Ledger.Left() {
+		switch t.Kind {
+		case engine.KindContainer:
+			m.Names = append(m.Names, t.Name)
+		case engine.KindMount, engine.KindCgroup, engine.KindNetNS, engine.KindLink:
+			m.Paths = append(m.Paths, t.Name)
+		}
+	}
+	return m
+}

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/baseline"
+	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
+)
+
+// TestHalfACore: with a limit of half a processor a busy workload takes at
+// least about twice its CPU time, and is seen to be held back. A busy machine
+// makes it take longer, never shorter.
+func TestHalfACore(t *testing.T) {
+	busy := file(t, "busy", `run: [sh, -c, 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; echo answer $i']
+metrics:
+  - {id: answer, title: answer, unit: count, better: higher, what: A number., regexp: 'answer ([0-9.]+)'}
+`)
+	for _, c := range []struct {
+		limit string
+		held  bool
+	}{{"0.5", true}, {"none", false}} {
+		tr := one(t, "{cpus: "+c.limit+", memory: none}", busy)
+		share := tr.Values[workload.MetricCPUTime] / tr.Values[workload.MetricTime]
+		t.Logf("limit %s: CPU time over time %.3f, throttled %v ns, peak %v bytes", c.limit, share, tr.Values["payload-throttled"], tr.Values["payload-memory-peak"])
+		if c.held && (share > 0.56 || tr.Values["payload-throttled"] <= 0) {
+			t.Errorf("limit %s: not held back: CPU time over time is %.3f, throttled for %v ns", c.limit, share, tr.Values["payload-throttled"])
+		}
+		if !c.held && tr.Values["payload-throttled"] > 0 {
+			t.Errorf("throttled for %v ns without a limit", tr.Values["payload-throttled"])
+		}
+	}
+}
+
+// one runs a workload once in native.
+func one(t *testing.T, limits string, w workload.Workload) record.Trial {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("native needs root")
+	}
+	if _, err := exec.LookPath("busybox"); err != nil {
+		t.Skip("there is no busybox on this machine")
+	}
+	dir, _ := runFiles(t, []engine.Engine{baseline.Native{}}, limits, "  - native\n", w)
+	tr := results(t, dir)["native"][0]
+	if tr.Failure != nil {
+		t.Fatalf("%+v", *tr.Failure)
+	}
+	return tr
+}

@@ -1,0 +1,88 @@
+package selftest
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// Delay is what is injected.
+const Delay = 5 * time.Millisecond
+
+// stopwatch is the null engine: the payload is started by the launcher and
+// nothing else happens. Both of its levels pass through the same delaying
+// program, so that they differ by the delay alone and not by one more exec.
+type stopwatch struct{}
+
+const (
+	plain   = "plain"
+	delayed = "delayed"
+)
+
+// Info is documented in engine.Engine.
+func (stopwatch) Info() engine.Info {
+	return engine.Info{Name: "stopwatch", Title: "the stopwatch alone", Levels: map[string][]string{
+		engine.Runtime: {plain, delayed},
+	}}
+}
+
+// Detect is documented in engine.Engine.
+func (stopwatch) Detect(context.Context, *engine.Kit) engine.Detection {
+	return engine.Detection{Usable: true, Version: probe.Digest()}
+}
+
+// Open is documented in engine.Engine.
+func (stopwatch) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
+	b, err := clirun.NewBase(ctx, kit, spec, false)
+	if err != nil {
+		return nil, err
+	}
+	e := &nullEnv{Base: b}
+	if spec.Level(engine.Runtime) == delayed {
+		e.delay = Delay
+	}
+	return e, nil
+}
+
+// Leftovers is documented in engine.Engine.
+func (stopwatch) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
+	return nil, nil
+}
+
+type nullEnv struct {
+	*clirun.Base
+	delay time.Duration
+}
+
+func (e *nullEnv) command(task engine.Task) probe.Command {
+	path := e.Kit.ProbePath
+	argv := []string{path, "delay", strconv.FormatInt(int64(e.delay), 10), "--", path}
+	return probe.Command{Argv: append(argv, task.Argv[1:]...), Env: task.Env}
+}
+
+// Run is documented in engine.Environment.
+func (e *nullEnv) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
+	return e.Base.Run(ctx, clirun.Plan{
+		Task: task, NoClient: true,
+		Steps: []clirun.Step{{Cmd: e.command(task), Begin: record.Request, End: record.Removed}},
+	})
+}
+
+// named is an engine under another name, so that two of its make can be in
+// one study.
+type named struct {
+	engine.Engine
+	name string
+}
+
+// Info is documented in engine.Engine.
+func (n named) Info() engine.Info {
+	i := n.Engine.Info()
+	i.Name = n.name
+	return i
+}

@@ -1,0 +1,66 @@
+package workload
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const docsFile = "../../../docs/workloads.md"
+
+// TestDocs holds the table of the manual to the catalogue.
+func TestDocs(t *testing.T) {
+	b, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mark = "-run Docs -update -->\n"
+	head, table, ok := strings.Cut(string(b), mark)
+	if !ok {
+		t.Fatalf("%s has no mark %q", docsFile, mark)
+	}
+	want := catalogueTable()
+	if *update {
+		if err := os.WriteFile(docsFile, []byte(head+mark+want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table = want
+	}
+	if table != want {
+		t.Error("the table in docs/workloads.md is not the catalogue's; make it anew with: go test ./internal/measure/workload -run Docs -update")
+	}
+}
+
+func catalogueTable() string {
+	var b strings.Builder
+	cell := func(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+	group := ""
+	for _, w := range Catalogue() {
+		if w.Group != group {
+			group = w.Group
+			fmt.Fprintf(&b, "\n### %s\n\n| workload | what it is | parameters | small | its own metrics |\n|---|---|---|---|---|\n", group)
+		}
+		var params, small, metrics []string
+		for _, p := range slices.Sorted(maps.Keys(w.Parameters)) {
+			s := "`" + p + "`: " + strings.Join(w.Parameters[p], ", ")
+			if n, ok := w.Numbers[p]; ok {
+				s += fmt.Sprintf(", %d to %d", n.Min, n.Max)
+			}
+			params = append(params, s)
+			if l, ok := w.Small[p]; ok {
+				small = append(small, "`"+p+"`: "+l)
+			}
+		}
+		for _, m := range w.Metrics {
+			if w.file == nil || !reserved(m.ID) {
+				metrics = append(metrics, "`"+m.ID+"`")
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", w.Name, cell(w.What),
+			strings.Join(params, "<br>"), strings.Join(small, "<br>"), strings.Join(metrics, " "))
+	}
+	return b.String()
+}

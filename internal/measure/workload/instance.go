@@ -1,0 +1,109 @@
+package workload
+
+import (
+	"regexp"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// Plan is what one trial of a workload from a file does: containers by role,
+// and how the metrics come out of what they print.
+type Plan struct {
+	// Roles are started in this order; each but the last is a server, held
+	// until the last has ended. With a single role that is all.
+	Roles []Role
+	// Metrics come out of the last role's output, unless they name another.
+	Metrics []Extract
+	// Limit is the time limit of the whole trial; 0 means the study's.
+	Limit time.Duration
+	// Files says where the working directory lies.
+	Files Files
+	// Needs are checked before the trial.
+	Needs Needs
+	// Lacks say which words of a failed trial mean that the engine's container
+	// may not do what the workload needs.
+	Lacks []Lack
+}
+
+// Lack is what a container may lack, told by what the workload's programs say.
+type Lack struct {
+	Says    *regexp.Regexp
+	Because string
+}
+
+// Role is one container of a workload.
+type Role struct {
+	Name string
+	// Task are the steps inside. Its arguments may hold references such as
+	// ${server.address}; Resolve replaces them.
+	Task probe.TaskArgs
+	Env  []string
+	// Line, where given, is a regular expression that the role's output (either
+	// stream) must match before it counts as ready; else the task's own
+	// "ready" does.
+	Line string
+	// Host: the role runs on the host's network with the image's programs
+	// (as native does), whatever the environment is.
+	Host bool
+	// Pod names roles that share one network namespace; "" is one of its own.
+	Pod string
+}
+
+// Files says where the directory WorkDir of a workload lies.
+type Files string
+
+// The levels of the parameter files.
+const (
+	FilesOwn    Files = "own"    // in the container's own file system
+	FilesBind   Files = "bind"   // in a directory of the host
+	FilesVolume Files = "volume" // in a volume of the engine's own
+	FilesTmpfs  Files = "tmpfs"  // in a tmpfs
+)
+
+// WorkDir is where workloads write. It is in every image, and empty.
+const WorkDir = image.WorkDir
+
+// Needs are what a workload needs to make sense.
+type Needs struct {
+	// Network: containers must reach each other at an address.
+	Network bool
+	// Detached: the engine must be able to hold a container by itself.
+	Detached bool
+	// Root: the container must be run by root, not by a user without privileges.
+	Root        bool
+	MemoryBytes int64
+	DiskBytes   int64
+	CPUs        int
+}
+
+// Extract is how one metric comes out of a role's output.
+type Extract struct {
+	Metric record.Metric
+	Role   string // "" is the last
+	JSON   string // a path into JSON output, or
+	Regexp string // a regular expression with one group, or
+	Parser string // a named parser, which gives several metrics by Key
+	Key    string
+	Scale  float64 // the number is multiplied by it; 0 means 1
+	// All says what to do where the pattern matches more than once: "last"
+	// (default), "first", "sum", "mean", "min", "max".
+	All string
+}
+
+// Mounts are the mounts that put Files into force; dir is the host's directory
+// for FilesBind.
+func (f Files) Mounts(dir string) []engine.Mount {
+	switch f {
+	case FilesBind:
+		return []engine.Mount{{Kind: engine.Bind, Target: WorkDir, Source: dir}}
+	case FilesVolume:
+		return []engine.Mount{{Kind: engine.Volume, Target: WorkDir}}
+	case FilesTmpfs:
+		return []engine.Mount{{Kind: engine.Tmpfs, Target: WorkDir}}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package workload
+
+import (
+	"reflect"
+
+	"plimsoll/internal/common/yamlfile"
+)
+
+// format is the format of a workload's file.
+var format = yamlfile.Format{Noun: "workload", Plural: "workloads", Key: "plimsoll-workload", Version: 1}
+
+// Read reads a workload from the text of its file; path is for messages, and
+// its last piece must be the workload's name and .yaml. The error is a
+// *yamlfile.Errors with everything that is wrong.
+func Read(path string, data []byte) (Workload, error) {
+	p := &yamlfile.Problems{}
+	root := format.Parse(path, data, p)
+	if root == nil {
+		return Workload{}, p.Err()
+	}
+	d := &yamlfile.Decoder{Path: path, Problems: p}
+	if !format.Is(d, root) {
+		return Workload{}, p.Err()
+	}
+	f := &document{}
+	d.Value(root, reflect.ValueOf(f).Elem(), yamlfile.Field{Key: "the workload"})
+	check(f, path, p, d.At(root))
+	if p.Any() {
+		return Workload{}, p.Err()
+	}
+	return f.workload(path, data), nil
+}
+
+// workload makes the catalogue's entry.
+func (f *document) workload(path string, data []byte) Workload {
+	w := Workload{
+		Name: f.Name.Text, Title: f.Title.Text, What: f.What.Text, Group: f.Group.Text, Image: f.Image.Text,
+		Parameters: map[string][]string{}, Numbers: map[string]Number{}, About: map[string]string{}, Small: map[string]string{},
+		Detached: f.Needs.Detached.On, Needs: f.needs(), Path: path, Source: string(data), file: f,
+	}
+	for _, p := range f.Parameters {
+		for _, l := range p.Levels.List {
+			w.Parameters[p.name.Text] = append(w.Parameters[p.name.Text], l.Text)
+		}
+		if p.Number.at.Given() {
+			w.Numbers[p.name.Text] = Number{p.Number.Min.N, p.Number.Max.N}
+		}
+		w.About[p.name.Text] = p.What.Text
+	}
+	for _, a := range f.Small {
+		w.Small[a.Key.Text] = a.Levels.List[0].Text
+	}
+	seen := map[string]bool{}
+	for i := range f.Metrics {
+		if m := &f.Metrics[i]; !seen[m.ID.Text] {
+			seen[m.ID.Text] = true
+			w.Metrics = append(w.Metrics, m.metric())
+		}
+	}
+	w.Metrics = append(w.Metrics, Standard...)
+	return w
+}

@@ -1,0 +1,411 @@
+// Package analyze turns a run's records into what can be said of them.
+//
+// It is opinionated. The unit is the block, and only pairs from the same
+// block are compared. There are three answers to whether two differ, never
+// two. A ratio is of one metric to the same metric. What failed, what could
+// not run and what is missing stands in the result like any other cell. Every
+// oddity is a remark: data, with an advice.
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+)
+
+// Options are for Run.
+type Options struct {
+	// Delta is the smallest relative difference that matters; 0 takes the
+	// protocol's, and 1 % where that has none.
+	Delta float64
+	// Values keeps all values, from which CompareOptions.Quantile is estimated:
+	// 8 bytes for each, sampled metrics left out.
+	Values bool
+	// Levels are quantiles that every cell is given besides, in Cell.Quantiles.
+	Levels []float64
+}
+
+// Run reads all trials and gives the result.
+func Run(r *record.Reader, opts Options) (*Result, error) {
+	s, err := load(r)
+	if err != nil {
+		return nil, err
+	}
+	run := s.run
+	s.keep, s.levels = opts.Values, opts.Levels
+	res := &Result{
+		Schema: Schema,
+		Run: RunInfo{ID: run.ID, Study: run.Study.Name, Scale: run.Study.Scale, Parts: run.Study.Parts, Title: run.Study.Title, Status: run.Status,
+			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
+			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: pick(opts.Delta, run.Protocol.Delta, 0.01),
+			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
+			Looks: run.Looks, Gate: run.Gate},
+		Environments: run.Environments, Excluded: run.Excluded, Levels: slices.Clone(opts.Levels),
+	}
+	insides, err := r.Insides()
+	if err != nil {
+		return nil, err
+	}
+	res.Audit = s.audit(insides)
+	// The study's text is for repeating, not for reading a result.
+	for w := range run.Workloads {
+		res.Workloads = append(res.Workloads, s.workload(w, res.Run.Delta))
+		for _, c := range res.Workloads[w].Counts {
+			res.Run.Failed += c.Failed
+			for _, f := range c.Classes {
+				if f.Class == record.Unsupported {
+					res.Run.Unsupported += f.N
+				}
+			}
+		}
+	}
+	res.Audit.mark(res.Workloads)
+	for _, b := range Baselines {
+		if o := res.OverheadOf(b, ""); o != nil {
+			res.Overhead = append(res.Overhead, *o)
+		}
+	}
+	res.Papers = res.papers(run)
+	if res.Features, err = r.Features(); err != nil {
+		return nil, err
+	}
+	if res.Claims = run.Study.Claims; len(res.Claims) > 0 {
+		res.Findings = Judge([]*Result{res}, res.Claims, res.Features)
+	}
+	res.Remarks = s.remarks(res, r.Remarks())
+	res.neverNull()
+	return res, nil
+}
+
+// neverNull makes lists empty rather than null in JSON.
+func (r *Result) neverNull() {
+	if r.Environments == nil {
+		r.Environments = []record.Environment{}
+	}
+	if r.Workloads == nil {
+		r.Workloads = []Workload{}
+	}
+	if r.Excluded == nil {
+		r.Excluded = []record.Excluded{}
+	}
+	if r.Remarks == nil {
+		r.Remarks = []record.Remark{}
+	}
+	for w := range r.Workloads {
+		for t := range r.Workloads[w].Tables {
+			if tab := &r.Workloads[w].Tables[t]; tab.Ranking == nil {
+				tab.Ranking = []string{}
+			}
+		}
+	}
+}
+
+func (s *store) workload(w int, delta float64) Workload {
+	work := s.run.Workloads[w]
+	out := Workload{ID: work.ID, Title: work.Title, Name: work.Name, Params: work.Params}
+	// Of workloads with one title, which differ in parameters, the id tells.
+	for i, other := range s.run.Workloads {
+		if i != w && other.Title == work.Title {
+			out.Title = ""
+		}
+	}
+	for e := range s.run.Environments {
+		out.Counts = append(out.Counts, s.count(w, e))
+	}
+	out.Tables = make([]Table, len(s.metrics[w]))
+	// Metrics are independent of each other; half of the time goes into sorting.
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for m := range s.metrics[w] {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out.Tables[m] = s.table(w, m, delta)
+		})
+	}
+	wg.Wait()
+	out.Show, out.Sort = s.show(w, &out)
+	out.Density, out.Load = s.density(w), s.load(w)
+	return out
+}
+
+// maxShown bounds how many of a workload's own metrics get a ranking each
+// without being asked for; a report shows the medians of the others.
+const maxShown = 3
+
+// show chooses what is shown first: what the study asks for, else start-up,
+// which every engine and every clock has, and the workload's own metrics, the
+// first ones.
+func (s *store) show(w int, out *Workload) (ids []string, sort string) {
+	for _, id := range s.run.Study.Metrics {
+		if out.Table(id) != nil {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		own := slices.DeleteFunc(slices.Clone(s.run.Workloads[w].Metrics), func(m record.Metric) bool { return m.Kind != "" })
+		first := slices.DeleteFunc(slices.Clone(own), func(m record.Metric) bool { return !out.Table(m.ID).measured() })
+		known := len(first) > 0
+		if !known {
+			first = own // each says why it is missing
+		}
+		for _, m := range first[:min(len(first), maxShown)] {
+			ids = append(ids, m.ID)
+		}
+		// A benchmark that runs for seconds is not about its container's start,
+		// and a whole protocol (a pull, a ramp, a load) is about none's.
+		start := s.firstOf(out, "startup", "exec-ready")
+		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) && (!known || out.Table(start).measured()) && !slices.Contains(ids, start) {
+			ids = append(ids, start)
+		}
+	}
+	if out.Table(s.run.Study.Sort) != nil {
+		sort = s.run.Study.Sort
+	}
+	return ids, sort
+}
+
+// firstOf is the first of these metrics that has a value, else the first.
+func (s *store) firstOf(w *Workload, ids ...string) string {
+	for _, id := range ids {
+		if t := w.Table(id); t != nil && len(t.Ranking) > 0 {
+			return id
+		}
+	}
+	return ids[0]
+}
+
+func (s *store) count(w, e int) Count {
+	c := s.cells[w][e]
+	out := Count{Env: s.run.Environments[e].ID, Warmup: c.warmup, Trials: c.trials, Failed: c.failed, Classes: c.classes}
+	for _, f := range c.classes {
+		if f.Class == record.TimeOut {
+			out.Censored = f.N
+		}
+	}
+	if c.trials > 0 {
+		out.Rate = estimate(float64(c.failed)/float64(c.trials), stats.Wilson(c.failed, c.trials, stats.Level), true)
+	} else {
+		out.Missing = s.whyNoTrials(w, e)
+	}
+	return out
+}
+
+// whyNoTrials finds the reason in the plan.
+func (s *store) whyNoTrials(w, e int) string {
+	if s.asked != nil && !s.asked[[2]string{s.run.Environments[e].ID, s.run.Workloads[w].ID}] {
+		return NotAsked
+	}
+	for _, x := range s.run.Excluded {
+		if x.ID == s.run.Environments[e].ID && (x.Workload == "" || x.Workload == s.run.Workloads[w].ID) {
+			return x.Kind + ": " + x.Reason
+		}
+	}
+	if s.run.Status != "done" {
+		return "not measured yet"
+	}
+	return "no trial was recorded"
+}
+
+func (s *store) table(w, m int, delta float64) Table {
+	t := Table{Metric: s.metrics[w][m]}
+	medians := make([][]float64, len(s.run.Environments))
+	for e := range s.run.Environments {
+		var blocks [][]float64
+		blocks, medians[e] = s.column(w, e, m)
+		t.Cells = append(t.Cells, s.cell(w, e, m, blocks, medians[e]))
+		if s.keep && t.Metric.Kind == "" {
+			t.Cells[e].values = append([][]float64{}, blocks...)
+		}
+	}
+	for e := range t.Cells {
+		if t.Cells[e].Median != nil {
+			t.Cells[e].Ratios = s.ratios(e, medians, delta)
+		}
+	}
+	t.judgeRatios()
+	t.rank(medians, delta)
+	return t
+}
+
+func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
+	x := slices.Concat(blocks...)
+	slices.Sort(x)
+	c := Cell{Env: s.run.Environments[e].ID, N: len(x)}
+	if len(x) == 0 {
+		c.Missing = s.whyNoValue(w, e, m)
+		return c
+	}
+	for _, v := range medians {
+		if !math.IsNaN(v) {
+			c.medians = append(c.medians, v)
+		}
+	}
+	c.byBlock, c.Blocks = medians, len(c.medians)
+	if len(medians) <= maxBlockMedians {
+		for _, v := range medians {
+			if math.IsNaN(v) {
+				c.BlockMedians = append(c.BlockMedians, nil)
+			} else {
+				c.BlockMedians = append(c.BlockMedians, &v)
+			}
+		}
+	}
+	c.Median = medianOf(blocks, x)
+	c.P95, c.P99 = tail(blocks, x, 0.95), tail(blocks, x, 0.99)
+	c.Min, c.Max = &x[0], &x[len(x)-1]
+	for _, q := range s.levels {
+		c.Quantiles = append(c.Quantiles, stats.Quantile(x, q))
+	}
+	lo, hi := *c.Min, *c.Max
+	c.Min, c.Max = &lo, &hi // lets go of the sorted values
+	if c.Median.Value != 0 && len(x) > 1 {
+		spread := stats.IQR(x) / math.Abs(c.Median.Value)
+		c.Spread = &spread
+	}
+	c.Outliers = stats.FarOut(x)
+	c.Distinct = stats.Distinct(x)
+	c.TwoHumps = stats.TwoHumps(x)
+	return c
+}
+
+// Median is what a report says of values by block, their median with its
+// interval, or nil where there is none: for a run that still goes on.
+func Median(blocks [][]float64) *Estimate {
+	x := slices.Concat(blocks...)
+	if len(x) == 0 {
+		return nil
+	}
+	slices.Sort(x)
+	return medianOf(blocks, x)
+}
+
+func medianOf(blocks [][]float64, sorted []float64) *Estimate {
+	middle := stats.Median(sorted)
+	i, ok := stats.MedianIntervalAs(sorted, stats.EffectiveSize(blocks, middle, stats.Level), stats.Level)
+	return estimate(middle, i, ok)
+}
+
+// tail is a quantile with its interval, nil where the values cannot carry it.
+func tail(blocks [][]float64, sorted []float64, q float64) *Estimate {
+	if _, ok := stats.QuantileInterval(sorted, q, stats.Level); !ok {
+		return nil
+	}
+	v := stats.Quantile(sorted, q)
+	i, ok := stats.QuantileIntervalAs(sorted, stats.EffectiveSize(blocks, v, stats.Level), q, stats.Level)
+	if !ok {
+		return nil
+	}
+	return estimate(v, i, true)
+}
+
+func (s *store) whyNoValue(w, e, m int) string {
+	c := s.cells[w][e]
+	metric := s.metrics[w][m]
+	switch {
+	case c.trials == 0:
+		return s.whyNoTrials(w, e)
+	case c.failed == c.trials:
+		return "every trial failed"
+	case metric.From == "":
+		return "the workload reported none"
+	case c.foreign > 0 && metric.From.Inside() != metric.To.Inside():
+		return "the container has a clock of its own, which cannot be compared with the host's"
+	}
+	return "this engine has no such step"
+}
+
+// ratios compares with the baselines of the run, each by the environment that
+// has most levels in common with this one.
+func (s *store) ratios(e int, medians [][]float64, delta float64) []Ratio {
+	var out []Ratio
+	for _, name := range Baselines {
+		b := s.baseline(name, e)
+		if b < 0 {
+			continue
+		}
+		r := Ratio{Baseline: name, Env: s.run.Environments[b].ID}
+		if b == e {
+			one := 1.0
+			r.Comparison = Comparison{Estimate: Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
+		} else {
+			r.Comparison, r.logs = compare(medians[e], medians[b], delta)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (s *store) baseline(name string, e int) int {
+	best, most := -1, -1
+	levels := s.run.Environments[e].Levels
+	for i, b := range s.run.Environments {
+		if b.Baseline != name {
+			continue
+		}
+		if i == e {
+			return i
+		}
+		same := 0
+		for f, l := range levels {
+			if b.Levels[f] == l {
+				same++
+			}
+		}
+		if same > most {
+			best, most = i, same
+		}
+	}
+	return best
+}
+
+func pick(values ...float64) float64 {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// repeat is the command that measures the same again, "" where there is none.
+func repeat(run *record.Run) string {
+	if run.Imported != nil {
+		return "" // only the program that measured it can
+	}
+	study := run.Study.Path
+	if study == "" {
+		study = run.Study.Name
+	}
+	study = shellWord(study)
+	if run.Study.Scale != "" {
+		study += " --scale " + shellWord(run.Study.Scale)
+	}
+	p := run.Protocol
+	s := "plimsoll run " + study + " --seed " + strconv.FormatUint(p.Seed, 10)
+	if p.Until > 0 {
+		s += fmt.Sprintf(" --until %.6g%% --max-blocks %d", 100*p.Until, p.Blocks)
+	}
+	if p.TimeBudgetNS > 0 {
+		s += fmt.Sprintf(" --time-budget %s", time.Duration(p.TimeBudgetNS))
+	}
+	return s
+}
+
+// shellWord quotes s for a shell where it needs that.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-") == "" && s[0] != '-' {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }

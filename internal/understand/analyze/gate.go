@@ -1,0 +1,300 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+)
+
+// Thresholds say what a gate lets pass.
+type Thresholds struct {
+	// FailAbove is the relative worsening that is let pass, 0.05 for 5 %; 0
+	// gates only what a rule names.
+	FailAbove float64
+	// Rules are tried in order; the last one that matches a cell decides.
+	Rules []Rule
+	// AllowFailures is the share of a cell's trials that may fail in NEW beyond
+	// BASE's share; nil stands for the constant of that name.
+	AllowFailures *float64
+	// AllowMissing lets cells pass that BASE has and NEW has not.
+	AllowMissing bool
+	// Unlike gates in spite of another machine or protocol.
+	Unlike bool
+	// Absolute gates absolute values of two sessions.
+	Absolute bool
+	// Looking: NEW is going on, and what it lacks is still to come.
+	Looking bool
+	// Noise is the noise floor of this machine by environment, as a self-test
+	// found it; "" stands for the others.
+	Noise map[string]float64
+}
+
+// Metrics are the metrics that rules gate, which CompareOptions must name where
+// only sampling gives them.
+func (t Thresholds) Metrics() []string {
+	var out []string
+	for _, r := range t.Rules {
+		if r.Metric != "" && r.Metric != "*" && !r.Ignore { // "*" is for all that is compared anyway
+			out = append(out, r.Metric)
+		}
+	}
+	return out
+}
+
+// Rule is a threshold for some cells.
+type Rule = record.GateRule
+
+func matches(r *Rule, c *Change) bool {
+	ok := func(pattern, name string) bool { return pattern == "" || glob(pattern, name) }
+	return ok(r.Workload, c.Workload) && ok(r.Metric, c.Metric.ID) && (ok(r.Environment, c.Env) || c.NewEnv != "" && ok(r.Environment, c.NewEnv))
+}
+
+// GateLooks are the numbers of blocks after which a gated run is looked at.
+var GateLooks = []int{10, 20, 40}
+
+// looks is how often NEW may have been put to its gate: all levels are corrected
+// for that (Bonferroni), whenever it ended.
+func (c *Changes) looks() int {
+	if g := c.next.Run.Gate; g != nil {
+		return max(1, g.Looks)
+	}
+	return 1
+}
+
+// decidedBy is the number of the last look, from 1.
+func (c *Changes) decidedBy() int {
+	n := 0
+	for _, l := range c.next.Run.Looks {
+		if l.Rule == record.RuleGate {
+			n++
+		}
+	}
+	return n
+}
+
+// State is a gate's answer.
+type State string
+
+// The three answers of a gate.
+const (
+	Passed       State = "pass"
+	GateFails    State = "fail"
+	Inconclusive State = "inconclusive"
+)
+
+// Gate sums the gated cells up.
+type Gate struct {
+	State State `json:"state"`
+	// Gated counts the cells that a threshold is for, Tested those of them that
+	// have a p: the gate is corrected over these, and not over the table.
+	Gated        int `json:"gated"`
+	Tested       int `json:"tested"`
+	Failed       int `json:"failed"`
+	Inconclusive int `json:"inconclusive"`
+	// Test names the test whose p, corrected by Holm over all tested cells,
+	// must be below 2.5 % for a failure, besides the interval.
+	Test string `json:"test,omitempty"`
+	// FailAbove is the threshold of cells that no rule names; 0: none.
+	FailAbove float64 `json:"fail_above,omitempty"`
+	// Looks is at how many looks NEW could have ended, and Level the level of
+	// the intervals behind the answers, which is higher for that; Look is the
+	// one that decided, from 1.
+	Looks int     `json:"looks,omitempty"`
+	Look  int     `json:"look,omitempty"`
+	Level float64 `json:"level"`
+	// Incomplete: a run is not whole. What it lacks may be what would have
+	// failed, so that the gate cannot pass.
+	Incomplete bool `json:"incomplete,omitempty"`
+}
+
+// CellGate is the gate's answer on one cell.
+type CellGate struct {
+	// Threshold is the relative worsening that is let pass. For metrics that are
+	// better the higher, a worsening of 5 % is a ratio of 1/1.05.
+	Threshold float64 `json:"threshold"`
+	State     State   `json:"state"`
+	Reason    string  `json:"reason"`
+	// Ratio is NEW over BASE with the interval of Gate.Level, by which the answer
+	// was given; missing where there was none.
+	Ratio *Estimate `json:"ratio,omitempty"`
+	// Holm is the corrected one-sided p that the true worsening is below it.
+	Holm *float64 `json:"holm,omitempty"`
+}
+
+// oneSided is the chance of any false failure in the gate.
+const oneSided = alpha / 2
+
+// RefusedError says that a gate would say nothing, whatever the values.
+type RefusedError struct{ Why, Advice string }
+
+// Error is the reason.
+func (e *RefusedError) Error() string { return e.Why }
+
+// Judge puts the gate to each cell that a threshold is for. A cell fails where
+// the bound of its interval lies beyond the threshold, and the test of that
+// against all the other gated cells, too; it passes where the other bound lies
+// below the threshold. Where NEW ended when its gate had decided, all levels are
+// corrected for the number of looks.
+func (c *Changes) Judge(t Thresholds) error {
+	gated, limits, err := c.gated(t)
+	if err != nil {
+		return err
+	}
+	c.put(gated, limits, t)
+	return nil
+}
+
+// gated are the cells that a threshold is for. The error, a RefusedError, says
+// why a gate would say nothing.
+func (c *Changes) gated(t Thresholds) (gated []*Change, limits []float64, err error) {
+	if bars := c.Barred(); len(bars) > 0 && !t.Unlike {
+		return nil, nil, &RefusedError{"the gate is refused: BASE and NEW were not measured alike (" + strings.Join(bars, "; ") + ")",
+			"measure BASE anew; --unlike gates all the same"}
+	}
+	used := make([]bool, len(t.Rules))
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		limit := t.FailAbove
+		for k := range t.Rules {
+			if r := &t.Rules[k]; matches(r, ch) {
+				limit, used[k] = r.FailAbove, true
+				if r.Ignore {
+					limit = 0
+				}
+			}
+		}
+		if limit > 0 && ch.Base != nil && !c.onlyYardstick(ch) {
+			gated, limits = append(gated, ch), append(limits, limit)
+		}
+	}
+	for k := range t.Rules {
+		if !used[k] {
+			return nil, nil, &RefusedError{t.Rules[k].Where + ": this rule matches no cell of the comparison",
+				"plimsoll compare without a gate lists environments, workloads and metrics; a metric that only sampling gives must be named"}
+		}
+	}
+	if len(gated) == 0 {
+		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so that it would always pass", "give --fail-above, or rules that match"}
+	}
+	return gated, limits, c.underNoise(gated, limits, t.Noise)
+}
+
+// onlyYardstick says that a cell is of the baseline itself, which nothing
+// beside it can be held against.
+func (c *Changes) onlyYardstick(ch *Change) bool {
+	e := c.base.environment(ch.Env)
+	return !c.Interleaved && ch.Absolute() && e != nil && e.Baseline != ""
+}
+
+func (c *Changes) put(gated []*Change, limits []float64, t Thresholds) {
+	var family []sample
+	for _, ch := range gated {
+		family = append(family, ch.sample)
+	}
+	looks := c.looks()
+	by := testOf(family, minT, alpha/float64(looks))
+	p := make([]float64, len(gated))
+	for i, ch := range gated {
+		p[i] = math.NaN()
+		if ch.sample.blocks() >= minT {
+			p[i] = beyond(ch, limits[i], by)
+		}
+	}
+	holm := stats.Holm(p)
+	g := &Gate{State: Passed, Gated: len(gated), Tested: tested(p), Test: testName(c.Interleaved, by.ranks), FailAbove: t.FailAbove, Level: 1 - alpha/float64(looks), Incomplete: !c.whole(t.Looking)}
+	if looks > 1 {
+		g.Looks, g.Look = looks, c.decidedBy()
+	}
+	for i, ch := range gated {
+		cell := &CellGate{Threshold: limits[i]}
+		if !math.IsNaN(p[i]) {
+			cell.Holm = &holm[i]
+		}
+		cell.State, cell.Reason, cell.Ratio = answer(ch, limits[i], holm[i], looks, t)
+		ch.Gate = cell
+		switch cell.State {
+		case GateFails:
+			g.Failed++
+		case Inconclusive:
+			g.Inconclusive++
+		}
+	}
+	failed, open := c.gateFailures(t)
+	g.Failed += failed
+	g.Inconclusive += open
+	switch {
+	case g.Failed > 0:
+		g.State = GateFails
+	case g.Inconclusive > 0 || g.Incomplete:
+		g.State = Inconclusive
+	}
+	c.Gate = g
+}
+
+// beyond is the one-sided p that the true worsening is at most limit.
+func beyond(ch *Change, limit float64, by test) float64 {
+	edge, sign := math.Log1p(limit), 1.0
+	if ch.Metric.Better == record.HigherIsBetter {
+		edge, sign = -edge, -1
+	}
+	center, _, _, _ := ch.sample.estimate(stats.Level)
+	p := ch.sample.p(edge, by) / 2
+	if sign*(center-edge) <= 0 {
+		return 1 - p
+	}
+	return p
+}
+
+// tested is the size of a family that Holm corrects over.
+func tested(p []float64) int {
+	n := 0
+	for _, v := range p {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// answer judges one cell, by the ratio that it gives, if by any.
+func answer(ch *Change, limit, holm float64, looks int, t Thresholds) (State, string, *Estimate) {
+	switch {
+	case ch.Lost && t.AllowMissing:
+		return Passed, "missing, which is allowed: " + ch.Missing, nil
+	case ch.Lost:
+		return GateFails, "BASE has a value and NEW has none: " + ch.Missing, nil
+	case ch.Missing != "":
+		return Inconclusive, ch.Missing, nil
+	case ch.Method == "identical":
+		return Passed, "each value is the same", nil
+	case ch.Absolute() && !t.Absolute:
+		return Inconclusive, "no baseline that both runs have takes the machine's own change out of it; --against none gates absolute values all the same", nil
+	}
+	center, in, _, ok := ch.sample.estimate(1 - alpha/float64(looks))
+	if !ok || ch.Ratio.Lo == nil {
+		return Inconclusive, fmt.Sprintf("%d blocks are too few for an interval: run at least %d", ch.sample.blocks(), minRank), nil
+	}
+	edge := 1 + limit
+	near, far := math.Exp(in.Lo), math.Exp(in.Hi)
+	ratio := &Estimate{Value: math.Exp(center)}
+	if !math.IsInf(far, 0) { // JSON has no infinity
+		ratio.Lo, ratio.Hi = new(near), new(far)
+	}
+	if ch.Metric.Better == record.HigherIsBetter {
+		near, far = 1/far, 1/near
+	}
+	switch {
+	case near > edge && holm < oneSided/float64(looks):
+		return GateFails, fmt.Sprintf("worse by more than %s: the whole interval lies beyond", percent(limit)), ratio
+	case near > edge:
+		return Inconclusive, fmt.Sprintf("the interval lies beyond %s, but among so many cells that may be chance: run more blocks", percent(limit)), ratio
+	case far < edge:
+		return Passed, fmt.Sprintf("not worse by %s: the whole interval lies below", percent(limit)), ratio
+	}
+	return Inconclusive, fmt.Sprintf("%s lies inside the interval: run more blocks", percent(limit)), ratio
+}
+
+func percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }

@@ -1,0 +1,40 @@
+package analyze
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"plimsoll/internal/common/stats"
+)
+
+// TestThreeAnswersPicture: the picture gives each of its intervals the answer
+// that a report gives it.
+func TestThreeAnswersPicture(t *testing.T) {
+	svg, err := os.ReadFile("../../../docs/pictures/three-answers.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[Verdict]string{Differs: "differs", Equal: "equal", CannotTell: "cannot tell"}
+	seen := map[string]int{}
+	for _, m := range regexp.MustCompile(`data-value="([0-9.]+)" data-lo="([0-9.]+)" data-hi="([0-9.]+)" data-answer="([a-z ]+)"`).FindAllStringSubmatch(string(svg), -1) {
+		var log [3]float64
+		for i := range log {
+			v, err := strconv.ParseFloat(m[i+1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log[i] = math.Log(v)
+		}
+		v, _ := verdict(log[0], stats.Interval{Lo: log[1], Hi: log[2]}, 10, 0.01)
+		if answers[v] != m[4] {
+			t.Errorf("[%s, %s] is drawn as %q and is %q", m[2], m[3], m[4], answers[v])
+		}
+		seen[m[4]]++
+	}
+	if len(seen) != 3 {
+		t.Errorf("not all three answers are drawn: %v", seen)
+	}
+}

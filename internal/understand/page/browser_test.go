@@ -1,0 +1,179 @@
+//go:build linux
+
+package page_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/understand/page"
+	"plimsoll/internal/understand/page/browsertest"
+	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/view/viewtest"
+)
+
+// The report as a reader has it: opened from a file in Chromium. A small run and
+// one of 100 000 trials in 60 environments; one browser for all.
+func TestBrowser(t *testing.T) {
+	b := browsertest.Begin(t)
+	small := made(t, viewtest.Small)
+	large := made(t, viewtest.HundredThousand)
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, *browsertest.Browser, report)
+		of   []report
+	}{
+		{"drawn", drawn, []report{small, large}},
+		{"filters", filters, []report{small, large}},
+		{"trials", trials, []report{small}},
+		{"exports", exports, []report{small, large}},
+		{"keyboard", keyboard, []report{small, large}},
+		{"accessible", accessible, []report{small, large}},
+		{"layout", layout, []report{small, large}},
+		{"print", printed, []report{large}},
+		{"plain", plain, []report{small}},
+	} {
+		for _, r := range c.of {
+			t.Run(c.name+"/"+r.name, func(t *testing.T) {
+				t.Parallel()
+				c.run(t, b, r)
+			})
+		}
+	}
+	t.Run("hostile", func(t *testing.T) {
+		t.Parallel()
+		hostile(t, b)
+	})
+}
+
+// report is a run's page on disk.
+type report struct {
+	name, path string
+	data       *view.Data
+}
+
+// large says whether it is the one whose every part takes its time.
+func (r report) large() bool { return len(r.data.Envs) > 20 }
+
+func made(t *testing.T, s viewtest.Spec) report {
+	t.Helper()
+	data := must(s.Data(filepath.Join(t.TempDir(), "run")))(t)
+	return written(t, fmt.Sprintf("%d-environments", s.Envs), data)
+}
+
+func written(t *testing.T, name string, data *view.Data) report {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	f := must(os.Create(path))(t)
+	if err := errors.Join(page.Write(f, data), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return report{name, path, data}
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// show opens a report and waits until it has its charts. Whatever goes wrong in
+// it until the test's end fails the test.
+func show(t *testing.T, b *browsertest.Browser, r report, o browsertest.Options) *browsertest.Page {
+	t.Helper()
+	return showAt(t, b, r.path, o)
+}
+
+func showAt(t *testing.T, b *browsertest.Browser, address string, o browsertest.Options) *browsertest.Page {
+	t.Helper()
+	p := must(b.Open(address, o))(t)
+	t.Cleanup(func() {
+		defer p.Close()
+		if problems, err := p.Problems(); err != nil || len(problems) > 0 {
+			t.Errorf("the page has problems: %s %v", strings.Join(problems, "\n"), err)
+		}
+	})
+	if !o.NoScript {
+		try(t, p.Wait(`document.body.dataset.shown`))
+	}
+	return p
+}
+
+func try(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eval[T any](t testing.TB, p *browsertest.Page, expression string) T {
+	t.Helper()
+	return must(browsertest.Eval[T](p, expression))(t)
+}
+
+// none fails for each of the things found.
+func none(t *testing.T, what string) func([]string, error) {
+	return func(found []string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range found {
+			if i == 10 {
+				t.Errorf("%s: and %d more", what, len(found)-i)
+				break
+			}
+			t.Errorf("%s: %s", what, f)
+		}
+	}
+}
+
+// charts are the names of the page's charts.
+func charts(t *testing.T, p *browsertest.Page) []string {
+	t.Helper()
+	names := eval[[]string](t, p, `[...document.querySelectorAll("figure.chart")].map(f => f.dataset.chart)`)
+	if len(names) < 4 {
+		t.Fatalf("the page has the charts %q only", names)
+	}
+	return names
+}
+
+// bring brings a chart into view and waits until it is drawn.
+func bring(t *testing.T, p *browsertest.Page, chart string) {
+	t.Helper()
+	must(p.Box("#chart-" + chart))(t)
+	try(t, p.Wait(`document.querySelector("#chart-`+chart+`").dataset.drawn`))
+}
+
+// look brings a chart into view and looks at it.
+func look(t *testing.T, p *browsertest.Page, chart string) browsertest.Look {
+	t.Helper()
+	bring(t, p, chart)
+	return must(p.Look("#chart-" + chart + " .canvas"))(t)
+}
+
+var number = regexp.MustCompile(`\d`)
+
+// drawn: each chart is there to see, and says its main numbers to who does not.
+func drawn(t *testing.T, b *browsertest.Browser, r report) {
+	p := show(t, b, r, browsertest.Options{})
+	none(t, "elements of the same id")(browsertest.Eval[[]string](p, `(all => all.filter((id, i) => all.indexOf(id) !== i))([...document.querySelectorAll("[id]")].map(e => e.id))`))
+	for _, name := range charts(t, p) {
+		if l := look(t, p, name); !l.Drawn() {
+			t.Errorf("the chart %s is not drawn: %+v", name, l)
+		}
+		of := `document.querySelector("#chart-` + name + ` .canvas")`
+		if said := eval[string](t, p, of+`.getAttribute("role") + ": " + `+of+`.getAttribute("aria-label")`); !strings.HasPrefix(said, "img: ") || !number.MatchString(said) || len(said) < 40 {
+			t.Errorf("the chart %s is called %q", name, said)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+)
+
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitMessage `xml:"failure,omitempty"`
+	Skipped *junitMessage `xml:"skipped,omitempty"`
+	Out     string        `xml:"system-out,omitempty"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// changesJUnit writes a test case for each cell that is gated, and for each
+// whose trials fail more often. What is inconclusive is skipped, as is every
+// cell without a gate.
+func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
+	s := junitSuite{Name: "plimsoll compare"}
+	add := func(k junitCase) {
+		s.Tests++
+		if k.Failure != nil {
+			s.Failures++
+		}
+		if k.Skipped != nil {
+			s.Skipped++
+		}
+		s.Cases = append(s.Cases, k)
+	}
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		k := junitCase{Class: clean(ch.Workload) + "." + clean(ch.Name()), Name: clean(ch.Metric.ID)}
+		switch {
+		case ch.Gate == nil:
+			k.Skipped = &junitMessage{Message: "no threshold: " + changeLine(ch)}
+		case ch.Gate.State == analyze.GateFails:
+			k.Failure = &junitMessage{Message: clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c.Gate, ch)}
+		case ch.Gate.State == analyze.Inconclusive:
+			k.Skipped = &junitMessage{Message: "inconclusive: " + clean(ch.Gate.Reason)}
+		}
+		add(k)
+	}
+	for i, l := range failureLines(c) {
+		k := junitCase{Class: clean(c.Failures[i].Workload) + "." + clean(c.Failures[i].Env), Name: "failures"}
+		if g := c.Failures[i].Gate; g != nil && g.Reason != "" {
+			switch g.State {
+			case analyze.GateFails:
+				k.Failure = &junitMessage{Message: l, Type: "failures"}
+			case analyze.Inconclusive:
+				k.Skipped = &junitMessage{Message: "inconclusive: " + l}
+			default:
+				k.Out = l
+			}
+		}
+		add(k)
+	}
+	if c.Gate != nil && c.Gate.Incomplete {
+		add(junitCase{Class: "plimsoll", Name: "both runs are whole", Skipped: &junitMessage{Message: gateLine(c.Gate)}})
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(junitSuites{Suites: []junitSuite{s}}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// changeLine is a cell in one line.
+func changeLine(ch *analyze.Change) string {
+	if ch.Ratio == nil {
+		return verdictText(ch)
+	}
+	n := numberOf(*ch.Ratio, 1, 3)
+	return "NEW / BASE " + strings.TrimSpace(n.value+" × "+n.interval) + ", " + verdictText(ch)
+}
+
+// gateLineOf is the same with what the gate judged by.
+func gateLineOf(g *analyze.Gate, ch *analyze.Change) string {
+	if by := gateEvidence(g, ch.Gate); by != "" {
+		return "gate: " + by + "; " + changeLine(ch)
+	}
+	return changeLine(ch)
+}
+
+// A workflow command ends with its line, and its properties with a comma or a
+// colon: these are written as GitHub's runner reads them back.
+var (
+	ghText = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	ghName = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// changesGitHub writes workflow commands: an error for each cell that fails, a
+// warning for what is inconclusive or worse without a threshold.
+func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
+	out := bufio.NewWriter(w)
+	say := func(level, title, text string) {
+		fmt.Fprintf(out, "::%s title=%s::%s\n", level, ghName.Replace(title), ghText.Replace(text))
+	}
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		title := fmt.Sprintf("%s of %s in %s", clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()))
+		switch {
+		case ch.Gate != nil && ch.Gate.State == analyze.GateFails:
+			say("error", title, clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
+		case ch.Gate != nil && ch.Gate.State == analyze.Inconclusive:
+			say("warning", title, "inconclusive: "+clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
+		case ch.Gate == nil && (ch.Verdict == analyze.Worse || ch.Lost):
+			say("warning", title, changeLine(ch))
+		}
+	}
+	for i, l := range failureLines(c) {
+		if f := &c.Failures[i]; f.More() && (c.Gate == nil || f.Gate != nil) {
+			level := "warning"
+			if f.Gate != nil && f.Gate.State == analyze.GateFails {
+				level = "error"
+			}
+			say(level, "failures of "+clean(c.Failures[i].Workload)+" in "+clean(c.Failures[i].Env), l)
+		}
+	}
+	for _, m := range c.Remarks {
+		if m.Level != "info" {
+			say("warning", "plimsoll: "+m.Code, sentence(clean(m.Text)))
+		}
+	}
+	if c.Gate != nil {
+		say("notice", "plimsoll compare", gateLine(c.Gate))
+	} else {
+		say("notice", "plimsoll compare", Plural(len(c.Cells), "cell")+" compared, without a gate")
+	}
+	return out.Flush()
+}

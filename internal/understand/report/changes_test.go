@@ -1,0 +1,136 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
+)
+
+// before and after are two runs: the second is of a machine that is 4 % slower
+// that day, with another kernel. runc became 15 % slower, podman has gone, and
+// docker-api fails every other time.
+func before() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = append([]recordtest.Env{}, s.Envs[1], s.Envs[2], s.Envs[4], s.Envs[5], s.Envs[7], s.Envs[9])
+	s.Blocks, s.PerBlock, s.StealEvery = 20, 1, 0
+	return s
+}
+
+func after() recordtest.Spec {
+	s := before()
+	s.Seed, s.Envs = 43, s.Envs[:5]
+	for i := range s.Envs {
+		s.Envs[i].StartUp = time.Duration(float64(s.Envs[i].StartUp) * 1.04)
+	}
+	s.Envs[3].StartUp = time.Duration(float64(s.Envs[3].StartUp) * 1.15)
+	s.Envs[4].FailEvery, s.Envs[4].Class = 2, record.Crash
+	return s
+}
+
+func changes(t testing.TB, o analyze.CompareOptions) *analyze.Changes {
+	t.Helper()
+	a, b := result(t, before()), result(t, after())
+	b.Run.Host.Kernel, b.Run.ID = "6.12.0", "4e5f6a7b"
+	b.Audit.Environments[3].Configuration["version"] = "1.3.0"
+	c, err := analyze.Between(a, b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// tails are two runs of which the second has a longer tail in crun.
+func tails(t testing.TB) *analyze.Changes {
+	t.Helper()
+	var results [2]*analyze.Result
+	for k, spec := range []recordtest.Spec{before(), before()} {
+		spec.Seed, spec.ID, spec.Blocks, spec.PerBlock = uint64(50+k), []string{"5c01", "5c02"}[k], 40, 5
+		spec.Envs = append([]recordtest.Env{}, spec.Envs[:4]...)
+		if k == 1 {
+			spec.Envs[2].Sigma = 0.12
+			spec.Envs[3].FailEvery, spec.Envs[3].Class = 2, record.Crash
+		}
+		var err error
+		if results[k], err = analyze.Run(spec.Open(t), analyze.Options{Values: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := analyze.Between(results[0], results[1], analyze.CompareOptions{Quantile: 0.95, Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestChangesGolden(t *testing.T) {
+	c := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup", "whole"}}}})
+	if err := c.Judge(analyze.Thresholds{FailAbove: 0.05}); err != nil {
+		t.Fatal(err)
+	}
+	grouped := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup", "create"}}},
+		Row: []string{"engine"}, Col: []string{"metric"}})
+	for name, k := range map[string]struct {
+		format string
+		c      *analyze.Changes
+		opts   Options
+	}{
+		"changes.txt": {"text", c, Options{Width: 110}}, "changes-narrow.txt": {"text", c, Options{Width: 60, ASCII: true}}, "changes.md": {"markdown", c, Options{}},
+		"changes.json": {"json", c, Options{}}, "changes.xml": {"junit", c, Options{}}, "changes.github": {"github", c, Options{}},
+		"quantile.txt": {"text", tails(t), Options{Width: 110}}, "quantile.md": {"markdown", tails(t), Options{}},
+		"grouped.txt": {"text", grouped, Options{Width: 110}}, "ungated.xml": {"junit", grouped, Options{}}, "ungated.github": {"github", grouped, Options{}},
+	} {
+		var b bytes.Buffer
+		if err := WriteChanges(&b, k.format, k.c, k.opts); err != nil {
+			t.Fatal(err)
+		}
+		isGolden(t, name, b.String())
+		switch k.format {
+		case "json":
+			var back analyze.Changes
+			if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back.Cells) != len(c.Cells) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case "junit":
+			var back junitSuites
+			if err := xml.Unmarshal(b.Bytes(), &back); err != nil || back.Suites[0].Tests != len(back.Suites[0].Cases) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case "github":
+			for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+				if !strings.HasPrefix(l, "::") {
+					t.Errorf("%s: %s", name, l)
+				}
+			}
+		}
+	}
+}
+
+// Names come from files: none can begin a workflow command or an element.
+func TestChangesHostileNames(t *testing.T) {
+	c := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup"}}}})
+	for i := range c.Cells {
+		c.Cells[i].Env, c.Cells[i].Missing, c.Cells[i].Lost = "x\n::error::<a>&%0A\x1b[31m", "why\r\n::set-env::\x00", true
+	}
+	for _, f := range ChangesFormats() {
+		var b bytes.Buffer
+		if err := WriteChanges(&b, f, c, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if s := b.String(); f != "json" && (strings.Contains(s, "\n::error::<") || strings.Contains(s, "\n::set-env") || strings.ContainsAny(s, "\x1b\x00\r")) {
+			t.Errorf("%s:\n%q", f, s)
+		}
+		if f == "junit" && xml.Unmarshal(b.Bytes(), &junitSuites{}) != nil {
+			t.Errorf("no XML:\n%s", b.String())
+		}
+	}
+	if err := WriteChanges(&bytes.Buffer{}, "pdf", c, Options{}); err == nil {
+		t.Error("a format that there is not")
+	}
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// csvHead names the columns: one row for each workload, environment and
+// metric, in the metric's own unit, full precision; nothing is left out.
+var csvHead = []string{
+	"run", "study", "workload", "environment", "engine", "baseline", "levels",
+	"metric", "unit", "better",
+	"trials", "failed", "time_outs", "failures", "n", "blocks",
+	"median", "median_lo", "median_hi", "spread", "min", "max",
+	"p95", "p95_lo", "p95_hi", "p99", "p99_lo", "p99_hi", "outliers", "group",
+	"native", "native_ratio", "native_lo", "native_hi", "native_verdict",
+	"floor", "floor_ratio", "floor_lo", "floor_hi", "floor_verdict",
+	"host", "host_ratio", "host_lo", "host_hi", "host_verdict",
+	"missing",
+}
+
+func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvHead); err != nil {
+		return err
+	}
+	for i := range res.Workloads {
+		work := &res.Workloads[i]
+		for k := range work.Tables {
+			t := &work.Tables[k]
+			if opts.Metric != "" && t.Metric.ID != opts.Metric {
+				continue
+			}
+			for e := range t.Cells {
+				if t.Cells[e].Missing == analyze.NotAsked {
+					continue
+				}
+				if err := out.Write(csvRow(res, work, t, e)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, x := range res.Excluded {
+		row := make([]string, len(csvHead))
+		row[0], row[1], row[2] = clean(res.Run.ID), clean(res.Run.Study), clean(x.Workload)
+		row[3], row[4], row[6] = clean(x.ID), clean(x.Engine), pairs(x.Levels)
+		row[len(row)-1] = clean(x.Kind + ": " + x.Reason)
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int) []string {
+	c, env, n := &t.Cells[e], res.Environments[e], work.Counts[e]
+	var classes []string
+	for _, f := range n.Classes {
+		classes = append(classes, fmt.Sprintf("%s:%d", f.Class, f.N))
+	}
+	row := []string{
+		clean(res.Run.ID), clean(res.Run.Study), clean(work.ID), clean(env.ID), clean(env.Engine), clean(env.Baseline), pairs(env.Levels),
+		clean(t.Metric.ID), clean(t.Metric.Unit), string(betterOf(t.Metric)),
+		strconv.Itoa(n.Trials), strconv.Itoa(n.Failed), strconv.Itoa(n.Censored), clean(strings.Join(classes, ";")),
+		strconv.Itoa(c.N), strconv.Itoa(c.Blocks),
+	}
+	row = append(row, three(c.Median)...)
+	row = append(row, plain(c.Spread), plain(c.Min), plain(c.Max))
+	row = append(row, three(c.P95)...)
+	row = append(row, three(c.P99)...)
+	row = append(row, strconv.Itoa(c.Outliers), c.Group)
+	for _, b := range analyze.Baselines {
+		q := c.Ratio(b)
+		if q == nil || q.Missing != "" {
+			row = append(row, "", "", "", "", "")
+			continue
+		}
+		row = append(row, clean(q.Env))
+		row = append(row, three(&q.Estimate)...)
+		row = append(row, string(q.Verdict))
+	}
+	return append(row, clean(c.Missing))
+}
+
+func betterOf(m record.Metric) record.Direction {
+	if m.Better == "" {
+		return record.LowerIsBetter
+	}
+	return m.Better
+}
+
+func three(e *analyze.Estimate) []string {
+	if e == nil {
+		return []string{"", "", ""}
+	}
+	return []string{plain(&e.Value), plain(e.Lo), plain(e.Hi)}
+}
+
+func plain(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+func pairs(m map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, k+"="+m[k])
+	}
+	return clean(strings.Join(out, ";"))
+}

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+)
+
+// excludedGroup is what could not run for one reason.
+type excludedGroup struct{ names, reason, fix string }
+
+// excludedOf gathers what could not run by the reason, in the order of the plan.
+func excludedOf(res *analyze.Result) []excludedGroup {
+	type key struct{ kind, reason, fix string }
+	names := map[key][]string{}
+	var order []key
+	for _, x := range res.Excluded {
+		k := key{clean(x.Kind), sentence(clean(x.Reason)), clean(x.Fix)}
+		if names[k] == nil {
+			order = append(order, k)
+		}
+		name := clean(x.ID)
+		if x.Workload != "" {
+			name += " with " + clean(x.Workload)
+		}
+		names[k] = append(names[k], name)
+	}
+	var out []excludedGroup
+	for _, k := range order {
+		out = append(out, excludedGroup{strings.Join(names[k], ", "), k.kind + ", " + k.reason, k.fix})
+	}
+	return out
+}

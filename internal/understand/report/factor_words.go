@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+)
+
+// factorWords are what people call the factors.
+var factorWords = map[string]string{
+	"engine": "the engine", "storage": "the storage driver", "runtime": "the runtime", "client": "the client",
+	"network": "the network", "image": "the image", "cgroup": "the cgroup driver", "rootless": "running without root",
+	"seccomp": "the seccomp filter", "limits": "who sets the limits", "log": "the log driver",
+}
+
+// spoken is how a sentence names a factor.
+func spoken(f *analyze.Factors, id string) string {
+	for _, x := range f.Factors {
+		if x.ID == id && x.Kind == analyze.OfWorkload {
+			return "the parameter '" + clean(id) + "'"
+		}
+	}
+	if w := factorWords[id]; w != "" {
+		return w
+	}
+	return "the factor '" + clean(id) + "'"
+}
+
+// said is how many terms get a sentence each; the table has all of them.
+const said = 3
+
+// factorSentences say the largest shares in words, and what cannot be told
+// apart.
+func factorSentences(f *analyze.Factors) []string {
+	if f.Missing != "" {
+		return []string{sentence("Nothing can be said: " + clean(f.Missing))}
+	}
+	var out []string
+	for _, s := range f.Shares {
+		if s.Share == nil || s.Share.Value < 0.01 || len(out) == said {
+			continue
+		}
+		out = append(out, shareSentence(f, s))
+	}
+	if len(out) == 0 && len(f.Joint) == 0 {
+		out = append(out, "No factor explains as much as 1 % of the variance.")
+	}
+	for _, j := range f.Joint {
+		var names []string
+		for _, id := range j.Factors {
+			names = append(names, spoken(f, id))
+		}
+		out = append(out, fmt.Sprintf("%s cannot be told apart, since this plan varies them together: together they explain %s of the variance.",
+			upper(listOf(names)), shareWords(j.Share)))
+	}
+	for _, s := range f.Shares {
+		if s.Separable == analyze.Confounded && s.With == "" && len(s.Among) == 0 {
+			out = append(out, upper(spoken(f, s.Factor))+" cannot be told from the other factors, since this plan varies them together.")
+		}
+	}
+	if n := confoundedPairs(f); n > 0 {
+		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table); all pairs together explain %s.", Plural(n, "case"), shareWords(f.Pairs)))
+	}
+	return out
+}
+
+func confoundedPairs(f *analyze.Factors) int {
+	n := 0
+	for _, s := range f.Shares {
+		if s.Separable == analyze.Confounded && s.With != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func shareSentence(f *analyze.Factors, s analyze.FactorShare) string {
+	who, verb := upper(spoken(f, s.Factor)), "explains"
+	if s.With != "" {
+		who, verb = who+" and "+spoken(f, s.With)+" together, beyond each alone,", "explain"
+	}
+	text := fmt.Sprintf("%s %s %s of the variance in the %s.", who, verb, shareWords(s.Share), subject(f))
+	if s.Separable == analyze.Range && math.Abs(s.Alone-s.Share.Value) >= 0.01 {
+		text += fmt.Sprintf(" Alone it would be %s %%: the plan is not balanced, and what lies between the two belongs to other factors as well.", fixed(100*s.Alone, 1))
+	}
+	return text
+}
+
+// shareWords is a share in per cent, with its interval.
+func shareWords(e *analyze.Estimate) string {
+	if e == nil {
+		return "an unknown part"
+	}
+	if e.Lo == nil || e.Hi == nil {
+		return fixed(100*e.Value, 0) + " % (too few blocks for an interval)"
+	}
+	n := numberOf(*e, 0.01, 1)
+	return n.value + " % " + n.interval
+}
+
+func listOf(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// upper begins a sentence; the words are ours and begin in ASCII.
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

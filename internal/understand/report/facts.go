@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// headline names the run.
+func headline(res *analyze.Result) string {
+	s := clean(res.Run.Study)
+	if res.Run.Title != "" {
+		s += ": " + clean(res.Run.Title)
+	}
+	return s
+}
+
+// protocol says how the trials were run.
+func protocol(res *analyze.Result) string {
+	p := res.Run.Protocol
+	parts := []string{
+		Plural(len(res.Environments), "environment"),
+		fmt.Sprintf("%s of %s each", blocksOf(res.Run), Plural(max(1, p.PerBlock), "trial")),
+	}
+	if p.Warmup > 0 {
+		parts = append(parts, Plural(p.Warmup, "warm-up block")+" before, not counted")
+	}
+	if p.Order != "" {
+		parts = append(parts, p.Order+" order")
+	}
+	if p.Cache != "" {
+		parts = append(parts, p.Cache+" cache")
+	}
+	if p.CPUs > 0 {
+		parts = append(parts, fmt.Sprintf("at most %.3g CPU", p.CPUs))
+	}
+	if p.MemoryBytes > 0 {
+		parts = append(parts, "at most "+sizeOf(p.MemoryBytes))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// blocksOf says how many blocks count, and how many there could have been where
+// the number was left open.
+func blocksOf(r analyze.RunInfo) string {
+	if p := r.Protocol; p.Until > 0 || p.TimeBudgetNS > 0 || r.Gate != nil {
+		return fmt.Sprintf("%d of at most %s", r.Blocks, Plural(p.Blocks, "block"))
+	}
+	return Plural(r.Protocol.Blocks, "block")
+}
+
+// machine describes the host.
+func machine(h record.Host) string {
+	var parts []string
+	add := func(format string, v any) {
+		if s := strings.TrimSpace(fmt.Sprint(v)); s != "" && s != "0" {
+			parts = append(parts, clean(fmt.Sprintf(format, s)))
+		}
+	}
+	add("%s", h.Name)
+	add("%s", h.OS)
+	add("Linux %s", h.Kernel)
+	add("%s", h.Arch)
+	add("%s", h.CPU)
+	if h.CPUs > 0 {
+		parts = append(parts, Plural(h.CPUs, "CPU"))
+	}
+	if h.Memory > 0 {
+		parts = append(parts, sizeOf(h.Memory))
+	}
+	add("cgroup %s", h.Cgroup)
+	add("%s", h.FileSystem)
+	add("virtual: %s", h.Virtual)
+	switch {
+	case h.Kernel == "":
+		// Nobody of ours was there: another program measured.
+		parts = append(parts, "otherwise unknown")
+		if len(parts) == 1 {
+			return "unknown"
+		}
+	case h.Root:
+		parts = append(parts, "as root")
+	default:
+		parts = append(parts, "not as root")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// when says when, and by which program.
+func when(res *analyze.Result) string {
+	s := res.Run.Started.UTC().Format("2006-01-02 15:04 UTC")
+	if d := res.Run.Finished.Sub(res.Run.Started); !res.Run.Finished.IsZero() && d > 0 {
+		s += ", in " + d.Round(time.Second).String()
+	}
+	if v := res.Run.Tool.Version; v != "" {
+		s += ", plimsoll " + clean(v)
+	}
+	return s + ", run " + clean(res.Run.ID)
+}
+
+// short are the facts that a page has room for, in this order; JSON and
+// Markdown have all of them.
+var short = []string{
+	"version", "client", "runtime", "runtime-version", "storage", "network", "rootless", "user",
+	"isolation", "cgroup", "limits", "seccomp-inside", "log-driver", "simulated",
+}
+
+// describe says what an environment is: what is in force, and where nothing
+// is known of that, what was asked for.
+func describe(e record.Environment, keys []string) string {
+	in := map[string]string{}
+	maps.Copy(in, e.Levels)
+	maps.Copy(in, e.Facts)
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(in))
+	}
+	var parts []string
+	for _, k := range keys {
+		if in[k] != "" && in[k] != "default" {
+			parts = append(parts, clean(k+" "+in[k]))
+		}
+	}
+	if e.Clock == record.ClockForeign {
+		parts = append(parts, "clock of its own")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sentence ends a text with a full stop, unless it has its end.
+func sentence(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// Plural is a number of things: their name, with an s but for one.
+func Plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func sizeOf(n int64) string {
+	s := scaleFor("bytes", []float64{float64(n)})
+	return fmt.Sprintf("%.3g %s", float64(n)/s.by, s.unit)
+}

@@ -1,0 +1,30 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// A run whose number of blocks was left open says how many it took and could
+// have taken, and a gate by which look it was decided.
+func TestLooksAreShown(t *testing.T) {
+	r := analyze.RunInfo{Blocks: 20, Protocol: record.Protocol{Blocks: 80, Until: 0.02}}
+	if got := protocol(&analyze.Result{Run: r}); !strings.Contains(got, "20 of at most 80 blocks of 1 trial each") {
+		t.Error(got)
+	}
+	r.Protocol.Until = 0
+	if got := protocol(&analyze.Result{Run: r}); !strings.Contains(got, "80 blocks of 1 trial each") || strings.Contains(got, "at most 80") {
+		t.Error(got)
+	}
+	g := &analyze.Gate{State: analyze.Passed, Gated: 3, Looks: 3, Look: 2, Level: 1 - 0.05/3}
+	if got := gateLine(g); got != "gate: pass (3 cells; by look 2 of 3, each at 98.33 %)" {
+		t.Error(got)
+	}
+	g.Looks = 0
+	if got := gateLine(g); got != "gate: pass (3 cells)" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,151 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// overviewFrom is the number of workloads from which on a reader needs the
+// whole on one page before its parts.
+const overviewFrom = 4
+
+// overview has a line for each workload, by its first metric that the baseline
+// has, and a column for each environment: how many times better or worse than
+// the baseline.
+func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline string) {
+	baseline = commonBaseline(res)
+	if baseline == "" {
+		return nil, ""
+	}
+	var first []*ranking
+	for i, r := range rankings {
+		switch {
+		case i == 0 || rankings[i-1].work != r.work:
+			first = append(first, r)
+		case r.table == r.work.First(baseline):
+			first[len(first)-1] = r
+		}
+	}
+	if len(first) < overviewFrom {
+		return nil, ""
+	}
+	g = &grid{cols: []col{{title: "workload"}, {title: "metric"}, {title: baseline, right: true}}}
+	var envs []string
+	for _, e := range res.Environments {
+		if e.Baseline == "" {
+			envs = append(envs, e.ID)
+			g.cols = append(g.cols, col{title: nameOf(e.ID), right: true})
+		}
+	}
+	for _, r := range first {
+		arrow := ""
+		if r.table.Metric.Better == record.HigherIsBetter {
+			arrow = " ↑"
+		}
+		cells := []string{clean(firstOf(r.work.Title, r.work.ID)), clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
+		for _, e := range envs {
+			cells = append(cells, overviewCell(r.table.Cell(e), baseline, corrected(res, r, baseline, e)))
+		}
+		g.rows = append(g.rows, row{cells: cells})
+	}
+	if len(res.Run.Parts) > 0 && !g.compact() {
+		return nil, ""
+	}
+	return g, baseline
+}
+
+// compact leaves out, of a study with parts, the environments that hardly have
+// a number in the overview, and then the workloads: each stands in its own
+// table. It says whether enough is left.
+func (g *grid) compact() bool {
+	const names, enough = 3, 2
+	has := func(cell string) bool { return cell != "" && cell != "n/a" }
+	for c := len(g.cols) - 1; c >= names; c-- {
+		n := 0
+		for _, r := range g.rows {
+			if has(r.cells[c]) {
+				n++
+			}
+		}
+		if n < enough {
+			g.cols = slices.Delete(g.cols, c, c+1)
+			for i := range g.rows {
+				g.rows[i].cells = slices.Delete(g.rows[i].cells, c, c+1)
+			}
+		}
+	}
+	g.rows = slices.DeleteFunc(g.rows, func(r row) bool { return !slices.ContainsFunc(r.cells[names:], has) })
+	return len(g.cols) > names && len(g.rows) >= enough
+}
+
+// commonBaseline is the first of native, floor and host that ran.
+func commonBaseline(res *analyze.Result) string {
+	for _, b := range analyze.Baselines {
+		if slices.ContainsFunc(res.Environments, func(e record.Environment) bool { return e.Baseline == b }) {
+			return b
+		}
+	}
+	return ""
+}
+
+func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
+	for _, e := range res.Environments {
+		if e.Baseline != baseline {
+			continue
+		}
+		if c := r.table.Cell(e.ID); c != nil && c.Median != nil {
+			return fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.by, r.unit.unit)
+		}
+	}
+	return "n/a"
+}
+
+// corrected is the verdict of the heat map, which is corrected over all of its
+// cells; "" where it has none of this metric.
+func corrected(res *analyze.Result, r *ranking, baseline, env string) analyze.Verdict {
+	for _, o := range res.Overhead {
+		for _, row := range o.Rows {
+			if o.Baseline != baseline || row.Workload != r.work.ID || row.Metric.ID != r.table.Metric.ID {
+				continue
+			}
+			for _, c := range row.Cells {
+				if c.Env == env {
+					return c.Verdict
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// overviewCell is a ratio with a mark for what can be said of it.
+func overviewCell(c *analyze.Cell, baseline string, verdict analyze.Verdict) string {
+	if c != nil && c.Missing == analyze.NotAsked {
+		return ""
+	}
+	if c == nil || c.Median == nil {
+		return "n/a"
+	}
+	q := c.Ratio(baseline)
+	if q == nil || q.Missing != "" {
+		return "n/a"
+	}
+	mark := ""
+	switch cmp.Or(verdict, q.Verdict) {
+	case analyze.Equal:
+		mark = " ="
+	case analyze.CannotTell, "":
+		mark = " ~"
+	}
+	return fmt.Sprintf("%.3g%s", q.Value, mark)
+}
+
+// overviewLegend explains the marks.
+func overviewLegend(baseline string, delta float64) string {
+	return fmt.Sprintf("Each number is the ratio to %s by the workload's first metric; ↑ marks a metric of which more is better. "+
+		"= equal within ±%.3g %%, ~ cannot be told apart or too few blocks, no mark: different (Holm over the table, 5 %%).", baseline, 100*delta)
+}

@@ -1,0 +1,453 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// ranking is one metric of one workload, sorted, ready to be laid out.
+type ranking struct {
+	work  *analyze.Workload
+	table *analyze.Table
+	order []string // environments: ranked ones first, then those without a value
+	unit  scale
+	notes map[string][]int // numbers of the remarks, by environment
+}
+
+func newRanking(work *analyze.Workload, table *analyze.Table, opts Options) *ranking {
+	r := &ranking{work: work, table: table}
+	by := table
+	switch sort := firstOf(opts.Sort, work.Sort); sort {
+	case "":
+	case PlanOrder:
+		by = nil
+	default:
+		if t := work.Table(sort); t != nil {
+			by = t
+		}
+	}
+	if by != nil {
+		r.order = slices.Clone(by.Ranking)
+	}
+	for _, c := range table.Cells {
+		if !slices.Contains(r.order, c.Env) && c.Missing != analyze.NotAsked {
+			r.order = append(r.order, c.Env)
+		}
+	}
+	r.unit = scaleFor(table.Metric.Unit, medians(table))
+	return r
+}
+
+func medians(t *analyze.Table) []float64 {
+	var v []float64
+	for _, c := range t.Cells {
+		if c.Median != nil {
+			v = append(v, c.Median.Value)
+		}
+	}
+	return v
+}
+
+func (r *ranking) cells() []*analyze.Cell {
+	var out []*analyze.Cell
+	for _, e := range r.order {
+		out = append(out, r.table.Cell(e))
+	}
+	return out
+}
+
+func (r *ranking) count(env string) analyze.Count {
+	for _, c := range r.work.Counts {
+		if c.Env == env {
+			return c
+		}
+	}
+	return analyze.Count{Env: env}
+}
+
+// layout says what of a ranking is shown; a narrow page shows less.
+type layout struct {
+	median, native, floor, host detail
+	names                       int  // characters for names; 0: as many as a table has room for
+	whole                       bool // names are never cut
+	notes                       bool
+	picture                     bool // only where the picture has room beside it
+}
+
+// detail is how much of an estimate is shown.
+type detail int
+
+const (
+	nothing detail = iota
+	value
+	interval
+)
+
+// fullLayout is that of a page without end.
+var fullLayout = layout{median: interval, native: interval, floor: interval, notes: true}
+
+// layouts from the widest to the narrowest. What is never dropped is the
+// name, n, the failures and the median.
+var layouts = []layout{
+	{median: interval, native: interval, floor: interval, host: interval, whole: true, notes: true, picture: true},
+	{median: interval, native: interval, floor: interval, host: interval, notes: true, picture: true},
+	fullLayout,
+	{median: interval, native: interval, floor: value, notes: true},
+	{median: interval, native: interval, notes: true},
+	{median: interval, native: value, floor: value, notes: true},
+	{median: interval, native: value, notes: true},
+	{median: interval, notes: true},
+	{median: interval, names: 20},
+	{median: value, names: 20},
+	{median: value, names: 10},
+}
+
+// grid lays the ranking out.
+func (r *ranking) grid(l layout) *grid {
+	g := &grid{cols: []col{{title: ""}, {title: "environment"}, {title: "n", right: true}, {title: "failed", right: true, style: unlessZero}}}
+	r.base(g, l)
+	if l.names > 0 && l.names < width(g.cols[1].title) {
+		g.cols[1].title = "env"
+	}
+	title := r.table.Metric.Title
+	if r.unit.unit != "" {
+		title += ", " + r.unit.unit
+	}
+	r.estimates(g, title, l.median, func(c *analyze.Cell) (number, string) {
+		if c.Median == nil {
+			return number{}, ""
+		}
+		return numberOf(*c.Median, r.unit.by, 6), ""
+	})
+	for _, b := range []struct {
+		name string
+		d    detail
+	}{{"native", l.native}, {"floor", l.floor}, {"host", l.host}} {
+		if b.d == nothing || !r.has(b.name) {
+			continue
+		}
+		r.estimates(g, "× "+b.name, b.d, func(c *analyze.Cell) (number, string) {
+			return ratioNumber(c.Ratio(b.name), b.d)
+		})
+	}
+	if l.notes && len(r.notes) > 0 {
+		g.cols = append(g.cols, col{title: "see"})
+		for i, e := range r.order {
+			g.rows[i].cells = append(g.rows[i].cells, noteNumbers(r.notes[e]))
+		}
+	}
+	for i, c := range r.cells() {
+		if c.Median == nil {
+			g.rows[i].note, g.rows[i].noteAt = r.missing(c), 4
+			g.rows[i].style = "dim"
+		}
+	}
+	return g
+}
+
+// leftOut says what a narrow page has no room for; "" nothing.
+func (r *ranking) leftOut(l layout) string {
+	var lost []string
+	if l.native == nothing && (r.has("native") || r.has("floor") || r.has("host")) {
+		lost = append(lost, "the ratios, which stand below")
+	}
+	if !l.notes && len(r.notes) > 0 {
+		lost = append(lost, "the numbers of the remarks")
+	}
+	if l.median < interval {
+		lost = append(lost, "the intervals of the medians")
+	}
+	if l.names > 0 && slices.ContainsFunc(r.order, func(e string) bool { return width(clean(e)) > l.names }) {
+		lost = append(lost, "the middle of long names")
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return "Left out in a terminal this narrow: " + strings.Join(lost, ", ") + "."
+}
+
+// missing is the reason with the remark's number.
+func (r *ranking) missing(c *analyze.Cell) string {
+	s := clean(c.Missing)
+	if n := noteNumbers(r.notes[c.Env]); n != "" {
+		s += " (see " + n + ")"
+	}
+	return s
+}
+
+func (r *ranking) base(g *grid, l layout) {
+	for _, c := range r.cells() {
+		n := r.count(c.Env)
+		name := nameOf(c.Env)
+		switch {
+		case l.names > 0:
+			name = cutMiddle(clean(c.Env), l.names)
+		case l.whole:
+			name = clean(c.Env)
+		}
+		g.rows = append(g.rows, row{cells: []string{ranges(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed)}})
+	}
+}
+
+// ranges shortens a list of letters: of three or more that follow each other
+// the first and the last stand for all.
+func ranges(letters string) string {
+	var b strings.Builder
+	r := []rune(letters)
+	for i := 0; i < len(r); {
+		k := i
+		for k+1 < len(r) && r[k+1] == r[k]+1 {
+			k++
+		}
+		switch b.WriteRune(r[i]); {
+		case k > i+1:
+			b.WriteRune('-')
+			b.WriteRune(r[k])
+		case k > i:
+			b.WriteRune(r[k])
+		}
+		i = k + 1
+	}
+	return b.String()
+}
+
+// estimates adds a column of numbers, points aligned.
+func (r *ranking) estimates(g *grid, title string, d detail, of func(*analyze.Cell) (number, string)) {
+	var values, tails []string
+	for _, c := range r.cells() {
+		n, mark := of(c)
+		tail := ""
+		if d == interval {
+			tail = n.interval
+		}
+		values, tails = append(values, n.value), append(tails, strings.TrimSpace(tail+" "+mark))
+	}
+	values = align(values)
+	g.cols = append(g.cols, col{title: title})
+	for i := range g.rows {
+		cell := values[i]
+		if tails[i] != "" {
+			cell += " " + tails[i]
+		}
+		g.rows[i].cells = append(g.rows[i].cells, cell)
+	}
+}
+
+// tooFew stands where a ratio would have its interval.
+const tooFew = "× (too few)"
+
+// ratioNumber formats a ratio, and marks it where the two do not differ.
+func ratioNumber(q *analyze.Ratio, d detail) (number, string) {
+	switch {
+	case q == nil:
+		return number{}, ""
+	case q.Missing != "":
+		return number{value: "n/a"}, ""
+	case q.Method == "itself":
+		return number{value: "1"}, ""
+	}
+	most := 2
+	if q.Value < 0.1 {
+		most = 6
+	}
+	n := numberOf(q.Estimate, 1, most)
+	if d == interval {
+		switch {
+		case q.Lo == nil && q.Preliminary():
+			n.interval = tooFew
+		default:
+			n.interval = strings.TrimSpace("× " + n.interval)
+		}
+	}
+	switch q.Verdict {
+	case analyze.Equal:
+		return n, "="
+	case analyze.CannotTell:
+		return n, "~"
+	}
+	return n, ""
+}
+
+func (r *ranking) has(baseline string) bool {
+	for i := range r.table.Cells {
+		if r.table.Cells[i].Ratio(baseline) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// legend explains the marks that were used.
+func (r *ranking) legend(delta float64) []string {
+	var out []string
+	if len(r.table.Pairs) > 0 {
+		out = append(out, fmt.Sprintf("Brackets: 95 %% intervals. Environments that share a letter cannot be told apart (paired %s test within blocks, Holm over %d pairs, 5 %%).",
+			r.table.Test, len(r.table.Pairs)))
+		if slices.ContainsFunc(r.table.Cells, func(c analyze.Cell) bool { return ranges(c.Group) != c.Group }) {
+			out = append(out, "b-e are the letters b, c, d and e.")
+		}
+	}
+	equal, unsure, hopeless, needed, preliminary := false, false, false, 0, false
+	others := map[string]map[string]bool{}
+	for i := range r.table.Cells {
+		for _, q := range r.table.Cells[i].Ratios {
+			equal = equal || q.Verdict == analyze.Equal && q.Method != "itself"
+			unsure = unsure || q.Verdict == analyze.CannotTell
+			hopeless = hopeless || q.Verdict == analyze.CannotTell && q.BlocksNeeded == 0
+			needed = max(needed, q.BlocksNeeded)
+			preliminary = preliminary || q.Preliminary()
+			if others[q.Baseline] == nil {
+				others[q.Baseline] = map[string]bool{}
+			}
+			others[q.Baseline][q.Env] = true
+		}
+	}
+	if equal {
+		out = append(out, fmt.Sprintf("= equal for practical purposes (within %.3g %%).", 100*delta))
+	}
+	if unsure {
+		s := fmt.Sprintf("~ cannot tell yet whether it differs by more than %.3g %%", 100*delta)
+		if needed > 0 && !hopeless {
+			s += fmt.Sprintf(" (about %d blocks would decide all)", needed)
+		}
+		out = append(out, s+".")
+	}
+	if preliminary {
+		out = append(out, "Fewer than 6 blocks: ratios are preliminary (Student's t on the logarithms); fewer than 4: too few for an interval.")
+	}
+	for _, b := range analyze.Baselines {
+		if len(others[b]) > 1 {
+			out = append(out, fmt.Sprintf("× %s: each against the %s of the most like levels (%d ran).", b, b, len(others[b])))
+		}
+	}
+	return out
+}
+
+// more is the table of what a median hides, and of the ratios that the first
+// table had no room for.
+func (r *ranking) more(l layout) *grid {
+	g := &grid{cols: []col{{title: "environment"}}}
+	full := &ranking{work: r.work, table: r.table, unit: r.unit}
+	for _, c := range r.cells() {
+		if c.Median != nil {
+			full.order = append(full.order, c.Env)
+			g.rows = append(g.rows, row{cells: []string{nameOf(c.Env)}})
+		}
+	}
+	for _, b := range []struct {
+		name string
+		d    detail
+	}{{"native", l.native}, {"floor", l.floor}, {"host", l.host}} {
+		if b.d < interval && r.has(b.name) {
+			full.estimates(g, "× "+b.name, interval, func(c *analyze.Cell) (number, string) {
+				return ratioNumber(c.Ratio(b.name), interval)
+			})
+		}
+	}
+	add := func(title string, of func(*analyze.Cell) string) {
+		var cells []string
+		for _, c := range full.cells() {
+			cells = append(cells, of(c))
+		}
+		if !slices.ContainsFunc(cells, func(s string) bool { return s != "–" }) {
+			return // the legend says why
+		}
+		g.cols = append(g.cols, col{title: title, right: true})
+		for i := range g.rows {
+			g.rows[i].cells = append(g.rows[i].cells, cells[i])
+		}
+	}
+	estimate := func(e *analyze.Estimate) string {
+		if e == nil {
+			return "–"
+		}
+		n := numberOf(*e, r.unit.by, 6)
+		return strings.TrimSpace(n.value + " " + n.interval)
+	}
+	if baseline, all := r.effects(); baseline != "" && all == "" {
+		add("effect", func(c *analyze.Cell) string {
+			if q := c.Ratio(baseline); q != nil && q.Effect != "" && q.Method != "itself" {
+				return q.Effect
+			}
+			return "–"
+		})
+	}
+	add("spread", func(c *analyze.Cell) string {
+		if c.Spread == nil {
+			return "–"
+		}
+		return format2(100**c.Spread) + " %"
+	})
+	add("far out", func(c *analyze.Cell) string { return strconv.Itoa(c.Outliers) })
+	add("least", func(c *analyze.Cell) string { return estimate(&analyze.Estimate{Value: *c.Min}) })
+	add("p95", func(c *analyze.Cell) string { return estimate(c.P95) })
+	add("p99", func(c *analyze.Cell) string { return estimate(c.P99) })
+	add("most", func(c *analyze.Cell) string { return estimate(&analyze.Estimate{Value: *c.Max}) })
+	return g
+}
+
+// moreLegend explains that table.
+func (r *ranking) moreLegend() string {
+	s := "spread: the distance between the quartiles over the median. far out: values beyond Tukey's far fences, counted like all others. p95 needs 72 values, p99 needs 368."
+	if r.unit.unit != "" {
+		s = "In " + r.unit.unit + ". " + s
+	}
+	switch baseline, all := r.effects(); {
+	case all != "":
+		s += " Effect against " + baseline + ", by Cliff's δ: " + all + " for all."
+	case baseline != "":
+		s += " effect: against " + baseline + ", by Cliff's δ of the block medians."
+	}
+	return s
+}
+
+// effects names the first baseline that others are compared with, and the word
+// for the size of the effect where it is one for all of them.
+func (r *ranking) effects() (baseline, all string) {
+	for _, b := range analyze.Baselines {
+		var words []string
+		for i := range r.table.Cells {
+			if q := r.table.Cells[i].Ratio(b); q != nil && q.Effect != "" && q.Method != "itself" && !slices.Contains(words, q.Effect) {
+				words = append(words, q.Effect)
+			}
+		}
+		switch len(words) {
+		case 0:
+			continue
+		case 1:
+			return b, words[0]
+		}
+		return b, ""
+	}
+	return "", ""
+}
+
+// better says which way the metric is better.
+func better(m record.Metric) string {
+	if m.Better == record.HigherIsBetter {
+		return "higher is better"
+	}
+	return "lower is better"
+}
+
+func firstOf(s ...string) string {
+	for _, v := range s {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func noteNumbers(n []int) string {
+	parts := make([]string, len(n))
+	for i, v := range n {
+		parts[i] = strconv.Itoa(v)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,128 @@
+// Package report renders a result as text, Markdown, CSV, JSON and LaTeX.
+//
+// It is opinionated: a report computes nothing, all numbers come from the
+// result. A number never stands without its n, its failures and its interval;
+// a cell that is missing is shown with its reason; a unit holds for a whole
+// column. Text that comes from containers or files is cleaned before it
+// reaches a terminal.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+)
+
+// Options are for Write. The zero value is a good default.
+type Options struct {
+	// Metric is the only metric to rank by; empty takes the result's choice.
+	Metric string
+	// Sort is the metric to sort by, or "plan" for the study's order; empty
+	// takes the result's choice, else each table's own metric.
+	Sort string
+	// Color uses ANSI colours (text only). The caller minds NO_COLOR.
+	Color bool
+	// Width is that of the terminal, in columns; 0 is 100 (text only).
+	Width int
+	// ASCII writes nothing beyond ASCII (text only).
+	ASCII bool
+	// Audit writes the equivalence audit instead of the result.
+	Audit bool
+	// Overhead writes the overhead against this baseline instead of the
+	// result: native, floor, host, or AnyBaseline.
+	Overhead string
+	// Papers writes the published tables beside the run's numbers, and nothing
+	// else.
+	Papers bool
+	// Marks draws the medians of the blocks beside the intervals, where the width
+	// allows: for terminals that are able (text only).
+	Marks bool
+	// Brief leaves out what is behind the rankings (markdown only).
+	Brief bool
+	// NoPlot leaves the picture of the intervals out (text only).
+	NoPlot bool
+}
+
+// AnyBaseline is the Overhead against the first of native, floor and host that
+// ran.
+const AnyBaseline = "any"
+
+// PlanOrder is the Sort that keeps the study's order.
+const PlanOrder = "plan"
+
+type format struct {
+	name     string
+	write    func(io.Writer, *analyze.Result, Options) error
+	audit    func(io.Writer, *analyze.Result, Options) error
+	overhead func(io.Writer, *analyze.Result, Options) error
+	papers   func(io.Writer, *analyze.Result, Options) error
+}
+
+var formats = []format{
+	{"text", writeText, auditText, overheadText, papersText},
+	{"markdown", writeMarkdown, auditMarkdown, overheadMarkdown, papersMarkdown},
+	{"csv", writeCSV, auditCSV, overheadCSV, papersCSV},
+	{"json", writeJSON, auditJSON, overheadJSON, papersJSON},
+	{"latex", writeLaTeX, auditLaTeX, overheadLaTeX, papersLaTeX},
+}
+
+// Formats lists the formats that there are.
+func Formats() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// Write renders the result in a format.
+func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
+	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+	if i < 0 {
+		return fmt.Errorf("no report format %q: choose one of %s", name, strings.Join(Formats(), ", "))
+	}
+	if opts.Audit {
+		if res.Audit == nil {
+			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it anew from the run's directory")
+		}
+		return formats[i].audit(w, res, opts)
+	}
+	if opts.Papers {
+		return formats[i].papers(w, res, opts)
+	}
+	if err := checkMetric(res, opts.Metric, "show"); err != nil {
+		return err
+	}
+	if opts.Sort != PlanOrder {
+		if err := checkMetric(res, opts.Sort, "sort by"); err != nil {
+			return err
+		}
+	}
+	if opts.Overhead != "" {
+		return formats[i].overhead(w, res, opts)
+	}
+	return formats[i].write(w, res, opts)
+}
+
+// checkMetric refuses a metric that no workload of the run has.
+func checkMetric(res *analyze.Result, id, what string) error {
+	if id == "" {
+		return nil
+	}
+	var known []string
+	for _, w := range res.Workloads {
+		for _, t := range w.Tables {
+			if t.Metric.ID == id {
+				return nil
+			}
+			if !slices.Contains(known, t.Metric.ID) {
+				known = append(known, t.Metric.ID)
+			}
+		}
+	}
+	return fmt.Errorf("no metric %q to %s: this run has %s", id, what, strings.Join(known, ", "))
+}

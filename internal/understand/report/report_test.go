@@ -1,0 +1,418 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"plimsoll/internal/common/golden"
+	"plimsoll/internal/record"
+	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
+)
+
+// opener is a synthetic run.
+type opener interface {
+	Open(tb testing.TB) *record.Reader
+}
+
+func result(t testing.TB, s opener) *analyze.Result {
+	t.Helper()
+	res, err := analyze.Run(s.Open(t), analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func render(t testing.TB, format string, res *analyze.Result, opts Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, format, res, opts); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func values() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:6]
+	s.Blocks, s.PerBlock, s.Warmup = 4, 1, 0
+	s.Workloads[0].Metrics = []record.Metric{{ID: "events", Unit: "1/s", Better: record.HigherIsBetter, Title: "events", What: "events per second"}}
+	for i, v := range []float64{1000, 990, 985, 960, 700, 12} {
+		s.Envs[i].Values = map[string]float64{"events": v}
+	}
+	return s
+}
+
+func long() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:8]
+	s.Blocks, s.PerBlock = 20, 20
+	return s
+}
+
+// few is a run that is too short for intervals of ratios.
+func few() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:6]
+	s.Blocks, s.PerBlock, s.StealEvery = 2, 1, 0
+	return s
+}
+
+// pull has metrics of its own, most of them sizes, one better when higher.
+func pull() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Name, s.Envs, s.StealEvery = "pull", s.Envs[6:9], 0
+	m := func(id, unit string, better record.Direction, what string) record.Metric {
+		return record.Metric{ID: id, Unit: unit, Better: better, Title: id, What: what}
+	}
+	s.Workloads = []record.Workload{{ID: "pull", Name: "pull", Title: "pull", Metrics: []record.Metric{
+		m("transfer", "ns", record.LowerIsBetter, "until all bytes are here"),
+		m("disk", "bytes", record.LowerIsBetter, "allocated on disk"),
+		m("rate", "bytes/s", record.HigherIsBetter, "bytes a second"),
+		m("compressed", "bytes", record.LowerIsBetter, "what is transferred"),
+		m("shared", "bytes", record.HigherIsBetter, "shared with other images"),
+	}}}
+	for i := range s.Envs {
+		k := float64(i + 1)
+		s.Envs[i].Values = map[string]float64{"transfer": k * 3e8, "disk": k * 7e7, "rate": 4e7 / k, "compressed": 2.2e6}
+	}
+	s.Envs[0].Values["shared"] = 5e4
+	return s
+}
+
+// steps has one environment with the events of a pod and one with those of a
+// system container.
+func steps() recordtest.Spec {
+	s := recordtest.Typical()
+	s.Envs, s.StealEvery = s.Envs[1:6], 0
+	s.Envs[3].More = map[record.Event]float64{record.Sandbox: 0.4}
+	s.Envs[4].More = map[record.Event]float64{record.Start: 0.2, record.Init: 0.5, record.Exec: 0.8}
+	return s
+}
+
+// isGolden compares with a file in testdata.
+func isGolden(t *testing.T, name, got string) {
+	t.Helper()
+	golden.Check(t, filepath.Join("testdata", name), got)
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		spec         opener
+		opts         Options
+	}{
+		{"typical.txt", "text", recordtest.Typical(), Options{}},
+		{"typical-wide.txt", "text", recordtest.Typical(), Options{Width: 140}},
+		{"typical-60.txt", "text", recordtest.Typical(), Options{Width: 60}},
+		{"typical-ascii.txt", "text", recordtest.Typical(), Options{ASCII: true, Metric: "whole", Sort: "startup"}},
+		{"typical-color.txt", "text", recordtest.Typical(), Options{Color: true, NoPlot: true, Sort: PlanOrder}},
+		{"values.txt", "text", values(), Options{}},
+		{"long.txt", "text", long(), Options{}},
+		{"few.txt", "text", few(), Options{}},
+		{"pull.txt", "text", pull(), Options{}},
+		{"steps.txt", "text", steps(), Options{NoPlot: true}},
+		{"audit.txt", "text", recordtest.Audited(), Options{Audit: true}},
+		{"audit-60.txt", "text", recordtest.Audited(), Options{Audit: true, Width: 60, ASCII: true}},
+		{"audit.md", "markdown", recordtest.Audited(), Options{Audit: true}},
+		{"audit.csv", "csv", recordtest.Audited(), Options{Audit: true}},
+		{"audit.json", "json", recordtest.Audited(), Options{Audit: true}},
+		{"audited.txt", "text", recordtest.Audited(), Options{NoPlot: true}},
+		{"overhead.txt", "text", recordtest.Suite(), Options{Overhead: AnyBaseline}},
+		{"overhead-60.txt", "text", recordtest.Suite(), Options{Overhead: "native", Width: 60, ASCII: true}},
+		{"overhead.md", "markdown", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead.csv", "csv", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead.json", "json", recordtest.Suite(), Options{Overhead: "native"}},
+		{"overhead-typical.txt", "text", recordtest.Typical(), Options{Overhead: "floor"}},
+		{"typical.md", "markdown", recordtest.Typical(), Options{}},
+		{"typical.tex", "latex", recordtest.Typical(), Options{}},
+		{"typical.csv", "csv", recordtest.Typical(), Options{}},
+		{"typical.json", "json", recordtest.Typical(), Options{}},
+	} {
+		got := render(t, c.format, result(t, c.spec), c.opts)
+		isGolden(t, c.name, got)
+	}
+}
+
+// unbalanced is a matrix that lacks one environment, which always failed, and
+// has another that failed in some blocks.
+func unbalanced() recordtest.MatrixSpec {
+	s := recordtest.Matrix()
+	s.Envs[4].FailEvery, s.Envs[4].Class = 1, record.TimeOut
+	s.Envs[7].FailEvery, s.Envs[7].Class = 5, record.Crash
+	return s
+}
+
+func fewBlocks() recordtest.MatrixSpec {
+	s := recordtest.Matrix()
+	s.Blocks = 4
+	return s
+}
+
+func TestGoldenFactors(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		spec         opener
+		opts         analyze.FactorOptions
+	}{
+		{"factors.txt", "text", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors.md", "markdown", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors.json", "json", recordtest.Matrix(), analyze.FactorOptions{}},
+		{"factors-confounded.txt", "text", recordtest.Confounded(), analyze.FactorOptions{}},
+		{"factors-unbalanced.txt", "text", unbalanced(), analyze.FactorOptions{}},
+		{"factors-few.txt", "text", fewBlocks(), analyze.FactorOptions{Engines: []string{"docker"}}},
+		{"factors-typical.txt", "text", recordtest.Typical(), analyze.FactorOptions{}},
+	} {
+		res := result(t, c.spec)
+		f, err := res.Factors(c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := WriteFactors(&b, c.format, res, []*analyze.Factors{f}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		isGolden(t, c.name, b.String())
+	}
+}
+
+// TestHostileFactors: no name of a factor, level, environment or workload
+// reaches a terminal or a page as anything but text.
+func TestHostileFactors(t *testing.T) {
+	evil := "a\x1b[2Jb\x9b31m\r\n\x00|<script>`x`\u202e" + strings.Repeat("z", 5000)
+	s := recordtest.Suite()
+	s.Envs[1].ID = evil
+	s.Envs[2].Levels = map[string]string{evil: evil}
+	s.Workloads[2].Title, s.Workloads[0].Params = evil, map[string]string{evil: evil}
+	s.Envs[3].FailEvery, s.Envs[3].Class = 1, record.Crash
+	res := result(t, s)
+	for i := range res.Workloads {
+		res.Workloads[i].Counts[3].Classes[0].Text = evil
+	}
+	for _, format := range []string{"text", "markdown"} {
+		var b bytes.Buffer
+		for _, g := range res.Groups() {
+			f, err := res.Factors(analyze.FactorOptions{Workload: g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteFactors(&b, format, res, []*analyze.Factors{f}, Options{Width: 60}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := b.String() + render(t, format, res, Options{Overhead: "native", Width: 60})
+		for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s lets %q through", format, bad)
+			}
+		}
+		if format == "markdown" && strings.Contains(text, "<script>") {
+			t.Error("markup in Markdown")
+		}
+		if format == "text" {
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > 60 {
+					t.Errorf("%q is wider than the terminal", l)
+				}
+			}
+		}
+	}
+}
+
+// TestFits: whatever the width, no line is wider, and what must not be
+// dropped is there.
+func TestFits(t *testing.T) {
+	for _, s := range []recordtest.Spec{recordtest.Typical(), values(), long()} {
+		res := result(t, s)
+		for w := minWidth; w <= 200; w += 3 {
+			text := render(t, "text", res, Options{Width: w})
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > w {
+					t.Fatalf("width %d: %q has %d", w, l, utf8.RuneCountInString(l))
+				}
+			}
+			if !strings.Contains(text, "failed") || !strings.Contains(text, "start-up, ms") {
+				t.Fatalf("width %d: no failures or no median", w)
+			}
+		}
+	}
+}
+
+func TestASCII(t *testing.T) {
+	for _, r := range render(t, "text", result(t, recordtest.Typical()), Options{ASCII: true}) {
+		if r >= utf8.RuneSelf {
+			t.Fatalf("%q is not ASCII", r)
+		}
+	}
+}
+
+// TestHostile: what a container or a study says reaches no terminal as a
+// command, no page as markup, and breaks no table.
+func TestHostile(t *testing.T) {
+	evil := "a\x1b[2J\x1b]0;pwned\x07b\x9b31m\r\n\x00|<script>`x`\u202e\u200b" + strings.Repeat("z", 5000)
+	s := recordtest.Typical()
+	s.Envs[3].ID = evil
+	s.Envs[4].Unverified = true
+	s.Envs[5].Levels["runtime"] = evil
+	s.Workloads[0].Title = evil
+	s.Excluded[0].Reason = evil
+	s.Excluded[0].Fix = evil
+	s.Residue = []string{evil}
+	s.Name = evil
+	res := result(t, s)
+	for i := range res.Workloads[0].Counts {
+		for k := range res.Workloads[0].Counts[i].Classes {
+			res.Workloads[0].Counts[i].Classes[k].Text = evil
+		}
+	}
+	for _, f := range []string{"text", "markdown", "csv"} {
+		text := render(t, f, res, Options{})
+		for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e", "\u200b", "pwned"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s lets %q through", f, bad)
+			}
+		}
+		if f == "markdown" && strings.Contains(strings.ReplaceAll(text, "`", ""), "a b") && strings.Contains(text, "| <script>") {
+			t.Error("markdown lets HTML through")
+		}
+		if f == "text" {
+			for _, l := range strings.Split(text, "\n") {
+				if utf8.RuneCountInString(l) > defaultWidth {
+					t.Errorf("a line of %d", utf8.RuneCountInString(l))
+				}
+			}
+		}
+	}
+	// In Markdown HTML stands inside code spans only.
+	for _, l := range strings.Split(render(t, "markdown", res, Options{}), "\n") {
+		if i := strings.Index(l, "<script>"); i >= 0 && !strings.Contains(l[:i], "`` ") {
+			t.Errorf("HTML: %.100q", l)
+		}
+	}
+}
+
+func TestCSVIsComplete(t *testing.T) {
+	res := result(t, recordtest.Typical())
+	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", res, Options{}))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 1 + len(res.Environments)*len(record.LifeCycle) + len(res.Excluded)
+	if len(rows) != want {
+		t.Errorf("%d rows, want %d", len(rows), want)
+	}
+}
+
+func TestJSONComesBack(t *testing.T) {
+	res := result(t, recordtest.Typical())
+	text := render(t, "json", res, Options{})
+	var back analyze.Result
+	if err := json.Unmarshal([]byte(text), &back); err != nil {
+		t.Fatal(err)
+	}
+	if again := render(t, "json", &back, Options{}); again != text {
+		t.Errorf("what was read back differs: %s", golden.Difference(again, text))
+	}
+	if back.Schema != analyze.Schema {
+		t.Errorf("schema %d", back.Schema)
+	}
+	// The text can be made from the JSON as well.
+	if render(t, "text", &back, Options{}) != render(t, "text", res, Options{}) {
+		t.Error("the text from the JSON differs")
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	res := result(t, recordtest.Typical())
+	for _, c := range []struct {
+		format string
+		opts   Options
+		want   string
+	}{
+		{"pdf", Options{}, "text, markdown, csv, json"},
+		{"text", Options{Metric: "latency"}, "this run has bootstrap, startup"},
+		{"text", Options{Sort: "latency"}, "sort by"},
+	} {
+		if err := Write(&bytes.Buffer{}, c.format, res, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestRanges(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a": "a", "ab": "ab", "abc": "a-c", "ace": "ace", "abdef": "abd-f", "hijklmnopqrstuv": "h-v",
+		"xyzA": "x-zA", "imnoqrsu": "im-oq-su", "ab[53]": "ab[53]",
+	} {
+		if got := ranges(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		v, lo, hi float64
+		want      string
+	}{
+		{322, 316, 331, "322 [316, 331]"},
+		{1.08, 1.05, 1.11, "1.08 [1.05, 1.11]"},
+		{1.08123, 1.08101, 1.08144, "1.0812 [1.0810, 1.0814]"},
+		{0.5404, 0.4, 0.7, "0.54 [0.40, 0.70]"},
+		{0.00123, 0.00122, 0.00124, "0.00123 [0.00122, 0.00124]"},
+		{1.02, 0.97, 1.08, "1.02 [0.97, 1.08]"},
+		{12345, 12000, 12700, "12345 [12000, 12700]"},
+		{-0.001, -3, 3, "0.0 [-3.0, 3.0]"},
+	} {
+		n := numberOf(analyze.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
+		if got := n.value + " " + n.interval; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{560e3, 24e6, 205e6}, "ms"}, {[]float64{560}, "ns"}, {[]float64{5e3, 9e5}, "µs"},
+		{[]float64{2e9, 3e9}, "s"}, {[]float64{1e3, 2e9}, "ms"}, {nil, "ns"},
+	} {
+		if got := scaleFor("ns", c.values).unit; got != c.want {
+			t.Errorf("%v in %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// Where the sizes of the effects differ, each row says its own in a word.
+func TestEffects(t *testing.T) {
+	s := recordtest.Typical()
+	s.Envs = s.Envs[:3]
+	s.Envs[0].StartUp = s.Envs[1].StartUp // host is as fast as native
+	text := render(t, "text", result(t, s), Options{})
+	for _, want := range []string{"effect", "large", "effect: against native"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "for all.") {
+		t.Errorf("the effects differ, and yet:\n%s", text)
+	}
+}
+
+func TestCutMiddle(t *testing.T) {
+	for _, c := range [][2]string{
+		{"docker/runc/api", "docker/runc/api"},
+		{"podman/crun/network-default/rootless", "podman/crun/network-de…/rootless"},
+		{strings.Repeat("x", 40), strings.Repeat("x", 19) + "…" + strings.Repeat("x", 12)},
+	} {
+		if got := cutMiddle(c[0], maxName); got != c[1] {
+			t.Errorf("%s becomes %s", c[0], got)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package view
+
+import (
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/report"
+)
+
+// At is the i-th entry of a column, or nothing where there is none.
+func At[T any](column []T, i int) T {
+	if i >= 0 && i < len(column) {
+		return column[i]
+	}
+	var none T
+	return none
+}
+
+// Label is the environment's name as it is shown, cleaned.
+func (e Env) Label() string { return cleaned(e.Name, e.ID) }
+
+// EnvLabel is the label of the e-th of Envs.
+func (d *Data) EnvLabel(e int) string { return At(d.Envs, e).Label() }
+
+// Label is the workload's title, or its id, as it is shown, cleaned.
+func (w *Work) Label() string { return cleaned(w.Title, w.ID) }
+
+// MetricLabel is a metric's title, or its id, as it is shown, cleaned.
+func MetricLabel(m record.Metric) string { return cleaned(m.Title, m.ID) }
+
+func cleaned(name, id string) string {
+	if s := report.Clean(name); s != "" {
+		return s
+	}
+	return report.Clean(id)
+}
+
+// Better says which way of a metric is better.
+func Better(m record.Metric) string {
+	if m.Better == record.HigherIsBetter {
+		return "more is better"
+	}
+	return "less is better"
+}

@@ -33,7 +33,7 @@ func (c *column) logs(env string) []float64 {
 	if cell == nil {
 		return nil
 	}
-	medians := cell.ByBlock()
+	medians := cell.ByBlock
 	if len(medians) == 0 {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (c *column) lacks(env string) (string, bool) {
 			reason += ": " + string(n.Classes[0].Class) + ", " + n.Classes[0].Text
 		}
 		return reason, true
-	case slices.ContainsFunc(cell.ByBlock(), func(v float64) bool { return v <= 0 }):
+	case slices.ContainsFunc(cell.ByBlock, func(v float64) bool { return v <= 0 }):
 		return "a value is 0 or negative: it has no ratio", true
 	}
 	return "", false

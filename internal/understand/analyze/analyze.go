@@ -35,7 +35,7 @@ type Options struct {
 
 // Run reads all trials and gives the result.
 func Run(r *record.Reader, opts Options) (*Result, error) {
-	s, err := load(r)
+	s, err := loadStore(r, false)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res.Audit = s.audit(insides)
+	res.Audit = Of(run, s.views, insides)
 	// The study's text is for repeating, not for reading a result.
 	for w := range run.Workloads {
 		res.Workloads = append(res.Workloads, s.workload(w, res.Run.Delta))
@@ -67,13 +67,13 @@ func Run(r *record.Reader, opts Options) (*Result, error) {
 			}
 		}
 	}
-	res.Audit.mark(res.Workloads)
+	mark(res.Audit, res.Workloads)
 	for _, b := range Baselines {
 		if o := res.OverheadOf(b, ""); o != nil {
 			res.Overhead = append(res.Overhead, *o)
 		}
 	}
-	res.Papers = res.papers(run)
+	res.Papers = papersOf(res, run)
 	if res.Features, err = r.Features(); err != nil {
 		return nil, err
 	}
@@ -223,16 +223,10 @@ func (s *store) table(w, m int, delta float64) Table {
 		blocks, medians[e] = s.column(w, e, m)
 		t.Cells = append(t.Cells, s.cell(w, e, m, blocks, medians[e]))
 		if s.keep && t.Metric.Kind == "" {
-			t.Cells[e].values = append([][]float64{}, blocks...)
+			t.Cells[e].Values = append([][]float64{}, blocks...)
 		}
 	}
-	for e := range t.Cells {
-		if t.Cells[e].Median != nil {
-			t.Cells[e].Ratios = s.ratios(e, medians, delta)
-		}
-	}
-	t.judgeRatios()
-	t.rank(medians, delta)
+	t.Compare(s.run.Environments, medians, delta)
 	return t
 }
 
@@ -246,10 +240,10 @@ func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) Cell {
 	}
 	for _, v := range medians {
 		if !math.IsNaN(v) {
-			c.medians = append(c.medians, v)
+			c.Medians = append(c.Medians, v)
 		}
 	}
-	c.byBlock, c.Blocks = medians, len(c.medians)
+	c.ByBlock, c.Blocks = medians, len(c.Medians)
 	if len(medians) <= maxBlockMedians {
 		for _, v := range medians {
 			if math.IsNaN(v) {
@@ -323,59 +317,6 @@ func (s *store) whyNoValue(w, e, m int) string {
 	return "this engine has no such step"
 }
 
-// ratios compares with the baselines of the run, each by the environment that
-// has most levels in common with this one.
-func (s *store) ratios(e int, medians [][]float64, delta float64) []Ratio {
-	var out []Ratio
-	for _, name := range Baselines {
-		b := s.baseline(name, e)
-		if b < 0 {
-			continue
-		}
-		r := Ratio{Baseline: name, Env: s.run.Environments[b].ID}
-		if b == e {
-			one := 1.0
-			r.Comparison = Comparison{Estimate: Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
-		} else {
-			r.Comparison, r.logs = compare(medians[e], medians[b], delta)
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-func (s *store) baseline(name string, e int) int {
-	best, most := -1, -1
-	levels := s.run.Environments[e].Levels
-	for i, b := range s.run.Environments {
-		if b.Baseline != name {
-			continue
-		}
-		if i == e {
-			return i
-		}
-		same := 0
-		for f, l := range levels {
-			if b.Levels[f] == l {
-				same++
-			}
-		}
-		if same > most {
-			best, most = i, same
-		}
-	}
-	return best
-}
-
-func pick(values ...float64) float64 {
-	for _, v := range values {
-		if v > 0 {
-			return v
-		}
-	}
-	return 0
-}
-
 // repeat is the command that measures the same again, "" where there is none.
 func repeat(run *record.Run) string {
 	if run.Imported != nil {
@@ -408,4 +349,15 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func itoa(i int) string { return strconv.Itoa(i) }
+// Workloads are those of a run, its warm-up blocks taken like all others, and the
+// number of blocks behind them.
+func Workloads(r *record.Reader) (works []Workload, blocks int, err error) {
+	s, err := loadStore(r, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	for w := range s.run.Workloads {
+		works = append(works, s.workload(w, pick(s.run.Protocol.Delta, 0.01)))
+	}
+	return works, len(s.blocks), nil
+}

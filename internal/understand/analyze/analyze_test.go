@@ -14,29 +14,6 @@ import (
 	"plimsoll/internal/record/recordtest"
 )
 
-// opener is a synthetic run.
-type opener interface {
-	Open(tb testing.TB) *record.Reader
-}
-
-func analyze(t testing.TB, s opener) *Result {
-	t.Helper()
-	res, err := Run(s.Open(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
-}
-
-func cell(t *testing.T, r *Result, metric, env string) *Cell {
-	t.Helper()
-	c := r.Workloads[0].Table(metric).Cell(env)
-	if c == nil {
-		t.Fatalf("no cell %s of %s", metric, env)
-	}
-	return c
-}
-
 func TestKnownEffects(t *testing.T) {
 	spec := recordtest.Typical()
 	spec.Blocks = 20
@@ -129,23 +106,6 @@ func TestForeignClockIsMissingNotZero(t *testing.T) {
 	if !has(res, "foreign-clock", "runsc", "") {
 		t.Error("no remark")
 	}
-}
-
-func has(res *Result, code, env, metric string) bool {
-	for _, r := range res.Remarks {
-		if r.Code == code && (env == "" || r.Env == env) && (metric == "" || r.Metric == metric) {
-			return true
-		}
-	}
-	return false
-}
-
-func codes(res *Result) string {
-	var b strings.Builder
-	for _, r := range res.Remarks {
-		fmt.Fprintf(&b, "%s/%s/%s ", r.Code, r.Env, r.Metric)
-	}
-	return b.String()
 }
 
 // TestRemarks: each oddity that is put in is found, in its cell, and is not

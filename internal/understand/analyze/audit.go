@@ -81,22 +81,23 @@ type Difference struct {
 	B    string `json:"b"`
 }
 
-// audit makes the audit from the records alone.
-func (s *store) audit(insides []record.Inside) *Audit {
+// Of makes the audit from the records alone. views counts, by environment of the
+// run, the trials by what was seen from inside, which insides lists.
+func Of(run *record.Run, views []map[string]int, insides []record.Inside) *Audit {
 	byID := map[string]record.Inside{}
 	for _, in := range insides {
 		byID[in.ID] = in
 	}
-	host := s.run.Host.Kernel
+	host := run.Host.Kernel
 	a := &Audit{Environments: []AuditEnv{}, Properties: []Property{}, Pairs: []AuditPair{}}
-	for i, e := range s.run.Environments {
-		env := AuditEnv{Env: e.ID, Engine: e.Engine, Views: different(s.views[i], byID), Configuration: map[string]string{}, levels: e.Levels, baseline: e.Baseline != ""}
+	for i, e := range run.Environments {
+		env := AuditEnv{Env: e.ID, Engine: e.Engine, Views: different(views[i], byID), Configuration: map[string]string{}, levels: e.Levels, baseline: e.Baseline != ""}
 		for k, v := range e.Facts {
 			if !slices.Contains(passing, k) && v != "" {
 				env.Configuration[firstName(k)] = v
 			}
 		}
-		if in, ok := byID[most(s.views[i])]; ok {
+		if in, ok := byID[most(views[i])]; ok {
 			env.Isolation = isolation(in)
 			env.Guest = host != "" && in.Kernel != "" && in.Kernel != host
 		}

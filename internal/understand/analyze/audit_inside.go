@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -41,7 +42,7 @@ func isolation(in record.Inside) map[string]string {
 	put("kernel", in.Kernel)
 	put("pid1", in.More["pid1"])
 	put("cpu-limit", cpuLimit(in.More))
-	put("memory-limit", noneAt(firstOf(in.More["limit.memory.max"], in.More["limit.memory.limit_in_bytes"])))
+	put("memory-limit", noneAt(cmp.Or(in.More["limit.memory.max"], in.More["limit.memory.limit_in_bytes"])))
 	put("pids-limit", in.More["limit.pids.max"])
 	for k, v := range in.More {
 		if strings.HasPrefix(k, "rlimit.") {
@@ -91,15 +92,6 @@ func oneCgroup(s string) string {
 		return last
 	}
 	return s
-}
-
-func firstOf(s ...string) string {
-	for _, v := range s {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // capabilityNames are those of capabilities(7), by number, without CAP_.

@@ -161,3 +161,12 @@ func (a *Audit) pairs() {
 
 // Comparable says whether a fact is one that engines give in the same words.
 func Comparable(key string) bool { return slices.Contains(common, key) }
+
+// Beyond names the properties in which two environments differ that no named
+// factor brings with it; none where either is a baseline.
+func (a *Audit) Beyond(x, y string) []string {
+	if e, f := a.Environment(x), a.Environment(y); !e.baseline && !f.baseline {
+		return keysOf(compareTerms(e, f).Beyond)
+	}
+	return nil
+}

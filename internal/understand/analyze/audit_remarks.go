@@ -8,29 +8,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// mark says of every pair of the rankings in what else the two differ, but
-// for pairs with a baseline.
-func (a *Audit) mark(works []Workload) {
-	memo := map[[2]string][]string{}
-	for w := range works {
-		for t := range works[w].Tables {
-			pairs := works[w].Tables[t].Pairs
-			for i := range pairs {
-				key := [2]string{pairs[i].A, pairs[i].B}
-				also, ok := memo[key]
-				if !ok {
-					x, y := a.Environment(pairs[i].A), a.Environment(pairs[i].B)
-					if !x.baseline && !y.baseline {
-						also = keysOf(compareTerms(x, y).Beyond)
-					}
-					memo[key] = also
-				}
-				pairs[i].Also = also
-			}
-		}
-	}
-}
-
 func keysOf(ds []Difference) []string {
 	var out []string
 	for _, d := range ds {
@@ -71,19 +48,19 @@ func (a *Audit) remarks() []record.Remark {
 		if len(p.Factors) > 0 {
 			about = "beside " + p.Factors[0] + " it differs in "
 		}
-		out = append(out, record.Remark{Code: "unequal", Level: warn, Env: p.A,
+		out = append(out, record.Remark{Code: "unequal", Level: "warn", Env: p.A,
 			Text:   fmt.Sprintf("against %s: %s%s", p.B, about, strings.Join(Describe(p.Beyond), "; ")),
 			Advice: "their difference is of all of these together, not of the factor alone"})
 	}
 	if len(keys) > 0 {
 		sortByRank(keys)
-		out = append(out, record.Remark{Code: "unequal", Level: info,
+		out = append(out, record.Remark{Code: "unequal", Level: "info",
 			Text:   fmt.Sprintf("the engines %s differ in more than the engine: in %s", strings.Join(engines, ", "), strings.Join(keys, ", ")),
 			Advice: "the equivalence audit says who has what: plimsoll report DIR --audit"})
 	}
 	for _, e := range a.Environments {
 		if e.Views > 1 {
-			out = append(out, record.Remark{Code: "views", Level: info, Env: e.Env,
+			out = append(out, record.Remark{Code: "views", Level: "info", Env: e.Env,
 				Text:   fmt.Sprintf("its containers saw %d different insides; the audit shows the one that most trials had", e.Views),
 				Advice: "compare the entries of inside.jsonl"})
 		}

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -101,7 +102,7 @@ func (c *Changes) table(work *Workload, t *Table, o CompareOptions) {
 }
 
 // inNew is the name of BASE's environment in NEW.
-func (c *Changes) inNew(env string) string { return firstOf(c.renamed[env], env) }
+func (c *Changes) inNew(env string) string { return cmp.Or(c.renamed[env], env) }
 
 // counterpart finds the same metric in NEW, or says why there is none.
 func (c *Changes) counterpart(work *Workload, t *Table, env string) (nw *Workload, nt *Table, why string) {
@@ -159,15 +160,6 @@ func (c *Changes) change(r *Result, work *Workload, t *Table, env string) Change
 		ch.Engine, ch.Levels = e.Engine, e.Levels
 	}
 	return ch
-}
-
-func (r *Result) environment(id string) *record.Environment {
-	for i := range r.Environments {
-		if r.Environments[i].ID == id {
-			return &r.Environments[i]
-		}
-	}
-	return nil
 }
 
 // failures compares how many trials failed.

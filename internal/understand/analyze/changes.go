@@ -42,7 +42,9 @@ type Changes struct {
 	Grouping *Grouping       `json:"grouping,omitempty"`
 	Gate     *Gate           `json:"gate,omitempty"`
 
-	base, next *Result
+	// base and next are the results that Base and New are of.
+	base    *Result `json:"-"`
+	next    *Result `json:"-"`
 	renamed    map[string]string // environments of BASE that have another name in NEW
 }
 
@@ -112,7 +114,8 @@ type Change struct {
 	BaseN    int     `json:"base_n,omitempty"`
 	NewN     int     `json:"new_n,omitempty"`
 
-	sample sample
+	// sample is what Ratio is estimated from.
+	sample sample `json:"-"`
 }
 
 // Name is the environment, or the two that were compared.

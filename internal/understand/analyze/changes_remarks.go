@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/record"
@@ -125,5 +126,22 @@ func cellsOf(n int) string {
 	if n == 1 {
 		return "1 cell"
 	}
-	return itoa(n) + " cells"
+	return strconv.Itoa(n) + " cells"
+}
+
+// failureRemarks say where more trials failed in NEW.
+func (c *Changes) failureRemarks() {
+	for i := range c.Failures {
+		f := &c.Failures[i]
+		if !f.More() {
+			continue
+		}
+		level := "info"
+		if f.Worse {
+			level = "warn"
+		}
+		c.Remarks = append(c.Remarks, record.Remark{Code: "more-failures", Level: level, Env: f.Env, Workload: f.Workload,
+			Text:   fmt.Sprintf("%d of %d trials of %s failed in BASE and %d of %d in NEW: the times are of those that did not", f.BaseFailed, f.BaseTrials, f.Env, f.NewFailed, f.NewTrials),
+			Advice: "plimsoll report says how they failed"})
+	}
 }

@@ -1,13 +1,9 @@
 package analyze
 
 import (
-	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
@@ -54,93 +50,22 @@ func (c *DensityCell) Slope(metric string) *Slope {
 	return nil
 }
 
-// protocols holds what whole protocols have recorded, by workload and
-// environment.
-type protocols struct {
-	ramps map[[2]int][]*Ramp
-	loads map[[2]int][]*OpenLoop
-}
-
-// readSeries takes up the series of a ramp or an open loop. A series that
-// can't be read is a remark: the trial's own values stand.
-func (s *store) readSeries(r *record.Reader, t *record.Trial) {
-	if t.Warmup || !t.OK() {
-		return
-	}
-	key := [2]int{s.works[t.Workload], s.envs[t.Env]}
-	for _, name := range t.Samples {
-		var err error
-		switch {
-		case strings.HasSuffix(name, "."+record.DensitySamples+".jsonl"):
-			var steps []record.DensityStep
-			if steps, err = readAll[record.DensityStep](r, name); err == nil {
-				put(&s.protocols.ramps, key, ReadRamp(steps))
-			}
-		case strings.HasSuffix(name, "."+record.LoadSamples+".jsonl"):
-			var steps []record.LoadStep
-			if steps, err = readAll[record.LoadStep](r, name); err == nil {
-				_, given := t.Values[record.LoadOffered]
-				put(&s.protocols.loads, key, ReadLoad(steps, !given))
-			}
-		}
-		if err != nil {
-			s.cells[key[0]][key[1]].remark(fmt.Sprintf("its series %s can't be read: %v", name, err))
+// NewDensityCell sums the ramps of an environment up. asked is how many
+// containers there were to be at the top.
+func NewDensityCell(env string, asked int, ramps []*Ramp) DensityCell {
+	c := DensityCell{Env: env, Ramps: len(ramps), Asked: asked, Reached: math.MaxInt}
+	for _, r := range ramps {
+		c.Reached = min(c.Reached, r.Reached)
+		if l := r.Limit; l != nil && !slices.ContainsFunc(c.Limits, func(o record.Limit) bool { return o.Class == l.Class }) {
+			c.Limits = append(c.Limits, *l)
 		}
 	}
-}
-
-func put[T any](m *map[[2]int][]T, key [2]int, v T) {
-	if *m == nil {
-		*m = map[[2]int][]T{}
-	}
-	(*m)[key] = append((*m)[key], v)
-}
-
-func readAll[T any](r *record.Reader, name string) ([]T, error) {
-	f, err := r.Samples(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return lines[T](f, name)
-}
-
-func lines[T any](in io.Reader, name string) ([]T, error) {
-	var out []T
-	for v, err := range record.ReadLines[T](in, name) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
-// density sums the ramps of a workload up, an entry for each environment that
-// has any.
-func (s *store) density(w int) []DensityCell {
-	var out []DensityCell
-	asked, _ := strconv.Atoi(s.run.Workloads[w].Params["count"])
-	for e := range s.run.Environments {
-		ramps := s.protocols.ramps[[2]int{w, e}]
-		if len(ramps) == 0 {
-			continue
-		}
-		c := DensityCell{Env: s.run.Environments[e].ID, Ramps: len(ramps), Asked: asked, Reached: math.MaxInt}
-		for _, r := range ramps {
-			c.Reached = min(c.Reached, r.Reached)
-			if l := r.Limit; l != nil && !slices.ContainsFunc(c.Limits, func(o record.Limit) bool { return o.Class == l.Class }) {
-				c.Limits = append(c.Limits, *l)
-			}
-		}
-		c.Slopes = slopes(ramps)
-		c.Starts = middle(ramps, func(r *Ramp) Points { return r.Starts })
-		c.Stops = middle(ramps, func(r *Ramp) Points { return r.Stops })
-		c.Memory = middles(ramps, func(r *Ramp) map[string]Points { return r.Memory })
-		c.Down = middles(ramps, func(r *Ramp) map[string]Points { return r.Down })
-		out = append(out, c)
-	}
-	return out
+	c.Slopes = slopes(ramps)
+	c.Starts = middle(ramps, func(r *Ramp) Points { return r.Starts })
+	c.Stops = middle(ramps, func(r *Ramp) Points { return r.Stops })
+	c.Memory = middles(ramps, func(r *Ramp) map[string]Points { return r.Memory })
+	c.Down = middles(ramps, func(r *Ramp) map[string]Points { return r.Down })
+	return c
 }
 
 // slopes estimates each slope over all ramps.

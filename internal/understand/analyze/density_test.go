@@ -11,11 +11,11 @@ import (
 )
 
 // sums sums a series up as a run does.
-func sums(density []record.DensityStep, load []record.LoadStep, search bool) map[string]float64 {
-	if density != nil {
-		return ReadRamp(density).Values()
+func sums(ramp []record.DensityStep, arrivals []record.LoadStep, search bool) map[string]float64 {
+	if ramp != nil {
+		return ReadRamp(ramp).Values()
 	}
-	return ReadLoad(load, search).Values()
+	return ReadLoad(arrivals, search).Values()
 }
 
 // The truth of the ramps is inside the intervals, whatever they come from.

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -233,15 +232,4 @@ func level(e record.Environment, factor string) string {
 		return l
 	}
 	return ""
-}
-
-// sortedKeys are the keys of all the maps.
-func sortedKeys(all ...map[string]string) []string {
-	set := map[string]bool{}
-	for _, m := range all {
-		for k := range m {
-			set[k] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
 }

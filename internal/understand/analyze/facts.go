@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"plimsoll/internal/record"
 )
 
 // Fact is something that differs between the two that are compared.
@@ -112,13 +109,4 @@ func environmentFacts(base, next *Result) []Fact {
 		}
 	}
 	return out
-}
-
-// machineOf names a machine by what decides how fast it is.
-func machineOf(h record.Host) string {
-	parts := []string{h.Arch, h.CPU, fmt.Sprintf("%d CPUs", h.CPUs), "Linux " + h.Kernel}
-	if h.Name != "" {
-		parts = append([]string{h.Name}, parts...)
-	}
-	return strings.Join(parts, ", ")
 }

@@ -10,34 +10,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// FeatureClaim compares a group of the published feature table with one that
-// was filled by trying, cell by cell.
-type FeatureClaim struct {
-	Group string `json:"group"`
-	// Cells is how many the group has, Tried how many of them were tried here,
-	// and Equal how many of those came out as published.
-	Cells int `json:"cells"`
-	Tried int `json:"tried"`
-	Equal int `json:"equal"`
-	// Differ are the others that were tried.
-	Differ []FeatureDifference `json:"differ,omitempty"`
-	// Untried are the engines of which no cell was tried.
-	Untried []string `json:"untried,omitempty"`
-
-	table bool // there is one
-}
-
-// FeatureDifference is a cell that is not as published.
-type FeatureDifference struct {
-	Feature   string `json:"feature"`
-	Engine    string `json:"engine"`
-	Here      string `json:"here"`
-	Published string `json:"published"`
-	Why       string `json:"why,omitempty"`
-}
-
 func featureClaim(group string, have *record.Features) *FeatureClaim {
-	out := &FeatureClaim{Group: group, table: have != nil}
+	out := &FeatureClaim{Group: group}
 	tried := map[string]bool{}
 	for _, f := range published.Features() {
 		if f.Group != group {
@@ -85,11 +59,11 @@ func featureCell(have *record.Features, feature, engine string) (cell record.Fea
 	return cell, "", false
 }
 
-// verdict is that of the group: each cell is a claim, and one that differs
+// featureVerdict is that of the group: each cell is a claim, and one that differs
 // contradicts the table.
-func (f *FeatureClaim) verdict() (ClaimVerdict, string) {
+func featureVerdict(f *FeatureClaim, have *record.Features) (ClaimVerdict, string) {
 	switch {
-	case !f.table:
+	case have == nil:
 		return ClaimNotTested, "There is no feature table of the engines here: plimsoll features -o DIR fills one by trying."
 	case f.Tried == 0:
 		return ClaimNotTested, fmt.Sprintf("None of the %d cells was tried here.", f.Cells)

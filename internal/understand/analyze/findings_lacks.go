@@ -10,7 +10,7 @@ import (
 
 // lacksOf says what a test names and what there is no number of: environments
 // that could not run, or were never asked for, workloads, baselines.
-func lacksOf(runs []*Result, t *record.ClaimTest, pairs []ClaimPair) []ClaimLack {
+func lacksOf(runs []*Result, t *record.ClaimTest, pairs []pair) []ClaimLack {
 	var out []ClaimLack
 	if len(pairs) == 0 {
 		out = addLacks(out, unmeasured(runs, t))
@@ -36,8 +36,8 @@ func isOf(id, engine string) bool {
 }
 
 // took says whether an engine is in any pair.
-func took(pairs []ClaimPair, engine string) bool {
-	return slices.ContainsFunc(pairs, func(p ClaimPair) bool {
+func took(pairs []pair, engine string) bool {
+	return slices.ContainsFunc(pairs, func(p pair) bool {
 		return p.A.Engine == engine || p.B != nil && p.B.Engine == engine
 	})
 }

@@ -7,13 +7,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// claimEngine and claimDefault are words of the claims: the engine beside the
-// factors, and what was left to it.
-const (
-	claimEngine  = "engine"
-	claimDefault = "default"
-)
-
 // matchesLevels says whether an environment has the levels. What was left to the
 // engine is "default", and whatever the engine says that it is. Where no
 // engine is named, baselines are not meant.

@@ -9,8 +9,8 @@ import (
 
 // pairsOf forms the pairs of a test in every run, and says what it names and
 // could not be had.
-func pairsOf(runs []*Result, t *record.ClaimTest) ([]ClaimPair, []ClaimLack) {
-	out := []ClaimPair{}
+func pairsOf(runs []*Result, t *record.ClaimTest) ([]pair, []ClaimLack) {
+	var out []pair
 	for _, r := range runs {
 		f := former{r: r, t: t, choose: newChooser(r, t)}
 		f.form()
@@ -19,12 +19,30 @@ func pairsOf(runs []*Result, t *record.ClaimTest) ([]ClaimPair, []ClaimLack) {
 	return out, lacksOf(runs, t, out)
 }
 
+// pair is one comparison with what it is judged by.
+type pair struct {
+	ClaimPair
+	sample sample
+	bounds bounds
+	fixed  bool    // each side is one number in all of 6 blocks or more: a count or a size
+	clear  float64 // how far inside or outside, on the scale of sample
+}
+
+// claimPairs are the pairs as they are reported.
+func claimPairs(pairs []pair) []ClaimPair {
+	out := make([]ClaimPair, len(pairs))
+	for i := range pairs {
+		out[i] = pairs[i].ClaimPair
+	}
+	return out
+}
+
 // former forms the pairs of one test in one run.
 type former struct {
 	r      *Result
 	t      *record.ClaimTest
 	choose *chooser
-	pairs  []ClaimPair
+	pairs  []pair
 }
 
 func (f *former) form() {
@@ -96,14 +114,14 @@ func (r *Result) place(e *record.Environment) int {
 }
 
 func (f *former) ratio(w *Workload, t *Table, a *record.Environment, c *Cell, o *Workload, other *Table, b *Cell) {
-	p := ClaimPair{Run: f.r.Run.ID, A: ClaimSide{a.ID, a.Engine, w.ID, t.Metric.ID}, Range: f.t.Ratio.Text}
+	p := pair{ClaimPair: ClaimPair{Run: f.r.Run.ID, A: ClaimSide{a.ID, a.Engine, w.ID, t.Metric.ID}, Range: f.t.Ratio.Text}}
 	e := f.r.environment(b.Env)
 	p.B = &ClaimSide{e.ID, e.Engine, o.ID, other.Metric.ID}
 	if a.Baseline == "" && e.Baseline == "" && a != e && f.r.Audit != nil {
 		terms, _ := f.r.Audit.Compare(a.ID, e.ID)
 		p.Also = keysOf(terms.Beyond)
 	}
-	d, _, _, ok := logRatios(c.byBlock, b.byBlock)
+	d, _, _, ok := logRatios(c.ByBlock, b.ByBlock)
 	p.bounds = boundsOf(f.t.Ratio, true)
 	switch {
 	case !ok:
@@ -112,7 +130,7 @@ func (f *former) ratio(w *Workload, t *Table, a *record.Environment, c *Cell, o 
 		p.Reason = "no block has a value of both"
 	default:
 		p.sample = sample{x: d, paired: true}
-		p.fixed = len(d) >= minRank && identical(c.medians, c.medians) && identical(b.medians, b.medians)
+		p.fixed = len(d) >= minRank && identical(c.Medians, c.Medians) && identical(b.Medians, b.Medians)
 	}
 	f.pairs = append(f.pairs, p)
 }
@@ -121,14 +139,14 @@ func (f *former) ratio(w *Workload, t *Table, a *record.Environment, c *Cell, o 
 // their logarithm, as everywhere; what can be 0 or less, as it is.
 func (f *former) value(w *Workload, t *Table, a *record.Environment, c *Cell) {
 	r := f.t.Value
-	p := ClaimPair{Run: f.r.Run.ID, A: ClaimSide{a.ID, a.Engine, w.ID, t.Metric.ID}, Range: r.Text, Unit: t.Metric.Unit}
+	p := pair{ClaimPair: ClaimPair{Run: f.r.Run.ID, A: ClaimSide{a.ID, a.Engine, w.ID, t.Metric.ID}, Range: r.Text, Unit: t.Metric.Unit}}
 	if r.Unit != "" && r.Unit != t.Metric.Unit {
 		p.Reason = "the metric is in " + t.Metric.Unit + " and the claim in " + r.Unit
 		f.pairs = append(f.pairs, p)
 		return
 	}
-	logs := (r.Min == nil || *r.Min > 0) && (r.Max == nil || *r.Max > 0) && !slices.ContainsFunc(c.medians, func(v float64) bool { return v <= 0 })
-	x := slices.Clone(c.medians)
+	logs := (r.Min == nil || *r.Min > 0) && (r.Max == nil || *r.Max > 0) && !slices.ContainsFunc(c.Medians, func(v float64) bool { return v <= 0 })
+	x := slices.Clone(c.Medians)
 	for i := range x {
 		if logs {
 			x[i] = math.Log(x[i])

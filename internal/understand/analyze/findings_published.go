@@ -5,13 +5,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// PublishedNumber is what a study published, in its own words and units.
-type PublishedNumber struct {
-	record.PublishedValue
-	Value *float64 `json:"value,omitempty"`
-	Unit  string   `json:"unit,omitempty"`
-}
-
 // publishedOf looks the numbers up that a claim names.
 func publishedOf(list []record.PublishedValue) []PublishedNumber {
 	var out []PublishedNumber

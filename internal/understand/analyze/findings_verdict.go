@@ -16,7 +16,7 @@ import (
 // correction (an intersection-union test, Berger 1982). One pair contradicts
 // it: so the p that a pair lies in the range all the same are corrected by
 // Holm, as those of a gate.
-func judgePairs(pairs []ClaimPair) string {
+func judgePairs(pairs []pair) string {
 	family := make([]sample, len(pairs))
 	for i := range pairs {
 		family[i] = pairs[i].sample
@@ -42,7 +42,7 @@ func judgePairs(pairs []ClaimPair) string {
 
 // inside is the one-sided p of the nearest value in the range, 1 where the
 // estimate itself lies there, NaN where there are too few blocks.
-func (p *ClaimPair) inside(by test) float64 {
+func (p *pair) inside(by test) float64 {
 	if p.sample.blocks() < minT {
 		return math.NaN()
 	}
@@ -58,7 +58,7 @@ func (p *ClaimPair) inside(by test) float64 {
 }
 
 // judge gives one pair its verdict.
-func (p *ClaimPair) judge() {
+func (p *pair) judge() {
 	p.Verdict, p.Blocks = ClaimInconclusive, p.sample.blocks()
 	if p.Blocks == 0 {
 		if p.Reason == "" {
@@ -100,9 +100,9 @@ func blocksFor(center float64, i stats.Interval, b bounds, n int) int {
 }
 
 // verdictOf is that of all pairs together, and the pair that it hangs on.
-func verdictOf(pairs []ClaimPair) (ClaimVerdict, *ClaimPair) {
+func verdictOf(pairs []pair) (ClaimVerdict, *ClaimPair) {
 	for _, v := range []ClaimVerdict{ClaimContradicted, ClaimInconclusive, ClaimSupported} {
-		var of *ClaimPair
+		var of *pair
 		for i := range pairs {
 			p := &pairs[i]
 			if p.Verdict != v {
@@ -113,34 +113,14 @@ func verdictOf(pairs []ClaimPair) (ClaimVerdict, *ClaimPair) {
 			}
 		}
 		if of != nil {
-			one := *of
+			one := of.ClaimPair
 			return v, &one
 		}
 	}
 	return ClaimNotTested, nil
 }
 
-func (p *ClaimPair) hasInterval() bool { return p.Estimate != nil && p.Estimate.Lo != nil }
-
-// Title names the pair: A over B, or A, and what of it.
-func (p *ClaimPair) Title() string {
-	if p.B == nil || p.A.Env == p.B.Env {
-		return p.A.Env + ", " + p.Subject()
-	}
-	return p.A.Env + " over " + p.B.Env + ", " + p.Subject()
-}
-
-// Subject names what is compared: one metric of one workload, or two.
-func (p *ClaimPair) Subject() string {
-	side := func(s *ClaimSide) string { return s.Metric + " of " + s.Workload }
-	switch {
-	case p.B == nil || p.A.Workload == p.B.Workload && p.A.Metric == p.B.Metric:
-		return side(&p.A)
-	case p.A.Workload == p.B.Workload:
-		return p.A.Metric + " over " + side(p.B)
-	}
-	return side(&p.A) + " over " + side(p.B)
-}
+func (p *pair) hasInterval() bool { return p.Estimate != nil && p.Estimate.Lo != nil }
 
 // reasonOf says what a verdict rests on.
 func reasonOf(f *Finding) string {

@@ -55,15 +55,6 @@ func matches(r *Rule, c *Change) bool {
 // GateLooks are the numbers of blocks after which a gated run is looked at.
 var GateLooks = []int{10, 20, 40}
 
-// looks is how often NEW may have been put to its gate: all levels are corrected
-// for that (Bonferroni), whenever it ended.
-func (c *Changes) looks() int {
-	if g := c.next.Run.Gate; g != nil {
-		return max(1, g.Looks)
-	}
-	return 1
-}
-
 // decidedBy is the number of the last look, from 1.
 func (c *Changes) decidedBy() int {
 	n := 0
@@ -74,58 +65,6 @@ func (c *Changes) decidedBy() int {
 	}
 	return n
 }
-
-// State is a gate's answer.
-type State string
-
-// The three answers of a gate.
-const (
-	Passed       State = "pass"
-	GateFails    State = "fail"
-	Inconclusive State = "inconclusive"
-)
-
-// Gate sums the gated cells up.
-type Gate struct {
-	State State `json:"state"`
-	// Gated counts the cells that a threshold is for, Tested those of them that
-	// have a p: the gate is corrected over these, and not over the table.
-	Gated        int `json:"gated"`
-	Tested       int `json:"tested"`
-	Failed       int `json:"failed"`
-	Inconclusive int `json:"inconclusive"`
-	// Test names the test whose p, corrected by Holm over all tested cells,
-	// must be below 2.5 % for a failure, besides the interval.
-	Test string `json:"test,omitempty"`
-	// FailAbove is the threshold of cells that no rule names; 0: none.
-	FailAbove float64 `json:"fail_above,omitempty"`
-	// Looks is at how many looks NEW could have ended, and Level the level of
-	// the intervals behind the answers, which is higher for that; Look is the
-	// one that decided, from 1.
-	Looks int     `json:"looks,omitempty"`
-	Look  int     `json:"look,omitempty"`
-	Level float64 `json:"level"`
-	// Incomplete: a run is not whole. What it lacks may be what would have
-	// failed, so that the gate cannot pass.
-	Incomplete bool `json:"incomplete,omitempty"`
-}
-
-// CellGate is the gate's answer on one cell.
-type CellGate struct {
-	// Threshold is the relative worsening that is let pass. For metrics that are
-	// better the higher, a worsening of 5 % is a ratio of 1/1.05.
-	Threshold float64 `json:"threshold"`
-	State     State   `json:"state"`
-	Reason    string  `json:"reason"`
-	// Ratio is NEW over BASE with the interval of Gate.Level, by which the answer
-	// was given; missing where there was none.
-	Ratio *Estimate `json:"ratio,omitempty"`
-	// Holm is the corrected one-sided p that the true worsening is below it.
-	Holm *float64 `json:"holm,omitempty"`
-}
-
-// oneSided is the chance of any false failure in the gate.
-const oneSided = alpha / 2
 
 // RefusedError says that a gate would say nothing, whatever the values.
 type RefusedError struct{ Why, Advice string }
@@ -248,17 +187,6 @@ func beyond(ch *Change, limit float64, by test) float64 {
 	return p
 }
 
-// tested is the size of a family that Holm corrects over.
-func tested(p []float64) int {
-	n := 0
-	for _, v := range p {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
-	return n
-}
-
 // answer judges one cell, by the ratio that it gives, if by any.
 func answer(ch *Change, limit, holm float64, looks int, t Thresholds) (State, string, *Estimate) {
 	switch {
@@ -296,5 +224,3 @@ func answer(ch *Change, limit, holm float64, looks int, t Thresholds) (State, st
 	}
 	return Inconclusive, fmt.Sprintf("%s lies inside the interval: run more blocks", percent(limit)), ratio
 }
-
-func percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }

@@ -3,36 +3,11 @@ package analyze
 import (
 	"fmt"
 	"slices"
-
-	"plimsoll/internal/record"
 )
 
 // AllowFailures is the share of a cell's trials that may fail in NEW beyond
 // BASE's share where nothing else is said. A flake in twenty trials passes.
 const AllowFailures = 0.05
-
-// FailureGate is the gate's answer on how many trials of a cell failed.
-type FailureGate struct {
-	// Allowed is the share of the cell's trials that may fail beyond BASE's.
-	Allowed float64 `json:"allowed"`
-	State   State   `json:"state"`
-	Reason  string  `json:"reason,omitempty"` // missing where NEW has no more of them
-}
-
-// More says that a larger share of the trials failed in NEW than in BASE.
-func (f *FailureChange) More() bool { return f.extra() > 0 }
-
-// extra is by what share of its trials more failed in NEW.
-func (f *FailureChange) extra() float64 {
-	return failedShare(f.NewFailed, f.NewTrials) - failedShare(f.BaseFailed, f.BaseTrials)
-}
-
-func failedShare(failed, trials int) float64 {
-	if trials == 0 {
-		return 0
-	}
-	return float64(failed) / float64(trials)
-}
 
 // gateFailures judges the failed trials of each cell that is not ignored. The
 // times are of those that did not fail, so that they say nothing of these. While
@@ -99,21 +74,4 @@ func (c *Changes) openFailures(env, workload string) bool {
 	return slices.ContainsFunc(c.Failures, func(f FailureChange) bool {
 		return f.Workload == workload && (f.Env == env || f.NewEnv == env) && f.Gate != nil && f.Gate.State == Inconclusive
 	})
-}
-
-// failureRemarks say where more trials failed in NEW.
-func (c *Changes) failureRemarks() {
-	for i := range c.Failures {
-		f := &c.Failures[i]
-		if !f.More() {
-			continue
-		}
-		level := info
-		if f.Worse {
-			level = warn
-		}
-		c.Remarks = append(c.Remarks, record.Remark{Code: "more-failures", Level: level, Env: f.Env, Workload: f.Workload,
-			Text:   fmt.Sprintf("%d of %d trials of %s failed in BASE and %d of %d in NEW: the times are of those that did not", f.BaseFailed, f.BaseTrials, f.Env, f.NewFailed, f.NewTrials),
-			Advice: "plimsoll report says how they failed"})
-	}
 }

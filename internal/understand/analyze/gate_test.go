@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -120,7 +121,7 @@ func simulated(r *rand.Rand, envs, blocks int, effect float64) *Changes {
 	c := &Changes{base: done, next: done, Delta: 0.01}
 	a, b := side(0), side(effect)
 	for e := range envs {
-		c.Cells = append(c.Cells, Change{Metric: record.LifeCycle[1], Env: itoa(e), Base: &Estimate{}, New: &Estimate{}, Against: "native", sample: sample{x: b[e], y: a[e]}})
+		c.Cells = append(c.Cells, Change{Metric: record.LifeCycle[1], Env: strconv.Itoa(e), Base: &Estimate{}, New: &Estimate{}, Against: "native", sample: sample{x: b[e], y: a[e]}})
 	}
 	c.judgeCells()
 	return c

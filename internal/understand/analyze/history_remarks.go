@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/common/stats"
@@ -113,7 +114,7 @@ func blocksText(n int) string {
 	if n == 1 {
 		return "1 block"
 	}
-	return itoa(n) + " blocks"
+	return strconv.Itoa(n) + " blocks"
 }
 
 // Judge makes a gate of it: it fails where the last change of any series is for

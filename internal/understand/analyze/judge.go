@@ -42,38 +42,3 @@ func enough(n int, p float64, family int) int {
 	}
 	return max(int(needed), n+1)
 }
-
-// judgeRatios does so for the column of each baseline.
-func (t *Table) judgeRatios() {
-	for _, name := range Baselines {
-		var rs []*Ratio
-		var logs [][]float64
-		var verdicts []*Verdict
-		for i := range t.Cells {
-			if r := t.Cells[i].Ratio(name); r != nil && r.logs != nil {
-				rs, logs, verdicts = append(rs, r), append(logs, r.logs), append(verdicts, &r.Verdict)
-			}
-		}
-		p, holm, needed := judge(logs, verdicts)
-		for i, r := range rs {
-			r.logs, r.BlocksNeeded = nil, max(r.BlocksNeeded, needed[i])
-			if !math.IsNaN(p[i]) {
-				r.P, r.Holm = &p[i], &holm[i]
-			}
-		}
-	}
-}
-
-// judgeCells does so for a table of overheads.
-func judgeCells(cells []*OverheadCell) {
-	logs, verdicts := make([][]float64, len(cells)), make([]*Verdict, len(cells))
-	for i, c := range cells {
-		verdicts[i] = &c.Verdict
-		for _, v := range c.cost {
-			if !math.IsNaN(v) {
-				logs[i] = append(logs[i], v)
-			}
-		}
-	}
-	judge(logs, verdicts)
-}

@@ -39,7 +39,7 @@ func (r *Result) matrix(works []*Workload, metric string, engines []string) (*ma
 			reason := "the workload has no such metric"
 			if t := w.Table(metric); t != nil {
 				if cell := t.Cell(e.ID); cell != nil && cell.Median != nil {
-					c.logs, reason = logsByBlock(cell.byBlock)
+					c.logs, reason = logsByBlock(cell.ByBlock)
 				} else if cell != nil {
 					reason = cell.Missing
 				}

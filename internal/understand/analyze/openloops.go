@@ -51,54 +51,46 @@ type Quantile struct {
 // maxQueue bounds the points of a queue's curve.
 const maxQueue = 500
 
-// load sums the load trials of a workload up.
-func (s *store) load(w int) []LoadCell {
-	var out []LoadCell
-	for e := range s.run.Environments {
-		loads := s.protocols.loads[[2]int{w, e}]
-		if len(loads) == 0 {
+// NewLoadCell sums the load trials of an environment up.
+func NewLoadCell(env string, loads []*OpenLoop) LoadCell {
+	c := LoadCell{Env: env, Trials: len(loads), Search: loads[0].Search}
+	classes := map[record.Class]int{}
+	var offered, achieved, holds, fails, latency []float64
+	for _, l := range loads {
+		c.Arrivals, c.Done, c.Failed, c.Refused = c.Arrivals+l.Arrivals, c.Done+l.Done, c.Failed+l.Failed, c.Refused+l.Refused
+		c.MaxInFlight = max(c.MaxInFlight, l.MaxInFlight)
+		for class, n := range l.Classes {
+			classes[class] += n
+		}
+		latency = append(latency, l.Latency...)
+		c.Probes = append(c.Probes, l.Probes...)
+		if l.Search {
+			holds, fails = append(holds, l.Holds), append(fails, l.Fails)
 			continue
 		}
-		c := LoadCell{Env: s.run.Environments[e].ID, Trials: len(loads), Search: loads[0].Search}
-		classes := map[record.Class]int{}
-		var offered, achieved, holds, fails, latency []float64
-		for _, l := range loads {
-			c.Arrivals, c.Done, c.Failed, c.Refused = c.Arrivals+l.Arrivals, c.Done+l.Done, c.Failed+l.Failed, c.Refused+l.Refused
-			c.MaxInFlight = max(c.MaxInFlight, l.MaxInFlight)
-			for class, n := range l.Classes {
-				classes[class] += n
-			}
-			latency = append(latency, l.Latency...)
-			c.Probes = append(c.Probes, l.Probes...)
-			if l.Search {
-				holds, fails = append(holds, l.Holds), append(fails, l.Fails)
-				continue
-			}
-			for _, p := range l.Probes {
-				offered, achieved = append(offered, p.Rate), append(achieved, p.Achieved)
-				if p.Limit != nil && !slices.ContainsFunc(c.Limits, func(o record.Limit) bool { return o.Class == p.Limit.Class }) {
-					c.Limits = append(c.Limits, *p.Limit)
-				}
+		for _, p := range l.Probes {
+			offered, achieved = append(offered, p.Rate), append(achieved, p.Achieved)
+			if p.Limit != nil && !slices.ContainsFunc(c.Limits, func(o record.Limit) bool { return o.Class == p.Limit.Class }) {
+				c.Limits = append(c.Limits, *p.Limit)
 			}
 		}
-		for _, class := range slices.Sorted(maps.Keys(classes)) {
-			c.Classes = append(c.Classes, Failure{Class: class, N: classes[class]})
-		}
-		for to, x := range map[*float64][]float64{&c.Offered: offered, &c.Achieved: achieved, &c.Holds: holds, &c.Fails: fails} {
-			if len(x) > 0 {
-				*to = stats.Median(stats.Sorted(x))
-			}
-		}
-		slices.Sort(latency)
-		for _, q := range record.LoadQuantiles {
-			if v, ok := supported(latency, q.Q); ok {
-				c.Latency = append(c.Latency, Quantile{Name: q.Name, Value: v, N: len(latency)})
-			}
-		}
-		c.Queue = loads[0].Queue.thinned()
-		out = append(out, c)
 	}
-	return out
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		c.Classes = append(c.Classes, Failure{Class: class, N: classes[class]})
+	}
+	for to, x := range map[*float64][]float64{&c.Offered: offered, &c.Achieved: achieved, &c.Holds: holds, &c.Fails: fails} {
+		if len(x) > 0 {
+			*to = stats.Median(stats.Sorted(x))
+		}
+	}
+	slices.Sort(latency)
+	for _, q := range record.LoadQuantiles {
+		if v, ok := supported(latency, q.Q); ok {
+			c.Latency = append(c.Latency, Quantile{Name: q.Name, Value: v, N: len(latency)})
+		}
+	}
+	c.Queue = loads[0].Queue.thinned()
+	return c
 }
 
 // thinned keeps the highest point of each stretch: the peaks are what matters.

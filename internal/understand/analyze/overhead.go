@@ -133,15 +133,6 @@ func (r *Result) OverheadOf(baseline, metric string) *Overhead {
 	return o
 }
 
-// group is the name of the workload in the catalogue, which choices of its
-// parameters have in common.
-func (w *Workload) group() string {
-	if w.Name != "" {
-		return w.Name
-	}
-	return w.ID
-}
-
 func (t *Table) overhead(env, baseline string) OverheadCell {
 	out := OverheadCell{Env: env}
 	c := t.Cell(env)
@@ -164,7 +155,7 @@ func (t *Table) overhead(env, baseline string) OverheadCell {
 	out.Method, out.Verdict = q.Method, q.Verdict
 	out.Overhead = overheadOf(q.Estimate, t.Metric.Better)
 	if b := t.Cell(q.Env); b != nil {
-		out.cost = costs(c.byBlock, b.byBlock, t.Metric.Better)
+		out.cost = costs(c.ByBlock, b.ByBlock, t.Metric.Better)
 	}
 	return out
 }
@@ -249,13 +240,16 @@ func (o *Overhead) mean(e int, env string, rows []int, delta float64) OverheadCe
 	return out
 }
 
-// distinct keeps the first of each.
-func distinct(x []string) []string {
-	var out []string
-	for _, v := range x {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
+// judgeCells does so for a table of overheads.
+func judgeCells(cells []*OverheadCell) {
+	logs, verdicts := make([][]float64, len(cells)), make([]*Verdict, len(cells))
+	for i, c := range cells {
+		verdicts[i] = &c.Verdict
+		for _, v := range c.cost {
+			if !math.IsNaN(v) {
+				logs[i] = append(logs[i], v)
+			}
 		}
 	}
-	return out
+	judge(logs, verdicts)
 }

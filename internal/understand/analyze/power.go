@@ -41,15 +41,14 @@ func Detectable(sd float64, n int) float64 {
 // Foresee tells from the blocks so far, the warm-up among them, what a run of
 // so many blocks can find. nil where too little has been measured.
 func Foresee(r *record.Reader, blocks int) (*Outlook, error) {
-	s, err := loadStore(r, true)
+	works, seen, err := Workloads(r)
 	if err != nil || blocks < minT {
 		return nil, err
 	}
-	o := &Outlook{Seen: len(s.blocks), Blocks: blocks}
+	o := &Outlook{Seen: seen, Blocks: blocks}
 	var all []float64
-	for w := range s.run.Workloads {
-		work := s.workload(w, pick(s.run.Protocol.Delta, 0.01))
-		for _, q := range questions(&work, s.run.Environments) {
+	for w := range works {
+		for _, q := range questions(&works[w], r.Run().Environments) {
 			if len(q.pairs) < 3 {
 				continue
 			}

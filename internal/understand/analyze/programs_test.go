@@ -26,7 +26,7 @@ func TestOtherPrograms(t *testing.T) {
 			if r.Code == "different-programs" {
 				n++
 				t.Log(r.Text)
-				if r.Level != warn || r.Workload != s.Workloads[0].ID {
+				if r.Level != "warn" || r.Workload != s.Workloads[0].ID {
 					t.Errorf("%+v", r)
 				}
 			}

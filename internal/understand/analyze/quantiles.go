@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -24,11 +25,11 @@ func (c *Changes) quantiles(o CompareOptions) {
 		for k, side := range []struct {
 			r   *Result
 			env string
-		}{{c.base, ch.Env}, {c.next, firstOf(ch.NewEnv, ch.Env)}} {
+		}{{c.base, ch.Env}, {c.next, cmp.Or(ch.NewEnv, ch.Env)}} {
 			ok := false
 			w := side.r.Workload(ch.Workload)
 			cell := w.Table(ch.Metric.ID).Cell(side.env)
-			if cell.values == nil {
+			if cell.Values == nil {
 				q.Missing = "its values were not kept"
 				continue
 			}
@@ -36,12 +37,12 @@ func (c *Changes) quantiles(o CompareOptions) {
 				q.Missing = noLog
 				continue
 			}
-			v, in, _, known := stats.BlockQuantile(cell.values, o.Quantile, stats.Level)
+			v, in, _, known := stats.BlockQuantile(cell.Values, o.Quantile, stats.Level)
 			e := estimate(v, in, known)
 			if k == 0 {
-				q.Base, q.BaseN = e, countValues(cell.values)
+				q.Base, q.BaseN = e, countValues(cell.Values)
 			} else {
-				q.New, q.NewN = e, countValues(cell.values)
+				q.New, q.NewN = e, countValues(cell.Values)
 			}
 		}
 		c.Quantiles, logs = append(c.Quantiles, q), append(logs, both)
@@ -85,7 +86,7 @@ func (c *Change) compareQuantile(x, y [][]float64, delta, level float64) {
 // logValues gives the logarithms of all values by block, over what the baseline
 // did there. It is false where one is not positive.
 func logValues(cell *Cell, by []float64) (out [][]float64, ok bool) {
-	for b, values := range cell.values {
+	for b, values := range cell.Values {
 		shift := 0.0
 		if by != nil {
 			if b >= len(by) || !(by[b] > 0) {

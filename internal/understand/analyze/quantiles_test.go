@@ -63,8 +63,8 @@ func TestQuantileOfATail(t *testing.T) {
 	if c, err = Between(analyze(t, session(1, 1, nil)), next, o); err != nil || c.Quantiles[0].Ratio != nil || c.Quantiles[0].Missing == "" {
 		t.Errorf("%v %+v", err, c.Quantiles)
 	}
-	base.Workload("hello").Table("startup").Cell("crun").values[0][0] = 0
-	if c, err = Between(base, next, o); err != nil || c.Quantiles[2].Missing != noLog {
+	base.Workload("hello").Table("startup").Cell("crun").Values[0][0] = 0
+	if c, err = Between(base, next, o); err != nil || c.Quantiles[2].Missing != "a value is 0 or negative: it has no ratio" {
 		t.Errorf("%v %+v", err, c.Quantiles[2])
 	}
 }

@@ -81,7 +81,7 @@ func (t *Table) question(e int, envs []record.Environment) *question {
 		return nil
 	}
 	q := &question{against: ref.Env}
-	r, d := compare(c.byBlock, ref.byBlock, 0)
+	r, d := compare(c.ByBlock, ref.ByBlock, 0)
 	q.pairs = d
 	switch {
 	case r.Missing != "":

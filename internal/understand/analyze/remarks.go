@@ -152,7 +152,7 @@ func tableRemarks(work *Workload, t *Table, envs []record.Environment) []record.
 	var taus, drifts []float64
 	for e := range t.Cells {
 		tau, p := 0.0, math.NaN()
-		if m := t.Cells[e].medians; len(m) >= minRank && len(m) <= 5000 {
+		if m := t.Cells[e].Medians; len(m) >= minRank && len(m) <= 5000 {
 			tau, p = stats.MannKendall(m)
 		}
 		taus, drifts = append(taus, tau), append(drifts, p)
@@ -167,7 +167,7 @@ func tableRemarks(work *Workload, t *Table, envs []record.Environment) []record.
 			out = append(out, record.Remark{Code: code, Level: level, Text: text, Advice: advice,
 				Env: c.Env, Workload: work.ID, Metric: t.Metric.ID})
 		}
-		m := c.medians
+		m := c.Medians
 		switch {
 		case c.N < minRank:
 			add("few", warn, fmt.Sprintf("only %s: too few for an interval", count(c.N, "value")), fmt.Sprintf("measure at least %d", minRank))

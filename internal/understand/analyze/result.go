@@ -1,10 +1,11 @@
 package analyze
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 )
 
@@ -114,13 +115,6 @@ type Count struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Failure counts the failures of one class.
-type Failure struct {
-	Class record.Class `json:"class"`
-	N     int          `json:"n"`
-	Text  string       `json:"text"` // of the first
-}
-
 // Table is one metric of one workload over all environments.
 type Table struct {
 	Metric record.Metric `json:"metric"`
@@ -168,29 +162,17 @@ type Cell struct {
 	// Quantiles are those of Result.Levels, empty where there is no value.
 	Quantiles []float64 `json:"-"`
 
-	medians []float64   // by block, those that there are
-	byBlock []float64   // by block, NaN where there is none
-	values  [][]float64 // by block, where Options.Values asks for them
+	// Medians are those of the blocks that have one. ByBlock has a place for each
+	// block, NaN where there is none: of one run the same places are the same
+	// blocks in every cell. Both are empty where there is no value, and in a result
+	// that was read from JSON. Values are all, by block, where they were kept.
+	Medians []float64   `json:"-"`
+	ByBlock []float64   `json:"-"`
+	Values  [][]float64 `json:"-"`
 }
 
 // maxBlockMedians bounds Cell.BlockMedians.
 const maxBlockMedians = 1000
-
-// Estimate is a number with its 95 % interval. Lo and Hi are missing where
-// the values cannot carry one.
-type Estimate struct {
-	Value float64  `json:"value"`
-	Lo    *float64 `json:"lo,omitempty"`
-	Hi    *float64 `json:"hi,omitempty"`
-}
-
-func estimate(v float64, i stats.Interval, ok bool) *Estimate {
-	e := &Estimate{Value: v}
-	if ok {
-		e.Lo, e.Hi = &i.Lo, &i.Hi
-	}
-	return e
-}
 
 // Verdict is one of three answers.
 type Verdict string
@@ -300,4 +282,31 @@ func (c *Cell) Ratio(baseline string) *Ratio {
 		}
 	}
 	return nil
+}
+
+func (r *Result) environment(id string) *record.Environment {
+	for i := range r.Environments {
+		if r.Environments[i].ID == id {
+			return &r.Environments[i]
+		}
+	}
+	return nil
+}
+
+// machineOf names a machine by what decides how fast it is.
+func machineOf(h record.Host) string {
+	parts := []string{h.Arch, h.CPU, fmt.Sprintf("%d CPUs", h.CPUs), "Linux " + h.Kernel}
+	if h.Name != "" {
+		parts = append([]string{h.Name}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// group is the name of the workload in the catalogue, which choices of its
+// parameters have in common.
+func (w *Workload) group() string {
+	if w.Name != "" {
+		return w.Name
+	}
+	return w.ID
 }

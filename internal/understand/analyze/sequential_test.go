@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"plimsoll/internal/common/stats"
@@ -40,7 +41,7 @@ func (m machine) adaptive(envs, most int, width float64) (t *Table, medians [][]
 	plan := make([]record.Environment, envs)
 	gone := make([]bool, envs)
 	for e := range plan {
-		plan[e].ID = itoa(e)
+		plan[e].ID = strconv.Itoa(e)
 	}
 	plan[0].Baseline = "native"
 	for blocks = 1; ; blocks++ {
@@ -71,7 +72,7 @@ func tableOf(plan []record.Environment, medians [][]float64) *Table {
 	t := &Table{}
 	for e := range plan {
 		one := 1.0
-		t.Cells = append(t.Cells, Cell{Env: plan[e].ID, Median: &Estimate{Value: one}, byBlock: medians[e],
+		t.Cells = append(t.Cells, Cell{Env: plan[e].ID, Median: &Estimate{Value: one}, ByBlock: medians[e],
 			Ratios: []Ratio{{Baseline: "native", Env: plan[0].ID}}})
 	}
 	return t
@@ -174,7 +175,7 @@ func (m machine) gated(t *testing.T, envs, baseBlocks int, effect, limit float64
 			if base != nil {
 				s = sample{x: all[e][:use], y: base[e]}
 			}
-			c.Cells = append(c.Cells, Change{Metric: record.LifeCycle[1], Env: itoa(e), Base: &Estimate{}, New: &Estimate{}, Against: "native", sample: s})
+			c.Cells = append(c.Cells, Change{Metric: record.LifeCycle[1], Env: strconv.Itoa(e), Base: &Estimate{}, New: &Estimate{}, Against: "native", sample: s})
 		}
 		c.judgeCells()
 		if err := c.Judge(Thresholds{FailAbove: limit}); err != nil {
@@ -229,7 +230,7 @@ func TestSequentialGateRates(t *testing.T) {
 		fails, passes, mean := float64(failed)/float64(n), float64(passed)/float64(n), float64(sum)/float64(n)
 		against := "pairs of one run"
 		if c.base > 0 {
-			against = "BASE of " + itoa(c.base) + " blocks"
+			against = "BASE of " + strconv.Itoa(c.base) + " blocks"
 		}
 		t.Logf("%d cells, %s, true %+.0f %%, threshold %.0f %%: fails in %.1f %%, passes in %.1f %%, after %.1f blocks", c.envs, against, 100*c.effect, 100*limit, 100*fails, 100*passes, mean)
 		slack := 0.02 / math.Sqrt(float64(*more))

@@ -1,10 +1,5 @@
 package analyze
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Within compares two environments of one run, from pairs of the same block.
 func Within(r *Result, base, next string, o CompareOptions) (*Changes, error) {
 	for _, id := range []string{base, next} {
@@ -56,12 +51,12 @@ func (c *Changes) pair(work *Workload, t *Table, base, next string) {
 		ch.Missing, ch.Lost = next+": "+n.Missing, true
 	case b.Median == nil:
 		ch.Missing = base + ": " + b.Missing
-	case identical(b.medians, n.medians):
+	case identical(b.Medians, n.Medians):
 		ch.Ratio, ch.Method, ch.Verdict = &Estimate{Value: 1}, "identical", Same
 	case !c.Interleaved:
 		c.compare(&ch, [2]*Workload{work, work}, [2]*Table{t, t}, [2]*Cell{b, n}, "none")
 	default:
-		d, _, _, ok := logRatios(n.byBlock, b.byBlock)
+		d, _, _, ok := logRatios(n.ByBlock, b.ByBlock)
 		switch {
 		case !ok:
 			ch.Missing = "a value is 0 or negative: it has no ratio"
@@ -82,20 +77,4 @@ func terms(r *Result, base, next string) []Fact {
 		out = append(out, Fact{Where: d.Kind, Key: d.Key, Base: d.A, New: d.B})
 	}
 	return out
-}
-
-// ChoiceError is a word that the compared runs do not have.
-type ChoiceError struct {
-	What, Word string
-	Known      []string
-}
-
-// Error names the words that there are.
-func (e *ChoiceError) Error() string {
-	known := e.Known
-	more := ""
-	if len(known) > 20 {
-		known, more = known[:20], " …"
-	}
-	return fmt.Sprintf("no %s %q: there is %s%s", e.What, e.Word, strings.Join(known, ", "), more)
 }

@@ -13,7 +13,7 @@ func (c *Changes) compare(ch *Change, works [2]*Workload, tables [2]*Table, cell
 	if against != "none" && !ownScale(ch.Metric.Unit) {
 		by, ch.Against, ch.AgainstMetric = yardstick(works, tables, cells, against)
 	}
-	if ch.Against == "" && identical(cells[0].medians, cells[1].medians) {
+	if ch.Against == "" && identical(cells[0].Medians, cells[1].Medians) {
 		ch.Ratio, ch.Method, ch.Verdict = &Estimate{Value: 1}, "identical", Same
 		return
 	}
@@ -26,18 +26,6 @@ func (c *Changes) compare(ch *Change, works [2]*Workload, tables [2]*Table, cell
 	}
 	ch.BaseBlocks, ch.NewBlocks = len(logs[0]), len(logs[1])
 	ch.sample = sample{x: logs[1], y: logs[0]}
-}
-
-// identical says that all values of both are one number: counts and sizes.
-func identical(a, b []float64) bool {
-	for _, x := range [][]float64{a, b} {
-		for _, v := range x {
-			if v != a[0] {
-				return false
-			}
-		}
-	}
-	return len(a) > 0 && len(b) > 0
 }
 
 // yardstick finds the baseline that both cells are divided by: the same metric
@@ -78,7 +66,7 @@ func yard(work *Workload, cell *Cell, name, metric string) []float64 {
 	if env == cell.Env || t == nil || t.Cell(env) == nil || t.Cell(env).Median == nil {
 		return nil
 	}
-	return t.Cell(env).byBlock
+	return t.Cell(env).ByBlock
 }
 
 const noLog = "a value is 0 or negative: it has no ratio"
@@ -86,7 +74,7 @@ const noLog = "a value is 0 or negative: it has no ratio"
 // blockLogs gives the logarithms of a cell's block medians, each over what the
 // baseline did in that block, where there is one. It says why there are none.
 func blockLogs(cell *Cell, by []float64) (logs []float64, why string) {
-	for b, v := range cell.byBlock {
+	for b, v := range cell.ByBlock {
 		if math.IsNaN(v) {
 			continue
 		}

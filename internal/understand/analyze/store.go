@@ -51,8 +51,6 @@ type textCount struct {
 	n    int
 }
 
-func load(r *record.Reader) (*store, error) { return loadStore(r, false) }
-
 func loadStore(r *record.Reader, uncounted bool) (*store, error) {
 	s := &store{uncounted: uncounted, run: r.Run(), envs: map[string]int{}, works: map[string]int{}, blocks: map[int]int32{}}
 	s.asked = s.askedBy()
@@ -257,4 +255,21 @@ func median(x []float64) float64 {
 		return x[n/2]
 	}
 	return (x[n/2-1] + x[n/2]) / 2
+}
+
+// askedBy says which workloads the parts of the study run in which environment;
+// nil where the study has no parts, and everything is asked for.
+func (s *store) askedBy() map[[2]string]bool {
+	if len(s.run.Study.Parts) == 0 {
+		return nil
+	}
+	out := map[[2]string]bool{}
+	for _, p := range s.run.Study.Parts {
+		for _, e := range p.Environments {
+			for _, w := range p.Workloads {
+				out[[2]string{e, w}] = true
+			}
+		}
+	}
+	return out
 }

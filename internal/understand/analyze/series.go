@@ -1,0 +1,95 @@
+package analyze
+
+import (
+	"fmt"
+	"io"
+	"plimsoll/internal/record"
+	"strconv"
+	"strings"
+)
+
+// protocols holds what whole protocols have recorded, by workload and
+// environment.
+type protocols struct {
+	ramps map[[2]int][]*Ramp
+	loads map[[2]int][]*OpenLoop
+}
+
+// readSeries takes up the series of a ramp or an open loop. A series that
+// can't be read is a remark: the trial's own values stand.
+func (s *store) readSeries(r *record.Reader, t *record.Trial) {
+	if t.Warmup || !t.OK() {
+		return
+	}
+	key := [2]int{s.works[t.Workload], s.envs[t.Env]}
+	for _, name := range t.Samples {
+		var err error
+		switch {
+		case strings.HasSuffix(name, "."+record.DensitySamples+".jsonl"):
+			var steps []record.DensityStep
+			if steps, err = readAll[record.DensityStep](r, name); err == nil {
+				put(&s.protocols.ramps, key, ReadRamp(steps))
+			}
+		case strings.HasSuffix(name, "."+record.LoadSamples+".jsonl"):
+			var steps []record.LoadStep
+			if steps, err = readAll[record.LoadStep](r, name); err == nil {
+				_, given := t.Values[record.LoadOffered]
+				put(&s.protocols.loads, key, ReadLoad(steps, !given))
+			}
+		}
+		if err != nil {
+			s.cells[key[0]][key[1]].remark(fmt.Sprintf("its series %s can't be read: %v", name, err))
+		}
+	}
+}
+
+func put[T any](m *map[[2]int][]T, key [2]int, v T) {
+	if *m == nil {
+		*m = map[[2]int][]T{}
+	}
+	(*m)[key] = append((*m)[key], v)
+}
+
+func readAll[T any](r *record.Reader, name string) ([]T, error) {
+	f, err := r.Samples(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return lines[T](f, name)
+}
+
+func lines[T any](in io.Reader, name string) ([]T, error) {
+	var out []T
+	for v, err := range record.ReadLines[T](in, name) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// density sums the ramps of a workload up, an entry for each environment that
+// has any.
+func (s *store) density(w int) []DensityCell {
+	var out []DensityCell
+	asked, _ := strconv.Atoi(s.run.Workloads[w].Params["count"])
+	for e := range s.run.Environments {
+		if ramps := s.protocols.ramps[[2]int{w, e}]; len(ramps) > 0 {
+			out = append(out, NewDensityCell(s.run.Environments[e].ID, asked, ramps))
+		}
+	}
+	return out
+}
+
+// load sums the load trials of a workload up.
+func (s *store) load(w int) []LoadCell {
+	var out []LoadCell
+	for e := range s.run.Environments {
+		if loads := s.protocols.loads[[2]int{w, e}]; len(loads) > 0 {
+			out = append(out, NewLoadCell(s.run.Environments[e].ID, loads))
+		}
+	}
+	return out
+}

@@ -43,9 +43,9 @@ type Changes struct {
 	Gate     *Gate           `json:"gate,omitempty"`
 
 	// base and next are the results that Base and New are of.
-	base    *Result `json:"-"`
-	next    *Result `json:"-"`
-	renamed    map[string]string // environments of BASE that have another name in NEW
+	base    *Result           `json:"-"`
+	next    *Result           `json:"-"`
+	renamed map[string]string // environments of BASE that have another name in NEW
 }
 
 // Side is one of the two that are compared.

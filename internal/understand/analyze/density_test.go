@@ -2,15 +2,13 @@ package analyze
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
 
-// sums sums a series up as a run does.
+// sums sums a series up as runs of earlier versions did.
 func sums(ramp []record.DensityStep, arrivals []record.LoadStep, search bool) map[string]float64 {
 	if ramp != nil {
 		return ReadRamp(ramp).Values()
@@ -21,7 +19,7 @@ func sums(ramp []record.DensityStep, arrivals []record.LoadStep, search bool) ma
 // The truth of the ramps is inside the intervals, whatever they come from.
 func TestDensity(t *testing.T) {
 	for ramps, method := range map[int]string{1: "points", 3: "t", 8: "ramps"} {
-		res, err := Run(recordtest.Protocols(t, ramps, sums), Options{})
+		res, err := Run(recordtest.Protocols(t, ramps, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +57,7 @@ func TestDensity(t *testing.T) {
 }
 
 func TestLoad(t *testing.T) {
-	res, err := Run(recordtest.Protocols(t, 2, sums), Options{})
+	res, err := Run(recordtest.Protocols(t, 2, nil), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,27 +81,5 @@ func TestLoad(t *testing.T) {
 	}
 	if c := res.Workload("search").Table(record.LoadMaxRate).Cell(s.Env); c.Median == nil || c.Median.Value != 40 {
 		t.Errorf("%+v", c)
-	}
-}
-
-// A series that is damaged is remarked on, and the trial's values stand.
-func TestDamagedSeries(t *testing.T) {
-	r := recordtest.Protocols(t, 1, sums)
-	name := filepath.Join(r.Dir(), record.SamplesDir, "00000000.density.jsonl")
-	if err := os.WriteFile(name, []byte("{\"phase\":\"up\",\"n\":1}\nnonsense\n{}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	res, err := Run(r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(res.Workload("density").Density); n != 1 {
-		t.Errorf("%d environments have ramps", n)
-	}
-	if !has(res, "trial", res.Environments[0].ID, "") {
-		t.Error("no remark")
-	}
-	if res.Workload("density").Table(record.DensityFootprint).Cells[0].Median == nil {
-		t.Error("the trial's own value is gone")
 	}
 }

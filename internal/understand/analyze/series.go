@@ -5,7 +5,6 @@ import (
 	"io"
 	"plimsoll/internal/record"
 	"strconv"
-	"strings"
 )
 
 // protocols holds what whole protocols have recorded, by workload and
@@ -15,31 +14,20 @@ type protocols struct {
 	loads map[[2]int][]*OpenLoop
 }
 
-// readSeries takes up the series of a ramp or an open loop. A series that
-// can't be read is a remark: the trial's own values stand.
-func (s *store) readSeries(r *record.Reader, t *record.Trial) {
-	if t.Warmup || !t.OK() {
+// keepSeries takes up the series of a ramp or an open loop. One that can't be
+// read is a remark.
+func (s *store) keepSeries(t *record.Trial, from series) {
+	if t.Warmup {
 		return
 	}
 	key := [2]int{s.works[t.Workload], s.envs[t.Env]}
-	for _, name := range t.Samples {
-		var err error
-		switch {
-		case strings.HasSuffix(name, "."+record.DensitySamples+".jsonl"):
-			var steps []record.DensityStep
-			if steps, err = readAll[record.DensityStep](r, name); err == nil {
-				put(&s.protocols.ramps, key, ReadRamp(steps))
-			}
-		case strings.HasSuffix(name, "."+record.LoadSamples+".jsonl"):
-			var steps []record.LoadStep
-			if steps, err = readAll[record.LoadStep](r, name); err == nil {
-				_, given := t.Values[record.LoadOffered]
-				put(&s.protocols.loads, key, ReadLoad(steps, !given))
-			}
-		}
-		if err != nil {
-			s.cells[key[0]][key[1]].remark(fmt.Sprintf("its series %s can't be read: %v", name, err))
-		}
+	switch {
+	case from.err != nil:
+		s.cells[key[0]][key[1]].remark(fmt.Sprintf("its series %s can't be read: %v", from.file, from.err))
+	case from.ramp != nil:
+		put(&s.protocols.ramps, key, from.ramp)
+	case from.loop != nil:
+		put(&s.protocols.loads, key, from.loop)
 	}
 }
 

@@ -72,10 +72,11 @@ func loadStore(r *record.Reader, uncounted bool) (*store, error) {
 		if err != nil {
 			return nil, err
 		}
+		from := deriveFrom(r, t)
 		if err := s.add(t); err != nil {
 			return nil, err
 		}
-		s.readSeries(r, t)
+		s.keepSeries(t, from)
 	}
 	return s, nil
 }

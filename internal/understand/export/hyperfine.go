@@ -46,7 +46,7 @@ func writeHyperfine(w io.Writer, r *record.Reader, opts Options) error {
 		metrics[i] = duration(x.metrics[i], res.Workloads[i].Show, opts.Metric)
 	}
 	cells := make([]*hyperfineResult, len(run.Workloads)*len(run.Environments))
-	for t, err := range r.Trials() {
+	for t, err := range analyze.Trials(r) {
 		if err != nil {
 			return err
 		}

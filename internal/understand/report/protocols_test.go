@@ -5,7 +5,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 )
@@ -13,12 +12,7 @@ import (
 // protocolsResult is a run with ramps and open loops.
 func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 	t.Helper()
-	r := recordtest.Protocols(t, ramps, func(d []record.DensityStep, l []record.LoadStep, search bool) map[string]float64 {
-		if d != nil {
-			return analyze.ReadRamp(d).Values()
-		}
-		return analyze.ReadLoad(l, search).Values()
-	})
+	r := recordtest.Protocols(t, ramps, nil)
 	res, err := analyze.Run(r, analyze.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -26,12 +26,7 @@ func analysed(tb testing.TB, r *record.Reader) *analyze.Result {
 
 func protocols(tb testing.TB) *record.Reader {
 	tb.Helper()
-	return recordtest.Protocols(tb, 2, func(d []record.DensityStep, l []record.LoadStep, search bool) map[string]float64 {
-		if d != nil {
-			return analyze.ReadRamp(d).Values()
-		}
-		return analyze.ReadLoad(l, search).Values()
-	})
+	return recordtest.Protocols(tb, 2, nil)
 }
 
 // With an analysis that is there already the data are the same, and it stays as

@@ -129,7 +129,7 @@ func kill(pid int, start string) error {
 	}
 	defer unix.Close(fd)
 	// Had the pid changed hands before it was held, the start would be another.
-	if now, err := startTime(pid); err != nil || now != start {
+	if now, err := proc.Here.Stat(pid); err != nil || now.StartText() != start {
 		return nil //nolint:nilerr // it has ended
 	}
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {

@@ -47,7 +47,6 @@ func TakeFootprint(ctx context.Context, subjects []Subject) (*Footprint, error) 
 	if s.noDaemon != "" {
 		f.Daemon = unknown(s.noDaemon)
 	}
-	f.Host = s.host()
 	f.Took = now() - f.At
 	return f, nil
 }

@@ -101,9 +101,6 @@ func TestTouchedMemoryShows(t *testing.T) {
 	if f.Payloads != u {
 		t.Errorf("the sum of one container is %+v, the container %+v", f.Payloads, u)
 	}
-	if h := f.Host; !h.Available.OK() || !h.Slab.OK() || !h.KernelStack.OK() || !h.PageTables.OK() || !h.Percpu.OK() || h.Threads.Value < 2 {
-		t.Errorf("the machine's memory: %+v", h)
-	}
 	time.Sleep(300 * time.Millisecond) // until the series has looked, too
 	v := w.End(0).Values()
 	for _, id := range []string{"payload-anon-peak", "payload-pss-peak", "payload-memory-peak"} {

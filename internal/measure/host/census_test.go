@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/measure/host/proc"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -154,7 +156,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 		want = append(want, "mount "+mnt)
 	}
 
-	mounts, err := parse(Machine{}, "/proc/self/mountinfo", parseMountinfo)
+	mounts, err := proc.Here.Mounts(proc.Self)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -160,7 +161,7 @@ func (r *reading) holderOf(c *Census, p string) string {
 	inside := map[int]bool{}
 	pid := 0
 	for q := range c.items[KindCgroup] {
-		if !under(q, p) {
+		if !proc.Under(q, p) {
 			continue
 		}
 		for line := range strings.FieldsSeq(c.machine.text(path.Join(q, "cgroup.procs"))) {
@@ -183,7 +184,7 @@ func (c *Census) populated(p string) bool {
 		return strings.Contains(e, "populated 1")
 	}
 	for q := range c.items[KindCgroup] {
-		if under(q, p) && c.machine.text(path.Join(q, "cgroup.procs")) != "" {
+		if proc.Under(q, p) && c.machine.text(path.Join(q, "cgroup.procs")) != "" {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -118,18 +119,19 @@ type moment struct {
 	hasTicks  bool
 	pressure  map[string]int64 // µs of "some", by resource
 	throttled int64            // of our own cgroup, periods; -1 where unknown
-	processes map[int]pidStat
+	processes map[int]proc.Stat
 }
 
 func read(ctx context.Context, e exam) *reading {
 	r := &reading{exam: e, m: e.machine}
 	r.facts, _ = e.machine.Facts(e.stateDir)
 	r.cpu, _ = parse(r.m, "/proc/cpuinfo", parseCPUInfo)
-	r.status, _ = parse(r.m, "/proc/self/status", parseStatus)
-	if mounts, err := parse(r.m, "/proc/self/mountinfo", parseMountinfo); err == nil {
+	r.status, _ = r.m.status()
+	if mounts, err := r.m.proc().Mounts(proc.Self); err == nil {
 		r.layout = cgroupLayout(mounts)
 	}
-	r.self, _ = parse(r.m, "/proc/self/cgroup", parseSelfCgroup)
+	groups, _ := r.m.proc().Groups(proc.Self)
+	r.self = groups.ByController()
 	r.proc, _ = procfs.NewFS(r.m.path("/proc"))
 
 	start := time.Now()
@@ -155,11 +157,11 @@ func (r *reading) moment() moment {
 	return w
 }
 
-func (r *reading) processes() map[int]pidStat {
-	all := map[int]pidStat{}
-	for _, p := range r.m.glob("/proc/[0-9]*/stat") {
-		if st, err := parsePidStat(r.m.text(p)); err == nil {
-			all[st.PID] = st
+func (r *reading) processes() map[int]proc.Stat {
+	all := map[int]proc.Stat{}
+	for _, pid := range r.m.proc().PIDs() {
+		if st, err := r.m.proc().Stat(pid); err == nil {
+			all[pid] = st
 		}
 	}
 	return all

@@ -20,8 +20,7 @@ func (i *Item) proved(m Marks, dir string) bool {
 	}
 	switch i.Kind {
 	case KindMount:
-		p, _, _ := cutLast(i.Name, " (")
-		return below(p) || listed(p) || m.names(p)
+		return below(i.Point) || listed(i.Point) || m.names(i.Point)
 	case KindCgroup:
 		return listed(i.Name) || m.names(i.Name)
 	case KindNetNS:
@@ -87,11 +86,4 @@ func (i *Item) helps(m Marks, below func(string) bool) bool {
 		_, value, _ := strings.Cut(a, "=")
 		return len(a) >= minName && slices.Contains(m.Names, a) || below(a) || below(value)
 	})
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Item is something that is there now and was not before.
@@ -19,6 +19,7 @@ type Item struct {
 	Kind   Kind
 	Name   string
 	Detail string // a process's command line and cgroup, a loop device's file
+	Point  string // of a mount
 	PID    int    // of a process
 	// Ours says that it carries the run's name: see Residue.Ours.
 	Ours bool
@@ -63,6 +64,9 @@ func (c *Census) Since(before *Census) Residue {
 				continue
 			}
 			it := Item{Kind: kind, Name: name, Detail: detail}
+			if kind == KindMount {
+				it.Point = c.points[name]
+			}
 			if kind == KindProcess && !c.machine.describe(&it) {
 				continue
 			}
@@ -79,8 +83,8 @@ func (c *Census) Since(before *Census) Residue {
 func (m Machine) describe(it *Item) bool {
 	pid, start, _ := strings.Cut(it.Name, "@")
 	dir := "/proc/" + pid
-	st, err := parsePidStat(m.text(dir + "/stat"))
-	if err != nil || strconv.FormatUint(st.Start, 10) != start {
+	st, err := proc.ParseStat(m.text(dir + "/stat"))
+	if err != nil || st.StartText() != start {
 		return false
 	}
 	it.Detail = ""
@@ -98,18 +102,17 @@ func (m Machine) describe(it *Item) bool {
 	if len(it.Detail) > 2000 {
 		it.Detail = strings.ToValidUTF8(it.Detail[:2000], "") + "…"
 	}
-	if cg, err := parse(m, dir+"/cgroup", parseSelfCgroup); err == nil {
-		var paths []string
-		for _, p := range cg {
-			if p != "/" && !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
+	groups, _ := m.proc().Groups(pid)
+	var paths []string
+	for _, g := range groups {
+		if g.Path != "/" && !slices.Contains(paths, g.Path) {
+			paths = append(paths, g.Path)
 		}
+	}
+	if len(paths) > 0 {
 		slices.Sort(paths)
-		if len(paths) > 0 {
-			it.cgroup = strings.Join(paths, " ")
-			it.Detail += " in cgroup " + it.cgroup
-		}
+		it.cgroup = strings.Join(paths, " ")
+		it.Detail += " in cgroup " + it.cgroup
 	}
 	return true
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -45,7 +45,7 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 		root.Reason, root.Fix = "making namespaces without a user namespace needs root", needRoot
 	}
 	d.Levels[engine.Rootless] = []engine.Level{root, rootless}
-	if text, err := os.ReadFile("/proc/filesystems"); err == nil && !strings.Contains(string(text), "\toverlay\n") {
+	if !proc.Here.HasFileSystem("overlay") {
 		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", "modprobe overlay"
 	}
 	if !kit.Root {

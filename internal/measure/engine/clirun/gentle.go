@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -102,7 +103,7 @@ func (h *Held) untilGentle(ctx context.Context) (context.Context, func()) {
 func signalChildren(launcher int, sig unix.Signal) {
 	for pid, c := range processes() {
 		if c.parent == launcher {
-			signalProcess(pid, sig, func() bool { return parentOf(pid) == launcher })
+			signalProcess(pid, sig, func() bool { p, err := proc.Here.Stat(pid); return err == nil && p.PPID == launcher })
 		}
 	}
 }

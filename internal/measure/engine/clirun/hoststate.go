@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 
+	"plimsoll/internal/measure/host/proc"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -24,11 +26,7 @@ func HostNow() HostState {
 	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
 		h.Net = strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
 	}
-	status, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(status)) {
-		if v, ok := strings.CutPrefix(line, "Seccomp:"); ok {
-			h.Seccomp = strings.TrimSpace(v)
-		}
-	}
+	status, _ := proc.Here.Status(proc.Self)
+	h.Seccomp = status["Seccomp"]
 	return h
 }

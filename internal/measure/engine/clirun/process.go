@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // process is one process of the host.
@@ -20,13 +23,8 @@ type process struct {
 // missing.
 func CommandLines() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		entries, _ := os.ReadDir("/proc") // where it can't be read there are none to be found
-		for _, e := range entries {
-			pid, err := strconv.Atoi(e.Name())
-			if err != nil {
-				continue
-			}
-			line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		for _, pid := range proc.Here.PIDs() {
+			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 			if err == nil && !yield(pid, line) {
 				return
 			}
@@ -38,24 +36,10 @@ func CommandLines() iter.Seq2[int, []byte] {
 func processes() map[int]process {
 	all := map[int]process{}
 	for pid, line := range CommandLines() {
-		all[pid] = process{parentOf(pid), line}
+		st, _ := proc.Here.Stat(pid) // 0 is nobody's parent
+		all[pid] = process{st.PPID, line}
 	}
 	return all
-}
-
-// parentOf reads the fourth field of a process's stat, behind a name in
-// parentheses that may hold anything.
-func parentOf(pid int) int {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(f) < 2 {
-		return 0
-	}
-	n, _ := strconv.Atoi(string(f[1])) // 0 is nobody
-	return n
 }
 
 // FindProcess finds the process with this argument list, which holds a
@@ -99,18 +83,7 @@ func findPayload(launcher int, argv []string) int {
 // RunsAs says whether all ids of a process, the real one too, are a user's: what
 // a process is called, and its arguments, anybody can choose.
 func RunsAs(pid, uid int) bool {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(text)) {
-		ids, ok := strings.CutPrefix(line, "Uid:")
-		if !ok {
-			continue
-		}
-		for _, id := range strings.Fields(ids) {
-			if id != strconv.Itoa(uid) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+	status, _ := proc.Here.Status(proc.PID(pid))
+	ids := strings.Fields(status["Uid"])
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return id != strconv.Itoa(uid) })
 }

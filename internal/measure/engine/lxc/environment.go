@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -141,19 +141,9 @@ func (e *environment) prove(ctx context.Context) error {
 // imageOnOverlay: the image itself may lie on an overlay, where we run in a
 // container ourselves.
 func (e *environment) imageOnOverlay() bool {
-	text, _ := os.ReadFile("/proc/self/mountinfo")
-	best, fs := "", ""
-	for line := range strings.Lines(string(text)) {
-		before, after, ok := strings.Cut(line, " - ")
-		f := strings.Fields(before)
-		if !ok || len(f) < 5 {
-			continue
-		}
-		if at := f[4]; len(at) >= len(best) && (e.image == at || strings.HasPrefix(e.image, strings.TrimSuffix(at, "/")+"/")) {
-			best, fs = at, strings.Fields(after)[0]
-		}
-	}
-	return fs == "overlay"
+	mounts, _ := proc.Here.Mounts(proc.Self)
+	m := proc.On(mounts, e.image)
+	return m != nil && m.FSType == "overlay"
 }
 
 // settings are a container's own, for its network and its mounts; release must

@@ -11,12 +11,12 @@ package lxc
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // The levels of the factor client.
@@ -111,8 +111,7 @@ func impossible(factor, level string) (reason, fix string) {
 			return "there is no bridge " + bridge + " on this machine", "systemctl start lxc-net"
 		}
 	case factor == engine.Storage && level == "overlay":
-		text, _ := os.ReadFile("/proc/filesystems")
-		if !strings.Contains(string(text), "\toverlay\n") {
+		if !proc.Here.HasFileSystem("overlay") {
 			return "the kernel has no overlay file system, or it is not loaded", "modprobe overlay"
 		}
 	}

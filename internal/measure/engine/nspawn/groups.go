@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -28,25 +29,16 @@ const groupPrefix = "nspawn-plimsoll-"
 // hierarchies are the mount points of the hierarchies that nspawn works in:
 // the one named systemd, and version 2.
 func hierarchies() []string {
-	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil
-	}
-	return parseHierarchies(string(text))
+	all, _ := proc.Here.Hierarchies() // where there are none, nspawn makes no groups
+	return worked(all)
 }
 
-func parseHierarchies(mountinfo string) []string {
+func worked(all []proc.Hierarchy) []string {
 	var found []string
-	for line := range strings.Lines(mountinfo) {
-		before, after, ok := strings.Cut(line, " - ")
-		f, g := strings.Fields(before), strings.Fields(after)
-		if !ok || len(f) < 5 || len(g) < 3 {
-			continue
-		}
-		named := g[0] == "cgroup" && slices.Contains(strings.Split(g[2], ","), "name=systemd")
+	for _, h := range all {
 		// An nspawn that is starting has one of its own there for a moment.
-		if (named || g[0] == "cgroup2") && f[3] == "/" && !strings.HasPrefix(f[4], "/tmp/unified") {
-			found = append(found, f[4])
+		if (h.Unified || h.Has("name=systemd")) && h.Root == "/" && !strings.HasPrefix(h.Mount, "/tmp/unified") {
+			found = append(found, h.Mount)
 		}
 	}
 	return found

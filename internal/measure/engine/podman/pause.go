@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // pause is a user's pause process: it holds the user and mount namespaces in
@@ -185,17 +186,9 @@ func ticks() uint64 {
 	return uint64(now.Nano()) / (1e9 / perSecond)
 }
 
-// began is when a process began (field 22 of /proc/PID/stat), in ticks since
+// began is when a process began, in ticks since
 // the machine's start; 0 where it has ended.
 func began(pid int) uint64 {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 20 {
-		return 0
-	}
-	n, _ := strconv.ParseUint(f[19], 10, 64) // 0 is before all others
-	return n
+	p, _ := proc.Here.Stat(pid) // 0 is before all others
+	return p.Start
 }

@@ -20,10 +20,10 @@ import (
 )
 
 func TestUlimits(t *testing.T) {
-	with, without := "CapEff:\t000001ffffffffff\n", "CapEff:\t000001fffeffffff\n"
+	with, without := map[string]string{"CapEff": "000001ffffffffff"}, map[string]string{"CapEff": "000001fffeffffff"}
 	many := unix.Rlimit{Cur: 1, Max: unix.RLIM_INFINITY}
 	for _, c := range []struct {
-		status       string
+		status       map[string]string
 		files, procs unix.Rlimit
 		want         string
 	}{

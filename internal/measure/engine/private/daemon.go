@@ -175,7 +175,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 		_ = cmd.Wait() // what it ended with, its log says better
 		close(d.ended)
 	}()
-	d.note.PID, d.note.Start = d.PID, p.start
+	d.note.PID, d.note.Start = d.PID, p.StartText()
 	if err := d.note.write(d.Dir); err != nil {
 		return err
 	}

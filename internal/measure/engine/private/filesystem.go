@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -81,12 +83,8 @@ func CanMake(kit *engine.Kit, fs string) *engine.Error {
 // KernelHas says whether the kernel has a file system, or a module for it that
 // a mount would load.
 func KernelHas(fs string) bool {
-	if text, err := os.ReadFile("/proc/filesystems"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == fs {
-				return true
-			}
-		}
+	if proc.Here.HasFileSystem(fs) {
+		return true
 	}
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -242,18 +240,16 @@ func clearLoop(device string) {
 // holders lists the processes, one of each mount namespace, that see a mount
 // below a directory.
 func holders(dir string) []string {
-	files, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
 	seen := map[string]bool{}
 	var found []string
-	for _, file := range files {
-		ns, _ := os.Readlink(filepath.Join(filepath.Dir(file), "ns/mnt"))
-		b, err := os.ReadFile(file)
-		if err != nil || seen[ns] || !strings.Contains(string(b), dir) {
-			continue
+	for _, pid := range proc.Here.PIDs() {
+		ns, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+		mounts, _ := proc.Here.Mounts(proc.PID(pid))
+		sees := func(m *proc.Mount) bool { return strings.Contains(m.Mountpoint+" "+m.VFSOptions, dir) }
+		if p, ok := readProcess(pid); ok && !seen[ns] && slices.ContainsFunc(mounts, sees) {
+			seen[ns] = true
+			found = append(found, "process "+p.String())
 		}
-		seen[ns] = true
-		comm, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "comm"))
-		found = append(found, "process "+filepath.Base(filepath.Dir(file))+" ("+strings.TrimSpace(string(comm))+")")
 	}
 	return found
 }

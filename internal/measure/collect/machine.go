@@ -3,10 +3,13 @@
 package collect
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"plimsoll/internal/measure/engine"
 )
 
 // machine is where the kernel's files are: below a root that tests hand in.
@@ -19,10 +22,15 @@ type machine struct {
 	diskStats []string // their statistics
 	// nics are the real network interfaces.
 	nics []string
+	// names are what engines call their own processes.
+	names engine.Processes
 }
 
-func newMachine(root string) (*machine, error) {
-	m := &machine{root: root}
+func newMachine(root string, names engine.Processes) (*machine, error) {
+	if !names.Told() {
+		return nil, errors.New("nobody said which processes are engines'")
+	}
+	m := &machine{root: root, names: names}
 	b, err := os.ReadFile(m.path("/proc/self/mountinfo"))
 	if err != nil {
 		return nil, fmt.Errorf("finding the control groups: %w", err)

@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/engine/clirun"
 )
 
@@ -123,7 +124,7 @@ func (e statsEngine) start(run func(time.Duration, ...string) (string, error), t
 // theirs runs the engine's own stream for a while: what its client and its
 // daemon use meanwhile.
 func (e statsEngine) theirs(ctx context.Context, bin string, names []string) (err error) {
-	c, err := collect.New(collect.Options{Interval: time.Second})
+	c, err := collect.New(collect.Options{Interval: time.Second, Processes: engine.AllProcesses(catalogue.All())})
 	if err != nil {
 		return err
 	}

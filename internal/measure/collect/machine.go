@@ -3,12 +3,14 @@
 package collect
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -22,10 +24,15 @@ type machine struct {
 	diskStats []string // their statistics
 	// nics are the real network interfaces.
 	nics []string
+	// names are what engines call their own processes.
+	names engine.Processes
 }
 
-func newMachine(root string) (*machine, error) {
-	m := &machine{root: root}
+func newMachine(root string, names engine.Processes) (*machine, error) {
+	if !names.Told() {
+		return nil, errors.New("nobody said which processes are engines'")
+	}
+	m := &machine{root: root, names: names}
 	trees, err := m.dir().Hierarchies()
 	if err != nil {
 		return nil, fmt.Errorf("finding the control groups: %w", err)

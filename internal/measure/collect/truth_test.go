@@ -112,7 +112,7 @@ func footprint(t *testing.T, s ...Subject) *Footprint {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	f, err := TakeFootprint(ctx, s)
+	f, err := TakeFootprint(ctx, engines, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestNothingStaysOpen(t *testing.T) {
 	p := startWorker(t, "touch=1", 0)
 	before := open()
 	for range 3 {
-		c, err := New(Options{Interval: 5 * time.Millisecond})
+		c, err := New(Options{Interval: 5 * time.Millisecond, Processes: engines})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,10 +33,12 @@ const doctorWindow = 300 * time.Millisecond
 type exam struct {
 	machine  Machine
 	stateDir string // where a run's files will lie
-	window   time.Duration
-	sleep    func(context.Context, time.Duration)
-	free     func(dir string) (free uint64, err error)
-	ticker   func() error
+	// containers are those that can be named.
+	containers []Containers
+	window     time.Duration
+	sleep      func(context.Context, time.Duration)
+	free       func(dir string) (free uint64, err error)
+	ticker     func() error
 }
 
 // check looks at one thing. It is pure on what was read: see reading.
@@ -73,10 +75,10 @@ var Codes = []string{
 }
 
 // Doctor says what on this machine would disturb a measurement, whose files
-// would lie in stateDir. It watches for 300 ms and changes nothing.
-func (m Machine) Doctor(ctx context.Context, stateDir string) []record.Remark {
+// would lie in stateDir; known are the engines whose containers it can name. It watches for 300 ms and changes nothing.
+func (m Machine) Doctor(ctx context.Context, stateDir string, known []Containers) []record.Remark {
 	return exam{
-		machine: m, stateDir: stateDir, window: doctorWindow, free: freeBytes, ticker: monotonicClock,
+		machine: m, stateDir: stateDir, containers: known, window: doctorWindow, free: freeBytes, ticker: monotonicClock,
 		sleep: func(ctx context.Context, d time.Duration) {
 			select {
 			case <-ctx.Done():

@@ -136,7 +136,7 @@ func FuzzParsers(f *testing.F) {
 		}
 		chosen(s)
 		isolation(s)
-		containerOf(s)
+		containerOf(known, s, func() string { return s })
 		parseCmdline([]byte(s))
 		holdsPath(s, "/a")
 	})

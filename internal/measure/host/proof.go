@@ -79,7 +79,7 @@ func (m Marks) holds(cgroups string) bool {
 // run's: a helper by its program's name, of which one argument is the
 // container's name, or a path in the run's folder.
 func (i *Item) helps(m Marks, below func(string) bool) bool {
-	if !hasPrefixAny(i.comm, helpers...) {
+	if !hasPrefixAny(i.comm, m.Helpers...) {
 		return false
 	}
 	return slices.ContainsFunc(i.args, func(a string) bool {

@@ -8,8 +8,9 @@ import "testing"
 func TestProved(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	m := Marks{RunID: "ab12cd34", Dir: "/var/lib/plimsoll/runs/ab12cd34",
-		Names: []string{"plimsoll-ab12cd34-7", id, "short"},
-		Paths: []string{"/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native", "/somewhere/mounted", "plmab12cd34"}}
+		Names:   []string{"plimsoll-ab12cd34-7", id, "short"},
+		Paths:   []string{"/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native", "/somewhere/mounted", "plmab12cd34"},
+		Helpers: []string{"conmon", "exe", "plimsoll-probe"}}
 	process := func(comm, cgroup, exe string, args ...string) Item {
 		return Item{Kind: KindProcess, comm: comm, cgroup: cgroup, exe: exe, root: "/", args: args}
 	}

@@ -128,6 +128,9 @@ type Marks struct {
 	// Paths are the mounts, control groups, network namespaces and links that
 	// the ledger lists.
 	Paths []string
+	// Helpers are the beginnings of the names of the processes that engines put
+	// beside a container, as the kernel cuts them (15 bytes).
+	Helpers []string
 }
 
 // Ours marks the items that carry the run's name: "plimsoll" and the run's id,
@@ -156,21 +159,13 @@ func (r Residue) Ours(m Marks) Residue {
 		text := it.Name + " " + it.Detail
 		it.Ours = named(text) || inDir(text) || inDir(it.exe) || inDir(it.root)
 		it.Certain = it.Ours && (it.Kind != KindProcess ||
-			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, helpers...))
+			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, m.Helpers...))
 		it.Proved = it.proved(m, dir)
 		if it.Ours {
 			ours = append(ours, *it)
 		}
 	}
 	return ours
-}
-
-// helpers are the beginnings of the names of the processes that engines put
-// beside a container, as the kernel cuts them (15 bytes).
-var helpers = []string{
-	"conmon", "containerd-shim", "docker-proxy", "runsc", "exe", // gVisor starts itself anew as /proc/self/exe
-	"slirp4netns", "pasta", "rootlessport", "fuse-overlayfs",
-	"squashfuse", "fuse2fs", "starter", "appinit", "lxc", "plimsoll-probe",
 }
 
 // holdsPath says whether the text has the path dir or one below it, and not

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
@@ -45,7 +46,9 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: known}
+	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: known,
+		Typical: 150 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
 }
 
 // installed is what is known of the program.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,9 +25,10 @@ type Floor struct{}
 
 // Info is documented in engine.Engine.
 func (Floor) Info() engine.Info {
-	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true, Levels: map[string][]string{
-		engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
-		engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
+	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true,
+		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
+			engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
+			engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
 }
 
 // Detect is documented in engine.Engine.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
@@ -21,6 +22,7 @@ type Host struct{}
 // Info is documented in engine.Engine.
 func (Host) Info() engine.Info {
 	return engine.Info{Name: "host", Title: "host", Baseline: true,
+		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true},
 		Levels: map[string][]string{engine.Network: {"host"}}}
 }
 

@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
@@ -51,7 +52,9 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "bubblewrap", Title: title, Levels: known}
+	return engine.Info{Name: "bubblewrap", Title: title, Levels: known,
+		Typical: 40 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{program}}}
 }
 
 // Detect is documented in engine.Engine.

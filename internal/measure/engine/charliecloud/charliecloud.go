@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -53,7 +54,14 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "charliecloud", Title: title, Levels: known}
+	return engine.Info{Name: "charliecloud", Title: title, Levels: known,
+		Typical: 40 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
+		Rules: []engine.Rule{{
+			When:    map[string][]string{engine.Network: {"none"}},
+			Because: "ch-run makes no network namespace: its containers have the host's network.",
+			Source:  "https://charliecloud.io/latest/ch-run.html",
+		}}}
 }
 
 // Detect is documented in engine.Engine.

@@ -97,6 +97,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 		}
 	})
 	s.facts(t)
+	s.images(t)
 	for _, c := range checks {
 		if s.opts.Only == nil || slices.Contains(s.opts.Only, c.name) {
 			s.check(t, c.name, c.run)

@@ -138,6 +138,8 @@ func (s *suite) place(t *testing.T, p engine.Place, word string) {
 	case !strings.Contains(line, word) && !foreign(facts):
 		t.Errorf("the process %d is %q, and not the payload", p.PID, line)
 	}
+	s.above(t, p.PID)
+	s.groups(t, p.PID)
 }
 
 // heldEnds: a held container that ends by itself says so, and with which

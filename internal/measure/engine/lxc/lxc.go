@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
@@ -45,14 +46,22 @@ func New() *Engine { return &Engine{} }
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	return engine.Info{Name: "lxc", Title: "LXC", Detached: true, Levels: map[string][]string{
-		engine.Runtime:  {"lxc"},
-		engine.Client:   {bySteps, byExecute},
-		engine.Storage:  {"directory", "overlay"},
-		engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
-		engine.Rootless: {"no"},
-		engine.Image:    engine.ImageLevels(),
-	}}
+	return engine.Info{Name: "lxc", Title: "LXC", Detached: true,
+		Typical: 700 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{"lxc", "[lxc"}},
+		Cgroups:   []engine.ContainerGroup{{Path: `/(lxc\.payload\.[^/]+|lxc/[^/]+)$`}},
+		Rules: []engine.Rule{{
+			When:    map[string][]string{engine.Runtime: {engine.OCIRuntimes}},
+			Because: "LXC starts containers by its own library, and takes no OCI runtime.",
+			Source:  "https://linuxcontainers.org/lxc/introduction/",
+		}}, Levels: map[string][]string{
+			engine.Runtime:  {"lxc"},
+			engine.Client:   {bySteps, byExecute},
+			engine.Storage:  {"directory", "overlay"},
+			engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
+			engine.Rootless: {"no"},
+			engine.Image:    engine.ImageLevels(),
+		}}
 }
 
 // programs are the commands that are used.

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
@@ -57,7 +58,9 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "sarus", Title: title, Levels: known, ByHand: byHand}
+	return engine.Info{Name: "sarus", Title: title, Levels: known, ByHand: byHand,
+		Typical: 300 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{"sarus", "runc"}}}
 }
 
 // Detect is documented in engine.Engine.

@@ -16,8 +16,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/catalogue"
-	"plimsoll/internal/measure/engine/clirun"
 )
 
 // statsEngine is an engine that samples its containers by itself ("stats").
@@ -41,7 +41,7 @@ func (e statsEngine) bench(ctx context.Context, dir, path string) error {
 		return err
 	}
 	// Nobody else has this in a name, so that what bears it may be removed.
-	word := clirun.Word()
+	word := adapter.Word()
 	tag := "localhost/plimsoll-bench-" + word
 	run := func(limit time.Duration, args ...string) (string, error) {
 		out, err := child.Run(ctx, child.Command{Argv: slices.Concat([]string{bin}, e.global, args), Limit: limit, Leaves: true})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/child"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -154,7 +154,7 @@ func childOfCommand(t *try) {
 		t.untried("%s is not installed", full[0])
 	}
 	out := &limited{}
-	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{clirun.Path}, t.b.env...), Dir: "/",
+	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{adapter.Path}, t.b.env...), Dir: "/",
 		Stdout: out, Stderr: out})
 	if err != nil {
 		t.untried("starting a container: %v", err)
@@ -163,7 +163,7 @@ func childOfCommand(t *try) {
 	pid := 0
 	over := false
 	for deadline := time.Now().Add(commandLimit); pid == 0 && !over && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		pid = clirun.FindProcess(argv)
+		pid = adapter.FindProcess(argv)
 		select {
 		case <-cmd.Ended():
 			over = true

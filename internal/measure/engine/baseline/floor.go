@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
 	"plimsoll/internal/measure/host/proc"
@@ -91,10 +92,10 @@ func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (eng
 	b.AddFacts(facts)
 	e := &environment{Base: b, prepare: func(task engine.Task) (*container, error) {
 		if len(task.Mounts) > 0 {
-			return nil, clirun.Unsupported("the floor mounts an overlay and /proc, and nothing else")
+			return nil, adapter.Unsupported("the floor mounts an overlay and /proc, and nothing else")
 		}
 		if task.Beside != nil && own {
-			return nil, clirun.Unsupported("the floor makes an empty network namespace for each container and joins none")
+			return nil, adapter.Unsupported("the floor makes an empty network namespace for each container and joins none")
 		}
 		dir := filepath.Join(kit.Dir, "floor-"+task.Name)
 		fl := &probe.Floor{Lower: lower, UserNS: !kit.Root, NetNS: own,

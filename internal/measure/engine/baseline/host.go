@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -61,7 +62,7 @@ func (Host) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Le
 func hostContainer(kit *engine.Kit, task engine.Task) (*container, error) {
 	for _, m := range task.Mounts {
 		if m.Kind != engine.Bind || m.Target != workDir(task.Argv) {
-			return nil, clirun.Unsupported(fmt.Sprintf("nothing is mounted on the host itself (%s at %s)", m.Kind, m.Target))
+			return nil, adapter.Unsupported(fmt.Sprintf("nothing is mounted on the host itself (%s at %s)", m.Kind, m.Target))
 		}
 	}
 	c := &container{undo: nothing}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
@@ -99,7 +100,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if h.Place != nil {
 		place = h.Place
 	}
-	pid := findPayload(l.PID(), h.Plan.Task.Argv)
+	pid := adapter.FindPayload(l.PID(), h.Plan.Task.Argv)
 	held.place = place(ctx, pid)
 	if h.ToPayload && pid != 0 {
 		// A number may be another process's by the time of the stop.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -59,13 +60,7 @@ type Plan struct {
 	Gentle time.Duration
 	// Patterns are further pieces of the engine's messages, lower case, with
 	// the class that they stand for. They come before the common ones.
-	Patterns []Pattern
-}
-
-// Pattern is a piece of an engine's message that tells the class of failure.
-type Pattern struct {
-	Text  string // lower case
-	Class record.Class
+	Patterns []adapter.Pattern
 }
 
 // Runner is the launcher, as far as this package needs it.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/wrap"
@@ -43,7 +44,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: err.Error(), Fix: install}
 	}
-	env := &environment{programs: paths, dir: filepath.Join(kit.Dir, "lxc-"+clirun.Name(kit.RunID, spec.ID)),
+	env := &environment{programs: paths, dir: filepath.Join(kit.Dir, "lxc-"+adapter.Name(kit.RunID, spec.ID)),
 		overlay: spec.Level(engine.Storage) == "overlay", execute: spec.Level(engine.Client) == byExecute}
 	name := engine.ImageName(spec)
 	if env.image, err = kit.Images.Path(ctx, name, image.Directory); err != nil {
@@ -108,11 +109,11 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 
 // prove checks from inside that the container is what was asked for.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
-	in, host := p.Report, clirun.HostNow()
+	in, host := p.Report, adapter.HostNow()
 	wrong := func(format string, args ...any) error {
 		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
 	}
@@ -167,11 +168,11 @@ func (e *environment) release(task engine.Task, w where) {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	set, w, err := e.settings(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	defer e.release(task, w)
 	if err := e.make(task.Name); err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	res, err := e.Base.Run(ctx, e.plan(task, set))
 	e.finish(task.Name, &res)

@@ -16,7 +16,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -89,7 +89,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return d
 	}
 	d.Where = paths["lxc-start"]
-	out, err := child.Run(ctx, child.Command{Argv: []string{d.Where, "--version"}, Env: []string{clirun.Path}, Limit: engine.DetectLimit})
+	out, err := child.Run(ctx, child.Command{Argv: []string{d.Where, "--version"}, Env: []string{adapter.Path}, Limit: engine.DetectLimit})
 	if err != nil {
 		d.Reason = fmt.Sprintf("asking %s for its version: %v", d.Where, err)
 		return d

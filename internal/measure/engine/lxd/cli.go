@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -41,7 +42,7 @@ func newCommandLine(ctx context.Context, env *environment) (*commandLine, error)
 		return nil, err
 	}
 	return &commandLine{Base: base, path: path, env: []string{
-		clirun.Path, "HOME=" + home, v.prefix + "_CONF=" + home, v.prefix + "_SOCKET=" + env.d.socket,
+		adapter.Path, "HOME=" + home, v.prefix + "_CONF=" + home, v.prefix + "_SOCKET=" + env.d.socket,
 	}, project: env.d.project}, nil
 }
 
@@ -215,7 +216,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	res, err := h.c.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.c.execute(h.Task().Name, task), Begin: record.Request}}})
 	if err != nil || res.Failure != nil {
-		clirun.KillInside(h.Place().PID, task.Argv)
+		adapter.KillInside(h.Place().PID, task.Argv)
 	}
 	return res, err
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 )
@@ -67,7 +67,7 @@ func (g *groups) enter(id string) *engine.Kit {
 				g.add(filepath.Dir(opts.Cgroups[i]))
 				continue
 			}
-			dir := filepath.Join(mount, "nspawn-"+clirun.Name(g.kit.RunID, id))
+			dir := filepath.Join(mount, "nspawn-"+adapter.Name(g.kit.RunID, id))
 			if !slices.Contains(g.own, dir) {
 				if err := g.kit.Ledger.Made(engine.Thing{Kind: engine.KindCgroup, Name: dir}); err != nil {
 					return nil, err

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
@@ -58,7 +58,7 @@ func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driv
 		if err := kit.Ledger.Made(p.thing(engine.KindFile, d)); err != nil {
 			return err
 		}
-		if err := clirun.OwnDirMode(d, p.as, kit, 0o700); err != nil {
+		if err := adapter.OwnDirMode(d, p.as, kit, 0o700); err != nil {
 			return fmt.Errorf("making a store for podman: %w", err)
 		}
 	}
@@ -168,7 +168,7 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 		errs = append(errs, p.store.fs.Close(ctx))
 	}
 	for _, d := range []string{dir, p.store.run} {
-		if err := clirun.RemoveDir(d, p.as, kit); err != nil {
+		if err := adapter.RemoveDir(d, p.as, kit); err != nil {
 			errs = append(errs, fmt.Errorf("removing podman's store: %w", err))
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 )
 
@@ -109,8 +109,8 @@ func (p *program) endCommands(ctx context.Context) bool {
 	defer cancel()
 	for were := false; ; were = true {
 		working := map[int][]byte{}
-		for pid, line := range clirun.CommandLines() {
-			if bytes.Contains(line, arg) && clirun.RunsAs(pid, p.uid()) {
+		for pid, line := range adapter.CommandLines() {
+			if bytes.Contains(line, arg) && adapter.RunsAs(pid, p.uid()) {
 				working[pid] = line
 			}
 		}
@@ -234,7 +234,7 @@ func (p *program) deleteOrphan(ctx context.Context, kit *engine.Kit, name, dir, 
 	}
 	out, err := child.Run(ctx, c)
 	if _, gone := os.Lstat(filepath.Join(dir, id)); err != nil && !errors.Is(gone, fs.ErrNotExist) {
-		return fmt.Errorf("removing the container %s of a store of ours from %s: %w: %s", id, dir, err, clirun.Words(out.Stdout))
+		return fmt.Errorf("removing the container %s of a store of ours from %s: %w: %s", id, dir, err, adapter.Words(out.Stdout))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -87,7 +87,7 @@ func TestJudge(t *testing.T) {
 	right := func() evidence {
 		e := evidence{info: &info{},
 			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1", "root.fs": "overlay"},
-			host:   clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}
+			host:   adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}
 		e.live.OCIRuntime = "/usr/bin/crun"
 		e.live.HostConfig.NetworkMode, e.live.HostConfig.LogConfig.Type = "none", "none"
 		e.live.HostConfig.SecurityOpt = []string{"seccomp=unconfined"}

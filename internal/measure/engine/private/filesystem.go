@@ -15,7 +15,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
@@ -139,9 +139,9 @@ func (f *FileSystem) make(ctx context.Context, name, fs string, bytes int64) (er
 
 // command runs a program; its error has what it said.
 func command(ctx context.Context, argv ...string) error {
-	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), clirun.Path, "LC_ALL=C"), Limit: fsLimit, Together: true})
+	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), adapter.Path, "LC_ALL=C"), Limit: fsLimit, Together: true})
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", argv[0], err, clirun.Words(out.Stdout))
+		return fmt.Errorf("%s: %w: %s", argv[0], err, adapter.Words(out.Stdout))
 	}
 	return nil
 }

@@ -1,11 +1,10 @@
-package clirun
+package adapter
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -50,24 +49,11 @@ func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, i
 		return probe.Payload{}, res, e
 	}
 	if k, ok := env.(interface {
-		keep(report map[string]string)
+		Keep(report map[string]string)
 	}); ok {
-		k.keep(p.Report)
+		k.Keep(p.Report)
 	}
 	return p, res, nil
-}
-
-func (b *Base) keep(report map[string]string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.proof = report
-}
-
-// Proof is documented in engine.Proved.
-func (b *Base) Proof() map[string]string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.proof)
 }
 
 // Word is a random word for a trial.

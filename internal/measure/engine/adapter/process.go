@@ -1,4 +1,4 @@
-package clirun
+package adapter
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -59,9 +60,9 @@ func find(all map[int]process, argv []string) int {
 	return 0
 }
 
-// findPayload also finds a payload that has become another program: below the
+// FindPayload also finds a payload that has become another program: below the
 // launcher, as long as each process has one child, it is the last.
-func findPayload(launcher int, argv []string) int {
+func FindPayload(launcher int, argv []string) int {
 	all := processes()
 	if pid := find(all, argv); pid != 0 {
 		return pid
@@ -86,4 +87,30 @@ func RunsAs(pid, uid int) bool {
 	status, _ := proc.Here.Status(proc.PID(pid))
 	ids := strings.Fields(status["Uid"])
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return id != strconv.Itoa(uid) })
+}
+
+// SignalChildren signals the children of a process: of a launcher, its job and
+// what earlier jobs have left.
+func SignalChildren(parent int, sig unix.Signal) {
+	for pid, c := range processes() {
+		if c.parent == parent {
+			SignalProcess(pid, sig, func() bool { p, err := proc.Here.Stat(pid); return err == nil && p.PPID == parent })
+		}
+	}
+}
+
+// SignalProcess signals a process that is still the one that was found when it
+// is held by a pidfd: a number may have become another process's.
+func SignalProcess(pid int, sig unix.Signal, same func() bool) {
+	if pid == 0 {
+		return
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it has ended
+	}
+	defer unix.Close(fd)
+	if same() {
+		_ = unix.PidfdSendSignal(fd, sig, nil, 0) // where it has just ended
+	}
 }

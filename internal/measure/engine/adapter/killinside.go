@@ -1,6 +1,6 @@
-package clirun
+package adapter
 
-import "os"
+import "golang.org/x/sys/unix"
 
 // KillInside kills what is executed in the PID namespace of a process with this
 // argument list: for engines that have no call that ends an execution. Under a
@@ -8,15 +8,5 @@ import "os"
 // container.
 func KillInside(pid int, argv []string) {
 	found := Inside(pid, argv)
-	if found == 0 {
-		return
-	}
-	p, err := os.FindProcess(found) // by a pidfd, so that it can't become another one
-	if err != nil {
-		return
-	}
-	if Inside(pid, argv) == found {
-		_ = p.Kill() // where it has not ended
-	}
-	_ = p.Release()
+	SignalProcess(found, unix.SIGKILL, func() bool { return Inside(pid, argv) == found })
 }

@@ -1,4 +1,4 @@
-package clirun
+package adapter
 
 // OnlyLoopback says why nobody reaches a container whose payload saw no network
 // interface but the loopback, whatever address the engine tells; "" where it saw

@@ -1,4 +1,4 @@
-package clirun
+package adapter
 
 import (
 	"encoding/json"
@@ -8,6 +8,12 @@ import (
 
 	"plimsoll/internal/record"
 )
+
+// Pattern is a piece of an engine's message that tells the class of failure.
+type Pattern struct {
+	Text  string // lower case
+	Class record.Class
+}
 
 // common are the pieces of messages that mean the same with every engine.
 var common = []Pattern{

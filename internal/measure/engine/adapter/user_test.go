@@ -1,4 +1,4 @@
-package clirun
+package adapter
 
 import (
 	"errors"

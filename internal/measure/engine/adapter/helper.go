@@ -1,4 +1,4 @@
-package clirun
+package adapter
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Helper describes the processes that an engine puts beside a container. All of
@@ -53,14 +55,9 @@ func (h Helper) fits(pid int, line []byte) bool {
 // Kill ends those that fit.
 func (h Helper) Kill() {
 	for _, pid := range h.Find() {
-		p, err := os.FindProcess(pid) // by a pidfd, so that it can't become another one
-		if err != nil {
-			continue
-		}
-		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-		if err == nil && h.fits(pid, line) {
-			_ = p.Kill() // where it has not ended
-		}
-		_ = p.Release()
+		SignalProcess(pid, unix.SIGKILL, func() bool {
+			line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+			return err == nil && h.fits(pid, line)
+		})
 	}
 }

@@ -5,6 +5,8 @@
 // through its official client or its command line; what it reports as facts is
 // what the live engine says; whatever it makes carries our label; and what an
 // engine can't do is an error of class record.Unsupported, never a zero.
+//
+// Why it is so: docs/decisions/engines.md, docs/decisions/ownership.md.
 package engine
 
 import (

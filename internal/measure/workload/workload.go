@@ -3,6 +3,8 @@
 // It is opinionated: a workload proves that it ran (the payload answers with
 // the trial's random word), and its parameters are levels with names, so that
 // two numbers with different parameters are never taken for one.
+//
+// Why it is so: docs/decisions/workloads.md.
 package workload
 
 import (

@@ -5,6 +5,8 @@
 // in its place on an axis. An environment has its own row, with its n and its
 // failures, and one without a value says why. An axis is logarithmic where the
 // values span more than a decade. The same data give the same bytes.
+//
+// Why it is so: docs/decisions/reports.md.
 package plot
 
 import (

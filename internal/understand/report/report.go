@@ -5,6 +5,8 @@
 // a cell that is missing is shown with its reason; a unit holds for a whole
 // column. Text that comes from containers or files is cleaned before it
 // reaches a terminal.
+//
+// Why it is so: docs/decisions/reports.md.
 package report
 
 import (

@@ -6,6 +6,8 @@
 // tested; a page only draws. Beside a number stands what a table shows: its n,
 // its failures, its interval. However many trials a run has, the data stay
 // small: distributions become quantiles, curves are thinned.
+//
+// Why it is so: docs/decisions/page.md.
 package view
 
 import (

@@ -6,6 +6,8 @@
 // It is opinionated: nothing is between the launcher and the payload but the
 // system calls that a baseline stands for, and a baseline that needs a
 // privilege we lack is unavailable rather than replaced by a similar one.
+//
+// Why it is so: docs/decisions/baselines.md.
 package baseline
 
 import (

@@ -7,6 +7,8 @@
 // again; on v2 a controller that nobody handed down to the root's children
 // stays handed down, since others may have come to need it; and it works on
 // plain files, since two limits and three counters need no library.
+//
+// Why it is so: docs/decisions/control-groups.md.
 package wrap
 
 import (

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/common/harmless"
-	"plimsoll/internal/measure/host/proc"
 )
 
 // Item is something that is there now and was not before.
@@ -83,7 +83,8 @@ func (c *Census) Since(before *Census) Residue {
 func (m Machine) describe(it *Item) bool {
 	pid, start, _ := strings.Cut(it.Name, "@")
 	dir := "/proc/" + pid
-	st, err := proc.ParseStat(m.text(dir + "/stat"))
+	n, _ := strconv.Atoi(pid)
+	st, err := m.proc().Stat(n)
 	if err != nil || st.StartText() != start {
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 // spoiled is the fake engine with a fault that begins at a trial of its own
@@ -100,7 +100,7 @@ func results(t *testing.T, dir string) map[string][]record.Trial {
 		t.Fatal(err)
 	}
 	out := map[string][]record.Trial{}
-	for tr, err := range analyze.Trials(r) {
+	for tr, err := range derive.Trials(r) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // column is a measured criterion with its values.
@@ -98,7 +99,7 @@ func (c *column) ratio(env string) *analyze.Ratio {
 
 // versus says how many times worse a is than b, from pairs of blocks, with the
 // p that is corrected for the table; nil where there is no interval.
-func (c *column) versus(a, b string) (*analyze.Estimate, float64) {
+func (c *column) versus(a, b string) (*sample.Estimate, float64) {
 	p, flip := c.pairs[[2]string{a, b}], false
 	if p == nil {
 		p, flip = c.pairs[[2]string{b, a}], true
@@ -109,7 +110,7 @@ func (c *column) versus(a, b string) (*analyze.Estimate, float64) {
 	e := p.Estimate
 	if flip != (c.worse < 0) {
 		lo, hi := 1 / *p.Hi, 1 / *p.Lo
-		e = analyze.Estimate{Value: 1 / p.Value, Lo: &lo, Hi: &hi}
+		e = sample.Estimate{Value: 1 / p.Value, Lo: &lo, Hi: &hi}
 	}
 	return &e, *p.Holm
 }

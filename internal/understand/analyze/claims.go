@@ -1,9 +1,11 @@
 package analyze
 
 import (
-	"plimsoll/internal/record"
 	"strings"
 	"time"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // FindingsSchema is the version of Findings as JSON.
@@ -89,8 +91,8 @@ type ClaimPair struct {
 	B    *ClaimSide `json:"b,omitempty"`
 	// Estimate is the ratio over blocks, or the value in Unit; it is missing
 	// where there is none.
-	Estimate *Estimate `json:"estimate,omitempty"`
-	Unit     string    `json:"unit,omitempty"`
+	Estimate *sample.Estimate `json:"estimate,omitempty"`
+	Unit     string           `json:"unit,omitempty"`
 	// Range is what the claim states, as the study has it.
 	Range  string `json:"range"`
 	Blocks int    `json:"blocks"`
@@ -224,6 +226,6 @@ func (p *ClaimPair) Subject() string {
 // claimEngine and claimDefault are words of the claims: the engine beside the
 // factors, and what was left to it.
 const (
-	claimEngine  = "engine"
-	claimDefault = "default"
+	ClaimEngine  = "engine"
+	ClaimDefault = "default"
 )

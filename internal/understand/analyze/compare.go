@@ -6,11 +6,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
-// compare estimates a over b from their block medians.
-func compare(a, b []float64, delta float64) (Comparison, []float64) {
-	d, x, y, ok := logRatios(a, b)
+// Compare estimates a over b from their block medians.
+func Compare(a, b []float64, delta float64) (Comparison, []float64) {
+	d, x, y, ok := sample.LogRatios(a, b)
 	if !ok {
 		return Comparison{Missing: "a value is 0 or negative: it has no ratio"}, nil
 	}
@@ -21,14 +22,14 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 	}
 	var center float64
 	var i stats.Interval
-	if len(d) >= minRank {
+	if len(d) >= sample.MinRank {
 		c.Method = "hodges-lehmann"
 		center, i, ok = stats.PseudoMedian(d, stats.Level)
 		c.Skewed = math.Abs(stat.Mean(d, nil)-center) > i.Width()
 	} else {
 		c.Method = "t"
 		center, i, ok = stats.TInterval(d, stats.Level)
-		ok = ok && len(d) >= minT
+		ok = ok && len(d) >= sample.MinT
 	}
 	c.Value = math.Exp(center)
 	if ok {
@@ -37,7 +38,7 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 		if !math.IsInf(hi, 0) {
 			c.Lo, c.Hi = &lo, &hi
 		}
-		c.Verdict, c.BlocksNeeded = verdict(center, i, len(d), delta)
+		c.Verdict, c.BlocksNeeded = VerdictOf(center, i, len(d), delta)
 	} else {
 		c.Verdict = CannotTell
 	}
@@ -46,10 +47,10 @@ func compare(a, b []float64, delta float64) (Comparison, []float64) {
 	return c, d
 }
 
-// verdict compares an interval of a log ratio with ±delta. Where it cannot
+// VerdictOf compares an interval of a log ratio with ±delta. Where it cannot
 // tell, the half-width that would is scaled to blocks by its falling with the
 // square root of their number.
-func verdict(center float64, i stats.Interval, n int, delta float64) (Verdict, int) {
+func VerdictOf(center float64, i stats.Interval, n int, delta float64) (Verdict, int) {
 	edge := math.Log1p(delta)
 	switch {
 	case i.Lo > edge || i.Hi < -edge:

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // judge takes back each "differs" of a family of paired comparisons whose p,
@@ -13,19 +14,19 @@ import (
 // and the corrected p, NaN where nothing could be tested, and about how many
 // blocks might keep a verdict that was taken back.
 func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []int) {
-	family := make([]sample, len(logs))
+	family := make([]sample.Sample, len(logs))
 	for i, d := range logs {
-		family[i] = sample{x: d, paired: true}
+		family[i] = sample.Sample{X: d, Paired: true}
 	}
-	by := testOf(family, minT, alpha)
+	by := sample.TestOf(family, sample.MinT, sample.Alpha)
 	p = make([]float64, len(family))
 	for i := range family {
-		p[i] = family[i].p(0, by)
+		p[i] = family[i].P(0, by)
 	}
 	holm = stats.Holm(p)
 	needed = make([]int, len(p))
 	for i, v := range verdicts {
-		if *v == Differs && !(holm[i] < alpha) {
+		if *v == Differs && !(holm[i] < sample.Alpha) {
 			*v, needed[i] = CannotTell, enough(len(logs[i]), p[i], len(p))
 		}
 	}
@@ -35,7 +36,7 @@ func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []i
 // enough is about how many blocks would take p below the level that a family
 // asks of its smallest: the normal deviate grows with the root of their number.
 func enough(n int, p float64, family int) int {
-	want, have := stats.Deviate(alpha/float64(family)), stats.Deviate(p)
+	want, have := stats.Deviate(sample.Alpha/float64(family)), stats.Deviate(p)
 	needed := math.Ceil(float64(n) * math.Pow(want/have, 2))
 	if !(needed <= 10_000) {
 		return 0

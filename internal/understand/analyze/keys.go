@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-func pick(values ...float64) float64 {
+// Positive is the first that is above 0, or 0.
+func Positive(values ...float64) float64 {
 	for _, v := range values {
 		if v > 0 {
 			return v
@@ -14,8 +15,8 @@ func pick(values ...float64) float64 {
 	return 0
 }
 
-// distinct keeps the first of each.
-func distinct(x []string) []string {
+// Distinct keeps the first of each.
+func Distinct(x []string) []string {
 	var out []string
 	for _, v := range x {
 		if !slices.Contains(out, v) {
@@ -25,8 +26,8 @@ func distinct(x []string) []string {
 	return out
 }
 
-// sortedKeys are the keys of all the maps.
-func sortedKeys(all ...map[string]string) []string {
+// SortedKeys are the keys of all the maps.
+func SortedKeys(all ...map[string]string) []string {
 	set := map[string]bool{}
 	for _, m := range all {
 		for k := range m {

@@ -1,6 +1,9 @@
 package analyze
 
-import "plimsoll/internal/record"
+import (
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
+)
 
 // PaperTable is a published table with the run's numbers beside its own.
 type PaperTable struct {
@@ -31,12 +34,12 @@ type PaperCell struct {
 	From      string   `json:"from,omitempty"`
 	// Here is the median of N values in Blocks blocks; as a percentage it is
 	// against native.
-	Here     *Estimate `json:"here,omitempty"`
-	N        int       `json:"n,omitempty"`
-	Blocks   int       `json:"blocks,omitempty"`
-	Env      string    `json:"env,omitempty"`
-	Workload string    `json:"workload,omitempty"`
-	Metric   string    `json:"metric,omitempty"`
+	Here     *sample.Estimate `json:"here,omitempty"`
+	N        int              `json:"n,omitempty"`
+	Blocks   int              `json:"blocks,omitempty"`
+	Env      string           `json:"env,omitempty"`
+	Workload string           `json:"workload,omitempty"`
+	Metric   string           `json:"metric,omitempty"`
 	// Note says in what ours is another thing.
 	Note string `json:"note,omitempty"`
 	// Missing says why there is nothing of ours. NoCounterpart is true where the

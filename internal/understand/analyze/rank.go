@@ -2,14 +2,16 @@ package analyze
 
 import (
 	"math"
-	"plimsoll/internal/common/stats"
-	"plimsoll/internal/record"
 	"slices"
 	"strconv"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
-// rank fills in the ranking, its pairs and its groups.
-func (t *Table) rank(medians [][]float64, delta float64) {
+// Rank fills in the ranking, its pairs and its groups.
+func (t *Table) Rank(medians [][]float64, delta float64) {
 	at := map[string]int{}
 	for i := range t.Cells {
 		if t.Cells[i].Median != nil {
@@ -34,20 +36,20 @@ func (t *Table) rank(medians [][]float64, delta float64) {
 	if n < 2 {
 		return
 	}
-	var family []sample
+	var family []sample.Sample
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			a, b := t.Ranking[i], t.Ranking[j]
-			c, d := compare(medians[at[a]], medians[at[b]], delta)
+			c, d := Compare(medians[at[a]], medians[at[b]], delta)
 			t.Pairs = append(t.Pairs, Pair{A: a, B: b, Comparison: c})
-			family = append(family, sample{x: d, paired: true})
+			family = append(family, sample.Sample{X: d, Paired: true})
 		}
 	}
-	by := testOf(family, 2, alpha)
-	t.Test = testName(true, by.ranks)
+	by := sample.TestOf(family, 2, sample.Alpha)
+	t.Test = sample.TestName(true, by.Ranks)
 	p := make([]float64, len(family))
 	for i := range family {
-		p[i] = family[i].p(0, by)
+		p[i] = family[i].P(0, by)
 	}
 	holm := stats.Holm(p)
 	apart := make([]bool, n*n)
@@ -57,7 +59,7 @@ func (t *Table) rank(medians [][]float64, delta float64) {
 			if !math.IsNaN(p[k]) {
 				q := &t.Pairs[k]
 				q.P, q.Holm = &p[k], &holm[k]
-				apart[i*n+j] = holm[k] < alpha
+				apart[i*n+j] = holm[k] < sample.Alpha
 				if q.Verdict == Differs && !apart[i*n+j] {
 					q.Verdict, q.BlocksNeeded = CannotTell, enough(q.Blocks, p[k], len(p))
 				}

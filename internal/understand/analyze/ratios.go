@@ -2,8 +2,10 @@ package analyze
 
 import (
 	"math"
+
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Compare compares every cell with the baselines, from the medians by cell and
@@ -15,7 +17,7 @@ func (t *Table) Compare(envs []record.Environment, medians [][]float64, delta fl
 		}
 	}
 	t.judgeRatios()
-	t.rank(medians, delta)
+	t.Rank(medians, delta)
 }
 
 // ratios compares with the baselines of the run, each by the environment that
@@ -30,9 +32,9 @@ func ratios(envs []record.Environment, e int, medians [][]float64, delta float64
 		r := Ratio{Baseline: name, Env: envs[b].ID}
 		if b == e {
 			one := 1.0
-			r.Comparison = Comparison{Estimate: Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
+			r.Comparison = Comparison{Estimate: sample.Estimate{Value: one}, Verdict: Equal, Effect: stats.Effect(0), Method: "itself"}
 		} else {
-			r.Comparison, r.logs = compare(medians[e], medians[b], delta)
+			r.Comparison, r.logs = Compare(medians[e], medians[b], delta)
 		}
 		out = append(out, r)
 	}
@@ -62,7 +64,7 @@ func baseline(envs []record.Environment, name string, e int) int {
 	return best
 }
 
-// judgeRatios does so for the column of each baseline.
+// judgeRatios judges the column of each baseline as one family.
 func (t *Table) judgeRatios() {
 	for _, name := range Baselines {
 		var rs []*Ratio

@@ -9,7 +9,8 @@ import (
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/derive"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // hyperfineResult is one command in hyperfine's JSON. Times are seconds.
@@ -36,7 +37,7 @@ type hyperfineResult struct {
 // hyperfine would: the metric that is asked for, else the first duration that
 // a report shows. Trials that failed have no time there.
 func writeHyperfine(w io.Writer, r *record.Reader, opts Options) error {
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func writeHyperfine(w io.Writer, r *record.Reader, opts Options) error {
 		metrics[i] = duration(x.metrics[i], res.Workloads[i].Show, opts.Metric)
 	}
 	cells := make([]*hyperfineResult, len(run.Workloads)*len(run.Environments))
-	for t, err := range analyze.Trials(r) {
+	for t, err := range derive.Trials(r) {
 		if err != nil {
 			return err
 		}

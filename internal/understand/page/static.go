@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
 )
@@ -171,7 +172,7 @@ func number(v, lo, hi *float64, by float64) (value, interval string) {
 	if v == nil {
 		return "", ""
 	}
-	value, interval = report.Number(analyze.Estimate{Value: *v, Lo: lo, Hi: hi}, by)
+	value, interval = report.Number(sample.Estimate{Value: *v, Lo: lo, Hi: hi}, by)
 	return strings.TrimSpace(value), strings.TrimSpace(interval)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
 )
@@ -157,6 +158,6 @@ func drawSteps(s surface, c *rowChart, ph *view.Phases, steps []*float64, y floa
 
 // amount writes a value in a scale with three digits.
 func amount(v, by float64) string {
-	s, _ := report.Number(analyze.Estimate{Value: v}, by)
+	s, _ := report.Number(sample.Estimate{Value: v}, by)
 	return minus(s)
 }

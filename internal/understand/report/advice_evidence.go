@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/advise"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // adviceEvidence says of each ranked environment what speaks for and against it.
@@ -55,7 +55,7 @@ func measurementLine(a *advise.Advice, m advise.Measurement) marked {
 }
 
 // spaced writes a number, its unit and its interval.
-func spaced(e analyze.Estimate, by float64, unit string) string {
+func spaced(e sample.Estimate, by float64, unit string) string {
 	n := numberOf(e, by, 3)
 	return strings.TrimSpace(strings.TrimSpace(n.value+" "+unit) + " " + n.interval)
 }

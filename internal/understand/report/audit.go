@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
 )
 
 // namespaceLetters are the kinds of namespaces in the order of the table.
@@ -67,7 +68,7 @@ func userMap(in map[string]string) string {
 	return clean(uid)
 }
 
-func kernelOf(e analyze.AuditEnv, host string) string {
+func kernelOf(e audit.Environment, host string) string {
 	k := e.Isolation["kernel"]
 	switch {
 	case k == "":
@@ -84,7 +85,7 @@ func kernelOf(e analyze.AuditEnv, host string) string {
 }
 
 func word(key string, in map[string]string) string {
-	return orUnknown(clean(analyze.Words(key, in[key])))
+	return orUnknown(clean(audit.Words(key, in[key])))
 }
 
 func orUnknown(s string) string {
@@ -109,22 +110,22 @@ func isolationLegend() string {
 func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 	a := res.Audit
 	for _, p := range a.Properties {
-		if p.Kind == analyze.Isolation && (strings.HasPrefix(p.Key, "ns.") || slices.Contains(inTable, p.Key)) {
+		if p.Kind == audit.Isolation && (strings.HasPrefix(p.Key, "ns.") || slices.Contains(inTable, p.Key)) {
 			continue
 		}
 		d := difference{key: clean(p.Key)}
 		for i := range a.Environments {
 			e := &a.Environments[i]
 			v := e.Configuration[p.Key]
-			if p.Kind == analyze.Isolation {
+			if p.Kind == audit.Isolation {
 				v = e.Isolation[p.Key]
 			}
 			if v != "" {
-				d.add(clean(analyze.Words(p.Key, v)), nameOf(e.Env))
+				d.add(clean(audit.Words(p.Key, v)), nameOf(e.Env))
 			}
 		}
 		switch {
-		case p.Kind == analyze.Configuration && !analyze.Comparable(p.Key):
+		case p.Kind == audit.Configuration && !audit.Comparable(p.Key):
 			// An engine's own word; the format json has it.
 		case len(d.values) == 1 && len(d.values[0].envs) == 1:
 			// Known of one only, so there is nothing to be said.
@@ -174,7 +175,7 @@ func comparisons(res *analyze.Result) (unequal []string, all int) {
 		if len(p.Beyond) == 0 {
 			continue
 		}
-		texts := analyze.Describe(p.Beyond)
+		texts := audit.Describe(p.Beyond)
 		for i := range texts {
 			texts[i] = clean(texts[i])
 		}

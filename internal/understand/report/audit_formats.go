@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
 )
 
 func auditText(w io.Writer, res *analyze.Result, opts Options) error {
@@ -81,7 +82,7 @@ func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
 	for _, e := range res.Audit.Environments {
 		for _, p := range res.Audit.Properties {
 			v := e.Configuration[p.Key]
-			if p.Kind == analyze.Isolation {
+			if p.Kind == audit.Isolation {
 				v = e.Isolation[p.Key]
 			}
 			if v != "" {

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
-var changesFormats = formatsOf[*analyze.Changes]{
+var changesFormats = formatsOf[*compare.Changes]{
 	{"text", changesText},
 	{"markdown", changesMarkdown},
-	{"json", asJSON[*analyze.Changes]},
+	{"json", asJSON[*compare.Changes]},
 	{"junit", changesJUnit},
 	{"github", changesGitHub},
 }
@@ -22,7 +23,7 @@ var changesFormats = formatsOf[*analyze.Changes]{
 func ChangesFormats() []string { return changesFormats.names() }
 
 // WriteChanges renders what changed in a format.
-func WriteChanges(w io.Writer, name string, c *analyze.Changes, opts Options) error {
+func WriteChanges(w io.Writer, name string, c *compare.Changes, opts Options) error {
 	return changesFormats.write(w, name, "changes", c, opts)
 }
 
@@ -33,10 +34,10 @@ type changeTable struct {
 }
 
 // changeTables makes a table of each metric, in the order of the cells.
-func changeTables(all []analyze.Change, gate bool) []changeTable {
+func changeTables(all []compare.Change, gate bool) []changeTable {
 	type key struct{ work, metric string }
 	var order []key
-	cells := map[key][]*analyze.Change{}
+	cells := map[key][]*compare.Change{}
 	for i := range all {
 		ch := &all[i]
 		k := key{ch.Workload, ch.Metric.ID}
@@ -49,7 +50,7 @@ func changeTables(all []analyze.Change, gate bool) []changeTable {
 	for _, k := range order {
 		m, what := cells[k][0].Metric, ""
 		if q := cells[k][0].Quantile; q > 0 {
-			what = ", " + analyze.QuantileName(q)
+			what = ", " + compare.QuantileName(q)
 		}
 		out = append(out, changeTable{
 			title: clean(k.work) + ": " + clean(firstOf(m.Title, m.ID)) + what + "; " + better(m),
@@ -59,10 +60,10 @@ func changeTables(all []analyze.Change, gate bool) []changeTable {
 	return out
 }
 
-func changeGrid(cells []*analyze.Change, gate bool) *grid {
+func changeGrid(cells []*compare.Change, gate bool) *grid {
 	var values []float64
 	for _, ch := range cells {
-		for _, e := range []*analyze.Estimate{ch.Base, ch.New} {
+		for _, e := range []*sample.Estimate{ch.Base, ch.New} {
 			if e != nil {
 				values = append(values, e.Value)
 			}
@@ -74,7 +75,7 @@ func changeGrid(cells []*analyze.Change, gate bool) *grid {
 		g.cols = append(g.cols, col{title: "gate"})
 	}
 	g.cols = append(g.cols, col{title: "verdict"}) // may be long: last
-	of := func(get func(*analyze.Change) *analyze.Estimate, by float64, times string) []string {
+	of := func(get func(*compare.Change) *sample.Estimate, by float64, times string) []string {
 		var numbers, tails []string
 		for _, ch := range cells {
 			e := get(ch)
@@ -91,16 +92,16 @@ func changeGrid(cells []*analyze.Change, gate bool) *grid {
 		}
 		return out
 	}
-	base := of(func(ch *analyze.Change) *analyze.Estimate { return ch.Base }, u.by, "")
-	next := of(func(ch *analyze.Change) *analyze.Estimate { return ch.New }, u.by, "")
-	ratio := of(func(ch *analyze.Change) *analyze.Estimate { return ch.Ratio }, 1, "× ")
+	base := of(func(ch *compare.Change) *sample.Estimate { return ch.Base }, u.by, "")
+	next := of(func(ch *compare.Change) *sample.Estimate { return ch.New }, u.by, "")
+	ratio := of(func(ch *compare.Change) *sample.Estimate { return ch.Ratio }, 1, "× ")
 	for i, ch := range cells {
 		r := row{cells: []string{nameOf(ch.Name()), base[i], next[i], ratio[i]}}
 		if gate {
 			r.cells = append(r.cells, gateText(ch))
 		}
 		r.cells = append(r.cells, verdictText(ch))
-		if ch.Verdict == analyze.Worse || ch.Lost {
+		if ch.Verdict == compare.Worse || ch.Lost {
 			r.style = "warn"
 		}
 		g.rows = append(g.rows, r)
@@ -109,7 +110,7 @@ func changeGrid(cells []*analyze.Change, gate bool) *grid {
 }
 
 // verdictText says in words what a cell came to.
-func verdictText(ch *analyze.Change) string {
+func verdictText(ch *compare.Change) string {
 	switch {
 	case ch.Lost:
 		return "lost: " + clean(ch.Missing)
@@ -119,9 +120,9 @@ func verdictText(ch *analyze.Change) string {
 		return "n/a: " + clean(ch.Missing)
 	case ch.Ratio != nil && ch.Ratio.Lo == nil && ch.Method != "identical":
 		return "cannot tell: too few blocks"
-	case ch.Verdict == analyze.Unclear && ch.BlocksNeeded > 0:
+	case ch.Verdict == compare.Unclear && ch.BlocksNeeded > 0:
 		return fmt.Sprintf("cannot tell (%d blocks?)", ch.BlocksNeeded)
-	case ch.Verdict == analyze.Unclear:
+	case ch.Verdict == compare.Unclear:
 		return "cannot tell"
 	}
 	s := string(ch.Verdict)
@@ -131,7 +132,7 @@ func verdictText(ch *analyze.Change) string {
 	return s
 }
 
-func gateText(ch *analyze.Change) string {
+func gateText(ch *compare.Change) string {
 	if ch.Gate == nil {
 		return ""
 	}
@@ -141,7 +142,7 @@ func gateText(ch *analyze.Change) string {
 func percentText(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
 
 // groupGrid is the table of rows and columns.
-func groupGrid(c *analyze.Changes) *grid {
+func groupGrid(c *compare.Changes) *grid {
 	g := &grid{cols: []col{{title: strings.Join(c.Grouping.Row, ", ")}}}
 	for _, k := range c.Grouping.Cols {
 		g.cols = append(g.cols, col{title: firstOf(clean(strings.Join(k, ", ")), "NEW / BASE")})
@@ -156,7 +157,7 @@ func groupGrid(c *analyze.Changes) *grid {
 	return g
 }
 
-func placeText(c *analyze.Changes, p analyze.Place) string {
+func placeText(c *compare.Changes, p compare.Place) string {
 	switch {
 	case len(p.Cells) == 0:
 		return "·"
@@ -172,11 +173,11 @@ func placeText(c *analyze.Changes, p analyze.Place) string {
 }
 
 // changesLegend explains the table.
-func changesLegend(c *analyze.Changes) []string {
+func changesLegend(c *compare.Changes) []string {
 	how := "NEW / BASE is from pairs of the same block."
 	switch {
 	case c.Interleaved:
-	case slices.ContainsFunc(c.Cells, func(ch analyze.Change) bool { return ch.Against != "" }):
+	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Against != "" }):
 		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
 	default:
 		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
@@ -185,7 +186,7 @@ func changesLegend(c *analyze.Changes) []string {
 		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),
 	}
 	if len(c.Quantiles) > 0 {
-		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", analyze.QuantileName(c.Quantiles[0].Quantile), Plural(len(c.Quantiles), "cell")))
+		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", compare.QuantileName(c.Quantiles[0].Quantile), Plural(len(c.Quantiles), "cell")))
 	}
 	if g := c.Gate; g != nil {
 		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", percentText((1-g.Level)/2), g.Test, Plural(g.Tested, "cell")))
@@ -196,7 +197,7 @@ func changesLegend(c *analyze.Changes) []string {
 
 // gateEvidence is the interval and the p by which the gate judged a cell; ""
 // where it judged by neither.
-func gateEvidence(g *analyze.Gate, cell *analyze.CellGate) string {
+func gateEvidence(g *compare.Gate, cell *compare.CellGate) string {
 	if cell.Ratio == nil {
 		return ""
 	}
@@ -213,7 +214,7 @@ func gateEvidence(g *analyze.Gate, cell *analyze.CellGate) string {
 }
 
 // sideText names one of the two.
-func sideText(s analyze.Side) string {
+func sideText(s compare.Side) string {
 	t := "run " + clean(s.Run) + " of " + clean(s.Study)
 	if s.Env != "" {
 		t = clean(s.Env) + " in " + t
@@ -225,7 +226,7 @@ func sideText(s analyze.Side) string {
 }
 
 // factLines say what differs, the same difference of several environments once.
-func factLines(facts []analyze.Fact) []string {
+func factLines(facts []compare.Fact) []string {
 	if len(facts) == 0 {
 		return []string{"Machine, tool, protocol and configuration are the same, as far as they are known."}
 	}
@@ -249,7 +250,7 @@ func factLines(facts []analyze.Fact) []string {
 	return order
 }
 
-func failureLines(c *analyze.Changes) []string {
+func failureLines(c *compare.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
 		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", clean(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
@@ -265,7 +266,7 @@ func failureLines(c *analyze.Changes) []string {
 }
 
 // gateLine is the gate's answer in a sentence.
-func gateLine(g *analyze.Gate) string {
+func gateLine(g *compare.Gate) string {
 	s := fmt.Sprintf("gate: %s (%s", g.State, Plural(g.Gated, "cell"))
 	if g.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", g.Failed)

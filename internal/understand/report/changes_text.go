@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
 )
 
-func changesText(w io.Writer, c *analyze.Changes, opts Options) error {
+func changesText(w io.Writer, c *compare.Changes, opts Options) error {
 	p := newPage(w, opts)
 	p.text("head", "BASE  ", sideText(c.Base))
 	p.text("head", "NEW   ", sideText(c.New))
@@ -97,10 +97,10 @@ func (p *page) wide(g *grid) {
 
 // gateReasons say why a gate did not pass, and where trials failed that it let
 // pass.
-func gateReasons(c *analyze.Changes) []string {
+func gateReasons(c *compare.Changes) []string {
 	var out []string
 	for i := range c.Cells {
-		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != analyze.Passed {
+		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != compare.Passed {
 			s := clean(ch.Gate.Reason)
 			if by := gateEvidence(c.Gate, ch.Gate); by != "" {
 				s += " (" + by + ")"
@@ -116,7 +116,7 @@ func gateReasons(c *analyze.Changes) []string {
 	return out
 }
 
-func changesMarkdown(w io.Writer, c *analyze.Changes, _ Options) error {
+func changesMarkdown(w io.Writer, c *compare.Changes, _ Options) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# What changed\n\n- BASE: %s\n- NEW: %s\n\n", mdEscape(sideText(c.Base)), mdEscape(sideText(c.New)))
 	if c.Gate != nil {

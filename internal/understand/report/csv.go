@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // csvHead names the columns: one row for each workload, environment and
@@ -99,7 +100,7 @@ func betterOf(m record.Metric) record.Direction {
 	return m.Better
 }
 
-func three(e *analyze.Estimate) []string {
+func three(e *sample.Estimate) []string {
 	if e == nil {
 		return []string{"", "", ""}
 	}

@@ -1,6 +1,6 @@
 package report
 
-import "plimsoll/internal/understand/analyze"
+import "plimsoll/internal/understand/analyze/sample"
 
 // What tables and pictures write alike, beside words.go.
 
@@ -20,7 +20,7 @@ func Scale(unit string, values []float64) (name string, by float64) {
 
 // Number writes an estimate, divided by a scale, with as many digits as its
 // interval deserves: the value, and "[lo, hi]" where it has one.
-func Number(e analyze.Estimate, by float64) (value, interval string) {
+func Number(e sample.Estimate, by float64) (value, interval string) {
 	n := numberOf(e, by, 6)
 	return n.value, n.interval
 }

@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/factors"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // FactorFormats lists the formats of WriteFactors.
 func FactorFormats() []string { return []string{"text", "markdown", "json"} }
 
 // WriteFactors renders what matters most.
-func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*analyze.Factors, opts Options) error {
+func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*factors.Factors, opts Options) error {
 	switch format {
 	case "json":
 		enc := json.NewEncoder(w)
@@ -25,7 +27,7 @@ func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*analyz
 			Schema  int                `json:"schema"`
 			Run     string             `json:"run"`
 			Study   string             `json:"study"`
-			Factors []*analyze.Factors `json:"factors"`
+			Factors []*factors.Factors `json:"factors"`
 		}{analyze.Schema, res.Run.ID, res.Run.Study, all})
 	case "markdown":
 		return factorsMarkdown(w, res, all)
@@ -35,7 +37,7 @@ func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*analyz
 	return fmt.Errorf("no format %q for factors: choose one of %s", format, strings.Join(FactorFormats(), ", "))
 }
 
-func factorsText(w io.Writer, res *analyze.Result, all []*analyze.Factors, opts Options) error {
+func factorsText(w io.Writer, res *analyze.Result, all []*factors.Factors, opts Options) error {
 	p := newPage(w, opts)
 	p.text("head", "", headline(res))
 	p.text("", "", protocol(res))
@@ -56,7 +58,7 @@ func factorsText(w io.Writer, res *analyze.Result, all []*analyze.Factors, opts 
 	return p.w.Flush()
 }
 
-func factorsMarkdown(w io.Writer, res *analyze.Result, all []*analyze.Factors) error {
+func factorsMarkdown(w io.Writer, res *analyze.Result, all []*factors.Factors) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# What matters most: %s\n\n%s.\n", mdEscape(headline(res)), mdEscape(protocol(res)))
 	for _, f := range all {
@@ -73,19 +75,19 @@ func factorsMarkdown(w io.Writer, res *analyze.Result, all []*analyze.Factors) e
 	return out.Flush()
 }
 
-func factorsTitle(f *analyze.Factors) string {
+func factorsTitle(f *factors.Factors) string {
 	return "What matters most for " + subject(f)
 }
 
-func subject(f *analyze.Factors) string {
+func subject(f *factors.Factors) string {
 	return clean(f.Metric.Title) + " of " + clean(f.Workload)
 }
 
 // factorGrid has a row for each share, then what is left.
-func factorGrid(f *analyze.Factors) *grid {
+func factorGrid(f *factors.Factors) *grid {
 	g := &grid{cols: []col{{title: "factor"}, {title: "share, %"}, {title: "alone, %", right: true}, {title: "partial, %", right: true}, {title: "levels"}}}
 	var values, intervals []string
-	add := func(name string, share *analyze.Estimate, alone, partial, levels string) {
+	add := func(name string, share *sample.Estimate, alone, partial, levels string) {
 		g.rows = append(g.rows, row{cells: []string{name, "", alone, partial, levels}})
 		n := number{value: "n/a"}
 		if share != nil {
@@ -100,7 +102,7 @@ func factorGrid(f *analyze.Factors) *grid {
 			name, levels = name+" × "+clean(s.With), ""
 		}
 		partial := percent(s.Partial)
-		if s.Separable == analyze.Confounded {
+		if s.Separable == factors.Confounded {
 			partial = "n/a"
 		}
 		add(name, s.Share, percent(s.Alone), partial, levels)
@@ -119,7 +121,7 @@ func factorGrid(f *analyze.Factors) *grid {
 	return g
 }
 
-func levelsOf(f *analyze.Factors, id string) string {
+func levelsOf(f *factors.Factors, id string) string {
 	for _, x := range f.Factors {
 		if x.ID == id {
 			return cut(clean(strings.Join(x.Levels, ", ")), 2*maxName)
@@ -129,7 +131,7 @@ func levelsOf(f *analyze.Factors, id string) string {
 }
 
 // factorsLegend says what the shares are of, and what is not among them.
-func factorsLegend(f *analyze.Factors) []string {
+func factorsLegend(f *factors.Factors) []string {
 	var out []string
 	if f.Missing == "" {
 		s := fmt.Sprintf("share: ω² of the variance of the logarithm within blocks, over %d cells (%s, %s) in %d blocks that have all of them; "+

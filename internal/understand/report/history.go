@@ -9,28 +9,29 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 )
 
-var historyFormats = formatsOf[*analyze.Histories]{
+var historyFormats = formatsOf[*history.Histories]{
 	{"text", historyText},
 	{"markdown", historyMarkdown},
 	{"csv", historyCSV},
-	{"json", asJSON[*analyze.Histories]},
+	{"json", asJSON[*history.Histories]},
 }
 
 // HistoryFormats lists the formats of WriteHistories.
 func HistoryFormats() []string { return historyFormats.names() }
 
 // WriteHistories renders what many runs say of change.
-func WriteHistories(w io.Writer, name string, h *analyze.Histories, opts Options) error {
+func WriteHistories(w io.Writer, name string, h *history.Histories, opts Options) error {
 	return historyFormats.write(w, name, "a history", h, opts)
 }
 
 // historyCSV has a row for each run of each series, and one for each directory
 // that was skipped. regime counts the levels from 1; change is empty, "better"
 // or "worse" at the first run of a new level, with its ratio to the old one.
-func historyCSV(w io.Writer, all *analyze.Histories, _ Options) error {
+func historyCSV(w io.Writer, all *history.Histories, _ Options) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{"history", "study", "dir", "run", "started", "workload", "environment", "metric", "unit", "better",
 		"over", "over_metric", "value", "lo", "hi", "regime", "change", "confirmed", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}); err != nil {
@@ -57,7 +58,7 @@ func historyCSV(w io.Writer, all *analyze.Histories, _ Options) error {
 	return out.Error()
 }
 
-func historyRow(h *analyze.History, i, k, r int) []string {
+func historyRow(h *history.History, i, k, r int) []string {
 	s, run, point := &h.Series[k], h.Runs[r], h.Series[k].Points[r]
 	unit := s.Metric.Unit
 	if s.Against != "" {
@@ -68,10 +69,10 @@ func historyRow(h *analyze.History, i, k, r int) []string {
 	row = append(row, three(point.Estimate)...)
 	regime := ""
 	if point.Missing == "" {
-		regime = strconv.Itoa(1 + slices.IndexFunc(s.Regimes, func(g analyze.Regime) bool { return r <= g.Last }))
+		regime = strconv.Itoa(1 + slices.IndexFunc(s.Regimes, func(g history.Regime) bool { return r <= g.Last }))
 	}
 	row = append(row, regime)
-	if c := slices.IndexFunc(h.Changes, func(c analyze.HistoryChange) bool { return c.Series == k && c.After == r }); c >= 0 {
+	if c := slices.IndexFunc(h.Changes, func(c history.Change) bool { return c.Series == k && c.After == r }); c >= 0 {
 		ch := &h.Changes[c]
 		row = append(row, string(ch.Direction), strconv.FormatBool(ch.Confirmed))
 		row = append(row, three(&ch.Ratio)...)
@@ -90,7 +91,7 @@ type historyTable struct {
 
 // historyTables fits them into a width; 0 is any. Where there is too little
 // room the sparks give way, then the intervals, then what a level is of.
-func historyTables(h *analyze.History, sparks bool, room int) []historyTable {
+func historyTables(h *history.History, sparks bool, room int) []historyTable {
 	type key struct{ work, metric string }
 	var order []key
 	of := map[key][]int{}
@@ -125,7 +126,7 @@ func historyTables(h *analyze.History, sparks bool, room int) []historyTable {
 }
 
 // historyGrid has a row for each series: its level now, and its changes.
-func historyGrid(h *analyze.History, series []int, sparks bool) *grid {
+func historyGrid(h *history.History, series []int, sparks bool) *grid {
 	g := &grid{cols: []col{{title: "environment"}, {title: "runs", right: true}, {title: "level now"}, {title: "of"}}}
 	if sparks {
 		g.cols = append(g.cols, col{title: "runs, the oldest first"})
@@ -175,7 +176,7 @@ func historyGrid(h *analyze.History, series []int, sparks bool) *grid {
 }
 
 // ofText says what a level is a multiple of.
-func ofText(s *analyze.Series, unit string) string {
+func ofText(s *history.Series, unit string) string {
 	switch {
 	case s.Against == "":
 		return clean(unit)
@@ -186,12 +187,12 @@ func ofText(s *analyze.Series, unit string) string {
 }
 
 // seriesText lists the changes of a series in short.
-func seriesText(h *analyze.History, at int) (text string, warn bool) {
+func seriesText(h *history.History, at int) (text string, warn bool) {
 	var parts []string
 	for _, c := range h.Changes {
 		if c.Series == at {
 			parts = append(parts, changeShort(h, &c))
-			warn = warn || c.Direction == analyze.Worse && (c.Standing || !c.Confirmed)
+			warn = warn || c.Direction == compare.Worse && (c.Standing || !c.Confirmed)
 		}
 	}
 	s := &h.Series[at]
@@ -208,7 +209,7 @@ func seriesText(h *analyze.History, at int) (text string, warn bool) {
 	return strings.Join(parts, "; "), warn
 }
 
-func changeShort(h *analyze.History, c *analyze.HistoryChange) string {
+func changeShort(h *history.History, c *history.Change) string {
 	s := fmt.Sprintf("%s × %s since %s", c.Direction, fixed(c.Ratio.Value, 2), clean(h.Runs[c.After].Run))
 	if !c.Confirmed {
 		s += "?"

@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/history"
 )
 
 // past is a study that ran twelve times. From the eighth run on there is
 // another runc, and it takes 15 % more; the machine was 6 % slower in the fourth
 // run; docker-api, 20 % slower in the last run; podman, missing in the third
 // and gone in the last. A run on another machine is between them.
-func past(t testing.TB, o analyze.HistoryOptions) *analyze.Histories {
+func past(t testing.TB, o history.Options) *history.Histories {
 	t.Helper()
-	var runs []analyze.Past
+	var runs []history.Past
 	for i := range 13 {
 		s := before()
 		s.Seed, s.ID = uint64(100+i), fmt.Sprintf("5c%02d", i+1)
@@ -48,10 +48,10 @@ func past(t testing.TB, o analyze.HistoryOptions) *analyze.Histories {
 		if i == 5 {
 			r.Run.Host.CPU = "Other 9000"
 		}
-		runs = append([]analyze.Past{{Dir: "runs/" + s.ID, Result: r}}, runs...) // the order is that of the start
+		runs = append([]history.Past{{Dir: "runs/" + s.ID, Result: r}}, runs...) // the order is that of the start
 	}
-	skipped := []analyze.SkippedRun{{Dir: "runs/broken", Reason: "reading run.json: its format is 2, and this plimsoll reads up to 1"}}
-	h, err := analyze.NewHistories(runs, skipped, o)
+	skipped := []history.SkippedRun{{Dir: "runs/broken", Reason: "reading run.json: its format is 2, and this plimsoll reads up to 1"}}
+	h, err := history.New(runs, skipped, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func past(t testing.TB, o analyze.HistoryOptions) *analyze.Histories {
 }
 
 func TestHistoryGolden(t *testing.T) {
-	h := past(t, analyze.HistoryOptions{Seed: 1})
+	h := past(t, history.Options{Seed: 1})
 	h.Judge()
 	for name, k := range map[string]struct {
 		format string
@@ -76,7 +76,7 @@ func TestHistoryGolden(t *testing.T) {
 		isGolden(t, name, b.String())
 		switch k.format {
 		case "json":
-			var again analyze.Histories
+			var again history.Histories
 			if err := json.Unmarshal(b.Bytes(), &again); err != nil || again.Schema != 1 || len(again.Histories) != 2 {
 				t.Errorf("%v: %+v", err, again)
 			}
@@ -104,9 +104,9 @@ func TestHistoryGolden(t *testing.T) {
 
 // Names from files reach no terminal as they are.
 func TestHistoryHostileNames(t *testing.T) {
-	h := past(t, analyze.HistoryOptions{Seed: 1})
+	h := past(t, history.Options{Seed: 1})
 	const evil = "x\x1b]0;owned\x07\u202e|<b>"
-	h.Skipped[0] = analyze.SkippedRun{Dir: evil, Reason: evil}
+	h.Skipped[0] = history.SkippedRun{Dir: evil, Reason: evil}
 	x := &h.Histories[0]
 	x.Study, x.Machine = evil, evil
 	for i := range x.Runs {
@@ -136,7 +136,7 @@ func TestHistoryManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteHistories(&b, "text", past(t, analyze.HistoryOptions{Seed: 1}), Options{Width: 110}); err != nil {
+	if err := WriteHistories(&b, "text", past(t, history.Options{Seed: 1}), Options{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)
@@ -148,7 +148,7 @@ func TestHistoryManual(t *testing.T) {
 			t.Errorf("not what is printed: copy it anew from history.txt in internal/understand/report/testdata:\n%s", shown[1])
 		}
 	}
-	source, err := os.ReadFile("../analyze/history_remarks.go")
+	source, err := os.ReadFile("../analyze/history/remarks.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,11 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 )
 
-func historyText(w io.Writer, all *analyze.Histories, opts Options) error {
+func historyText(w io.Writer, all *history.Histories, opts Options) error {
 	p := newPage(w, opts)
 	for i := range all.Histories {
 		h := &all.Histories[i]
@@ -25,7 +26,7 @@ func historyText(w io.Writer, all *analyze.Histories, opts Options) error {
 		for k := range h.Changes {
 			c := &h.Changes[k]
 			style := ""
-			if c.Direction == analyze.Worse && (c.Standing || !c.Confirmed) {
+			if c.Direction == compare.Worse && (c.Standing || !c.Confirmed) {
 				style = "warn"
 			}
 			p.text(style, "   ", changeSentence(h, c))
@@ -63,7 +64,7 @@ func historyText(w io.Writer, all *analyze.Histories, opts Options) error {
 	return p.w.Flush()
 }
 
-func historyMarkdown(w io.Writer, all *analyze.Histories, _ Options) error {
+func historyMarkdown(w io.Writer, all *history.Histories, _ Options) error {
 	out := bufio.NewWriter(w)
 	if g := all.Gate; g != nil {
 		fmt.Fprintf(out, "**gate: %s**\n\n", g.State)
@@ -101,7 +102,7 @@ func historyMarkdown(w io.Writer, all *analyze.Histories, _ Options) error {
 
 // tablesOfMany are those of a history of more than one run: of one, a report
 // says more.
-func tablesOfMany(h *analyze.History, sparks bool, room int) []historyTable {
+func tablesOfMany(h *history.History, sparks bool, room int) []historyTable {
 	if len(h.Runs) == 1 {
 		return nil
 	}
@@ -116,7 +117,7 @@ func cleaned(lines []string) []string {
 	return out
 }
 
-func historyHead(h *analyze.History) (head, span string) {
+func historyHead(h *history.History) (head, span string) {
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
 	span = Plural(len(h.Runs), "run")
 	if len(h.Runs) > 1 {
@@ -127,7 +128,7 @@ func historyHead(h *analyze.History) (head, span string) {
 	return "History of " + clean(h.Study) + " on " + clean(h.Machine), span
 }
 
-func runText(r analyze.PastRun) string {
+func runText(r history.PastRun) string {
 	s := clean(r.Run)
 	if !r.Started.IsZero() {
 		s += " (" + r.Started.UTC().Format("2006-01-02 15:04") + ")"
@@ -136,7 +137,7 @@ func runText(r analyze.PastRun) string {
 }
 
 // changeSentence says one change in full.
-func changeSentence(h *analyze.History, c *analyze.HistoryChange) string {
+func changeSentence(h *history.History, c *history.Change) string {
 	s := &h.Series[c.Series]
 	n := numberOf(c.Ratio, 1, 3)
 	text := fmt.Sprintf("%s: %s of %s in %s, × %s", c.Direction, clean(firstOf(s.Metric.Title, s.Metric.ID)), clean(s.Workload), nameOf(s.Env), strings.TrimRight(n.value+" "+n.interval, " "))
@@ -151,7 +152,7 @@ func changeSentence(h *analyze.History, c *analyze.HistoryChange) string {
 }
 
 // besideLines say what else changed there.
-func besideLines(c *analyze.HistoryChange) []string {
+func besideLines(c *history.Change) []string {
 	if len(c.Facts) == 0 {
 		return []string{"Nothing else that is recorded differs between the two."}
 	}
@@ -169,7 +170,7 @@ func pText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-func noChange(all *analyze.Histories, h *analyze.History) string {
+func noChange(all *history.Histories, h *history.History) string {
 	short := 0
 	for i := range h.Series {
 		if h.Series[i].Short {
@@ -186,7 +187,7 @@ func noChange(all *analyze.Histories, h *analyze.History) string {
 	return s
 }
 
-func skippedLines(all *analyze.Histories) []string {
+func skippedLines(all *history.Histories) []string {
 	var out []string
 	for _, s := range all.Skipped {
 		out = append(out, clean(s.Dir)+": "+sentence(clean(s.Reason)))
@@ -194,14 +195,14 @@ func skippedLines(all *analyze.Histories) []string {
 	return out
 }
 
-func historyLegend(all *analyze.Histories) string {
+func historyLegend(all *history.Histories) string {
 	return fmt.Sprintf("level now: the middle of the runs since the last change, each as a multiple of what the environment in the next column did beside it, or in that unit. Brackets: 95 %% intervals, by runs. Changes are of more than %s, found by %s and confirmed by the next run (else with a question mark); the chance that any confirmed one, in all these series, is false is at most %s (%d permutations, %s).",
 		percentText(all.Threshold), all.Method, percentText(all.Alpha), all.Permutations, all.Correction)
 }
 
 // spark draws a series in one line, on a logarithmic scale from its smallest
 // to its largest value; a dot stands for a run without one.
-func spark(s *analyze.Series) string {
+func spark(s *history.Series) string {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range s.Points {
 		if p.Estimate != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // scale turns stored values into the unit of a column.
@@ -109,7 +109,7 @@ func format2(v float64) string {
 }
 
 // numberOf formats an estimate in a unit. Decimals beyond most are not shown.
-func numberOf(e analyze.Estimate, by float64, most int) number {
+func numberOf(e sample.Estimate, by float64, most int) number {
 	v := e.Value / by
 	if e.Lo == nil || e.Hi == nil {
 		return number{value: fixed(v, min(most, digits(v, v, v)))}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // maxName bounds the name of an environment in a table, in characters.
@@ -54,7 +54,7 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 				values = append(values, "n/a")
 				continue
 			}
-			values = append(values, numberOf(analyze.Estimate{Value: c.Median.Value}, s.by, most).value)
+			values = append(values, numberOf(sample.Estimate{Value: c.Median.Value}, s.by, most).value)
 		}
 		for k, v := range align(values) {
 			g.rows[k].cells = append(g.rows[k].cells, v)

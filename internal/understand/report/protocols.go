@@ -6,6 +6,9 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/load"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // section is a part of a report that belongs to one workload.
@@ -43,7 +46,7 @@ func (p *page) protocols(work *analyze.Workload) {
 // cellsOf is a column in one unit: a value each, "n/a" for none.
 type cellsOf struct {
 	title, unit string
-	values      []*analyze.Estimate
+	values      []*sample.Estimate
 	interval    bool
 }
 
@@ -72,7 +75,7 @@ func (g *grid) column(c cellsOf) {
 		}
 		n := numberOf(*v, s.by, 6)
 		if !c.interval {
-			n = numberOf(analyze.Estimate{Value: v.Value}, s.by, 6)
+			n = numberOf(sample.Estimate{Value: v.Value}, s.by, 6)
 		}
 		shown, intervals = append(shown, n.value), append(intervals, n.interval)
 		some = some || n.interval != ""
@@ -91,7 +94,7 @@ func (g *grid) add(title string, cells []string, right bool) {
 }
 
 // footprints is what one container more takes of the memory.
-func footprints(name string, cells []analyze.DensityCell) section {
+func footprints(name string, cells []density.Cell) section {
 	s := section{title: name + ": memory that one container more takes", grid: envGrid(len(cells), func(i int) string { return cells[i].Env })}
 	g := s.grid
 	var ramps, reached []string
@@ -112,8 +115,8 @@ func footprints(name string, cells []analyze.DensityCell) section {
 	}
 	g.add("ramps", ramps, true)
 	g.add("reached", reached, true)
-	slopes := func(id string) []*analyze.Estimate {
-		out := make([]*analyze.Estimate, len(cells))
+	slopes := func(id string) []*sample.Estimate {
+		out := make([]*sample.Estimate, len(cells))
 		for i := range cells {
 			if sl := cells[i].Slope(id); sl != nil {
 				out[i] = &sl.Estimate
@@ -122,14 +125,14 @@ func footprints(name string, cells []analyze.DensityCell) section {
 		return out
 	}
 	g.column(cellsOf{"footprint", "bytes", slopes(record.DensityFootprint), true})
-	for _, part := range analyze.MemoryParts {
+	for _, part := range density.MemoryParts {
 		g.column(cellsOf{part, "bytes", slopes(record.DensityPart + part), false})
 	}
 	return section{s.title, g, append(methods(cells), s.notes...)}
 }
 
 // methods says what the intervals come from.
-func methods(cells []analyze.DensityCell) []string {
+func methods(cells []density.Cell) []string {
 	seen := map[string]bool{}
 	for i := range cells {
 		for _, sl := range cells[i].Slopes {
@@ -157,9 +160,9 @@ func methods(cells []analyze.DensityCell) []string {
 var quarters = []float64{0, 0.25, 0.5, 0.75, 1}
 
 // crowds shows times against the number that run.
-func crowds(name string, cells []analyze.DensityCell) section {
+func crowds(name string, cells []density.Cell) section {
 	g := envGrid(2*len(cells), func(i int) string { return cells[i/2].Env + []string{", start", ", stop"}[i%2] })
-	curve := func(i int) *analyze.Points {
+	curve := func(i int) *density.Points {
 		if i%2 == 0 {
 			return cells[i/2].Starts
 		}
@@ -173,15 +176,15 @@ func crowds(name string, cells []analyze.DensityCell) section {
 	}
 	for _, q := range quarters {
 		n := float64(int(q * most))
-		values := make([]*analyze.Estimate, len(g.rows))
+		values := make([]*sample.Estimate, len(g.rows))
 		for i := range values {
 			if y, ok := curve(i).Near(n); ok {
-				values[i] = &analyze.Estimate{Value: y}
+				values[i] = &sample.Estimate{Value: y}
 			}
 		}
 		g.column(cellsOf{fmt.Sprintf("beside\n%.0f", n), "ns", values, false})
 	}
-	slopes := make([]*analyze.Estimate, len(g.rows))
+	slopes := make([]*sample.Estimate, len(g.rows))
 	for i := range slopes {
 		id := []string{record.DensityStartSlope, record.DensityStopSlope}[i%2]
 		if sl := cells[i/2].Slope(id); sl != nil {
@@ -201,35 +204,35 @@ func envGrid(n int, name func(int) string) *grid {
 }
 
 // loads is what each environment carries.
-func loads(name string, cells []analyze.LoadCell) section {
+func loads(name string, cells []load.Cell) section {
 	s := section{title: name + ": arrivals at intended times, whatever became of the earlier ones", grid: envGrid(len(cells), func(i int) string { return cells[i].Env })}
 	g := s.grid
-	number := func(title, unit string, of func(*analyze.LoadCell) (float64, bool)) {
-		values := make([]*analyze.Estimate, len(cells))
+	number := func(title, unit string, of func(*load.Cell) (float64, bool)) {
+		values := make([]*sample.Estimate, len(cells))
 		for i := range cells {
 			if v, ok := of(&cells[i]); ok {
-				values[i] = &analyze.Estimate{Value: v}
+				values[i] = &sample.Estimate{Value: v}
 			}
 		}
 		g.column(cellsOf{title, unit, values, false})
 	}
-	count := func(title string, of func(*analyze.LoadCell) int) {
+	count := func(title string, of func(*load.Cell) int) {
 		var out []string
 		for i := range cells {
 			out = append(out, fmt.Sprint(of(&cells[i])))
 		}
 		g.add(title, out, true)
 	}
-	number("holds", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Holds, c.Search })
-	number("fails", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Fails, c.Search && c.Fails > 0 })
-	number("offered", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Offered, !c.Search })
-	number("achieved", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Achieved, !c.Search })
-	count("arrivals", func(c *analyze.LoadCell) int { return c.Arrivals })
-	count("failed", func(c *analyze.LoadCell) int { return c.Failed })
-	count("refused", func(c *analyze.LoadCell) int { return c.Refused })
-	count("in\nflight", func(c *analyze.LoadCell) int { return c.MaxInFlight })
+	number("holds", "1/s", func(c *load.Cell) (float64, bool) { return c.Holds, c.Search })
+	number("fails", "1/s", func(c *load.Cell) (float64, bool) { return c.Fails, c.Search && c.Fails > 0 })
+	number("offered", "1/s", func(c *load.Cell) (float64, bool) { return c.Offered, !c.Search })
+	number("achieved", "1/s", func(c *load.Cell) (float64, bool) { return c.Achieved, !c.Search })
+	count("arrivals", func(c *load.Cell) int { return c.Arrivals })
+	count("failed", func(c *load.Cell) int { return c.Failed })
+	count("refused", func(c *load.Cell) int { return c.Refused })
+	count("in\nflight", func(c *load.Cell) int { return c.MaxInFlight })
 	for _, q := range record.LoadQuantiles {
-		number("latency\n"+q.Name, "ns", func(c *analyze.LoadCell) (float64, bool) {
+		number("latency\n"+q.Name, "ns", func(c *load.Cell) (float64, bool) {
 			for _, have := range c.Latency {
 				if have.Name == q.Name {
 					return have.Value, true

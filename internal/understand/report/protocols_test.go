@@ -7,13 +7,14 @@ import (
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // protocolsResult is a run with ramps and open loops.
 func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 	t.Helper()
 	r := recordtest.Protocols(t, ramps, nil)
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

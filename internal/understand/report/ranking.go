@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // ranking is one metric of one workload, sorted, ready to be laid out.
@@ -362,7 +363,7 @@ func (r *ranking) more(l layout) *grid {
 			g.rows[i].cells = append(g.rows[i].cells, cells[i])
 		}
 	}
-	estimate := func(e *analyze.Estimate) string {
+	estimate := func(e *sample.Estimate) string {
 		if e == nil {
 			return "–"
 		}
@@ -384,10 +385,10 @@ func (r *ranking) more(l layout) *grid {
 		return format2(100**c.Spread) + " %"
 	})
 	add("far out", func(c *analyze.Cell) string { return strconv.Itoa(c.Outliers) })
-	add("least", func(c *analyze.Cell) string { return estimate(&analyze.Estimate{Value: *c.Min}) })
+	add("least", func(c *analyze.Cell) string { return estimate(&sample.Estimate{Value: *c.Min}) })
 	add("p95", func(c *analyze.Cell) string { return estimate(c.P95) })
 	add("p99", func(c *analyze.Cell) string { return estimate(c.P99) })
-	add("most", func(c *analyze.Cell) string { return estimate(&analyze.Estimate{Value: *c.Max}) })
+	add("most", func(c *analyze.Cell) string { return estimate(&sample.Estimate{Value: *c.Max}) })
 	return g
 }
 

@@ -13,6 +13,9 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/factors"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // opener is a synthetic run.
@@ -22,7 +25,7 @@ type opener interface {
 
 func result(t testing.TB, s opener) *analyze.Result {
 	t.Helper()
-	res, err := analyze.Run(s.Open(t), analyze.Options{})
+	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,23 +162,23 @@ func TestGoldenFactors(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
 		spec         opener
-		opts         analyze.FactorOptions
+		opts         factors.Options
 	}{
-		{"factors.txt", "text", recordtest.Matrix(), analyze.FactorOptions{}},
-		{"factors.md", "markdown", recordtest.Matrix(), analyze.FactorOptions{}},
-		{"factors.json", "json", recordtest.Matrix(), analyze.FactorOptions{}},
-		{"factors-confounded.txt", "text", recordtest.Confounded(), analyze.FactorOptions{}},
-		{"factors-unbalanced.txt", "text", unbalanced(), analyze.FactorOptions{}},
-		{"factors-few.txt", "text", fewBlocks(), analyze.FactorOptions{Engines: []string{"docker"}}},
-		{"factors-typical.txt", "text", recordtest.Typical(), analyze.FactorOptions{}},
+		{"factors.txt", "text", recordtest.Matrix(), factors.Options{}},
+		{"factors.md", "markdown", recordtest.Matrix(), factors.Options{}},
+		{"factors.json", "json", recordtest.Matrix(), factors.Options{}},
+		{"factors-confounded.txt", "text", recordtest.Confounded(), factors.Options{}},
+		{"factors-unbalanced.txt", "text", unbalanced(), factors.Options{}},
+		{"factors-few.txt", "text", fewBlocks(), factors.Options{Engines: []string{"docker"}}},
+		{"factors-typical.txt", "text", recordtest.Typical(), factors.Options{}},
 	} {
 		res := result(t, c.spec)
-		f, err := res.Factors(c.opts)
+		f, err := factors.Of(res, c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := WriteFactors(&b, c.format, res, []*analyze.Factors{f}, Options{}); err != nil {
+		if err := WriteFactors(&b, c.format, res, []*factors.Factors{f}, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		isGolden(t, c.name, b.String())
@@ -197,12 +200,12 @@ func TestHostileFactors(t *testing.T) {
 	}
 	for _, format := range []string{"text", "markdown"} {
 		var b bytes.Buffer
-		for _, g := range res.Groups() {
-			f, err := res.Factors(analyze.FactorOptions{Workload: g})
+		for _, g := range factors.Groups(res) {
+			f, err := factors.Of(res, factors.Options{Workload: g})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteFactors(&b, format, res, []*analyze.Factors{f}, Options{Width: 60}); err != nil {
+			if err := WriteFactors(&b, format, res, []*factors.Factors{f}, Options{Width: 60}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -371,7 +374,7 @@ func TestNumbers(t *testing.T) {
 		{12345, 12000, 12700, "12345 [12000, 12700]"},
 		{-0.001, -3, 3, "0.0 [-3.0, 3.0]"},
 	} {
-		n := numberOf(analyze.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
+		n := numberOf(sample.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
 		if got := n.value + " " + n.interval; got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

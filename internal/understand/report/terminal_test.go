@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/common/golden"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -78,7 +79,7 @@ func TestColours(t *testing.T) {
 // lies beyond is counted at the ends.
 func TestSpread(t *testing.T) {
 	cell := func(median float64, blocks ...float64) *analyze.Cell {
-		c := &analyze.Cell{Median: &analyze.Estimate{Value: median}, Blocks: len(blocks)}
+		c := &analyze.Cell{Median: &sample.Estimate{Value: median}, Blocks: len(blocks)}
 		for _, b := range blocks {
 			c.BlockMedians = append(c.BlockMedians, &b)
 		}

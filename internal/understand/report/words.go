@@ -3,12 +3,12 @@ package report
 import (
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Estimate shows an estimate with its unit and its interval, where it has one,
 // with as many digits as the interval carries.
-func Estimate(e analyze.Estimate, unit string) string {
+func Estimate(e sample.Estimate, unit string) string {
 	s := scaleFor(unit, []float64{e.Value})
 	n := numberOf(e, s.by, 6)
 	return strings.Join(strings.Fields(n.value+" "+s.unit+" "+n.interval), " ")

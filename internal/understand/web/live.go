@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 type cellKey struct{ env, work string }
@@ -178,7 +178,7 @@ func (l *live) add(t *record.Trial) {
 		l.failed++
 		return
 	}
-	analyze.Derive(l.reader, t)
+	derive.Add(l.reader, t)
 	c.add(t)
 }
 

@@ -6,10 +6,10 @@ import (
 	"plimsoll/internal/common/yamlfile"
 )
 
-// others stands, in a list of workloads or of environments, for everything of the
-// catalogue that the list does not name otherwise: a study that has it has what
-// is added later, too.
-const others = "others"
+// theOthers stands, in a list of workloads or of environments, for everything of
+// the catalogue that the list does not name: such a study has what is added
+// later, too.
+const theOthers = "others"
 
 // otherWorkloads puts in the workloads that others stands for.
 func (c *checker) otherWorkloads(list []workload) []workload {
@@ -19,7 +19,7 @@ func (c *checker) otherWorkloads(list []workload) []workload {
 	}
 	var out []workload
 	for _, w := range list {
-		if w.Name.Text != others {
+		if w.Name.Text != theOthers {
 			out = append(out, w)
 			continue
 		}
@@ -48,7 +48,7 @@ func (c *checker) otherEngines(list []environment) []environment {
 	}
 	out := slices.Clone(list)
 	for i, e := range out {
-		at := slices.IndexFunc(e.Engine.List, func(w yamlfile.Word) bool { return w.Text == others })
+		at := slices.IndexFunc(e.Engine.List, func(w yamlfile.Word) bool { return w.Text == theOthers })
 		if at < 0 {
 			continue
 		}

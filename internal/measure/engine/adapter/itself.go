@@ -62,7 +62,7 @@ func (i Itself) Wrong(level, called string) error {
 // variants of Kata Containers are one program.
 func (i Itself) is(level string) bool {
 	if slices.Contains(kata.Levels, level) {
-		level = "kata"
+		level = kata.Levels[0]
 	}
 	p := strings.ToLower(i.Program)
 	return p == level || strings.HasPrefix(p, level+"-")

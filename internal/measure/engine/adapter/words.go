@@ -22,7 +22,7 @@ var common = []Pattern{
 	{"unable to find image", record.Unavailable},
 	{"cannot connect to", record.Unavailable},
 	{"connection refused", record.Unavailable},
-	{"is the docker daemon running", record.Unavailable},
+	{"daemon running?", record.Unavailable},
 	{"out of memory", record.OutOfMemory},
 	{"oom-kill", record.OutOfMemory},
 	{"not supported", record.Unsupported},

@@ -20,7 +20,7 @@ type Filter struct {
 func ParseFilter(s string) (Filter, error) {
 	key, values, ok := strings.Cut(s, "=")
 	if !ok || key == "" || values == "" {
-		return Filter{}, fmt.Errorf("filter %q: expected factor=level or factor=level,level, such as runtime=crun", s)
+		return Filter{}, fmt.Errorf("filter %q: expected factor=level or factor=level,level, such as client=api", s)
 	}
 	return Filter{Key: key, Values: strings.Split(values, ",")}, nil
 }

@@ -1,15 +1,14 @@
 package enginetest
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // images: the environment comes to its image as Info says.
@@ -55,16 +54,24 @@ func (s *suite) above(t *testing.T, payload int) {
 // groups: doctor would know a container of this engine's by its control group.
 func (s *suite) groups(t *testing.T, payload int) {
 	t.Helper()
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", payload))
-	own, _ := os.ReadFile("/proc/self/cgroup")
-	for line := range strings.Lines(string(text)) {
-		_, path, _ := strings.Cut(strings.TrimSpace(line), ":/")
+	own, err := proc.Here.Groups("self")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := proc.Here.Groups(proc.PID(payload))
+	if err != nil {
+		t.Fatalf("the payload's control groups: %v", err)
+	}
+	for _, g := range groups {
 		told := slices.ContainsFunc(s.engine.Info().Cgroups, func(c engine.ContainerGroup) bool {
-			ok, err := regexp.MatchString(c.Path, "/"+path)
+			ok, err := regexp.MatchString(c.Path, g.Path)
 			return ok && err == nil
 		})
-		if !told && !strings.Contains(string(own), line) && !strings.Contains(path, s.kit.RunID) {
-			t.Errorf("the payload is in the control group /%s, which no expression of Info.Cgroups tells", path)
+		ours := slices.ContainsFunc(own, func(o proc.Group) bool {
+			return o.Path == g.Path && slices.Equal(o.Controllers, g.Controllers)
+		})
+		if !told && !ours && !strings.Contains(g.Path, s.kit.RunID) {
+			t.Errorf("the payload is in the control group %s, which no expression of Info.Cgroups tells", g.Path)
 		}
 	}
 }
@@ -84,19 +91,12 @@ func us(pid int) bool {
 }
 
 func comm(pid int) string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	return strings.TrimSpace(string(b))
+	stat, _ := proc.Here.Stat(pid)
+	return stat.Comm
 }
 
 // parent is a process's, 0 where it has ended.
 func parent(pid int) int {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// The name stands in parentheses and may have any.
-	rest := string(b[max(strings.LastIndexByte(string(b), ')'), 0):])
-	fields := strings.Fields(rest)
-	if len(fields) < 3 {
-		return 0
-	}
-	ppid, _ := strconv.Atoi(fields[2])
-	return ppid
+	stat, _ := proc.Here.Stat(pid)
+	return stat.PPID
 }

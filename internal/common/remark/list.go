@@ -16,7 +16,7 @@ var List = []Kind{
 	{Code: "negative", By: Report, Title: "Order of events", Says: "events in an impossible order: do not use the cell"},
 	{Code: "own-load", By: Report, Says: "while something was being measured, Plimsoll itself took more than 5 % of a processor"},
 	{Code: "steal", By: Report, Title: "Steal", Says: "the hypervisor took more than 1 % of the time of some trials: how many, and what share of all"},
-	{Code: "throttled", By: Report, Says: "the study's CPU limit held trials of this environment back, by their own control group's counter: a start that was throttled is not the engine's time alone"},
+	{Code: "throttled", By: Report, Says: "the study's CPU limit held trials of this environment back: part of their times is waiting for it, and not the engine's"},
 	{Code: "different-programs", By: Report, Title: "Programs", Says: "the program that was measured was not the same bits in all environments"},
 	{Code: "own-files", By: Report, Says: "the workload writes into the container's own file system, and that is in memory in some environments, or never synced (Podman's overlay is mounted volatile with `run --rm`): a database is faster there for that reason alone; compare with `files: volume` or `bind`"},
 	{Code: "order", By: Report, Title: "Order", Says: "the order was not random: no interval covers that"},

@@ -1,4 +1,4 @@
-package evaluate_test
+package density_test
 
 import (
 	"math"
@@ -6,18 +6,8 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/evaluate"
-	"plimsoll/internal/understand/analyze/load"
 )
-
-// sums sums a series up as runs of earlier versions did.
-func sums(ramp []record.DensityStep, arrivals []record.LoadStep, search bool) map[string]float64 {
-	if ramp != nil {
-		return density.ReadRamp(ramp).Values()
-	}
-	return load.ReadLoad(arrivals, search).Values()
-}
 
 // The truth of the ramps is inside the intervals, whatever they come from.
 func TestDensity(t *testing.T) {
@@ -56,33 +46,5 @@ func TestDensity(t *testing.T) {
 		if c.Median == nil || c.Median.Value != 40<<20 {
 			t.Errorf("%d ramps: 40 leaks of 1 MiB are %+v", ramps, c.Median)
 		}
-	}
-}
-
-func TestLoad(t *testing.T) {
-	res, err := evaluate.Run(recordtest.Protocols(t, 2, nil), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells := res.Workload("load").Load
-	if len(cells) != 2 || cells[0].Arrivals != 400 || cells[0].Offered != 20 || cells[0].Failed != 0 {
-		t.Fatalf("%+v", cells)
-	}
-	if c := cells[1]; c.Failed != 8 || len(c.Classes) != 1 || c.Classes[0].N != 8 {
-		t.Errorf("%+v", c)
-	}
-	if q := cells[0].Latency; len(q) != 3 || q[2].Name != "p99" || q[2].N != 400 || q[0].Value < 200e6 || q[0].Value > 240e6 {
-		t.Errorf("%+v", q)
-	}
-	// Two in a hundred never came: there is no p99 of what was measured.
-	if q := cells[1].Latency; len(q) != 2 || q[1].Name != "p95" {
-		t.Errorf("%+v", q)
-	}
-	s := res.Workload("search").Load[0]
-	if !s.Search || s.Holds != 40 || s.Fails != 44 || len(s.Probes) != 12 {
-		t.Errorf("%+v", s)
-	}
-	if c := res.Workload("search").Table(record.LoadMaxRate).Cell(s.Env); c.Median == nil || c.Median.Value != 40 {
-		t.Errorf("%+v", c)
 	}
 }

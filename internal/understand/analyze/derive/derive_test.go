@@ -1,4 +1,4 @@
-package evaluate_test
+package derive_test
 
 import (
 	"maps"
@@ -11,9 +11,19 @@ import (
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/derive"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/load"
 )
+
+// sums sums a series up as runs of earlier versions did.
+func sums(ramp []record.DensityStep, arrivals []record.LoadStep, search bool) map[string]float64 {
+	if ramp != nil {
+		return density.ReadRamp(ramp).Values()
+	}
+	return load.ReadLoad(arrivals, search).Values()
+}
 
 // Records of earlier versions have the metrics stored beside the series: they
 // read alike, and what is stored there stays as it is.

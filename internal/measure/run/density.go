@@ -147,7 +147,7 @@ func (a *ramp) task(n int, word string) engine.Task {
 	return engine.Task{
 		Name:  fmt.Sprintf("plimsoll-%s-%d-%d", a.r.rec.ID, a.seq, n),
 		Argv:  probe.PayloadArgs{Word: word, Stay: true, TouchBytes: a.what.TouchBytes}.Argv(probePath),
-		Limit: a.r.limit(),
+		Limit: a.r.limit(), Checked: a.r.cold(),
 	}
 }
 

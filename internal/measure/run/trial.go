@@ -39,7 +39,7 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 	task := engine.Task{
 		Name:  fmt.Sprintf("plimsoll-%s-%d", r.rec.ID, p.Seq),
 		Argv:  inst.Argv(word),
-		Limit: r.limit(),
+		Limit: r.limit(), Checked: r.cold(),
 	}
 	if inst.Stop {
 		task.Stop = &engine.Stop{Grace: inst.Grace}
@@ -85,9 +85,9 @@ func (r *runner) settle(ctx context.Context, o *openEnv, t *record.Trial) error 
 		case <-time.After(time.Duration(p)):
 		}
 	}
-	if r.rec.Protocol.Cache == cacheCold {
-		if err := r.cool(); err != nil {
-			t.At, t.Failure = time.Now(), failureOf(err)
+	if r.cold() {
+		if f := r.cool(ctx, o.env); f != nil {
+			t.At, t.Failure = time.Now(), f
 			return ctx.Err()
 		}
 	}

@@ -175,7 +175,7 @@ func TestLeft(t *testing.T) {
 	}
 	two := task()
 	two.Name = "two"
-	if res, err = b.Run(t.Context(), two); err != nil || res.Failure == nil || !strings.HasPrefix(res.Failure.Text, "before the trial") {
+	if res, err = b.Run(t.Context(), two); err != nil || res.Failure == nil || res.Failure.Class != record.Unavailable {
 		t.Errorf("%v, %+v", err, res.Failure)
 	}
 	e.gone, e.course.ends = nil, true

@@ -41,13 +41,18 @@ func (b *Base) Run(ctx context.Context, task engine.Task) (engine.Result, error)
 		if f != nil {
 			return engine.Result{Failure: f}, nil
 		}
-		within, cancel := context.WithTimeout(ctx, c.life().limit)
-		defer cancel()
-		restore := stamp.Quiet()
-		err := live(within, c)
-		restore()
-		return b.conclude(within, c, err), nil
+		return b.Carry(ctx, c), nil
 	})
+}
+
+// Carry carries a container's life out.
+func (b *Base) Carry(ctx context.Context, c Container) engine.Result {
+	ctx, cancel := context.WithTimeout(ctx, c.life().limit)
+	defer cancel()
+	restore := stamp.Quiet()
+	err := live(ctx, c)
+	restore()
+	return b.conclude(ctx, c, err)
 }
 
 // Account is around a trial, whichever client carries it out: it sees to it that

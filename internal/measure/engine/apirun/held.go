@@ -75,7 +75,7 @@ func (b *Base) hold(ctx context.Context, task engine.Task) (*Held, *record.Failu
 	restore := stamp.Quiet()
 	err := c.Up(ctx, stay)
 	if err == nil {
-		err = l.ready(ctx)
+		err = ready(ctx, c)
 	}
 	restore()
 

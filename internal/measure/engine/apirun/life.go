@@ -107,7 +107,7 @@ func live(ctx context.Context, c Container) error {
 		return err
 	}
 	if l.Task.Stop != nil {
-		if err := l.ready(ctx); err != nil {
+		if err := ready(ctx, c); err != nil {
 			return err
 		}
 		if err := stop(ctx, c, *l.Task.Stop); err != nil {
@@ -120,7 +120,8 @@ func live(ctx context.Context, c Container) error {
 var errNotReady = errors.New("the payload ended before its first byte")
 
 // ready waits for the payload's first byte.
-func (l *Life) ready(ctx context.Context) error {
+func ready(ctx context.Context, c Container) error {
+	l := c.life()
 	l.phase = "waiting for the payload's first byte"
 	select {
 	case <-l.Stdout.Ready():
@@ -129,7 +130,7 @@ func (l *Life) ready(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := l.Await(ctx); err != nil {
+	if err := c.Await(ctx); err != nil {
 		return err
 	}
 	late := time.NewTimer(l.Late)

@@ -36,13 +36,36 @@ func NewBase(d Daemon, ledger engine.Ledger) *Base { return &Base{d: d, ledger: 
 
 // Run is engine.Environment's.
 func (b *Base) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	return b.Account(ctx, task, func() (engine.Result, error) {
-		c, f := b.d.Prepare(ctx, task)
-		if f != nil {
-			return engine.Result{Failure: f}, nil
-		}
-		return b.Carry(ctx, c), nil
-	})
+	c, f, err := b.prepare(ctx, task)
+	if f != nil || err != nil {
+		return engine.Result{Failure: f}, err
+	}
+	return b.struck(ctx, task, b.Carry(ctx, c), nil)
+}
+
+// prepare makes a container's life ready and enters it in the ledger. What can't
+// be had must not be in there: it may be somebody else's.
+func (b *Base) prepare(ctx context.Context, task engine.Task) (Container, *record.Failure, error) {
+	if f, err := b.admit(ctx, task); f != nil || err != nil {
+		return nil, f, err
+	}
+	c, f := b.d.Prepare(ctx, task)
+	if f != nil {
+		return nil, f, nil
+	}
+	if err := b.enter(task); err != nil {
+		c.Release(ctx)
+		return nil, nil, err
+	}
+	return c, nil, nil
+}
+
+// struck is the end of a trial.
+func (b *Base) struck(ctx context.Context, task engine.Task, res engine.Result, err error) (engine.Result, error) {
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
+	}
+	return res, errors.Join(err, b.Strike(task.Name))
 }
 
 // Carry carries a container's life out.
@@ -62,10 +85,7 @@ func (b *Base) Account(ctx context.Context, task engine.Task, run func() (engine
 		return engine.Result{Failure: f}, err
 	}
 	res, err := run()
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
-	}
-	return res, errors.Join(err, b.Strike(task.Name))
+	return b.struck(ctx, task, res, err)
 }
 
 // Exchange is around a clock exchange by commands that leave a container.
@@ -85,6 +105,14 @@ func (b *Base) Exchange(ctx context.Context, task engine.Task, hold func() ([]pr
 // Admit is what comes before a container is asked for. Where there is neither a
 // failure nor an error it is in the ledger, to be struck out.
 func (b *Base) Admit(ctx context.Context, task engine.Task) (*record.Failure, error) {
+	if f, err := b.admit(ctx, task); f != nil || err != nil {
+		return f, err
+	}
+	return nil, b.enter(task)
+}
+
+// admit sees to it that the engine answers.
+func (b *Base) admit(ctx context.Context, task engine.Task) (*record.Failure, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", task.Name, err)
 	}
@@ -93,15 +121,20 @@ func (b *Base) Admit(ctx context.Context, task engine.Task) (*record.Failure, er
 			return f, nil
 		}
 	}
+	return nil, nil
+}
+
+// enter tells the ledger of a container before its request.
+func (b *Base) enter(task engine.Task) error {
 	if t := b.d.Thing(task); t != nil {
 		if err := b.ledger.Made(*t); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open = append(b.open, &entry{task: task})
-	return nil, nil
+	return nil
 }
 
 // find gives the entry of a container; b.mu is held.

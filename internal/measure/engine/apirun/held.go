@@ -33,14 +33,18 @@ var _ engine.Executor = (*Held)(nil)
 
 // Hold is engine.Holder's.
 func (b *Base) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
-	if err := b.AdmitHeld(ctx, task); err != nil {
+	c, f, err := b.prepare(ctx, task)
+	if f != nil {
+		err = Refusal(task, f)
+	}
+	if err != nil {
 		return nil, err
 	}
-	h, f := b.hold(ctx, task)
+	h, f := b.hold(ctx, c)
 	if f == nil {
 		return h, nil
 	}
-	err := errors.Join(Refusal(task, f), b.Strike(task.Name))
+	err = errors.Join(Refusal(task, f), b.Strike(task.Name))
 	if ctx.Err() != nil {
 		err = errors.Join(fmt.Errorf("holding %s: %w", task.Name, ctx.Err()), err)
 	}
@@ -61,11 +65,7 @@ func Refusal(task engine.Task, f *record.Failure) error {
 	return &engine.Error{Class: f.Class, Text: "holding " + task.Name + ": " + f.Text}
 }
 
-func (b *Base) hold(ctx context.Context, task engine.Task) (*Held, *record.Failure) {
-	c, f := b.d.Prepare(ctx, task)
-	if f != nil {
-		return nil, f
-	}
+func (b *Base) hold(ctx context.Context, c Container) (*Held, *record.Failure) {
 	stay, leave := context.WithCancel(context.WithoutCancel(ctx))
 	l := c.life()
 	l.holding, l.begun = true, true
@@ -94,7 +94,7 @@ func (b *Base) hold(ctx context.Context, task engine.Task) (*Held, *record.Failu
 	}()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.find(task.Name).held = h
+	b.find(l.Task.Name).held = h
 	return h, nil
 }
 

@@ -86,17 +86,13 @@ func (s *settings) args(task engine.Task, join, fifos string, more ...string) []
 }
 
 // runCLI is one `ctr run`.
-func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
+func (env *environment) runCLI(ctx context.Context, task engine.Task, join string) (engine.Result, error) {
 	c := env.cli
 	remove := []string{"--rm"}
 	if env.look != nil {
 		remove = nil // the proof looks at the container first
 	}
-	l, f := env.life(task)
-	if f != nil {
-		return engine.Result{Failure: f}, nil
-	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
 		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
 		Patterns: patterns}

@@ -165,7 +165,11 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if env.cli == nil {
 		return env.Base.Run(ctx, task)
 	}
-	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task) })
+	l, f := env.life(task)
+	if f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task, l.join) })
 }
 
 // Hold is documented in engine.Holder.

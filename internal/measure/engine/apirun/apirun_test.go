@@ -17,7 +17,8 @@ import (
 type engineOf struct {
 	course  course
 	there   map[string]bool
-	gone    error // Remove's and Ping's answer
+	gone    error // Ping's answer
+	refuses error // Remove's
 	stays   bool  // after Down
 	pings   int
 	entries []string
@@ -47,10 +48,10 @@ func (e *engineOf) Prepare(_ context.Context, t engine.Task) (Container, *record
 	return &made{Life: NewLife(t), e: e, quit: make(chan struct{})}, nil
 }
 func (e *engineOf) Remove(_ context.Context, t engine.Task) error {
-	if e.gone == nil {
+	if e.refuses == nil {
 		delete(e.there, t.Name)
 	}
-	return e.gone
+	return e.refuses
 }
 func (e *engineOf) Failure(what string, err error) *record.Failure {
 	return &record.Failure{Class: record.EngineError, Text: what + ": " + err.Error()}
@@ -165,20 +166,17 @@ func TestExit(t *testing.T) {
 // What can't be removed is before the next trial, and stays in the ledger.
 func TestLeft(t *testing.T) {
 	b, e := baseOf(course{says: "x"})
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		e.gone = &engine.Error{Class: record.Unavailable, Text: "gone"}
-	}()
+	e.refuses = &engine.Error{Class: record.Unavailable, Text: "gone"}
 	res, err := b.Run(t.Context(), task())
 	if err != nil || res.Failure == nil || !strings.HasSuffix(res.Failure.Text, "; the container is removed when the daemon is back") || len(e.entries) != 1 {
 		t.Fatalf("%v, %+v, in the ledger %v", err, res.Failure, e.entries)
 	}
 	two := task()
-	two.Name = "two"
+	two.Name, e.gone = "two", e.refuses
 	if res, err = b.Run(t.Context(), two); err != nil || res.Failure == nil || res.Failure.Class != record.Unavailable {
 		t.Errorf("%v, %+v", err, res.Failure)
 	}
-	e.gone, e.course.ends = nil, true
+	e.gone, e.refuses, e.course.ends = nil, nil, true
 	if res, err = b.Run(t.Context(), two); err != nil || res.Failure != nil || len(e.there) > 0 || len(e.entries) > 0 {
 		t.Errorf("%v, %+v, still there %v, in the ledger %v", err, res.Failure, e.there, e.entries)
 	}

@@ -189,7 +189,9 @@ func (h *Held) Exec(ctx context.Context, task engine.Task) (engine.Result, error
 		// Most engines leave a program alone whose streams are closed.
 		adapter.KillInside(h.place.PID, task.Argv)
 	}
-	h.b.gather(context.WithoutCancel(ctx), p)
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterLimit)
+	defer cancel()
+	h.b.gather(after, p)
 	if ctx.Err() != nil {
 		return l.Res, fmt.Errorf("executing %s: %w", task.Name, ctx.Err())
 	}

@@ -12,10 +12,16 @@ import (
 	"plimsoll/internal/record"
 )
 
+// afterLimit bounds what is looked at and cleared away after a life, also where
+// that was broken off.
+const afterLimit = time.Minute
+
 // conclude says what came of a life that err ended, and clears away what it has
 // left. It lies outside of what is measured.
 func (b *Base) conclude(ctx context.Context, c Container, err error) engine.Result {
-	l, after := c.life(), context.WithoutCancel(ctx)
+	l := c.life()
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterLimit)
+	defer cancel()
 	if err != nil {
 		l.Res.Failure = b.judge(ctx, l, err)
 	}

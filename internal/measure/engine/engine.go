@@ -87,6 +87,15 @@ type Environment interface {
 	Close(ctx context.Context) error
 }
 
+// Readier is an Environment whose engine is asked before every trial whether it
+// answers, over a connection that stays open, and which then removes what an
+// earlier trial had to leave. Run does it by itself, but for a task that is
+// Checked: whoever drops the machine's caches calls Ready before that, so that
+// the engine is as cold as those that nobody asks.
+type Readier interface {
+	Ready(ctx context.Context) *record.Failure
+}
+
 // Calibrator is an Environment that can hold the clock exchange (a payload in
 // the variant "echo" on the container's standard input and output).
 type Calibrator interface {
@@ -213,6 +222,8 @@ type Task struct {
 	// whose containers have a read-only one adds a layer of its own, where it
 	// has such an option, or fails the trial with class record.Unsupported.
 	Own bool
+	// Checked: Readier.Ready was called for this trial, and Run does not.
+	Checked bool
 	// Beside, where given, is a held container of the same environment: this
 	// one shares its network namespace, as in a pod.
 	Beside Held

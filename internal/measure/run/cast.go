@@ -132,7 +132,7 @@ func (c *cast) task(role workload.Role, word string) (engine.Task, error) {
 	}
 	t := engine.Task{
 		Name: fmt.Sprintf("plimsoll-%s-%d-%s", c.rec.ID, c.seq, role.Name),
-		Argv: argv, Env: resolved.Env, Limit: c.limit, OutputLimit: outputLimit,
+		Argv: argv, Env: resolved.Env, Limit: c.limit, OutputLimit: outputLimit, Checked: c.cold(),
 	}
 	if len(c.plan.Roles) == 1 {
 		t.Name = fmt.Sprintf("plimsoll-%s-%d", c.rec.ID, c.seq)

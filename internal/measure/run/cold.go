@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -38,18 +39,31 @@ func coldError(err error) error {
 // canBeCold refuses an environment whose trials could not begin as the protocol
 // wants them to. A simulated engine has no caches.
 func (s *site) canBeCold(e engine.Engine) error {
-	if s.rec.Protocol.Cache != cacheCold || e.Info().Simulated {
+	if !s.cold() || e.Info().Simulated {
 		return nil
 	}
 	return canDrop(s.dropFile)
 }
 
+// cold says whether every trial begins with cold caches.
+func (s *site) cold() bool { return s.rec.Protocol.Cache == cacheCold }
+
 // cool empties the page cache, dentries and inodes, after writing out what is
-// dirty.
-func (s *site) cool() error {
+// dirty. An engine that is asked before a trial whether it answers is asked
+// before that: afterwards it would be warmer than one that nobody asks.
+func (s *site) cool(ctx context.Context, env engine.Environment) *record.Failure {
+	if e, ok := env.(engine.Readier); ok {
+		f, err := safely(func() (*record.Failure, error) { return e.Ready(ctx), nil })
+		if err != nil {
+			return failureOf(err)
+		}
+		if f != nil {
+			return f
+		}
+	}
 	unix.Sync()
 	if err := os.WriteFile(s.dropFile, []byte("3\n"), 0o200); err != nil {
-		return coldError(err)
+		return failureOf(coldError(err))
 	}
 	return nil
 }

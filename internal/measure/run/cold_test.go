@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -100,6 +102,38 @@ func TestColdThatFails(t *testing.T) {
 	}
 	if len(seen) != 5 || sum.Failed < 5 || asked.Load() > 5 {
 		t.Errorf("trials of %v; %+v; %d things asked", seen, sum, asked.Load())
+	}
+}
+
+// readyEnv notes what had been dropped when it was asked whether it answers.
+type readyEnv struct {
+	engine.Environment
+	file   string
+	before []string
+}
+
+func (e *readyEnv) Ready(context.Context) *record.Failure {
+	text, _ := os.ReadFile(e.file) // an empty one has nothing
+	e.before = append(e.before, string(text))
+	return &record.Failure{Class: record.Unavailable, Text: "gone"}
+}
+
+// An engine that is asked before a trial is asked before the caches are dropped,
+// and one that does not answer has failed.
+func TestColdAsksBefore(t *testing.T) {
+	env := &readyEnv{file: filepath.Join(t.TempDir(), "drop")}
+	if err := os.WriteFile(env.file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &site{dropFile: env.file}
+	if f := r.cool(t.Context(), env); f == nil || f.Text != "gone" || len(env.before) != 1 || env.before[0] != "" {
+		t.Errorf("%+v, asked with %q", f, env.before)
+	}
+	if f := r.cool(t.Context(), struct{ engine.Environment }{}); f != nil {
+		t.Error(f)
+	}
+	if text, err := os.ReadFile(env.file); err != nil || string(text) != "3\n" {
+		t.Errorf("%q (%v)", text, err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	task := engine.Task{
 		Name:  fmt.Sprintf("plimsoll-%s-%d", l.rec.ID, p.Seq),
 		Argv:  l.inst.Argv(word),
-		Limit: l.limit(),
+		Limit: l.limit(), Checked: l.cold(),
 	}
 	if l.inst.Stop {
 		task.Stop = &engine.Stop{Grace: l.inst.Grace}

@@ -10,11 +10,11 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/load"
+	openloop "plimsoll/internal/understand/analyze/load"
 )
 
 // loadSeries reads a trial's open loop.
-func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *load.OpenLoop {
+func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *openloop.OpenLoop {
 	t.Helper()
 	if len(tr.Samples) != 1 {
 		t.Fatalf("the trial names %v, failure %+v", tr.Samples, tr.Failure)
@@ -35,7 +35,7 @@ func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *load.Op
 		}
 		steps = append(steps, s)
 	}
-	return load.ReadLoad(steps, search)
+	return openloop.ReadLoad(steps, search)
 }
 
 // stalling is the fake behind a gate that holds whoever asks for a container.

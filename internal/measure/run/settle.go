@@ -29,9 +29,9 @@ func (s *site) settle(ctx context.Context, o *openEnv, t *record.Trial) error {
 		case <-time.After(time.Duration(p)):
 		}
 	}
-	if s.rec.Protocol.Cache == cacheCold {
-		if err := s.cool(); err != nil {
-			t.At, t.Failure = time.Now(), failureOf(err)
+	if s.cold() {
+		if f := s.cool(ctx, o.env); f != nil {
+			t.At, t.Failure = time.Now(), f
 			return ctx.Err()
 		}
 	}

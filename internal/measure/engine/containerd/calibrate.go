@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -21,18 +20,14 @@ import (
 // Calibrate is documented in engine.Calibrator. Lines go to the payload by the
 // FIFO of its standard input, and its stamps come back by that of its output.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	if f := env.ready(ctx); f != nil {
+	if f := env.taken(task.Name); f != nil {
 		return nil, fmt.Errorf("exchanging clocks with %s: %s", task.Name, f.Text)
-	}
-	if err := env.enter(task.Name); err != nil {
-		return nil, err
 	}
 	call := env.calibrateAPI
 	if env.cli != nil {
 		call = env.calibrateCLI
 	}
-	offsets, err := call(ctx, task, rounds)
-	return offsets, errors.Join(err, env.strike(task.Name))
+	return env.Exchange(ctx, task, func() ([]probe.Exchange, error) { return call(ctx, task, rounds) })
 }
 
 func (env *environment) calibrateAPI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
@@ -46,7 +41,7 @@ func (env *environment) calibrateAPI(ctx context.Context, task engine.Task, roun
 	l.stdin, l.also, l.running = in, x, running
 	over := make(chan engine.Result, 1)
 	go func() {
-		over <- env.live(ctx, l)
+		over <- env.Carry(ctx, l)
 		close(running)
 		close(x.answers)
 	}()

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -85,17 +86,13 @@ func (s *settings) args(task engine.Task, join, fifos string, more ...string) []
 }
 
 // runCLI is one `ctr run`.
-func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
+func (env *environment) runCLI(ctx context.Context, task engine.Task, join string) (engine.Result, error) {
 	c := env.cli
 	remove := []string{"--rm"}
 	if env.look != nil {
 		remove = nil // the proof looks at the container first
 	}
-	l, f := env.life(task)
-	if f != nil {
-		return engine.Result{Failure: f}, nil
-	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
 		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
 		Patterns: patterns}
@@ -109,19 +106,14 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	res, err := c.Run(ctx, plan)
 	if err == nil && res.Failure == nil && env.look == nil {
 		_ = os.RemoveAll(c.fifosOf(task.Name)) // it is empty
-		env.settle(ctx, task.Name, &res)
+		env.After(ctx, task, &res)
 		return res, nil
 	}
 	if err == nil && res.Failure == nil {
 		res.Failure = env.lookAt(ctx, task.Name)
 	}
 	// Either the client was killed, or it was told not to remove.
-	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
-		env.keep(task.Name)
-		if res.Failure != nil {
-			res.Failure.Text += "; " + notRemoved(rerr)
-		}
-	}
+	env.Clear(context.WithoutCancel(ctx), task, &res)
 	if rerr := os.RemoveAll(c.fifosOf(task.Name)); rerr != nil && err == nil && res.Failure == nil {
 		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: "removing the FIFOs: " + rerr.Error()}
 	}
@@ -154,16 +146,10 @@ type heldCLI struct {
 
 func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
 	l, f := env.life(task)
-	if f == nil {
-		f = env.ready(ctx)
-	}
 	if f != nil {
-		return nil, failed(f)
+		return nil, apirun.Refusal(task, f)
 	}
-	if f := env.taken(task.Name); f != nil {
-		return nil, failed(f)
-	}
-	if err := env.enter(task.Name); err != nil {
+	if err := env.AdmitHeld(ctx, task); err != nil {
 		return nil, err
 	}
 	c := env.cli
@@ -185,16 +171,8 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 			return p
 		},
 		After: func(ctx context.Context, res *engine.Result) {
-			if err := env.d.remove(ctx, task.Name); err != nil {
-				env.keep(task.Name)
-				if res.Failure != nil {
-					res.Failure.Text += "; " + notRemoved(err)
-				}
-			}
 			_ = os.RemoveAll(c.fifosOf(task.Name)) // else they go with the run
-			if err := env.strike(task.Name); err != nil && res.Failure == nil {
-				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
-			}
+			env.AfterHeld(ctx, task, res)
 		},
 	})
 	if err != nil {
@@ -241,12 +219,8 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 
 // calibrateCLI holds the clock exchange by the command line.
 func (env *environment) calibrateCLI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	offsets, err := env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, "", env.cli.fifosOf(task.Name), "--rm")...), rounds)
-	if rerr := env.d.remove(context.WithoutCancel(ctx), task.Name); rerr != nil {
-		env.keep(task.Name)
-	}
-	_ = os.RemoveAll(env.cli.fifosOf(task.Name)) // else it goes with the run
-	return offsets, err
+	defer func() { _ = os.RemoveAll(env.cli.fifosOf(task.Name)) }() // else they go with the run
+	return env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, "", env.cli.fifosOf(task.Name), "--rm")...), rounds)
 }
 
 // facts say which program it is: its version need not be the daemon's.

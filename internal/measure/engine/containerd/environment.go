@@ -14,7 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
@@ -23,6 +23,7 @@ import (
 
 // environment is containerd in one configuration.
 type environment struct {
+	*apirun.Base
 	kit      *engine.Kit
 	spec     engine.Spec
 	d        *daemon
@@ -36,11 +37,6 @@ type environment struct {
 	// removed: for the proof only.
 	look    func(ctx context.Context, c client.Container) error
 	network *cni.Network // where containers get an address
-	// left are containers that could not be removed, since the daemon had
-	// gone; they are removed before the next trial.
-	mu      sync.Mutex
-	left    []string
-	holding map[*held]bool
 
 	pulls   []string // images that were pulled, and not dropped
 	pulling bool     // there is a namespace for them
@@ -53,7 +49,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	env := &environment{kit: kit, spec: spec, facts: map[string]string{}, holding: map[*held]bool{}}
+	env := &environment{kit: kit, spec: spec, facts: map[string]string{}}
+	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := e.open(ctx, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -165,42 +162,65 @@ func (env *environment) Facts() map[string]string { return maps.Clone(env.facts)
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	if env.cli == nil {
+		return env.Base.Run(ctx, task)
 	}
-	if f := env.ready(ctx); f != nil {
+	l, f := env.life(task)
+	if f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	if f := env.taken(task.Name); f != nil {
-		return engine.Result{Failure: f}, nil
-	}
-	if err := env.enter(task.Name); err != nil {
-		return engine.Result{}, err
-	}
-	var res engine.Result
-	var err error
-	if env.cli != nil {
-		res, err = env.runCLI(ctx, task)
-	} else if l, f := env.life(task); f != nil {
-		res.Failure = f
-	} else {
-		l.look = env.look
-		res = env.live(ctx, l)
-	}
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
-	}
-	return res, errors.Join(err, env.strike(task.Name))
+	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task, l.join) })
 }
 
-// thing is what the ledger says of a container. What a private daemon holds
+// Hold is documented in engine.Holder.
+func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
+	if env.cli == nil {
+		return env.Base.Hold(ctx, task)
+	}
+	return env.holdCLI(ctx, task)
+}
+
+// Daemons is documented in engine.Daemons.
+func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
+	return []string{env.d.socket}, nil
+}
+
+// Ping is documented in apirun.Daemon, as are the others.
+func (env *environment) Ping(ctx context.Context) error { return env.d.ping(ctx) }
+
+// Thing is documented in apirun.Daemon. What a private daemon holds
 // goes with it, but not the control groups of its containers, which lie at the
 // top: they are found by the container's name, and no engine need be asked.
-func (env *environment) thing(name string) engine.Thing {
-	if env.d.own != nil {
-		return engine.Thing{Kind: engine.KindContainer, Name: name}
+func (env *environment) Thing(task engine.Task) *engine.Thing {
+	t := engine.Thing{Kind: engine.KindContainer, Name: task.Name}
+	if env.d.own == nil {
+		t = env.d.thing(engine.KindContainer, task.Name)
 	}
-	return env.d.thing(engine.KindContainer, name)
+	return &t
+}
+
+// Prepare is documented in apirun.Daemon.
+func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Container, *record.Failure) {
+	l, f := env.life(task)
+	if f != nil {
+		return nil, f
+	}
+	return l, nil
+}
+
+// Remove is documented in apirun.Daemon.
+func (env *environment) Remove(ctx context.Context, task engine.Task) error {
+	return env.d.remove(ctx, task.Name)
+}
+
+// Failure is documented in apirun.Daemon.
+func (env *environment) Failure(what string, err error) *record.Failure {
+	return env.d.failure(what, err)
+}
+
+// Remains is documented in apirun.Looker.
+func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
+	return env.d.exists(ctx, task.Name)
 }
 
 // taken: a container's control group, at the top, must not be there yet. It
@@ -216,25 +236,15 @@ func (env *environment) taken(name string) *record.Failure {
 	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
 }
 
-// enter tells the ledger of a container before its request, and strike that it
-// is gone, unless it is still to be removed.
-func (env *environment) enter(name string) error { return env.kit.Ledger.Made(env.thing(name)) }
-
-func (env *environment) strike(name string) error {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	if slices.Contains(env.left, name) {
-		return nil
-	}
-	return env.kit.Ledger.Gone(env.thing(name))
-}
-
 // life prepares a container's life; the failure says what can't be had.
 func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 	if f := refuseMounts(task.Mounts); f != nil {
 		return nil, f
 	}
-	l := &life{d: env.d, kit: env.kit, settings: &env.settings, task: task, network: env.network}
+	if f := env.taken(task.Name); f != nil {
+		return nil, f
+	}
+	l := &life{streams: streams{Life: apirun.NewLife(task)}, env: env, network: env.network, look: env.look}
 	if env.settings.hostNet {
 		l.address = "127.0.0.1"
 	}
@@ -244,8 +254,8 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 	var beside *life
 	pid := task.Beside.Place().PID
 	switch h := task.Beside.(type) {
-	case *held:
-		beside = h.l
+	case *apirun.Held:
+		beside, _ = h.Container().(*life)
 	case *heldCLI:
 		beside = h.l
 	}
@@ -253,7 +263,7 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 	case env.runtime.foreign:
 		return nil, &record.Failure{Class: record.Unsupported,
 			Text: "a sandbox with a network stack of its own (gVisor, Kata) can't be shared by two containers of containerd: pods are the CRI's"}
-	case beside == nil || beside.settings != &env.settings:
+	case beside == nil || beside.env != env:
 		return nil, &record.Failure{Class: record.HarnessError, Text: "beside a container of another environment"}
 	case env.settings.hostNet: // it is shared already
 	case pid == 0:
@@ -262,89 +272,6 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 		l.network, l.address, l.join = nil, beside.address, fmt.Sprintf("/proc/%d/ns/net", pid)
 	}
 	return l, nil
-}
-
-// live carries a life out and judges it.
-func (env *environment) live(ctx context.Context, l *life) engine.Result {
-	return env.account(ctx, l, l.run)
-}
-
-// conclude judges a life of which err came.
-func (env *environment) conclude(ctx context.Context, l *life, err error) engine.Result {
-	return env.account(ctx, l, func(ctx context.Context) (engine.Result, bool) { return l.settle(ctx, err) })
-}
-
-func (env *environment) account(ctx context.Context, l *life, settled func(context.Context) (engine.Result, bool)) engine.Result {
-	res, left := settled(ctx)
-	if left {
-		env.keep(l.task.Name)
-	}
-	if res.Exit != nil && *res.Exit == 128+9 && l.task.Stop == nil && env.oom.killed(ctx, l.task.Name) {
-		res.Failure = &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
-		return res
-	}
-	if res.Failure != nil {
-		return res
-	}
-	if res.Exit != nil {
-		res.Failure = adapter.SignalFailure(*res.Exit, l.task.Stop != nil)
-	}
-	env.settle(ctx, l.task.Name, &res)
-	return res
-}
-
-// ready sees to it that the daemon answers, over a connection that is open,
-// and that nothing of an earlier trial is left. It lies outside of what is
-// measured.
-func (env *environment) ready(ctx context.Context) *record.Failure {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	if err := env.d.ping(ctx); err != nil {
-		return env.d.failure("before the trial", err)
-	}
-	if err := env.removeLeft(ctx); err != nil {
-		return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
-	}
-	return nil
-}
-
-func (env *environment) keep(name string) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	env.left = append(env.left, name)
-}
-
-func (env *environment) removeLeft(ctx context.Context) error {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	for len(env.left) > 0 {
-		if err := env.d.remove(ctx, env.left[0]); err != nil {
-			return err
-		}
-		if err := env.kit.Ledger.Gone(env.thing(env.left[0])); err != nil {
-			return err
-		}
-		env.left = env.left[1:]
-	}
-	return nil
-}
-
-// settle looks after a trial whether the container is gone.
-func (env *environment) settle(ctx context.Context, name string, res *engine.Result) {
-	there, err := env.d.exists(ctx, name)
-	switch {
-	case err != nil && res.Failure == nil:
-		res.Failure = env.d.failure("after the trial", err)
-		env.keep(name)
-	case there:
-		if res.Failure == nil {
-			res.Failure = &record.Failure{Class: record.UncleanEnd,
-				Text: fmt.Sprintf("the container %s was still there after its removal had returned", name)}
-		}
-		if env.d.remove(context.WithoutCancel(ctx), name) != nil {
-			env.keep(name)
-		}
-	}
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's
@@ -357,8 +284,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		env.endHeld(ctx)
-		errs = append(errs, env.removeLeft(ctx))
+		errs = append(errs, env.Base.Close(ctx))
 		for _, ref := range slices.Clone(env.pulls) {
 			errs = append(errs, env.Drop(ctx, ref))
 		}

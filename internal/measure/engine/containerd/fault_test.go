@@ -125,7 +125,7 @@ func TestLeftovers(t *testing.T) {
 			ctx := t.Context()
 			args := probe.PayloadArgs{Stay: true}
 			task := newTask(kit.RunID, &args)
-			if err := env.enter(task.Name); err != nil {
+			if err := env.AdmitHeld(ctx, task); err != nil {
 				t.Fatal(err)
 			}
 			c, err := env.d.NewContainer(ctx, task.Name, env.settings.container(task, "")...)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
 )
 
@@ -29,9 +30,8 @@ type fifos struct {
 	fds     []int // of stdout and stderr
 	to      []io.Writer
 	wake    [2]int // a pipe: closing its end [1] stops the thread
-	drained chan struct{}
-	ended   int64 // when all had been read, CLOCK_MONOTONIC ns; valid after drained
 	closing sync.Once
+	apirun.Drain
 }
 
 // openFIFOs makes and opens FIFOs; stdin may be nil.
@@ -40,13 +40,13 @@ func openFIFOs(kit *engine.Kit, id string, stdin io.Reader, stdout, stderr io.Wr
 	if err := os.MkdirAll(top, 0o711); err != nil {
 		return nil, err
 	}
-	f := &fifos{dir: filepath.Join(top, id), to: []io.Writer{stdout, stderr}, wake: [2]int{-1, -1}, drained: make(chan struct{})}
+	f := &fifos{dir: filepath.Join(top, id), to: []io.Writer{stdout, stderr}, wake: [2]int{-1, -1}, Drain: apirun.Drain{Done: make(chan struct{})}}
 	if err := os.Mkdir(f.dir, 0o700); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			close(f.drained)
+			close(f.Done)
 			err = errors.Join(err, f.Close())
 		}
 	}()
@@ -96,8 +96,8 @@ func (f *fifos) follow() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer func() {
-		f.ended = stamp.Now()
-		close(f.drained)
+		f.At = stamp.Now()
+		close(f.Done)
 	}()
 	buf := make([]byte, 32<<10)
 	polls := []unix.PollFd{
@@ -132,7 +132,7 @@ func (f *fifos) Config() cio.Config { return f.config }
 func (f *fifos) Cancel() {}
 
 // Wait waits until all output has been read.
-func (f *fifos) Wait() { <-f.drained }
+func (f *fifos) Wait() { <-f.Done }
 
 // Close stops reading and removes the FIFOs.
 func (f *fifos) Close() error {
@@ -141,7 +141,7 @@ func (f *fifos) Close() error {
 		if f.wake[1] >= 0 {
 			_ = unix.Close(f.wake[1])
 		}
-		<-f.drained
+		<-f.Done
 		for _, fd := range append([]int{f.wake[0]}, f.fds...) {
 			if fd >= 0 {
 				_ = unix.Close(fd)

@@ -8,10 +8,8 @@ import (
 
 	"github.com/containerd/errdefs"
 
-	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/wrap"
-	"plimsoll/internal/record"
 )
 
 // removeLimit bounds the removal of what a failed trial left.
@@ -70,15 +68,6 @@ func (d *daemon) removeSnapshots(ctx context.Context, key string) error {
 		}
 	}
 	return nil
-}
-
-// notRemoved is what a failure says of a container that is still there.
-func notRemoved(err error) string {
-	var e *engine.Error
-	if errors.As(err, &e) && e.Class == record.Unavailable {
-		return "the container is removed when the daemon is back"
-	}
-	return err.Error()
 }
 
 // exists says whether the daemon knows a container.

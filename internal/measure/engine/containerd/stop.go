@@ -8,35 +8,15 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/errdefs"
 
-	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
 
-// ready awaits the payload's first byte.
-func (l *life) ready(ctx context.Context) error {
-	l.phase = "waiting for the payload's first byte"
-	select {
-	case <-l.stdout.Ready():
-	case <-l.end.over:
-		if l.stdout.First() == 0 {
-			if l.end.err != nil {
-				return l.end.err
-			}
-			return errNotReady
-		}
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
-}
-
-// stop ends the task. containerd has no stop: its clients send SIGTERM, wait
-// for the grace and send SIGKILL, and so do we.
-func (l *life) stop(ctx context.Context, grace time.Duration) error {
-	l.phase = "stopping the task"
-	timer := time.NewTimer(grace)
+// Stop is documented in apirun.Container. containerd has no stop: its clients
+// send SIGTERM, wait for the grace and send SIGKILL, and so do we.
+func (l *life) Stop(ctx context.Context, stop engine.Stop) error {
+	timer := time.NewTimer(stop.Grace)
 	defer timer.Stop()
-	l.res.Events[record.Stop] = stamp.Now()
 	if err := l.signal(ctx, syscall.SIGTERM); err != nil {
 		return err
 	}
@@ -45,13 +25,13 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 		if err := l.signal(ctx, syscall.SIGKILL); err != nil {
 			return err
 		}
-	case <-l.end.done:
+	case <-l.End.Told:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	select {
-	case <-l.end.done:
-		l.res.Events[record.Stopped] = l.end.at
+	case <-l.End.Told:
+		l.Res.Events[record.Stopped] = l.End.At
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -69,7 +49,7 @@ func (l *life) signal(ctx context.Context, sig syscall.Signal) error {
 		return nil
 	}
 	select {
-	case <-l.end.done:
+	case <-l.End.Told:
 		return nil
 	case <-time.After(endingFor):
 		return err

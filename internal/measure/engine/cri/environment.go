@@ -3,7 +3,6 @@ package cri
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,12 +11,14 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
 // environment is a CRI server in one configuration.
 type environment struct {
+	*apirun.Base
 	engine   *Engine
 	kit      *engine.Kit
 	spec     engine.Spec
@@ -37,11 +38,7 @@ type environment struct {
 	// container is removed, and the most that a life may take.
 	look func(ctx context.Context, pod, container string) error
 	most time.Duration
-	// left are pods that could not be removed, since the server had gone;
-	// they are removed before the next trial.
-	mu      sync.Mutex // of what follows, and of the stream
-	left    []string
-	holding map[*held]bool
+	mu   sync.Mutex // of the stream
 
 	closing sync.Once
 	known   known
@@ -51,6 +48,8 @@ type environment struct {
 var (
 	_ engine.Environment = (*environment)(nil)
 	_ engine.Puller      = (*environment)(nil)
+	_ engine.Holder      = (*environment)(nil)
+	_ engine.Daemons     = (*environment)(nil)
 )
 
 // Open is documented in engine.Engine.
@@ -59,7 +58,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{engine: e, kit: kit, spec: spec, s: s, facts: map[string]string{}, holding: map[*held]bool{}}
+	env := &environment{engine: e, kit: kit, spec: spec, s: s, facts: map[string]string{}}
+	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := env.open(ctx); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -117,83 +117,87 @@ func (env *environment) add(facts map[string]string) {
 // Facts is documented in engine.Environment.
 func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
 
-// Run is documented in engine.Environment.
-func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
-	}
-	oom := wrap.HostOOMWatch()
-	l, f := env.prepared(ctx, task)
-	if f != nil {
-		return engine.Result{Failure: f}, nil
-	}
-	if err := env.enter(task); err != nil {
-		return engine.Result{}, err
-	}
-	res := env.conclude(l, oom, func() (engine.Result, bool) { return l.run(ctx) })
-	err := env.strike(task)
-	if ctx.Err() != nil {
-		err = errors.Join(err, fmt.Errorf("running %s: %w", task.Name, ctx.Err()))
-	}
-	return res, err
+// Daemons is documented in engine.Daemons.
+func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
+	return []string{env.s.path}, nil
 }
 
-// conclude judges what a life came to.
-func (env *environment) conclude(l *life, oom func() bool, settled func() (engine.Result, bool)) engine.Result {
-	res, left := settled()
-	if left {
-		env.mu.Lock()
-		env.left = append(env.left, l.podName())
-		env.mu.Unlock()
+// Ping is documented in apirun.Daemon, as are the others. The server's events
+// come, too.
+func (env *environment) Ping(ctx context.Context) error {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	if err := env.s.ping(ctx); err != nil {
+		return err
 	}
-	if res.Exit != nil && *res.Exit == 137 && l.task.Stop == nil && oom() {
-		res.Failure = outOfMemory()
+	if env.events == nil || env.events.alive() {
+		return nil
 	}
-	return res
+	e, err := env.s.listen(ctx)
+	if err != nil {
+		return env.s.wrong("listening to the server's events", err)
+	}
+	env.stream, env.events = e, e
+	return nil
 }
 
-func (env *environment) life(task engine.Task) *life {
+// Thing is documented in apirun.Daemon: a pod is called as its first container,
+// and those beside it go with it.
+func (env *environment) Thing(task engine.Task) *engine.Thing {
+	if task.Beside != nil {
+		return nil
+	}
+	t := env.s.thing(engine.KindContainer, task.Name)
+	return &t
+}
+
+// Prepare is documented in apirun.Daemon.
+func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Container, *record.Failure) {
+	l, err := env.life(task)
+	if err != nil {
+		return nil, &record.Failure{Class: record.HarnessError, Text: err.Error()}
+	}
+	return l, nil
+}
+
+func (env *environment) life(task engine.Task) (*life, error) {
 	if env.most > 0 {
 		task.Limit = min(task.Limit, env.most)
 	}
 	env.mu.Lock()
 	defer env.mu.Unlock()
-	return &life{s: env.s, settings: env.settings, task: task, events: env.events, polled: env.polled, look: env.look,
+	l := &life{Life: apirun.NewLife(task), env: env, s: env.s, events: env.events, oom: wrap.HostOOMWatch(),
 		volumes: &volumes{kit: env.kit, dir: filepath.Join(env.settings.logs, task.Name+"-volumes")}}
+	l.Late = lateOutput
+	if task.Beside != nil {
+		if l.beside = lifeOf(task.Beside); l.beside == nil || l.beside.env != env {
+			return nil, errors.New("beside a container of another environment")
+		}
+	}
+	return l, l.begin()
 }
 
-// ready sees to it that the server answers, over a connection that is open,
-// that its events come, and that nothing of an earlier trial is left. It lies
-// outside of what is measured.
-func (env *environment) ready(ctx context.Context) *record.Failure {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	if err := env.s.ping(ctx); err != nil {
-		return env.s.failure("before the trial", err)
+// lifeOf is that of a held container; nil where it is another engine's.
+func lifeOf(h engine.Held) *life {
+	held, ok := h.(*apirun.Held)
+	if !ok {
+		return nil
 	}
-	if env.events != nil && !env.events.alive() {
-		e, err := env.s.listen(ctx)
-		if err != nil {
-			return env.s.failure("listening to the server's events", err)
-		}
-		env.stream, env.events = e, e
-	}
-	for len(env.left) > 0 {
-		if err := env.removeLeft(ctx, env.left[0]); err != nil {
-			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
-		}
-		env.left = env.left[1:]
-	}
-	return nil
+	l, _ := held.Container().(*life)
+	return l
 }
 
-func (env *environment) removeLeft(ctx context.Context, name string) error {
-	if err := env.s.removePod(ctx, name); err != nil {
-		return err
+// Remove is documented in apirun.Daemon.
+func (env *environment) Remove(ctx context.Context, task engine.Task) error {
+	if task.Beside != nil {
+		return env.s.removeFromPod(ctx, lifeOf(task.Beside).pod, task.Name)
 	}
-	return env.kit.Ledger.Gone(env.s.thing(engine.KindContainer, name))
+	return env.s.removePod(ctx, task.Name)
+}
+
+// Failure is documented in apirun.Daemon.
+func (env *environment) Failure(what string, err error) *record.Failure {
+	return env.s.failure(what, err)
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's
@@ -206,10 +210,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		env.endHeld()
-		for _, name := range env.left {
-			errs = append(errs, env.removeLeft(ctx, name))
-		}
+		errs = append(errs, env.Base.Close(ctx))
 		if env.stream != nil {
 			env.stream.close()
 		}

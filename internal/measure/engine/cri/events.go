@@ -12,10 +12,11 @@ import (
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
 )
 
-// ended is how a container's end came to us.
+// ended is how a container's end comes to us.
 type ended struct {
 	at     int64
 	status *v1.ContainerStatus // nil where the event did not bring it
@@ -26,19 +27,20 @@ type ended struct {
 
 // ending is the end of a container, told to whoever asks.
 type ending struct {
-	over  chan struct{} // closed when the end has come
+	apirun.End
 	hurry chan struct{} // asks a poll to look at once
-	ended               // valid then
+
+	// Valid when it has been told.
+	status  *v1.ContainerStatus // nil where the event did not bring it
+	running int64
 }
 
-func newEnding() *ending {
-	return &ending{over: make(chan struct{}), hurry: make(chan struct{}, 1)}
-}
+func newEnding() *ending { return &ending{End: *apirun.NewEnd(), hurry: make(chan struct{}, 1)} }
 
 // tell is called once.
 func (e *ending) tell(how ended) {
-	e.ended = how
-	close(e.over)
+	e.status, e.running = how.status, how.running
+	e.Tell(how.at, int(how.status.GetExitCode()), how.err)
 }
 
 // soon says that the end must have come by now.

@@ -12,51 +12,29 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
-// Exec is documented in engine.Executor. It is the interface's streaming Exec,
-// which kubectl and crictl use: the server gives an address, where the streams
-// are. ExecSync would hold all output back until the end.
-func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Result{}, fmt.Errorf("executing %s: %w", task.Name, err)
-	}
-	if len(task.Env) > 0 {
-		return engine.Result{Failure: &record.Failure{Class: record.Unsupported,
-			Text: "the CRI's Exec takes no environment: a program gets that of its container"}}, nil
-	}
-	x := &execution{life: life{s: h.l.s, settings: h.l.settings, task: task, ctr: h.l.ctr},
-		stdout: stamp.NewStream(task.OutputLimit), stderr: stamp.NewStream(task.OutputLimit)}
-	limit, cancel := context.WithTimeout(ctx, task.Limit)
-	defer cancel()
-	restore := stamp.Quiet()
-	err := x.run(limit)
-	restore()
-	res := x.res
-	if err != nil {
-		res.Failure = x.judge(limit, err)
-		// Servers leave a program alone whose streams are closed.
-		adapter.KillInside(h.place.PID, task.Argv)
-	} else {
-		res.Failure = adapter.SignalFailure(*res.Exit, false)
-	}
-	res.Stdout, res.Stderr = x.stdout.Kept(), x.stderr.Kept()
-	if at := x.stdout.First(); at != 0 {
-		res.Events[record.Ready] = at
-	}
-	if ctx.Err() != nil {
-		return res, fmt.Errorf("executing %s: %w", task.Name, ctx.Err())
-	}
-	return res, nil
+// execution is one more program in a container. It is the interface's streaming
+// Exec, which kubectl and crictl use: the server gives an address, where the
+// streams are. ExecSync would hold all output back until the end.
+type execution struct {
+	apirun.Life
+	in   *life
+	conn *websocket.Conn
+	oom  func() bool
 }
 
-// execution is one more program in a container.
-type execution struct {
-	life
-	stdout, stderr *stamp.Stream
+// Program is documented in apirun.Container.
+func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
+	if len(task.Env) > 0 {
+		return nil, &record.Failure{Class: record.Unsupported,
+			Text: "the CRI's Exec takes no environment: a program gets that of its container"}
+	}
+	return &execution{Life: apirun.NewLife(task), in: l, oom: wrap.HostOOMWatch()}, nil
 }
 
 // streamProtocol has a channel's number in front of every message, and the
@@ -71,32 +49,36 @@ const (
 	channelStatus = 3
 )
 
-func (x *execution) run(ctx context.Context) error {
-	x.res.Events = make(map[record.Event]int64, 4)
-	x.phase = "executing the program"
-	x.res.Events[record.Request] = stamp.Now()
-	x.res.Events[record.Exec] = x.res.Events[record.Request]
-	r, err := x.s.runtime.Exec(ctx, &v1.ExecRequest{ContainerId: x.ctr, Cmd: x.task.Argv, Stdout: true, Stderr: true})
+// Up is documented in apirun.Process, as are the others.
+func (x *execution) Up(ctx, _ context.Context) error {
+	x.Phase("executing the program")
+	x.Res.Events[record.Request] = stamp.Now()
+	x.Res.Events[record.Exec] = x.Res.Events[record.Request]
+	r, err := x.in.s.runtime.Exec(ctx, &v1.ExecRequest{ContainerId: x.in.ctr, Cmd: x.Task.Argv, Stdout: true, Stderr: true})
 	if err != nil {
 		return err
 	}
-	x.res.Steps = append(x.res.Steps, record.Step{Name: "exec-granted", At: stamp.Now()})
-	x.phase = "connecting to the streams at " + r.GetUrl()
+	x.Step("exec-granted", stamp.Now())
+	x.Phase("connecting to the streams at " + r.GetUrl())
 	t := &http.Transport{DisableKeepAlives: true} // the streams are on this machine: no proxy
 	//nolint:bodyclose // the library has the body: it is the connection
-	c, _, err := websocket.Dial(ctx, r.GetUrl(), &websocket.DialOptions{HTTPClient: &http.Client{Transport: t},
+	x.conn, _, err = websocket.Dial(ctx, r.GetUrl(), &websocket.DialOptions{HTTPClient: &http.Client{Transport: t},
 		Subprotocols: []string{streamProtocol}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.CloseNow() }() // by then it has said all
-	if c.Subprotocol() != streamProtocol {
-		return fmt.Errorf("the server does not speak %s, but %q", streamProtocol, c.Subprotocol())
+	if x.conn.Subprotocol() != streamProtocol {
+		return fmt.Errorf("the server does not speak %s, but %q", streamProtocol, x.conn.Subprotocol())
 	}
-	c.SetReadLimit(-1)
-	x.phase = "waiting for the program's end"
+	x.conn.SetReadLimit(-1)
+	return nil
+}
+
+// Await is documented in apirun.Process: the status is the last message.
+func (x *execution) Await(ctx context.Context) error {
+	x.Phase("waiting for the program's end")
 	for {
-		_, data, err := c.Read(ctx)
+		_, data, err := x.conn.Read(ctx)
 		if err != nil {
 			return err
 		}
@@ -105,16 +87,27 @@ func (x *execution) run(ctx context.Context) error {
 		}
 		switch data[0] {
 		case channelStdout:
-			_, _ = x.stdout.Write(data[1:]) // a stream never fails
+			_, _ = x.Stdout.Write(data[1:]) // a stream never fails
 		case channelStderr:
-			_, _ = x.stderr.Write(data[1:])
+			_, _ = x.Stderr.Write(data[1:])
 		case channelStatus:
-			x.res.Events[record.Exit] = stamp.Now()
+			x.Res.Events[record.Exit] = stamp.Now()
 			n, err := exitOf(data[1:])
-			x.res.Exit = &n
+			x.Res.Exit = &n
 			return err
 		}
 	}
+}
+
+// OOM is documented in apirun.Process.
+func (x *execution) OOM(context.Context) bool { return x.oom() }
+
+// Release is documented in apirun.Process.
+func (x *execution) Release(context.Context) *record.Failure {
+	if x.conn != nil {
+		_ = x.conn.CloseNow() // by then it has said all
+	}
+	return nil
 }
 
 // exitOf reads the status with which a stream ends.

@@ -18,27 +18,6 @@ func (s *server) thing(kind, name string) engine.Thing {
 	return engine.Thing{Kind: kind, Name: name, Engine: Name, At: s.path}
 }
 
-// enter tells the ledger of a task's pod before its request; a container beside
-// another is in that one's. strike says that it is gone, unless it is still to
-// be removed.
-func (env *environment) enter(task engine.Task) error {
-	if task.Beside != nil {
-		return nil
-	}
-	return env.kit.Ledger.Made(env.s.thing(engine.KindContainer, task.Name))
-}
-
-func (env *environment) strike(task engine.Task) error {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	for _, name := range env.left {
-		if name == task.Name {
-			return nil
-		}
-	}
-	return env.kit.Ledger.Gone(env.s.thing(engine.KindContainer, task.Name))
-}
-
 // Leftovers is documented in engine.Engine. Each thing is looked for at the
 // server where it was made, whichever the environment names by now.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {

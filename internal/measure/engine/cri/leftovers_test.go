@@ -44,7 +44,7 @@ func TestLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		taken := adapter.Name(kit.RunID, "taken")
-		if err := env.enter(engine.Task{Name: taken}); err != nil {
+		if err := env.AdmitHeld(t.Context(), engine.Task{Name: taken}); err != nil {
 			t.Fatal(err)
 		}
 		users := []string{

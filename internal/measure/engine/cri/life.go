@@ -2,7 +2,7 @@ package cri
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,6 +10,8 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -24,14 +26,11 @@ const (
 
 // life is one pod with one container, from RunPodSandbox to RemovePodSandbox.
 type life struct {
-	s        *server
-	settings settings
-	task     engine.Task
-	events   *events // nil: the end is polled
-	polled   bool    // the log is
-	// look, where given, is called when the container has ended, before it is
-	// removed: never in a trial, only for the proof.
-	look func(ctx context.Context, pod, container string) error
+	apirun.Life
+	env    *environment
+	s      *server
+	events *events // nil: the end is polled
+	oom    func() bool
 
 	// watched, where given, is called with the container's id when its end can
 	// be told: for tests.
@@ -39,42 +38,22 @@ type life struct {
 	// beside, where given, is whose pod the container is made in.
 	beside  *life
 	volumes *volumes
-	held    bool // ends need not be told to the millisecond
 
-	res   engine.Result
-	phase string // what is being done, for messages
-	pod   string // ids; empty until they are known
-	ctr   string
-	asked bool // RunPodSandbox was called, so that there may be a pod
-	log   *logFile
-	end   *ending
+	pod, ctr string // ids; empty until they are known
+	log      *logFile
+	end      *ending
 }
 
-// run carries the life out. On return the pod is gone, unless left says so.
-func (l *life) run(ctx context.Context) (res engine.Result, left bool) {
-	ctx, cancel := context.WithTimeout(ctx, l.task.Limit)
-	defer cancel()
-	err := l.prepare()
-	if err == nil {
-		restore := stamp.Quiet()
-		err = l.live(ctx)
-		restore()
-	}
-	return l.settle(ctx, err)
-}
-
-// prepare is outside of what is measured: the pod's log directory, and its
-// watch.
-func (l *life) prepare() (err error) {
-	l.res.Events = make(map[record.Event]int64, 10)
-	l.phase = "making the pod's log directory"
+// begin is outside of what is measured: the pod's log directory, and its watch.
+func (l *life) begin() (err error) {
 	if err := os.MkdirAll(l.logs(), 0o755); err != nil {
-		return &engine.Error{Class: record.HarnessError, Text: l.phase, Err: err}
+		return fmt.Errorf("making the pod's log directory: %w", err)
 	}
-	l.log, err = followLog(filepath.Join(l.logs(), l.names().log), l.task.OutputLimit, l.polled)
+	l.log, err = followLog(filepath.Join(l.logs(), l.names().log), l.Task.OutputLimit, l.env.polled)
 	if err != nil {
-		return &engine.Error{Class: record.HarnessError, Text: "following the container's log", Err: err}
+		return fmt.Errorf("following the container's log: %w", err)
 	}
+	l.Stdout, l.Stderr = l.log.out, l.log.err
 	return nil
 }
 
@@ -83,60 +62,37 @@ func (l *life) podName() string {
 	if l.beside != nil {
 		return l.beside.podName()
 	}
-	return l.task.Name
+	return l.Task.Name
 }
 
 // logs is the pod's directory of logs.
-func (l *life) logs() string { return filepath.Join(l.settings.logs, l.podName()) }
+func (l *life) logs() string { return filepath.Join(l.env.settings.logs, l.podName()) }
 
 // names are those of the container within its pod.
 func (l *life) names() called {
 	if l.beside != nil {
-		return called{container: l.task.Name, log: l.task.Name + ".log"}
+		return called{container: l.Task.Name, log: l.Task.Name + ".log"}
 	}
 	return first
 }
 
-// live is the measured path.
-func (l *life) live(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends a poll that is still under way
-	if err := l.up(ctx); err != nil {
-		return err
-	}
-	l.watch(ctx)
-	if l.task.Stop != nil {
-		if err := l.ready(ctx); err != nil {
-			return err
-		}
-		if err := l.stop(ctx, l.task.Stop.Grace); err != nil {
-			return err
-		}
-	}
-	if err := l.wait(ctx); err != nil {
-		return err
-	}
-	return l.down(ctx)
-}
-
-// up brings the container to run.
-func (l *life) up(ctx context.Context) error {
-	ev, rt := l.res.Events, l.s.runtime
-	pod := l.settings.pod(l.podName())
+// Up is documented in apirun.Process, as are the others.
+func (l *life) Up(ctx, stay context.Context) error {
+	ev, rt, settings := l.Res.Events, l.s.runtime, l.env.settings
+	pod := settings.pod(l.podName())
 
 	ev[record.Request] = stamp.Now()
-	if len(l.task.Mounts) > 0 {
-		l.phase = "making the pod's volumes"
-		if err := l.volumes.make(l.task.Mounts); err != nil {
-			return &engine.Error{Class: record.HarnessError, Text: l.phase, Err: err}
+	if len(l.Task.Mounts) > 0 {
+		if err := l.volumes.make(l.Task.Mounts); err != nil {
+			return &engine.Error{Class: record.HarnessError, Text: "making the pod's volumes", Err: err}
 		}
-		l.res.Steps = append(l.res.Steps, record.Step{Name: stepVolumes, At: stamp.Now()})
+		l.Step(stepVolumes, stamp.Now())
 	}
 	if l.beside != nil {
 		l.pod = l.beside.pod
 	} else {
-		l.phase, l.asked = "making the pod sandbox", true
-		made, err := rt.RunPodSandbox(ctx, &v1.RunPodSandboxRequest{Config: pod, RuntimeHandler: l.settings.handler})
+		l.Phase("making the pod sandbox")
+		made, err := rt.RunPodSandbox(ctx, &v1.RunPodSandboxRequest{Config: pod, RuntimeHandler: settings.handler})
 		at := stamp.Now()
 		if err != nil {
 			return err
@@ -144,8 +100,8 @@ func (l *life) up(ctx context.Context) error {
 		ev[record.Sandbox], l.pod = at, made.GetPodSandboxId()
 	}
 
-	l.phase, l.asked = "creating the container", true
-	config := l.settings.container(l.task, l.names(), l.volumes.mounts)
+	l.Phase("creating the container")
+	config := settings.container(l.Task, l.names(), l.volumes.mounts)
 	ctr, err := rt.CreateContainer(ctx, &v1.CreateContainerRequest{PodSandboxId: l.pod, Config: config, SandboxConfig: pod})
 	at := stamp.Now()
 	if err != nil {
@@ -159,7 +115,7 @@ func (l *life) up(ctx context.Context) error {
 		l.watched(l.ctr)
 	}
 
-	l.phase = "starting the container"
+	l.Phase("starting the container")
 	ev[record.Start] = stamp.Now()
 	_, err = rt.StartContainer(ctx, &v1.StartContainerRequest{ContainerId: l.ctr})
 	at = stamp.Now()
@@ -167,58 +123,26 @@ func (l *life) up(ctx context.Context) error {
 		return err
 	}
 	ev[record.Started] = at
+	if l.events == nil { // nobody tells of the end
+		l.end = newEnding()
+		held := l.Holding()
+		go func(e *ending) { e.tell(l.s.pollEnd(stay, l.ctr, held, e.hurry)) }(l.end)
+	}
+	l.End = &l.end.End
 	return nil
-}
-
-// watch asks for the container's end beside whatever else is done, where
-// nobody tells of it, until it has come or ctx is over.
-func (l *life) watch(ctx context.Context) {
-	if l.events != nil {
-		return
-	}
-	l.end = newEnding()
-	go func(e *ending) { e.tell(l.s.pollEnd(ctx, l.ctr, l.held, e.hurry)) }(l.end)
-}
-
-var errNotReady = errors.New("the payload ended before it had said anything")
-
-// ready awaits the payload's first byte.
-func (l *life) ready(ctx context.Context) error {
-	l.phase = "waiting for the payload's first byte"
-	select {
-	case <-l.log.out.Ready():
-		return nil
-	case <-l.end.over:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if l.end.err != nil {
-		return l.end.err
-	}
-	// The log may come after the end.
-	select {
-	case <-l.log.out.Ready():
-		return nil
-	case <-time.After(lateOutput):
-		return errNotReady
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // lateOutput is how long the log may be behind the end of its container.
 const lateOutput = 200 * time.Millisecond
 
-// stop asks the server to stop the container.
-func (l *life) stop(ctx context.Context, grace time.Duration) error {
-	l.phase = "stopping the container"
-	l.res.Events[record.Stop] = stamp.Now()
-	_, err := l.s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: l.ctr, Timeout: wholeSeconds(grace)})
+// Stop is documented in apirun.Container.
+func (l *life) Stop(ctx context.Context, s engine.Stop) error {
+	_, err := l.s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: l.ctr, Timeout: wholeSeconds(s.Grace)})
 	at := stamp.Now()
 	if err != nil {
 		return err
 	}
-	l.res.Events[record.Stopped] = at
+	l.Res.Events[record.Stopped] = at
 	l.end.soon()
 	return nil
 }
@@ -230,55 +154,51 @@ func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / 
 // lostAfter is how long an event may be behind the state that it tells of.
 const lostAfter = time.Second
 
-// wait waits for the container's end, and reads its status.
-func (l *life) wait(ctx context.Context) error {
-	l.phase = "waiting for the container's end"
-	e, err := l.awaitEnd(ctx)
-	if err != nil {
+// Await is documented in apirun.Process: it waits for the container's end, and
+// reads its status.
+func (l *life) Await(ctx context.Context) error {
+	if err := l.awaitEnd(ctx); err != nil {
 		return err
 	}
-	if e.running != 0 {
-		l.res.Steps = append(l.res.Steps, record.Step{Name: stepRunning, At: e.running})
+	if l.end.running != 0 {
+		l.Step(stepRunning, l.end.running)
 	}
-	l.res.Events[record.Exit] = e.at
-	if e.status == nil {
-		l.phase = "asking for the container's status"
+	if l.end.status == nil {
+		l.Phase("asking for the container's status")
 		r, err := l.s.runtime.ContainerStatus(ctx, &v1.ContainerStatusRequest{ContainerId: l.ctr})
 		if err != nil {
 			return err
 		}
-		e.status = r.GetStatus()
+		l.end.status = r.GetStatus()
+		l.End.Status = int(l.end.status.GetExitCode())
 	}
-	code := int(e.status.GetExitCode())
-	l.res.Exit = &code
-	if e.status.GetReason() == "OOMKilled" {
-		l.res.Failure = outOfMemory()
-	}
-	if l.look != nil {
-		l.phase = "looking at the container"
-		return l.look(ctx, l.pod, l.ctr)
+	if l.killed() {
+		l.Res.Failure = adapter.OutOfMemory()
 	}
 	return nil
 }
 
+// killed says whether the server tells of a kill for want of memory.
+func (l *life) killed() bool { return l.end.status.GetReason() == "OOMKilled" }
+
 // awaitEnd waits for the end to be told. Where that is by an event, the
 // container's state is looked at now and then, so that a lost event is a
 // failure with a name, and not a time-out.
-func (l *life) awaitEnd(ctx context.Context) (ended, error) {
+func (l *life) awaitEnd(ctx context.Context) error {
 	over := false
 	for {
 		select {
-		case <-l.end.over:
-			return l.end.ended, l.end.err
+		case <-l.End.Told:
+			return l.End.Err
 		case <-ctx.Done():
-			return ended{}, ctx.Err()
+			return ctx.Err()
 		case <-time.After(lostAfter):
 		}
 		if l.events == nil {
 			continue
 		}
 		if over {
-			return ended{}, &engine.Error{Class: record.EngineError,
+			return &engine.Error{Class: record.EngineError,
 				Text: "the container has ended, and the CRI server has sent no event of it (does somebody else read its events?)"}
 		}
 		r, err := l.s.runtime.ContainerStatus(ctx, &v1.ContainerStatusRequest{ContainerId: l.ctr})
@@ -286,37 +206,60 @@ func (l *life) awaitEnd(ctx context.Context) (ended, error) {
 	}
 }
 
-// down takes container and pod away.
-func (l *life) down(ctx context.Context) error {
+// Down is documented in apirun.Container: it takes container and pod away.
+func (l *life) Down(ctx context.Context) error {
 	rt := l.s.runtime
-	l.phase = "removing the container"
+	if look := l.env.look; look != nil {
+		l.Phase("looking at the container")
+		if err := look(ctx, l.pod, l.ctr); err != nil {
+			return err
+		}
+		l.Phase("removing the container")
+	}
 	if _, err := rt.RemoveContainer(ctx, &v1.RemoveContainerRequest{ContainerId: l.ctr}); err != nil {
 		return err
 	}
 	at := stamp.Now()
-	l.res.Steps = append(l.res.Steps, record.Step{Name: stepContainer, At: at})
-	if len(l.task.Mounts) > 0 {
-		l.phase = "removing the pod's volumes"
+	l.Step(stepContainer, at)
+	if len(l.Task.Mounts) > 0 {
 		if err := l.volumes.remove(); err != nil {
-			return &engine.Error{Class: record.UncleanEnd, Text: l.phase, Err: err}
+			return &engine.Error{Class: record.UncleanEnd, Text: "removing the pod's volumes", Err: err}
 		}
 		at = stamp.Now()
 	}
 	if l.beside != nil {
-		l.res.Events[record.Removed] = at
+		l.Res.Events[record.Removed] = at
 		return nil
 	}
-	l.phase = "stopping the pod sandbox"
+	l.Phase("stopping the pod sandbox")
 	if _, err := rt.StopPodSandbox(ctx, &v1.StopPodSandboxRequest{PodSandboxId: l.pod}); err != nil {
 		return err
 	}
-	l.res.Steps = append(l.res.Steps, record.Step{Name: stepStopped, At: stamp.Now()})
-	l.phase = "removing the pod sandbox"
+	l.Step(stepStopped, stamp.Now())
+	l.Phase("removing the pod sandbox")
 	_, err := rt.RemovePodSandbox(ctx, &v1.RemovePodSandboxRequest{PodSandboxId: l.pod})
-	at = stamp.Now()
-	if err != nil {
-		return err
+	return err
+}
+
+// OOM is documented in apirun.Process.
+func (l *life) OOM(context.Context) bool { return l.killed() || l.oom() }
+
+// Release is documented in apirun.Process.
+func (l *life) Release(context.Context) (f *record.Failure) {
+	fail := func(class record.Class, what string, err error) {
+		if err != nil && f == nil {
+			f = &record.Failure{Class: class, Text: what + err.Error()}
+		}
 	}
-	l.res.Events[record.Removed] = at
-	return nil
+	if l.events != nil && l.ctr != "" {
+		l.events.forget(l.ctr)
+	}
+	fail(record.UncleanEnd, "removing the pod's volumes: ", l.volumes.remove())
+	fail(record.BadOutput, "", l.log.Stop())
+	logs := l.logs()
+	if l.beside != nil {
+		logs = filepath.Join(logs, l.names().log)
+	}
+	fail(record.UncleanEnd, "removing the pod's logs: ", os.RemoveAll(logs))
+	return f
 }

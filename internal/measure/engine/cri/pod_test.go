@@ -82,8 +82,7 @@ func TestBeside(t *testing.T) {
 				t.Errorf("%v, %+v", err, res)
 			}
 		}
-		held := h.(*held)
-		r, err := env.s.runtime.ListContainers(t.Context(), &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: held.l.pod}})
+		r, err := env.s.runtime.ListContainers(t.Context(), &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: lifeOf(h).pod}})
 		if err != nil || len(r.GetContainers()) != 1 || r.GetContainers()[0].GetState() != v1.ContainerState_CONTAINER_RUNNING {
 			t.Errorf("the pod has %v, %v", r.GetContainers(), err)
 		}
@@ -146,11 +145,14 @@ func TestPollAgainstEvents(t *testing.T) {
 		if env.events == nil {
 			t.Skip(env.Facts()["exit"])
 		}
-		byEvent := env.life(shell(kit, "/bin/busybox usleep 300000; exit 5"))
+		byEvent, err := env.life(shell(kit, "/bin/busybox usleep 300000; exit 5"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		byPoll := make(chan ended, 1)
 		byEvent.watched = func(id string) { go func() { byPoll <- env.s.pollEnd(context.Background(), id, false, nil) }() }
-		res, left := byEvent.run(t.Context())
-		if res.Failure != nil || left {
+		res := env.Carry(t.Context(), byEvent)
+		if res.Failure != nil {
 			t.Fatalf("%+v", res.Failure)
 		}
 		p := <-byPoll
@@ -170,10 +172,13 @@ func TestLostEvents(t *testing.T) {
 		if env.events == nil {
 			t.Skip(env.Facts()["exit"])
 		}
-		l := env.life(shell(kit, "exit 0"))
+		l, err := env.life(shell(kit, "exit 0"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		l.watched = func(id string) { l.events.forget(id) }
-		res, left := l.run(t.Context())
-		if left || res.Failure == nil || res.Failure.Class != record.EngineError || !strings.Contains(res.Failure.Text, "no event") {
+		res := env.Carry(t.Context(), l)
+		if res.Failure == nil || res.Failure.Class != record.EngineError || !strings.Contains(res.Failure.Text, "no event") {
 			t.Errorf("%+v", res.Failure)
 		}
 	})

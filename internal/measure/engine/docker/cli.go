@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,25 +98,18 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
 		// The client was killed at its time limit, or never came to remove.
-		if rerr := env.d.removeContainer(after, task.Name); rerr != nil {
-			env.later(task.Name)
-			if res.Failure != nil {
-				res.Failure.Text += "; " + notRemoved(rerr)
-			}
-		}
+		env.Clear(after, task, &res)
 		return res, err
 	}
 	if env.look != nil {
 		lerr := env.look(ctx, task.Name)
-		if err := env.d.removeContainer(after, task.Name); err != nil {
-			env.later(task.Name)
-		}
 		if lerr != nil {
 			res.Failure = env.d.failure("inspecting the container", lerr)
 		}
+		env.Clear(after, task, &res)
 		return res, nil
 	}
-	env.settle(ctx, task, &res, began)
+	env.After(after, task, &res)
 	return res, nil
 }
 
@@ -139,13 +131,6 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	if env.cli == nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "exchanging clocks needs the program " + env.d.flavour.program, Fix: env.d.flavour.cliPackage}
 	}
-	if err := env.enter(task.Name); err != nil {
-		return nil, err
-	}
 	cmd := env.cli.command(env.settings.args(task, "--rm", "--interactive")...)
-	offsets, err := env.cli.Exchange(ctx, task, cmd, rounds)
-	if rerr := env.d.removeContainer(context.WithoutCancel(ctx), task.Name); rerr != nil {
-		env.later(task.Name)
-	}
-	return offsets, errors.Join(err, env.strike(task.Name))
+	return env.Exchange(ctx, task, func() ([]probe.Exchange, error) { return env.cli.Exchange(ctx, task, cmd, rounds) })
 }

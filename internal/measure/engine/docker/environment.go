@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -22,6 +21,7 @@ import (
 
 // environment is Docker in one configuration.
 type environment struct {
+	*apirun.Base
 	kit      *engine.Kit
 	spec     engine.Spec
 	d        *daemon
@@ -36,12 +36,7 @@ type environment struct {
 
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
-	look func(ctx context.Context, name string) error
-	// left are containers that could not be removed, since the daemon had
-	// gone; they are removed before the next trial.
-	mu   sync.Mutex
-	left []string
-
+	look    func(ctx context.Context, name string) error
 	closing sync.Once
 	release func(context.Context) error // the image
 	leave   func(context.Context) error // a private daemon; nil on the user's
@@ -54,6 +49,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	env := &environment{kit: kit, spec: spec, d: d, leave: leave, byCLI: clientLevel(spec) == byCLI, facts: map[string]string{}}
+	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := e.open(ctx, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -144,120 +140,50 @@ func (env *environment) Facts() map[string]string { return maps.Clone(env.facts)
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
-	}
-	if f := env.before(ctx, task); f != nil {
+	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	if err := env.enter(task.Name); err != nil {
-		return engine.Result{}, err
-	}
-	began := time.Now()
-	var res engine.Result
-	var err error
 	if env.byCLI {
-		res, err = env.runCLI(ctx, task, began)
-	} else {
-		res = env.runAPI(ctx, task, began)
+		return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task, time.Now()) })
 	}
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
-	}
-	return res, errors.Join(err, env.strike(task.Name))
+	return env.Base.Run(ctx, task)
 }
 
-// enter tells the ledger of a container before its request, and strike that it
-// is gone, unless it is still to be removed.
-func (env *environment) enter(name string) error {
-	return env.d.enter(env.kit.Ledger, engine.KindContainer, name)
+// Hold is documented in engine.Holder.
+func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
+	if f := env.impossible(task); f != nil {
+		return nil, apirun.Refusal(task, f)
+	}
+	if env.byCLI {
+		return env.holdCLI(ctx, task, time.Now())
+	}
+	return env.Base.Hold(ctx, task)
 }
 
-func (env *environment) strike(name string) error {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	if slices.Contains(env.left, name) {
+// Ping is documented in apirun.Daemon.
+func (env *environment) Ping(ctx context.Context) error { return env.d.ping(ctx) }
+
+// Thing is documented in apirun.Daemon.
+func (env *environment) Thing(task engine.Task) *engine.Thing {
+	if env.d.own != nil { // what a private daemon holds goes with it
 		return nil
 	}
-	return env.d.strike(env.kit.Ledger, engine.KindContainer, name)
+	t := env.d.thing(engine.KindContainer, task.Name)
+	return &t
 }
 
-// before sees to it that the task is possible, that the daemon answers, over a
-// connection that is open, and that nothing of an earlier trial is left. It
-// lies outside of what is measured.
-func (env *environment) before(ctx context.Context, task engine.Task) *record.Failure {
-	if f := env.impossible(task); f != nil {
-		return f
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if err := env.d.ping(ctx); err != nil {
-		return env.d.failure("before the trial", err)
-	}
-	env.mu.Lock()
-	left := env.left
-	env.left = nil
-	env.mu.Unlock()
-	for i, name := range left {
-		err := env.d.removeContainer(ctx, name)
-		if err == nil {
-			err = env.strike(name)
-		}
-		if err != nil {
-			env.later(left[i:]...)
-			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
-		}
-	}
-	return nil
+// Remove is documented in apirun.Daemon.
+func (env *environment) Remove(ctx context.Context, task engine.Task) error {
+	return env.d.removeContainer(ctx, task.Name)
 }
 
-// later notes containers that are still to be removed.
-func (env *environment) later(names ...string) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	env.left = append(env.left, names...)
+// Failure is documented in apirun.Daemon.
+func (env *environment) Failure(what string, err error) *record.Failure {
+	return env.d.failure(what, err)
 }
 
-func (env *environment) runAPI(ctx context.Context, task engine.Task, began time.Time) engine.Result {
-	l := &life{d: env.d, task: task, create: env.settings.options(task), look: env.look}
-	res, left := l.run(ctx)
-	if left {
-		env.later(task.Name)
-	}
-	if res.Failure != nil {
-		return res
-	}
-	if res.Exit != nil {
-		res.Failure = adapter.SignalFailure(*res.Exit, task.Stop != nil)
-	}
-	env.settle(ctx, task, &res, began)
-	return res
-}
-
-// settle is what is looked at after a trial: that a killed payload was not
-// killed for want of memory, and that the container is gone.
-func (env *environment) settle(ctx context.Context, task engine.Task, res *engine.Result, began time.Time) {
-	if res.Exit != nil && *res.Exit == 137 && env.d.oomKilled(ctx, task.Name, began) {
-		res.Failure = outOfMemory()
-	}
-	there, err := env.still(ctx, task)
-	switch {
-	case err != nil && res.Failure == nil:
-		res.Failure = env.d.failure("after the trial", err)
-		env.later(task.Name)
-	case there:
-		if res.Failure == nil {
-			res.Failure = &record.Failure{Class: record.UncleanEnd,
-				Text: fmt.Sprintf("the container %s was still there after its removal had returned", task.Name)}
-		}
-		if env.d.removeContainer(ctx, task.Name) != nil {
-			env.later(task.Name)
-		}
-	}
-}
-
-// still says whether a task's container is there, or a volume of it.
-func (env *environment) still(ctx context.Context, task engine.Task) (bool, error) {
+// Remains is documented in apirun.Looker. A volume is of its container.
+func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
 	id, err := env.d.ours(ctx, task.Name)
 	if err != nil || id != "" {
 		return err == nil, err
@@ -267,10 +193,6 @@ func (env *environment) still(ctx context.Context, task engine.Task) (bool, erro
 	}
 	volumes, err := env.d.volumesOf(ctx, task.Name)
 	return len(volumes) > 0, err
-}
-
-func outOfMemory() *record.Failure {
-	return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's
@@ -283,15 +205,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		left := env.left
-		env.left = nil
-		for _, name := range left {
-			err := env.d.removeContainer(ctx, name)
-			if err == nil {
-				err = env.strike(name)
-			}
-			errs = append(errs, err)
-		}
+		errs = append(errs, env.Base.Close(ctx))
 		if env.release != nil {
 			errs = append(errs, env.release(ctx))
 		}

@@ -18,9 +18,12 @@ type heldCLI struct {
 	env *environment
 }
 
-func (h *heldCLI) containerName() string { return h.Task().Name }
+func (h *heldCLI) ContainerName() string { return h.Task().Name }
 
 func (env *environment) holdCLI(ctx context.Context, task engine.Task, began time.Time) (engine.Held, error) {
+	if err := env.AdmitHeld(ctx, task); err != nil {
+		return nil, err
+	}
 	c := env.cli
 	run := clirun.Step{Cmd: c.command(env.settings.args(task, "--rm")...), Begin: record.Request, End: record.Removed}
 	held, err := c.Hold(ctx, clirun.Holding{
@@ -33,25 +36,12 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task, began tim
 			return []clirun.Step{{Cmd: c.command("stop", "-t", strconv.Itoa(graceSeconds(*stop)), task.Name), Begin: record.Stop, End: record.Stopped}}
 		},
 		Place: func(ctx context.Context, _ int) engine.Place { return env.placeOf(ctx, task) },
-		After: func(ctx context.Context, res *engine.Result) { env.afterCLI(ctx, task, res, began) },
+		After: func(ctx context.Context, res *engine.Result) { env.AfterHeld(ctx, task, res) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &heldCLI{Held: held, env: env}, nil
-}
-
-// afterCLI sees to it that a held container is gone.
-func (env *environment) afterCLI(ctx context.Context, task engine.Task, res *engine.Result, began time.Time) {
-	if res.Failure == nil {
-		env.settle(ctx, task, res, began)
-	} else if err := env.d.removeContainer(ctx, task.Name); err != nil {
-		env.later(task.Name)
-		res.Failure.Text += "; " + notRemoved(err)
-	}
-	if err := env.strike(task.Name); err != nil && res.Failure == nil {
-		res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
-	}
 }
 
 // Exec is documented in engine.Executor: one `docker exec`.
@@ -60,14 +50,16 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	for _, kv := range task.Env {
 		args = append(args, "--env", kv)
 	}
-	args = append(append(args, h.containerName()), task.Argv...)
+	args = append(append(args, h.ContainerName()), task.Argv...)
 	res, err := h.env.cli.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.env.cli.command(args...), Begin: record.Request}}})
 	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {
 		adapter.KillInside(h.Place().PID, task.Argv)
 	}
 	if res.Failure == nil && res.Exit != nil {
-		res.Failure = execFailure(*res.Exit, res)
+		if ferr := execFailed(*res.Exit, res.Stdout, res.Stderr); ferr != nil {
+			res.Failure = h.env.Failure("", ferr)
+		}
 	}
 	return res, err
 }

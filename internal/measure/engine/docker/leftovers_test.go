@@ -88,12 +88,12 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = d.ImageRemove(context.Background(), web+kit.RunID, client.ImageRemoveOptions{}) })
-	if err := env.enter(name("ours")); err != nil {
+	if err := env.AdmitHeld(ctx, engine.Task{Name: name("ours")}); err != nil {
 		t.Fatal(err)
 	}
 	makes(t, env, name("ours"), kit.RunID, engine.Mount{Kind: engine.Volume, Target: "/data"})
 	// A volume whose container is gone already: the daemon was killed between.
-	if err := env.enter(name("torn")); err != nil {
+	if err := env.AdmitHeld(ctx, engine.Task{Name: name("torn")}); err != nil {
 		t.Fatal(err)
 	}
 	volume := func(name string, labels map[string]string) {
@@ -105,7 +105,7 @@ func TestLeftovers(t *testing.T) {
 	volume("torn-"+kit.RunID, map[string]string{engine.Label: kit.RunID, containerLabel: name("torn")})
 
 	// A user's, as like ours as they can be.
-	if err := env.enter(name("taken")); err != nil {
+	if err := env.AdmitHeld(ctx, engine.Task{Name: name("taken")}); err != nil {
 		t.Fatal(err)
 	}
 	makes(t, env, name("taken"), "another")

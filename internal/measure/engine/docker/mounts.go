@@ -39,7 +39,7 @@ func (env *environment) impossible(task engine.Task) *record.Failure {
 // networkOf is the network mode of a task's container.
 func (s settings) networkOf(task engine.Task) string {
 	if other, ok := task.Beside.(named); ok {
-		return "container:" + other.containerName()
+		return "container:" + other.ContainerName()
 	}
 	return s.network
 }

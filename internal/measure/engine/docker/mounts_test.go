@@ -26,10 +26,15 @@ func TestMounts(t *testing.T) {
 	}
 }
 
+// one is a held container of this package.
+type one struct{ engine.Held }
+
+func (one) ContainerName() string { return "other" }
+
 // A container is put beside one of this package only, and not under a kernel of
 // the runtime's own.
 func TestBeside(t *testing.T) {
-	other := &held{life: &life{task: engine.Task{Name: "other"}}}
+	other := one{}
 	task := engine.Task{Name: "n", Argv: []string{"/a"}, Beside: other}
 	s := settings{network: "none"}
 	if got := string(s.options(task).HostConfig.NetworkMode); got != "container:other" {

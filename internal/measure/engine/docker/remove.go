@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/record"
 )
 
 // removeLimit bounds the removal of what a failed trial left.
@@ -44,15 +42,6 @@ func (d *daemon) removeContainer(ctx context.Context, name string) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// notRemoved is what a failure says of a container that is still there.
-func notRemoved(err error) string {
-	var e *engine.Error
-	if errors.As(err, &e) && e.Class == record.Unavailable {
-		return "the container is removed when the daemon is back"
-	}
-	return err.Error()
 }
 
 // ours gives the id of the run's container of this name; "" where there is none.

@@ -1,8 +1,6 @@
 package docker
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,52 +16,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
-
-func frame(stream byte, data string) []byte {
-	head := []byte{stream, 0, 0, 0, 0, 0, 0, 0}
-	binary.BigEndian.PutUint32(head[4:], uint32(len(data)))
-	return append(head, data...)
-}
-
-func TestFollow(t *testing.T) {
-	stream := slices.Concat(frame(2, "warning\n"), frame(1, "hello "), frame(1, "world"))
-	before := stamp.Now()
-	o := follow(bytes.NewReader(stream), io.NopCloser(nil), 8)
-	<-o.done
-	if o.err != nil {
-		t.Fatal(o.err)
-	}
-	if got := string(o.stdout.Kept()); got != "hello wo" {
-		t.Errorf("stdout %q, want the first 8 bytes", got)
-	}
-	if got := string(o.stderr.Kept()); got != "warning\n" {
-		t.Errorf("stderr %q", got)
-	}
-	if o.stdout.First() < before || o.stdout.First() > stamp.Now() || o.stderr.First() > o.stdout.First() {
-		t.Errorf("stamps %d and %d", o.stderr.First(), o.stdout.First())
-	}
-	o = follow(io.MultiReader(bytes.NewReader(frame(1, "torn")[:10])), io.NopCloser(nil), 0)
-	<-o.done
-	if o.stdout.First() != 0 {
-		t.Error("a torn frame made an event")
-	}
-}
-
-func TestSignalFailure(t *testing.T) {
-	for _, c := range []struct {
-		status  int
-		stopped bool
-		fails   bool
-	}{{0, false, false}, {7, false, false}, {137, false, true}, {139, false, true}, {137, true, false}, {143, true, false}, {139, true, true}, {255, false, false}} {
-		f := adapter.SignalFailure(c.status, c.stopped)
-		if (f != nil) != c.fails {
-			t.Errorf("status %d, stopped %v: %+v", c.status, c.stopped, f)
-		}
-	}
-}
 
 func TestGraceSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]int{0: 0, time.Millisecond: 1, time.Second: 1, 1500 * time.Millisecond: 2} {

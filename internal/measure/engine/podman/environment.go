@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
@@ -18,6 +19,7 @@ import (
 // environment is Podman in one configuration.
 type environment struct {
 	*clirun.Base
+	api      *apirun.Base
 	p        *program
 	settings settings
 	bySteps  bool
@@ -54,6 +56,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, werr
 	}
 	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps, byAPI: clientLevel(spec) == byAPI}
+	env.api = apirun.NewBase(env, kit.Ledger)
 	if err := e.open(ctx, kit, spec, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -195,21 +198,10 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	return engine.Account(env.Kit.Ledger, env.p.thing(engine.KindContainer, task.Name), func() (engine.Result, error) {
-		if env.byAPI {
-			return env.runAPI(ctx, task)
-		}
-		return env.runCLI(ctx, task)
-	}, func(res engine.Result) bool { return env.away(ctx, task.Name, &res) })
-}
-
-// away says whether a container has gone, after its end.
-func (env *environment) away(ctx context.Context, name string, res *engine.Result) bool {
-	if res.Failure == nil {
-		return true // it was looked at
+	if env.byAPI {
+		return env.api.Run(ctx, task)
 	}
-	there, err := env.p.known(context.WithoutCancel(ctx), "container", name)
-	return err == nil && !there
+	return env.api.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task) })
 }
 
 // runCLI carries a life through by commands.
@@ -225,49 +217,60 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	res, err := env.Base.Run(ctx, plan)
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
-		return res, errors.Join(err, env.mop(after, task.Name, &res))
+		env.api.Clear(after, task, &res)
+		return res, err
 	}
 	if env.look != nil { // the container was left for it
 		if err := env.look(ctx, task.Name); err != nil {
 			res.Failure = &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("inspecting the container: %v", err)}
 		}
-		return res, env.mop(after, task.Name, &res)
+		env.api.Clear(after, task, &res)
+		return res, nil
 	}
-	env.settle(after, task.Name, &res)
+	env.api.After(after, task, &res)
 	return res, nil
 }
 
-// runAPI carries a life through by the REST service.
-func (env *environment) runAPI(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+// Ping is documented in apirun.Daemon, as are the others. The command has no
+// daemon.
+func (env *environment) Ping(ctx context.Context) error {
+	if !env.byAPI {
+		return nil
 	}
-	if err := env.rest.answers(ctx); err != nil { // and a connection is open
-		return engine.Result{Failure: &record.Failure{Class: restClass(err), Text: "before the trial: " + err.Error() + env.lost()}}, nil
+	return env.rest.answers(ctx)
+}
+
+// Thing is documented in apirun.Daemon.
+func (env *environment) Thing(task engine.Task) *engine.Thing {
+	t := env.p.thing(engine.KindContainer, task.Name)
+	return &t
+}
+
+// Remove is documented in apirun.Daemon.
+func (env *environment) Remove(ctx context.Context, task engine.Task) error {
+	return env.p.removeContainer(ctx, task.Name)
+}
+
+// Failure is documented in apirun.Daemon.
+func (env *environment) Failure(what string, err error) *record.Failure {
+	e := restWrong(what, err)
+	return &record.Failure{Class: e.Class, Text: e.Error() + env.lost()}
+}
+
+// Remains is documented in apirun.Looker. The container's monitor is waited for,
+// whose clean-up (`podman container cleanup`) runs on after `podman run` has
+// returned and would disturb the next trial.
+func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
+	id, err := env.p.ours(ctx, task.Name)
+	if err != nil || id != "" {
+		return err == nil, err
 	}
-	body, err := env.settings.spec(task)
-	if err != nil {
-		return engine.Result{}, err
+	env.p.endExecutions(task.Name)
+	if !env.p.monitorGone(ctx, task.Name) {
+		return false, &engine.Error{Class: record.UncleanEnd,
+			Text: fmt.Sprintf("the monitor (conmon) of the container %s had not ended %v after its removal", task.Name, monitorLimit)}
 	}
-	oom := env.oom()
-	l := &restLife{r: env.rest, task: task, body: body, look: env.look}
-	res := l.run(ctx)
-	if res.Failure != nil {
-		res.Failure.Text += env.lost()
-	}
-	if res.Failure == nil && res.Exit != nil {
-		res.Failure = signalFailure(*res.Exit, task.Stop != nil, oom)
-	}
-	after := context.WithoutCancel(ctx)
-	if res.Events[record.Removed] == 0 {
-		err = env.mop(after, task.Name, &res)
-	} else if res.Failure == nil {
-		env.settle(after, task.Name, &res)
-	}
-	if ctx.Err() != nil {
-		err = errors.Join(err, fmt.Errorf("running %s: %w", task.Name, ctx.Err()))
-	}
-	return res, err
+	return false, nil
 }
 
 // oom watches for kills for want of memory, from now on.
@@ -281,11 +284,7 @@ func (env *environment) oom() func() bool {
 // Calibrate is documented in engine.Calibrator.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	cmd := env.p.command(env.settings.args("run", task, "--rm", "--interactive")...)
-	always := func([]probe.Exchange) bool { return true }
-	return engine.Account(env.Kit.Ledger, env.p.thing(engine.KindContainer, task.Name), func() ([]probe.Exchange, error) {
-		offsets, err := env.Exchange(ctx, task, cmd, rounds)
-		return offsets, errors.Join(err, env.remove(context.WithoutCancel(ctx), task.Name))
-	}, always)
+	return env.api.Exchange(ctx, task, func() ([]probe.Exchange, error) { return env.Base.Exchange(ctx, task, cmd, rounds) })
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's
@@ -298,6 +297,7 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		errs = append(errs, env.api.Close(ctx))
 		if env.rest != nil {
 			env.rest.close()
 		}

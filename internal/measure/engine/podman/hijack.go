@@ -9,10 +9,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/moby/moby/api/pkg/stdcopy"
-
-	"plimsoll/internal/measure/engine/stamp"
 )
 
 // takeOver sends a request on a connection of its own, which the service uses
@@ -51,15 +47,4 @@ func (r *rest) takeOver(ctx context.Context, path string, body []byte) (net.Conn
 		return fail(errors.Join(refusal(answer.StatusCode, text[:n]), answer.Body.Close()))
 	}
 	return conn, in, nil
-}
-
-// demultiplex takes a stream of frames apart until it ends, which closes done.
-func demultiplex(stdout, stderr *stamp.Stream, in io.Reader) (done chan struct{}) {
-	done = make(chan struct{})
-	go func() {
-		defer close(done)
-		// A stream that breaks off shows in what came of it.
-		_, _ = stdcopy.StdCopy(stdout, stderr, in)
-	}()
-	return done
 }

@@ -19,9 +19,12 @@ type heldCLI struct {
 	env *environment
 }
 
-func (h *heldCLI) containerName() string { return h.Task().Name }
+func (h *heldCLI) ContainerName() string { return h.Task().Name }
 
 func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
+	if err := env.api.AdmitHeld(ctx, task); err != nil {
+		return nil, err
+	}
 	task.Stop = nil
 	steps, payload := env.steps(task)
 	if env.bySteps {
@@ -31,7 +34,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 		Plan:  clirun.Plan{Task: task, Steps: steps, Payload: payload, Patterns: patterns, EngineStatus: engineStatus, OOM: env.oom()},
 		End:   func(stop *engine.Stop) []clirun.Step { return env.endSteps(task, stop) },
 		Place: func(ctx context.Context, _ int) engine.Place { return env.placeOf(ctx, task) },
-		After: func(ctx context.Context, res *engine.Result) { env.afterCLI(ctx, task.Name, res) },
+		After: func(ctx context.Context, res *engine.Result) { env.api.AfterHeld(ctx, task, res) },
 	})
 	if err != nil {
 		return nil, err
@@ -59,20 +62,6 @@ func (env *environment) endSteps(task engine.Task, stop *engine.Stop) []clirun.S
 	return steps
 }
 
-// afterCLI sees to it that a held container is gone.
-func (env *environment) afterCLI(ctx context.Context, name string, res *engine.Result) {
-	if res.Failure == nil {
-		env.settle(ctx, name, res)
-	} else if err := env.mop(ctx, name, res); err != nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
-	}
-	if env.away(ctx, name, res) {
-		if err := env.Kit.Ledger.Gone(env.p.thing(engine.KindContainer, name)); err != nil && res.Failure == nil {
-			res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
-		}
-	}
-}
-
 // execLimit is what podman may take to end when what it executes was killed.
 const execLimit = 10 * time.Second
 
@@ -84,7 +73,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	for _, kv := range task.Env {
 		args = append(args, "--env="+kv)
 	}
-	args = append(append(args, h.containerName()), task.Argv...)
+	args = append(append(args, h.ContainerName()), task.Argv...)
 	limit := task.Limit
 	late := killLate(h.Place().PID, task)
 	task.Limit += execLimit
@@ -95,7 +84,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	}
 	if err != nil {
 		adapter.KillInside(h.Place().PID, task.Argv)
-		err = fmt.Errorf("executing in %s: %w", h.containerName(), err)
+		err = fmt.Errorf("executing in %s: %w", h.ContainerName(), err)
 	}
 	return res, err
 }

@@ -12,7 +12,7 @@ import (
 
 // named is a held container of this package: what another one can be put
 // beside.
-type named interface{ containerName() string }
+type named interface{ ContainerName() string }
 
 // impossible says what of a task this environment can't do.
 func (env *environment) impossible(task engine.Task) *record.Failure {
@@ -42,7 +42,7 @@ func (env *environment) impossible(task engine.Task) *record.Failure {
 // networkOf is the network of a task's container; empty: not named.
 func (s settings) networkOf(task engine.Task) string {
 	if other, ok := task.Beside.(named); ok {
-		return "container:" + other.containerName()
+		return "container:" + other.ContainerName()
 	}
 	return s.network
 }

@@ -12,9 +12,14 @@ import (
 	"plimsoll/internal/measure/probe"
 )
 
+// one is a held container of this package.
+type one struct{ engine.Held }
+
+func (one) ContainerName() string { return "other" }
+
 // The command line and the service are asked for the same.
 func TestMounts(t *testing.T) {
-	other := &heldAPI{life: &restLife{task: engine.Task{Name: "other"}}}
+	other := one{}
 	task := engine.Task{Name: "n", Argv: []string{"/a"}, Beside: other, Mounts: []engine.Mount{
 		{Kind: engine.Bind, Source: "/a,b", Target: "/x"}, {Kind: engine.Volume, Target: "/y"},
 		{Kind: engine.Tmpfs, Target: "/z", SizeBytes: 42}}}

@@ -15,12 +15,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// remove kills and removes a container and returns when it and its monitor
-// are gone. A container that is not there is gone.
-func (env *environment) remove(ctx context.Context, name string) error {
-	return env.p.removeContainer(ctx, name)
-}
-
+// removeContainer kills and removes a container and returns when it and its
+// monitor are gone. A container that is not there is gone.
 func (p *program) removeContainer(ctx context.Context, name string) error {
 	id, err := p.ours(ctx, name)
 	if err != nil {
@@ -38,34 +34,6 @@ func (p *program) removeContainer(ctx context.Context, name string) error {
 		return fmt.Errorf("the monitor (conmon) of the container %s has not ended", name)
 	}
 	return p.dropStates(name)
-}
-
-// mop removes what a failed trial has left.
-func (env *environment) mop(ctx context.Context, name string, res *engine.Result) error {
-	err := env.remove(ctx, name)
-	if err != nil && res.Failure != nil {
-		res.Failure.Text += "; and removing the container: " + err.Error()
-		return nil
-	}
-	return err
-}
-
-// settle is what is looked at after a trial: that the container is gone, and
-// that its monitor has ended, whose clean-up (`podman container cleanup`) runs
-// on after `podman run` has returned and would disturb the next trial.
-func (env *environment) settle(ctx context.Context, name string, res *engine.Result) {
-	id, err := env.p.ours(ctx, name)
-	if err == nil && id != "" {
-		err = fmt.Errorf("the container %s was still there after its removal had returned", name)
-		err = errors.Join(err, env.remove(ctx, name))
-	}
-	env.p.endExecutions(name)
-	if err == nil && !env.p.monitorGone(ctx, name) {
-		err = fmt.Errorf("the monitor (conmon) of the container %s had not ended %v after its removal", name, monitorLimit)
-	}
-	if err != nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
-	}
 }
 
 // monitorLimit is how long a container's monitor may outlive it.

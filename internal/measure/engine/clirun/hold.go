@@ -232,8 +232,12 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 	}
 	p.Steps = append(p.Steps, end(stop)...)
 	until, done := h.untilGentle(ctx)
+	late := time.Now().Add(p.Task.Limit)
 	res, err := h.job.End(until, p.Task.Limit, p.Job().Commands[had:])
 	done()
+	if err == nil {
+		err = p.insist(ctx, h.launcher, res, late)
+	}
 	if h.over(ctx, res, err); asked != 0 && h.res.Events != nil {
 		h.res.Events[record.Stop] = asked
 		h.res.Events[record.Stopped] = h.res.Events[record.Exit]

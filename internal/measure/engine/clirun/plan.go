@@ -29,6 +29,9 @@ type Step struct {
 	// when all is over). The launcher does not know this and skips what comes
 	// after a failed command, so that later steps need Cmd.Always.
 	MayFail bool
+	// Again, of the last step, says whether the engine was only not ready for it
+	// yet: then it is asked again, until it is or the task's limit strikes.
+	Again func(probe.CommandResult) bool
 }
 
 // Plan is one trial as a list of commands.
@@ -84,7 +87,11 @@ func (p *Plan) Job() probe.Job {
 // Run carries the plan out. The error is for the launcher's own failure or
 // for ctx; what went wrong with the trial is the result's Failure.
 func Run(ctx context.Context, l Runner, p Plan) (engine.Result, error) {
+	until := time.Now().Add(p.Task.Limit)
 	res, err := l.Run(ctx, p.Job())
+	if err == nil {
+		err = p.insist(ctx, l, res, until)
+	}
 	if err != nil {
 		return engine.Result{}, err
 	}

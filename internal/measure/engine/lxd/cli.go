@@ -92,9 +92,17 @@ func (c *commandLine) stop(task engine.Task, stop *engine.Stop) clirun.Step {
 
 // remove ends what still runs.
 func (c *commandLine) remove(task engine.Task) clirun.Step {
-	s := clirun.Step{Cmd: c.command("delete", "--force", task.Name), End: record.Removed}
+	s := clirun.Step{Cmd: c.command("delete", "--force", task.Name), End: record.Removed, Again: busy}
 	s.Cmd.Always = true
 	return s
+}
+
+// busy: the daemon is still at work on an end that somebody else has begun. It
+// takes its own lock anew for the hooks of a container that goes down after its
+// stop was told to have failed (see life.stop), and no operation says so.
+func busy(c probe.CommandResult) bool {
+	said := string(c.Stderr)
+	return c.Status != 0 && (strings.Contains(said, saidBusy) || strings.Contains(said, saidStopped))
 }
 
 // stopped reads from a job whether the stop at a step had an end: the command

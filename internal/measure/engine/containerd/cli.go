@@ -95,7 +95,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	if f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed, Removes: true}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
 		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
 		Patterns: patterns}
@@ -169,7 +169,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	c := env.cli
 	h, err := c.Hold(ctx, clirun.Holding{
 		Plan: clirun.Plan{Task: task, OOM: func() bool { return env.oom.killed(ctx, task.Name) }, Patterns: patterns, Steps: []clirun.Step{
-			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed}}},
+			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}}},
 		End: func(stop *engine.Stop) []clirun.Step {
 			if stop == nil {
 				return nil

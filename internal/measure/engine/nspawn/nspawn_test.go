@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 		} {
 			t.Run(c.storage+" "+c.network, func(t *testing.T) {
 				t.Parallel()
+				c.opts.Removes = c.storage != directory
 				enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
 			})
 		}

@@ -337,7 +337,6 @@ func TestNothingStaysOpen(t *testing.T) {
 			t.Error(err)
 		}
 		forgotten.End(0)
-		forgotten.Found(p.pid())
 		c.Watch(Subject{PIDs: []int{p.pid()}}).End(0)
 		if err := c.Know(Subject{}); err == nil {
 			t.Error("a closed collector knows")

@@ -43,7 +43,7 @@ func residue(t *testing.T) []string {
 	var found []string
 	patterns := []string{runDir + "/locks/*", runDir + "/propagate/*"}
 	for _, mount := range hierarchies() {
-		patterns = append(patterns, mount+"/payload", mount+"/supervisor", mount+"/*/payload", mount+"/"+groupPrefix+"*")
+		patterns = append(patterns, mount+"/payload", mount+"/supervisor", mount+"/*/payload", mount+"/nspawn-plimsoll-*")
 	}
 	for _, p := range patterns {
 		paths, err := filepath.Glob(p)

@@ -42,7 +42,7 @@ var storeys = [][]string{
 	{"advise", "calibrate"},
 	{"analyze"},
 	{"published"},
-	{"record", "stats", "harmless", "child", "yamlfile"},
+	{"record", "stats", "harmless", "child", "yamlfile", "remark"},
 	{"safepath"},
 }
 

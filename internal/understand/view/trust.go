@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/remark"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/report"
@@ -17,14 +18,6 @@ const (
 	Warn = "warn"
 	Good = "good"
 )
-
-// titles are of the remarks' codes, where the code is no title itself.
-var titles = map[string]string{
-	"incomplete": "Run", "preliminary": "Blocks", "residue": "Left behind", "steal": "Steal", "order": "Order",
-	"cpu-pressure": "Pressure on the CPUs", "memory-pressure": "Pressure on memory", "io-pressure": "Pressure on the disks",
-	"foreign-clock": "Clock", "few": "Few values", "not-interleaved": "Interleaving", "unequal": "Terms", "torn-tail": "Torn record",
-	"first-slow": "Warm-up", "different-programs": "Programs", "negative": "Order of events", "baseline-unstable": "Baseline",
-}
 
 // minor are the remarks that bear on trust although they are only information.
 var minor = []string{"incomplete", "foreign-clock", "torn-tail"}
@@ -45,11 +38,7 @@ func trust(res *analyze.Result) []Trust {
 		codes[m.Code] = append(codes[m.Code], m)
 	}
 	for _, c := range order {
-		title := titles[c]
-		if title == "" {
-			title = strings.ReplaceAll(strings.ToUpper(c[:min(1, len(c))])+c[min(1, len(c)):], "-", " ")
-		}
-		out = append(out, Trust{levelOf(res, codes[c]), title, textOf(codes[c])})
+		out = append(out, Trust{levelOf(res, codes[c]), remark.Title(c), textOf(codes[c])})
 	}
 	out = append(out, goods(res, codes)...)
 	slices.SortStableFunc(out, func(x, y Trust) int { return cmp.Compare(place(x.Level), place(y.Level)) })

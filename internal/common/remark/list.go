@@ -18,7 +18,7 @@ var List = []Kind{
 	{Code: "steal", By: Report, Title: "Steal", Says: "the hypervisor took more than 1 % of the time of some trials: how many, and what share of all"},
 	{Code: "throttled", By: Report, Says: "the study's CPU limit held trials of this environment back: part of their times is waiting for it, and not the engine's"},
 	{Code: "different-programs", By: Report, Title: "Programs", Says: "the program that was measured was not the same bits in all environments"},
-	{Code: "own-files", By: Report, Says: "the workload writes into the container's own file system, and that is in memory in some environments, or never synced (Podman's overlay is mounted volatile with `run --rm`): a database is faster there for that reason alone; compare with `files: volume` or `bind`"},
+	{Code: "own-files", By: Report, Says: "the workload writes into the container's own file system, and that is in memory in some environments, or never synced (an overlay that is mounted volatile for a container that goes when it ends): a database is faster there for that reason alone; compare with `files: volume` or `bind`"},
 	{Code: "order", By: Report, Title: "Order", Says: "the order was not random: no interval covers that"},
 	{Code: "not-interleaved", By: Import, Title: "Interleaving", Says: "the run was [imported](exports.md): another program measured, one thing after the other"},
 	{Code: "host-unknown", By: Import, Says: "the run was [imported](exports.md): the machine is not known"},

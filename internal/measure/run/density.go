@@ -30,13 +30,13 @@ const (
 	heapWhole = 512 << 20
 )
 
-// density is a ramp of containers that stay. However it ends, nothing of it is left.
-type density struct {
+// densityRamp is a ramp of containers that stay. However it ends, nothing of it is left.
+type densityRamp struct {
 	*site
 	what workload.Density
 }
 
-func (d density) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
+func (d densityRamp) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock
 	t.At = time.Now()

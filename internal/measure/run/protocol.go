@@ -28,7 +28,7 @@ func (r *runner) protocol(i workload.Instance) protocol {
 	case i.Exec:
 		return execution{&r.site, i}
 	case i.Density != nil:
-		return density{&r.site, *i.Density}
+		return densityRamp{&r.site, *i.Density}
 	case i.Load != nil:
 		return openLoop{&r.site, *i.Load}
 	}

@@ -41,13 +41,8 @@ func TestDisturbances(t *testing.T) {
 		each      func(*record.Trial)
 	}{
 		{"steal", "", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{StealNS: 10e6} })},
-<<<<<<< HEAD
 		{"throttled", "runc", nil, of("runc", set("payload-throttled", 3e6))},
-		{"throttled", "runc", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{ThrottledNS: 1} })},
-=======
-		{"throttled", "runc", nil, of("runc", set(throttleMetric, 3e6))},
 		{"throttled", "runc", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{ThrottledNS: new(int64(1))} })},
->>>>>>> bdac711 (Throttling is measured: every life-cycle trial in a limited group says for how long the limit held it back)
 		{"negative", "runc", nil, of("runc", func(t *record.Trial) { t.Events[record.Removed] = t.Events[record.Exit] - 5 })},
 		{"trial", "runc", nil, of("runc", func(t *record.Trial) { t.Remarks = []string{"the log was torn"} })},
 		{"skewed", "runc", func(s *recordtest.Spec) { s.Blocks, s.PerBlock = 20, 1 },

@@ -16,10 +16,12 @@ func (r *runner) observe(o *openEnv, t *record.Trial, measured func()) {
 		return
 	}
 	before := usageNow()
+	throttled := r.throttling(o)
 	r.disturb.Begin()
 	t.At = time.Now()
 	measured()
 	t.Host = r.disturb.End()
+	t.Host.ThrottledNS = throttled.since()
 	own := r.own()
 	before.addTo(&own.TimedCPU, &own.Timed)
 }

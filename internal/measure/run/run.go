@@ -210,7 +210,7 @@ func (r *runner) begin() (err error) {
 	r.rec.Tool.Probe = probe.Digest()
 	r.insider, err = newInsider(r.rec.ID)
 	if err == nil {
-		r.disturb, err = host.Machine{}.NewSampler("")
+		r.disturb, err = host.Machine{}.NewSampler()
 	}
 	if err == nil {
 		r.calm, err = host.Machine{}.NewQuiet()

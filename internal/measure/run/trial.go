@@ -67,7 +67,8 @@ func (r *runner) trial(ctx context.Context, p study.Trial, o *openEnv, inst work
 		t.Failure = failureOf(err)
 	}
 	r.refused(res)
-	r.fill(t, o, inst, word, res)
+	said := r.fill(t, o, inst, word, res)
+	r.fillThrottled(t, o, said.Report)
 	r.watching.keep(t, sampled, true)
 	return t, res, nil
 }
@@ -134,8 +135,9 @@ func collectorOff() func() {
 	return func() { debug.SetGCPercent(old) }
 }
 
-// fill turns what the engine saw and what the payload said into the record.
-func (r *runner) fill(t *record.Trial, o *openEnv, inst workload.Instance, word string, res engine.Result) {
+// fill turns what the engine saw and what the payload said into the record, and
+// gives what it said.
+func (r *runner) fill(t *record.Trial, o *openEnv, inst workload.Instance, word string, res engine.Result) probe.Payload {
 	t.Events = res.Events
 	t.Steps = res.Steps
 	t.Exit = res.Exit
@@ -148,7 +150,7 @@ func (r *runner) fill(t *record.Trial, o *openEnv, inst workload.Instance, word 
 		if t.Failure == nil {
 			t.Failure = &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}
 		}
-		return
+		return said
 	}
 	stampInside(t, said)
 	if t.Failure == nil && res.Exit != nil && *res.Exit != wanted(inst) {
@@ -156,6 +158,7 @@ func (r *runner) fill(t *record.Trial, o *openEnv, inst workload.Instance, word 
 	}
 	r.judgeClock(t, o)
 	r.fillInside(t, o, said)
+	return said
 }
 
 // fillInside records what the payload saw, and judges it.

@@ -29,8 +29,11 @@ metrics:
 		if c.held && (share > 0.56 || tr.Values["payload-throttled"] <= 0) {
 			t.Errorf("limit %s: not held back: CPU time over time is %.3f, throttled for %v ns", c.limit, share, tr.Values["payload-throttled"])
 		}
-		if !c.held && tr.Values["payload-throttled"] > 0 {
-			t.Errorf("throttled for %v ns without a limit", tr.Values["payload-throttled"])
+		if !c.held && (tr.Values["payload-throttled"] > 0 || tr.Host.ThrottledNS != nil) {
+			t.Errorf("throttled for %v ns without a limit, by the group %v", tr.Values["payload-throttled"], tr.Host.ThrottledNS)
+		}
+		if c.held && (tr.Host.ThrottledNS == nil || *tr.Host.ThrottledNS < int64(tr.Values["payload-throttled"]/2)) {
+			t.Errorf("limit %s: the group was throttled for %v", c.limit, tr.Host.ThrottledNS)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestDisturbances(t *testing.T) {
 	}{
 		{"steal", "", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{StealNS: 10e6} })},
 		{"throttled", "runc", nil, of("runc", set("payload-throttled", 3e6))},
-		{"throttled", "runc", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{ThrottledNS: 1} })},
+		{"throttled", "runc", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{ThrottledNS: new(int64(1))} })},
 		{"negative", "runc", nil, of("runc", func(t *record.Trial) { t.Events[record.Removed] = t.Events[record.Exit] - 5 })},
 		{"trial", "runc", nil, of("runc", func(t *record.Trial) { t.Remarks = []string{"the log was torn"} })},
 		{"skewed", "runc", func(s *recordtest.Spec) { s.Blocks, s.PerBlock = 20, 1 },

@@ -155,7 +155,7 @@ func (s *store) disturbance(c *cellData, t *record.Trial) {
 	if t.Host != nil {
 		host = *t.Host
 	}
-	if host.ThrottledNS > 0 || t.Values[throttleMetric] > 0 {
+	if n := host.ThrottledNS; n != nil && *n > 0 || t.Values[throttleMetric] > 0 {
 		c.throttled++
 	}
 	end, ok := t.Events[record.Exit]

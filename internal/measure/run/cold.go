@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -38,18 +37,18 @@ func coldError(err error) error {
 
 // canBeCold refuses an environment whose trials could not begin as the protocol
 // wants them to. A simulated engine has no caches.
-func (r *runner) canBeCold(e engine.Engine) error {
-	if r.rec.Protocol.Cache != cacheCold || e.Info().Simulated {
+func (s *site) canBeCold(e engine.Engine) error {
+	if s.rec.Protocol.Cache != cacheCold || e.Info().Simulated {
 		return nil
 	}
-	return canDrop(cmp.Or(r.DropFile, dropFile))
+	return canDrop(s.dropFile)
 }
 
 // cool empties the page cache, dentries and inodes, after writing out what is
 // dirty.
-func (r *runner) cool() error {
+func (s *site) cool() error {
 	unix.Sync()
-	if err := os.WriteFile(cmp.Or(r.DropFile, dropFile), []byte("3\n"), 0o200); err != nil {
+	if err := os.WriteFile(s.dropFile, []byte("3\n"), 0o200); err != nil {
 		return coldError(err)
 	}
 	return nil

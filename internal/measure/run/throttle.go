@@ -16,9 +16,9 @@ type throttling struct {
 	at time.Duration
 }
 
-func (r *runner) throttling(o *openEnv) throttling {
+func (s *site) throttling(o *openEnv) throttling {
 	env, ok := o.env.(engine.Throttler)
-	if !ok || r.rec.Protocol.CPUs <= 0 {
+	if !ok || s.rec.Protocol.CPUs <= 0 {
 		return throttling{}
 	}
 	at, ok := env.Throttled()
@@ -43,8 +43,8 @@ func (before throttling) since() *int64 {
 // fillThrottled takes from the payload's report for how long its own group was
 // throttled, where the engine keeps the limit: by a group that was made for this
 // container and goes with it. What the engine did outside of it no limit held back.
-func (r *runner) fillThrottled(t *record.Trial, o *openEnv, report map[string]string) {
-	if t.Host == nil || t.Host.ThrottledNS != nil || r.rec.Protocol.CPUs <= 0 || o.rec.Facts[wrap.Limits] != wrap.ByEngine {
+func (s *site) fillThrottled(t *record.Trial, o *openEnv, report map[string]string) {
+	if t.Host == nil || t.Host.ThrottledNS != nil || s.rec.Protocol.CPUs <= 0 || o.rec.Facts[wrap.Limits] != wrap.ByEngine {
 		return
 	}
 	for key, unit := range map[string]time.Duration{"throttled_time": time.Nanosecond, "throttled_usec": time.Microsecond} {

@@ -12,22 +12,26 @@ import (
 	"plimsoll/internal/record"
 )
 
-// exec carries out one trial of the workload exec: a container that runs is
-// held, and the payload is executed in it. The events are those of the
-// execution alone.
-func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workload.Instance) (*record.Trial, engine.Result, error) {
+// execution is the payload executed in a container that runs and is held for
+// it. The events are those of the execution alone.
+type execution struct {
+	*site
+	inst workload.Instance
+}
+
+func (x execution) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock
 	t.At = time.Now()
 	holder, ok := o.env.(engine.Holder)
 	if !ok {
-		r.refuse(t, o.rec.ID+" can't hold a container to execute in")
+		x.refuse(t, o.rec.ID+" can't hold a container to execute in")
 		return t, engine.Result{}, nil
 	}
-	limit, cancel := context.WithTimeout(ctx, r.limit())
+	limit, cancel := context.WithTimeout(ctx, x.limit())
 	defer cancel()
-	name := fmt.Sprintf("plimsoll-%s-%d", r.rec.ID, p.Seq)
-	held, err := holdGuarded(limit, holder, engine.Task{Name: name, Limit: r.limit(),
+	name := fmt.Sprintf("plimsoll-%s-%d", x.rec.ID, p.Seq)
+	held, err := holdGuarded(limit, holder, engine.Task{Name: name, Limit: x.limit(),
 		Argv: probe.PayloadArgs{Word: newWord(), Stay: true}.Argv(probePath)})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -36,8 +40,8 @@ func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workl
 		t.Failure = failureOf(err)
 		return t, engine.Result{}, nil
 	}
-	res, err := r.execIn(ctx, t, o, inst, held, name)
-	after, stop := context.WithTimeout(context.WithoutCancel(ctx), r.limit()+30*time.Second)
+	res, err := x.in(ctx, t, o, held, name)
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), x.limit()+30*time.Second)
 	defer stop()
 	end, endErr := endGuarded(after, held, engine.Stop{Grace: roleGrace})
 	if err != nil {
@@ -52,22 +56,22 @@ func (r *runner) exec(ctx context.Context, p study.Trial, o *openEnv, inst workl
 	return t, res, ctx.Err()
 }
 
-// execIn executes the payload in the held container. The error is the context's.
-func (r *runner) execIn(ctx context.Context, t *record.Trial, o *openEnv, inst workload.Instance, held engine.Held, name string) (engine.Result, error) {
-	in, ok := held.(engine.Executor)
+// in executes the payload in the held container. The error is the context's.
+func (x execution) in(ctx context.Context, t *record.Trial, o *openEnv, held engine.Held, name string) (engine.Result, error) {
+	executor, ok := held.(engine.Executor)
 	if !ok {
-		r.refuse(t, o.rec.ID+" can't execute a program in a running container")
+		x.refuse(t, o.rec.ID+" can't execute a program in a running container")
 		return engine.Result{}, nil
 	}
-	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+	if err := x.settle(ctx, o, t); err != nil || !t.OK() {
 		return engine.Result{}, err
 	}
-	r.between()
+	x.between()
 	word := newWord()
 	var res engine.Result
 	var err error
-	r.observe(o, t, func() {
-		res, err = execGuarded(ctx, in, engine.Task{Name: name + "-exec", Argv: inst.Argv(word), Limit: r.limit()})
+	x.observe(o, t, func() {
+		res, err = execGuarded(ctx, executor, engine.Task{Name: name + "-exec", Argv: x.inst.Argv(word), Limit: x.limit()})
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -83,6 +87,6 @@ func (r *runner) execIn(ctx context.Context, t *record.Trial, o *openEnv, inst w
 		}
 		delete(res.Events, record.Request)
 	}
-	r.fill(t, o, inst, word, res)
+	x.fill(t, o, x.inst, word, res)
 	return res, nil
 }

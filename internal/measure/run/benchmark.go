@@ -26,6 +26,8 @@ type benchmark struct {
 	onHost func(context.Context, *openEnv) (engine.Environment, error)
 }
 
+func (b benchmark) watched(bool) bool { return true }
+
 func (b benchmark) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock

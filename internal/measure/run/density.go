@@ -36,6 +36,8 @@ type densityRamp struct {
 	what workload.Density
 }
 
+func (d densityRamp) watched(bool) bool { return false }
+
 func (d densityRamp) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock

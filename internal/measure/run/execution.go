@@ -19,6 +19,8 @@ type execution struct {
 	inst workload.Instance
 }
 
+func (x execution) watched(asked bool) bool { return asked }
+
 func (x execution) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock

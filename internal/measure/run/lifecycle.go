@@ -30,6 +30,8 @@ type lifeCycle struct {
 	inst workload.Instance
 }
 
+func (l lifeCycle) watched(asked bool) bool { return asked }
+
 func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock

@@ -48,6 +48,8 @@ func mostInFlight() int { return min(max(64*runtime.NumCPU(), 64), 1024) }
 // chanceOf gives a trial's own course of chance, the same for the same seed.
 func chanceOf(seed uint64, seq int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(seq))) }
 
+func (l openLoop) watched(bool) bool { return false }
+
 func (l openLoop) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock

@@ -16,6 +16,9 @@ type protocol interface {
 	// output that is to be kept beside it. The error is only for what ends the
 	// run: the context.
 	trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error)
+	// watched says whether the machine is sampled during its trials, by default
+	// or where the study asks for it.
+	watched(asked bool) bool
 }
 
 // protocol gives the protocol of a workload.

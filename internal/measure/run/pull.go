@@ -26,6 +26,8 @@ type pull struct {
 	what workload.Pull
 }
 
+func (l pull) watched(bool) bool { return false }
+
 func (l pull) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.At = time.Now()

@@ -13,7 +13,7 @@ import (
 // short: what the kernel remembers of the trial before is part of starting
 // containers one after another, and random order shares it out. Whoever wants
 // each start to be a lone one names a pause of 25 ms in the study: see
-// docs/decisions.md for what that changes.
+// docs/decisions/baselines.md for what that changes.
 const settleFor = time.Millisecond
 
 // settle brings the machine into the state in which a trial may start; where

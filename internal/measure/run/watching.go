@@ -36,7 +36,7 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 	needed := false
 	for i, j := range jobs {
 		cell := r.Plan.Cells[i]
-		if j.Plan == nil && (!asked || j.Pull != nil || j.Density != nil || j.Load != nil) {
+		if !r.protocol(j.Instance).watched(asked) {
 			continue
 		}
 		needed = true

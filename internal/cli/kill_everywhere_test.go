@@ -25,6 +25,9 @@ import (
 	"plimsoll/internal/record"
 )
 
+// helpers are what engines put beside containers.
+func helpers() []string { return run.Helpers(catalogue.All()) }
+
 // The campaign kills in every engine that can be had for tests.
 func TestEveryEngineIsKilled(t *testing.T) {
 	for _, e := range catalogue.All() {
@@ -367,7 +370,7 @@ func (c *campaign) clean(label string, ids, engines []string) {
 	}
 	kit := c.kit()
 	for _, id := range ids {
-		for _, it := range now.Since(c.before).Ours(host.Marks{RunID: id, Dir: filepath.Join(c.dir, "state", "runs", id)}) {
+		for _, it := range now.Since(c.before).Ours(host.Marks{RunID: id, Dir: filepath.Join(c.dir, "state", "runs", id), Helpers: helpers()}) {
 			if strings.Contains(it.Detail, "not yet reaped by its parent 1") {
 				continue // it has ended, and the rest is init's
 			}

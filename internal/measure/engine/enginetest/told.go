@@ -36,17 +36,17 @@ func (s *suite) above(t *testing.T, payload int) {
 	var seen []string
 	defer func() { t.Logf("above the payload: %q", seen) }()
 	for pid := parent(payload); pid > 1 && !us(pid); pid = parent(pid) {
-		comm, line := comm(pid), cmdline(pid)
-		seen = append(seen, comm)
+		name, line := comm(pid), cmdline(pid)
+		seen = append(seen, name)
 		begins := func(with []string, s string) bool {
 			return slices.ContainsFunc(with, func(p string) bool { return strings.HasPrefix(s, p) })
 		}
 		switch {
-		case begins(told.Titles, line), begins(told.Helpers, comm), strings.HasPrefix(comm, probeName):
-		case slices.Contains(told.Daemons, comm), comm == "systemd", comm == "init":
+		case begins(told.Titles, line), begins(told.Helpers, name), strings.HasPrefix(name, probeName):
+		case slices.Contains(told.Daemons, name), name == "systemd", name == "init":
 			return
 		default:
-			t.Errorf("the process %d (%s: %s) stands above the payload, and Info.Processes names neither a daemon nor a helper so: %+v", pid, comm, line, told)
+			t.Errorf("the process %d (%s: %s) stands above the payload, and Info.Processes names neither a daemon nor a helper so: %+v", pid, name, line, told)
 		}
 	}
 }

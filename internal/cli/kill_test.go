@@ -236,7 +236,7 @@ func (p *subject) nothingLeft(before *host.Census) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, it := range now.Since(before).Ours(host.Marks{RunID: run.ID, Dir: filepath.Join(p.dir, "state", "runs")}) {
+	for _, it := range now.Since(before).Ours(host.Marks{RunID: run.ID, Dir: filepath.Join(p.dir, "state", "runs"), Helpers: helpers()}) {
 		if it.Certain {
 			p.t.Errorf("left behind: %s", it)
 		}

@@ -149,7 +149,7 @@ func TestEnginesAreNamedInTheirFolders(t *testing.T) {
 				return err
 			}
 			for _, x := range found {
-				t.Errorf("%s names an engine or a runtime outside its folder: let the engine tell it (engine.Info), or give the reason in mayName", x)
+				t.Errorf("%s names an engine or a runtime outside its folder: let the engine tell it (engine.Info), or give the reason in mayName; a word that means something else goes into otherMeanings", x)
 			}
 			return err
 		})

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/common/golden"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -58,10 +59,7 @@ func TestTerminalFits(t *testing.T) {
 
 // Only these colours occur: blue and orange beside bold and dim.
 func TestColours(t *testing.T) {
-	known := map[string]bool{"\x1b[0m": true}
-	for _, code := range styles {
-		known[code] = true
-	}
+	known := map[string]bool{"\x1b[0m": true, "\x1b[1m": true, "\x1b[2m": true, "\x1b[38;5;166m": true, "\x1b[38;5;33m": true}
 	text := render(t, "text", result(t, recordtest.Typical()), Options{Width: 120, Color: true, Marks: true})
 	seen := map[string]bool{}
 	for _, code := range ansi.FindAllString(text, -1) {
@@ -115,7 +113,7 @@ func TestSpread(t *testing.T) {
 		t.Error("a picture of nothing")
 	}
 	for _, r := range reaches {
-		if n := width(spread{r}.ticks()); n != spreadCells {
+		if n := words.Width(spread{r}.ticks()); n != spreadCells {
 			t.Errorf("the axis of %v is %d wide", r, n)
 		}
 	}

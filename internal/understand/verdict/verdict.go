@@ -1,4 +1,9 @@
-package report
+// Package verdict says in a few sentences which environment of a run is best, by how
+// much, how the engines follow each other, and how sure that is.
+//
+// It is opinionated: what cannot be told apart is not ranked, and a doubt stands in
+// the same breath as the answer.
+package verdict
 
 import (
 	"cmp"
@@ -8,6 +13,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // question is what a verdict answers: which environment is best by one metric
@@ -24,10 +30,10 @@ type question struct {
 	all   []string // that have a value, in the order of the ranking
 }
 
-// Verdict says in at most three sentences which environment is best, by how
+// Of says in at most three sentences which environment is best, by how
 // much, how the engines follow each other, and how sure that is. It is about
 // the first metric shown that has a value, or about the one that is named.
-func Verdict(res *analyze.Result, metric string) []string {
+func Of(res *analyze.Result, metric string) []string {
 	q := newQuestion(res, metric)
 	switch {
 	case q == nil:
@@ -74,7 +80,7 @@ func newQuestion(res *analyze.Result, metric string) *question {
 		if t == nil {
 			continue
 		}
-		q := &question{res: res, envs: envs, names: Names(res.Environments), work: work, table: t}
+		q := &question{res: res, envs: envs, names: words.Names(res.Environments), work: work, table: t}
 		q.rank()
 		if len(q.first) > 0 {
 			return q
@@ -123,7 +129,7 @@ func (q *question) median(env string) string {
 	if unit == q.table.Metric.Title || unit == "count" {
 		unit = "" // it is said already
 	}
-	return Estimate(*q.table.Cell(env).Median, unit)
+	return words.Estimate(*q.table.Cell(env).Median, unit)
 }
 
 // times says how many times as much something is.
@@ -135,7 +141,7 @@ func (q *question) times(e analyze.Estimate) string {
 	case q.table.Metric.Better == record.HigherIsBetter:
 		verb = "reaches"
 	}
-	s := fmt.Sprintf("%s %s times as %s", verb, Estimate(e, ""), much)
+	s := fmt.Sprintf("%s %s times as %s", verb, words.Estimate(e, ""), much)
 	if e.Lo == nil {
 		s += " (too few blocks for an interval)"
 	}
@@ -200,7 +206,7 @@ func (q *question) leaders() string {
 		}
 		out = append(out, q.name(e))
 	}
-	return listOf(out)
+	return words.List(out)
 }
 
 func (q *question) pair(a, b string) *analyze.Pair {
@@ -236,7 +242,7 @@ func (q *question) against() string {
 		case r.Verdict == analyze.Equal:
 			s = fmt.Sprintf("%s equals %s within %.3g %%", best, other, 100*q.res.Run.Delta)
 		case r.Verdict == analyze.CannotTell && r.Lo != nil:
-			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, Estimate(r.Estimate, ""))
+			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, words.Estimate(r.Estimate, ""))
 		default:
 			s = fmt.Sprintf("Against %s %s %s", other, best, q.times(r.Estimate))
 		}
@@ -245,9 +251,9 @@ func (q *question) against() string {
 	if r := c.Ratio("floor"); r != nil && r.Missing == "" && r.Method != "itself" && q.table.Metric.Unit == "ns" {
 		share := inPercent(inverse(r.Estimate))
 		if s == "" {
-			s = fmt.Sprintf("Of %s's time the floor, the bare system calls of a container, takes %s", best, Estimate(share, "%"))
+			s = fmt.Sprintf("Of %s's time the floor, the bare system calls of a container, takes %s", best, words.Estimate(share, "%"))
 		} else {
-			s += fmt.Sprintf("; the floor, the bare system calls of a container, takes %s of that time", Estimate(share, "%"))
+			s += fmt.Sprintf("; the floor, the bare system calls of a container, takes %s of that time", words.Estimate(share, "%"))
 		}
 	}
 	if s == "" {

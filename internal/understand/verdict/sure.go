@@ -1,4 +1,4 @@
-package report
+package verdict
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // care begins what speaks against a verdict.
@@ -16,11 +17,11 @@ const care = "Take it with care: "
 func (q *question) state() string {
 	switch run := q.res.Run; run.Status {
 	case "done":
-		return fmt.Sprintf("The run is over, with %s.", Plural(run.Trials, "trial"))
+		return fmt.Sprintf("The run is over, with %s.", words.Plural(run.Trials, "trial"))
 	case "running":
-		return fmt.Sprintf("The run is not over: %s so far.", Plural(run.Trials, "trial"))
+		return fmt.Sprintf("The run is not over: %s so far.", words.Plural(run.Trials, "trial"))
 	default:
-		return fmt.Sprintf("The run was interrupted after %s.", Plural(run.Trials, "trial"))
+		return fmt.Sprintf("The run was interrupted after %s.", words.Plural(run.Trials, "trial"))
 	}
 }
 
@@ -30,9 +31,9 @@ func (q *question) sure() string {
 	if doubts := q.doubts(); len(doubts) > 0 {
 		return care + strings.Join(doubts, "; ") + q.needed() + "."
 	}
-	s := fmt.Sprintf("It rests on %s", Plural(q.cell().Blocks, "block"))
+	s := fmt.Sprintf("It rests on %s", words.Plural(q.cell().Blocks, "block"))
 	if q.table.Test != "" {
-		s += fmt.Sprintf("; differences are tested within blocks (%s, 5 %% over %s)", q.table.Test, Plural(len(q.table.Pairs), "pair"))
+		s += fmt.Sprintf("; differences are tested within blocks (%s, 5 %% over %s)", q.table.Test, words.Plural(len(q.table.Pairs), "pair"))
 	}
 	return s + q.needed() + "."
 }
@@ -51,11 +52,11 @@ func (q *question) doubts() []string {
 		out = append(out, "the numbers are imported, and were not measured in turn")
 	}
 	if q.preliminary() {
-		out = append(out, fmt.Sprintf("with only %s it is preliminary", Plural(q.cell().Blocks, "block")))
+		out = append(out, fmt.Sprintf("with only %s it is preliminary", words.Plural(q.cell().Blocks, "block")))
 	}
 	for _, c := range q.work.Counts {
 		if c.Failed > 0 && (c.Env == best || c.Env == q.next) {
-			out = append(out, fmt.Sprintf("%d of %s of %s failed", c.Failed, Plural(c.Trials, "trial"), q.name(c.Env)))
+			out = append(out, fmt.Sprintf("%d of %s of %s failed", c.Failed, words.Plural(c.Trials, "trial"), q.name(c.Env)))
 		}
 	}
 	for _, e := range []string{best, q.next} {
@@ -68,7 +69,7 @@ func (q *question) doubts() []string {
 			out = append(out, fmt.Sprintf("the difference is not larger than the noise floor of %.2g %%", 100*floor))
 		}
 		if len(p.Also) > 0 {
-			out = append(out, fmt.Sprintf("the two differ in more than their names say (%s)", listOf(p.Also[:min(3, len(p.Also))])))
+			out = append(out, fmt.Sprintf("the two differ in more than their names say (%s)", words.List(p.Also[:min(3, len(p.Also))])))
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package report
+package verdict
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/words"
 )
 
 // mostEngines bounds the sentence that goes through them.
@@ -41,9 +42,9 @@ func (q *question) engines() string {
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(clean(q.env(id).Engine) + " " + q.value(id))
+		b.WriteString(words.Clean(q.env(id).Engine) + " " + q.value(id))
 		if p := q.pair(lead[0], id); i > 0 && p != nil && p.Missing == "" {
-			b.WriteString(" (" + numberOf(inverse(p.Estimate), 1, 2).value + " ×)")
+			b.WriteString(" (" + words.NumberOf(inverse(p.Estimate), 1, 2).Value + " ×)")
 		}
 	}
 	s := "Engine by engine, the " + q.superlative() + " environment of each"
@@ -76,20 +77,4 @@ func (q *question) tied(a, b string) bool {
 func (q *question) value(id string) string {
 	s, _, _ := strings.Cut(q.median(id), " [")
 	return s
-}
-
-// Names are what environments are called where there is little room, by their
-// ids. Two long names may lose what tells them apart: they are then whole.
-func Names(envs []record.Environment) map[string]string {
-	times := map[string]int{}
-	for _, e := range envs {
-		times[nameOf(e.ID)]++
-	}
-	out := map[string]string{}
-	for _, e := range envs {
-		if out[e.ID] = nameOf(e.ID); times[out[e.ID]] > 1 {
-			out[e.ID] = e.ID
-		}
-	}
-	return out
 }

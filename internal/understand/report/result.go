@@ -145,11 +145,7 @@ func remarks(d *document.Document, groups []*remarkGroup, hidden int) {
 	d.Heading(2, "Remarks")
 	l := document.List{Numbered: true}
 	for _, g := range groups {
-		text := words.Sentence(g.text())
-		if d.Medium == document.Markdown {
-			text = g.text() + "."
-		}
-		m := document.Item{Text: document.Of(document.Strong, g.code+".", " "+text), Advice: document.Advice{Text: words.Clean(g.advice)}}
+		m := document.Item{Text: document.Of(document.Strong, g.code+".", " "+words.Sentence(g.text())), Advice: document.Advice{Text: words.Clean(g.advice)}}
 		if g.level != "info" {
 			m.Tone = document.Warn
 		}

@@ -360,4 +360,3 @@ func TestEffects(t *testing.T) {
 		t.Errorf("the effects differ, and yet:\n%s", text)
 	}
 }
-

@@ -43,7 +43,6 @@ func TestFeatures(t *testing.T) {
 		{"features-detail.txt", "text", FeatureOptions{Detail: true}},
 		{"features.md", "markdown", FeatureOptions{}},
 		{"features.csv", "csv", FeatureOptions{}},
-		{"features.json", "json", FeatureOptions{}},
 	} {
 		var b bytes.Buffer
 		if err := WriteFeatures(&b, c.format, someFeatures(), c.opts); err != nil {

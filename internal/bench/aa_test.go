@@ -5,7 +5,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // TestSplit: a long run falls into parts of so many blocks, each a run of its
@@ -30,7 +30,7 @@ func TestSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := analyze.Run(r, analyze.Options{})
+			res, err := evaluate.Run(r, evaluate.Options{})
 			if err != nil || res.Run.Blocks != 12 || res.Run.Trials != 12*7 {
 				t.Fatalf("%v: %+v", err, res.Run)
 			}

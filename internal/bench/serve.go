@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // What a viewer may cost of one processor.
@@ -218,7 +219,7 @@ func tellViewed(dir string, begin time.Time, looked []bool) error {
 		c.Env += map[bool]string{true: "@with", false: "@without"}[looked[i]]
 		trials = append(trials, c)
 	}
-	res, err := analyze.Run(record.InMemory(&run, trials), analyze.Options{})
+	res, err := evaluate.Run(record.InMemory(&run, trials), evaluate.Options{})
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func tellViewed(dir string, begin time.Time, looked []bool) error {
 		if e.Baseline != "native" && e.Baseline != "floor" {
 			continue
 		}
-		c, err := analyze.Within(res, e.ID+"@without", e.ID+"@with", analyze.CompareOptions{})
+		c, err := compare.Within(res, e.ID+"@without", e.ID+"@with", compare.Options{})
 		if err != nil {
 			return err
 		}

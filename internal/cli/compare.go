@@ -10,6 +10,9 @@ import (
 
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/report"
 )
 
@@ -61,7 +64,7 @@ by more than that, where a value is lost, or where trials fail more often. With
 				return err
 			}
 			if gate != nil {
-				if err := changes.Judge(*gate); err != nil {
+				if err := gate.Judge(changes, *gate); err != nil {
 					return refused(err)
 				}
 			}
@@ -100,8 +103,8 @@ func percentage(flag, s string) (float64, error) {
 	return v / 100, nil
 }
 
-func (f *compareFlags) options() (analyze.CompareOptions, error) {
-	o := analyze.CompareOptions{Row: f.row, Col: f.col}
+func (f *compareFlags) options() (compare.Options, error) {
+	o := compare.Options{Row: f.row, Col: f.col}
 	if f.against != "auto" {
 		o.Against = f.against
 	}
@@ -113,7 +116,7 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 		return o, fail(Usage, "--quantile is %g: expected per cent from 50 to 99.9, such as 95", f.quantile)
 	}
 	for _, s := range f.filters {
-		one, err := analyze.ParseFilter(s)
+		one, err := compare.ParseFilter(s)
 		if err != nil {
 			return o, fail(Usage, "--%w", err)
 		}
@@ -122,7 +125,7 @@ func (f *compareFlags) options() (analyze.CompareOptions, error) {
 	return o, nil
 }
 
-func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyze.Changes, error) {
+func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Changes, error) {
 	switch {
 	case len(dirs) == 1 && len(f.envs) != 2:
 		return nil, withHint(fail(Usage, "one run and %d environments are given: there is nothing to compare it with", len(f.envs)), "give a second run, or two environments of this one by --env A --env B")
@@ -132,16 +135,16 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
 		var err error
-		if results[i], err = readWith(dir, analyze.Options{Values: f.quantile != 0}); err != nil {
+		if results[i], err = readWith(dir, evaluate.Options{Values: f.quantile != 0}); err != nil {
 			return nil, err
 		}
 	}
-	var c *analyze.Changes
+	var c *compare.Changes
 	var err error
 	if len(dirs) == 1 {
-		c, err = analyze.Within(results[0], f.envs[0], f.envs[1], o)
+		c, err = compare.Within(results[0], f.envs[0], f.envs[1], o)
 	} else {
-		c, err = analyze.Between(results[0], results[1], o)
+		c, err = compare.Between(results[0], results[1], o)
 	}
 	if err != nil {
 		return nil, chosen(err)
@@ -149,6 +152,6 @@ func (f *compareFlags) compare(dirs []string, o analyze.CompareOptions) (*analyz
 	return c, nil
 }
 
-func (f *compareFlags) print(w World, c *analyze.Changes) error {
+func (f *compareFlags) print(w World, c *compare.Changes) error {
 	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteChanges(out, f.format, c, o) })
 }

@@ -4,11 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/report"
 )
 
 func factorsCommand(w World) *cobra.Command {
-	var opts analyze.FactorOptions
+	var opts factors.Options
 	format, ascii := "text", false
 	c := &cobra.Command{
 		Use:   "factors DIR",
@@ -42,18 +43,18 @@ varied only together are said so and given one share. Baselines are no part of i
 }
 
 // factorsOf decomposes one workload, or all of them.
-func factorsOf(res *analyze.Result, opts analyze.FactorOptions) ([]*analyze.Factors, error) {
+func factorsOf(res *analyze.Result, opts factors.Options) ([]*factors.Factors, error) {
 	names := []string{opts.Workload}
 	if opts.Workload == "" {
-		names = res.Groups()
+		names = factors.Groups(res)
 	}
 	if len(names) == 0 {
 		return nil, fail(Failed, "finding the factors of run %s: it has no workload", res.Run.ID)
 	}
-	all := []*analyze.Factors{}
+	all := []*factors.Factors{}
 	for _, n := range names {
 		opts.Workload = n
-		f, err := res.Factors(opts)
+		f, err := factors.Of(res, opts)
 		if err != nil {
 			return nil, fail(Usage, "finding the factors of run %s: %w", res.Run.ID, err)
 		}

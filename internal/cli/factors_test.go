@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/factors"
 )
 
 // drive runs one command line in process.
@@ -48,7 +49,7 @@ func TestOverheadAndFactors(t *testing.T) {
 	_, out, _ := drive("factors", matrix, "--format", "json")
 	var got struct {
 		Schema  int
-		Factors []analyze.Factors
+		Factors []factors.Factors
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Schema != analyze.Schema || len(got.Factors) != 1 || got.Factors[0].Shares[0].Factor != "storage" {
 		t.Errorf("%v: %+v", err, got)

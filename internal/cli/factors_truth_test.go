@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/factors"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // The truth of a directory that is written by hand: the natural logarithm by
@@ -42,11 +43,11 @@ func TestFactorsOfFiles(t *testing.T) {
 	for seed := range uint64(20) {
 		dir := writtenByHand(t, seed)
 		status, out, errs := drive("factors", dir, "--format", "json")
-		var got struct{ Factors []analyze.Factors }
+		var got struct{ Factors []factors.Factors }
 		if err := json.Unmarshal([]byte(out), &got); status != 0 || err != nil || len(got.Factors) != 1 {
 			t.Fatalf("status %d, %v: %s", status, err, errs)
 		}
-		check := func(name string, e *analyze.Estimate) {
+		check := func(name string, e *sample.Estimate) {
 			all++
 			if want := truth[name]; e != nil && e.Lo != nil && *e.Lo <= want && want <= *e.Hi {
 				hits++

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/findings"
 	"plimsoll/internal/understand/report"
 )
 
@@ -67,7 +68,7 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 			return nil, withHint(fail(Usage, "%w", err), "make one by plimsoll features -o FILE")
 		}
 	}
-	claims, remarks := analyze.ClaimsOf(runs)
+	claims, remarks := findings.ClaimsOf(runs)
 	if f.study != "" {
 		var err error
 		if claims, err = claimsOf(w, f.study); err != nil {
@@ -78,7 +79,7 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 	if len(claims) == 0 {
 		return nil, withHint(fail(Usage, "the study of run %s carries no claims: there is nothing to test", runs[0].Run.ID), "give the study whose claims are meant, such as --study baresi2024")
 	}
-	found := analyze.Judge(runs, claims, features)
+	found := findings.Judge(runs, claims, features)
 	found.Remarks = append(remarks, found.Remarks...)
 	return found, nil
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/threshold"
 )
 
@@ -29,7 +30,7 @@ func (f *gateFlags) add(fl *pflag.FlagSet) {
 }
 
 // thresholds puts the gate together; nil where none is asked for.
-func (f *gateFlags) thresholds() (*analyze.Thresholds, error) {
+func (f *gateFlags) thresholds() (*gate.Thresholds, error) {
 	limit, err := percentage("fail-above", f.failAbove)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (f *gateFlags) thresholds() (*analyze.Thresholds, error) {
 		}
 		return nil, nil
 	}
-	var t analyze.Thresholds
+	var t gate.Thresholds
 	if f.file != "" {
 		data, err := os.ReadFile(f.file)
 		if err != nil {
@@ -90,7 +91,7 @@ func readNoise(path string) (map[string]float64, error) {
 
 // refused gives a gate that says nothing its status and its advice.
 func refused(err error) error {
-	var no *analyze.RefusedError
+	var no *gate.RefusedError
 	if errors.As(err, &no) {
 		return withHint(fail(Usage, "%w", err), "%s", no.Advice)
 	}
@@ -98,15 +99,15 @@ func refused(err error) error {
 }
 
 // gateStatus is what a gate makes of the exit status; nil is no gate.
-func gateStatus(g *analyze.Gate, strict bool) error {
+func gateStatus(g *compare.Gate, strict bool) error {
 	const see = "the report says which, and why"
 	switch {
 	case g == nil:
-	case g.State == analyze.GateFails:
+	case g.State == compare.GateFails:
 		return withHint(fail(GateFailed, "the gate failed: %d of %d", g.Failed, g.Gated), see)
-	case g.State == analyze.Inconclusive && strict && g.Inconclusive == 0:
+	case g.State == compare.Inconclusive && strict && g.Inconclusive == 0:
 		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
-	case g.State == analyze.Inconclusive && strict:
+	case g.State == compare.Inconclusive && strict:
 		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", g.Inconclusive, g.Gated), "run more blocks; %s", see)
 	}
 	return nil

@@ -9,13 +9,15 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/gate"
 )
 
 // gating is a gate on a run that is going on.
 type gating struct {
 	base       *analyze.Result // nil where two environments of the run are compared
 	envs       []string
-	thresholds analyze.Thresholds
+	thresholds gate.Thresholds
 	strict     bool
 }
 
@@ -45,7 +47,7 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 	case f.base == "" && len(f.envs) != 2:
 		return nil, withHint(fail(Usage, "--gate-env is given %d times", len(f.envs)), "give it twice: --gate-env BASE --gate-env NEW")
 	}
-	g := &record.Gate{Envs: f.envs, Looks: len(analyze.GateLooks), FailAbove: t.FailAbove, Rules: t.Rules,
+	g := &record.Gate{Envs: f.envs, Looks: len(gate.Looks), FailAbove: t.FailAbove, Rules: t.Rules,
 		AllowFailures: t.AllowFailures, AllowMissing: t.AllowMissing, Unlike: t.Unlike, Strict: f.strict}
 	if f.base == "" {
 		return g, nil
@@ -68,7 +70,7 @@ func newGating(r *record.Run) (*gating, error) {
 	if g == nil {
 		return nil, nil
 	}
-	out := &gating{envs: g.Envs, strict: g.Strict, thresholds: analyze.Thresholds{FailAbove: g.FailAbove, Rules: g.Rules,
+	out := &gating{envs: g.Envs, strict: g.Strict, thresholds: gate.Thresholds{FailAbove: g.FailAbove, Rules: g.Rules,
 		AllowFailures: g.AllowFailures, AllowMissing: g.AllowMissing, Unlike: g.Unlike}}
 	if g.Base == "" {
 		var known []string
@@ -89,30 +91,30 @@ func newGating(r *record.Run) (*gating, error) {
 	if out.base.Run.ID != g.BaseRun {
 		return nil, withHint(fail(Failed, "%s held run %s when this run began, and holds run %s now", g.Base, g.BaseRun, out.base.Run.ID), "start a new run")
 	}
-	if err := analyze.CanGate(out.base, r, out.thresholds); err != nil {
+	if err := gate.CanGate(out.base, r, out.thresholds); err != nil {
 		return nil, refused(err)
 	}
 	return out, nil
 }
 
-func (g *gating) at(blocks int) bool { return slices.Contains(analyze.GateLooks, blocks) }
+func (g *gating) at(blocks int) bool { return slices.Contains(gate.Looks, blocks) }
 
 // judge puts the gate to a run, looking while it goes on.
-func (g *gating) judge(next *analyze.Result, looking bool) (*analyze.Changes, error) {
-	o := analyze.CompareOptions{Metrics: g.thresholds.Metrics()}
-	var c *analyze.Changes
+func (g *gating) judge(next *analyze.Result, looking bool) (*compare.Changes, error) {
+	o := compare.Options{Metrics: g.thresholds.Metrics()}
+	var c *compare.Changes
 	var err error
 	if g.base == nil {
-		c, err = analyze.Within(next, g.envs[0], g.envs[1], o)
+		c, err = compare.Within(next, g.envs[0], g.envs[1], o)
 	} else {
-		c, err = analyze.Between(g.base, next, o)
+		c, err = compare.Between(g.base, next, o)
 	}
 	if err != nil {
 		return nil, chosen(err)
 	}
 	t := g.thresholds
 	t.Looking = looking
-	if err := c.Judge(t); err != nil {
+	if err := gate.Judge(c, t); err != nil {
 		return nil, refused(err)
 	}
 	return c, nil
@@ -128,8 +130,8 @@ func (g *gating) look(dir, why string) (record.Look, error) {
 	if err != nil {
 		return record.Look{}, err
 	}
-	if c.Gate.State == analyze.Inconclusive && why != "" {
+	if c.Gate.State == compare.Inconclusive && why != "" {
 		why = fmt.Sprintf("the gate cannot tell, and %s", why)
 	}
-	return endedBy(c.Look(), why), nil
+	return endedBy(gate.Look(c), why), nil
 }

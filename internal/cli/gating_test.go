@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
 )
 
 // spec is a run of native and two engines; by is how much slower one is.
@@ -48,14 +48,14 @@ func TestGating(t *testing.T) {
 	for _, c := range []struct {
 		by, limit float64
 		envs      []string
-		state     analyze.State
+		state     compare.State
 		ended     bool
 	}{
-		{1, 0.5, nil, analyze.Passed, true},
-		{2, 0.5, nil, analyze.GateFails, true},
-		{1.1, 0.1, nil, analyze.Inconclusive, false},
-		{1, 0.5, []string{"crun", "runc"}, analyze.GateFails, true},
-		{1, 0.5, []string{"runc", "crun"}, analyze.Passed, true},
+		{1, 0.5, nil, compare.Passed, true},
+		{2, 0.5, nil, compare.GateFails, true},
+		{1.1, 0.1, nil, compare.Inconclusive, false},
+		{1, 0.5, []string{"crun", "runc"}, compare.GateFails, true},
+		{1, 0.5, []string{"runc", "crun"}, compare.Passed, true},
 	} {
 		dir := spec(2, c.by).Write(t)
 		f := runGateFlags{base: base, envs: c.envs}

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/plot"
 	"plimsoll/internal/understand/report"
 )
@@ -82,8 +83,8 @@ any series is for the worse, or where the last run has lost a value. With
 	return c
 }
 
-func (f *historyFlags) options() (analyze.HistoryOptions, error) {
-	o := analyze.HistoryOptions{Seed: f.seed}
+func (f *historyFlags) options() (history.Options, error) {
+	o := history.Options{Seed: f.seed}
 	if f.strict && !f.gate {
 		return o, withHint(fail(Usage, "--strict is for a gate, and none is asked for"), "give --fail-on-change")
 	}
@@ -95,7 +96,7 @@ func (f *historyFlags) options() (analyze.HistoryOptions, error) {
 		return o, err
 	}
 	for _, s := range f.filters {
-		one, err := analyze.ParseFilter(s)
+		one, err := compare.ParseFilter(s)
 		if err != nil {
 			return o, fail(Usage, "--%w", err)
 		}
@@ -105,25 +106,25 @@ func (f *historyFlags) options() (analyze.HistoryOptions, error) {
 }
 
 // histories reads all runs. What cannot be read is left out and said.
-func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, error) {
+func histories(dirs []string, o history.Options) (*history.Histories, error) {
 	found, others, err := record.Find(dirs)
 	if err != nil {
 		return nil, withHint(fail(Failed, "%w", err), "give the directories of runs, or a folder that holds them")
 	}
-	var runs []analyze.Past
-	var skipped []analyze.SkippedRun
+	var runs []history.Past
+	var skipped []history.SkippedRun
 	for _, dir := range others {
-		skipped = append(skipped, analyze.SkippedRun{Dir: dir, Reason: "it holds no " + record.RunFile})
+		skipped = append(skipped, history.SkippedRun{Dir: dir, Reason: "it holds no " + record.RunFile})
 	}
 	for _, dir := range found {
 		res, err := readResult(dir)
 		if err != nil {
-			skipped = append(skipped, analyze.SkippedRun{Dir: dir, Reason: err.Error()})
+			skipped = append(skipped, history.SkippedRun{Dir: dir, Reason: err.Error()})
 			continue
 		}
-		runs = append(runs, analyze.Past{Dir: dir, Result: res})
+		runs = append(runs, history.Past{Dir: dir, Result: res})
 	}
-	h, err := analyze.NewHistories(runs, skipped, o)
+	h, err := history.New(runs, skipped, o)
 	if err == nil {
 		return h, nil
 	}
@@ -133,7 +134,7 @@ func histories(dirs []string, o analyze.HistoryOptions) (*analyze.Histories, err
 	return nil, chosen(err)
 }
 
-func (f *historyFlags) print(w World, h *analyze.Histories) error {
+func (f *historyFlags) print(w World, h *history.Histories) error {
 	if isPicture(f.format) {
 		return writePicture(w, f.output, func(out io.Writer) error { return plot.History(out, f.format, h, f.picture.Options) })
 	}
@@ -142,16 +143,16 @@ func (f *historyFlags) print(w World, h *analyze.Histories) error {
 
 // status says on standard error what was left out, so that it is seen whatever
 // the format, and is what the gate makes of the exit status.
-func (f *historyFlags) status(w World, h *analyze.Histories) error {
+func (f *historyFlags) status(w World, h *history.Histories) error {
 	if n := len(h.Skipped); n > 0 {
 		fmt.Fprintf(w.Stderr, "%s%d of the directories are in no history: the report says which, and why\n", statusPrefix, n)
 	}
 	switch {
 	case h.Gate == nil:
 		return nil
-	case h.Gate.State == analyze.GateFails:
+	case h.Gate.State == compare.GateFails:
 		return withHint(fail(GateFailed, "the gate failed"), "the report says where, and since when")
-	case h.Gate.State == analyze.Inconclusive && f.strict:
+	case h.Gate.State == compare.Inconclusive && f.strict:
 		return withHint(fail(GateOpen, "the gate cannot tell"), "the report says why")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/gate"
 )
 
 // addNoise puts the noise floors of a self-test's file into a run's record; ""
@@ -52,10 +53,10 @@ func readSelfTest(path string) (*selfTest, error) {
 // environments that it has twice tell of the noise. The run may belong to the
 // trusted users, by number.
 func recordTwins(dir string, res *analyze.Result, trusted ...int) error {
-	if !analyze.HasTwins(res.Environments) {
+	if !gate.HasTwins(res.Environments) {
 		return nil
 	}
-	if err := record.SetNoise(dir, record.NoiseTwins, res.Noise(), trusted...); err != nil {
+	if err := record.SetNoise(dir, record.NoiseTwins, gate.Noise(res), trusted...); err != nil {
 		return err
 	}
 	r, err := record.Open(dir)

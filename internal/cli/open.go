@@ -11,7 +11,8 @@ import (
 
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/gate"
+	"plimsoll/internal/understand/analyze/sequential"
 )
 
 // open is what leaves the number of blocks open.
@@ -57,7 +58,7 @@ func (c *changes) number(st *study.Study) error {
 	}
 	switch {
 	case c.gated:
-		p.Until, p.Blocks = 0, analyze.GateLooks[len(analyze.GateLooks)-1]
+		p.Until, p.Blocks = 0, gate.Looks[len(gate.Looks)-1]
 	case c.blocks > 0:
 		p.Until, p.Blocks = 0, c.blocks
 	case p.Until > 0 || p.TimeBudgetNS > 0:
@@ -95,7 +96,7 @@ func course(p record.Protocol, gated bool) string {
 		parts = append(parts, "looks after 10, 20 and 40 blocks, and ends when the gate can tell")
 	case p.Until > 0:
 		var at []string
-		for b := analyze.FirstLook; b < p.Blocks && len(at) < 4; b *= 2 {
+		for b := sequential.FirstLook; b < p.Blocks && len(at) < 4; b *= 2 {
 			at = append(at, fmt.Sprint(b))
 		}
 		looks := "looks after " + strings.Join(at, ", ")

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
 )
 
@@ -96,14 +97,14 @@ func whichRun(command string) error {
 }
 
 // readResult analyses the run in a directory.
-func readResult(dir string) (*analyze.Result, error) { return readWith(dir, analyze.Options{}) }
+func readResult(dir string) (*analyze.Result, error) { return readWith(dir, evaluate.Options{}) }
 
-func readWith(dir string, o analyze.Options) (*analyze.Result, error) {
+func readWith(dir string, o evaluate.Options) (*analyze.Result, error) {
 	r, err := openRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	res, err := analyze.Run(r, o)
+	res, err := evaluate.Run(r, o)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}

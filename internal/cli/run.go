@@ -20,6 +20,9 @@ import (
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
 )
@@ -257,7 +260,7 @@ func runError(err error, dir string, begun bool) error {
 	if errors.As(err, &unlike) {
 		return withHint(fail(Usage, "%w", err), "go on with it where it was begun, or start a new run; --unlike goes on here all the same, and the record keeps both")
 	}
-	var refused *analyze.RefusedError
+	var refused *gate.RefusedError
 	if errors.As(err, &refused) {
 		return withHint(fail(Usage, "%w", err), "%s", refused.Advice)
 	}
@@ -285,14 +288,14 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		return withHint(fail(Interrupted, "interrupted before the first trial"), "go on with: plimsoll run --resume %s", path)
 	}
 	// Of a million trials the analysis takes seconds: one is for all that follows.
-	res, err := readWith(sum.Dir, analyze.Options{Levels: view.Levels})
+	res, err := readWith(sum.Dir, evaluate.Options{Levels: view.Levels})
 	if err != nil {
 		return withHint(err, "the record is in %s", path)
 	}
 	if err := recordTwins(sum.Dir, res, sum.Trusted...); err != nil {
 		return fail(Failed, "recording the noise floor: %w", err)
 	}
-	var answer *analyze.Changes
+	var answer *compare.Changes
 	if g != nil && !sum.Interrupted {
 		if answer, err = g.judge(res, false); err == nil {
 			err = (&compareFlags{printing: printing{format: f.format, ascii: f.ascii}}).print(w, answer)

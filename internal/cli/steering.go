@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sequential"
 )
 
 // steering decides on the run in dir by what is in its record so far. g is nil
@@ -20,13 +20,13 @@ func steering(dir string, p record.Protocol, g *gating) run.Steering {
 		s.At = g.at
 		s.Look = func(_ int, why string) (record.Look, error) { return g.look(dir, why) }
 	case p.Until > 0:
-		s.At = analyze.LooksAt
+		s.At = sequential.LooksAt
 		s.Look = func(_ int, why string) (record.Look, error) {
 			res, err := readResult(dir)
 			if err != nil {
 				return record.Look{}, err
 			}
-			return endedBy(res.Until(p.Until), why), nil
+			return endedBy(sequential.Until(res, p.Until), why), nil
 		}
 	}
 	return s
@@ -46,7 +46,7 @@ func foresee(dir string, blocks int) string {
 	if err != nil {
 		return ""
 	}
-	o, err := analyze.Foresee(r, blocks)
+	o, err := sequential.Foresee(r, blocks)
 	if err != nil || o == nil {
 		return ""
 	}

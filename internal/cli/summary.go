@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/report"
 )
 
@@ -63,6 +63,6 @@ func appendSummary(path string, text []byte) error {
 }
 
 // summariseChanges does so with a comparison, or a gate's answer.
-func summariseChanges(w World, c *analyze.Changes) {
+func summariseChanges(w World, c *compare.Changes) {
 	stepSummary(w, func(out io.Writer) error { return report.WriteChanges(out, "markdown", c, report.Options{}) })
 }

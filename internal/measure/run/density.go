@@ -16,7 +16,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
 )
 
 const (
@@ -388,7 +388,7 @@ func (a *ramp) wait(ctx context.Context, d time.Duration) {
 // fill writes the series and sums it up by the analysis that reads it.
 func (a *ramp) fill(t *record.Trial) {
 	t.Remarks = append(t.Remarks, a.remarks...)
-	d := analyze.ReadRamp(a.steps)
+	d := density.ReadRamp(a.steps)
 	if d.Reached > 0 {
 		name, err := a.r.writeSamples(t.Seq, record.DensitySamples, func(w io.Writer) error { return record.WriteLines(w, a.steps) })
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
 )
 
 // protocolOf plans one block of a study with these workloads and environments.
@@ -146,7 +146,7 @@ func TestDensityStopsAtALimit(t *testing.T) {
 		if !tr.OK() || tr.Values[record.DensityReached] != 20 {
 			t.Fatalf("%s: %+v %v", env, tr.Failure, tr.Values)
 		}
-		d := analyze.ReadRamp(series(t, o.Dir, tr))
+		d := density.ReadRamp(series(t, o.Dir, tr))
 		if d.Limit == nil || d.Limit.Class != record.LimitProcesses || !strings.Contains(d.Limit.Text, "resource temporarily unavailable") {
 			t.Errorf("%s: limit %+v", env, d.Limit)
 		}
@@ -301,7 +301,7 @@ func TestDensityFaults(t *testing.T) {
 				t.Fatalf("failure %+v, want %q", tr.Failure, c.class)
 			}
 			if c.limit != "" {
-				if d := analyze.ReadRamp(series(t, o.Dir, tr)); d.Limit == nil || d.Limit.Class != c.limit {
+				if d := density.ReadRamp(series(t, o.Dir, tr)); d.Limit == nil || d.Limit.Class != c.limit {
 					t.Errorf("limit %+v, want %s", d.Limit, c.limit)
 				}
 			}

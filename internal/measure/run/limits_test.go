@@ -12,7 +12,7 @@ import (
 
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
 )
 
 func of(class, name string, used, most int64) bound {
@@ -198,7 +198,7 @@ func rampAgainst(t *testing.T, class string, guard bool, text string) {
 		if !tr.OK() {
 			t.Fatalf("%+v", tr.Failure)
 		}
-		d := analyze.ReadRamp(series(t, o.Dir, tr))
+		d := density.ReadRamp(series(t, o.Dir, tr))
 		if d.Limit == nil || d.Limit.Class != class || d.Limit.Guard != guard || !strings.Contains(d.Limit.Text, text) {
 			t.Errorf("limit %+v", d.Limit)
 		}

@@ -16,7 +16,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/load"
 )
 
 // loader is a load trial under way.
@@ -93,7 +93,7 @@ func (l *loader) fill(t *record.Trial) {
 	} else {
 		t.Samples = append(t.Samples, name)
 	}
-	sum := analyze.ReadLoad(l.steps, l.what.Rate == 0)
+	sum := load.ReadLoad(l.steps, l.what.Rate == 0)
 	if sum.Done == 0 {
 		t.Failure = l.failure
 		if t.Failure == nil {

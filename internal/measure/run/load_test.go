@@ -10,11 +10,11 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/load"
 )
 
 // loadSeries reads a trial's open loop.
-func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *analyze.OpenLoop {
+func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *load.OpenLoop {
 	t.Helper()
 	if len(tr.Samples) != 1 {
 		t.Fatalf("the trial names %v, failure %+v", tr.Samples, tr.Failure)
@@ -35,7 +35,7 @@ func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *analyze
 		}
 		steps = append(steps, s)
 	}
-	return analyze.ReadLoad(steps, search)
+	return load.ReadLoad(steps, search)
 }
 
 // stalling is the fake behind a gate that holds whoever asks for a container.

@@ -15,6 +15,8 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Every encoded claim can be supported, contradicted, blurred and lacked, and
@@ -106,8 +108,8 @@ func encoded(t *testing.T, study string, c record.Claim) int {
 	return flipped
 }
 
-func estimates(f analyze.Finding) []analyze.Estimate {
-	var out []analyze.Estimate
+func estimates(f analyze.Finding) []sample.Estimate {
+	var out []sample.Estimate
 	for _, p := range f.Pairs {
 		out = append(out, *p.Estimate)
 	}
@@ -269,7 +271,7 @@ func (w *world) judge(t *testing.T, logs map[cellKey]float64, noise float64) ana
 		l, ok := logs[cellKey{e.ID, o.ID, metric}]
 		return math.Exp(l), ok
 	}}
-	res, err := analyze.Run(w.open(t, c), analyze.Options{})
+	res, err := evaluate.Run(w.open(t, c), evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // metric makes a metric of a workload's own.
@@ -49,7 +51,7 @@ func spec(envs ...recordtest.Env) recordtest.Spec {
 
 func read(t testing.TB, s recordtest.Spec) *analyze.Result {
 	t.Helper()
-	res, err := analyze.Run(s.Open(t), analyze.Options{})
+	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func TestFrontIsSure(t *testing.T) {
 func TestDominanceIsOfWholeIntervals(t *testing.T) {
 	a := &Advice{Profile: Profile{Matters: 0.05}}
 	col := func(worse, lo, value, hi, holm float64) *column {
-		p := &analyze.Pair{A: "x", B: "y", Holm: &holm, Comparison: analyze.Comparison{Estimate: analyze.Estimate{Value: value, Lo: &lo, Hi: &hi}}}
+		p := &analyze.Pair{A: "x", B: "y", Holm: &holm, Comparison: analyze.Comparison{Estimate: sample.Estimate{Value: value, Lo: &lo, Hi: &hi}}}
 		return &column{worse: worse, pairs: map[[2]string]*analyze.Pair{{"x", "y"}: p}}
 	}
 	same := col(1, 0.99, 1, 1.01, 1)

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // column is a measured criterion with its values.
@@ -33,7 +34,7 @@ func (c *column) logs(env string) []float64 {
 	if cell == nil {
 		return nil
 	}
-	medians := cell.ByBlock()
+	medians := cell.ByBlock
 	if len(medians) == 0 {
 		return nil
 	}
@@ -59,7 +60,7 @@ func (c *column) lacks(env string) (string, bool) {
 			reason += ": " + string(n.Classes[0].Class) + ", " + n.Classes[0].Text
 		}
 		return reason, true
-	case slices.ContainsFunc(cell.ByBlock(), func(v float64) bool { return v <= 0 }):
+	case slices.ContainsFunc(cell.ByBlock, func(v float64) bool { return v <= 0 }):
 		return "a value is 0 or negative: it has no ratio", true
 	}
 	return "", false
@@ -98,7 +99,7 @@ func (c *column) ratio(env string) *analyze.Ratio {
 
 // versus says how many times worse a is than b, from pairs of blocks, with the
 // p that is corrected for the table; nil where there is no interval.
-func (c *column) versus(a, b string) (*analyze.Estimate, float64) {
+func (c *column) versus(a, b string) (*sample.Estimate, float64) {
 	p, flip := c.pairs[[2]string{a, b}], false
 	if p == nil {
 		p, flip = c.pairs[[2]string{b, a}], true
@@ -109,7 +110,7 @@ func (c *column) versus(a, b string) (*analyze.Estimate, float64) {
 	e := p.Estimate
 	if flip != (c.worse < 0) {
 		lo, hi := 1 / *p.Hi, 1 / *p.Lo
-		e = analyze.Estimate{Value: 1 / p.Value, Lo: &lo, Hi: &hi}
+		e = sample.Estimate{Value: 1 / p.Value, Lo: &lo, Hi: &hi}
 	}
 	return &e, *p.Holm
 }

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
 )
 
 // property is something that can be required.
@@ -26,7 +27,7 @@ type property struct {
 type view struct {
 	run   string
 	env   record.Environment
-	audit *analyze.AuditEnv
+	audit *audit.Environment
 	host  record.Host
 }
 
@@ -99,7 +100,7 @@ func inside(key, yes, no string) func(*view) Fact {
 		case v.audit.Guest:
 			f.Text = "a kernel of its own hides the host's"
 		default:
-			f.Text = strings.TrimPrefix(key, "ns.") + " " + analyze.Words(key, value)
+			f.Text = strings.TrimPrefix(key, "ns.") + " " + audit.Words(key, value)
 			if s, ok := map[string]State{yes: Yes, no: No}[value]; ok {
 				f.State = s
 			}

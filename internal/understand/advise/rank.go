@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"plimsoll/internal/common/stats"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // rank scores the environments and puts them in order.
@@ -95,8 +95,8 @@ func minus(x, y []float64) []float64 {
 }
 
 // exp turns an estimate of a logarithm into one of a ratio.
-func exp(s stats.Sum) analyze.Estimate {
-	e := analyze.Estimate{Value: math.Exp(s.Value)}
+func exp(s stats.Sum) sample.Estimate {
+	e := sample.Estimate{Value: math.Exp(s.Value)}
 	if lo, hi := math.Exp(s.Interval.Lo), math.Exp(s.Interval.Hi); s.OK && !math.IsInf(hi, 0) {
 		e.Lo, e.Hi = &lo, &hi
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
 )
 
 // truth says whether an environment has a property, decided here anew from
@@ -180,7 +181,7 @@ func TestNothingPassesThatMustNot(t *testing.T) {
 
 func TestProperties(t *testing.T) {
 	v := &view{env: record.Environment{ID: "e", Facts: map[string]string{"held": "background", "held-reason": "no shell", "network": "host"}},
-		audit: &analyze.AuditEnv{Isolation: map[string]string{"kernel": "4.4.0", "ns.net": "own"}, Guest: true}, host: record.Host{Kernel: "6.1.0"}}
+		audit: &audit.Environment{Isolation: map[string]string{"kernel": "4.4.0", "ns.net": "own"}, Guest: true}, host: record.Host{Kernel: "6.1.0"}}
 	if f := held(v); f.State != No || f.Text != "held: background, no shell" || f.Source != "run.json: environment e, fact held" {
 		t.Errorf("%+v", f)
 	}
@@ -226,7 +227,7 @@ func TestRunsTogether(t *testing.T) {
 				env: record.Environment{ID: "e", Engine: "e", Facts: map[string]string{"rootless": pick("", "", "yes", "no"), "daemon": pick("", "", "none", "private"), "held": pick("", "engine", "background"), "runtime": pick("", "runc", "runsc", "kata"), "network": pick("", "host", "bridge")}}}
 			if rng.IntN(2) == 0 {
 				kernel := pick(hostKernel, "4.4.0", "")
-				v.audit = &analyze.AuditEnv{Guest: kernel == "4.4.0", Isolation: map[string]string{"kernel": kernel, "ns.user": pick("", "own", "host"), "ns.net": pick("", "own", "host"), "seccomp-mode": pick("", "0", "2")}}
+				v.audit = &audit.Environment{Guest: kernel == "4.4.0", Isolation: map[string]string{"kernel": kernel, "ns.user": pick("", "own", "host"), "ns.net": pick("", "own", "host"), "seccomp-mode": pick("", "0", "2")}}
 			}
 			views = append(views, v)
 		}

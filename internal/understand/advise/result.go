@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Schema is the version of Advice as JSON. It grows when a field changes its
@@ -113,7 +113,7 @@ type Ranked struct {
 	Engine string `json:"engine"`
 	// Score is the weighted geometric mean of how many times worse than the
 	// references it is: lower is better.
-	Score analyze.Estimate `json:"score"`
+	Score sample.Estimate `json:"score"`
 	// Blocks is the least number of blocks behind a criterion.
 	Blocks int `json:"blocks"`
 	// Group holds its letters: environments that share one cannot be told apart.
@@ -140,25 +140,25 @@ const (
 // Measurement is one criterion of one environment.
 type Measurement struct {
 	Criterion int              `json:"criterion"` // its place in Criteria
-	Median    analyze.Estimate `json:"median"`
+	Median    sample.Estimate `json:"median"`
 	N         int              `json:"n"`
 	Failed    int              `json:"failed"`
 	// Ratio is to the reference, as in a report; missing where that is a mean.
-	Ratio *analyze.Estimate `json:"ratio,omitempty"`
+	Ratio *sample.Estimate `json:"ratio,omitempty"`
 	// Cost is by what it multiplies the score: its ratio, in terms of worse,
 	// to the power of the criterion's share.
 	Cost  float64 `json:"cost"`
 	Stand Stand   `json:"stand"`
 	// Best names the best of those ranked, Worse says how many times worse.
 	Best  string            `json:"best"`
-	Worse *analyze.Estimate `json:"worse,omitempty"`
+	Worse *sample.Estimate `json:"worse,omitempty"`
 }
 
 // Pair compares two of the ranking: the score of A over that of B.
 type Pair struct {
 	A     string           `json:"a"`
 	B     string           `json:"b"`
-	Ratio analyze.Estimate `json:"ratio"`
+	Ratio sample.Estimate `json:"ratio"`
 	P     *float64         `json:"p,omitempty"`
 	Holm  *float64         `json:"holm,omitempty"` // corrected for all pairs
 	// BlocksNeeded is about how many blocks would tell them apart; 0 where they
@@ -178,7 +178,7 @@ type Apart struct {
 // Measure is what is known of an environment all the same.
 type Measure struct {
 	Criterion int              `json:"criterion"`
-	Median    analyze.Estimate `json:"median"`
+	Median    sample.Estimate `json:"median"`
 	N         int              `json:"n"`
 }
 

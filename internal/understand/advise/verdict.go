@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Outcome is what the data carry.
@@ -131,7 +131,7 @@ func (a *Advice) again(blocks int) string {
 }
 
 // within says whether an estimate's whole interval lies within ±delta of 1.
-func within(e analyze.Estimate, delta float64) bool {
+func within(e sample.Estimate, delta float64) bool {
 	return *e.Hi <= 1+delta && *e.Lo >= 1/(1+delta)
 }
 

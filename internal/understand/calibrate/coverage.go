@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // effects are the true log ratios of the environments "a" and "b", which are
@@ -50,19 +53,19 @@ func (c *Coverage) sample(s *Shape, reps int, r *rand.Rand) error {
 		mean += e / float64(len(effects))
 	}
 	ratio, suite := math.Exp(effects[0]+s.shift(c.PerBlock, 1)), math.Exp(mean+s.shift(c.PerBlock, len(effects)))
-	only := analyze.CompareOptions{Filter: []analyze.Filter{{Key: "environment", Values: []string{"a"}}, {Key: "workload", Values: w.works[:1]}}}
+	only := compare.Options{Filter: []compare.Filter{{Key: "environment", Values: []string{"a"}}, {Key: "workload", Values: w.works[:1]}}}
 	for range reps {
 		run, drift := w.simulate(r, 0)
-		base, err := analyze.Run(run, analyze.Options{})
+		base, err := evaluate.Run(run, evaluate.Options{})
 		if err != nil {
 			return err
 		}
 		run, _ = w.simulate(r, session*r.NormFloat64())
-		next, err := analyze.Run(run, analyze.Options{})
+		next, err := evaluate.Run(run, evaluate.Options{})
 		if err != nil {
 			return err
 		}
-		changes, err := analyze.Between(base, next, only)
+		changes, err := compare.Between(base, next, only)
 		if err != nil {
 			return err
 		}
@@ -79,7 +82,7 @@ func (c *Coverage) sample(s *Shape, reps int, r *rand.Rand) error {
 			}
 		}
 		v := changes.Cells[0].Verdict
-		c.Changed.add(v == analyze.Better || v == analyze.Worse)
+		c.Changed.add(v == compare.Better || v == compare.Worse)
 	}
 	return nil
 }
@@ -88,10 +91,10 @@ func (c *Coverage) sample(s *Shape, reps int, r *rand.Rand) error {
 func truth(median float64) float64 { return nativeMedian * math.Exp(effects[0]+median) }
 
 // cost turns an overhead back into how many times slower that is.
-func cost(o *analyze.Estimate) *analyze.Estimate {
+func cost(o *sample.Estimate) *sample.Estimate {
 	if o == nil || o.Lo == nil {
 		return o
 	}
 	lo, hi := 1/(1-*o.Lo), 1/(1-*o.Hi)
-	return &analyze.Estimate{Lo: &lo, Hi: &hi}
+	return &sample.Estimate{Lo: &lo, Hi: &hi}
 }

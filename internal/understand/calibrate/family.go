@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // Family is how often a run of many equal environments and native raises any
@@ -34,7 +35,7 @@ func (f *Family) sample(s *Shape, reps int, r *rand.Rand) error {
 	w := newWorld(s, f.Blocks, 1, 1, envs...)
 	for range reps {
 		run, _ := w.simulate(r, 0)
-		res, err := analyze.Run(run, analyze.Options{})
+		res, err := evaluate.Run(run, evaluate.Options{})
 		if err != nil {
 			return err
 		}

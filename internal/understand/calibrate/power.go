@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // Gains are the true differences that are looked for.
@@ -36,7 +37,7 @@ func (p *Power) sample(s *Shape, reps int, r *rand.Rand) error {
 			env{id: "a", effects: []float64{math.Log1p(Gains[i])}})
 		for range reps {
 			run, _ := w.simulate(r, 0)
-			res, err := analyze.Run(run, analyze.Options{})
+			res, err := evaluate.Run(run, evaluate.Options{})
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,7 @@ package calibrate
 import (
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Tally counts over repetitions.
@@ -23,7 +23,7 @@ func (t *Tally) add(hit bool) {
 }
 
 // interval counts an interval; where there is none it holds nothing.
-func (t *Tally) interval(e *analyze.Estimate, truth float64) {
+func (t *Tally) interval(e *sample.Estimate, truth float64) {
 	width := 0.0
 	hit := e != nil && e.Lo != nil
 	if hit {

@@ -12,6 +12,8 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // day is one run of a small study, with one trial a block.
@@ -47,7 +49,7 @@ func startUps(t *testing.T, r *record.Reader) map[string][]float64 {
 func opened(t *testing.T, s recordtest.Spec) (*record.Reader, *analyze.Result) {
 	t.Helper()
 	r := s.Open(t)
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func opened(t *testing.T, s recordtest.Spec) (*record.Reader, *analyze.Result) {
 // compare has the same medians and the same p. Of ratios to native it has the p
 // that benchstat's test gives for the ratios.
 func TestCompareAgreesWithBenchstat(t *testing.T) {
-	only := []analyze.Filter{{Key: "metric", Values: []string{"startup"}}}
+	only := []compare.Filter{{Key: "metric", Values: []string{"startup"}}}
 	for _, c := range []struct {
 		name    string
 		blocks  int
@@ -72,11 +74,11 @@ func TestCompareAgreesWithBenchstat(t *testing.T) {
 		r1, base := opened(t, day(1, c.blocks, c.quantum, 1))
 		r2, next := opened(t, day(2, c.blocks, c.quantum, 1.02))
 		old, now := startUps(t, r1), startUps(t, r2)
-		absolute, err := analyze.Between(base, next, analyze.CompareOptions{Against: "none", Filter: only})
+		absolute, err := compare.Between(base, next, compare.Options{Against: "none", Filter: only})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ratios, err := analyze.Between(base, next, analyze.CompareOptions{Filter: only})
+		ratios, err := compare.Between(base, next, compare.Options{Filter: only})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/report"
 )
 
@@ -86,7 +86,7 @@ func checkMetric(run *record.Run, id string) error {
 }
 
 func writeLaTeX(w io.Writer, r *record.Reader, opts Options) error {
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		return err
 	}

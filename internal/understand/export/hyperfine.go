@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // hyperfineResult is one command in hyperfine's JSON. Times are seconds.
@@ -36,7 +36,7 @@ type hyperfineResult struct {
 // hyperfine would: the metric that is asked for, else the first duration that
 // a report shows. Trials that failed have no time there.
 func writeHyperfine(w io.Writer, r *record.Reader, opts Options) error {
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		return err
 	}

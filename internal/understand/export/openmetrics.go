@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // family is one metric family of OpenMetrics: its samples must stand together.
@@ -58,7 +59,7 @@ func (f *family) add(suffix string, v float64, pairs ...string) {
 // counts as gauges in the text format 1.0, in base units, for a file that a
 // node exporter collects or a gateway takes. See https://openmetrics.io.
 func writeOpenMetrics(w io.Writer, r *record.Reader, opts Options) error {
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
 )
 
 // imported writes values as a Go benchmark prints them, imports and analyses
@@ -45,7 +46,7 @@ func TestComparesAsBenchmath(t *testing.T) {
 			return out
 		}
 		x, y := sample(c.n, 1), sample(c.m, c.by)
-		ch, err := analyze.Between(imported(t, "old.txt", x), imported(t, "new.txt", y), analyze.CompareOptions{})
+		ch, err := compare.Between(imported(t, "old.txt", x), imported(t, "new.txt", y), compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

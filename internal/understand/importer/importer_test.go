@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 func file(t *testing.T, name string) File {
@@ -36,7 +37,7 @@ func result(t *testing.T, files ...File) *analyze.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

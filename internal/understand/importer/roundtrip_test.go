@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/export"
 	"plimsoll/internal/understand/importer"
 )
@@ -107,7 +108,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-15*4*math.Abs(b) }
 
 func analysed(t *testing.T, r *record.Reader) *analyze.Result {
 	t.Helper()
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

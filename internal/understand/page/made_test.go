@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/view"
 )
 
@@ -43,8 +44,8 @@ func made() *view.Data {
 	d.Works = []view.Work{{
 		ID: "hello", Title: "Hello", Show: []string{"startup"}, First: "startup",
 		Counts: []analyze.Count{{Env: "native", Trials: 10}, {Env: "crun", Trials: 10},
-			{Env: "docker", Trials: 10, Failed: 1, Classes: []analyze.Failure{{Class: record.TimeOut, N: 1, Text: "took longer than 30 s"}}},
-			{Env: "broken", Trials: 10, Failed: 10, Classes: []analyze.Failure{{Class: record.EngineError, N: 10, Text: "no such file"}}}},
+			{Env: "docker", Trials: 10, Failed: 1, Classes: []sample.Failure{{Class: record.TimeOut, N: 1, Text: "took longer than 30 s"}}},
+			{Env: "broken", Trials: 10, Failed: 10, Classes: []sample.Failure{{Class: record.EngineError, N: 10, Text: "no such file"}}}},
 		Tables: []view.Table{{
 			Metric: startup, Ranking: []int{0, 1, 2}, N: []int{10, 10, 9, 0}, Blocks: []int{10, 10, 9, 0},
 			Median: column(2.5e5, 1.3e7, 1.75e8, -1), Lo: column(2.4e5, 1.25e7, 1.68e8, -1), Hi: column(2.6e5, 1.36e7, 1.81e8, -1), P95: column(-1, -1, -1, -1),

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
@@ -166,7 +167,7 @@ func estimate(v, lo, hi *float64, by float64) []string {
 	if v == nil {
 		return []string{"", ""}
 	}
-	n := words.NumberOf(analyze.Estimate{Value: *v, Lo: lo, Hi: hi}, by, words.Full)
+	n := words.NumberOf(sample.Estimate{Value: *v, Lo: lo, Hi: hi}, by, words.Full)
 	return []string{n.Value, n.Interval}
 }
 

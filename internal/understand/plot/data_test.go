@@ -7,6 +7,11 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/analyze/load"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/view"
 )
 
@@ -131,20 +136,20 @@ func addCurves(d *view.Data) {
 }
 
 func addDensity(d *view.Data) {
-	c := analyze.DensityCell{Env: "docker/runc", Ramps: 2, Asked: 20, Reached: 12, Starts: &analyze.Points{}, Memory: map[string]analyze.Points{}}
-	var mem analyze.Points
+	c := density.Cell{Env: "docker/runc", Ramps: 2, Asked: 20, Reached: 12, Starts: &density.Points{}, Memory: map[string]density.Points{}}
+	var mem density.Points
 	for n := range 12 {
 		c.Starts.N, c.Starts.Y = append(c.Starts.N, float64(n)), append(c.Starts.Y, 2e8*(1+float64(n)/30))
 		mem.N, mem.Y = append(mem.N, float64(n)), append(mem.Y, float64(n*9<<20))
 	}
 	c.Memory["monitor"] = mem
 	c.Limits = []record.Limit{{Class: "pids", Text: "the process limit was reached"}}
-	d.Works = append(d.Works, view.Work{ID: "density", Title: "Density", Density: []analyze.DensityCell{c, {Env: "broken"}}})
+	d.Works = append(d.Works, view.Work{ID: "density", Title: "Density", Density: []density.Cell{c, {Env: "broken"}}})
 }
 
 func addLoad(d *view.Data) {
-	q := []analyze.Quantile{{Name: "p50", Value: 2e8, N: 90}, {Name: "p95", Value: 4e8, N: 90}}
-	d.Works = append(d.Works, view.Work{ID: "load", Title: "Load", Load: []analyze.LoadCell{
+	q := []load.Quantile{{Name: "p50", Value: 2e8, N: 90}, {Name: "p95", Value: 4e8, N: 90}}
+	d.Works = append(d.Works, view.Work{ID: "load", Title: "Load", Load: []load.Cell{
 		{Env: "docker/runc", Trials: 3, Arrivals: 90, Done: 88, Failed: 2, Offered: 5, Achieved: 4.9, MaxInFlight: 4, Latency: q},
 		{Env: "broken", Trials: 3},
 	}})
@@ -158,7 +163,7 @@ func addOverheads(d *view.Data) {
 			c := analyze.OverheadCell{Env: e.ID, Verdict: analyze.Differs, Blocks: 8}
 			v := []float64{0.996, -0.031, 0.004}
 			if i < 3 {
-				c.Overhead = &analyze.Estimate{Value: v[i], Lo: ptr(v[i] - 0.01), Hi: ptr(v[i] + 0.003)}
+				c.Overhead = &sample.Estimate{Value: v[i], Lo: ptr(v[i] - 0.01), Hi: ptr(v[i] + 0.003)}
 			} else {
 				c.Missing = "every trial failed"
 			}
@@ -174,25 +179,25 @@ func addOverheads(d *view.Data) {
 }
 
 // madeHistory has one series that becomes slower at its seventh run.
-func madeHistory() *analyze.Histories {
+func madeHistory() *history.Histories {
 	m, _ := record.MetricByID("startup")
-	h := analyze.History{Study: "made-up", Machine: "made-up machine"}
-	s := analyze.Series{Workload: "echo", Metric: m, Env: "docker", Engine: "docker", Against: "native"}
-	lost := analyze.Series{Workload: "echo", Metric: m, Env: "gone", Engine: "lxd"}
+	h := history.History{Study: "made-up", Machine: "made-up machine"}
+	s := history.Series{Workload: "echo", Metric: m, Env: "docker", Engine: "docker", Against: "native"}
+	lost := history.Series{Workload: "echo", Metric: m, Env: "gone", Engine: "lxd"}
 	for i := range 12 {
-		h.Runs = append(h.Runs, analyze.PastRun{Run: "r", Started: time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC)})
+		h.Runs = append(h.Runs, history.PastRun{Run: "r", Started: time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC)})
 		v := 200 * wave(i)
 		if i >= 7 {
 			v *= 1.4
 		}
-		s.Points = append(s.Points, analyze.Point{Estimate: &analyze.Estimate{Value: v, Lo: ptr(v * 0.97), Hi: ptr(v * 1.02)}})
-		lost.Points = append(lost.Points, analyze.Point{Missing: "it did not run"})
+		s.Points = append(s.Points, history.Point{Estimate: &sample.Estimate{Value: v, Lo: ptr(v * 0.97), Hi: ptr(v * 1.02)}})
+		lost.Points = append(lost.Points, history.Point{Missing: "it did not run"})
 	}
-	s.Regimes = []analyze.Regime{
-		{First: 0, Last: 6, Runs: 7, Level: analyze.Estimate{Value: 200, Lo: ptr(190), Hi: ptr(211)}},
-		{First: 7, Last: 11, Runs: 5, Level: analyze.Estimate{Value: 281}},
+	s.Regimes = []history.Regime{
+		{First: 0, Last: 6, Runs: 7, Level: sample.Estimate{Value: 200, Lo: ptr(190), Hi: ptr(211)}},
+		{First: 7, Last: 11, Runs: 5, Level: sample.Estimate{Value: 281}},
 	}
-	h.Series = []analyze.Series{s, lost}
-	h.Changes = []analyze.HistoryChange{{Series: 0, Before: 6, After: 7, Confirmed: true, Ratio: analyze.Estimate{Value: 1.4}, Direction: analyze.Worse}}
-	return &analyze.Histories{Threshold: 0.05, Alpha: 0.05, Method: "e-divisive", Histories: []analyze.History{h}}
+	h.Series = []history.Series{s, lost}
+	h.Changes = []history.Change{{Series: 0, Before: 6, After: 7, Confirmed: true, Ratio: sample.Estimate{Value: 1.4}, Direction: compare.Worse}}
+	return &history.Histories{Threshold: 0.05, Alpha: 0.05, Method: "e-divisive", Histories: []history.History{h}}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -29,16 +29,16 @@ func density(d *view.Data, o Options) (*picture, error) {
 	}
 	kinds := []struct {
 		title, unit string
-		of          func(*analyze.DensityCell) *analyze.Points
+		of          func(*density.Cell) *density.Points
 	}{
-		{"Start: request to ready", "ns", func(c *analyze.DensityCell) *analyze.Points { return c.Starts }},
-		{"Stop: stop to removed", "ns", func(c *analyze.DensityCell) *analyze.Points { return c.Stops }},
+		{"Start: request to ready", "ns", func(c *density.Cell) *density.Points { return c.Starts }},
+		{"Stop: stop to removed", "ns", func(c *density.Cell) *density.Points { return c.Stops }},
 	}
-	for _, part := range analyze.MemoryParts {
+	for _, part := range density.MemoryParts {
 		kinds = append(kinds, struct {
 			title, unit string
-			of          func(*analyze.DensityCell) *analyze.Points
-		}{"Memory: " + part, "bytes", func(c *analyze.DensityCell) *analyze.Points {
+			of          func(*density.Cell) *density.Points
+		}{"Memory: " + part, "bytes", func(c *density.Cell) *density.Points {
 			if q, ok := c.Memory[part]; ok {
 				return &q
 			}
@@ -79,7 +79,7 @@ func density(d *view.Data, o Options) (*picture, error) {
 }
 
 // reached says how far an environment came.
-func reached(d *view.Data, c *analyze.DensityCell, e int) string {
+func reached(d *view.Data, c *density.Cell, e int) string {
 	s := fmt.Sprintf("%s (%d", d.EnvLabel(e), c.Reached)
 	if c.Asked > 0 {
 		s += fmt.Sprintf(" of %d", c.Asked)
@@ -87,14 +87,14 @@ func reached(d *view.Data, c *analyze.DensityCell, e int) string {
 	return s + ", " + words.Plural(c.Ramps, "ramp") + ")"
 }
 
-func densityPanel(cells []analyze.DensityCell, env map[string]int, l []look, title, unit string,
-	of func(*analyze.DensityCell) *analyze.Points, drawn map[int]int,
+func densityPanel(cells []density.Cell, env map[string]int, l []look, title, unit string,
+	of func(*density.Cell) *density.Points, drawn map[int]int,
 ) *panel {
 	var x, y span
 	x.add(0)
 	type curve struct {
 		env int
-		p   *analyze.Points
+		p   *density.Points
 	}
 	var list []curve
 	for i := range cells {

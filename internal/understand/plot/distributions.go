@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -43,7 +43,7 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 		if m := view.At(t.Median, e); m == nil || len(x.Values)+len(x.Quantiles) == 0 {
 			r.missing = missing(t, e)
 		} else {
-			v := words.NumberOf(analyze.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}, c.axis.by, words.Full).Value
+			v := words.NumberOf(sample.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}, c.axis.by, words.Full).Value
 			r.cells = []string{v, nOf(d, w, t, e)}
 			r.draw = func(s surface, y float64) { drawDist(s, c, x, *m, envLooks[e], y) }
 			points, boxes = points || len(x.Values) > 0, boxes || len(x.Values) == 0

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
 )
 
@@ -22,7 +24,7 @@ const (
 
 // History writes a picture of histories: a strip for each series, with its
 // runs, the levels between its changes, and the changes.
-func History(w io.Writer, format string, h *analyze.Histories, o Options) error {
+func History(w io.Writer, format string, h *history.Histories, o Options) error {
 	o, err := o.normal()
 	if err != nil {
 		return err
@@ -63,7 +65,7 @@ func History(w io.Writer, format string, h *analyze.Histories, o Options) error 
 	return p.write(w, format, o)
 }
 
-func (p *picture) describeHistory(h *analyze.History) {
+func (p *picture) describeHistory(h *history.History) {
 	for _, c := range h.Changes {
 		p.desc = append(p.desc, seriesName(&h.Series[c.Series])+": "+changeText(&c)+" since "+words.Clean(h.Runs[c.After].Run))
 	}
@@ -72,11 +74,11 @@ func (p *picture) describeHistory(h *analyze.History) {
 	}
 }
 
-func seriesName(s *analyze.Series) string {
+func seriesName(s *history.Series) string {
 	return words.Clean(s.Env) + ", " + words.Clean(s.Workload) + ", " + metricName(s.Metric)
 }
 
-func changeText(c *analyze.HistoryChange) string {
+func changeText(c *history.Change) string {
 	text := "× " + report1(c.Ratio) + " " + string(c.Direction)
 	if !c.Confirmed {
 		text += "?"
@@ -84,12 +86,12 @@ func changeText(c *analyze.HistoryChange) string {
 	return text
 }
 
-func report1(e analyze.Estimate) string {
+func report1(e sample.Estimate) string {
 	v := words.NumberOf(e, 1, words.Full).Value
 	return v
 }
 
-func drawHistories(s surface, b box, all *analyze.Histories) {
+func drawHistories(s surface, b box, all *history.Histories) {
 	room, y := maxSeries, b.y
 	for i := range all.Histories {
 		h := &all.Histories[i]
@@ -109,7 +111,7 @@ func drawHistories(s surface, b box, all *analyze.Histories) {
 }
 
 // drawHistory draws n series and the runs below, and gives where it ends.
-func drawHistory(s surface, b box, h *analyze.History, n int) float64 {
+func drawHistory(s surface, b box, h *history.History, n int) float64 {
 	groups := map[string]int{}
 	x := axis{lo: -0.6, hi: float64(len(h.Runs)) - 0.4, by: 1}
 	nameW := min(b.w*0.32, 190)
@@ -143,14 +145,14 @@ func drawHistory(s surface, b box, h *analyze.History, n int) float64 {
 	return y + axisH
 }
 
-func againstText(s *analyze.Series) string {
+func againstText(s *history.Series) string {
 	if s.Against == "" {
 		return ""
 	}
 	return " / " + words.Clean(s.Against)
 }
 
-func drawSeries(s surface, h *analyze.History, at int, x axis, l look, b box) {
+func drawSeries(s surface, h *history.History, at int, x axis, l look, b box) {
 	sr := &h.Series[at]
 	var sp span
 	for _, p := range sr.Points {
@@ -184,7 +186,7 @@ func drawSeries(s surface, h *analyze.History, at int, x axis, l look, b box) {
 			cross(s, point{px, b.bottom() - 6}, 1.8, stroke{ink: muted, width: 0.8})
 			continue
 		}
-		s.open(mark{class: "run", title: words.Clean(h.Runs[i].Run) + ": " + report1(analyze.Estimate{Value: p.Value / y.by}) + " " + y.unit,
+		s.open(mark{class: "run", title: words.Clean(h.Runs[i].Run) + ": " + report1(sample.Estimate{Value: p.Value / y.by}) + " " + y.unit,
 			data: [][2]string{{"value", strconv.FormatFloat(p.Value, 'g', -1, 64)}}})
 		if p.Lo != nil && p.Hi != nil {
 			line(s, px, y.at(*p.Lo), px, y.at(*p.Hi), stroke{ink: l.thin(0.6), width: 0.9})
@@ -195,7 +197,7 @@ func drawSeries(s surface, h *analyze.History, at int, x axis, l look, b box) {
 }
 
 // drawRegimes draws the levels, what they are now, and the changes.
-func drawRegimes(s surface, h *analyze.History, at int, x, y axis, l look, b box) {
+func drawRegimes(s surface, h *history.History, at int, x, y axis, l look, b box) {
 	sr := &h.Series[at]
 	clip := func(v float64) float64 { return min(max(y.at(v), b.y+1), b.bottom()-1) }
 	for i, r := range sr.Regimes {
@@ -220,7 +222,7 @@ func drawRegimes(s surface, h *analyze.History, at int, x, y axis, l look, b box
 		}
 		cx := x.at((float64(c.Before) + float64(c.After)) / 2)
 		tone := failed
-		if c.Direction != analyze.Worse {
+		if c.Direction != compare.Worse {
 			tone = palette[2]
 		}
 		dash := []float64(nil)

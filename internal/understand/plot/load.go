@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -55,7 +55,7 @@ func load(d *view.Data, o Options) (*picture, error) {
 	return p.table(c, o), nil
 }
 
-func loadRow(d *view.Data, c *rowChart, cell *analyze.LoadCell, names []string, e int, l look) chartRow {
+func loadRow(d *view.Data, c *rowChart, cell *load.Cell, names []string, e int, l look) chartRow {
 	r := chartRow{name: d.EnvLabel(e), look: look{ink: l.ink, shape: 0}}
 	r.mark = mark{class: "cell", data: [][2]string{{"env", words.Clean(cell.Env)}}}
 	if len(cell.Latency) == 0 {
@@ -89,7 +89,7 @@ func loadRow(d *view.Data, c *rowChart, cell *analyze.LoadCell, names []string, 
 }
 
 // rate says what was offered and what was achieved.
-func rate(c *analyze.LoadCell) string {
+func rate(c *load.Cell) string {
 	switch {
 	case c.Search && c.Holds > 0 && c.Fails > 0:
 		return fmt.Sprintf("holds %.3g, fails %.3g", c.Holds, c.Fails)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -157,6 +158,6 @@ func drawSteps(s surface, c *rowChart, ph *view.Phases, steps []*float64, y floa
 
 // amount writes a value in a scale with three digits.
 func amount(v, by float64) string {
-	s := words.NumberOf(analyze.Estimate{Value: v}, by, words.Full).Value
+	s := words.NumberOf(sample.Estimate{Value: v}, by, words.Full).Value
 	return minus(s)
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -39,7 +39,7 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 		if m := view.At(t.Median, e); m == nil {
 			r.missing = missing(t, e)
 		} else {
-			est := analyze.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}
+			est := sample.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}
 			n := words.NumberOf(est, c.axis.by, words.Full)
 			r.cells = []string{n.Value, n.Interval, nOf(d, w, t, e), words.Letters(view.At(t.Group, e))}
 			r.draw = forest(c, est, envLooks[e])
@@ -66,7 +66,7 @@ func (p *picture) table(c *rowChart, o Options) *picture {
 }
 
 // forest draws a median with its interval.
-func forest(c *rowChart, e analyze.Estimate, l look) func(surface, float64) {
+func forest(c *rowChart, e sample.Estimate, l look) func(surface, float64) {
 	return func(s surface, y float64) {
 		if e.Lo != nil && e.Hi != nil {
 			lo, hi := c.axis.at(*e.Lo), c.axis.at(*e.Hi)

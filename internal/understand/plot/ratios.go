@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -54,7 +55,7 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 			}
 			m.title = r.name + ": " + r.missing
 		} else {
-			est := analyze.Estimate{Value: *q, Lo: view.At(a.Lo, e), Hi: view.At(a.Hi, e)}
+			est := sample.Estimate{Value: *q, Lo: view.At(a.Lo, e), Hi: view.At(a.Hi, e)}
 			n := words.NumberOf(est, 1, words.Full)
 			verdict := view.At(a.Verdict, e)
 			used[verdict] = true

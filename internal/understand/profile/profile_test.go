@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/advise"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 func all(t testing.TB) []advise.Profile {
@@ -140,7 +141,7 @@ func suite(profiles []advise.Profile, envs func(map[string]record.Direction) []r
 
 func result(t testing.TB, s recordtest.Spec) *analyze.Result {
 	t.Helper()
-	r, err := analyze.Run(s.Open(t), analyze.Options{})
+	r, err := evaluate.Run(s.Open(t), evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

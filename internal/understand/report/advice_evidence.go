@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/advise"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -57,7 +57,7 @@ func measurementLine(a *advise.Advice, m advise.Measurement) document.Item {
 }
 
 // spaced writes a number, its unit and its interval.
-func spaced(e analyze.Estimate, by float64, unit string) string {
+func spaced(e sample.Estimate, by float64, unit string) string {
 	n := words.NumberOf(e, by, 3)
 	return strings.TrimSpace(strings.TrimSpace(n.Value+" "+unit) + " " + n.Interval)
 }

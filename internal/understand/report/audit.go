@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -113,7 +114,7 @@ func userMap(in map[string]string) string {
 	return words.Clean(uid)
 }
 
-func kernelOf(e analyze.AuditEnv, host string) string {
+func kernelOf(e audit.Environment, host string) string {
 	k := e.Isolation["kernel"]
 	switch {
 	case k == "":
@@ -130,7 +131,7 @@ func kernelOf(e analyze.AuditEnv, host string) string {
 }
 
 func word(key string, in map[string]string) string {
-	return orUnknown(words.Clean(analyze.Words(key, in[key])))
+	return orUnknown(words.Clean(audit.Words(key, in[key])))
 }
 
 func orUnknown(s string) string {
@@ -155,22 +156,22 @@ func isolationLegend() string {
 func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 	a := res.Audit
 	for _, p := range a.Properties {
-		if p.Kind == analyze.Isolation && (strings.HasPrefix(p.Key, "ns.") || slices.Contains(inTable, p.Key)) {
+		if p.Kind == audit.Isolation && (strings.HasPrefix(p.Key, "ns.") || slices.Contains(inTable, p.Key)) {
 			continue
 		}
 		d := difference{key: words.Clean(p.Key)}
 		for i := range a.Environments {
 			e := &a.Environments[i]
 			v := e.Configuration[p.Key]
-			if p.Kind == analyze.Isolation {
+			if p.Kind == audit.Isolation {
 				v = e.Isolation[p.Key]
 			}
 			if v != "" {
-				d.add(words.Clean(analyze.Words(p.Key, v)), words.Name(e.Env))
+				d.add(words.Clean(audit.Words(p.Key, v)), words.Name(e.Env))
 			}
 		}
 		switch {
-		case p.Kind == analyze.Configuration && !analyze.Comparable(p.Key):
+		case p.Kind == audit.Configuration && !audit.Comparable(p.Key):
 			// An engine's own word; the format json has it.
 		case len(d.values) == 1 && len(d.values[0].envs) == 1:
 			// Known of one only, so there is nothing to be said.
@@ -220,7 +221,7 @@ func comparisons(res *analyze.Result) (unequal []string, all int) {
 		if len(p.Beyond) == 0 {
 			continue
 		}
-		texts := analyze.Describe(p.Beyond)
+		texts := audit.Describe(p.Beyond)
 		for i := range texts {
 			texts[i] = words.Clean(texts[i])
 		}
@@ -253,7 +254,7 @@ func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
 	for _, e := range res.Audit.Environments {
 		for _, p := range res.Audit.Properties {
 			v := e.Configuration[p.Key]
-			if p.Kind == analyze.Isolation {
+			if p.Kind == audit.Isolation {
 				v = e.Isolation[p.Key]
 			}
 			if v != "" {

@@ -8,26 +8,27 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
 
 var changesFormats = formats(changesDocument,
-	format[*analyze.Changes]{"json", asJSON[*analyze.Changes]},
-	format[*analyze.Changes]{"junit", changesJUnit},
-	format[*analyze.Changes]{"github", changesGitHub},
+	format[*compare.Changes]{"json", asJSON[*compare.Changes]},
+	format[*compare.Changes]{"junit", changesJUnit},
+	format[*compare.Changes]{"github", changesGitHub},
 )
 
 // ChangesFormats lists the formats of WriteChanges.
 func ChangesFormats() []string { return changesFormats.names() }
 
 // WriteChanges renders what changed in a format.
-func WriteChanges(w io.Writer, name string, c *analyze.Changes, opts Options) error {
+func WriteChanges(w io.Writer, name string, c *compare.Changes, opts Options) error {
 	return changesFormats.write(w, name, "changes", c, opts)
 }
 
-func changesDocument(d *document.Document, c *analyze.Changes, _ Options) {
+func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 	base, next := sideText(c.Base), sideText(c.New)
 	if d.Medium == document.Markdown { // a code forge shows the beginning, a terminal the end
 		d.Heading(1, "What changed")
@@ -64,7 +65,7 @@ func changesDocument(d *document.Document, c *analyze.Changes, _ Options) {
 }
 
 // sayGate is the gate's answer with its reasons.
-func sayGate(d *document.Document, c *analyze.Changes) {
+func sayGate(d *document.Document, c *compare.Changes) {
 	if c.Gate == nil {
 		return
 	}
@@ -84,10 +85,10 @@ func sayGate(d *document.Document, c *analyze.Changes) {
 
 // gateReasons say why a gate did not pass, and where trials failed that it let
 // pass.
-func gateReasons(c *analyze.Changes) []string {
+func gateReasons(c *compare.Changes) []string {
 	var out []string
 	for i := range c.Cells {
-		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != analyze.Passed {
+		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != compare.Passed {
 			s := words.Clean(ch.Gate.Reason)
 			if by := gateEvidence(c.Gate, ch.Gate); by != "" {
 				s += " (" + by + ")"
@@ -104,10 +105,10 @@ func gateReasons(c *analyze.Changes) []string {
 }
 
 // changeTables makes a table of each metric, in the order of the cells.
-func changeTables(d *document.Document, all []analyze.Change, gate bool) {
+func changeTables(d *document.Document, all []compare.Change, gate bool) {
 	type key struct{ work, metric string }
 	var order []key
-	cells := map[key][]*analyze.Change{}
+	cells := map[key][]*compare.Change{}
 	for i := range all {
 		ch := &all[i]
 		k := key{ch.Workload, ch.Metric.ID}
@@ -119,7 +120,7 @@ func changeTables(d *document.Document, all []analyze.Change, gate bool) {
 	for _, k := range order {
 		m, what := cells[k][0].Metric, ""
 		if q := cells[k][0].Quantile; q > 0 {
-			what = ", " + analyze.QuantileName(q)
+			what = ", " + compare.QuantileName(q)
 		}
 		d.Heading(2, words.Clean(k.work)+": "+words.Clean(cmp.Or(m.Title, m.ID))+what+"; "+words.Better(m))
 		d.Gap(document.Text)
@@ -141,10 +142,10 @@ func fitted(d *document.Document, t *document.Table) *document.Table {
 	return t
 }
 
-func changeTable(cells []*analyze.Change, gate bool) *document.Table {
+func changeTable(cells []*compare.Change, gate bool) *document.Table {
 	var values []float64
 	for _, ch := range cells {
-		for _, e := range []*analyze.Estimate{ch.Base, ch.New} {
+		for _, e := range []*sample.Estimate{ch.Base, ch.New} {
 			if e != nil {
 				values = append(values, e.Value)
 			}
@@ -154,11 +155,11 @@ func changeTable(cells []*analyze.Change, gate bool) *document.Table {
 	t := &document.Table{Columns: document.Columns("environment")}
 	for _, ch := range cells {
 		t.Row(words.Name(ch.Name()))
-		if ch.Verdict == analyze.Worse || ch.Lost {
+		if ch.Verdict == compare.Worse || ch.Lost {
 			t.Rows[len(t.Rows)-1].Tone = document.Warn
 		}
 	}
-	number := func(title string, get func(*analyze.Change) *analyze.Estimate, by float64, times string) {
+	number := func(title string, get func(*compare.Change) *sample.Estimate, by float64, times string) {
 		out := make([]document.Cell, len(cells))
 		for i, ch := range cells {
 			if e := get(ch); e != nil {
@@ -168,16 +169,16 @@ func changeTable(cells []*analyze.Change, gate bool) *document.Table {
 		}
 		t.Column(document.Column{Title: title, Points: true}, out)
 	}
-	text := func(title string, of func(*analyze.Change) string) {
+	text := func(title string, of func(*compare.Change) string) {
 		var out []string
 		for _, ch := range cells {
 			out = append(out, of(ch))
 		}
 		t.Column(document.Column{Title: title}, document.Cells(out...))
 	}
-	number(strings.TrimSpace("BASE, "+u.Name), func(ch *analyze.Change) *analyze.Estimate { return ch.Base }, u.By, "")
-	number(strings.TrimSpace("NEW, "+u.Name), func(ch *analyze.Change) *analyze.Estimate { return ch.New }, u.By, "")
-	number("NEW / BASE", func(ch *analyze.Change) *analyze.Estimate { return ch.Ratio }, 1, "× ")
+	number(strings.TrimSpace("BASE, "+u.Name), func(ch *compare.Change) *sample.Estimate { return ch.Base }, u.By, "")
+	number(strings.TrimSpace("NEW, "+u.Name), func(ch *compare.Change) *sample.Estimate { return ch.New }, u.By, "")
+	number("NEW / BASE", func(ch *compare.Change) *sample.Estimate { return ch.Ratio }, 1, "× ")
 	if gate {
 		text("gate", gateText)
 	}
@@ -186,7 +187,7 @@ func changeTable(cells []*analyze.Change, gate bool) *document.Table {
 }
 
 // verdictText says in words what a cell came to.
-func verdictText(ch *analyze.Change) string {
+func verdictText(ch *compare.Change) string {
 	switch {
 	case ch.Lost:
 		return "lost: " + words.Clean(ch.Missing)
@@ -196,9 +197,9 @@ func verdictText(ch *analyze.Change) string {
 		return "n/a: " + words.Clean(ch.Missing)
 	case ch.Ratio != nil && ch.Ratio.Lo == nil && ch.Method != "identical":
 		return "cannot tell: too few blocks"
-	case ch.Verdict == analyze.Unclear && ch.BlocksNeeded > 0:
+	case ch.Verdict == compare.Unclear && ch.BlocksNeeded > 0:
 		return fmt.Sprintf("cannot tell (%d blocks?)", ch.BlocksNeeded)
-	case ch.Verdict == analyze.Unclear:
+	case ch.Verdict == compare.Unclear:
 		return "cannot tell"
 	}
 	s := string(ch.Verdict)
@@ -208,7 +209,7 @@ func verdictText(ch *analyze.Change) string {
 	return s
 }
 
-func gateText(ch *analyze.Change) string {
+func gateText(ch *compare.Change) string {
 	if ch.Gate == nil {
 		return ""
 	}
@@ -216,7 +217,7 @@ func gateText(ch *analyze.Change) string {
 }
 
 // groupTable is the table of rows and columns.
-func groupTable(c *analyze.Changes) *document.Table {
+func groupTable(c *compare.Changes) *document.Table {
 	t := &document.Table{Columns: document.Columns(strings.Join(c.Grouping.Row, ", ")), Parts: true}
 	for _, k := range c.Grouping.Cols {
 		t.Columns = append(t.Columns, document.Column{Title: cmp.Or(words.Clean(strings.Join(k, ", ")), "NEW / BASE")})
@@ -231,7 +232,7 @@ func groupTable(c *analyze.Changes) *document.Table {
 	return t
 }
 
-func placeText(c *analyze.Changes, p analyze.Place) string {
+func placeText(c *compare.Changes, p compare.Place) string {
 	switch {
 	case len(p.Cells) == 0:
 		return "·"
@@ -247,11 +248,11 @@ func placeText(c *analyze.Changes, p analyze.Place) string {
 }
 
 // changesLegend explains the table.
-func changesLegend(c *analyze.Changes) []string {
+func changesLegend(c *compare.Changes) []string {
 	how := "NEW / BASE is from pairs of the same block."
 	switch {
 	case c.Interleaved:
-	case slices.ContainsFunc(c.Cells, func(ch analyze.Change) bool { return ch.Against != "" }):
+	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Against != "" }):
 		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
 	default:
 		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
@@ -260,7 +261,7 @@ func changesLegend(c *analyze.Changes) []string {
 		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", words.Percent(c.Delta), c.Test),
 	}
 	if len(c.Quantiles) > 0 {
-		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", analyze.QuantileName(c.Quantiles[0].Quantile), words.Plural(len(c.Quantiles), "cell")))
+		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", compare.QuantileName(c.Quantiles[0].Quantile), words.Plural(len(c.Quantiles), "cell")))
 	}
 	if g := c.Gate; g != nil {
 		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", words.Percent((1-g.Level)/2), g.Test, words.Plural(g.Tested, "cell")))
@@ -271,7 +272,7 @@ func changesLegend(c *analyze.Changes) []string {
 
 // gateEvidence is the interval and the p by which the gate judged a cell; ""
 // where it judged by neither.
-func gateEvidence(g *analyze.Gate, cell *analyze.CellGate) string {
+func gateEvidence(g *compare.Gate, cell *compare.CellGate) string {
 	if cell.Ratio == nil {
 		return ""
 	}
@@ -288,7 +289,7 @@ func gateEvidence(g *analyze.Gate, cell *analyze.CellGate) string {
 }
 
 // sideText names one of the two.
-func sideText(s analyze.Side) string {
+func sideText(s compare.Side) string {
 	t := "run " + words.Clean(s.Run) + " of " + words.Clean(s.Study)
 	if s.Env != "" {
 		t = words.Clean(s.Env) + " in " + t
@@ -300,7 +301,7 @@ func sideText(s analyze.Side) string {
 }
 
 // factLines say what differs, the same difference of several environments once.
-func factLines(facts []analyze.Fact) []string {
+func factLines(facts []compare.Fact) []string {
 	if len(facts) == 0 {
 		return []string{"Machine, tool, protocol and configuration are the same, as far as they are known."}
 	}
@@ -324,7 +325,7 @@ func factLines(facts []analyze.Fact) []string {
 	return order
 }
 
-func failureLines(c *analyze.Changes) []string {
+func failureLines(c *compare.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
 		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", words.Clean(f.Env), words.Clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
@@ -340,7 +341,7 @@ func failureLines(c *analyze.Changes) []string {
 }
 
 // gateLine is the gate's answer in a sentence.
-func gateLine(g *analyze.Gate) string {
+func gateLine(g *compare.Gate) string {
 	s := fmt.Sprintf("gate: %s (%s", g.State, words.Plural(g.Gated, "cell"))
 	if g.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", g.Failed)

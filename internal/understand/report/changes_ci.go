@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/words"
 )
 
@@ -41,7 +41,7 @@ type junitMessage struct {
 // changesJUnit writes a test case for each cell that is gated, and for each
 // whose trials fail more often. What is inconclusive is skipped, as is every
 // cell without a gate.
-func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
+func changesJUnit(w io.Writer, c *compare.Changes, _ Options) error {
 	s := junitSuite{Name: "plimsoll compare"}
 	add := func(k junitCase) {
 		s.Tests++
@@ -59,9 +59,9 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 		switch {
 		case ch.Gate == nil:
 			k.Skipped = &junitMessage{Message: "no threshold: " + changeLine(ch)}
-		case ch.Gate.State == analyze.GateFails:
+		case ch.Gate.State == compare.GateFails:
 			k.Failure = &junitMessage{Message: words.Clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c.Gate, ch)}
-		case ch.Gate.State == analyze.Inconclusive:
+		case ch.Gate.State == compare.Inconclusive:
 			k.Skipped = &junitMessage{Message: "inconclusive: " + words.Clean(ch.Gate.Reason)}
 		}
 		add(k)
@@ -70,9 +70,9 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 		k := junitCase{Class: words.Clean(c.Failures[i].Workload) + "." + words.Clean(c.Failures[i].Env), Name: "failures"}
 		if g := c.Failures[i].Gate; g != nil && g.Reason != "" {
 			switch g.State {
-			case analyze.GateFails:
+			case compare.GateFails:
 				k.Failure = &junitMessage{Message: l, Type: "failures"}
-			case analyze.Inconclusive:
+			case compare.Inconclusive:
 				k.Skipped = &junitMessage{Message: "inconclusive: " + l}
 			default:
 				k.Out = l
@@ -96,7 +96,7 @@ func changesJUnit(w io.Writer, c *analyze.Changes, _ Options) error {
 }
 
 // changeLine is a cell in one line.
-func changeLine(ch *analyze.Change) string {
+func changeLine(ch *compare.Change) string {
 	if ch.Ratio == nil {
 		return verdictText(ch)
 	}
@@ -105,7 +105,7 @@ func changeLine(ch *analyze.Change) string {
 }
 
 // gateLineOf is the same with what the gate judged by.
-func gateLineOf(g *analyze.Gate, ch *analyze.Change) string {
+func gateLineOf(g *compare.Gate, ch *compare.Change) string {
 	if by := gateEvidence(g, ch.Gate); by != "" {
 		return "gate: " + by + "; " + changeLine(ch)
 	}
@@ -121,7 +121,7 @@ var (
 
 // changesGitHub writes workflow commands: an error for each cell that fails, a
 // warning for what is inconclusive or worse without a threshold.
-func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
+func changesGitHub(w io.Writer, c *compare.Changes, _ Options) error {
 	out := bufio.NewWriter(w)
 	say := func(level, title, text string) {
 		fmt.Fprintf(out, "::%s title=%s::%s\n", level, ghName.Replace(title), ghText.Replace(text))
@@ -130,18 +130,18 @@ func changesGitHub(w io.Writer, c *analyze.Changes, _ Options) error {
 		ch := &c.Cells[i]
 		title := fmt.Sprintf("%s of %s in %s", words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()))
 		switch {
-		case ch.Gate != nil && ch.Gate.State == analyze.GateFails:
+		case ch.Gate != nil && ch.Gate.State == compare.GateFails:
 			say("error", title, words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
-		case ch.Gate != nil && ch.Gate.State == analyze.Inconclusive:
+		case ch.Gate != nil && ch.Gate.State == compare.Inconclusive:
 			say("warning", title, "inconclusive: "+words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
-		case ch.Gate == nil && (ch.Verdict == analyze.Worse || ch.Lost):
+		case ch.Gate == nil && (ch.Verdict == compare.Worse || ch.Lost):
 			say("warning", title, changeLine(ch))
 		}
 	}
 	for i, l := range failureLines(c) {
 		if f := &c.Failures[i]; f.More() && (c.Gate == nil || f.Gate != nil) {
 			level := "warning"
-			if f.Gate != nil && f.Gate.State == analyze.GateFails {
+			if f.Gate != nil && f.Gate.State == compare.GateFails {
 				level = "error"
 			}
 			say(level, "failures of "+words.Clean(c.Failures[i].Workload)+" in "+words.Clean(c.Failures[i].Env), l)

@@ -11,6 +11,9 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/gate"
 )
 
 // before and after are two runs: the second is of a machine that is 4 % slower
@@ -34,12 +37,12 @@ func after() recordtest.Spec {
 	return s
 }
 
-func changes(t testing.TB, o analyze.CompareOptions) *analyze.Changes {
+func changes(t testing.TB, o compare.Options) *compare.Changes {
 	t.Helper()
 	a, b := result(t, before()), result(t, after())
 	b.Run.Host.Kernel, b.Run.ID = "6.12.0", "4e5f6a7b"
 	b.Audit.Environments[3].Configuration["version"] = "1.3.0"
-	c, err := analyze.Between(a, b, o)
+	c, err := compare.Between(a, b, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +50,7 @@ func changes(t testing.TB, o analyze.CompareOptions) *analyze.Changes {
 }
 
 // tails are two runs of which the second has a longer tail in crun.
-func tails(t testing.TB) *analyze.Changes {
+func tails(t testing.TB) *compare.Changes {
 	t.Helper()
 	var results [2]*analyze.Result
 	for k, spec := range []recordtest.Spec{before(), before()} {
@@ -58,11 +61,11 @@ func tails(t testing.TB) *analyze.Changes {
 			spec.Envs[3].FailEvery, spec.Envs[3].Class = 2, record.Crash
 		}
 		var err error
-		if results[k], err = analyze.Run(spec.Open(t), analyze.Options{Values: true}); err != nil {
+		if results[k], err = evaluate.Run(spec.Open(t), evaluate.Options{Values: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c, err := analyze.Between(results[0], results[1], analyze.CompareOptions{Quantile: 0.95, Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup"}}}})
+	c, err := compare.Between(results[0], results[1], compare.Options{Quantile: 0.95, Filter: []compare.Filter{{Key: "metric", Values: []string{"startup"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +73,15 @@ func tails(t testing.TB) *analyze.Changes {
 }
 
 func TestChangesGolden(t *testing.T) {
-	c := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup", "whole"}}}})
-	if err := c.Judge(analyze.Thresholds{FailAbove: 0.05}); err != nil {
+	c := changes(t, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup", "whole"}}}})
+	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05}); err != nil {
 		t.Fatal(err)
 	}
-	grouped := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup", "create"}}},
+	grouped := changes(t, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup", "create"}}},
 		Row: []string{"engine"}, Col: []string{"metric"}})
 	for name, k := range map[string]struct {
 		format string
-		c      *analyze.Changes
+		c      *compare.Changes
 		opts   Options
 	}{
 		"changes.txt": {"text", c, Options{Width: 110}}, "changes-narrow.txt": {"text", c, Options{Width: 60, ASCII: true}}, "changes.md": {"markdown", c, Options{}},
@@ -95,7 +98,7 @@ func TestChangesGolden(t *testing.T) {
 		}
 		switch k.format {
 		case "json":
-			var back analyze.Changes
+			var back compare.Changes
 			if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back.Cells) != len(c.Cells) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -116,7 +119,7 @@ func TestChangesGolden(t *testing.T) {
 
 // Names come from files: none can begin a workflow command or an element.
 func TestChangesHostileNames(t *testing.T) {
-	c := changes(t, analyze.CompareOptions{Filter: []analyze.Filter{{Key: "metric", Values: []string{"startup"}}}})
+	c := changes(t, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup"}}}})
 	for i := range c.Cells {
 		c.Cells[i].Env, c.Cells[i].Missing, c.Cells[i].Lost = "x\n::error::<a>&%0A\x1b[31m", "why\r\n::set-env::\x00", true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
 )
 
@@ -100,7 +101,7 @@ func betterOf(m record.Metric) record.Direction {
 	return m.Better
 }
 
-func three(e *analyze.Estimate) []string {
+func three(e *sample.Estimate) []string {
 	if e == nil {
 		return []string{"", "", ""}
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/factors"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
 )
 
@@ -16,9 +17,9 @@ var factorWords = map[string]string{
 }
 
 // spoken is how a sentence names a factor.
-func spoken(f *analyze.Factors, id string) string {
+func spoken(f *factors.Factors, id string) string {
 	for _, x := range f.Factors {
-		if x.ID == id && x.Kind == analyze.OfWorkload {
+		if x.ID == id && x.Kind == factors.OfWorkload {
 			return "the parameter '" + words.Clean(id) + "'"
 		}
 	}
@@ -33,7 +34,7 @@ const said = 3
 
 // factorSentences say the largest shares in words, and what cannot be told
 // apart.
-func factorSentences(f *analyze.Factors) []string {
+func factorSentences(f *factors.Factors) []string {
 	if f.Missing != "" {
 		return []string{words.Sentence("Nothing can be said: " + words.Clean(f.Missing))}
 	}
@@ -56,7 +57,7 @@ func factorSentences(f *analyze.Factors) []string {
 			words.Upper(words.List(names)), shareWords(j.Share)))
 	}
 	for _, s := range f.Shares {
-		if s.Separable == analyze.Confounded && s.With == "" && len(s.Among) == 0 {
+		if s.Separable == factors.Confounded && s.With == "" && len(s.Among) == 0 {
 			out = append(out, words.Upper(spoken(f, s.Factor))+" cannot be told from the other factors, since this plan varies them together.")
 		}
 	}
@@ -66,30 +67,30 @@ func factorSentences(f *analyze.Factors) []string {
 	return out
 }
 
-func confoundedPairs(f *analyze.Factors) int {
+func confoundedPairs(f *factors.Factors) int {
 	n := 0
 	for _, s := range f.Shares {
-		if s.Separable == analyze.Confounded && s.With != "" {
+		if s.Separable == factors.Confounded && s.With != "" {
 			n++
 		}
 	}
 	return n
 }
 
-func shareSentence(f *analyze.Factors, s analyze.FactorShare) string {
+func shareSentence(f *factors.Factors, s factors.Share) string {
 	who, verb := words.Upper(spoken(f, s.Factor)), "explains"
 	if s.With != "" {
 		who, verb = who+" and "+spoken(f, s.With)+" together, beyond each alone,", "explain"
 	}
 	text := fmt.Sprintf("%s %s %s of the variance in the %s.", who, verb, shareWords(s.Share), subject(f))
-	if s.Separable == analyze.Range && math.Abs(s.Alone-s.Share.Value) >= 0.01 {
+	if s.Separable == factors.Range && math.Abs(s.Alone-s.Share.Value) >= 0.01 {
 		text += fmt.Sprintf(" Alone it would be %s %%: the plan is not balanced, and what lies between the two belongs to other factors as well.", words.Fixed(100*s.Alone, 1))
 	}
 	return text
 }
 
 // shareWords is a share in per cent, with its interval.
-func shareWords(e *analyze.Estimate) string {
+func shareWords(e *sample.Estimate) string {
 	if e == nil {
 		return "an unknown part"
 	}

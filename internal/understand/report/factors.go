@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/factors"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -15,7 +17,7 @@ import (
 // factorsOf is what matters most in a run, for each group of its workloads.
 type factorsOf struct {
 	res *analyze.Result
-	all []*analyze.Factors
+	all []*factors.Factors
 }
 
 var factorFormats = formats(factorsDocument, format[factorsOf]{"json", factorsJSON})
@@ -24,7 +26,7 @@ var factorFormats = formats(factorsDocument, format[factorsOf]{"json", factorsJS
 func FactorFormats() []string { return factorFormats.names() }
 
 // WriteFactors renders what matters most.
-func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*analyze.Factors, opts Options) error {
+func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*factors.Factors, opts Options) error {
 	return factorFormats.write(w, format, "factors", factorsOf{res, all}, opts)
 }
 
@@ -33,7 +35,7 @@ func factorsJSON(w io.Writer, f factorsOf, o Options) error {
 		Schema  int                `json:"schema"`
 		Run     string             `json:"run"`
 		Study   string             `json:"study"`
-		Factors []*analyze.Factors `json:"factors"`
+		Factors []*factors.Factors `json:"factors"`
 	}{analyze.Schema, f.res.Run.ID, f.res.Run.Study, f.all}, o)
 }
 
@@ -56,19 +58,19 @@ func factorsDocument(d *document.Document, x factorsOf, _ Options) {
 	}
 }
 
-func factorsTitle(f *analyze.Factors) string {
+func factorsTitle(f *factors.Factors) string {
 	return "What matters most for " + subject(f)
 }
 
-func subject(f *analyze.Factors) string {
+func subject(f *factors.Factors) string {
 	return words.Clean(f.Metric.Title) + " of " + words.Clean(f.Workload)
 }
 
 // factorTable has a row for each share, then what is left.
-func factorTable(f *analyze.Factors) *document.Table {
+func factorTable(f *factors.Factors) *document.Table {
 	t := &document.Table{Columns: document.Columns("factor", "share, %", "alone, %", "partial, %", "levels"), Parts: true}
 	t.Columns[1].Points, t.Columns[2].Right, t.Columns[3].Right = true, true, true
-	add := func(name string, share *analyze.Estimate, alone, partial, levels string) {
+	add := func(name string, share *sample.Estimate, alone, partial, levels string) {
 		n := words.Number{Value: "n/a"}
 		if share != nil {
 			n = words.NumberOf(*share, 0.01, 1)
@@ -83,7 +85,7 @@ func factorTable(f *analyze.Factors) *document.Table {
 			name, levels = name+" × "+words.Clean(s.With), ""
 		}
 		partial := percent(s.Partial)
-		if s.Separable == analyze.Confounded {
+		if s.Separable == factors.Confounded {
 			partial = "n/a"
 		}
 		add(name, s.Share, percent(s.Alone), partial, levels)
@@ -99,7 +101,7 @@ func factorTable(f *analyze.Factors) *document.Table {
 	return t
 }
 
-func levelsOf(f *analyze.Factors, id string) string {
+func levelsOf(f *factors.Factors, id string) string {
 	for _, x := range f.Factors {
 		if x.ID == id {
 			return words.Cut(words.Clean(strings.Join(x.Levels, ", ")), 2*words.MaxName)
@@ -109,7 +111,7 @@ func levelsOf(f *analyze.Factors, id string) string {
 }
 
 // factorsLegend says what the shares are of, and what is not among them.
-func factorsLegend(f *analyze.Factors) []string {
+func factorsLegend(f *factors.Factors) []string {
 	var out []string
 	if f.Missing == "" {
 		s := fmt.Sprintf("share: ω² of the variance of the logarithm within blocks, over %d cells (%s, %s) in %d blocks that have all of them; "+

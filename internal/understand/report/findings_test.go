@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/findings"
 )
 
 // claimed is a run whose study has a claim of each verdict, one with an answer,
@@ -81,7 +82,7 @@ func claimedFindings(t *testing.T) *analyze.Findings {
 		{ID: "rootless", Group: "Security", Feature: "Rootless executions", Cells: map[string]record.FeatureCell{"docker": {Value: "yes"}, "podman": {Value: "yes"}, "apptainer": {Value: "untried"}}},
 		{ID: "vpn", Group: "Security", Feature: "VPN support", Cells: map[string]record.FeatureCell{"docker": {Value: "yes", Why: "a network driver has it"}}},
 	}}
-	return analyze.Judge([]*analyze.Result{res}, res.Claims, features)
+	return findings.Judge([]*analyze.Result{res}, res.Claims, features)
 }
 
 func TestFindingsGolden(t *testing.T) {

@@ -10,10 +10,12 @@ import (
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/gate"
 )
 
 // oneGated compares two runs of many cells, one of which has a threshold.
-func oneGated(t *testing.T, seed uint64) (*analyze.Changes, *analyze.Change) {
+func oneGated(t *testing.T, seed uint64) (*compare.Changes, *compare.Change) {
 	t.Helper()
 	var results [2]*analyze.Result
 	for k := range results {
@@ -25,11 +27,11 @@ func oneGated(t *testing.T, seed uint64) (*analyze.Changes, *analyze.Change) {
 		}
 		results[k] = result(t, s)
 	}
-	c, err := analyze.Between(results[0], results[1], analyze.CompareOptions{})
+	c, err := compare.Between(results[0], results[1], compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Judge(analyze.Thresholds{Rules: []analyze.Rule{{Environment: "runc", Metric: "startup", FailAbove: 0.001}}}); err != nil {
+	if err := gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Environment: "runc", Metric: "startup", FailAbove: 0.001}}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range c.Cells {
@@ -46,7 +48,7 @@ func oneGated(t *testing.T, seed uint64) (*analyze.Changes, *analyze.Change) {
 func TestGateBesideVerdict(t *testing.T) {
 	for seed := range uint64(60) {
 		c, ch := oneGated(t, 1000+10*seed)
-		if ch.Gate.State != analyze.GateFails || ch.Verdict != analyze.Unclear {
+		if ch.Gate.State != compare.GateFails || ch.Verdict != compare.Unclear {
 			continue
 		}
 		if c.Gate.Tested != 1 || c.Tested < 20 || !(*ch.Holm >= 0.05) || !(*ch.Gate.Holm < 0.025) || *ch.Gate.Ratio.Lo <= 1.001 {

@@ -7,27 +7,27 @@ import (
 	"strconv"
 	"time"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/words"
 )
 
 var historyFormats = formats(historyDocument,
-	format[*analyze.Histories]{"csv", historyCSV},
-	format[*analyze.Histories]{"json", asJSON[*analyze.Histories]},
+	format[*history.Histories]{"csv", historyCSV},
+	format[*history.Histories]{"json", asJSON[*history.Histories]},
 )
 
 // HistoryFormats lists the formats of WriteHistories.
 func HistoryFormats() []string { return historyFormats.names() }
 
 // WriteHistories renders what many runs say of change.
-func WriteHistories(w io.Writer, name string, h *analyze.Histories, opts Options) error {
+func WriteHistories(w io.Writer, name string, h *history.Histories, opts Options) error {
 	return historyFormats.write(w, name, "a history", h, opts)
 }
 
 // historyCSV has a row for each run of each series, and one for each directory
 // that was skipped. regime counts the levels from 1; change is empty, "better"
 // or "worse" at the first run of a new level, with its ratio to the old one.
-func historyCSV(w io.Writer, all *analyze.Histories, _ Options) error {
+func historyCSV(w io.Writer, all *history.Histories, _ Options) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{"history", "study", "dir", "run", "started", "workload", "environment", "metric", "unit", "better",
 		"over", "over_metric", "value", "lo", "hi", "regime", "change", "confirmed", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}); err != nil {
@@ -54,7 +54,7 @@ func historyCSV(w io.Writer, all *analyze.Histories, _ Options) error {
 	return out.Error()
 }
 
-func historyRow(h *analyze.History, i, k, r int) []string {
+func historyRow(h *history.History, i, k, r int) []string {
 	s, run, point := &h.Series[k], h.Runs[r], h.Series[k].Points[r]
 	unit := s.Metric.Unit
 	if s.Against != "" {
@@ -65,10 +65,10 @@ func historyRow(h *analyze.History, i, k, r int) []string {
 	row = append(row, three(point.Estimate)...)
 	regime := ""
 	if point.Missing == "" {
-		regime = strconv.Itoa(1 + slices.IndexFunc(s.Regimes, func(g analyze.Regime) bool { return r <= g.Last }))
+		regime = strconv.Itoa(1 + slices.IndexFunc(s.Regimes, func(g history.Regime) bool { return r <= g.Last }))
 	}
 	row = append(row, regime)
-	if c := slices.IndexFunc(h.Changes, func(c analyze.HistoryChange) bool { return c.Series == k && c.After == r }); c >= 0 {
+	if c := slices.IndexFunc(h.Changes, func(c history.Change) bool { return c.Series == k && c.After == r }); c >= 0 {
 		ch := &h.Changes[c]
 		row = append(row, string(ch.Direction), strconv.FormatBool(ch.Confirmed))
 		row = append(row, three(&ch.Ratio)...)

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -15,7 +16,7 @@ import (
 // historyTables are the series of each metric of each workload. Where there is
 // too little room the sparks give way, then the intervals, then what a level is
 // of.
-func historyTables(d *document.Document, h *analyze.History, sparks bool) {
+func historyTables(d *document.Document, h *history.History, sparks bool) {
 	type key struct{ work, metric string }
 	var order []key
 	of := map[key][]int{}
@@ -46,7 +47,7 @@ func historyTables(d *document.Document, h *analyze.History, sparks bool) {
 }
 
 // historyTable has a row for each series: its level now, and its changes.
-func historyTable(h *analyze.History, series []int, sparks bool) *document.Table {
+func historyTable(h *history.History, series []int, sparks bool) *document.Table {
 	t := &document.Table{Columns: document.Columns("environment", "runs", "level now", "of")}
 	t.Columns[1].Right, t.Columns[2].Points = true, true
 	if sparks {
@@ -91,7 +92,7 @@ func historyTable(h *analyze.History, series []int, sparks bool) *document.Table
 }
 
 // ofText says what a level is a multiple of.
-func ofText(s *analyze.Series, unit string) string {
+func ofText(s *history.Series, unit string) string {
 	switch {
 	case s.Against == "":
 		return words.Clean(unit)
@@ -102,12 +103,12 @@ func ofText(s *analyze.Series, unit string) string {
 }
 
 // seriesText lists the changes of a series in short.
-func seriesText(h *analyze.History, at int) (text string, warn bool) {
+func seriesText(h *history.History, at int) (text string, warn bool) {
 	var parts []string
 	for _, c := range h.Changes {
 		if c.Series == at {
 			parts = append(parts, changeShort(h, &c))
-			warn = warn || c.Direction == analyze.Worse && (c.Standing || !c.Confirmed)
+			warn = warn || c.Direction == compare.Worse && (c.Standing || !c.Confirmed)
 		}
 	}
 	s := &h.Series[at]
@@ -124,7 +125,7 @@ func seriesText(h *analyze.History, at int) (text string, warn bool) {
 	return strings.Join(parts, "; "), warn
 }
 
-func changeShort(h *analyze.History, c *analyze.HistoryChange) string {
+func changeShort(h *history.History, c *history.Change) string {
 	s := fmt.Sprintf("%s × %s since %s", c.Direction, words.Fixed(c.Ratio.Value, 2), words.Clean(h.Runs[c.After].Run))
 	if !c.Confirmed {
 		s += "?"
@@ -134,7 +135,7 @@ func changeShort(h *analyze.History, c *analyze.HistoryChange) string {
 
 // spark draws a series in one line, on a logarithmic scale from its smallest
 // to its largest value; a dot stands for a run without one.
-func spark(s *analyze.Series) string {
+func spark(s *history.Series) string {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range s.Points {
 		if p.Estimate != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/words"
 )
 
@@ -20,9 +20,9 @@ import (
 // another runc, and it takes 15 % more; the machine was 6 % slower in the fourth
 // run; docker-api, 20 % slower in the last run; podman, missing in the third
 // and gone in the last. A run on another machine is between them.
-func past(t testing.TB, o analyze.HistoryOptions) *analyze.Histories {
+func past(t testing.TB, o history.Options) *history.Histories {
 	t.Helper()
-	var runs []analyze.Past
+	var runs []history.Past
 	for i := range 13 {
 		s := before()
 		s.Seed, s.ID = uint64(100+i), fmt.Sprintf("5c%02d", i+1)
@@ -49,10 +49,10 @@ func past(t testing.TB, o analyze.HistoryOptions) *analyze.Histories {
 		if i == 5 {
 			r.Run.Host.CPU = "Other 9000"
 		}
-		runs = append([]analyze.Past{{Dir: "runs/" + s.ID, Result: r}}, runs...) // the order is that of the start
+		runs = append([]history.Past{{Dir: "runs/" + s.ID, Result: r}}, runs...) // the order is that of the start
 	}
-	skipped := []analyze.SkippedRun{{Dir: "runs/broken", Reason: "reading run.json: its format is 2, and this plimsoll reads up to 1"}}
-	h, err := analyze.NewHistories(runs, skipped, o)
+	skipped := []history.SkippedRun{{Dir: "runs/broken", Reason: "reading run.json: its format is 2, and this plimsoll reads up to 1"}}
+	h, err := history.New(runs, skipped, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func past(t testing.TB, o analyze.HistoryOptions) *analyze.Histories {
 }
 
 func TestHistoryGolden(t *testing.T) {
-	h := past(t, analyze.HistoryOptions{Seed: 1})
+	h := past(t, history.Options{Seed: 1})
 	h.Judge()
 	for name, k := range map[string]struct {
 		format string
@@ -79,7 +79,7 @@ func TestHistoryGolden(t *testing.T) {
 		}
 		switch k.format {
 		case "json":
-			var again analyze.Histories
+			var again history.Histories
 			if err := json.Unmarshal(b.Bytes(), &again); err != nil || again.Schema != 1 || len(again.Histories) != 2 {
 				t.Errorf("%v: %+v", err, again)
 			}
@@ -107,9 +107,9 @@ func TestHistoryGolden(t *testing.T) {
 
 // Names from files reach no terminal as they are.
 func TestHistoryHostileNames(t *testing.T) {
-	h := past(t, analyze.HistoryOptions{Seed: 1})
+	h := past(t, history.Options{Seed: 1})
 	const evil = "x\x1b]0;owned\x07\u202e|<b>"
-	h.Skipped[0] = analyze.SkippedRun{Dir: evil, Reason: evil}
+	h.Skipped[0] = history.SkippedRun{Dir: evil, Reason: evil}
 	x := &h.Histories[0]
 	x.Study, x.Machine = evil, evil
 	for i := range x.Runs {
@@ -139,7 +139,7 @@ func TestHistoryManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteHistories(&b, "text", past(t, analyze.HistoryOptions{Seed: 1}), Options{Width: 110}); err != nil {
+	if err := WriteHistories(&b, "text", past(t, history.Options{Seed: 1}), Options{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
 
-func historyDocument(d *document.Document, all *analyze.Histories, opts Options) {
+func historyDocument(d *document.Document, all *history.Histories, opts Options) {
 	if d.Medium == document.Markdown {
 		sayHistoryGate(d, all.Gate)
 	}
@@ -50,7 +51,7 @@ func historyDocument(d *document.Document, all *analyze.Histories, opts Options)
 
 // sayHistoryGate is the gate's answer, with its reasons before it on a terminal
 // and below it elsewhere.
-func sayHistoryGate(d *document.Document, g *analyze.HistoryGate) {
+func sayHistoryGate(d *document.Document, g *history.Gate) {
 	if g == nil {
 		return
 	}
@@ -80,12 +81,12 @@ func toned(items []document.Item, tone document.Tone) []document.Item {
 	return items
 }
 
-func changeItems(h *analyze.History) []document.Item {
+func changeItems(h *history.History) []document.Item {
 	var out []document.Item
 	for k := range h.Changes {
 		c := &h.Changes[k]
 		m := document.Item{Text: document.Say(changeSentence(h, c)), Below: besideLines(c)}
-		if c.Direction == analyze.Worse && (c.Standing || !c.Confirmed) {
+		if c.Direction == compare.Worse && (c.Standing || !c.Confirmed) {
 			m.Tone = document.Warn
 		}
 		out = append(out, m)
@@ -93,7 +94,7 @@ func changeItems(h *analyze.History) []document.Item {
 	return out
 }
 
-func historyHead(h *analyze.History) (head, span string) {
+func historyHead(h *history.History) (head, span string) {
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
 	span = words.Plural(len(h.Runs), "run")
 	if len(h.Runs) > 1 {
@@ -104,7 +105,7 @@ func historyHead(h *analyze.History) (head, span string) {
 	return "History of " + words.Clean(h.Study) + " on " + words.Clean(h.Machine), span
 }
 
-func runText(r analyze.PastRun) string {
+func runText(r history.PastRun) string {
 	s := words.Clean(r.Run)
 	if !r.Started.IsZero() {
 		s += " (" + r.Started.UTC().Format("2006-01-02 15:04") + ")"
@@ -113,7 +114,7 @@ func runText(r analyze.PastRun) string {
 }
 
 // changeSentence says one change in full.
-func changeSentence(h *analyze.History, c *analyze.HistoryChange) string {
+func changeSentence(h *history.History, c *history.Change) string {
 	s := &h.Series[c.Series]
 	n := words.NumberOf(c.Ratio, 1, 3)
 	text := fmt.Sprintf("%s: %s of %s in %s, × %s", c.Direction, words.Clean(cmp.Or(s.Metric.Title, s.Metric.ID)), words.Clean(s.Workload), words.Name(s.Env), strings.TrimRight(n.Value+" "+n.Interval, " "))
@@ -128,7 +129,7 @@ func changeSentence(h *analyze.History, c *analyze.HistoryChange) string {
 }
 
 // besideLines say what else changed there.
-func besideLines(c *analyze.HistoryChange) []string {
+func besideLines(c *history.Change) []string {
 	if len(c.Facts) == 0 {
 		return []string{"Nothing else that is recorded differs between the two."}
 	}
@@ -146,7 +147,7 @@ func pText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-func noChange(all *analyze.Histories, h *analyze.History) string {
+func noChange(all *history.Histories, h *history.History) string {
 	short := 0
 	for i := range h.Series {
 		if h.Series[i].Short {
@@ -163,7 +164,7 @@ func noChange(all *analyze.Histories, h *analyze.History) string {
 	return s
 }
 
-func skippedLines(all *analyze.Histories) []string {
+func skippedLines(all *history.Histories) []string {
 	var out []string
 	for _, s := range all.Skipped {
 		out = append(out, words.Clean(s.Dir)+": "+words.Sentence(words.Clean(s.Reason)))
@@ -171,7 +172,7 @@ func skippedLines(all *analyze.Histories) []string {
 	return out
 }
 
-func historyLegend(all *analyze.Histories) string {
+func historyLegend(all *history.Histories) string {
 	return fmt.Sprintf("level now: the middle of the runs since the last change, each as a multiple of what the environment in the next column did beside it, or in that unit. Brackets: 95 %% intervals, by runs. Changes are of more than %s, found by %s and confirmed by the next run (else with a question mark); the chance that any confirmed one, in all these series, is false is at most %s (%d permutations, %s).",
 		words.Percent(all.Threshold), all.Method, words.Percent(all.Alpha), all.Permutations, all.Correction)
 }

@@ -9,6 +9,10 @@ import (
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/factors"
+	"plimsoll/internal/understand/analyze/gate"
+	"plimsoll/internal/understand/analyze/history"
 )
 
 // kind is a kind of result, and what writes it in a format.
@@ -51,14 +55,14 @@ func kinds(t *testing.T) []kind {
 	view("audit", result(t, recordtest.Audited()), func(o *Options) { o.Audit = true })
 	view("overhead", result(t, recordtest.Suite()), func(o *Options) { o.Overhead = AnyBaseline })
 	view("published tables", result(t, recordtest.Paper()), func(o *Options) { o.Papers = true })
-	c := changes(t, analyze.CompareOptions{})
-	if err := c.Judge(analyze.Thresholds{FailAbove: 0.05}); err != nil {
+	c := changes(t, compare.Options{})
+	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05}); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]*analyze.Changes{"changes": c, "changes of a quantile": tails(t)} {
+	for name, c := range map[string]*compare.Changes{"changes": c, "changes of a quantile": tails(t)} {
 		add(name, ChangesFormats(), func(w io.Writer, format string, opts Options) error { return WriteChanges(w, format, c, opts) })
 	}
-	h := past(t, analyze.HistoryOptions{Seed: 1})
+	h := past(t, history.Options{Seed: 1})
 	h.Judge()
 	add("history", HistoryFormats(), func(w io.Writer, format string, opts Options) error { return WriteHistories(w, format, h, opts) })
 	f := claimedFindings(t)
@@ -69,12 +73,12 @@ func kinds(t *testing.T) []kind {
 		return WriteFeatures(w, format, someFeatures(), FeatureOptions{Options: opts})
 	})
 	matrix := result(t, recordtest.Matrix())
-	factors, err := matrix.Factors(analyze.FactorOptions{})
+	factors, err := factors.Of(matrix, factors.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	add("factors", FactorFormats(), func(w io.Writer, format string, opts Options) error {
-		return WriteFactors(w, format, matrix, []*analyze.Factors{factors}, opts)
+		return WriteFactors(w, format, matrix, []*factors.Factors{factors}, opts)
 	})
 	a := adviceFor(t, table(), serving(), advised())
 	add("advice", AdviceFormats(), func(w io.Writer, format string, opts Options) error { return WriteAdvice(w, format, a, opts) })

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
 )
 
 // A run whose number of blocks was left open says how many it took and could
@@ -19,7 +20,7 @@ func TestLooksAreShown(t *testing.T) {
 	if got := protocol(&analyze.Result{Run: r}); !strings.Contains(got, "80 blocks of 1 trial each") || strings.Contains(got, "at most 80") {
 		t.Error(got)
 	}
-	g := &analyze.Gate{State: analyze.Passed, Gated: 3, Looks: 3, Look: 2, Level: 1 - 0.05/3}
+	g := &compare.Gate{State: compare.Passed, Gated: 3, Looks: 3, Look: 2, Level: 1 - 0.05/3}
 	if got := gateLine(g); got != "gate: pass (3 cells; by look 2 of 3, each at 98.33 %)" {
 		t.Error(got)
 	}

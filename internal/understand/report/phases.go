@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -48,7 +48,7 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *document.Table {
 				values = append(values, "n/a")
 				continue
 			}
-			values = append(values, words.NumberOf(analyze.Estimate{Value: c.Median.Value}, u.By, most).Value)
+			values = append(values, words.NumberOf(sample.Estimate{Value: c.Median.Value}, u.By, most).Value)
 		}
 		out.Column(document.Column{Title: title, Right: true, Points: true}, document.Cells(values...))
 	}

@@ -7,6 +7,9 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/load"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -34,7 +37,7 @@ func sections(work *analyze.Workload) []section {
 // cellsOf is a column in one unit: a value each, "n/a" for none.
 type cellsOf struct {
 	title, unit string
-	values      []*analyze.Estimate
+	values      []*sample.Estimate
 	interval    bool
 }
 
@@ -63,7 +66,7 @@ func (c cellsOf) addTo(t *document.Table) {
 		}
 		n := words.NumberOf(*v, u.By, words.Full)
 		if !c.interval {
-			n = words.NumberOf(analyze.Estimate{Value: v.Value}, u.By, words.Full)
+			n = words.NumberOf(sample.Estimate{Value: v.Value}, u.By, words.Full)
 		}
 		shown, intervals = append(shown, n.Value), append(intervals, n.Interval)
 		some = some || n.Interval != ""
@@ -75,7 +78,7 @@ func (c cellsOf) addTo(t *document.Table) {
 }
 
 // footprints is what one container more takes of the memory.
-func footprints(name string, cells []analyze.DensityCell) section {
+func footprints(name string, cells []density.Cell) section {
 	s := section{title: name + ": memory that one container more takes", table: envTable(len(cells), func(i int) string { return cells[i].Env })}
 	t := s.table
 	var ramps, reached []string
@@ -96,8 +99,8 @@ func footprints(name string, cells []analyze.DensityCell) section {
 	}
 	t.Column(document.Column{Title: "ramps", Right: true}, document.Cells(ramps...))
 	t.Column(document.Column{Title: "reached", Right: true}, document.Cells(reached...))
-	slopes := func(id string) []*analyze.Estimate {
-		out := make([]*analyze.Estimate, len(cells))
+	slopes := func(id string) []*sample.Estimate {
+		out := make([]*sample.Estimate, len(cells))
 		for i := range cells {
 			if sl := cells[i].Slope(id); sl != nil {
 				out[i] = &sl.Estimate
@@ -106,14 +109,14 @@ func footprints(name string, cells []analyze.DensityCell) section {
 		return out
 	}
 	cellsOf{"footprint", "bytes", slopes(record.DensityFootprint), true}.addTo(t)
-	for _, part := range analyze.MemoryParts {
+	for _, part := range density.MemoryParts {
 		cellsOf{part, "bytes", slopes(record.DensityPart + part), false}.addTo(t)
 	}
 	return section{s.title, t, append(methods(cells), s.notes...)}
 }
 
 // methods says what the intervals come from.
-func methods(cells []analyze.DensityCell) []string {
+func methods(cells []density.Cell) []string {
 	seen := map[string]bool{}
 	for i := range cells {
 		for _, sl := range cells[i].Slopes {
@@ -141,9 +144,9 @@ func methods(cells []analyze.DensityCell) []string {
 var quarters = []float64{0, 0.25, 0.5, 0.75, 1}
 
 // crowds shows times against the number that run.
-func crowds(name string, cells []analyze.DensityCell) section {
+func crowds(name string, cells []density.Cell) section {
 	t := envTable(2*len(cells), func(i int) string { return cells[i/2].Env + []string{", start", ", stop"}[i%2] })
-	curve := func(i int) *analyze.Points {
+	curve := func(i int) *density.Points {
 		if i%2 == 0 {
 			return cells[i/2].Starts
 		}
@@ -157,15 +160,15 @@ func crowds(name string, cells []analyze.DensityCell) section {
 	}
 	for _, q := range quarters {
 		n := float64(int(q * most))
-		values := make([]*analyze.Estimate, len(t.Rows))
+		values := make([]*sample.Estimate, len(t.Rows))
 		for i := range values {
 			if y, ok := curve(i).Near(n); ok {
-				values[i] = &analyze.Estimate{Value: y}
+				values[i] = &sample.Estimate{Value: y}
 			}
 		}
 		cellsOf{fmt.Sprintf("beside\n%.0f", n), "ns", values, false}.addTo(t)
 	}
-	slopes := make([]*analyze.Estimate, len(t.Rows))
+	slopes := make([]*sample.Estimate, len(t.Rows))
 	for i := range slopes {
 		id := []string{record.DensityStartSlope, record.DensityStopSlope}[i%2]
 		if sl := cells[i/2].Slope(id); sl != nil {
@@ -185,35 +188,35 @@ func envTable(n int, name func(int) string) *document.Table {
 }
 
 // loads is what each environment carries.
-func loads(name string, cells []analyze.LoadCell) section {
+func loads(name string, cells []load.Cell) section {
 	s := section{title: name + ": arrivals at intended times, whatever became of the earlier ones", table: envTable(len(cells), func(i int) string { return cells[i].Env })}
 	t := s.table
-	number := func(title, unit string, of func(*analyze.LoadCell) (float64, bool)) {
-		values := make([]*analyze.Estimate, len(cells))
+	number := func(title, unit string, of func(*load.Cell) (float64, bool)) {
+		values := make([]*sample.Estimate, len(cells))
 		for i := range cells {
 			if v, ok := of(&cells[i]); ok {
-				values[i] = &analyze.Estimate{Value: v}
+				values[i] = &sample.Estimate{Value: v}
 			}
 		}
 		cellsOf{title, unit, values, false}.addTo(t)
 	}
-	count := func(title string, of func(*analyze.LoadCell) int) {
+	count := func(title string, of func(*load.Cell) int) {
 		var out []string
 		for i := range cells {
 			out = append(out, fmt.Sprint(of(&cells[i])))
 		}
 		t.Column(document.Column{Title: title, Right: true}, document.Cells(out...))
 	}
-	number("holds", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Holds, c.Search })
-	number("fails", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Fails, c.Search && c.Fails > 0 })
-	number("offered", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Offered, !c.Search })
-	number("achieved", "1/s", func(c *analyze.LoadCell) (float64, bool) { return c.Achieved, !c.Search })
-	count("arrivals", func(c *analyze.LoadCell) int { return c.Arrivals })
-	count("failed", func(c *analyze.LoadCell) int { return c.Failed })
-	count("refused", func(c *analyze.LoadCell) int { return c.Refused })
-	count("in\nflight", func(c *analyze.LoadCell) int { return c.MaxInFlight })
+	number("holds", "1/s", func(c *load.Cell) (float64, bool) { return c.Holds, c.Search })
+	number("fails", "1/s", func(c *load.Cell) (float64, bool) { return c.Fails, c.Search && c.Fails > 0 })
+	number("offered", "1/s", func(c *load.Cell) (float64, bool) { return c.Offered, !c.Search })
+	number("achieved", "1/s", func(c *load.Cell) (float64, bool) { return c.Achieved, !c.Search })
+	count("arrivals", func(c *load.Cell) int { return c.Arrivals })
+	count("failed", func(c *load.Cell) int { return c.Failed })
+	count("refused", func(c *load.Cell) int { return c.Refused })
+	count("in\nflight", func(c *load.Cell) int { return c.MaxInFlight })
 	for _, q := range record.LoadQuantiles {
-		number("latency\n"+q.Name, "ns", func(c *analyze.LoadCell) (float64, bool) {
+		number("latency\n"+q.Name, "ns", func(c *load.Cell) (float64, bool) {
 			for _, have := range c.Latency {
 				if have.Name == q.Name {
 					return have.Value, true

@@ -7,6 +7,9 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/document"
 )
 
@@ -15,11 +18,11 @@ func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 	t.Helper()
 	r := recordtest.Protocols(t, ramps, func(d []record.DensityStep, l []record.LoadStep, search bool) map[string]float64 {
 		if d != nil {
-			return analyze.ReadRamp(d).Values()
+			return density.ReadRamp(d).Values()
 		}
-		return analyze.ReadLoad(l, search).Values()
+		return load.ReadLoad(l, search).Values()
 	})
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

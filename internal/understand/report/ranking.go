@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -346,7 +347,7 @@ func (r *ranking) more(l layout) *document.Table {
 		}
 		t.Column(document.Column{Title: title, Right: true}, document.Cells(cells...))
 	}
-	estimate := func(e *analyze.Estimate) string {
+	estimate := func(e *sample.Estimate) string {
 		if e == nil {
 			return "–"
 		}
@@ -368,10 +369,10 @@ func (r *ranking) more(l layout) *document.Table {
 		return words.TwoDigits(100**c.Spread) + " %"
 	})
 	add("far out", func(c *analyze.Cell) string { return strconv.Itoa(c.Outliers) })
-	add("least", func(c *analyze.Cell) string { return estimate(&analyze.Estimate{Value: *c.Min}) })
+	add("least", func(c *analyze.Cell) string { return estimate(&sample.Estimate{Value: *c.Min}) })
 	add("p95", func(c *analyze.Cell) string { return estimate(c.P95) })
 	add("p99", func(c *analyze.Cell) string { return estimate(c.P99) })
-	add("most", func(c *analyze.Cell) string { return estimate(&analyze.Estimate{Value: *c.Max}) })
+	add("most", func(c *analyze.Cell) string { return estimate(&sample.Estimate{Value: *c.Max}) })
 	return t
 }
 

@@ -14,6 +14,9 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/factors"
 )
 
 // opener is a synthetic run.
@@ -23,7 +26,7 @@ type opener interface {
 
 func result(t testing.TB, s opener) *analyze.Result {
 	t.Helper()
-	res, err := analyze.Run(s.Open(t), analyze.Options{})
+	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,14 +166,14 @@ func TestGoldenFactors(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
 		spec         opener
-		opts         analyze.FactorOptions
+		opts         factors.Options
 	}{
-		{"factors.txt", "text", recordtest.Matrix(), analyze.FactorOptions{}},
-		{"factors.md", "markdown", recordtest.Matrix(), analyze.FactorOptions{}},
-		{"factors-confounded.txt", "text", recordtest.Confounded(), analyze.FactorOptions{}},
-		{"factors-unbalanced.txt", "text", unbalanced(), analyze.FactorOptions{}},
-		{"factors-few.txt", "text", fewBlocks(), analyze.FactorOptions{Engines: []string{"docker"}}},
-		{"factors-typical.txt", "text", recordtest.Typical(), analyze.FactorOptions{}},
+		{"factors.txt", "text", recordtest.Matrix(), factors.Options{}},
+		{"factors.md", "markdown", recordtest.Matrix(), factors.Options{}},
+		{"factors-confounded.txt", "text", recordtest.Confounded(), factors.Options{}},
+		{"factors-unbalanced.txt", "text", unbalanced(), factors.Options{}},
+		{"factors-few.txt", "text", fewBlocks(), factors.Options{Engines: []string{"docker"}}},
+		{"factors-typical.txt", "text", recordtest.Typical(), factors.Options{}},
 	} {
 		res := result(t, c.spec)
 		f, err := res.Factors(c.opts)
@@ -178,7 +181,7 @@ func TestGoldenFactors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := WriteFactors(&b, c.format, res, []*analyze.Factors{f}, Options{}); err != nil {
+		if err := WriteFactors(&b, c.format, res, []*factors.Factors{f}, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		isGolden(t, c.name, b.String())
@@ -200,12 +203,12 @@ func TestHostileFactors(t *testing.T) {
 	}
 	for _, format := range []string{"text", "markdown"} {
 		var b bytes.Buffer
-		for _, g := range res.Groups() {
-			f, err := res.Factors(analyze.FactorOptions{Workload: g})
+		for _, g := range factors.Groups(res) {
+			f, err := factors.Of(res, factors.Options{Workload: g})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteFactors(&b, format, res, []*analyze.Factors{f}, Options{Width: 60}); err != nil {
+			if err := WriteFactors(&b, format, res, []*factors.Factors{f}, Options{Width: 60}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -320,7 +323,7 @@ func TestAuditCSVIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var audit analyze.Audit
+	var audit audit.Audit
 	if err := json.Unmarshal([]byte(render(t, "json", res, Options{Audit: true})), &audit); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +331,7 @@ func TestAuditCSVIsComplete(t *testing.T) {
 	want := [][]string{{"run", "kind", "environment", "against", "factors", "property", "value", "value_against"}}
 	for _, e := range audit.Environments {
 		for _, p := range audit.Properties {
-			known := map[string]map[string]string{analyze.Isolation: e.Isolation, analyze.Configuration: e.Configuration}
+			known := map[string]map[string]string{audit.Isolation: e.Isolation, audit.Configuration: e.Configuration}
 			if v := known[p.Kind][p.Key]; v != "" {
 				want = append(want, []string{id, p.Kind, e.Env, "", "", p.Key, v, ""})
 			}

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
 )
 
@@ -58,7 +59,7 @@ func TestColours(t *testing.T) {
 // lies beyond is counted at the ends.
 func TestSpread(t *testing.T) {
 	cell := func(median float64, blocks ...float64) *analyze.Cell {
-		c := &analyze.Cell{Median: &analyze.Estimate{Value: median}, Blocks: len(blocks)}
+		c := &analyze.Cell{Median: &sample.Estimate{Value: median}, Blocks: len(blocks)}
 		for _, b := range blocks {
 			c.BlockMedians = append(c.BlockMedians, &b)
 		}

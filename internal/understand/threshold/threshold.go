@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"plimsoll/internal/common/yamlfile"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/gate"
 )
 
 var format = yamlfile.Format{Noun: "threshold file", Plural: "threshold files", Key: "plimsoll-gate", Version: 1}
@@ -56,33 +56,33 @@ func (x *pattern) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 
 // Read reads thresholds from the text of a file; path is for messages. The
 // error is a *yamlfile.Errors with everything that is wrong.
-func Read(path string, data []byte) (analyze.Thresholds, error) {
+func Read(path string, data []byte) (gate.Thresholds, error) {
 	p := &yamlfile.Problems{}
 	root := format.Parse(path, data, p)
 	if root == nil {
-		return analyze.Thresholds{}, p.Err()
+		return gate.Thresholds{}, p.Err()
 	}
 	d := &yamlfile.Decoder{Path: path, Problems: p}
 	if !format.Is(d, root) {
-		return analyze.Thresholds{}, p.Err()
+		return gate.Thresholds{}, p.Err()
 	}
 	var f document
 	d.Value(root, reflect.ValueOf(&f).Elem(), yamlfile.Field{Key: "the threshold file"})
 	if !p.Any() && !f.FailAbove.At.Given() && len(f.Rules) == 0 {
 		d.Add(d.At(root), "no threshold is given", "fail-above: 5%, or rules")
 	}
-	out := analyze.Thresholds{FailAbove: f.FailAbove.Fraction}
+	out := gate.Thresholds{FailAbove: f.FailAbove.Fraction}
 	for i := range f.Rules {
 		r := &f.Rules[i]
 		check(d, r)
-		out.Rules = append(out.Rules, analyze.Rule{
+		out.Rules = append(out.Rules, gate.Rule{
 			Where:       fmt.Sprintf("%s:%d:%d", path, r.at.Line, r.at.Column),
 			Environment: r.Environment.Text, Workload: r.Workload.Text, Metric: r.Metric.Text,
 			FailAbove: r.FailAbove.Fraction, Ignore: r.Ignore.On,
 		})
 	}
 	if p.Any() {
-		return analyze.Thresholds{}, p.Err()
+		return gate.Thresholds{}, p.Err()
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
 )
 
@@ -133,7 +134,7 @@ func (q *question) median(env string) string {
 }
 
 // times says how many times as much something is.
-func (q *question) times(e analyze.Estimate) string {
+func (q *question) times(e sample.Estimate) string {
 	verb, much := "has", "much"
 	switch {
 	case q.table.Metric.Unit == "ns":
@@ -219,8 +220,8 @@ func (q *question) pair(a, b string) *analyze.Pair {
 }
 
 // inverse is b over a where e is a over b.
-func inverse(e analyze.Estimate) analyze.Estimate {
-	out := analyze.Estimate{Value: 1 / e.Value}
+func inverse(e sample.Estimate) sample.Estimate {
+	out := sample.Estimate{Value: 1 / e.Value}
 	if e.Lo != nil && e.Hi != nil && *e.Lo > 0 {
 		lo, hi := 1 / *e.Hi, 1 / *e.Lo
 		out.Lo, out.Hi = &lo, &hi
@@ -262,8 +263,8 @@ func (q *question) against() string {
 	return s + "."
 }
 
-func inPercent(e analyze.Estimate) analyze.Estimate {
-	out := analyze.Estimate{Value: 100 * e.Value}
+func inPercent(e sample.Estimate) sample.Estimate {
+	out := sample.Estimate{Value: 100 * e.Value}
 	if e.Lo != nil {
 		lo, hi := 100**e.Lo, 100**e.Hi
 		out.Lo, out.Hi = &lo, &hi

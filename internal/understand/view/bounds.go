@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
 )
 
 // The bounds below make the data small whatever the run: each is of numbers or
@@ -158,12 +159,12 @@ func (b *builder) thinProtocols() {
 		for w := range b.d.Works {
 			for i := range b.d.Works[w].Density {
 				c := &b.d.Works[w].Density[i]
-				for _, p := range []*analyze.Points{c.Starts, c.Stops} {
+				for _, p := range []*density.Points{c.Starts, c.Stops} {
 					if p != nil {
 						f(&p.N, &p.Y)
 					}
 				}
-				for _, m := range []map[string]analyze.Points{c.Memory, c.Down} {
+				for _, m := range []map[string]density.Points{c.Memory, c.Down} {
 					for k, p := range m {
 						f(&p.N, &p.Y)
 						m[k] = p

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
 )
@@ -16,7 +17,7 @@ type Options struct {
 	// Points bounds how many values are shown one by one; 0 is 20 000. The
 	// bounds of all else are fixed, see bounds.go.
 	Points int
-	// Result is the analysis of the run, where there is one: by analyze.Run with
+	// Result is the analysis of the run, where there is one: by evaluate.Run with
 	// Levels. It stays as it is. Without one Build analyses the run itself.
 	Result *analyze.Result
 }
@@ -78,7 +79,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 func (o Options) analysis(r *record.Reader) (*analyze.Result, error) {
 	switch res := o.Result; {
 	case res == nil:
-		return analyze.Run(r, analyze.Options{Levels: Levels})
+		return evaluate.Run(r, evaluate.Options{Levels: Levels})
 	case res.Run.ID != r.Run().ID:
 		return nil, fmt.Errorf("drawing run %s: the analysis is of run %s", r.Run().ID, res.Run.ID)
 	case !slices.Equal(res.Levels, Levels):

@@ -11,6 +11,9 @@ package view
 import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/load"
 )
 
 // Schema is the version of Data as JSON.
@@ -31,7 +34,7 @@ type Data struct {
 	Excluded  []record.Excluded    `json:"excluded"`
 	Remarks   []record.Remark      `json:"remarks"`
 	Overheads []analyze.Overhead   `json:"overheads,omitempty"`
-	Audit     *analyze.Audit       `json:"audit,omitempty"`
+	Audit     *audit.Audit       `json:"audit,omitempty"`
 	Papers    []analyze.PaperTable `json:"papers,omitempty"`
 	Findings  *analyze.Findings    `json:"findings,omitempty"`
 	Features  *record.Features     `json:"features,omitempty"`
@@ -73,8 +76,8 @@ type Work struct {
 	Phases *Phases `json:"phases,omitempty"`
 	// Curves are time series, aligned at the request.
 	Curves  []Curve               `json:"curves,omitempty"`
-	Density []analyze.DensityCell `json:"density,omitempty"`
-	Load    []analyze.LoadCell    `json:"load,omitempty"`
+	Density []density.Cell `json:"density,omitempty"`
+	Load    []load.Cell    `json:"load,omitempty"`
 }
 
 // FirstTable is the table of First, nil where there is none.

@@ -11,13 +11,16 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/view"
 )
 
 // analysed is what analyze says of a run, with the quantiles that a page needs.
 func analysed(tb testing.TB, r *record.Reader) *analyze.Result {
 	tb.Helper()
-	res, err := analyze.Run(r, analyze.Options{Levels: view.Levels})
+	res, err := evaluate.Run(r, evaluate.Options{Levels: view.Levels})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -28,9 +31,9 @@ func protocols(tb testing.TB) *record.Reader {
 	tb.Helper()
 	return recordtest.Protocols(tb, 2, func(d []record.DensityStep, l []record.LoadStep, search bool) map[string]float64 {
 		if d != nil {
-			return analyze.ReadRamp(d).Values()
+			return density.ReadRamp(d).Values()
 		}
-		return analyze.ReadLoad(l, search).Values()
+		return load.ReadLoad(l, search).Values()
 	})
 }
 
@@ -47,14 +50,14 @@ func TestGivenResult(t *testing.T) {
 	r := protocols(t)
 	res := analysed(t, r)
 	density, load := res.Workload("density"), res.Workload("search")
-	var long analyze.Points
+	var long density.Points
 	for i := range 5000 {
 		long.N, long.Y = append(long.N, float64(i)), append(long.Y, float64(i*i%977))
 	}
-	density.Density[0].Starts = new(analyze.Points{N: slices.Clone(long.N), Y: slices.Clone(long.Y)})
-	density.Density[0].Memory = map[string]analyze.Points{"payload": {N: slices.Clone(long.N), Y: slices.Clone(long.Y)}}
+	density.Density[0].Starts = new(density.Points{N: slices.Clone(long.N), Y: slices.Clone(long.Y)})
+	density.Density[0].Memory = map[string]density.Points{"payload": {N: slices.Clone(long.N), Y: slices.Clone(long.Y)}}
 	load.Load[0].Probes = make([]record.LoadProbe, 3000)
-	load.Load[0].Queue = &analyze.Queue{Seconds: slices.Clone(long.N), InFlight: slices.Clone(long.Y)}
+	load.Load[0].Queue = &load.Queue{Seconds: slices.Clone(long.N), InFlight: slices.Clone(long.Y)}
 	// It is this analysis that is drawn, and not another one of the same run.
 	res.Run.Title = "as it was given"
 	before, err := json.Marshal(res)
@@ -73,7 +76,7 @@ func TestGivenResult(t *testing.T) {
 // An analysis without the quantiles, or of another run, is refused.
 func TestGivenResultRefused(t *testing.T) {
 	r := recordtest.Typical().Open(t)
-	plain, err := analyze.Run(r, analyze.Options{})
+	plain, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

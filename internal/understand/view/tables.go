@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // plan says what of a workload's tables is shown, and how much of each.
@@ -161,7 +162,7 @@ func against(in *analyze.Table, baseline string) (out Against, ok bool) {
 	return out, ok
 }
 
-func parts(e *analyze.Estimate) (v, lo, hi *float64) {
+func parts(e *sample.Estimate) (v, lo, hi *float64) {
 	if e == nil {
 		return nil, nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/view/viewtest"
 )
@@ -70,7 +71,7 @@ func TestSameAsAnalyze(t *testing.T) {
 	for name, r := range map[string]*record.Reader{
 		"typical": recordtest.Typical().Open(t), "suite": recordtest.Suite().Open(t), "made": made(t, viewtest.Small),
 	} {
-		res, err := analyze.Run(r, analyze.Options{})
+		res, err := evaluate.Run(r, evaluate.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 )
 
 // Index is what /api/runs answers.
@@ -128,8 +129,8 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) {
 			return nil, &badQuery{"base and new are the same run: two environments of one are compared by base=ID&env=A&env=B"}
 		}
 		return places, nil
-	}, func(results []analysed, _ []analyze.SkippedRun) (any, error) {
-		o := analyze.CompareOptions{}
+	}, func(results []analysed, _ []history.SkippedRun) (any, error) {
+		o := compare.Options{}
 		var err error
 		if o.Against, err = against(q); err != nil {
 			return nil, err
@@ -138,12 +139,12 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		if len(results) == 2 {
-			return analyze.Between(results[0].Result, results[1].Result, o)
+			return compare.Between(results[0].Result, results[1].Result, o)
 		}
 		if len(results) != 1 || len(q["env"]) != 2 {
 			return nil, &badQuery{"one run is compared in two environments: env=A&env=B"}
 		}
-		return analyze.Within(results[0].Result, q["env"][0], q["env"][1], o)
+		return compare.Within(results[0].Result, q["env"][0], q["env"][1], o)
 	})
 	s.answer(w, r, doc, err)
 }
@@ -160,8 +161,8 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) {
 		return slices.DeleteFunc(slices.Clone(places), func(p *place) bool {
 			return len(q["dir"]) > 0 && !slices.Contains(q["dir"], p.folder)
 		}), nil
-	}, func(results []analysed, skipped []analyze.SkippedRun) (any, error) {
-		o := analyze.HistoryOptions{Seed: 1}
+	}, func(results []analysed, skipped []history.SkippedRun) (any, error) {
+		o := history.Options{Seed: 1}
 		var err error
 		if o.Against, err = against(q); err != nil {
 			return nil, err
@@ -176,11 +177,11 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) {
 			}
 			o.Threshold = v / 100
 		}
-		var past []analyze.Past
+		var past []history.Past
 		for _, r := range results {
-			past = append(past, analyze.Past{Dir: r.place.name, Result: r.Result})
+			past = append(past, history.Past{Dir: r.place.name, Result: r.Result})
 		}
-		return analyze.NewHistories(past, skipped, o)
+		return history.New(past, skipped, o)
 	})
 	s.answer(w, r, doc, err)
 }
@@ -201,9 +202,9 @@ func against(q url.Values) (string, error) {
 	}
 }
 
-func filters(q url.Values) (out []analyze.Filter, err error) {
+func filters(q url.Values) (out []compare.Filter, err error) {
 	for _, text := range q["filter"] {
-		f, err := analyze.ParseFilter(text)
+		f, err := compare.ParseFilter(text)
 		if err != nil {
 			return nil, &badQuery{err.Error()}
 		}
@@ -215,13 +216,13 @@ func filters(q url.Values) (out []analyze.Filter, err error) {
 // answered gives an answer that was given before if the runs that it is of are
 // as they were, or makes it. Of several runs, those that cannot be read are
 // left out and said; of a comparison none may be missing.
-func (s *Server) answered(kind string, q url.Values, places func() ([]*place, error), produce func([]analysed, []analyze.SkippedRun) (any, error)) (*document, error) {
+func (s *Server) answered(kind string, q url.Values, places func() ([]*place, error), produce func([]analysed, []history.SkippedRun) (any, error)) (*document, error) {
 	which, err := places()
 	if err != nil {
 		return nil, err
 	}
 	var results []analysed
-	var skipped []analyze.SkippedRun
+	var skipped []history.SkippedRun
 	var state strings.Builder
 	for _, p := range which {
 		res, err := s.shelf.result(p)
@@ -229,7 +230,7 @@ func (s *Server) answered(kind string, q url.Values, places func() ([]*place, er
 			if kind == "compare" {
 				return nil, err
 			}
-			skipped = append(skipped, analyze.SkippedRun{Dir: p.name, Reason: err.Error()})
+			skipped = append(skipped, history.SkippedRun{Dir: p.name, Reason: err.Error()})
 			fmt.Fprintf(&state, "%s %v\n", p.id, err)
 			continue
 		}

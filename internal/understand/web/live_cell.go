@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // liveCell is what is known of one cell.
@@ -24,7 +25,7 @@ type liveCell struct {
 	mark   int           // from how many values the next mark is set
 	course []Mark
 	of     int // the metric that course is of
-	median *analyze.Estimate
+	median *sample.Estimate
 	dirty  bool
 }
 
@@ -74,7 +75,7 @@ func (c *liveCell) settle() {
 	if m != c.of {
 		c.of, c.course, c.mark = m, nil, 0
 	}
-	c.median = analyze.Median(c.values[m])
+	c.median = evaluate.Median(c.values[m])
 	if n := c.n[m]; n >= c.mark {
 		c.course = append(c.course, Mark{N: n, Median: c.median})
 		c.mark = max(n+1, int(math.Ceil(float64(n)*markEvery)))

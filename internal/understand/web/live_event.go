@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Live is where a run stands: what an event says. In all but the first event
@@ -60,7 +60,7 @@ type LiveCell struct {
 	// Metric is the one that is shown, N how many values it has, Median theirs.
 	Metric record.Metric     `json:"metric"`
 	N      int               `json:"n"`
-	Median *analyze.Estimate `json:"median,omitempty"`
+	Median *sample.Estimate `json:"median,omitempty"`
 	// Course is how the median narrowed down so far, in a whole event only.
 	Course []Mark `json:"course,omitempty"`
 }
@@ -68,5 +68,5 @@ type LiveCell struct {
 // Mark is a median after so many values.
 type Mark struct {
 	N      int               `json:"n"`
-	Median *analyze.Estimate `json:"median"`
+	Median *sample.Estimate `json:"median"`
 }

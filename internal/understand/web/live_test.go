@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // living begins a run in a folder that is followed.
@@ -101,7 +101,7 @@ func sameAsReport(t *testing.T, l Live, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := analyze.Run(r, analyze.Options{})
+	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

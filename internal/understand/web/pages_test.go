@@ -12,7 +12,8 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/view"
 )
@@ -155,13 +156,13 @@ func TestCompareAndHistory(t *testing.T) {
 	for _, r := range x.index(t).Runs {
 		id[r.Name] = r.ID
 	}
-	var c analyze.Changes
+	var c compare.Changes
 	x.json(t, "/api/compare?base="+id["r0"]+"&new="+id["r9"]+"&filter=metric=startup", &c)
 	slow := small(0).Envs[3].ID
 	for _, cell := range c.Cells {
-		if want := map[bool]analyze.Direction{true: analyze.Worse}[cell.Env == slow]; want != "" && cell.Verdict != want {
+		if want := map[bool]compare.Direction{true: compare.Worse}[cell.Env == slow]; want != "" && cell.Verdict != want {
 			t.Errorf("%s is %q, not %q", cell.Env, cell.Verdict, want)
-		} else if want == "" && (cell.Verdict == analyze.Worse || cell.Verdict == analyze.Better) {
+		} else if want == "" && (cell.Verdict == compare.Worse || cell.Verdict == compare.Better) {
 			t.Errorf("%s is %q", cell.Env, cell.Verdict)
 		}
 	}
@@ -169,11 +170,11 @@ func TestCompareAndHistory(t *testing.T) {
 	if !c.Interleaved {
 		t.Error("two environments of one run are not compared in its blocks")
 	}
-	var h analyze.Histories
+	var h history.Histories
 	x.json(t, "/api/history?filter=metric=startup", &h)
 	found := false
 	for _, ch := range h.Histories[0].Changes {
-		found = found || h.Histories[0].Series[ch.Series].Env == slow && ch.After == 5 && ch.Direction == analyze.Worse
+		found = found || h.Histories[0].Series[ch.Series].Env == slow && ch.After == 5 && ch.Direction == compare.Worse
 	}
 	if !found || len(h.Histories[0].Runs) != 10 {
 		t.Errorf("the change is not found: %+v", h.Histories[0].Changes)

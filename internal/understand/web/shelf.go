@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
 )
 
@@ -112,7 +113,7 @@ func (s *shelf) result(p *place) (analysed, error) {
 		if err != nil {
 			return analysed{}, 0, 0, err
 		}
-		res, err := analyze.Run(r, analyze.Options{})
+		res, err := evaluate.Run(r, evaluate.Options{})
 		if err != nil {
 			return analysed{}, 0, 0, err
 		}

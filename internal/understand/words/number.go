@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Number is an estimate ready to be put into a column: with as many digits as
@@ -18,7 +18,7 @@ const Full = 6
 
 // NumberOf writes an estimate, divided by a unit's By. Decimals beyond most are
 // not shown.
-func NumberOf(e analyze.Estimate, by float64, most int) Number {
+func NumberOf(e sample.Estimate, by float64, most int) Number {
 	v := e.Value / by
 	if e.Lo == nil || e.Hi == nil {
 		return Number{Value: Fixed(v, min(most, digits(v, v, v)))}
@@ -29,7 +29,7 @@ func NumberOf(e analyze.Estimate, by float64, most int) Number {
 }
 
 // Estimate shows an estimate with its unit and its interval, where it has one.
-func Estimate(e analyze.Estimate, unit string) string {
+func Estimate(e sample.Estimate, unit string) string {
 	u := UnitFor(unit, []float64{e.Value})
 	n := NumberOf(e, u.By, Full)
 	return strings.Join(strings.Fields(n.Value+" "+u.Name+" "+n.Interval), " ")

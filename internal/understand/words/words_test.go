@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 func TestLetters(t *testing.T) {
@@ -33,7 +33,7 @@ func TestNumbers(t *testing.T) {
 		{12345, 12000, 12700, "12345 [12000, 12700]"},
 		{-0.001, -3, 3, "0.0 [-3.0, 3.0]"},
 	} {
-		n := NumberOf(analyze.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
+		n := NumberOf(sample.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
 		if got := n.Value + " " + n.Interval; got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

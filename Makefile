@@ -171,10 +171,10 @@ bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/measure/study
 
 bench-read: ## reading and analysing a million trials: about 3 s on two processors
-	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/understand/analyze
+	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/understand/analyze/evaluate
 
 bench-sequential: ## how often runs err that end when they know enough: some minutes
-	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze -more 40
+	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze/sequential -more 40
 
 bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
 	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)

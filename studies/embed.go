@@ -2,6 +2,8 @@
 //
 // It is opinionated: a bundled study is a file like any user's, read by the
 // same reader and held to the same schema.
+//
+// Why it is so: docs/decisions/findings.md.
 package studies
 
 import "embed"

@@ -16,6 +16,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/collect/collecttest"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -108,7 +110,7 @@ func costOfPayloads(ctx context.Context, path string) (missed int, err error) {
 		}
 	}
 	before := usage()
-	f, err := collect.TakeFootprint(ctx, subjects)
+	f, err := collect.TakeFootprint(ctx, engine.AllProcesses(catalogue.All()), subjects)
 	if err != nil {
 		return missed, err
 	}
@@ -161,7 +163,7 @@ func (s share) String() string {
 
 // sampling watches the subjects for a while.
 func sampling(ctx context.Context, subjects []collect.Subject, every, length time.Duration) (s share, err error) {
-	c, err := collect.New(collect.Options{Interval: every})
+	c, err := collect.New(collect.Options{Interval: every, Processes: engine.AllProcesses(catalogue.All())})
 	if err != nil {
 		return share{}, err
 	}

@@ -16,7 +16,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/catalogue"
 )
 
 // statsEngine is an engine that samples its containers by itself ("stats").
@@ -40,7 +41,7 @@ func (e statsEngine) bench(ctx context.Context, dir, path string) error {
 		return err
 	}
 	// Nobody else has this in a name, so that what bears it may be removed.
-	word := clirun.Word()
+	word := adapter.Word()
 	tag := "localhost/plimsoll-bench-" + word
 	run := func(limit time.Duration, args ...string) (string, error) {
 		out, err := child.Run(ctx, child.Command{Argv: slices.Concat([]string{bin}, e.global, args), Limit: limit, Leaves: true})
@@ -123,7 +124,7 @@ func (e statsEngine) start(run func(time.Duration, ...string) (string, error), t
 // theirs runs the engine's own stream for a while: what its client and its
 // daemon use meanwhile.
 func (e statsEngine) theirs(ctx context.Context, bin string, names []string) (err error) {
-	c, err := collect.New(collect.Options{Interval: time.Second})
+	c, err := collect.New(collect.Options{Interval: time.Second, Processes: engine.AllProcesses(catalogue.All())})
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
@@ -65,7 +66,7 @@ func cost(ctx context.Context) error {
 		return fmt.Errorf("%d of %d trials failed", sum.Failed+sum.Unsupported, sum.Trials)
 	}
 	cpu := usage() - before
-	peak, err := peakMemory()
+	peak, err := peakMemory(proc.Self)
 	if err != nil {
 		return err
 	}
@@ -110,17 +111,12 @@ func usage() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakMemory is the high-water mark of our resident memory, in bytes.
-func peakMemory() (int64, error) {
-	b, err := os.ReadFile("/proc/self/status")
+// peakMemory is the high-water mark of a process's resident memory, in bytes.
+func peakMemory(who string) (int64, error) {
+	status, err := proc.Here.Status(who)
 	if err != nil {
 		return 0, err
 	}
-	for line := range strings.Lines(string(b)) {
-		var kib int64
-		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kib); n == 1 {
-			return kib << 10, nil
-		}
-	}
-	return 0, errors.New("/proc/self/status has no VmHWM")
+	kib, err := strconv.ParseInt(strings.TrimSuffix(status["VmHWM"], " kB"), 10, 64)
+	return kib << 10, err
 }

@@ -15,7 +15,7 @@ import (
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/run"
@@ -188,8 +188,8 @@ func timed(kit *engine.Kit, workers, each int, life func(int, string, probe.Payl
 	for w := range workers {
 		wg.Go(func() {
 			for i := range each {
-				p := probe.PayloadArgs{Word: clirun.Word()}
-				name := clirun.Name(kit.RunID, strconv.Itoa(w), strconv.Itoa(i), p.Word[:8])
+				p := probe.PayloadArgs{Word: adapter.Word()}
+				name := adapter.Name(kit.RunID, strconv.Itoa(w), strconv.Itoa(i), p.Word[:8])
 				if errs[w] = life(w, name, p); errs[w] != nil {
 					return
 				}
@@ -230,9 +230,9 @@ func show(name string, once, lives int, ours, theirs []turn) bool {
 // the ledger says of the latter.
 func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, loops []bare) (like engine.Thing, err error) {
 	l := loops[0]
-	p := probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: "ignore"}
+	p := probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: "ignore"}
 	argv := p.Argv(image.ProbePath)
-	task := engine.Task{Name: clirun.Name(kit.RunID, "ours"), Argv: argv, Limit: lifeLimit, Stop: &engine.Stop{Grace: 2 * time.Second}}
+	task := engine.Task{Name: adapter.Name(kit.RunID, "ours"), Argv: argv, Limit: lifeLimit, Stop: &engine.Stop{Grace: 2 * time.Second}}
 	ended := make(chan error, 1)
 	go func() {
 		res, err := env.Run(ctx, task)
@@ -250,7 +250,7 @@ func equal(ctx context.Context, kit *engine.Kit, env engine.Environment, loops [
 		}
 		ours, _ = l.describe(ctx, task.Name, argv)
 	}
-	name := clirun.Name(kit.RunID, "bare")
+	name := adapter.Name(kit.RunID, "bare")
 	like, err = entry(kit, task.Name, name)
 	for _, l := range loops {
 		if l, ok := l.(learner); ok {

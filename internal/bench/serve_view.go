@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,12 +9,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // served is a `plimsoll serve` of its own.
@@ -54,35 +53,14 @@ func (s *served) stop() {
 
 // cpu is what it has used of processors so far, to a grain of 10 ms.
 func (s *served) cpu() time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.PID))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	var ticks int64
-	for _, i := range []int{11, 12} { // utime and stime, proc(5)
-		n, err := strconv.ParseInt(fields[i], 10, 64)
-		if err != nil {
-			return 0
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	p, _ := proc.Here.Stat(s.cmd.PID) // one that has ended used nothing more
+	return time.Duration(p.Ticks) * 10 * time.Millisecond
 }
 
 // memory is its peak resident memory, MiB.
 func (s *served) memory() float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.PID))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	line, _, _ := strings.Cut(rest, "\n")
-	kb, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(line), " kB"), 64)
-	if err != nil {
-		return 0
-	}
-	return kb / 1024
+	n, _ := peakMemory(proc.PID(s.cmd.PID))
+	return float64(n) / (1 << 20)
 }
 
 // viewing counts what a viewer got.

@@ -51,20 +51,20 @@ by more than that, where a value is lost, or where trials fail more often. With
 			if err != nil {
 				return err
 			}
-			gate, err := f.thresholds()
+			thresholds, err := f.thresholds()
 			if err != nil {
 				return err
 			}
-			if gate != nil {
-				gate.Absolute = f.against == "none"
-				o.Metrics = gate.Metrics()
+			if thresholds != nil {
+				thresholds.Absolute = f.against == "none"
+				o.Metrics = thresholds.Metrics()
 			}
 			changes, err := f.compare(dirs, o)
 			if err != nil {
 				return err
 			}
-			if gate != nil {
-				if err := gate.Judge(changes, *gate); err != nil {
+			if thresholds != nil {
+				if err := gate.Judge(changes, *thresholds); err != nil {
 					return refused(err)
 				}
 			}

@@ -31,7 +31,7 @@ about it. Ends with status 5 where numbers measured here could not be trusted.`,
 			if err != nil {
 				return err
 			}
-			facts.Remarks = host.Machine{}.Doctor(cmd.Context(), s.state.Dir)
+			facts.Remarks = host.Machine{}.Doctor(cmd.Context(), s.state.Dir, containersOf(s.engines))
 			if format == "json" {
 				if err := printJSON(w.Stdout, facts); err != nil {
 					return err

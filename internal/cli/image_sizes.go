@@ -122,7 +122,8 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 		{Name: "image", Levels: images}, {Name: "cache", Levels: []string{workload.CacheShared}}}}}
 	st.Protocol.Blocks, st.Protocol.Warmup = 1, 0
 	// These are handed their image when they are opened.
-	part.Environments = append(part.Environments, study.Entry{Engines: handedOver, Factors: []study.Axis{{Name: engine.Image, Levels: images}}})
+	handed := s.handedOver()
+	part.Environments = append(part.Environments, study.Entry{Engines: handed, Factors: []study.Axis{{Name: engine.Image, Levels: images}}})
 	if err := s.narrow(st, engines); err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
-	if err := otherImages(p); err != nil {
+	if err := otherImages(p, handed); err != nil {
 		return nil, err
 	}
 	if len(p.Cells) == 0 {
@@ -143,16 +144,24 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 	return p, nil
 }
 
-// handedOver are engines that pull from no plain registry, but keep an image
+// handedOver are the engines that pull from no plain registry, but keep an image
 // in a store of their own.
-var handedOver = []string{"lxd", "incus"}
+func (s *setting) handedOver() []string {
+	var names []string
+	for _, e := range s.engines {
+		if info := e.Info(); info.Images == engine.ImagesHanded {
+			names = append(names, info.Name)
+		}
+	}
+	return names
+}
 
 // otherImages takes the images that such an engine was not given out of the
 // plan: nobody has asked for them.
-func otherImages(p *study.Plan) error {
+func otherImages(p *study.Plan, handed []string) error {
 	for _, c := range slices.Clone(p.Cells) {
 		e, w := p.Environments[c.Env], p.Workloads[c.Workload]
-		if !slices.Contains(handedOver, e.Engine) || engine.ImageName(engine.Spec{Levels: e.Levels}) == w.Params["image"] {
+		if !slices.Contains(handed, e.Engine) || engine.ImageName(engine.Spec{Levels: e.Levels}) == w.Params["image"] {
 			continue
 		}
 		if err := p.DropCell(e.ID, w.ID, study.Impossible, "", ""); err != nil {

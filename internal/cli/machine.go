@@ -5,8 +5,10 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"regexp"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/record"
 )
 
@@ -49,4 +51,20 @@ func onMachine(h record.Host, levels map[string]string) (ok bool, reason, fix st
 		fix = "boot with the kernel parameters systemd.unified_cgroup_hierarchy=0 systemd.legacy_systemd_cgroup_controller=1 (systemd before 256)"
 	}
 	return false, reason, fix
+}
+
+// containersOf are the containers that doctor can name.
+func containersOf(engines []engine.Engine) []host.Containers {
+	var all []host.Containers
+	for _, e := range engines {
+		info := e.Info()
+		for _, c := range info.Cgroups {
+			known := host.Containers{Engine: info.Title, Path: regexp.MustCompile(c.Path), Holder: c.Holder} // a test compiles each
+			if c.Whose != "" {
+				known.Engine = c.Whose
+			}
+			all = append(all, known)
+		}
+	}
+	return all
 }

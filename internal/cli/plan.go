@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
 
@@ -32,9 +33,9 @@ func planCommand(w World) *cobra.Command {
 				return err
 			}
 			if format == "json" {
-				err = printJSON(w.Stdout, planJSON(p))
+				err = printJSON(w.Stdout, planJSON(p, s.engines))
 			} else {
-				printPlan(w.Stdout, p, all)
+				printPlan(w.Stdout, p, s.engines, all)
 			}
 			if err == nil && len(p.Cells) == 0 {
 				return fail(NothingHere, "nothing of this study can be measured here")
@@ -46,16 +47,6 @@ func planCommand(w World) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "list every environment, also where there are hundreds")
 	formatFlag(c, &format, "text", "json")
 	return c
-}
-
-// typical is what one trial of the life cycle takes in all with each engine, its clean-up and
-// the wait for a quiet host too: for an estimate of the time, nothing else.
-var typical = map[string]time.Duration{
-	"host": 10 * time.Millisecond, "native": 10 * time.Millisecond, "floor": 10 * time.Millisecond,
-	"oci": 80 * time.Millisecond, "charliecloud": 40 * time.Millisecond, "apptainer": 150 * time.Millisecond,
-	"docker": 400 * time.Millisecond, "podman": 400 * time.Millisecond, "balena": 400 * time.Millisecond,
-	"containerd": 300 * time.Millisecond, "cri": 500 * time.Millisecond, "bubblewrap": 40 * time.Millisecond, "nspawn": 120 * time.Millisecond,
-	"lxd": 1200 * time.Millisecond, "incus": time.Second, "lxc": 700 * time.Millisecond, "fake": 100 * time.Microsecond,
 }
 
 type planned struct {
@@ -72,17 +63,39 @@ type planned struct {
 	Published *study.Published `json:"published,omitempty"`
 }
 
-func planJSON(p *study.Plan) planned {
-	return planned{p.Study, p.Protocol, p.Counts(), int64(estimate(p)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
+func planJSON(p *study.Plan, engines []engine.Engine) planned {
+	return planned{p.Study, p.Protocol, p.Counts(), int64(estimate(p, engines)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
 }
 
 // estimate is the time that a run of the plan takes, at most where that is open.
-func estimate(p *study.Plan) time.Duration {
-	d := p.Estimate(typical) + p.Opening()
+func estimate(p *study.Plan, engines []engine.Engine) time.Duration {
+	times := timesOf(engines)
+	d := p.Estimate(times) + p.Opening(times)
 	if b := time.Duration(p.Protocol.TimeBudgetNS); b > 0 {
 		d = min(d, b)
 	}
 	return d
+}
+
+// timesOf are what engines and workloads say that they take.
+func timesOf(engines []engine.Engine) study.Times {
+	typical := map[string]time.Duration{}
+	for _, e := range engines {
+		info := e.Info()
+		typical[info.Name] = info.Typical
+	}
+	known := map[string]workload.Workload{}
+	of := func(w *record.Workload) workload.Workload {
+		if _, ok := known[w.Name]; !ok {
+			known[w.Name], _ = workload.Of(*w) // the study was read with it
+		}
+		return known[w.Name]
+	}
+	return study.Times{
+		Life:  func(name string) time.Duration { return typical[name] },
+		Trial: func(w *record.Workload, life time.Duration) time.Duration { return of(w).TrialTime(w.Params, life) },
+		Image: func(w *record.Workload) string { return of(w).Image },
+	}
 }
 
 // levelsText lists levels in the order of the factors.

@@ -57,7 +57,7 @@ const fewNames = 2
 
 // printPlan prints what would run and what not, and why. A matrix of hundreds
 // is summed up, unless all of it is asked for.
-func printPlan(out io.Writer, p *study.Plan, all bool) {
+func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) {
 	n := p.Counts()
 	fmt.Fprintf(out, "%s", p.Study.Name)
 	if p.Study.Scale != "" {
@@ -72,7 +72,7 @@ func printPlan(out io.Writer, p *study.Plan, all bool) {
 		bound, about = "at most ", "at most about "
 	}
 	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %s%d blocks and %d to warm up, %d trials, %s%s, seed %d\n",
-		n.Valid, n.Unavailable, n.Impossible, bound, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, about, left(estimate(p)), p.Protocol.Seed)
+		n.Valid, n.Unavailable, n.Impossible, bound, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, about, left(estimate(p, engines)), p.Protocol.Seed)
 	if ends != "" {
 		fmt.Fprintln(out, "It "+ends+".")
 	}

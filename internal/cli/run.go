@@ -103,7 +103,7 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 					return err
 				}
 				if len(o.Plan.Cells) == 0 {
-					printPlan(w.Stderr, o.Plan, false)
+					printPlan(w.Stderr, o.Plan, o.Engines, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
 				o.Run = &record.Run{Gate: asked}
@@ -217,7 +217,7 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 	if err != nil {
 		return err
 	}
-	facts.Remarks = host.Machine{}.Doctor(ctx, s.state.Dir)
+	facts.Remarks = host.Machine{}.Doctor(ctx, s.state.Dir, containersOf(s.engines))
 	r.Host = facts
 	if host.Refused(facts.Remarks) && !force {
 		printHost(World{Stdout: s.world.Stderr}, facts)

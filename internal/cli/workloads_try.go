@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 	"plimsoll/internal/understand/words"
 )
 
@@ -170,7 +171,7 @@ func tried(dir string, excluded []record.Excluded, ran bool) ([]tryRow, []record
 			return nil, nil, fail(Failed, "%w", err)
 		}
 		metrics = append(slices.Clone(r.Run().Workloads[0].Metrics), record.LifeCycle...)
-		for t, err := range r.Trials() {
+		for t, err := range derive.Trials(r) {
 			if err != nil {
 				return nil, nil, fail(Failed, "%w", err)
 			}

@@ -5,6 +5,8 @@
 // It is opinionated: the same commit gives the same bytes, so no clock and no
 // directory of the builder's machine gets into a file, and a part whose licence
 // is not known ends the build.
+//
+// Why it is so: docs/decisions/building.md.
 package main
 
 import (

@@ -137,7 +137,7 @@ func violation(from, to string) string {
 		return "what is common imports neither wing"
 	case wingA == understand && wingB == measure:
 		return "what understands imports nothing that measures"
-	case wingA == measure && wingB == understand && a+" "+b != "run analyze":
+	case wingA == measure && wingB == understand:
 		return "what measures imports nothing that understands"
 	case a == "engine" && (b == "run" || b == "study"):
 		return "an engine knows neither run nor study"
@@ -159,7 +159,7 @@ func TestImportsGoDownwards(t *testing.T) {
 
 // An adapter must not lean on another adapter: each folder stands alone.
 func TestAdaptersStandAlone(t *testing.T) {
-	shared := []string{"archive", "catalogue", "clirun", "cni", "ctrd", "enginetest", "forward", "kata", "private", "stamp", "thread", "userns", "wrap"}
+	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "ctrd", "enginetest", "forward", "kata", "private", "stamp", "thread", "userns", "wrap"}
 	adapter := func(path string) string {
 		rest, ok := strings.CutPrefix(path, in+"measure/engine/")
 		if !ok {
@@ -187,6 +187,7 @@ func TestRuleFails(t *testing.T) {
 		{in + "understand/report", in + "measure/run"},
 		{in + "understand/analyze", in + "measure/host"},
 		{in + "measure/run", in + "understand/report"},
+		{in + "measure/run", in + "understand/analyze"},
 		{in + "measure/engine/docker", in + "measure/study"},
 		{in + "record", in + "understand/report"},
 		{in + "record", in + "measure/child"},

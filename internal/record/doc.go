@@ -8,4 +8,6 @@
 // like any other.
 //
 // Both wings import record; record imports neither.
+//
+// Why it is so: docs/decisions/records.md.
 package record

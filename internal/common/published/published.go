@@ -4,6 +4,8 @@
 // It is opinionated: a published value is a citation. It bears its source and
 // its table, it is shown in other columns and another style than what was
 // measured here, and nothing computes with it.
+//
+// Why it is so: docs/decisions/findings.md.
 package published
 
 import (

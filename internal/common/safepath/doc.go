@@ -17,4 +17,6 @@
 //
 // On other systems than Linux only the reading half of the program runs; there
 // the same calls do what the standard library does.
+//
+// Why it is so: docs/decisions/ownership.md.
 package safepath

@@ -9,6 +9,8 @@
 //
 // Distributions come from gonum; what is not there is small and written here,
 // each tested against values computed with SciPy (testdata).
+//
+// Why it is so: docs/decisions/statistics.md.
 package stats
 
 // Level is the confidence level of every interval, unless said otherwise.

@@ -7,6 +7,8 @@
 // and its error says that it hung, for how long and what to do. What is ended
 // is a process group that we have made and whose leader we have not yet
 // reaped, so that its number can't be anybody else's.
+//
+// Why it is so: docs/decisions/ownership.md.
 package child
 
 import (

@@ -4,7 +4,6 @@ package collect
 
 import (
 	"os"
-	"path"
 	"slices"
 	"strings"
 )
@@ -134,36 +133,27 @@ func (m *machine) isLauncher(pid int, buf []byte) bool {
 }
 
 // isDaemonName knows the supervisors that stand above containers and that no
-// engine named as its own: a session's manager, and engines' daemons.
+// environment named as its own: a session's manager, and engines' daemons.
 func (m *machine) isDaemonName(pid int) bool {
 	if m.isTitled(pid) {
 		return false
 	}
-	switch path.Base(m.text(pid, "comm")) {
-	case "systemd", "init", "dockerd", "containerd", "balenad", "balenad-engine", "lxd", "incusd", "crio", "buildkitd":
-		return true
-	}
-	return false
+	comm := m.text(pid, "comm")
+	return comm == "systemd" || comm == "init" || slices.Contains(m.names.Daemons, comm)
 }
-
-// monitorNames are the beginnings of the names of processes that daemons put
-// beside a container and may be the parents of, as the kernel cuts them.
-var monitorNames = []string{"containerd-shim", "conmon", "docker-proxy", "lxc", "[lxc", "runc", "crun", "youki", "runsc", "exe",
-	"qemu", "firecracker", "cloud-hyperviso", "virtiofsd", "starter", "slirp4netns", "pasta"}
 
 // daemonsBelow are a daemon and its descendants that are no container's.
 func (m *machine) daemonsBelow(pid int) []int {
 	return append([]int{pid}, m.descendants(pid, func(p int) bool {
-		if m.isTitled(p) {
-			return true
-		}
-		comm := m.text(p, "comm")
-		return slices.ContainsFunc(monitorNames, func(n string) bool { return strings.HasPrefix(comm, n) })
+		return m.isTitled(p) || hasPrefixAny(m.text(p, "comm"), m.names.Helpers)
 	})...)
 }
 
-// isTitled says whether a process is a monitor of LXD's or Incus's: these are
-// the daemon's own program under its name, with a title.
+// isTitled says whether a process is a container's under its daemon's name.
 func (m *machine) isTitled(pid int) bool {
-	return strings.HasPrefix(m.text(pid, "cmdline"), "[lxc monitor]")
+	return len(m.names.Titles) > 0 && hasPrefixAny(m.text(pid, "cmdline"), m.names.Titles)
+}
+
+func hasPrefixAny(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine"
 )
 
 // Options say how to sample.
@@ -19,6 +21,8 @@ type Options struct {
 	// Interval is the time between two samples; 0 means 100 ms. It is at
 	// least 5 ms.
 	Interval time.Duration
+	// Processes are what all engines run beside payloads.
+	Processes engine.Processes
 
 	// root is what tests read instead of the live machine's files.
 	root string
@@ -74,7 +78,7 @@ func newCollector(o Options) (_ *Collector, err error) {
 			c.release()
 		}
 	}()
-	if c.m, err = newMachine(o.root); err != nil {
+	if c.m, err = newMachine(o.root, o.Processes); err != nil {
 		return nil, err
 	}
 	if c.finder, err = newFinder(c.m); err != nil {

@@ -6,4 +6,6 @@
 // that fails stops no other; what each reading costs is measured and recorded,
 // and a dear one is done more rarely; nothing that is held open keeps a
 // container, a network namespace or a control group alive.
+//
+// Why it is so: docs/decisions/sampling.md.
 package collect

@@ -31,7 +31,7 @@ func fixture(t *testing.T, name string) *machine {
 			t.Fatal(err)
 		}
 	}
-	m, err := newMachine(root)
+	m, err := newMachine(root, engines)
 	if err != nil {
 		t.Fatal(err)
 	}

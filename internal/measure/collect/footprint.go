@@ -32,24 +32,6 @@ type Container struct {
 	Monitor Use `json:"monitor"`
 }
 
-// HostMemory is the machine's memory, bytes, as /proc/meminfo has it.
-type HostMemory struct {
-	Total       Quantity `json:"total"`
-	Available   Quantity `json:"available"`
-	Free        Quantity `json:"free"`
-	Slab        Quantity `json:"slab"`
-	Unreclaim   Quantity `json:"slab_unreclaimable"`
-	KernelStack Quantity `json:"kernel_stack"`
-	PageTables  Quantity `json:"page_tables"`
-	Percpu      Quantity `json:"percpu"`
-	Vmalloc     Quantity `json:"vmalloc"`
-	Shmem       Quantity `json:"shmem"`
-	// Threads are those of the whole machine, a count.
-	Threads Quantity `json:"threads"`
-	// Own is the PSS of our own process.
-	Own Quantity `json:"own"`
-}
-
 // Footprint is one snapshot of what containers weigh.
 type Footprint struct {
 	At         int64       `json:"at"`         // ns of CLOCK_MONOTONIC, when it began
@@ -57,8 +39,7 @@ type Footprint struct {
 	Containers []Container `json:"containers"` // in the order of the subjects
 	// Payloads and Monitors are the sums over the containers, each process and
 	// control group once; a sum of which a part is unknown is unknown.
-	Payloads Use        `json:"payloads"`
-	Monitors Use        `json:"monitors"`
-	Daemon   Use        `json:"daemon"`
-	Host     HostMemory `json:"host"`
+	Payloads Use `json:"payloads"`
+	Monitors Use `json:"monitors"`
+	Daemon   Use `json:"daemon"`
 }

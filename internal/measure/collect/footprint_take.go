@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"plimsoll/internal/measure/engine"
 )
 
-// TakeFootprint looks once at the subjects. What could not be read is missing
+// TakeFootprint looks once at the subjects; names are what all engines run beside
+// payloads. What could not be read is missing
 // with its reason; an error is for ctx, or where /proc itself can't be read.
-func TakeFootprint(ctx context.Context, subjects []Subject) (*Footprint, error) {
-	m, err := newMachine("")
+func TakeFootprint(ctx context.Context, names engine.Processes, subjects []Subject) (*Footprint, error) {
+	m, err := newMachine("", names)
 	if err != nil {
 		return nil, fmt.Errorf("taking the footprint: %w", err)
 	}
@@ -47,7 +50,6 @@ func TakeFootprint(ctx context.Context, subjects []Subject) (*Footprint, error) 
 	if s.noDaemon != "" {
 		f.Daemon = unknown(s.noDaemon)
 	}
-	f.Host = s.host()
 	f.Took = now() - f.At
 	return f, nil
 }

@@ -3,7 +3,6 @@
 package collect
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -11,65 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
-
-// hierarchy is one mounted tree of control groups.
-type hierarchy struct {
-	unified     bool
-	controllers []string // of version 1
-	mount       string   // where it is mounted
-	root        string   // which group is its root there
-}
-
-// parseHierarchies finds the trees in /proc/self/mountinfo; of several mounts
-// of one tree the last covers the others.
-func parseHierarchies(b []byte) []hierarchy {
-	var all []hierarchy
-	for l := range strings.Lines(string(b)) {
-		left, right, ok := strings.Cut(strings.TrimSuffix(l, "\n"), " - ")
-		f, t := strings.Fields(left), strings.Fields(right)
-		if !ok || len(f) < 5 || len(t) < 3 {
-			continue
-		}
-		h := hierarchy{mount: unescape(f[4]), root: unescape(f[3])}
-		switch t[0] {
-		case "cgroup2":
-			h.unified = true
-		case "cgroup":
-			h.controllers = strings.Split(t[2], ",")
-		default:
-			continue
-		}
-		all = append(all, h)
-	}
-	slices.Reverse(all)
-	return all
-}
-
-// unescape undoes the octal escapes of mountinfo; source: proc(5).
-func unescape(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
-}
 
 // memberships are a process's groups by controller; "" is the unified tree.
 type memberships map[string]string
-
-// parseMemberships reads /proc/PID/cgroup; source: cgroups(7).
-func parseMemberships(b []byte) (memberships, error) {
-	m := memberships{}
-	for len(b) > 0 {
-		var l []byte
-		l, b = line(b)
-		p := bytes.SplitN(l, []byte(":"), 3)
-		if len(p) != 3 || len(p[2]) == 0 || p[2][0] != '/' {
-			return nil, fmt.Errorf("%.80q is no line of /proc/PID/cgroup", l)
-		}
-		for c := range strings.SplitSeq(string(p[1]), ",") {
-			m[c] = string(p[2])
-		}
-	}
-	return m, nil
-}
 
 // The controllers that are read.
 const (
@@ -123,8 +69,8 @@ func (m *machine) groupsOf(pid int, others []int) (*group, error) {
 		}
 	}
 	g := &group{own: map[string]string{}}
-	g.v2 = !slices.ContainsFunc(m.trees, func(h hierarchy) bool {
-		return slices.Contains(h.controllers, memoryCtl) || slices.Contains(h.controllers, cpuacct)
+	g.v2 = !slices.ContainsFunc(m.trees, func(h proc.Hierarchy) bool {
+		return h.Has(memoryCtl) || h.Has(cpuacct)
 	})
 	for controller, p := range mine {
 		if slices.ContainsFunc(shared, func(o memberships) bool { return o[controller] == p }) {
@@ -138,14 +84,14 @@ func (m *machine) groupsOf(pid int, others []int) (*group, error) {
 }
 
 func (m *machine) memberships(pid int) (memberships, error) {
-	b, err := os.ReadFile(m.proc(pid, "cgroup"))
+	groups, err := m.dir().Groups(proc.PID(pid))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errGone
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the control groups of process %d: %w", pid, err)
 	}
-	return parseMemberships(b)
+	return groups.ByController(), nil
 }
 
 // groupDir gives the directory of a group, false for a root or for what lies
@@ -155,12 +101,12 @@ func (m *machine) groupDir(controller, p string) (string, bool) {
 		return "", false
 	}
 	for _, h := range m.trees {
-		if controller == unifiedTree && !h.unified || controller != unifiedTree && !slices.Contains(h.controllers, controller) {
+		if controller == unifiedTree && !h.Unified || controller != unifiedTree && !h.Has(controller) {
 			continue
 		}
 		rel := p
-		if h.root != "/" {
-			rest, ok := strings.CutPrefix(p, h.root)
+		if h.Root != "/" {
+			rest, ok := strings.CutPrefix(p, h.Root)
 			if !ok || rest == "" {
 				return "", false
 			}
@@ -169,7 +115,7 @@ func (m *machine) groupDir(controller, p string) (string, bool) {
 		if strings.HasPrefix(rel, "/..") {
 			return "", false
 		}
-		return m.path(path.Join(h.mount, rel)), true
+		return m.path(path.Join(h.Mount, rel)), true
 	}
 	return "", false
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/collect/collecttest"
+	"plimsoll/internal/measure/engine"
 )
 
 // TestMain turns the test's own program into a process whose use of the
@@ -150,7 +151,7 @@ func newGroup(t *testing.T, name string) *collecttest.Group {
 
 func newTestCollector(t *testing.T, interval time.Duration) *Collector {
 	t.Helper()
-	c, err := New(Options{Interval: interval})
+	c, err := New(Options{Interval: interval, Processes: engines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,3 +170,7 @@ func near(t *testing.T, what string, got, want, share float64) {
 		t.Errorf("%s: %.0f, not %.0f ± %.0f %%", what, got, want, share*100)
 	}
 }
+
+// engines are the names of one daemon with a monitor under its own name, and of
+// one with shims.
+var engines = engine.Processes{Daemons: []string{"lxd", "containerd"}, Helpers: []string{"containerd-shim"}, Titles: []string{"[lxc monitor]"}}

@@ -3,31 +3,42 @@
 package collect
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // machine is where the kernel's files are: below a root that tests hand in.
 type machine struct {
 	root  string
-	trees []hierarchy
+	trees []proc.Hierarchy
 	// disks are the real ones: what a loop device or a mapping does is done
 	// by a real one, too, and would count twice.
 	disks     []device
 	diskStats []string // their statistics
 	// nics are the real network interfaces.
 	nics []string
+	// names are what engines call their own processes.
+	names engine.Processes
 }
 
-func newMachine(root string) (*machine, error) {
-	m := &machine{root: root}
-	b, err := os.ReadFile(m.path("/proc/self/mountinfo"))
+func newMachine(root string, names engine.Processes) (*machine, error) {
+	if !names.Told() {
+		return nil, errors.New("nobody said which processes are engines'")
+	}
+	m := &machine{root: root, names: names}
+	trees, err := m.dir().Hierarchies()
 	if err != nil {
 		return nil, fmt.Errorf("finding the control groups: %w", err)
 	}
-	m.trees = parseHierarchies(b)
+	slices.Reverse(trees) // of several mounts of one tree the last covers the others
+	m.trees = trees
 	m.findDisks()
 	m.findNICs()
 	return m, nil
@@ -39,6 +50,8 @@ func (m *machine) path(p string) string {
 	}
 	return filepath.Join(m.root, p)
 }
+
+func (m *machine) dir() proc.Dir { return proc.Dir(m.path("/proc")) }
 
 func (m *machine) proc(pid int, name string) string {
 	return m.path("/proc/" + strconv.Itoa(pid) + "/" + name)

@@ -211,8 +211,6 @@ func FuzzParsers(f *testing.F) {
 		out := make([]int64, 8)
 		parseMemoryStat2(b, out)
 		one(b, out)
-		parseHierarchies(b)
-		_, _ = parseMemberships(b)
 		hasWord(b, "word")
 		listener(string(b), "/x")
 		if n, _, ok := number(b); ok && n < 0 {

@@ -101,9 +101,6 @@ func TestTouchedMemoryShows(t *testing.T) {
 	if f.Payloads != u {
 		t.Errorf("the sum of one container is %+v, the container %+v", f.Payloads, u)
 	}
-	if h := f.Host; !h.Available.OK() || !h.Slab.OK() || !h.KernelStack.OK() || !h.PageTables.OK() || !h.Percpu.OK() || h.Threads.Value < 2 {
-		t.Errorf("the machine's memory: %+v", h)
-	}
 	time.Sleep(300 * time.Millisecond) // until the series has looked, too
 	v := w.End(0).Values()
 	for _, id := range []string{"payload-anon-peak", "payload-pss-peak", "payload-memory-peak"} {
@@ -115,7 +112,7 @@ func footprint(t *testing.T, s ...Subject) *Footprint {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	f, err := TakeFootprint(ctx, s)
+	f, err := TakeFootprint(ctx, engines, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +318,7 @@ func TestNothingStaysOpen(t *testing.T) {
 	p := startWorker(t, "touch=1", 0)
 	before := open()
 	for range 3 {
-		c, err := New(Options{Interval: 5 * time.Millisecond})
+		c, err := New(Options{Interval: 5 * time.Millisecond, Processes: engines})
 		if err != nil {
 			t.Fatal(err)
 		}

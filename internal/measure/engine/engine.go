@@ -5,6 +5,8 @@
 // through its official client or its command line; what it reports as facts is
 // what the live engine says; whatever it makes carries our label; and what an
 // engine can't do is an error of class record.Unsupported, never a zero.
+//
+// Why it is so: docs/decisions/engines.md, docs/decisions/ownership.md.
 package engine
 
 import (
@@ -120,6 +122,22 @@ type Info struct {
 	// Bare: nothing can be mounted into its containers, so that it carries the
 	// life cycle's payloads and no workload that needs a directory (floor).
 	Bare bool
+	// Typical is what one trial of the life cycle takes in all, its clean-up and
+	// the wait for a quiet host too: for an estimate of the time, nothing else.
+	Typical time.Duration
+	// Images says how it comes to its images.
+	Images Images
+	// Processes are those that it runs beside the payloads.
+	Processes Processes
+	// Cgroups tell the control groups of its containers; none where it makes none.
+	Cgroups []ContainerGroup
+	// OCI: the levels of the factor runtime are OCI runtimes.
+	OCI bool
+	// Rules are combinations of levels that the engine can't have anywhere; what
+	// depends on a version, a kernel or a package is none: Detect finds that.
+	// Lacks are what the adapter does not have yet.
+	Rules []Rule
+	Lacks []Lack
 }
 
 // Detection is what was found on this machine.

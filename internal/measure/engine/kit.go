@@ -55,12 +55,3 @@ func (k *Kit) TakesLonger(what string, by time.Duration) {
 		k.Longer(what, by)
 	}
 }
-
-// ImagePath gives the path of an image for an engine that the user runs; nil
-// is ourselves. What is root's own an ordinary user can't reach.
-func (k *Kit) ImagePath(ctx context.Context, name string, f image.Format, user *User) (string, error) {
-	if user == nil {
-		return k.Images.Path(ctx, name, f)
-	}
-	return k.Images.PathFor(ctx, name, f, user.UID, user.GID)
-}

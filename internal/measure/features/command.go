@@ -12,7 +12,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // said is what came of a command.
@@ -70,7 +70,7 @@ func (b *bench) command(ctx context.Context, env []string, as *credential, argv 
 		path = found
 	}
 	out, errs := &limited{}, &limited{}
-	_, err := child.Run(ctx, child.Command{Argv: append([]string{path}, argv[1:]...), Env: append([]string{clirun.Path}, env...), Dir: "/",
+	_, err := child.Run(ctx, child.Command{Argv: append([]string{path}, argv[1:]...), Env: append([]string{adapter.Path}, env...), Dir: "/",
 		Stdout: out, Stderr: errs, User: as, Limit: commandLimit,
 		Leaves: true}) // monitors of containers inherit our pipes and outlive the command
 	s := said{out: out.String(), errs: errs.String()}

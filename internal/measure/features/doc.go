@@ -7,4 +7,6 @@
 // the reason. Every attempt has a time limit and takes away what it made; what
 // it makes bears the run's id, so that `plimsoll clean` finds the rest. The
 // user's daemons are never reconfigured.
+//
+// Why it is so: docs/decisions/features.md.
 package features

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/measure/child"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // fromGit builds from a repository on loopback.
@@ -59,7 +59,7 @@ func answerGit(ctx context.Context, c net.Conn, path, base string) {
 	_, _ = child.Run(ctx, child.Command{ // how it ends, who has asked sees
 		Argv: []string{path, "daemon", "--inetd", "--export-all", "--base-path=" + base, base},
 		// Another owner than the one who asks is no danger in a repository of ours.
-		Env:   []string{clirun.Path, "HOME=" + base, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env:   []string{adapter.Path, "HOME=" + base, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 		Stdin: c, Stdout: c,
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	adapter "plimsoll/internal/measure/engine/containerd"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // containerd spells the commands of ctr, in the namespace of the run that
@@ -75,17 +76,16 @@ func containerd(b *bench) {
 
 // mounted gives the directories that a mount point shows, from the kernel.
 func mounted(t *try, at string) []string {
-	text, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := proc.Here.Mounts(proc.Self)
 	if err != nil {
-		t.untried("reading the mounts: %v", err)
+		t.untried("%v", err)
 	}
-	for _, line := range strings.Split(string(text), "\n") {
-		f := strings.Fields(line)
-		if len(f) > 5 && f[4] == at {
-			if dirs := overlayBelow(f[len(f)-1]); dirs != nil {
+	for _, m := range mounts {
+		if m.Mountpoint == at {
+			if dirs := overlayBelow(m.VFSOptions); dirs != nil {
 				return dirs
 			}
-			return []string{f[3]} // one layer: bound, and the file system is the root's
+			return []string{m.Root} // one layer: bound, and the file system is the root's
 		}
 	}
 	t.untried("the image's mount is not to be found")

@@ -2,10 +2,10 @@ package features
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // daemonOfRoot says whose process LXD's daemon is.
@@ -18,17 +18,13 @@ func daemonOfRoot(t *try) {
 	if err := json.Unmarshal([]byte(t.must(t.b.hand.program[0], "query", "/1.0")), &answer); err != nil || answer.Environment.PID == 0 {
 		t.untried("the daemon does not tell its process")
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", answer.Environment.PID))
+	status, err := proc.Here.Status(proc.PID(answer.Environment.PID))
 	if err != nil {
 		t.untried("looking at the daemon's process: %v", err)
 	}
-	for line := range strings.Lines(string(status)) {
-		if uid, ok := strings.CutPrefix(line, "Uid:"); ok {
-			t.observe("process %d: %s", answer.Environment.PID, strings.TrimSpace(line))
-			if strings.HasPrefix(strings.TrimSpace(uid), "0") {
-				t.no("the daemon that starts the containers is root's, though the containers' root is not")
-			}
-		}
+	t.observe("process %d: Uid:\t%s", answer.Environment.PID, status["Uid"])
+	if strings.HasPrefix(status["Uid"], "0") {
+		t.no("the daemon that starts the containers is root's, though the containers' root is not")
 	}
 	t.yes("the daemon is an ordinary user's")
 }

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/child"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 )
 
 func executionRows() []Feature {
@@ -153,7 +154,7 @@ func childOfCommand(t *try) {
 		t.untried("%s is not installed", full[0])
 	}
 	out := &limited{}
-	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{clirun.Path}, t.b.env...), Dir: "/",
+	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{adapter.Path}, t.b.env...), Dir: "/",
 		Stdout: out, Stderr: out})
 	if err != nil {
 		t.untried("starting a container: %v", err)
@@ -162,7 +163,7 @@ func childOfCommand(t *try) {
 	pid := 0
 	over := false
 	for deadline := time.Now().Add(commandLimit); pid == 0 && !over && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		pid = clirun.FindProcess(argv)
+		pid = adapter.FindProcess(argv)
 		select {
 		case <-cmd.Ended():
 			over = true
@@ -191,26 +192,20 @@ func childOfCommand(t *try) {
 func parents(pid int) []string {
 	var line []string
 	for pid > 1 && len(line) < 20 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
+		child, err := proc.Here.Stat(pid)
+		if err != nil || child.PPID < 1 {
 			break
 		}
-		f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(f) < 2 {
-			break
-		}
-		if pid, err = strconv.Atoi(f[1]); err != nil || pid < 1 {
-			break
-		}
-		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		line = append(line, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(comm)), pid))
+		pid = child.PPID
+		parent, _ := proc.Here.Stat(pid)
+		line = append(line, fmt.Sprintf("%s (%d)", parent.Comm, pid))
 	}
 	return line
 }
 
 func group(pid int) string {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
-	return string(text)
+	groups, _ := proc.Here.Groups(proc.PID(pid))
+	return fmt.Sprint(groups)
 }
 
 // gpu asks for one with an option.

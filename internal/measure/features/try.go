@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -162,9 +162,9 @@ var (
 
 // plain is what an engine said, without what is another in each run.
 func (t *try) plain(s said) string {
-	text := clirun.Words([]byte(s.errs))
+	text := adapter.Words([]byte(s.errs))
 	if len(text) < 4 { // nothing, or the mark below what is wrong
-		text = clirun.Words([]byte(firstError(s.errs) + "\n" + s.out))
+		text = adapter.Words([]byte(firstError(s.errs) + "\n" + s.out))
 	}
 	if text == "" {
 		return fmt.Sprintf("status %d, without a word", s.status)

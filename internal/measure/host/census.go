@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strconv"
-	"strings"
 	"syscall"
+
+	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,6 +35,7 @@ const maxCgroups = 50000
 type Census struct {
 	machine Machine
 	items   map[Kind]map[string]string // detail by name
+	points  map[string]string          // of the mounts, by name: it can't be told from the name, which holds what anybody chose
 	// Problems say what could not be looked at.
 	Problems []string
 }
@@ -61,20 +62,21 @@ func (c *Census) Count(k Kind) int { return len(c.items[k]) }
 // loop devices in use. The error is that of ctx; what else goes wrong is a
 // problem of the census, and the rest of it holds.
 func (m Machine) Census(ctx context.Context) (*Census, error) {
-	c := &Census{machine: m, items: map[Kind]map[string]string{}}
-	mounts, err := parse(m, "/proc/self/mountinfo", parseMountinfo)
+	c := &Census{machine: m, items: map[Kind]map[string]string{}, points: map[string]string{}}
+	mounts, err := m.proc().Mounts(proc.Self)
 	c.problem(err)
 	for _, mnt := range mounts {
 		// The id tells two mounts on one place apart; the kernel uses ids again.
-		c.put(KindMount, mnt.Point+" ("+mnt.Type+" from "+mnt.Source+", id "+mnt.ID+")", "")
+		name := fmt.Sprintf("%s (%s from %s, id %d)", mnt.Mountpoint, mnt.FSType, mnt.Source, mnt.ID)
+		c.put(KindMount, name, "")
+		c.points[name] = mnt.Mountpoint
 	}
 	seen := map[string]bool{}
-	for _, mnt := range mounts {
-		if (mnt.Type != "cgroup" && mnt.Type != "cgroup2") || seen[mnt.Point] {
-			continue
+	for _, h := range proc.Hierarchies(mounts) {
+		if !seen[h.Mount] {
+			seen[h.Mount] = true
+			c.problem(c.cgroups(ctx, h.Mount))
 		}
-		seen[mnt.Point] = true
-		c.problem(c.cgroups(ctx, mnt.Point))
 	}
 	c.netNames()
 	c.problem(c.links())
@@ -195,7 +197,7 @@ func (c *Census) processes(ctx context.Context) error {
 		if err != nil || n <= 0 {
 			continue
 		}
-		st, err := parsePidStat(string(buf[:n]))
+		st, err := proc.ParseStat(string(buf[:n]))
 		if err != nil {
 			c.problem(err)
 			continue
@@ -203,53 +205,11 @@ func (c *Census) processes(ctx context.Context) error {
 		if st.Flags&pfKthread != 0 {
 			continue
 		}
-		c.put(KindProcess, name+"@"+strconv.FormatUint(st.Start, 10), st.Comm)
+		c.put(KindProcess, name+"@"+st.StartText(), st.Comm)
 		// Of another user's processes the namespace can't be read.
 		if n, err := unix.Readlink(base+"/ns/net", link); err == nil && n > 0 {
 			c.put(KindNetNS, string(link[:n]), "")
 		}
 	}
 	return nil
-}
-
-// pidStat is what we need of /proc/PID/stat; source: proc(5).
-type pidStat struct {
-	PID   int
-	Comm  string
-	State byte
-	PPID  int
-	Flags uint64
-	Ticks uint64 // user and system time, in USER_HZ
-	Start uint64 // ticks after boot
-}
-
-// parsePidStat reads /proc/PID/stat. The name stands in parentheses and may
-// hold some itself, and blanks.
-func parsePidStat(s string) (pidStat, error) {
-	var p pidStat
-	bad := func() (pidStat, error) { return pidStat{}, fmt.Errorf("%.60q is no /proc/PID/stat", s) }
-	open, end := strings.IndexByte(s, '('), strings.LastIndexByte(s, ')')
-	if open < 1 || end < open {
-		return bad()
-	}
-	f := strings.Fields(s[end+1:])
-	if len(f) < 20 || len(f[0]) != 1 {
-		return bad()
-	}
-	var errs [6]error
-	var user, system uint64
-	p.PID, errs[0] = strconv.Atoi(strings.TrimSpace(s[:open]))
-	p.Comm, p.State = s[open+1:end], f[0][0]
-	p.PPID, errs[1] = strconv.Atoi(f[1])
-	p.Flags, errs[2] = strconv.ParseUint(f[6], 10, 64)
-	user, errs[3] = strconv.ParseUint(f[11], 10, 64)
-	system, errs[4] = strconv.ParseUint(f[12], 10, 64)
-	p.Start, errs[5] = strconv.ParseUint(f[19], 10, 64)
-	for _, err := range errs {
-		if err != nil {
-			return bad()
-		}
-	}
-	p.Ticks = user + system
-	return p, nil
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/measure/host/proc"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -68,7 +70,7 @@ func TestResidueOnAStoredMachine(t *testing.T) {
 		"\n50 30 0:60 / /var/lib/plimsoll/run/merged rw - overlay overlay rw\n51 30 0:61 / /var/lib/plimsoll/runner rw - tmpfs tmpfs rw\n")
 
 	r := census(t, m).Since(before)
-	ours := r.Ours(Marks{RunID: "ab12cd34", Dir: "/var/lib/plimsoll/run/"})
+	ours := r.Ours(Marks{RunID: "ab12cd34", Dir: "/var/lib/plimsoll/run/", Helpers: []string{"conmon"}})
 	all := make([]string, 0, len(r))
 	mine, certain := make([]string, 0, len(ours)), make([]string, 0, len(ours))
 	for _, it := range r {
@@ -154,7 +156,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 		want = append(want, "mount "+mnt)
 	}
 
-	mounts, err := parse(Machine{}, "/proc/self/mountinfo", parseMountinfo)
+	mounts, err := proc.Here.Mounts(proc.Self)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -77,36 +79,34 @@ func checkOwnCgroup(r *reading) []record.Remark {
 	return nil
 }
 
-// balenaEngine, which is made of Docker, gives its containers the same cgroups:
-// what holds them has a name of its own, of which the kernel keeps 15 letters.
-const (
-	docker     = "Docker"
-	balena     = "balenaEngine"
-	balenaShim = "balena"
-)
-
-// containerNames tells a container's cgroup by its path's last two parts.
-var containerNames = []struct {
-	engine string
-	re     *regexp.Regexp
-}{
-	{docker, regexp.MustCompile(`(/docker-|/docker/)[0-9a-f]{64}(\.scope)?$`)},
-	{"Podman", regexp.MustCompile(`/libpod-[0-9a-f]{64}(\.scope)?$`)},
-	{"CRI-O", regexp.MustCompile(`/crio-[0-9a-f]{64}(\.scope)?$`)},
-	{"containerd", regexp.MustCompile(`/cri-containerd-[0-9a-f]{64}\.scope$`)},
-	{"LXC", regexp.MustCompile(`/(lxc\.payload\.[^/]+|lxc/[^/]+)$`)},
-	{"systemd-nspawn", regexp.MustCompile(`/machine-[^/]+\.scope$|/systemd-nspawn@[^/]+$`)},
-	{"another engine", regexp.MustCompile(`/[0-9a-f]{64}$`)},
+// Containers tells an engine's containers, whoever started them, by their control
+// groups.
+type Containers struct {
+	Engine string         // for people
+	Path   *regexp.Regexp // of the end of the group's path
+	// Holder is the beginning of the name of what holds them, the parent of a
+	// container's first process, where another engine has the same paths.
+	Holder string
 }
 
-// containerOf names the engine whose container's cgroup this is.
-func containerOf(p string) (engine string, ok bool) {
-	for _, c := range containerNames {
-		if c.re.MatchString(p) {
-			return c.engine, true
+// others are the containers of engines that nobody has told of.
+var others = Containers{Engine: "another engine", Path: regexp.MustCompile(`/[0-9a-f]{64}$`)}
+
+// containerOf names the engine whose container's cgroup this is; holder is asked
+// for what holds it.
+func containerOf(known []Containers, p string, holder func() string) (engine string, ok bool) {
+	for _, c := range append(slices.Clone(known), others) {
+		if !c.Path.MatchString(p) {
+			continue
+		}
+		if c.Holder == "" && engine == "" {
+			engine = c.Engine
+		}
+		if c.Holder != "" && strings.HasPrefix(holder(), c.Holder) {
+			return c.Engine, true
 		}
 	}
-	return "", false
+	return engine, engine != ""
 }
 
 func checkContainers(r *reading) []record.Remark {
@@ -127,12 +127,9 @@ func checkContainers(r *reading) []record.Remark {
 	count := map[string]int{}
 	total := 0
 	for p := range c.items[KindCgroup] {
-		engine, ok := containerOf(p)
+		engine, ok := containerOf(r.exam.containers, p, func() string { return r.holderOf(c, p) })
 		if !ok || !c.populated(p) {
 			continue
-		}
-		if engine == docker && strings.HasPrefix(r.holderOf(c, p), balenaShim) {
-			engine = balena
 		}
 		count[engine]++
 		total++
@@ -141,12 +138,10 @@ func checkContainers(r *reading) []record.Remark {
 		return nil
 	}
 	var parts []string
-	for _, n := range containerNames {
-		if count[n.engine] > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %s", count[n.engine], n.engine))
-		}
-		if n.engine == docker && count[balena] > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %s", count[balena], balena))
+	for _, n := range append(slices.Clone(r.exam.containers), others) {
+		if count[n.Engine] > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", count[n.Engine], n.Engine))
+			delete(count, n.Engine) // it may be known by several marks
 		}
 	}
 	return one(levelWarn, "containers-running",
@@ -160,7 +155,7 @@ func (r *reading) holderOf(c *Census, p string) string {
 	inside := map[int]bool{}
 	pid := 0
 	for q := range c.items[KindCgroup] {
-		if !under(q, p) {
+		if !proc.Under(q, p) {
 			continue
 		}
 		for line := range strings.FieldsSeq(c.machine.text(path.Join(q, "cgroup.procs"))) {
@@ -183,7 +178,7 @@ func (c *Census) populated(p string) bool {
 		return strings.Contains(e, "populated 1")
 	}
 	for q := range c.items[KindCgroup] {
-		if under(q, p) && c.machine.text(path.Join(q, "cgroup.procs")) != "" {
+		if proc.Under(q, p) && c.machine.text(path.Join(q, "cgroup.procs")) != "" {
 			return true
 		}
 	}

@@ -9,9 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -24,7 +23,7 @@ const (
 )
 
 func checkMemory(r *reading) []record.Remark {
-	mem, err := r.proc.Meminfo()
+	mem, err := r.m.proc().Memory()
 	if err != nil {
 		return nil
 	}
@@ -66,15 +65,7 @@ func checkRights(r *reading) []record.Remark {
 		l = append(l, say(levelInfo, "no-cap-sys-resource", "Root may not raise resource limits here (CAP_SYS_RESOURCE is missing): engines that try to will fail.",
 			"give the capability to the environment that Plimsoll runs in, or set the engines' default limits below the present ones"))
 	}
-	f, err := os.Open(r.m.path("/proc/self/limits"))
-	if err != nil {
-		return l
-	}
-	defer f.Close()
-	limits, err := parseLimits(f)
-	if err != nil {
-		return l
-	}
+	limits, _ := r.m.proc().Limits(proc.Self)
 	for _, w := range []struct {
 		name, code, what, fix string
 		want                  uint64
@@ -82,49 +73,11 @@ func checkRights(r *reading) []record.Remark {
 		{"Max open files", "rlimit-nofile", "files may be open", "ulimit -n 4096", 4096},
 		{"Max processes", "rlimit-nproc", "processes may run", "ulimit -u 8192", 4096},
 	} {
-		if v, ok := limits[w.name]; ok && v.hard < w.want {
-			l = append(l, say(levelWarn, w.code, fmt.Sprintf("At most %d %s at a time: engines may fail or slow down at that limit.", v.hard, w.what), w.fix))
+		if v, ok := limits[w.name]; ok && v.Hard < w.want {
+			l = append(l, say(levelWarn, w.code, fmt.Sprintf("At most %d %s at a time: engines may fail or slow down at that limit.", v.Hard, w.what), w.fix))
 		}
 	}
 	return l
-}
-
-type rlimit struct{ soft, hard uint64 }
-
-// parseLimits reads /proc/PID/limits. The columns are fixed: names hold
-// blanks.
-func parseLimits(r io.Reader) (map[string]rlimit, error) {
-	const nameWidth = 26
-	v := map[string]rlimit{}
-	first := true
-	err := lines(r, func(s string) error {
-		if first {
-			first = false
-			return nil
-		}
-		if len(s) < nameWidth {
-			return fmt.Errorf("%q is no line of /proc/PID/limits", s)
-		}
-		f := strings.Fields(s[nameWidth:])
-		if len(f) < 2 {
-			return fmt.Errorf("%q is no line of /proc/PID/limits", s)
-		}
-		var l rlimit
-		for i, p := range []*uint64{&l.soft, &l.hard} {
-			if f[i] == "unlimited" {
-				*p = ^uint64(0)
-				continue
-			}
-			n, err := strconv.ParseUint(f[i], 10, 64)
-			if err != nil {
-				return fmt.Errorf("reading /proc/PID/limits: %w", err)
-			}
-			*p = n
-		}
-		v[strings.TrimSpace(s[:nameWidth])] = l
-		return nil
-	})
-	return v, err
 }
 
 // openGzip opens a compressed file for reading.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -32,10 +33,12 @@ const doctorWindow = 300 * time.Millisecond
 type exam struct {
 	machine  Machine
 	stateDir string // where a run's files will lie
-	window   time.Duration
-	sleep    func(context.Context, time.Duration)
-	free     func(dir string) (free uint64, err error)
-	ticker   func() error
+	// containers are those that can be named.
+	containers []Containers
+	window     time.Duration
+	sleep      func(context.Context, time.Duration)
+	free       func(dir string) (free uint64, err error)
+	ticker     func() error
 }
 
 // check looks at one thing. It is pure on what was read: see reading.
@@ -72,10 +75,10 @@ var Codes = []string{
 }
 
 // Doctor says what on this machine would disturb a measurement, whose files
-// would lie in stateDir. It watches for 300 ms and changes nothing.
-func (m Machine) Doctor(ctx context.Context, stateDir string) []record.Remark {
+// would lie in stateDir; known are the engines whose containers it can name. It watches for 300 ms and changes nothing.
+func (m Machine) Doctor(ctx context.Context, stateDir string, known []Containers) []record.Remark {
 	return exam{
-		machine: m, stateDir: stateDir, window: doctorWindow, free: freeBytes, ticker: monotonicClock,
+		machine: m, stateDir: stateDir, containers: known, window: doctorWindow, free: freeBytes, ticker: monotonicClock,
 		sleep: func(ctx context.Context, d time.Duration) {
 			select {
 			case <-ctx.Done():
@@ -118,18 +121,19 @@ type moment struct {
 	hasTicks  bool
 	pressure  map[string]int64 // µs of "some", by resource
 	throttled int64            // of our own cgroup, periods; -1 where unknown
-	processes map[int]pidStat
+	processes map[int]proc.Stat
 }
 
 func read(ctx context.Context, e exam) *reading {
 	r := &reading{exam: e, m: e.machine}
 	r.facts, _ = e.machine.Facts(e.stateDir)
 	r.cpu, _ = parse(r.m, "/proc/cpuinfo", parseCPUInfo)
-	r.status, _ = parse(r.m, "/proc/self/status", parseStatus)
-	if mounts, err := parse(r.m, "/proc/self/mountinfo", parseMountinfo); err == nil {
+	r.status, _ = r.m.status()
+	if mounts, err := r.m.proc().Mounts(proc.Self); err == nil {
 		r.layout = cgroupLayout(mounts)
 	}
-	r.self, _ = parse(r.m, "/proc/self/cgroup", parseSelfCgroup)
+	groups, _ := r.m.proc().Groups(proc.Self)
+	r.self = groups.ByController()
 	r.proc, _ = procfs.NewFS(r.m.path("/proc"))
 
 	start := time.Now()
@@ -155,11 +159,11 @@ func (r *reading) moment() moment {
 	return w
 }
 
-func (r *reading) processes() map[int]pidStat {
-	all := map[int]pidStat{}
-	for _, p := range r.m.glob("/proc/[0-9]*/stat") {
-		if st, err := parsePidStat(r.m.text(p)); err == nil {
-			all[st.PID] = st
+func (r *reading) processes() map[int]proc.Stat {
+	all := map[int]proc.Stat{}
+	for _, pid := range r.m.proc().PIDs() {
+		if st, err := r.m.proc().Stat(pid); err == nil {
+			all[pid] = st
 		}
 	}
 	return all

@@ -20,7 +20,7 @@ import (
 // window.
 func examOf(m Machine, during func()) exam {
 	return exam{
-		machine: m, stateDir: "/home/user/plimsoll", window: 300 * time.Millisecond,
+		machine: m, stateDir: "/home/user/plimsoll", containers: known, window: 300 * time.Millisecond,
 		sleep: func(context.Context, time.Duration) {
 			if during != nil {
 				during()
@@ -175,7 +175,7 @@ func TestDoctorOnDiskAndClock(t *testing.T) {
 }
 
 func TestDoctorOnThisMachine(t *testing.T) {
-	l := Machine{}.Doctor(t.Context(), t.TempDir())
+	l := Machine{}.Doctor(t.Context(), t.TempDir(), known)
 	inForm(t, l)
 	if err := monotonicClock(); err != nil {
 		t.Error(err)
@@ -185,24 +185,25 @@ func TestDoctorOnThisMachine(t *testing.T) {
 	}
 }
 
+// known are two engines with the same groups, and one with others.
+var known = []Containers{
+	{Engine: "Docker", Path: regexp.MustCompile(`/docker-[0-9a-f]{64}(\.scope)?$`)},
+	{Engine: "balenaEngine", Path: regexp.MustCompile(`/docker-[0-9a-f]{64}(\.scope)?$`), Holder: "balena"},
+	{Engine: "LXC", Path: regexp.MustCompile(`/lxc\.payload\.[^/]+$`)},
+}
+
 func TestContainerOf(t *testing.T) {
 	id := strings.Repeat("0f", 32)
-	for p, want := range map[string]string{
-		"/sys/fs/cgroup/memory/docker/" + id:                     "Docker",
-		"/sys/fs/cgroup/system.slice/docker-" + id + ".scope":    "Docker",
-		"/sys/fs/cgroup/machine.slice/libpod-" + id + ".scope":   "Podman",
-		"/sys/fs/cgroup/libpod_parent/libpod-" + id:              "Podman",
-		"/sys/fs/cgroup/machine.slice/libpod-conmon-" + id:       "",
-		"/sys/fs/cgroup/kubepods.slice/pod1/crio-" + id:          "CRI-O",
-		"/sys/fs/cgroup/kubepods/pod1/" + id:                     "another engine",
-		"/sys/fs/cgroup/lxc.payload.web":                         "LXC",
-		"/sys/fs/cgroup/lxc.payload.web/init.scope":              "",
-		"/sys/fs/cgroup/lxc.monitor.web":                         "",
-		"/sys/fs/cgroup/system.slice/docker.service":             "",
-		"/sys/fs/cgroup/system.slice/cri-containerd-" + id + "x": "",
+	for _, c := range []struct{ path, holder, want string }{
+		{"/sys/fs/cgroup/system.slice/docker-" + id + ".scope", "containerd-shim", "Docker"},
+		{"/sys/fs/cgroup/system.slice/docker-" + id + ".scope", "balena-engine-c", "balenaEngine"},
+		{"/sys/fs/cgroup/kubepods/pod1/" + id, "", "another engine"},
+		{"/sys/fs/cgroup/lxc.payload.web", "balena-engine-c", "LXC"},
+		{"/sys/fs/cgroup/lxc.payload.web/init.scope", "", ""},
+		{"/sys/fs/cgroup/system.slice/docker.service", "", ""},
 	} {
-		if got, _ := containerOf(p); got != want {
-			t.Errorf("%s: %q, want %q", p, got, want)
+		if got, _ := containerOf(known, c.path, func() string { return c.holder }); got != c.want {
+			t.Errorf("%s held by %q: %q, want %q", c.path, c.holder, got, c.want)
 		}
 	}
 }

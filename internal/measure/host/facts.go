@@ -10,8 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/prometheus/procfs"
-
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -51,7 +50,7 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 	note(err)
 	h.CPU = cpu.Model
 
-	st, err := parse(m, "/proc/self/status", parseStatus)
+	st, err := m.status()
 	note(err)
 	h.CPUs, h.Root = st.CPUs, err == nil && st.EUID == 0
 	if online, err := countList(m.text("/sys/devices/system/cpu/online")); err == nil && online > 0 {
@@ -61,9 +60,7 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 		more("capabilities_missing", strings.Join(missingCaps(st.CapEff, last), " "))
 	}
 
-	if fs, err := procfs.NewFS(m.path("/proc")); err != nil {
-		note(err)
-	} else if mem, err := fs.Meminfo(); err != nil {
+	if mem, err := m.proc().Memory(); err != nil {
 		note(fmt.Errorf("reading the machine's facts from /proc/meminfo: %w", err))
 	} else if mem.MemTotalBytes != nil {
 		h.Memory = int64(*mem.MemTotalBytes)
@@ -72,7 +69,7 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 		}
 	}
 
-	mounts, err := parse(m, "/proc/self/mountinfo", parseMountinfo)
+	mounts, err := m.proc().Mounts(proc.Self)
 	note(err)
 	layout := cgroupLayout(mounts)
 	h.Cgroup = layout.Mode
@@ -81,8 +78,8 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 		more("cgroup_controllers_v2", m.text(filepath.Join(layout.V2, "cgroup.controllers")))
 	}
 	if dir, err := filepath.Abs(stateDir); err == nil {
-		if mnt, ok := mountOf(mounts, m.resolve(dir)); ok {
-			h.FileSystem = mnt.Type
+		if mnt := proc.On(mounts, m.resolve(dir)); mnt != nil {
+			h.FileSystem = mnt.FSType
 			more("filesystem_source", mnt.Source)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Machine is where the kernel's files are read from.
@@ -21,6 +23,9 @@ func (m Machine) path(p string) string {
 	}
 	return filepath.Join(m.Root, p)
 }
+
+// proc is its directory of the kernel's files.
+func (m Machine) proc() proc.Dir { return proc.Dir(m.path("/proc")) }
 
 // text reads a small file and trims it; absent is "".
 func (m Machine) text(p string) string {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // maxLine bounds a line of a kernel file: the options of an overlay mount with
@@ -119,27 +121,25 @@ type selfStatus struct {
 	CPUs   int // allowed by affinity
 }
 
-func parseStatus(r io.Reader) (selfStatus, error) {
+func (m Machine) status() (selfStatus, error) {
+	status, err := m.proc().Status(proc.Self)
+	if err != nil {
+		return selfStatus{EUID: -1}, fmt.Errorf("reading the machine's facts: %w", err)
+	}
+	return statusOf(status)
+}
+
+func statusOf(status map[string]string) (selfStatus, error) {
 	s := selfStatus{EUID: -1}
-	err := lines(r, func(l string) error {
-		k, val, _ := strings.Cut(l, ":")
-		val = strings.TrimSpace(val)
-		var err error
-		switch k {
-		case "Uid":
-			f := strings.Fields(val)
-			if len(f) != 4 {
-				return fmt.Errorf("the line %q has not four user ids", l)
-			}
-			s.EUID, err = strconv.Atoi(f[1])
-		case "CapEff":
-			s.CapEff, err = strconv.ParseUint(val, 16, 64)
-		case "Cpus_allowed_list":
-			s.CPUs, err = countList(val)
-		}
-		return err
-	})
-	return s, err
+	var errs [3]error
+	ids := strings.Fields(status["Uid"])
+	if len(ids) != 4 {
+		return s, fmt.Errorf("reading the machine's facts: %q are not four user ids", status["Uid"])
+	}
+	s.EUID, errs[0] = strconv.Atoi(ids[1])
+	s.CapEff, errs[1] = strconv.ParseUint(status["CapEff"], 16, 64)
+	s.CPUs, errs[2] = countList(status["Cpus_allowed_list"])
+	return s, errors.Join(errs[:]...)
 }
 
 // countList counts the numbers in a list as the kernel writes CPU sets:

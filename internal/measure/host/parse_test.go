@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 func TestCountList(t *testing.T) {
@@ -31,38 +33,13 @@ func TestMissingCaps(t *testing.T) {
 	}
 }
 
-func TestMountinfo(t *testing.T) {
-	l, err := parseMountinfo(strings.NewReader("" +
-		"1 0 8:1 / / rw - ext4 /dev/sda rw\n" +
-		`2 1 0:5 /sub /a\040b rw shared:1 master:2 - overlay ov\134er rw,lowerdir=/x` + "\n" +
-		"3 1 0:6 / /a rw - tmpfs none rw\n" +
-		"4 1 0:7 / /a rw - xfs none rw\n" +
-		"5 1 0:8 / /empty rw - fuse  rw\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m := l[1]; m.Point != "/a b" || m.Root != "/sub" || m.Source != `ov\er` || m.Options != "rw,lowerdir=/x" {
-		t.Errorf("%+v", m)
-	}
-	for p, want := range map[string]string{"/": "1", "/ab": "1", "/a b/c": "2", "/a": "4", "/a/x": "4"} {
-		if m, ok := mountOf(l, p); !ok || m.ID != want {
-			t.Errorf("%s lies on %+v", p, m)
-		}
-	}
-	for _, bad := range []string{"x", "1 2 3 4 5 6 7", "1 2 3 4 5 - a b"} {
-		if _, err := parseMountinfo(strings.NewReader(bad)); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
-	}
-}
-
 func TestCgroupLayout(t *testing.T) {
-	v1 := Mount{Point: "/sys/fs/cgroup/cpu", Type: "cgroup", Options: "rw,cpu"}
-	named := Mount{Point: "/sys/fs/cgroup/systemd", Type: "cgroup", Options: "rw,xattr,name=systemd"}
-	unified := Mount{Point: "/sys/fs/cgroup/unified", Type: "cgroup2"}
-	v2 := Mount{Point: "/sys/fs/cgroup", Type: "cgroup2"}
-	for want, mounts := range map[string][]Mount{
-		"v1": {v1, named}, "v2": {v2, {Point: "/tmp/x", Type: "cgroup2"}}, "hybrid": {v1, named, unified}, "": {{Type: "tmpfs"}},
+	v1 := &proc.Mount{Mountpoint: "/sys/fs/cgroup/cpu", FSType: "cgroup", VFSOptions: "rw,cpu"}
+	named := &proc.Mount{Mountpoint: "/sys/fs/cgroup/systemd", FSType: "cgroup", VFSOptions: "rw,xattr,name=systemd"}
+	unified := &proc.Mount{Mountpoint: "/sys/fs/cgroup/unified", FSType: "cgroup2"}
+	v2 := &proc.Mount{Mountpoint: "/sys/fs/cgroup", FSType: "cgroup2"}
+	for want, mounts := range map[string][]*proc.Mount{
+		"v1": {v1, named}, "v2": {v2, {Mountpoint: "/tmp/x", FSType: "cgroup2"}}, "hybrid": {v1, named, unified}, "": {{FSType: "tmpfs"}},
 	} {
 		if c := cgroupLayout(mounts); c.Mode != want {
 			t.Errorf("%q, want %q", c.Mode, want)
@@ -71,20 +48,8 @@ func TestCgroupLayout(t *testing.T) {
 		}
 	}
 	// A named hierarchy has no controllers: systemd's beside cgroup2 is v2.
-	if c := cgroupLayout([]Mount{named, unified}); c.Mode != "v2" {
+	if c := cgroupLayout([]*proc.Mount{named, unified}); c.Mode != "v2" {
 		t.Errorf("%q", c.Mode)
-	}
-}
-
-func TestPidStat(t *testing.T) {
-	st, err := parsePidStat("42 (a) (b c) S 7 1 1 0 -1 4194560 1 2 3 4 11 22 0 0 20 0 1 0 9876 1 1 1")
-	if want := (pidStat{42, "a) (b c", 'S', 7, 4194560, 33, 9876}); err != nil || st != want {
-		t.Errorf("%+v %v", st, err)
-	}
-	for _, bad := range []string{"", "1 (x", "x (y) S 1 2 3", ") 1 ("} {
-		if st, err := parsePidStat(bad); err == nil {
-			t.Errorf("%q gave %+v", bad, st)
-		}
 	}
 }
 
@@ -130,37 +95,35 @@ func FuzzParsers(f *testing.F) {
 	f.Add(`2 1 0:5 /sub /a\040b rw shared:1 - overlay \1 rw,lowerdir=/x`)
 	f.Add("0::/user.slice\n1:cpu,cpuacct:/a\n")
 	f.Add("42 (a) (b c) S 7 1 1 0 -1 4194560 1 2 3 4 11 22 0 0 20 0 1 0 9876 1 1 1")
-	f.Add("Uid:\t0\t0\t0\t0\nCapEff:\t01ff\nCpus_allowed_list:\t0-3,5\n")
+	f.Add("0 0 0 0")
 	f.Add("PRETTY_NAME=\"a \\\"b\"\nNAME='\n")
 	f.Add("model name : x\nflags : hypervisor\n")
 	f.Add("cpu  1 2 3 4 5 6 7 8 9 10\n")
 	f.Add("0.05 0.03 0.04 3/94 8077\n")
-	f.Add("Limit                     Soft Limit           Hard Limit           Units\nMax open files            256                  unlimited            files\n")
 	f.Add("some avg10=0.00 total=123\n")
 	f.Add("2: FLOCK  ADVISORY  WRITE 1234 08:01:42 0 EOF\n")
 	f.Add("monotonic 3600 0\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		r := func() *strings.Reader { return strings.NewReader(s) }
-		if l, err := parseMountinfo(r()); err == nil {
+		if l, err := proc.ParseMounts(s); err == nil {
 			cgroupLayout(l)
-			mountOf(l, "/a/b")
+			proc.On(l, "/a/b")
 		}
-		if v, err := parseSelfCgroup(r()); err == nil {
-			for _, p := range v {
-				if !strings.HasPrefix(p, "/") {
-					t.Errorf("path %q is not absolute", p)
+		if groups, err := proc.ParseGroups(s); err == nil {
+			for _, g := range groups {
+				if !strings.HasPrefix(g.Path, "/") {
+					t.Errorf("path %q is not absolute", g.Path)
 				}
 			}
 		}
-		if st, err := parsePidStat(s); err == nil && st.State == 0 {
+		if st, err := proc.ParseStat(s); err == nil && st.State == 0 {
 			t.Error("no state")
 		}
-		if st, err := parseStatus(r()); err == nil && st.CPUs < 0 {
+		if st, err := statusOf(map[string]string{"Uid": s, "CapEff": s, "Cpus_allowed_list": s}); err == nil && st.CPUs < 0 {
 			t.Error("fewer than no CPUs")
 		}
 		_, _ = parseOSRelease(r())
 		_, _ = parseCPUInfo(r())
-		_, _ = parseLimits(r())
 		if pid, err := lockHolder(r(), 8, 1, 42); err == nil && pid < 0 {
 			t.Errorf("process %d", pid)
 		}
@@ -173,7 +136,7 @@ func FuzzParsers(f *testing.F) {
 		}
 		chosen(s)
 		isolation(s)
-		containerOf(s)
+		containerOf(known, s, func() string { return s })
 		parseCmdline([]byte(s))
 		holdsPath(s, "/a")
 	})

@@ -20,8 +20,7 @@ func (i *Item) proved(m Marks, dir string) bool {
 	}
 	switch i.Kind {
 	case KindMount:
-		p, _, _ := cutLast(i.Name, " (")
-		return below(p) || listed(p) || m.names(p)
+		return below(i.Point) || listed(i.Point) || m.names(i.Point)
 	case KindCgroup:
 		return listed(i.Name) || m.names(i.Name)
 	case KindNetNS:
@@ -80,18 +79,11 @@ func (m Marks) holds(cgroups string) bool {
 // run's: a helper by its program's name, of which one argument is the
 // container's name, or a path in the run's folder.
 func (i *Item) helps(m Marks, below func(string) bool) bool {
-	if !hasPrefixAny(i.comm, helpers...) {
+	if !hasPrefixAny(i.comm, m.Helpers...) {
 		return false
 	}
 	return slices.ContainsFunc(i.args, func(a string) bool {
 		_, value, _ := strings.Cut(a, "=")
 		return len(a) >= minName && slices.Contains(m.Names, a) || below(a) || below(value)
 	})
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }

@@ -8,8 +8,9 @@ import "testing"
 func TestProved(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	m := Marks{RunID: "ab12cd34", Dir: "/var/lib/plimsoll/runs/ab12cd34",
-		Names: []string{"plimsoll-ab12cd34-7", id, "short"},
-		Paths: []string{"/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native", "/somewhere/mounted", "plmab12cd34"}}
+		Names:   []string{"plimsoll-ab12cd34-7", id, "short"},
+		Paths:   []string{"/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native", "/somewhere/mounted", "plmab12cd34"},
+		Helpers: []string{"conmon", "exe", "plimsoll-probe"}}
 	process := func(comm, cgroup, exe string, args ...string) Item {
 		return Item{Kind: KindProcess, comm: comm, cgroup: cgroup, exe: exe, root: "/", args: args}
 	}
@@ -17,12 +18,12 @@ func TestProved(t *testing.T) {
 		it   Item
 		want bool
 	}{
-		"mount in the folder":             {Item{Kind: KindMount, Name: m.Dir + "/x (overlay from overlay, id 5)"}, true},
-		"mount in a folder named alike":   {Item{Kind: KindMount, Name: m.Dir + "x/y (overlay from overlay, id 5)"}, false},
-		"mount of the ledger":             {Item{Kind: KindMount, Name: "/somewhere/mounted (tmpfs from tmpfs, id 5)"}, true},
-		"a user's mount with our words":   {Item{Kind: KindMount, Name: "/home/u/plimsoll-ab12cd34 (ext4 from /dev/vdb, id 5)"}, false},
-		"a user's mount of our folder":    {Item{Kind: KindMount, Name: "/mnt (ext4 from " + m.Dir + ", id 5)"}, false},
-		"a bundle of a container":         {Item{Kind: KindMount, Name: "/run/containerd/x/plimsoll-ab12cd34-7/rootfs (overlay from overlay, id 5)"}, true},
+		"mount in the folder":             {Item{Kind: KindMount, Point: m.Dir + "/x", Name: m.Dir + "/x (overlay from overlay, id 5)"}, true},
+		"mount in a folder named alike":   {Item{Kind: KindMount, Point: m.Dir + "x/y", Name: m.Dir + "x/y (overlay from overlay, id 5)"}, false},
+		"mount of the ledger":             {Item{Kind: KindMount, Point: "/somewhere/mounted", Name: "/somewhere/mounted (tmpfs from tmpfs, id 5)"}, true},
+		"a user's mount with our words":   {Item{Kind: KindMount, Point: "/home/u/plimsoll-ab12cd34", Name: "/home/u/plimsoll-ab12cd34 (ext4 from /dev/vdb, id 5)"}, false},
+		"a user's mount of our folder":    {Item{Kind: KindMount, Point: "/mnt", Name: "/mnt (ext4 from " + m.Dir + ", id 5)"}, false},
+		"a bundle of a container":         {Item{Kind: KindMount, Point: "/run/containerd/x/plimsoll-ab12cd34-7/rootfs", Name: "/run/containerd/x/plimsoll-ab12cd34-7/rootfs (overlay from overlay, id 5)"}, true},
 		"cgroup of the ledger":            {Item{Kind: KindCgroup, Name: "/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native"}, true},
 		"below it":                        {Item{Kind: KindCgroup, Name: "/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native/payload"}, true},
 		"another of the run's name":       {Item{Kind: KindCgroup, Name: "/sys/fs/cgroup/cpu/plimsoll-ab12cd34-mine"}, false},

@@ -19,6 +19,7 @@ type Item struct {
 	Kind   Kind
 	Name   string
 	Detail string // a process's command line and cgroup, a loop device's file
+	Point  string // of a mount
 	PID    int    // of a process
 	// Ours says that it carries the run's name: see Residue.Ours.
 	Ours bool
@@ -63,6 +64,9 @@ func (c *Census) Since(before *Census) Residue {
 				continue
 			}
 			it := Item{Kind: kind, Name: name, Detail: detail}
+			if kind == KindMount {
+				it.Point = c.points[name]
+			}
 			if kind == KindProcess && !c.machine.describe(&it) {
 				continue
 			}
@@ -79,8 +83,9 @@ func (c *Census) Since(before *Census) Residue {
 func (m Machine) describe(it *Item) bool {
 	pid, start, _ := strings.Cut(it.Name, "@")
 	dir := "/proc/" + pid
-	st, err := parsePidStat(m.text(dir + "/stat"))
-	if err != nil || strconv.FormatUint(st.Start, 10) != start {
+	n, _ := strconv.Atoi(pid)
+	st, err := m.proc().Stat(n)
+	if err != nil || st.StartText() != start {
 		return false
 	}
 	it.Detail = ""
@@ -98,18 +103,17 @@ func (m Machine) describe(it *Item) bool {
 	if len(it.Detail) > 2000 {
 		it.Detail = strings.ToValidUTF8(it.Detail[:2000], "") + "…"
 	}
-	if cg, err := parse(m, dir+"/cgroup", parseSelfCgroup); err == nil {
-		var paths []string
-		for _, p := range cg {
-			if p != "/" && !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
+	groups, _ := m.proc().Groups(pid)
+	var paths []string
+	for _, g := range groups {
+		if g.Path != "/" && !slices.Contains(paths, g.Path) {
+			paths = append(paths, g.Path)
 		}
+	}
+	if len(paths) > 0 {
 		slices.Sort(paths)
-		if len(paths) > 0 {
-			it.cgroup = strings.Join(paths, " ")
-			it.Detail += " in cgroup " + it.cgroup
-		}
+		it.cgroup = strings.Join(paths, " ")
+		it.Detail += " in cgroup " + it.cgroup
 	}
 	return true
 }
@@ -125,6 +129,9 @@ type Marks struct {
 	// Paths are the mounts, control groups, network namespaces and links that
 	// the ledger lists.
 	Paths []string
+	// Helpers are the beginnings of the names of the processes that engines put
+	// beside a container, as the kernel cuts them (15 bytes).
+	Helpers []string
 }
 
 // Ours marks the items that carry the run's name: "plimsoll" and the run's id,
@@ -153,21 +160,13 @@ func (r Residue) Ours(m Marks) Residue {
 		text := it.Name + " " + it.Detail
 		it.Ours = named(text) || inDir(text) || inDir(it.exe) || inDir(it.root)
 		it.Certain = it.Ours && (it.Kind != KindProcess ||
-			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, helpers...))
+			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, m.Helpers...))
 		it.Proved = it.proved(m, dir)
 		if it.Ours {
 			ours = append(ours, *it)
 		}
 	}
 	return ours
-}
-
-// helpers are the beginnings of the names of the processes that engines put
-// beside a container, as the kernel cuts them (15 bytes).
-var helpers = []string{
-	"conmon", "containerd-shim", "docker-proxy", "runsc", "exe", // gVisor starts itself anew as /proc/self/exe
-	"slirp4netns", "pasta", "rootlessport", "fuse-overlayfs",
-	"squashfuse", "fuse2fs", "starter", "appinit", "lxc", "plimsoll-probe",
 }
 
 // holdsPath says whether the text has the path dir or one below it, and not

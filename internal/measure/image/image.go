@@ -1,5 +1,7 @@
 // Package image builds the workload images and gives them to every engine in
 // its own format, with the same content.
+//
+// Why it is so: docs/decisions/images.md.
 package image
 
 import "context"

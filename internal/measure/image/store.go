@@ -4,9 +4,7 @@ package image
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -43,7 +41,7 @@ var _ Provider = (*Store)(nil)
 
 // NewStore gives a store below dir, which is made when it is needed: it must
 // then be empty, or a store already. For the engines of ordinary users every
-// directory above it must be searchable by all: see Reachable.
+// directory above it must be searchable by them: engine.Kit.ImagePath tries it.
 func NewStore(dir string, probe []byte, opts Options) *Store {
 	if opts.LookPath == nil {
 		opts.LookPath = exec.LookPath
@@ -120,27 +118,6 @@ func (s *Store) Close() error {
 func within(dir, p string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// Reachable says whether an ordinary user's engine can get to the store: the
-// error names the first directory on the way that only its owner may search.
-func (s *Store) Reachable() error {
-	abs, err := filepath.Abs(s.dir)
-	if err != nil {
-		return &Error{Text: "finding the image store", Err: err}
-	}
-	for p := abs; ; p = filepath.Dir(p) {
-		info, err := os.Stat(p)
-		if err == nil && info.Mode()&0o001 == 0 {
-			return &Error{
-				Text: fmt.Sprintf("an ordinary user can't reach the images: %s is closed to others (mode %04o)", p, info.Mode().Perm()),
-				Fix:  "choose a state directory below /var/lib",
-			}
-		}
-		if p == filepath.Dir(p) {
-			return nil
-		}
-	}
 }
 
 // tree gives the content of an image, made once for each process. Its digest

@@ -325,12 +325,6 @@ func TestTheStoreIsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := storeIn(t, dir, Options{}).Reachable(); err == nil || !strings.Contains(err.Error(), filepath.Dir(dir)) {
-		t.Errorf("a closed directory above the store was not noticed: %v", err)
-	}
 }
 
 func TestAStoreThatOthersCanWriteToIsRefused(t *testing.T) {

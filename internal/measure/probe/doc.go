@@ -8,4 +8,6 @@
 // What a command did wrong is a result; an error is for the launcher itself.
 //
 // The C sources are in src, the frame format is in docs/probe.md.
+//
+// Why it is so: docs/decisions/baselines.md.
 package probe

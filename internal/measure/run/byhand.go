@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/measure/engine/forward"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // removeByHand removes what of a run can be removed without an engine: private
@@ -45,7 +46,7 @@ func removeByHand(ctx context.Context, kit *engine.Kit, marks host.Marks) (remov
 		}
 	}
 	for _, it := range deepestFirst(items, host.KindMount) {
-		err := unix.Unmount(mountPoint(it), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+		err := unix.Unmount(it.Point, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) {
 			err = nil // it went with the one that it was mounted in
 		}
@@ -107,30 +108,14 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 		}
 	}
 	// By the path alone: what is said of a mount behind it is no depth.
-	sort.SliceStable(of, func(i, k int) bool { return len(mountPoint(of[i])) > len(mountPoint(of[k])) })
+	sort.SliceStable(of, func(i, k int) bool { return len(of[i].Point) > len(of[k].Point) })
 	return of
-}
-
-// mountPoint is the path of a mount in a census: what stands before the
-// parenthesis that tells its type.
-func mountPoint(it host.Item) string {
-	i := strings.LastIndex(it.Name, " (")
-	if i < 0 {
-		return it.Name
-	}
-	return it.Name[:i]
 }
 
 // mountedBelow gives the mount points at and below a directory.
 func mountedBelow(dir string) ([]string, error) {
-	mounts, err := host.Machine{}.MountPoints()
-	var found []string
-	for _, p := range mounts {
-		if p == dir || strings.HasPrefix(p, dir+"/") {
-			found = append(found, p)
-		}
-	}
-	return found, err
+	mounts, err := proc.Here.Mounts(proc.Self)
+	return proc.Below(mounts, dir), err
 }
 
 // kill ends a process that began at start, and waits until it is gone.
@@ -144,7 +129,7 @@ func kill(pid int, start string) error {
 	}
 	defer unix.Close(fd)
 	// Had the pid changed hands before it was held, the start would be another.
-	if now, err := startTime(pid); err != nil || now != start {
+	if now, err := proc.Here.Stat(pid); err != nil || now.StartText() != start {
 		return nil //nolint:nilerr // it has ended
 	}
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {

@@ -1,11 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -16,7 +16,6 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/density"
 )
 
 const (
@@ -385,25 +384,22 @@ func (a *ramp) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// fill writes the series and sums it up by the analysis that reads it.
+// fill writes the series. What it comes to is derived by whoever reads it.
 func (a *ramp) fill(t *record.Trial) {
 	t.Remarks = append(t.Remarks, a.remarks...)
-	d := density.ReadRamp(a.steps)
-	if d.Reached > 0 {
-		name, err := a.r.writeSamples(t.Seq, record.DensitySamples, func(w io.Writer) error { return record.WriteLines(w, a.steps) })
-		if err != nil {
-			t.Remarks = append(t.Remarks, err.Error())
-		} else {
-			t.Samples = append(t.Samples, name)
+	reached, limit := 0, (*record.Limit)(nil)
+	for i := range a.steps {
+		switch s := &a.steps[i]; s.Phase {
+		case record.RampUp:
+			reached = max(reached, s.N)
+		case record.RampLimit:
+			limit = cmp.Or(limit, s.Limit)
 		}
 	}
-	if d.Limit != nil {
-		t.Remarks = append(t.Remarks, fmt.Sprintf("the ramp ended at %d of %d containers (%s): %s", d.Reached, a.what.Count, d.Limit.Class, d.Limit.Text))
+	if reached > 0 {
+		a.r.keepSeries(t, record.DensitySamples, func(w io.Writer) error { return record.WriteLines(w, a.steps) })
 	}
-	t.Values = map[string]float64{}
-	for id, v := range d.Values() {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			t.Values[id] = v
-		}
+	if limit != nil {
+		t.Remarks = append(t.Remarks, fmt.Sprintf("the ramp ended at %d of %d containers (%s): %s", reached, a.what.Count, limit.Class, limit.Text))
 	}
 }

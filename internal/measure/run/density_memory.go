@@ -2,10 +2,12 @@ package run
 
 import (
 	"context"
-	"os"
+
+	"github.com/prometheus/procfs"
 
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -22,7 +24,7 @@ func (a *ramp) footprint(ctx context.Context) snapshot {
 	if a.o.virtual {
 		return a.modelled()
 	}
-	f, err := collect.TakeFootprint(ctx, a.subjects(ctx))
+	f, err := collect.TakeFootprint(ctx, engine.AllProcesses(a.r.Engines), a.subjects(ctx))
 	if err != nil {
 		a.remark("reading the memory: " + err.Error())
 		return snapshot{}
@@ -46,13 +48,13 @@ func (a *ramp) footprint(ctx context.Context) snapshot {
 // machine adds what the whole machine says, without our own process: that
 // keeps the outputs of all containers.
 func (a *ramp) machine(m *record.Memory) {
-	info, err := readMeminfo("/proc/meminfo")
+	info, err := readMeminfo(proc.Here)
 	if err != nil {
 		a.remark("reading the machine's memory: " + err.Error())
 		return
 	}
-	kernel := info.kernel()
-	m.Kernel, m.Shmem, m.Threads = &kernel, &info.Shmem, threads("/proc/loadavg")
+	m.Kernel, m.Shmem = &info.kernel, &info.Shmem
+	m.Threads, _ = proc.Here.Threads()
 	if own, err := ownPSS(); err == nil {
 		taken := info.Total - info.Available - own
 		m.Host = &taken
@@ -134,9 +136,10 @@ func less(to, from *int64) *int64 {
 
 // ownPSS is what this process takes.
 func ownPSS() (int64, error) {
-	b, err := os.ReadFile("/proc/self/smaps_rollup")
+	self, err := procfs.Self()
 	if err != nil {
 		return 0, err
 	}
-	return kibField(b, "Pss:")
+	rollup, err := self.ProcSMapsRollup()
+	return int64(rollup.Pss), err
 }

@@ -6,4 +6,8 @@
 // number without proof that the payload ran is no number; whatever is made is
 // written into a ledger first, so that a kill at any moment leaves nothing
 // that the next run or `plimsoll clean` would not find.
+//
+// Why it is so: docs/decisions/density-and-load.md,
+// docs/decisions/ownership.md,
+// docs/decisions/running.md.
 package run

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -217,7 +218,7 @@ func (a *ramp) guard() *record.Limit {
 	if a.o.virtual {
 		return nil
 	}
-	info, err := readMeminfo("/proc/meminfo")
+	info, err := readMeminfo(proc.Here)
 	if err != nil {
 		a.remark("the memory can't be watched: " + err.Error())
 		return nil

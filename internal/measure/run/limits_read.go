@@ -1,9 +1,8 @@
 package run
 
 import (
-	"bufio"
-	"bytes"
 	"context"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -76,16 +76,16 @@ func (l limitsReader) read(pids []int, payload int) []bound {
 }
 
 // machineBounds are cheap to read, and dangerous when they run out.
-func machineBounds(proc string) []bound {
+func machineBounds(dir string) []bound {
 	var out []bound
-	if n := threads(filepath.Join(proc, "loadavg")); n > 0 {
+	if n, _ := proc.Dir(dir).Threads(); n > 0 {
 		for _, name := range []string{"threads-max", "pid_max"} {
-			if most, ok := number(filepath.Join(proc, "sys/kernel", name)); ok {
+			if most, ok := number(filepath.Join(dir, "sys/kernel", name)); ok {
 				out = append(out, bound{class: record.LimitProcesses, name: "kernel." + name + " (threads of the machine)", used: n, max: most})
 			}
 		}
 	}
-	if b, err := os.ReadFile(filepath.Join(proc, "sys/fs/file-nr")); err == nil {
+	if b, err := os.ReadFile(filepath.Join(dir, "sys/fs/file-nr")); err == nil {
 		if f := strings.Fields(string(b)); len(f) == 3 {
 			used, _ := strconv.ParseInt(f[0], 10, 64)
 			if most, err := strconv.ParseInt(f[2], 10, 64); err == nil {
@@ -97,7 +97,7 @@ func machineBounds(proc string) []bound {
 }
 
 func (l limitsReader) memory() []bound {
-	info, err := readMeminfo(filepath.Join(l.proc, "meminfo"))
+	info, err := readMeminfo(proc.Dir(l.proc))
 	if err != nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ func disks() []bound {
 // process reads what one process is bound by.
 func (l limitsReader) process(pid int) []bound {
 	dir := filepath.Join(l.proc, strconv.Itoa(pid))
-	b, err := os.ReadFile(filepath.Join(dir, "limits"))
+	limits, err := proc.Dir(l.proc).Limits(proc.PID(pid))
 	if err != nil {
 		return nil
 	}
@@ -204,35 +204,17 @@ func (l limitsReader) process(pid int) []bound {
 		who = strings.TrimSpace(string(comm)) + " (" + strconv.Itoa(pid) + ")"
 	}
 	var out []bound
-	if most, ok := softLimit(b, "Max open files"); ok {
+	if most, ok := limits["Max open files"]; ok && most.Soft < math.MaxInt64 {
 		if fds, err := os.ReadDir(filepath.Join(dir, "fd")); err == nil {
-			out = append(out, bound{class: record.LimitFiles, name: "RLIMIT_NOFILE of " + who, used: int64(len(fds)), max: most})
+			out = append(out, bound{class: record.LimitFiles, name: "RLIMIT_NOFILE of " + who, used: int64(len(fds)), max: int64(most.Soft)})
 		}
 	}
 	if most, ok := number(filepath.Join(l.proc, "sys/fs/mount-max")); ok {
-		if m, err := os.ReadFile(filepath.Join(dir, "mountinfo")); err == nil {
-			out = append(out, bound{class: record.LimitMounts, name: "fs.mount-max (mounts of " + who + ")", used: int64(bytes.Count(m, []byte("\n"))), max: most})
+		if mounts, err := proc.Dir(l.proc).Mounts(proc.PID(pid)); err == nil {
+			out = append(out, bound{class: record.LimitMounts, name: "fs.mount-max (mounts of " + who + ")", used: int64(len(mounts)), max: most})
 		}
 	}
 	return out
-}
-
-// softLimit reads a line of /proc/PID/limits; unlimited is none.
-func softLimit(b []byte, name string) (int64, bool) {
-	sc := bufio.NewScanner(bytes.NewReader(b))
-	for sc.Scan() {
-		rest, ok := strings.CutPrefix(sc.Text(), name)
-		if !ok {
-			continue
-		}
-		f := strings.Fields(rest)
-		if len(f) == 0 {
-			return 0, false
-		}
-		n, err := strconv.ParseInt(f[0], 10, 64)
-		return n, err == nil
-	}
-	return 0, false
 }
 
 // cgroups reads pids and memory of every group above these processes.
@@ -240,17 +222,10 @@ func (l limitsReader) cgroups(pids []int) []bound {
 	var out []bound
 	seen := map[string]bool{}
 	for _, pid := range pids {
-		b, err := os.ReadFile(filepath.Join(l.proc, strconv.Itoa(pid), "cgroup"))
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(b)) {
-			f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-			if len(f) != 3 {
-				continue
-			}
-			for _, root := range l.hierarchies(f[1]) {
-				for path := filepath.Clean("/" + f[2]); ; path = filepath.Dir(path) {
+		groups, _ := proc.Dir(l.proc).Groups(proc.PID(pid))
+		for _, g := range groups {
+			for _, root := range l.hierarchies(g.Controllers) {
+				for path := filepath.Clean(g.Path); ; path = filepath.Dir(path) {
 					dir := filepath.Join(root, path)
 					if !seen[dir] {
 						seen[dir] = true
@@ -266,15 +241,15 @@ func (l limitsReader) cgroups(pids []int) []bound {
 	return out
 }
 
-// hierarchies gives where the controllers of a line of /proc/PID/cgroup are
+// hierarchies gives where the controllers of one of a process's groups are
 // mounted, as far as they bound what we look for.
-func (l limitsReader) hierarchies(controllers string) []string {
+func (l limitsReader) hierarchies(controllers []string) []string {
 	base := filepath.Join(l.sys, "fs/cgroup")
-	if controllers == "" {
+	if controllers == nil {
 		return []string{base, filepath.Join(base, "unified")}
 	}
 	var out []string
-	for _, c := range strings.Split(controllers, ",") {
+	for _, c := range controllers {
 		if c == "pids" || c == "memory" {
 			out = append(out, filepath.Join(base, c))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine/baseline"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/density"
 )
@@ -47,7 +48,7 @@ func TestLimitsAreRead(t *testing.T) {
 		"proc/key-users":        "    0:     9 8/8 3/200 40/20000\n 1000:     1 1/1 1/200 9/20000\ngarbage\n",
 		"proc/sys/fs/mount-max": "100000\n",
 		"proc/77/limits":        "Limit                     Soft Limit           Hard Limit           Units\nMax open files            1024                 4096                 files\nMax processes             unlimited            unlimited            processes\n",
-		"proc/77/comm":          "dockerd\n", "proc/77/mountinfo": "a\nb\n", "proc/77/fd/0": "", "proc/77/fd/1": "", "proc/77/fd/2": "",
+		"proc/77/comm":          "dockerd\n", "proc/77/mountinfo": "1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:5 / /x rw - tmpfs none rw\n", "proc/77/fd/0": "", "proc/77/fd/1": "", "proc/77/fd/2": "",
 		"proc/77/cgroup": "8:pids:/docker/abc\n4:memory:/\n0::/new\n",
 		"sys/fs/cgroup/pids/docker/abc/pids.current": "7\n", "sys/fs/cgroup/pids/docker/abc/pids.max": "max\n",
 		"sys/fs/cgroup/pids/docker/pids.current": "40\n", "sys/fs/cgroup/pids/docker/pids.max": "64\n",
@@ -90,8 +91,8 @@ func TestLimitsAreRead(t *testing.T) {
 	for name := range got {
 		t.Errorf("%s was read and not expected", name)
 	}
-	info, err := readMeminfo(filepath.Join(root, "proc/meminfo"))
-	if err != nil || info.kernel() != (100+64+32+4)<<10 {
+	info, err := readMeminfo(proc.Dir(root + "/proc"))
+	if err != nil || info.kernel != (100+64+32+4)<<10 {
 		t.Errorf("%+v %v", info, err)
 	}
 }

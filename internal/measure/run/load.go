@@ -16,7 +16,6 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/load"
 )
 
 // loader is a load trial under way.
@@ -84,17 +83,15 @@ func (r *runner) timePasses(ctx context.Context, o *openEnv) bool {
 	return err == nil && begin <= at && at <= stamp.Now()
 }
 
-// fill writes the series and sums it up by the analysis that reads it.
+// fill writes the series. What it comes to is derived by whoever reads it.
 func (l *loader) fill(t *record.Trial) {
 	t.Remarks = append(t.Remarks, l.remarks...)
-	name, err := l.r.writeSamples(t.Seq, record.LoadSamples, func(w io.Writer) error { return record.WriteLines(w, l.steps) })
-	if err != nil {
-		t.Remarks = append(t.Remarks, err.Error())
-	} else {
-		t.Samples = append(t.Samples, name)
+	l.r.keepSeries(t, record.LoadSamples, func(w io.Writer) error { return record.WriteLines(w, l.steps) })
+	done := 0
+	for _, p := range l.probes {
+		done += p.Done
 	}
-	sum := load.ReadLoad(l.steps, l.what.Rate == 0)
-	if sum.Done == 0 {
+	if done == 0 {
 		t.Failure = l.failure
 		if t.Failure == nil {
 			t.Failure = &record.Failure{Class: record.Skipped, Text: "not one container was started"}
@@ -113,5 +110,4 @@ func (l *loader) fill(t *record.Trial) {
 	if l.failure != nil {
 		t.Remarks = append(t.Remarks, fmt.Sprintf("the first container that failed: %s, %s", l.failure.Class, l.failure.Text))
 	}
-	t.Values = sum.Values()
 }

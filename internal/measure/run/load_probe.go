@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -173,7 +174,7 @@ func (f *flight) guard(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		info, err := readMeminfo("/proc/meminfo")
+		info, err := readMeminfo(proc.Here)
 		if err != nil {
 			continue
 		}

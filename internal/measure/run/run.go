@@ -506,7 +506,7 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 	if store, ok := r.kit.Images.(*image.Store); ok {
 		errs = append(errs, store.Close())
 	}
-	ours, others, err := audit(ctx, before, r.kit)
+	ours, others, err := audit(ctx, before, r.kit, r.Engines)
 	sum.Residue, sum.Audit = ours, others
 	r.rec.Residue = ours
 	r.progress.End()

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 // spoiled is the fake engine with a fault that begins at a trial of its own
@@ -99,7 +100,7 @@ func results(t *testing.T, dir string) map[string][]record.Trial {
 		t.Fatal(err)
 	}
 	out := map[string][]record.Trial{}
-	for tr, err := range r.Trials() {
+	for tr, err := range derive.Trials(r) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,21 @@ import (
 	"plimsoll/internal/record"
 )
 
-// writeSamples keeps a time series beside the trial and gives its name.
+// keepSeries keeps a whole protocol's series beside the trial. All metrics of
+// the trial are derived from it, so that a trial whose series is lost has failed.
+func (r *runner) keepSeries(t *record.Trial, collector string, write func(io.Writer) error) {
+	name, err := r.writeSamples(t.Seq, collector, write)
+	switch {
+	case err == nil:
+		t.Samples = append(t.Samples, name)
+	case t.OK():
+		t.Failure = &record.Failure{Class: record.HarnessError, Text: "its series could not be kept: " + err.Error()}
+	default:
+		t.Remarks = append(t.Remarks, "its series could not be kept: "+err.Error())
+	}
+}
+
+// writeSamples writes a time series and gives its name.
 func (r *runner) writeSamples(seq int, collector string, write func(io.Writer) error) (string, error) {
 	name, err := record.SamplesName(seq, collector)
 	if err != nil {

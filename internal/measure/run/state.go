@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // State is where Plimsoll keeps what outlives a run (converted images) and
@@ -139,11 +140,11 @@ func (s State) Claim(id, output string, user *engine.User) (string, error) {
 
 func (s State) claim(runs *safepath.Dir, id, output string, user *engine.User) error {
 	pid := os.Getpid()
-	start, err := startTime(pid)
+	us, err := proc.Here.Stat(pid)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading when we began: %w", err)
 	}
-	proof, err := json.Marshal(Owner{RunID: id, PID: pid, Start: start, Output: output, Started: time.Now()})
+	proof, err := json.Marshal(Owner{RunID: id, PID: pid, Start: us.StartText(), Output: output, Started: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -371,6 +372,6 @@ func (o Owner) alive() bool {
 	if o.PID <= 0 {
 		return false
 	}
-	start, err := startTime(o.PID)
-	return err == nil && start == o.Start
+	p, err := proc.Here.Stat(o.PID)
+	return err == nil && p.StartText() == o.Start
 }

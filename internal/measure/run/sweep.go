@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/probe"
 )
 
 // Sweep removes whatever is left of what the kit's ledger names: what engines
@@ -19,7 +20,7 @@ import (
 func Sweep(ctx context.Context, kit *engine.Kit, engines []engine.Engine) (removed []string, kept []engine.Kept, err error) {
 	// Before engines strike out what they know nothing of any more: a control
 	// group or a mount may be left of it.
-	marks := marksOf(kit)
+	marks := marksOf(kit, engines)
 	for _, t := range kit.Ledger.Left() {
 		if t.Engine != "" && !slices.ContainsFunc(engines, func(e engine.Engine) bool { return e.Info().Name == t.Engine }) {
 			kept = append(kept, engine.Kept{Thing: t, Why: fmt.Sprintf("this plimsoll has no engine %s", t.Engine)})
@@ -44,8 +45,8 @@ func SweepAll(ctx context.Context, kit *engine.Kit, engines []engine.Engine) ([]
 
 // audit looks at the machine as the user would: what is new since before, of
 // ours and of others.
-func audit(ctx context.Context, before *host.Census, kit *engine.Kit) (residue, others []string, err error) {
-	marks := marksOf(kit)
+func audit(ctx context.Context, before *host.Census, kit *engine.Kit, engines []engine.Engine) (residue, others []string, err error) {
+	marks := marksOf(kit, engines)
 	// Daemons and the kernel take things away behind the scenes: give them a
 	// moment before anything is called left behind.
 	var found host.Residue
@@ -75,9 +76,14 @@ func audit(ctx context.Context, before *host.Census, kit *engine.Kit) (residue, 
 	return residue, others, nil
 }
 
-// marksOf are what a run is known by: its folder, and what its ledger names.
-func marksOf(kit *engine.Kit) host.Marks {
-	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir}
+// ownProgram is the beginning of the name of what runs beside containers of ours:
+// the launcher and the payload are one program.
+const ownProgram = probe.FileName
+
+// marksOf are what a run is known by: its folder, what its ledger names, and how
+// the processes are called that engines put beside containers.
+func marksOf(kit *engine.Kit, engines []engine.Engine) host.Marks {
+	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir, Helpers: append([]string{ownProgram}, engine.AllProcesses(engines).Helpers...)}
 	for _, t := range kit.Ledger.Left() {
 		switch t.Kind {
 		case engine.KindContainer:

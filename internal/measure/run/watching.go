@@ -46,7 +46,8 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 	if !needed {
 		return nil
 	}
-	c, err := collect.New(collect.Options{Interval: time.Duration(float64(time.Second) / hz)})
+	c, err := collect.New(collect.Options{
+		Interval: time.Duration(float64(time.Second) / hz), Processes: engine.AllProcesses(r.Engines)})
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (c *checker) missing(doc *document, top yamlfile.Pos) {
 		c.Add(top, `the study has no key "workloads"`, "a list, such as [hello]")
 	}
 	if len(doc.Environments) == 0 {
-		c.Add(top, `the study has no key "environments"`, "a list, such as [docker, podman]")
+		c.Add(top, `the study has no key "environments"`, "a list, such as [native, others]")
 	}
 }
 

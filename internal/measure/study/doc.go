@@ -13,4 +13,6 @@
 //
 // The package knows no engine: what there is to choose from comes in as a
 // [Catalogue].
+//
+// Why it is so: docs/decisions/running.md.
 package study

@@ -104,14 +104,14 @@ type limits struct {
 
 type workload struct {
 	at         yamlfile.Pos
-	Name       nameOrFile        `key:"name" jsonschema_description:"A workload of the catalogue."`
+	Name       nameOrFile        `key:"name" jsonschema_description:"A workload of the catalogue, or others: all that the list does not name."`
 	File       filePath          `key:"file" jsonschema_description:"The file of a workload, in this study's folder or below it."`
 	Parameters yamlfile.Settings `key:"parameters" jsonschema_description:"Parameters and their values: every combination is a workload of its own."`
 }
 
 type environment struct {
 	at     yamlfile.Pos
-	Engine yamlfile.Words `key:"engine" jsonschema:"required" jsonschema_description:"One engine, or a list."`
+	Engine yamlfile.Words `key:"engine" jsonschema:"required" jsonschema_description:"One engine, or a list; others stands for all that the environments do not name."`
 	As     yamlfile.Words `key:"as" jsonschema_description:"Names under which each environment is entered once more, for A/A comparisons: [a, b]."`
 	Levels yamlfile.Axes  `key:",rest"`
 }

@@ -6,28 +6,31 @@ import (
 	"plimsoll/internal/record"
 )
 
-// TypicalTrial is taken for an environment of which no time is known.
-const TypicalTrial = time.Second
+// Times say how long things take, more or less.
+type Times struct {
+	// Life is what one trial of the life cycle takes in an engine, its clean-up
+	// too.
+	Life func(engine string) time.Duration
+	// Trial is what a trial of a workload takes, where a container's life takes
+	// as long.
+	Trial func(w *record.Workload, life time.Duration) time.Duration
+	// Image is the image that a workload runs in, unless the study names another.
+	Image func(w *record.Workload) string
+}
 
 // longest is some 290 years: what a time.Duration can say.
 const longest = 1 << 62
 
-// Estimate gives the time that the plan's trials take. Typical has what one
-// trial of the life cycle takes in all, its clean-up too, by environment id or
-// else by engine.
-func (p *Plan) Estimate(typical map[string]time.Duration) time.Duration {
+// Estimate gives the time that the plan's trials take.
+func (p *Plan) Estimate(times Times) time.Duration {
 	all := 0.0
 	for i, c := range p.Cells {
-		e := &p.Environments[c.Env]
-		t, ok := typical[e.ID]
-		if !ok {
-			t, ok = typical[e.Engine]
+		e, w := &p.Environments[c.Env], &p.Workloads[c.Workload]
+		life := times.Life(e.Engine)
+		if copies(e) && large(e, w, times) {
+			life += copying
 		}
-		if !ok {
-			t = TypicalTrial
-		}
-		w := &p.Workloads[c.Workload]
-		one := trialTime(w, float64(t)+copying(e, w)) + float64(p.Protocol.PauseNS)
+		one := float64(times.Trial(w, life)) + float64(p.Protocol.PauseNS)
 		all += one * float64(p.TrialsOf(i))
 	}
 	return time.Duration(min(all, longest))
@@ -44,11 +47,11 @@ const (
 
 // Opening estimates what all environments take to be opened, and closed in the
 // end.
-func (p *Plan) Opening() time.Duration {
+func (p *Plan) Opening(times Times) time.Duration {
 	var all time.Duration
 	heavy := make([]bool, len(p.Environments))
 	for _, c := range p.Cells {
-		heavy[c.Env] = heavy[c.Env] || large(&p.Environments[c.Env], &p.Workloads[c.Workload])
+		heavy[c.Env] = heavy[c.Env] || large(&p.Environments[c.Env], &p.Workloads[c.Workload], times)
 	}
 	for i, e := range p.Environments {
 		if e.Baseline != "" {
@@ -66,24 +69,23 @@ func (p *Plan) Opening() time.Duration {
 }
 
 // large says whether a workload's image is one of a distribution.
-func large(e *record.Environment, w *record.Workload) bool {
-	switch e.Levels["image"] {
-	case "":
-		return !lifeCycle[w.Name]
-	case "payload", "busybox":
-		return false
+func large(e *record.Environment, w *record.Workload, times Times) bool {
+	image := e.Levels["image"]
+	if image == "" {
+		image = times.Image(w)
 	}
-	return true
+	return image != "payload" && image != "busybox"
 }
 
-// copying is what a storage driver that copies the image for each container
-// takes for a large one, ns.
-func copying(e *record.Environment, w *record.Workload) float64 {
+// copying is what a storage driver that copies the image for each container takes
+// for a large one.
+const copying = 3 * time.Second
+
+// copies says whether it is such a driver.
+func copies(e *record.Environment) bool {
 	switch e.Levels["storage"] {
 	case "vfs", "dir", "copy":
-		if large(e, w) {
-			return float64(3 * time.Second)
-		}
+		return true
 	}
-	return 0
+	return false
 }

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	engines "plimsoll/internal/measure/engine/catalogue"
 	workloads "plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
 )
 
 // catalogue is a small market of engines with every kind of gap.
@@ -38,6 +40,16 @@ func catalogue() *Catalogue {
 			When:    map[string][]string{"engine": {"podman"}, "rootless": {"yes"}, "runtime": {"runc"}, "storage": {"nonesuch"}},
 			Because: "never matches", Source: "https://example.org/",
 		}},
+	}
+}
+
+// lives are the times of engines; a trial takes its container's life and nothing
+// else, in the payload's image.
+func lives(typical map[string]time.Duration) Times {
+	return Times{
+		Life:  func(name string) time.Duration { return typical[name] },
+		Trial: func(_ *record.Workload, life time.Duration) time.Duration { return life },
+		Image: func(*record.Workload) string { return "payload" },
 	}
 }
 

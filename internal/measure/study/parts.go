@@ -48,6 +48,7 @@ func (c *checker) wholeParts(doc *document) {
 
 func (c *checker) part(d part) Part {
 	out := Part{Name: d.Name.Text, Title: d.Title.Text, Blocks: int(d.Blocks.N), Unwarmed: d.Warmup.At.Given() && !d.Warmup.On, Skipped: d.skipped}
+	d.Workloads, d.Environments = c.otherWorkloads(d.Workloads), c.otherEngines(d.Environments)
 	for _, w := range d.Workloads {
 		out.Workloads = append(out.Workloads, c.workload(w))
 	}

@@ -206,13 +206,13 @@ func TestDrop(t *testing.T) {
 
 func TestEstimate(t *testing.T) {
 	p := mustExpand(t, seven("[hello]", "protocol: {blocks: 3, warmup: 1, per-block: 2, pause: 100ms}\nenvironments: [{engine: docker, client: [api, cli]}]"), Options{})
-	got := p.Estimate(map[string]time.Duration{"docker/cli": 400 * time.Millisecond, "docker": 200 * time.Millisecond, "native": 0, "floor": 0})
-	// host is unknown and counts 1 s; five cells pause 0.1 s each; 8 rounds.
-	if want := 8 * (1600 + 500) * time.Millisecond; got != want {
+	got := p.Estimate(lives(map[string]time.Duration{"docker": 200 * time.Millisecond, "host": time.Second}))
+	// Five cells pause 0.1 s each; 8 rounds.
+	if want := 8 * (1400 + 500) * time.Millisecond; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	p.Protocol.PauseNS, p.Protocol.Blocks = int64(time.Hour), 100_000_000
-	if got := p.Estimate(nil); got <= 0 {
+	if got := p.Estimate(lives(nil)); got <= 0 {
 		t.Errorf("overflow: %s", got)
 	}
 }

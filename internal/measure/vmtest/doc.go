@@ -6,4 +6,6 @@
 // copies this machine's own programs into it, and judges from outside what was
 // measured inside. The emulated processor needs no hardware support, and its
 // times mean nothing: no test here looks at any.
+//
+// Why it is so: docs/decisions/control-groups.md.
 package vmtest

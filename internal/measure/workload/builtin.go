@@ -15,7 +15,8 @@ func builtIn() []Workload {
 	return []Workload{
 		{
 			Name: "hello", Title: "hello", Group: lifeCycle, Image: "payload",
-			What: "one process that answers, looks around and ends: the life cycle and nothing else",
+			What:  "one process that answers, looks around and ends: the life cycle and nothing else",
+			takes: itsLife,
 			payload: func(map[string]string) probe.PayloadArgs {
 				return probe.PayloadArgs{Report: true}
 			},
@@ -26,22 +27,30 @@ func builtIn() []Workload {
 			Parameters: map[string][]string{"code": {"7"}},
 			Numbers:    map[string]Number{"code": {0, 124}},
 			About:      map[string]string{"code": "The exit status."},
+			takes:      itsLife,
 			payload: func(p map[string]string) probe.PayloadArgs {
 				return probe.PayloadArgs{Report: true, Exit: int(whole(p["code"]))}
 			},
 		},
 		{
-			Name: "stop", Title: "stop", Group: lifeCycle, Image: "payload", Detached: true, grace: 2 * time.Second,
+			Name: "stop", Title: "stop", Group: lifeCycle, Image: "payload", Detached: true, grace: stopGrace,
 			What:       "one process that stays until the engine stops it; on-term says whether it handles SIGTERM",
 			Parameters: map[string][]string{"on-term": {"exit", "ignore"}},
 			About:      map[string]string{"on-term": "What the payload does on SIGTERM."},
+			takes: func(p map[string]string, each time.Duration) time.Duration {
+				if p["on-term"] == "ignore" {
+					return each + stopGrace
+				}
+				return each
+			},
 			payload: func(p map[string]string) probe.PayloadArgs {
 				return probe.PayloadArgs{Report: true, Stay: true, OnTerm: p["on-term"]}
 			},
 		},
 		{
 			Name: "exec", Title: "exec", Group: lifeCycle, Image: "payload", Detached: true, exec: true,
-			What: "one more process in a container that runs: what the engine's own exec takes",
+			What:  "one more process in a container that runs: what the engine's own exec takes",
+			takes: itsLife,
 			payload: func(map[string]string) probe.PayloadArgs {
 				return probe.PayloadArgs{Report: true}
 			},
@@ -51,6 +60,19 @@ func builtIn() []Workload {
 		loadWorkload(),
 	}
 }
+
+// stopGrace is between SIGTERM and SIGKILL in the workload stop.
+const stopGrace = 2 * time.Second
+
+// What a whole protocol takes beside its containers, and how many rates a search
+// for the highest one tries, more or less.
+const (
+	rampTime = 2 * time.Second
+	searches = 10
+)
+
+// itsLife is what a trial takes that is the life of one container.
+func itsLife(_ map[string]string, each time.Duration) time.Duration { return each }
 
 // The modes of the workload density.
 const (
@@ -77,6 +99,9 @@ func densityWorkload() Workload {
 		},
 		Small:   map[string]string{"count": "10", "rest": "0s"},
 		Metrics: DensityMetrics,
+		takes: func(p map[string]string, each time.Duration) time.Duration {
+			return each*time.Duration(whole(p["count"])) + 2*duration(p["rest"]) + rampTime
+		},
 		protocol: func(p map[string]string) Instance {
 			return Instance{Density: &Density{
 				Count: int(whole(p["count"])), TouchBytes: whole(p["touch"]),
@@ -107,6 +132,13 @@ func loadWorkload() Workload {
 		},
 		Small:   map[string]string{"rate": "5", "seconds": "2"},
 		Metrics: LoadMetrics,
+		takes: func(p map[string]string, each time.Duration) time.Duration {
+			sending := time.Duration(whole(p["seconds"])) * time.Second
+			if p["rate"] == "search" {
+				sending *= searches
+			}
+			return each + sending
+		},
 		protocol: func(p map[string]string) Instance {
 			l := &Load{
 				Poisson: p["arrivals"] == "poisson", For: time.Duration(whole(p["seconds"])) * time.Second,

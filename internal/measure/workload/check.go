@@ -49,6 +49,9 @@ func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) {
 			c.Add(l.Says.At, "says is no regular expression: "+err.Error(), "one that RE2 understands")
 		}
 	}
+	for i := range f.Takes {
+		c.takes(&f.Takes[i])
+	}
 	c.levels(top)
 }
 

@@ -15,6 +15,7 @@ type document struct {
 	Parameters parameters        `key:"parameters" jsonschema_description:"Parameters with their levels, the default first."`
 	Small      yamlfile.Settings `key:"small" jsonschema_description:"The levels of a small trial, of some seconds at most."`
 	Needs      needs             `key:"needs" jsonschema_description:"What it needs to make sense."`
+	Takes      []taking          `key:"takes" jsonschema:"minItems=1" jsonschema_description:"What a trial takes beside the life of its container, more or less: the sum of these. It is for the estimate of a run's time. Default: the parameter seconds, if there is one."`
 	Limit      yamlfile.Duration `key:"limit" jsonschema_description:"Time limit of one trial, from 1s to 24h, such as 2m."`
 	Env        []argument        `key:"env" jsonschema_description:"Environment of all roles: NAME=value."`
 	roleKeys

@@ -1,6 +1,10 @@
 package workload
 
-import "plimsoll/internal/record"
+import (
+	"time"
+
+	"plimsoll/internal/record"
+)
 
 // Pull is what an engine does instead of starting a container.
 type Pull struct {
@@ -74,6 +78,7 @@ func pullWorkload() Workload {
 			"cache": {CacheCold, CacheShared, CacheWarm},
 		},
 		Metrics: pullMetrics,
+		takes:   func(_ map[string]string, each time.Duration) time.Duration { return each + 5*time.Second },
 		pull:    true,
 	}
 }

@@ -3,6 +3,8 @@
 // It is opinionated: a workload proves that it ran (the payload answers with
 // the trial's random word), and its parameters are levels with names, so that
 // two numbers with different parameters are never taken for one.
+//
+// Why it is so: docs/decisions/workloads.md.
 package workload
 
 import (
@@ -51,7 +53,9 @@ type Workload struct {
 	grace    time.Duration
 	exec     bool
 	protocol func(params map[string]string) Instance // density and load
-	file     *document
+	// takes is what a trial takes where a container's life takes each.
+	takes func(params map[string]string, each time.Duration) time.Duration
+	file  *document
 }
 
 // Number is a range of whole numbers, both ends included.
@@ -120,10 +124,6 @@ func Find(name string) (Workload, error) {
 
 // Instance chooses the parameters; a missing one takes its first level.
 func (w Workload) Instance(params map[string]string) (Instance, error) {
-	chosen := map[string]string{}
-	for name, levels := range w.Parameters {
-		chosen[name] = levels[0]
-	}
 	for name, level := range params {
 		levels, ok := w.Parameters[name]
 		if !ok {
@@ -132,8 +132,8 @@ func (w Workload) Instance(params map[string]string) (Instance, error) {
 		if !w.Takes(name, level) {
 			return Instance{}, fmt.Errorf("workload %s: parameter %s can't be %q (it can be %s)", w.Name, name, level, strings.Join(levels, ", "))
 		}
-		chosen[name] = level
 	}
+	chosen := w.chosen(params)
 	switch {
 	case w.file != nil:
 		p, err := w.file.plan(chosen)

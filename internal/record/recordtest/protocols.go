@@ -59,9 +59,9 @@ func (r Ramp) Steps(rng *rand.Rand, n int, sigma float64, noise int64) []record.
 }
 
 // Protocols writes a run of whole protocols: ramps in two environments, one of
-// which ends at a limit, an open loop of a given rate, and a search. values
-// sums a series up as a run does, since this package knows no analysis.
-func Protocols(tb testing.TB, ramps int, values func(density []record.DensityStep, load []record.LoadStep, search bool) map[string]float64) *record.Reader {
+// which ends at a limit, an open loop of a given rate, and a search. stored,
+// where given, are the values that earlier versions wrote beside each series.
+func Protocols(tb testing.TB, ramps int, stored func(density []record.DensityStep, load []record.LoadStep, search bool) map[string]float64) *record.Reader {
 	tb.Helper()
 	s := Typical()
 	s.Name, s.Blocks, s.Warmup, s.PerBlock, s.Excluded = "density", ramps, 0, 1, nil
@@ -100,7 +100,9 @@ func Protocols(tb testing.TB, ramps int, values func(density []record.DensitySte
 				case 2:
 					load = search(rng, e)
 				}
-				t.Values = values(density, load, k == 2)
+				if stored != nil {
+					t.Values = stored(density, load, k == 2)
+				}
 				t.Samples = append(t.Samples, writeSeries(tb, w, t.Seq, name, density, load))
 				if err := w.Append(t); err != nil {
 					tb.Fatal(err)

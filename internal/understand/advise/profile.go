@@ -9,6 +9,8 @@
 // What is not known bars it as what is known to be missing does. There is no
 // first place without data for every criterion, nor among those that cannot
 // be told apart.
+//
+// Why it is so: docs/decisions/advice.md.
 package advise
 
 import "plimsoll/internal/record"

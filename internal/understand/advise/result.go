@@ -139,10 +139,10 @@ const (
 
 // Measurement is one criterion of one environment.
 type Measurement struct {
-	Criterion int              `json:"criterion"` // its place in Criteria
+	Criterion int             `json:"criterion"` // its place in Criteria
 	Median    sample.Estimate `json:"median"`
-	N         int              `json:"n"`
-	Failed    int              `json:"failed"`
+	N         int             `json:"n"`
+	Failed    int             `json:"failed"`
 	// Ratio is to the reference, as in a report; missing where that is a mean.
 	Ratio *sample.Estimate `json:"ratio,omitempty"`
 	// Cost is by what it multiplies the score: its ratio, in terms of worse,
@@ -150,17 +150,17 @@ type Measurement struct {
 	Cost  float64 `json:"cost"`
 	Stand Stand   `json:"stand"`
 	// Best names the best of those ranked, Worse says how many times worse.
-	Best  string            `json:"best"`
+	Best  string           `json:"best"`
 	Worse *sample.Estimate `json:"worse,omitempty"`
 }
 
 // Pair compares two of the ranking: the score of A over that of B.
 type Pair struct {
-	A     string           `json:"a"`
-	B     string           `json:"b"`
+	A     string          `json:"a"`
+	B     string          `json:"b"`
 	Ratio sample.Estimate `json:"ratio"`
-	P     *float64         `json:"p,omitempty"`
-	Holm  *float64         `json:"holm,omitempty"` // corrected for all pairs
+	P     *float64        `json:"p,omitempty"`
+	Holm  *float64        `json:"holm,omitempty"` // corrected for all pairs
 	// BlocksNeeded is about how many blocks would tell them apart; 0 where they
 	// are apart, or no number of practical use would.
 	BlocksNeeded int `json:"blocks_needed,omitempty"`
@@ -177,9 +177,9 @@ type Apart struct {
 
 // Measure is what is known of an environment all the same.
 type Measure struct {
-	Criterion int              `json:"criterion"`
+	Criterion int             `json:"criterion"`
 	Median    sample.Estimate `json:"median"`
-	N         int              `json:"n"`
+	N         int             `json:"n"`
 }
 
 // Lack is a criterion without data.

@@ -25,8 +25,8 @@ func (w *Workload) First(against string) *Table {
 		from []*Table
 		has  func(*Table) bool
 	}{
-		{shown, func(t *Table) bool { return t.held(against) }}, {shown, engines}, {shown, (*Table).measured},
-		{all, engines}, {all, (*Table).measured}, {shown, whatever}, {all, whatever},
+		{shown, func(t *Table) bool { return t.held(against) }}, {shown, engines}, {shown, (*Table).Measured},
+		{all, engines}, {all, (*Table).Measured}, {shown, whatever}, {all, whatever},
 	} {
 		if i := slices.IndexFunc(choice.from, choice.has); i >= 0 {
 			return choice.from[i]
@@ -35,8 +35,8 @@ func (w *Workload) First(against string) *Table {
 	return nil
 }
 
-// tableOf is the table of the metric named, else of the First.
-func (w *Workload) tableOf(metric, against string) *Table {
+// TableOf is the table of the metric named, else of the First.
+func (w *Workload) TableOf(metric, against string) *Table {
 	if metric != "" {
 		return w.Table(metric)
 	}

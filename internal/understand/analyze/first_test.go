@@ -1,10 +1,12 @@
-package analyze
+package analyze_test
 
 import (
 	"testing"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 // What stands for a workload, by what the study shows and sorts by and by who
@@ -52,7 +54,7 @@ func TestFirst(t *testing.T) {
 		}
 		r := s.Open(t)
 		r.Run().Study.Metrics, r.Run().Study.Sort = c.metrics, c.sort
-		res, err := Run(r, Options{})
+		res, err := evaluate.Run(r, evaluate.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +67,7 @@ func TestFirst(t *testing.T) {
 			t.Errorf("%s: the heat map is by %s, not %s", name, row.Metric.ID, c.against)
 		}
 	}
-	if (&Workload{}).First("native") != nil {
+	if (&analyze.Workload{}).First("native") != nil {
 		t.Error("a workload without a table has a first one")
 	}
 }

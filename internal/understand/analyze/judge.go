@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // judge takes back each "differs" of a family of paired comparisons whose p,
@@ -13,19 +14,19 @@ import (
 // and the corrected p, NaN where nothing could be tested, and about how many
 // blocks might keep a verdict that was taken back.
 func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []int) {
-	family := make([]sample, len(logs))
+	family := make([]sample.Sample, len(logs))
 	for i, d := range logs {
-		family[i] = sample{x: d, paired: true}
+		family[i] = sample.Sample{X: d, Paired: true}
 	}
-	by := testOf(family, minT, alpha)
+	by := sample.TestOf(family, sample.MinT, sample.Alpha)
 	p = make([]float64, len(family))
 	for i := range family {
-		p[i] = family[i].p(0, by)
+		p[i] = family[i].P(0, by)
 	}
 	holm = stats.Holm(p)
 	needed = make([]int, len(p))
 	for i, v := range verdicts {
-		if *v == Differs && !(holm[i] < alpha) {
+		if *v == Differs && !(holm[i] < sample.Alpha) {
 			*v, needed[i] = CannotTell, enough(len(logs[i]), p[i], len(p))
 		}
 	}
@@ -35,45 +36,10 @@ func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []i
 // enough is about how many blocks would take p below the level that a family
 // asks of its smallest: the normal deviate grows with the root of their number.
 func enough(n int, p float64, family int) int {
-	want, have := stats.Deviate(alpha/float64(family)), stats.Deviate(p)
+	want, have := stats.Deviate(sample.Alpha/float64(family)), stats.Deviate(p)
 	needed := math.Ceil(float64(n) * math.Pow(want/have, 2))
 	if !(needed <= 10_000) {
 		return 0
 	}
 	return max(int(needed), n+1)
-}
-
-// judgeRatios does so for the column of each baseline.
-func (t *Table) judgeRatios() {
-	for _, name := range Baselines {
-		var rs []*Ratio
-		var logs [][]float64
-		var verdicts []*Verdict
-		for i := range t.Cells {
-			if r := t.Cells[i].Ratio(name); r != nil && r.logs != nil {
-				rs, logs, verdicts = append(rs, r), append(logs, r.logs), append(verdicts, &r.Verdict)
-			}
-		}
-		p, holm, needed := judge(logs, verdicts)
-		for i, r := range rs {
-			r.logs, r.BlocksNeeded = nil, max(r.BlocksNeeded, needed[i])
-			if !math.IsNaN(p[i]) {
-				r.P, r.Holm = &p[i], &holm[i]
-			}
-		}
-	}
-}
-
-// judgeCells does so for a table of overheads.
-func judgeCells(cells []*OverheadCell) {
-	logs, verdicts := make([][]float64, len(cells)), make([]*Verdict, len(cells))
-	for i, c := range cells {
-		verdicts[i] = &c.Verdict
-		for _, v := range c.cost {
-			if !math.IsNaN(v) {
-				logs[i] = append(logs[i], v)
-			}
-		}
-	}
-	judge(logs, verdicts)
 }

@@ -1,4 +1,4 @@
-package analyze
+package analyze_test
 
 import (
 	"math"
@@ -6,10 +6,14 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // inMemory analyses block medians by environment; the first is native.
-func inMemory(t *testing.T, values ...[]float64) *Table {
+func inMemory(t *testing.T, values ...[]float64) *analyze.Table {
 	t.Helper()
 	run := &record.Run{Format: record.FormatVersion, Status: "done", Workloads: []record.Workload{{ID: "w", Metrics: []record.Metric{{ID: "time", Unit: "ns", Better: record.LowerIsBetter}}}}}
 	var trials []record.Trial
@@ -23,7 +27,7 @@ func inMemory(t *testing.T, values ...[]float64) *Table {
 			trials = append(trials, record.Trial{Seq: len(trials), Block: b, Env: env.ID, Workload: "w", Values: map[string]float64{"time": v}})
 		}
 	}
-	res, err := Run(record.InMemory(run, trials), Options{})
+	res, err := evaluate.Run(record.InMemory(run, trials), evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +40,7 @@ func TestMarksAreCorrected(t *testing.T) {
 	native := []float64{100, 100, 100, 100, 100, 100, 100, 100}
 	off := []float64{101.8, 110, 102, 109, 101.6, 108, 102.5, 111}
 	alike := []float64{99, 101, 98, 102, 97, 103, 96, 104}
-	if r := inMemory(t, native, off).Cell("b").Ratio("native"); r.Verdict != Differs || r.Holm == nil || *r.Holm != *r.P {
+	if r := inMemory(t, native, off).Cell("b").Ratio("native"); r.Verdict != analyze.Differs || r.Holm == nil || *r.Holm != *r.P {
 		t.Errorf("alone: %s, p %v, %v", r.Verdict, r.P, r.Holm)
 	}
 	envs := [][]float64{native, off}
@@ -44,14 +48,14 @@ func TestMarksAreCorrected(t *testing.T) {
 		envs = append(envs, alike)
 	}
 	r := inMemory(t, envs...).Cell("b").Ratio("native")
-	if r.Verdict != CannotTell || r.BlocksNeeded <= 8 || *r.Holm <= *r.P || *r.Lo < 1.01 {
+	if r.Verdict != analyze.CannotTell || r.BlocksNeeded <= 8 || *r.Holm <= *r.P || *r.Lo < 1.01 {
 		t.Errorf("among many: %s, %d blocks needed, p %v, %v", r.Verdict, r.BlocksNeeded, *r.P, *r.Holm)
 	}
 }
 
 // Rounded values that change places are a tie to the ranks.
 func TestTiesOfRatios(t *testing.T) {
-	d, _, _, ok := logRatios([]float64{105, 100, 110, 105}, []float64{100, 105, 105, 110})
+	d, _, _, ok := sample.LogRatios([]float64{105, 100, 110, 105}, []float64{100, 105, 105, 110})
 	if !ok || d[0] != -d[1] || d[2] != -d[3] {
 		t.Errorf("%v", d)
 	}
@@ -60,24 +64,24 @@ func TestTiesOfRatios(t *testing.T) {
 // Of many pairs in few blocks, one whose differences happen to be the same is
 // no more certain than the others.
 func TestNoCertaintyByAccident(t *testing.T) {
-	var family []sample
+	var family []sample.Sample
 	for i := range 200 {
-		s := sample{paired: true}
+		s := sample.Sample{Paired: true}
 		for b := range 6 {
-			s.x = append(s.x, 0.4*math.Sin(float64(i*7+b*b*3+b)))
+			s.X = append(s.X, 0.4*math.Sin(float64(i*7+b*b*3+b)))
 		}
 		family = append(family, s)
 	}
-	same := sample{paired: true, x: []float64{0.4, 0.4, 0.4, 0.4, 0.4, 0.4}}
-	if p := same.p(0, testOf([]sample{same}, minT, alpha)); p > 0.04 {
+	same := sample.Sample{Paired: true, X: []float64{0.4, 0.4, 0.4, 0.4, 0.4, 0.4}}
+	if p := same.P(0, sample.TestOf([]sample.Sample{same}, sample.MinT, sample.Alpha)); p > 0.04 {
 		t.Errorf("one pair by itself: p is %v", p)
 	}
-	by := testOf(append(family, same), minT, alpha)
-	if p := same.p(0, by); by.ranks || by.least == 0 || p < 1e-3 {
+	by := sample.TestOf(append(family, same), sample.MinT, sample.Alpha)
+	if p := same.P(0, by); by.Ranks || by.Least == 0 || p < 1e-3 {
 		t.Errorf("among many: p is %v by %+v", p, by)
 	}
-	far := sample{paired: true, x: []float64{5, 5.1, 4.9, 5, 5.2, 4.8}}
-	if p := far.p(0, by); p > 0.05/200 {
+	far := sample.Sample{Paired: true, X: []float64{5, 5.1, 4.9, 5, 5.2, 4.8}}
+	if p := far.P(0, by); p > 0.05/200 {
 		t.Errorf("a hundredfold is lost: p is %v", p)
 	}
 }
@@ -86,12 +90,12 @@ func TestNoCertaintyByAccident(t *testing.T) {
 func TestFewBlocks(t *testing.T) {
 	s := recordtest.Typical()
 	s.Blocks, s.PerBlock, s.Shared = 3, 10, 0.2 // the blocks differ far more than their trials
-	res := analyze(t, s)
-	c := cell(t, res, "startup", "runc")
+	res := analyzetest.Run(t, s)
+	c := analyzetest.Cell(t, res, "startup", "runc")
 	if c.N != 30 || c.Median.Lo != nil {
 		t.Errorf("%d values in 3 blocks: %+v", c.N, c.Median)
 	}
-	if !has(res, "few", "runc", "startup") {
-		t.Errorf("no remark: %s", codes(res))
+	if !analyzetest.Has(res, "few", "runc", "startup") {
+		t.Errorf("no remark: %s", analyzetest.Codes(res))
 	}
 }

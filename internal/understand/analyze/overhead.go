@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Baselines are the names of the baselines, in the order in which one is
@@ -46,7 +47,7 @@ type OverheadCell struct {
 	Against string `json:"against,omitempty"`
 	// Overhead is a fraction, with the interval of the ratio put through the
 	// same formula: it covers as often as that one.
-	Overhead *Estimate `json:"overhead,omitempty"`
+	Overhead *sample.Estimate `json:"overhead,omitempty"`
 	// Blocks, Method and Verdict are the comparison's; "differs" is corrected
 	// over all cells of the heat map, that of means over all means.
 	Blocks  int     `json:"blocks"`
@@ -88,18 +89,18 @@ func (r *Result) OverheadOf(baseline, metric string) *Overhead {
 	var names []string // of the rows' workloads
 	for i := range r.Workloads {
 		w := &r.Workloads[i]
-		t := w.tableOf(metric, baseline)
+		t := w.TableOf(metric, baseline)
 		if t == nil {
 			continue
 		}
 		row := OverheadRow{Workload: w.ID, Title: w.Title, Metric: t.Metric}
 		for _, env := range o.Environments {
-			row.Cells = append(row.Cells, t.overhead(env, baseline))
+			row.Cells = append(row.Cells, t.Overhead(env, baseline))
 		}
 		o.Rows = append(o.Rows, row)
-		names = append(names, w.group())
+		names = append(names, w.Group())
 	}
-	for _, name := range distinct(names) {
+	for _, name := range Distinct(names) {
 		var rows []int
 		for i, n := range names {
 			if n == name {
@@ -133,16 +134,8 @@ func (r *Result) OverheadOf(baseline, metric string) *Overhead {
 	return o
 }
 
-// group is the name of the workload in the catalogue, which choices of its
-// parameters have in common.
-func (w *Workload) group() string {
-	if w.Name != "" {
-		return w.Name
-	}
-	return w.ID
-}
-
-func (t *Table) overhead(env, baseline string) OverheadCell {
+// Overhead is that of one environment.
+func (t *Table) Overhead(env, baseline string) OverheadCell {
 	out := OverheadCell{Env: env}
 	c := t.Cell(env)
 	if c == nil || c.Median == nil {
@@ -162,20 +155,20 @@ func (t *Table) overhead(env, baseline string) OverheadCell {
 		return out
 	}
 	out.Method, out.Verdict = q.Method, q.Verdict
-	out.Overhead = overheadOf(q.Estimate, t.Metric.Better)
+	out.Overhead = OverheadOf(q.Estimate, t.Metric.Better)
 	if b := t.Cell(q.Env); b != nil {
-		out.cost = costs(c.byBlock, b.byBlock, t.Metric.Better)
+		out.cost = costs(c.ByBlock, b.ByBlock, t.Metric.Better)
 	}
 	return out
 }
 
-// overheadOf puts a ratio to the baseline and its interval through the formula.
-func overheadOf(ratio Estimate, better record.Direction) *Estimate {
+// OverheadOf puts a ratio to the baseline and its interval through the formula.
+func OverheadOf(ratio sample.Estimate, better record.Direction) *sample.Estimate {
 	f := func(r float64) float64 { return 1 - 1/r }
 	if better == record.HigherIsBetter {
 		f = func(r float64) float64 { return 1 - r }
 	}
-	out := &Estimate{Value: f(ratio.Value)}
+	out := &sample.Estimate{Value: f(ratio.Value)}
 	if ratio.Lo != nil && ratio.Hi != nil {
 		lo, hi := f(*ratio.Lo), f(*ratio.Hi)
 		if lo > hi {
@@ -240,22 +233,25 @@ func (o *Overhead) mean(e int, env string, rows []int, delta float64) OverheadCe
 		sum[b], ones[b] = math.Exp(sum[b]/float64(len(rows))), 1
 	}
 	var q Comparison
-	q, out.cost = compare(sum, ones, delta)
+	q, out.cost = Compare(sum, ones, delta)
 	out.Blocks, out.Missing = q.Blocks, q.Missing
 	if q.Missing == "" {
 		out.Method, out.Verdict = q.Method, q.Verdict
-		out.Overhead = overheadOf(q.Estimate, record.LowerIsBetter)
+		out.Overhead = OverheadOf(q.Estimate, record.LowerIsBetter)
 	}
 	return out
 }
 
-// distinct keeps the first of each.
-func distinct(x []string) []string {
-	var out []string
-	for _, v := range x {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
+// judgeCells takes back what judge does in a table of overheads.
+func judgeCells(cells []*OverheadCell) {
+	logs, verdicts := make([][]float64, len(cells)), make([]*Verdict, len(cells))
+	for i, c := range cells {
+		verdicts[i] = &c.Verdict
+		for _, v := range c.cost {
+			if !math.IsNaN(v) {
+				logs[i] = append(logs[i], v)
+			}
 		}
 	}
-	return out
+	judge(logs, verdicts)
 }

@@ -1,4 +1,4 @@
-package analyze
+package analyze_test
 
 import (
 	"math"
@@ -7,6 +7,9 @@ import (
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // The paper's formulas, on numbers that can be followed in the head.
@@ -24,12 +27,12 @@ func TestOverheadFormulas(t *testing.T) {
 		{100, 100, record.LowerIsBetter, 0},
 	} {
 		r := c.pi / c.pb
-		o := overheadOf(Estimate{Value: r, Lo: f(r * 0.9), Hi: f(r * 1.1)}, c.better)
+		o := analyze.OverheadOf(sample.Estimate{Value: r, Lo: f(r * 0.9), Hi: f(r * 1.1)}, c.better)
 		if math.Abs(o.Value-c.want) > 1e-12 || !(*o.Lo < o.Value && o.Value < *o.Hi) {
 			t.Errorf("%+v: %v [%v, %v]", c, o.Value, *o.Lo, *o.Hi)
 		}
 	}
-	if o := overheadOf(Estimate{Value: 2}, record.LowerIsBetter); o.Lo != nil || o.Value != 0.5 {
+	if o := analyze.OverheadOf(sample.Estimate{Value: 2}, record.LowerIsBetter); o.Lo != nil || o.Value != 0.5 {
 		t.Errorf("an interval from nothing: %+v", o)
 	}
 }
@@ -37,12 +40,12 @@ func TestOverheadFormulas(t *testing.T) {
 // The heat map of a run with known truth, and its geometric means.
 func TestOverheadOfSuite(t *testing.T) {
 	spec := recordtest.Suite()
-	res := analyze(t, spec)
+	res := analyzetest.Run(t, spec)
 	if len(res.Overhead) != 1 || res.Overhead[0].Baseline != "native" {
 		t.Fatalf("%d heat maps", len(res.Overhead))
 	}
 	o := &res.Overhead[0]
-	if len(o.Rows) != 4 || len(o.Suites) != 2 || o.Suites[0].Name != "files" || o.Suites[1].Name != AllRows {
+	if len(o.Rows) != 4 || len(o.Suites) != 2 || o.Suites[0].Name != "files" || o.Suites[1].Name != analyze.AllRows {
 		t.Fatalf("%d rows, %+v", len(o.Rows), o.Suites)
 	}
 	cost := func(env int, w record.Workload) float64 {
@@ -81,7 +84,7 @@ func TestOverheadOfSuite(t *testing.T) {
 
 // The mean of a suite is that of the block logs, with the interval of ratios.
 func TestSuiteInterval(t *testing.T) {
-	res := analyze(t, recordtest.Suite())
+	res := analyzetest.Run(t, recordtest.Suite())
 	o := res.OverheadOf("native", "")
 	var d []float64
 	for b := range res.Run.Blocks {

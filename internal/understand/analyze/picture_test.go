@@ -1,4 +1,4 @@
-package analyze
+package analyze_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze"
 )
 
 // TestThreeAnswersPicture: the picture gives each of its intervals the answer
@@ -17,7 +18,7 @@ func TestThreeAnswersPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := map[Verdict]string{Differs: "differs", Equal: "equal", CannotTell: "cannot tell"}
+	answers := map[analyze.Verdict]string{analyze.Differs: "differs", analyze.Equal: "equal", analyze.CannotTell: "cannot tell"}
 	seen := map[string]int{}
 	for _, m := range regexp.MustCompile(`data-value="([0-9.]+)" data-lo="([0-9.]+)" data-hi="([0-9.]+)" data-answer="([a-z ]+)"`).FindAllStringSubmatch(string(svg), -1) {
 		var log [3]float64
@@ -28,7 +29,7 @@ func TestThreeAnswersPicture(t *testing.T) {
 			}
 			log[i] = math.Log(v)
 		}
-		v, _ := verdict(log[0], stats.Interval{Lo: log[1], Hi: log[2]}, 10, 0.01)
+		v, _ := analyze.VerdictOf(log[0], stats.Interval{Lo: log[1], Hi: log[2]}, 10, 0.01)
 		if answers[v] != m[4] {
 			t.Errorf("[%s, %s] is drawn as %q and is %q", m[2], m[3], m[4], answers[v])
 		}

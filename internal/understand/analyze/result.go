@@ -1,11 +1,30 @@
+// Package analyze holds what can be said of a run: its cells, the samples that
+// they are made of compared with one another, and the types of all that is
+// derived from them. The packages below it derive it; evaluate does it for a
+// whole run.
+//
+// It is opinionated. The unit is the block, and only pairs from the same
+// block are compared. There are three answers to whether two differ, never
+// two. A ratio is of one metric to the same metric. What failed, what could
+// not run and what is missing stands in the result like any other cell. Every
+// oddity is a remark: data, with an advice.
+//
+// Why it is so: docs/decisions/comparing.md,
+// docs/decisions/findings.md,
+// docs/decisions/statistics.md.
 package analyze
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/audit"
+	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/load"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Schema is the version of Result as JSON. It grows when a field changes its
@@ -22,7 +41,7 @@ type Result struct {
 	Excluded     []record.Excluded    `json:"excluded"`
 	Remarks      []record.Remark      `json:"remarks"`
 	// Audit says on what terms the environments ran.
-	Audit *Audit `json:"audit"`
+	Audit *audit.Audit `json:"audit"`
 	// Overhead has a heat map for each baseline that ran.
 	Overhead []Overhead `json:"overhead,omitempty"`
 	// Papers are published tables, with the run's numbers beside theirs.
@@ -33,7 +52,7 @@ type Result struct {
 	Features *record.Features `json:"features,omitempty"`
 	// Claims are those that the study carries.
 	Claims []record.Claim `json:"-"`
-	// Levels are the quantiles that Cell.Quantiles holds, those of Options.Levels.
+	// Levels are the quantiles that Cell.Quantiles holds, those of evaluate.Options.Levels.
 	Levels []float64 `json:"-"`
 }
 
@@ -94,8 +113,8 @@ type Workload struct {
 	Tables []Table `json:"tables"`
 	// Density and Load are of the workloads of these names, with an entry for
 	// each environment that ran them.
-	Density []DensityCell `json:"density,omitempty"`
-	Load    []LoadCell    `json:"load,omitempty"`
+	Density []density.Cell `json:"density,omitempty"`
+	Load    []load.Cell    `json:"load,omitempty"`
 }
 
 // Count is how the trials of one environment ended, warm-up left out.
@@ -106,19 +125,12 @@ type Count struct {
 	Failed int    `json:"failed"`
 	// Censored is how many of Failed ran into their time limit: their times
 	// are not missing but longer than the limit.
-	Censored int       `json:"censored"`
-	Classes  []Failure `json:"classes,omitempty"`
+	Censored int              `json:"censored"`
+	Classes  []sample.Failure `json:"classes,omitempty"`
 	// Rate is Failed/Trials with Wilson's interval.
-	Rate *Estimate `json:"rate,omitempty"`
+	Rate *sample.Estimate `json:"rate,omitempty"`
 	// Missing says why there are no trials, where there are none.
 	Missing string `json:"missing,omitempty"`
-}
-
-// Failure counts the failures of one class.
-type Failure struct {
-	Class record.Class `json:"class"`
-	N     int          `json:"n"`
-	Text  string       `json:"text"` // of the first
 }
 
 // Table is one metric of one workload over all environments.
@@ -134,6 +146,10 @@ type Table struct {
 	Test string `json:"test,omitempty"`
 }
 
+// NotAsked is why a cell of a study with parts is missing that no part has. It
+// is no gap: reports leave such cells out.
+const NotAsked = "the study does not ask for it"
+
 // Cell is one metric of one workload in one environment.
 type Cell struct {
 	Env string `json:"env"`
@@ -141,13 +157,13 @@ type Cell struct {
 	N      int `json:"n"`
 	Blocks int `json:"blocks"`
 	// Missing says why there is no value, where there is none.
-	Missing string    `json:"missing,omitempty"`
-	Median  *Estimate `json:"median,omitempty"`
+	Missing string           `json:"missing,omitempty"`
+	Median  *sample.Estimate `json:"median,omitempty"`
 	// P95 and P99 are given where N carries an interval for them.
-	P95 *Estimate `json:"p95,omitempty"`
-	P99 *Estimate `json:"p99,omitempty"`
-	Min *float64  `json:"min,omitempty"`
-	Max *float64  `json:"max,omitempty"`
+	P95 *sample.Estimate `json:"p95,omitempty"`
+	P99 *sample.Estimate `json:"p99,omitempty"`
+	Min *float64         `json:"min,omitempty"`
+	Max *float64         `json:"max,omitempty"`
 	// Spread is the distance between the quartiles over the median.
 	Spread *float64 `json:"spread,omitempty"`
 	// Outliers counts values beyond Tukey's far fences; they are in every number.
@@ -168,29 +184,17 @@ type Cell struct {
 	// Quantiles are those of Result.Levels, empty where there is no value.
 	Quantiles []float64 `json:"-"`
 
-	medians []float64   // by block, those that there are
-	byBlock []float64   // by block, NaN where there is none
-	values  [][]float64 // by block, where Options.Values asks for them
+	// Medians are those of the blocks that have one. ByBlock has a place for each
+	// block, NaN where there is none: of one run the same places are the same
+	// blocks in every cell. Both are empty where there is no value, and in a result
+	// that was read from JSON. Values are all, by block, where they were kept.
+	Medians []float64   `json:"-"`
+	ByBlock []float64   `json:"-"`
+	Values  [][]float64 `json:"-"`
 }
 
-// maxBlockMedians bounds Cell.BlockMedians.
-const maxBlockMedians = 1000
-
-// Estimate is a number with its 95 % interval. Lo and Hi are missing where
-// the values cannot carry one.
-type Estimate struct {
-	Value float64  `json:"value"`
-	Lo    *float64 `json:"lo,omitempty"`
-	Hi    *float64 `json:"hi,omitempty"`
-}
-
-func estimate(v float64, i stats.Interval, ok bool) *Estimate {
-	e := &Estimate{Value: v}
-	if ok {
-		e.Lo, e.Hi = &i.Lo, &i.Hi
-	}
-	return e
-}
+// MaxBlockMedians bounds Cell.BlockMedians.
+const MaxBlockMedians = 1000
 
 // Verdict is one of three answers.
 type Verdict string
@@ -207,7 +211,7 @@ const (
 // another, from pairs of the same block. Its type is made from one column
 // of one metric only: the ratio of two different events cannot be formed.
 type Comparison struct {
-	Estimate
+	sample.Estimate
 	// Blocks is the number of pairs.
 	Blocks int `json:"blocks"`
 	// Method is "hodges-lehmann", or "t" (fewer than 6 blocks: preliminary;
@@ -277,8 +281,8 @@ func (w *Workload) Table(metric string) *Table {
 	return nil
 }
 
-// measured says whether any environment has a value.
-func (t *Table) measured() bool {
+// Measured says whether any environment has a value.
+func (t *Table) Measured() bool {
 	return t != nil && slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Median != nil })
 }
 
@@ -300,4 +304,32 @@ func (c *Cell) Ratio(baseline string) *Ratio {
 		}
 	}
 	return nil
+}
+
+// Environment finds an environment of the run, or nil.
+func (r *Result) Environment(id string) *record.Environment {
+	for i := range r.Environments {
+		if r.Environments[i].ID == id {
+			return &r.Environments[i]
+		}
+	}
+	return nil
+}
+
+// MachineOf names a machine by what decides how fast it is.
+func MachineOf(h record.Host) string {
+	parts := []string{h.Arch, h.CPU, fmt.Sprintf("%d CPUs", h.CPUs), "Linux " + h.Kernel}
+	if h.Name != "" {
+		parts = append([]string{h.Name}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Group is the name of the workload in the catalogue, which choices of its
+// parameters have in common.
+func (w *Workload) Group() string {
+	if w.Name != "" {
+		return w.Name
+	}
+	return w.ID
 }

@@ -7,4 +7,6 @@
 // It is opinionated about one thing: what is counted is what a user is shown,
 // not what a formula would give. The same seed gives the same counts on any
 // number of processors.
+//
+// Why it is so: docs/decisions/statistics.md.
 package calibrate

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 // writeBenchfmt writes Go's benchmark format, which benchstat reads: a line for
@@ -24,7 +25,7 @@ import (
 func writeBenchfmt(w io.Writer, r *record.Reader, opts Options) error {
 	run, x := r.Run(), newIndex(r.Run())
 	groups := make([]benchGroup, len(run.Workloads)*len(run.Environments))
-	for t, err := range r.Trials() {
+	for t, err := range derive.Trials(r) {
 		if err != nil {
 			return err
 		}

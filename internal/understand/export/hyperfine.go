@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 	"plimsoll/internal/understand/analyze/evaluate"
 )
 
@@ -46,7 +47,7 @@ func writeHyperfine(w io.Writer, r *record.Reader, opts Options) error {
 		metrics[i] = duration(x.metrics[i], res.Workloads[i].Show, opts.Metric)
 	}
 	cells := make([]*hyperfineResult, len(run.Workloads)*len(run.Environments))
-	for t, err := range r.Trials() {
+	for t, err := range derive.Trials(r) {
 		if err != nil {
 			return err
 		}

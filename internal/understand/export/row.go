@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 // row is one value of one trial, or one failed trial, which has none.
@@ -70,7 +71,7 @@ func (x *index) find(t *record.Trial) (env, work int, err error) {
 func rows(r *record.Reader, metric string) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
 		x := newIndex(r.Run())
-		for t, err := range r.Trials() {
+		for t, err := range derive.Trials(r) {
 			if err != nil {
 				yield(nil, err)
 				return

@@ -8,4 +8,6 @@
 // package view, which are in the page too, packed. Nothing that comes from a
 // container or a file becomes markup: templates escape, the script makes text
 // nodes, and the page's policy lets no other script run.
+//
+// Why it is so: docs/decisions/page.md.
 package page

@@ -10,9 +10,9 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// density shows what one container more costs: a panel for the start time, one
+// densityPicture shows what one container more costs: a panel for the start time, one
 // for the stop, and one for each part of the memory.
-func density(d *view.Data, o Options) (*picture, error) {
+func densityPicture(d *view.Data, o Options) (*picture, error) {
 	w, err := pickWork(d, o, func(w *view.Work) bool { return len(w.Density) > 0 }, "density")
 	if err != nil {
 		return nil, err

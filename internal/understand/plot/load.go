@@ -10,9 +10,9 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// load shows the quantiles of the time to ready of each environment, and the
+// loadPicture shows the quantiles of the time to ready of each environment, and the
 // rates that it stood.
-func load(d *view.Data, o Options) (*picture, error) {
+func loadPicture(d *view.Data, o Options) (*picture, error) {
 	w, err := pickWork(d, o, func(w *view.Work) bool { return len(w.Load) > 0 }, "load")
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@
 // in its place on an axis. An environment has its own row, with its n and its
 // failures, and one without a value says why. An axis is logarithmic where the
 // values span more than a decade. The same data give the same bytes.
+//
+// Why it is so: docs/decisions/reports.md.
 package plot
 
 import (
@@ -77,9 +79,9 @@ var charts = []struct {
 	{Chart{"ecdf", "Cumulative distributions", "which share of the trials took at most so long"}, ecdf},
 	{Chart{"heatmap", "Overhead", "the overhead of each environment in each workload against a baseline"}, heatmap},
 	{Chart{"curves", "Time series", "what was sampled during the trials: the median, and the quartiles around it"}, curves},
-	{Chart{"density", "Density", "start time and memory over the number of containers that run beside"}, density},
+	{Chart{"density", "Density", "start time and memory over the number of containers that run beside"}, densityPicture},
 	{Chart{"order", "Run order", "every trial in the order in which it ran, relative to its environment's median: drift shows"}, order},
-	{Chart{"load", "Load", "the quantiles of the time to ready under an open-loop load"}, load},
+	{Chart{"load", "Load", "the quantiles of the time to ready under an open-loop load"}, loadPicture},
 }
 
 // Names lists the charts.

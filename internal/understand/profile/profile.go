@@ -3,6 +3,8 @@
 //
 // It is opinionated: every criterion and every demand says why it is there, so
 // that whoever reads an advice can dispute it.
+//
+// Why it is so: docs/decisions/advice.md.
 package profile
 
 import (

@@ -32,8 +32,8 @@ func adviceDocument(d *document.Document, a *advise.Advice, _ Options) {
 	d.Heading(1, adviceTitle(a))
 	d.Para(adviceRuns(a))
 	d.Gap(document.Text)
-	adviceVerdict(d, a)
-	marked(d, 2, adviceCriteria(a))
+	addAdviceVerdict(d, a)
+	addMarked(d, 2, adviceCriteria(a))
 	if len(a.Ranked) > 0 {
 		if d.Medium == document.Markdown {
 			d.Heading(2, "Ranking")
@@ -48,21 +48,21 @@ func adviceDocument(d *document.Document, a *advise.Advice, _ Options) {
 		}
 	}
 	for _, l := range append(adviceApart(a), adviceSensitivity(a), adviceRemarks(a)) {
-		marked(d, 2, l)
+		addMarked(d, 2, l)
 	}
 	d.Gap(document.Markdown)
 }
 
-// marked adds a list under its title, where it has items.
-func marked(d *document.Document, level int, l adviceList) {
+// addMarked adds a list under its title, where it has items.
+func addMarked(d *document.Document, level int, l adviceList) {
 	if len(l.items) > 0 {
 		d.Heading(level, l.title)
 		d.Add(document.List{Items: l.items, Lead: " ", Marked: true})
 	}
 }
 
-// adviceVerdict is who comes first, and what would decide where nobody does.
-func adviceVerdict(d *document.Document, a *advise.Advice) {
+// addAdviceVerdict is who comes first, and what would decide where nobody does.
+func addAdviceVerdict(d *document.Document, a *advise.Advice) {
 	for i, s := range verdictSentences(a) {
 		p := document.Para{Text: document.Say(s)}
 		if i == 0 {

@@ -39,7 +39,7 @@ func auditDocument(d *document.Document, res *analyze.Result, _ Options) {
 	}
 	if len(differ) > 0 {
 		d.Heading(2, "What differs")
-		differences(d, differ)
+		addDifferences(d, differ)
 	}
 	unequal, all := comparisons(res)
 	d.Heading(2, "Comparisons")
@@ -47,9 +47,9 @@ func auditDocument(d *document.Document, res *analyze.Result, _ Options) {
 	d.List(" - ", document.Items(unequal))
 }
 
-// differences is a table, of which a page of fixed width has no room for the
+// addDifferences is a table, of which a page of fixed width has no room for the
 // names of those that have a value.
-func differences(d *document.Document, all []difference) {
+func addDifferences(d *document.Document, all []difference) {
 	t := &document.Table{Columns: document.Columns("property", "value", "environments")}
 	for _, x := range all {
 		if d.Medium == document.Text {

@@ -42,9 +42,9 @@ func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 		d.Gap(document.Text)
 		d.Add(groupTable(c))
 	} else {
-		changeTables(d, c.Cells, c.Gate != nil)
+		addChangeTables(d, c.Cells, c.Gate != nil)
 	}
-	changeTables(d, c.Quantiles, false)
+	addChangeTables(d, c.Quantiles, false)
 	d.Gap(document.Text)
 	for _, l := range changesLegend(c) {
 		d.Legend(l)
@@ -55,7 +55,7 @@ func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 	}
 	d.Heading(2, "What else differs")
 	d.List("   ", document.Items(factLines(c.Facts)))
-	plainRemarks(d, c.Remarks)
+	addPlainRemarks(d, c.Remarks)
 	switch {
 	case d.Medium == document.Text:
 		sayGate(d, c)
@@ -104,8 +104,8 @@ func gateReasons(c *compare.Changes) []string {
 	return out
 }
 
-// changeTables makes a table of each metric, in the order of the cells.
-func changeTables(d *document.Document, all []compare.Change, gate bool) {
+// addChangeTables makes a table of each metric, in the order of the cells.
+func addChangeTables(d *document.Document, all []compare.Change, gate bool) {
 	type key struct{ work, metric string }
 	var order []key
 	cells := map[key][]*compare.Change{}

@@ -32,7 +32,7 @@ func TestManualShowsRealTables(t *testing.T) {
 			t.Errorf("not what is printed: copy it anew from the files in internal/understand/report/testdata that this test reads:\n%s", b[1])
 		}
 	}
-	explained(t, string(manual), 15, "remarks.go", "audit_remarks.go", "programs.go", "../../record/reader.go")
+	explained(t, string(manual), 15, "evaluate/remarks.go", "audit/remarks.go", "evaluate/programs.go", "../../record/reader.go")
 }
 
 // TestCompareManual: what docs/compare.md shows is what the program prints,
@@ -55,7 +55,7 @@ func TestCompareManual(t *testing.T) {
 			t.Errorf("not what is printed: copy it anew from changes.txt or grouped.txt in internal/understand/report/testdata:\n%s", b[1])
 		}
 	}
-	explained(t, string(manual), 9, "changes_remarks.go", "grouping.go")
+	explained(t, string(manual), 9, "compare/remarks.go", "compare/grouping.go")
 }
 
 // explained demands that a manual names the codes of all remarks in these files

@@ -40,7 +40,7 @@ func WriteFeatures(w io.Writer, format string, f *record.Features, opts FeatureO
 }
 
 func featuresDocument(d *document.Document, f tried, _ Options) {
-	features(d, f.Features, 1, f.detail)
+	addFeatures(d, f.Features, 1, f.detail)
 	engines, host := versionsOf(f.Features), machine(f.Host)
 	if d.Medium == document.Markdown {
 		d.Para("Engines: " + engines + ". Machine: " + host + ".")
@@ -51,8 +51,8 @@ func featuresDocument(d *document.Document, f tried, _ Options) {
 	d.Led("machine  ", host, document.Plain)
 }
 
-// features is the table with its notes, or with the evidence of each cell.
-func features(d *document.Document, f *record.Features, level int, detail bool) {
+// addFeatures is the table with its notes, or with the evidence of each cell.
+func addFeatures(d *document.Document, f *record.Features, level int, detail bool) {
 	d.Heading(level, featuresHead(f))
 	if f.Tried() {
 		t := featuresTable(f, d)
@@ -67,7 +67,7 @@ func features(d *document.Document, f *record.Features, level int, detail bool) 
 		d.Gap(document.Markdown)
 	}
 	if detail && d.Medium == document.Text {
-		featureDetails(d, f)
+		addFeatureDetails(d, f)
 		return
 	}
 	for _, n := range featureNotes(f) {
@@ -201,8 +201,8 @@ func because(s, why string) string {
 	return words.Sentence(s)
 }
 
-// featureDetails shows each cell with its evidence.
-func featureDetails(d *document.Document, f *record.Features) {
+// addFeatureDetails shows each cell with its evidence.
+func addFeatureDetails(d *document.Document, f *record.Features) {
 	for _, r := range f.Rows {
 		d.Heading(2, words.Clean(r.Feature)+": "+words.Clean(r.Means))
 		for _, e := range f.Engines {

@@ -15,12 +15,12 @@ var verdictTones = map[analyze.ClaimVerdict]document.Tone{analyze.ClaimContradic
 
 func findingsDocument(d *document.Document, f found, _ Options) {
 	if f.one != nil {
-		claim(d, f.one)
+		addClaim(d, f.one)
 		return
 	}
-	findings(d, f.Findings, 1, false)
+	addFindings(d, f.Findings, 1, false)
 	if d.Medium == document.Markdown {
-		findingsEnd(d, f.Findings)
+		addFindingsEnd(d, f.Findings)
 		return
 	}
 	if len(f.Remarks) > 0 {
@@ -37,8 +37,8 @@ func findingsDocument(d *document.Document, f found, _ Options) {
 	}
 }
 
-// findingsEnd are the remarks and the runs as paragraphs.
-func findingsEnd(d *document.Document, f *analyze.Findings) {
+// addFindingsEnd are the remarks and the runs as paragraphs.
+func addFindingsEnd(d *document.Document, f *analyze.Findings) {
 	for _, m := range f.Remarks {
 		text := document.Of(document.Strong, words.Clean(m.Code)+".", " "+words.Sentence(words.Clean(m.Text)))
 		if m.Advice != "" {
@@ -58,9 +58,9 @@ func findingsEnd(d *document.Document, f *analyze.Findings) {
 // shownValues is how many published numbers stand in the table of all claims.
 const shownValues = 4
 
-// findings is a row for each claim, with sentences below it. What was published
+// addFindings is a row for each claim, with sentences below it. What was published
 // stands in a column of its own, or below where a page has no room for it.
-func findings(d *document.Document, f *analyze.Findings, level int, brief bool) {
+func addFindings(d *document.Document, f *analyze.Findings, level int, brief bool) {
 	d.Heading(level, findingsTitle(f))
 	t := &document.Table{Columns: document.Columns("claim", "verdict", "here"), Below: "what it says, and what that rests on"}
 	for i := range f.Claims {
@@ -97,15 +97,15 @@ func findings(d *document.Document, f *analyze.Findings, level int, brief bool) 
 	}
 }
 
-// claim is one claim with all of its pairs.
-func claim(d *document.Document, c *analyze.Finding) {
+// addClaim is one claim with all of its pairs.
+func addClaim(d *document.Document, c *analyze.Finding) {
 	md := d.Medium == document.Markdown
 	d.Heading(1, words.Clean(c.ID)+": "+verdictOf(c))
 	d.Para(words.Prose(c.Says))
 	d.Gap(document.Text)
 	d.Para(words.Prose(c.Reason))
 	if len(c.Pairs) > 0 {
-		pairTables(d, c.Pairs)
+		addPairTables(d, c.Pairs)
 		d.Gap(document.Text)
 		d.Legend(pairsLegend(c))
 	}
@@ -113,7 +113,7 @@ func claim(d *document.Document, c *analyze.Finding) {
 		d.Gap(document.Text)
 		d.Add(featureClaim(c.Features))
 	}
-	lacks(d, c.Without)
+	addLacks(d, c.Without)
 	if quote, sources := quoted(c.Published, len(c.Published)), sourcesOf(c.Published); md && len(c.Published) > 0 {
 		d.Add(document.Para{Text: document.Line{{Text: "Published: "}, {Text: quote, Style: document.Slanted}, {Text: " (" + sources + ")"}}})
 	} else if len(c.Published) > 0 {
@@ -122,13 +122,13 @@ func claim(d *document.Document, c *analyze.Finding) {
 		d.Led("           ", sources, document.Dim)
 	}
 	if c.Why != "" {
-		why(d, c)
+		addWhy(d, c)
 	}
 	d.Gap(document.Markdown)
 }
 
-// why is the question that a claim leads to, with its answers.
-func why(d *document.Document, c *analyze.Finding) {
+// addWhy is the question that a claim leads to, with its answers.
+func addWhy(d *document.Document, c *analyze.Finding) {
 	if d.Medium == document.Markdown {
 		d.Heading(2, "Why?")
 		d.Para(words.Prose(c.Why))
@@ -139,12 +139,12 @@ func why(d *document.Document, c *analyze.Finding) {
 	for i := range c.Answers {
 		a := &c.Answers[i]
 		d.List("   → ", document.Items([]string{words.Prose(a.Text)}))
-		pairTables(d, a.Pairs)
-		lacks(d, a.Without)
+		addPairTables(d, a.Pairs)
+		addLacks(d, a.Without)
 	}
 }
 
-func lacks(d *document.Document, list []analyze.ClaimLack) {
+func addLacks(d *document.Document, list []analyze.ClaimLack) {
 	var items []document.Item
 	for _, l := range list {
 		what, why := words.Clean(l.What), words.Sentence(words.Clean(l.Reason))
@@ -160,9 +160,9 @@ func lacks(d *document.Document, list []analyze.ClaimLack) {
 	d.List("   ", items)
 }
 
-// pairTables are a table for each subject and each stated range. On a narrow
+// addPairTables are a table for each subject and each stated range. On a narrow
 // page the names give way.
-func pairTables(d *document.Document, pairs []analyze.ClaimPair) {
+func addPairTables(d *document.Document, pairs []analyze.ClaimPair) {
 	tables := map[string]*document.Table{}
 	for i := range pairs {
 		c := &pairs[i]

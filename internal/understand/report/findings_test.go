@@ -220,7 +220,7 @@ func TestFindingsManual(t *testing.T) {
 			t.Errorf("not what is printed: copy it anew from findings.txt or finding.txt in internal/understand/report/testdata:\n%s", b[1])
 		}
 	}
-	source, err := os.ReadFile("../analyze/findings.go")
+	source, err := os.ReadFile("../analyze/findings/findings.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// historyTables are the series of each metric of each workload. Where there is
+// addHistoryTables are the series of each metric of each workload. Where there is
 // too little room the sparks give way, then the intervals, then what a level is
 // of.
-func historyTables(d *document.Document, h *history.History, sparks bool) {
+func addHistoryTables(d *document.Document, h *history.History, sparks bool) {
 	type key struct{ work, metric string }
 	var order []key
 	of := map[key][]int{}

@@ -151,7 +151,7 @@ func TestHistoryManual(t *testing.T) {
 			t.Errorf("not what is printed: copy it anew from history.txt in internal/understand/report/testdata:\n%s", shown[1])
 		}
 	}
-	source, err := os.ReadFile("../analyze/history_remarks.go")
+	source, err := os.ReadFile("../analyze/history/remarks.go")
 	if err != nil {
 		t.Fatal(err)
 	}

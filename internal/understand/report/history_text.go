@@ -26,9 +26,9 @@ func historyDocument(d *document.Document, all *history.Histories, opts Options)
 			d.Led("   ", noChange(all, h), document.Plain)
 		}
 		if len(h.Runs) > 1 { // of one, a report says more
-			historyTables(d, h, d.Medium == document.Text && opts.Marks && !opts.ASCII)
+			addHistoryTables(d, h, d.Medium == document.Text && opts.Marks && !opts.ASCII)
 		}
-		plainRemarks(d, h.Remarks)
+		addPlainRemarks(d, h.Remarks)
 		if len(h.Remarks) == 0 {
 			d.Gap(document.Markdown)
 		}

@@ -73,12 +73,12 @@ func kinds(t *testing.T) []kind {
 		return WriteFeatures(w, format, someFeatures(), FeatureOptions{Options: opts})
 	})
 	matrix := result(t, recordtest.Matrix())
-	factors, err := factors.Of(matrix, factors.Options{})
+	what, err := factors.Of(matrix, factors.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	add("factors", FactorFormats(), func(w io.Writer, format string, opts Options) error {
-		return WriteFactors(w, format, matrix, []*factors.Factors{factors}, opts)
+		return WriteFactors(w, format, matrix, []*factors.Factors{what}, opts)
 	})
 	a := adviceFor(t, table(), serving(), advised())
 	add("advice", AdviceFormats(), func(w io.Writer, format string, opts Options) error { return WriteAdvice(w, format, a, opts) })

@@ -25,11 +25,11 @@ var papersFormats = formats(papersDocument,
 
 func papersDocument(d *document.Document, res *analyze.Result, _ Options) {
 	begin(d, "", res)
-	papers(d, res)
+	addPapers(d, res)
 	d.Gap(document.Markdown)
 }
 
-func papers(d *document.Document, res *analyze.Result) {
+func addPapers(d *document.Document, res *analyze.Result) {
 	for i := range res.Papers {
 		p := &res.Papers[i]
 		t, notes := paperTable(p, res.Run.Scale, d.Medium)

@@ -4,24 +4,16 @@ import (
 	"bytes"
 	"testing"
 
-	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/evaluate"
-	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/document"
 )
 
 // protocolsResult is a run with ramps and open loops.
 func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 	t.Helper()
-	r := recordtest.Protocols(t, ramps, func(d []record.DensityStep, l []record.LoadStep, search bool) map[string]float64 {
-		if d != nil {
-			return density.ReadRamp(d).Values()
-		}
-		return load.ReadLoad(l, search).Values()
-	})
+	r := recordtest.Protocols(t, ramps, nil)
 	res, err := evaluate.Run(r, evaluate.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +25,7 @@ func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 func TestGoldenProtocols(t *testing.T) {
 	write := in(document.Text, func(d *document.Document, res *analyze.Result, _ Options) {
 		for i := range res.Workloads {
-			protocols(d, &res.Workloads[i])
+			addProtocols(d, &res.Workloads[i])
 		}
 	})
 	for name, c := range map[string]struct {

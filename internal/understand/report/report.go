@@ -6,6 +6,8 @@
 // column. Text that comes from containers or files is cleaned before it
 // reaches a terminal. Each kind of result makes one document, which text,
 // Markdown and LaTeX are written from; CSV and JSON are written from the result.
+//
+// Why it is so: docs/decisions/reports.md.
 package report
 
 import (

@@ -176,7 +176,7 @@ func TestGoldenFactors(t *testing.T) {
 		{"factors-typical.txt", "text", recordtest.Typical(), factors.Options{}},
 	} {
 		res := result(t, c.spec)
-		f, err := res.Factors(c.opts)
+		f, err := factors.Of(res, c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,21 +323,21 @@ func TestAuditCSVIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var audit audit.Audit
-	if err := json.Unmarshal([]byte(render(t, "json", res, Options{Audit: true})), &audit); err != nil {
+	var back audit.Audit
+	if err := json.Unmarshal([]byte(render(t, "json", res, Options{Audit: true})), &back); err != nil {
 		t.Fatal(err)
 	}
 	id := res.Run.ID
 	want := [][]string{{"run", "kind", "environment", "against", "factors", "property", "value", "value_against"}}
-	for _, e := range audit.Environments {
-		for _, p := range audit.Properties {
+	for _, e := range back.Environments {
+		for _, p := range back.Properties {
 			known := map[string]map[string]string{audit.Isolation: e.Isolation, audit.Configuration: e.Configuration}
 			if v := known[p.Kind][p.Key]; v != "" {
 				want = append(want, []string{id, p.Kind, e.Env, "", "", p.Key, v, ""})
 			}
 		}
 	}
-	for _, p := range audit.Pairs {
+	for _, p := range back.Pairs {
 		for _, d := range p.Beyond {
 			want = append(want, []string{id, "difference", p.A, p.B, strings.Join(p.Factors, ";"), d.Key, d.A, d.B})
 		}

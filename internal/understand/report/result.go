@@ -38,23 +38,23 @@ func resultDocument(d *document.Document, res *analyze.Result, opts Options) {
 		if brief {
 			continue
 		}
-		moreOn(d, r, l)
+		addMoreOn(d, r, l)
 		if i+1 == len(rankings) || rankings[i+1].work != r.work {
-			furtherMetrics(d, r, rankings)
-			protocols(d, r.work)
+			addFurtherMetrics(d, r, rankings)
+			addProtocols(d, r.work)
 		}
 	}
-	papers(d, res)
+	addPapers(d, res)
 	if res.Findings != nil && opts.Metric == "" {
-		findings(d, res.Findings, 2, true)
+		addFindings(d, res.Findings, 2, true)
 	}
 	if res.Features != nil && opts.Metric == "" {
-		features(d, res.Features, 2, false)
+		addFeatures(d, res.Features, 2, false)
 	}
-	remarks(d, groups, hidden)
+	addRemarks(d, groups, hidden)
 	if !brief {
-		excluded(d, res)
-		whatRan(d, res)
+		addExcluded(d, res)
+		addWhatRan(d, res)
 	}
 	if d.Medium == document.Text { // a terminal shows the end
 		d.Gap(document.Text)
@@ -107,8 +107,8 @@ func origin(d *document.Document, res *analyze.Result) {
 	d.Led("repeat   ", repeat, document.Plain)
 }
 
-// furtherMetrics are the medians of what has no table of its own.
-func furtherMetrics(d *document.Document, r *ranking, shown []*ranking) {
+// addFurtherMetrics are the medians of what has no table of its own.
+func addFurtherMetrics(d *document.Document, r *ranking, shown []*ranking) {
 	name := words.Clean(cmp.Or(r.work.Title, r.work.ID))
 	if t := ownMetrics(r, shown); len(t.Columns) > 1 {
 		d.Heading(3, "Further metrics of "+name+" (medians)")
@@ -127,8 +127,8 @@ func furtherMetrics(d *document.Document, r *ranking, shown []*ranking) {
 	}
 }
 
-// protocols adds the sections of a workload.
-func protocols(d *document.Document, work *analyze.Workload) {
+// addProtocols adds the sections of a workload.
+func addProtocols(d *document.Document, work *analyze.Workload) {
 	for _, s := range sections(work) {
 		d.Heading(3, s.title)
 		d.Add(s.table)
@@ -138,7 +138,7 @@ func protocols(d *document.Document, work *analyze.Workload) {
 	}
 }
 
-func remarks(d *document.Document, groups []*remarkGroup, hidden int) {
+func addRemarks(d *document.Document, groups []*remarkGroup, hidden int) {
 	if len(groups) == 0 && hidden == 0 {
 		return
 	}
@@ -157,8 +157,8 @@ func remarks(d *document.Document, groups []*remarkGroup, hidden int) {
 	}
 }
 
-// plainRemarks are remarks one by one.
-func plainRemarks(d *document.Document, all []record.Remark) {
+// addPlainRemarks are remarks one by one.
+func addPlainRemarks(d *document.Document, all []record.Remark) {
 	if len(all) == 0 {
 		return
 	}
@@ -174,7 +174,7 @@ func plainRemarks(d *document.Document, all []record.Remark) {
 	d.List("   ", items)
 }
 
-func excluded(d *document.Document, res *analyze.Result) {
+func addExcluded(d *document.Document, res *analyze.Result) {
 	if len(res.Excluded) == 0 {
 		return
 	}
@@ -186,9 +186,9 @@ func excluded(d *document.Document, res *analyze.Result) {
 	d.List("   ", items)
 }
 
-// whatRan says what each environment is: of a page of fixed width, what it has
+// addWhatRan says what each environment is: of a page of fixed width, what it has
 // room for.
-func whatRan(d *document.Document, res *analyze.Result) {
+func addWhatRan(d *document.Document, res *analyze.Result) {
 	if d.Medium == document.Markdown {
 		d.Heading(2, "What ran")
 		var items []document.Item
@@ -269,8 +269,8 @@ func rankingTable(d *document.Document, r *ranking, delta float64, opts Options,
 	return l
 }
 
-// moreOn shows what the ranking had no room for.
-func moreOn(d *document.Document, r *ranking, l layout) {
+// addMoreOn shows what the ranking had no room for.
+func addMoreOn(d *document.Document, r *ranking, l layout) {
 	if t := r.more(l); len(t.Rows) > 0 {
 		d.Heading(3, "More on "+words.Clean(r.table.Metric.Title))
 		d.Add(t)

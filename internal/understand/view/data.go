@@ -6,6 +6,8 @@
 // tested; a page only draws. Beside a number stands what a table shows: its n,
 // its failures, its interval. However many trials a run has, the data stay
 // small: distributions become quantiles, curves are thinned.
+//
+// Why it is so: docs/decisions/page.md.
 package view
 
 import (
@@ -34,7 +36,7 @@ type Data struct {
 	Excluded  []record.Excluded    `json:"excluded"`
 	Remarks   []record.Remark      `json:"remarks"`
 	Overheads []analyze.Overhead   `json:"overheads,omitempty"`
-	Audit     *audit.Audit       `json:"audit,omitempty"`
+	Audit     *audit.Audit         `json:"audit,omitempty"`
 	Papers    []analyze.PaperTable `json:"papers,omitempty"`
 	Findings  *analyze.Findings    `json:"findings,omitempty"`
 	Features  *record.Features     `json:"features,omitempty"`
@@ -75,7 +77,7 @@ type Work struct {
 	// workload has them.
 	Phases *Phases `json:"phases,omitempty"`
 	// Curves are time series, aligned at the request.
-	Curves  []Curve               `json:"curves,omitempty"`
+	Curves  []Curve        `json:"curves,omitempty"`
 	Density []density.Cell `json:"density,omitempty"`
 	Load    []load.Cell    `json:"load,omitempty"`
 }

@@ -29,12 +29,7 @@ func analysed(tb testing.TB, r *record.Reader) *analyze.Result {
 
 func protocols(tb testing.TB) *record.Reader {
 	tb.Helper()
-	return recordtest.Protocols(tb, 2, func(d []record.DensityStep, l []record.LoadStep, search bool) map[string]float64 {
-		if d != nil {
-			return density.ReadRamp(d).Values()
-		}
-		return load.ReadLoad(l, search).Values()
-	})
+	return recordtest.Protocols(tb, 2, nil)
 }
 
 // With an analysis that is there already the data are the same, and it stays as
@@ -49,15 +44,15 @@ func TestGivenResult(t *testing.T) {
 	// Curves that are thinned, and probes that are left out.
 	r := protocols(t)
 	res := analysed(t, r)
-	density, load := res.Workload("density"), res.Workload("search")
+	ramps, search := res.Workload("density"), res.Workload("search")
 	var long density.Points
 	for i := range 5000 {
 		long.N, long.Y = append(long.N, float64(i)), append(long.Y, float64(i*i%977))
 	}
-	density.Density[0].Starts = new(density.Points{N: slices.Clone(long.N), Y: slices.Clone(long.Y)})
-	density.Density[0].Memory = map[string]density.Points{"payload": {N: slices.Clone(long.N), Y: slices.Clone(long.Y)}}
-	load.Load[0].Probes = make([]record.LoadProbe, 3000)
-	load.Load[0].Queue = &load.Queue{Seconds: slices.Clone(long.N), InFlight: slices.Clone(long.Y)}
+	ramps.Density[0].Starts = new(density.Points{N: slices.Clone(long.N), Y: slices.Clone(long.Y)})
+	ramps.Density[0].Memory = map[string]density.Points{"payload": {N: slices.Clone(long.N), Y: slices.Clone(long.Y)}}
+	search.Load[0].Probes = make([]record.LoadProbe, 3000)
+	search.Load[0].Queue = &load.Queue{Seconds: slices.Clone(long.N), InFlight: slices.Clone(long.Y)}
 	// It is this analysis that is drawn, and not another one of the same run.
 	res.Run.Title = "as it was given"
 	before, err := json.Marshal(res)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 // pass reads the trials a second time, now that it is known what of them is
@@ -54,7 +55,7 @@ func (b *builder) trials() error {
 	p.quota = quota(failed, maxFailed)
 	b.d.Trials = Trials{Of: b.res.Run.Trials - b.res.Run.Warmup, Seq: []int{}, Block: []int{}, Env: []int{}, Work: []int{}, At: []int64{}, Class: []string{}, Text: []string{}}
 	n := 0
-	for t, err := range b.r.Trials() {
+	for t, err := range derive.Trials(b.r) {
 		if err != nil {
 			return fmt.Errorf("reading the trials once more: %w", err)
 		}

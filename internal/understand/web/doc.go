@@ -6,4 +6,6 @@
 // it, reads only what is new, and rests many times as long as it worked. It
 // trusts nobody: neither the page that sent a browser here, nor what a
 // container wrote into a record.
+//
+// Why it is so: docs/decisions/page.md.
 package web

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/derive"
 )
 
 type cellKey struct{ env, work string }
@@ -18,6 +19,7 @@ type live struct {
 	plans    func(*record.Run) (Plan, error)
 	follower *record.Follower
 	runMark  mark
+	reader   *record.Reader // of the run, for the series of its trials
 	run      *record.Run
 	status   string
 	killed   bool
@@ -63,7 +65,7 @@ func (l *live) step() (changed bool) {
 			if l.run != nil && l.run.ID != r.Run().ID {
 				l.reset()
 			}
-			l.runMark, l.problem = m, ""
+			l.runMark, l.problem, l.reader = m, "", r
 			l.read(r.Run())
 		}
 	}
@@ -176,6 +178,7 @@ func (l *live) add(t *record.Trial) {
 		l.failed++
 		return
 	}
+	derive.Add(l.reader, t)
 	c.add(t)
 }
 

@@ -58,8 +58,8 @@ type LiveCell struct {
 	Planned  int    `json:"planned"` // 0: not known
 	Failed   int    `json:"failed"`
 	// Metric is the one that is shown, N how many values it has, Median theirs.
-	Metric record.Metric     `json:"metric"`
-	N      int               `json:"n"`
+	Metric record.Metric    `json:"metric"`
+	N      int              `json:"n"`
 	Median *sample.Estimate `json:"median,omitempty"`
 	// Course is how the median narrowed down so far, in a whole event only.
 	Course []Mark `json:"course,omitempty"`
@@ -67,6 +67,6 @@ type LiveCell struct {
 
 // Mark is a median after so many values.
 type Mark struct {
-	N      int               `json:"n"`
+	N      int              `json:"n"`
 	Median *sample.Estimate `json:"median"`
 }

@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Group is one control group in every hierarchy.
@@ -22,9 +25,8 @@ type Group struct {
 }
 
 type dir struct {
-	path        string
-	unified     bool
-	controllers []string
+	proc.Hierarchy
+	path string
 }
 
 // New makes a group; its name begins with "plimsoll-".
@@ -32,23 +34,18 @@ func New(name string) (*Group, error) {
 	if !strings.HasPrefix(name, "plimsoll-") || strings.Contains(name, "/") {
 		return nil, fmt.Errorf("a group can't be called %q", name)
 	}
-	b, err := os.ReadFile("/proc/self/mountinfo")
+	hierarchies, err := proc.Here.Hierarchies()
 	if err != nil {
 		return nil, err
 	}
 	g := &Group{name: name}
-	for l := range strings.Lines(string(b)) {
-		left, right, _ := strings.Cut(strings.TrimSpace(l), " - ")
-		f, t := strings.Fields(left), strings.Fields(right)
-		if len(f) < 5 || len(t) < 3 || t[0] != "cgroup" && t[0] != "cgroup2" {
+	for _, h := range hierarchies {
+		d := dir{h, filepath.Join(h.Mount, name)}
+		if !d.Unified && !slices.ContainsFunc([]string{"cpu", "cpuacct", "memory", "blkio", "pids"}, d.Has) {
 			continue
 		}
-		d := dir{path: filepath.Join(f[4], name), unified: t[0] == "cgroup2", controllers: strings.Split(t[2], ",")}
-		if !d.unified && !d.wanted() {
-			continue
-		}
-		if d.unified {
-			handDown(f[4])
+		if d.Unified {
+			handDown(d.Mount)
 		}
 		if err := os.Mkdir(d.path, 0o755); err != nil {
 			return nil, errors.Join(err, g.Remove())
@@ -56,16 +53,6 @@ func New(name string) (*Group, error) {
 		g.dirs = append(g.dirs, d)
 	}
 	return g, nil
-}
-
-func (d dir) wanted() bool {
-	for _, c := range d.controllers {
-		switch c {
-		case "cpu", "cpuacct", "memory", "blkio", "pids":
-			return true
-		}
-	}
-	return false
 }
 
 // handDown lets the groups below the root of version 2 have controllers; what
@@ -91,12 +78,10 @@ func (g *Group) Add(pid int) error {
 func (g *Group) Dir(controller string) string {
 	unified := ""
 	for _, d := range g.dirs {
-		for _, c := range d.controllers {
-			if !d.unified && c == controller {
-				return d.path
-			}
+		if d.Has(controller) {
+			return d.path
 		}
-		if d.unified {
+		if d.Unified {
 			unified = d.path
 		}
 	}

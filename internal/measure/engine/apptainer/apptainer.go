@@ -13,10 +13,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/userns"
 )
 
@@ -45,7 +46,9 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: known}
+	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: known,
+		Typical: 150 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
 }
 
 // installed is what is known of the program.
@@ -107,7 +110,7 @@ func (*Engine) detect(ctx context.Context, kit *engine.Kit) (engine.Detection, i
 // rootlessLevels: "no" is root, or an ordinary user by the setuid starter;
 // "yes" is an ordinary user in a user namespace.
 func rootlessLevels(kit *engine.Kit, setuid bool) []engine.Level {
-	ls := clirun.RootlessLevels(kit)
+	ls := adapter.RootlessLevels(kit)
 	if setuid && !kit.Root {
 		ls[0] = engine.Level{Name: "no", Usable: true}
 	} else if !kit.Root {
@@ -130,7 +133,7 @@ func parseVersion(out string) string {
 
 // tool runs the program for something that is not measured.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{clirun.Path, "HOME=/nonexistent"}, Limit: engine.DetectLimit})
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{adapter.Path, "HOME=/nonexistent"}, Limit: engine.DetectLimit})
 	if err != nil {
 		return "", err
 	}

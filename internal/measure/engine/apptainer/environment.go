@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
@@ -73,7 +74,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		facts["user"] = env.user.Name
 	}
 	env.AddFacts(facts)
-	if err = clirun.OwnDir(env.home, env.user, kit); err == nil {
+	if err = adapter.OwnDir(env.home, env.user, kit); err == nil {
 		err = env.prove(ctx)
 	}
 	if err != nil {
@@ -123,7 +124,7 @@ func (e *environment) flags() []string {
 // prove checks from inside, and from what Apptainer said, that namespaces,
 // network and storage are those asked for.
 func (e *environment) prove(ctx context.Context) error {
-	p, res, err := clirun.ProveResult(ctx, e.Kit, e, e.Spec.ID)
+	p, res, err := adapter.ProveResult(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
@@ -139,10 +140,10 @@ func (e *environment) prove(ctx context.Context) error {
 	// Where it can't mount an image file it unpacks it for each container,
 	// which is another storage.
 	if bytes.Contains(res.Stderr, []byte("to temporary sandbox")) {
-		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", clirun.Words(res.Stderr))
+		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", adapter.Words(res.Stderr))
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
-	why, known := clirun.ProveOwn(ctx, e.Kit, e, e.Spec.ID)
+	why, known := adapter.ProveOwn(ctx, e.Kit, e, e.Spec.ID)
 	switch {
 	case why != "":
 		e.noOwn = "with --writable-tmpfs nothing can be written in the container's own " + image.WorkDir + " (" + why + ")"
@@ -157,5 +158,5 @@ func (e *environment) prove(ctx context.Context) error {
 
 // Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
-	return errors.Join(e.Base.Close(ctx), clirun.RemoveDir(e.home, e.user, e.Kit))
+	return errors.Join(e.Base.Close(ctx), adapter.RemoveDir(e.home, e.user, e.Kit))
 }

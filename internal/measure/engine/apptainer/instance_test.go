@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -39,9 +39,9 @@ func TestInstance(t *testing.T) {
 	if env.Facts()[engine.HeldFact] != engine.HeldByEngine {
 		t.Fatalf("facts %v", env.Facts())
 	}
-	args := probe.PayloadArgs{Word: clirun.Word(), Stay: true}
+	args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
 	// A scratch directory is a tmpfs; the layer in memory is there when asked for.
-	task := engine.Task{Name: clirun.Name(kit.RunID, "one"), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second,
+	task := engine.Task{Name: adapter.Name(kit.RunID, "one"), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second,
 		Own: true, Mounts: []engine.Mount{{Kind: engine.Tmpfs, Target: "/media"}}}
 	h, err := env.(engine.Holder).Hold(t.Context(), task)
 	if err != nil {
@@ -101,8 +101,8 @@ func TestLeftInstance(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			args := probe.PayloadArgs{Word: clirun.Word(), Stay: true}
-			task := engine.Task{Name: clirun.Name(kit.RunID, "left"), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
+			args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
+			task := engine.Task{Name: adapter.Name(kit.RunID, "left"), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
 			if _, err := env.(engine.Holder).Hold(t.Context(), task); err != nil {
 				t.Fatal(err)
 			}

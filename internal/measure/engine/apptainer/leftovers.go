@@ -13,7 +13,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -55,10 +55,10 @@ func (h home) run(ctx context.Context, args ...string) (string, error) {
 		p := strings.ToUpper(name)
 		env = append(env, p+"_CONFIGDIR="+h.dir, p+"_CACHEDIR="+h.dir)
 	}
-	c := clirun.As(probe.Command{Argv: append([]string{h.path}, args...), Env: env, Dir: "/"}, h.user, h.kit)
-	out, err := child.Run(ctx, clirun.Child(c, engine.LookLimit))
+	c := adapter.As(probe.Command{Argv: append([]string{h.path}, args...), Env: env, Dir: "/"}, h.user, h.kit)
+	out, err := child.Run(ctx, adapter.Child(c, engine.LookLimit))
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(h.path), strings.Join(args, " "), err, clirun.Words(out.Stderr))
+		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(h.path), strings.Join(args, " "), err, adapter.Words(out.Stderr))
 	}
 	return string(out.Stdout), nil
 }

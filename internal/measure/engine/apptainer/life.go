@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -16,7 +17,7 @@ func (e *environment) call(env []string, args ...string) probe.Command {
 	prefix := strings.ToUpper(e.program.name)
 	own := []string{prefix + "_CONFIGDIR=" + e.home, prefix + "_CACHEDIR=" + e.home}
 	// From / nothing of the working directory is bound in.
-	return clirun.As(probe.Command{Argv: append([]string{e.program.path}, args...), Env: append(own, env...), Dir: "/"}, e.user, e.Kit)
+	return adapter.As(probe.Command{Argv: append([]string{e.program.path}, args...), Env: append(own, env...), Dir: "/"}, e.user, e.Kit)
 }
 
 // exec is one command in a new container.
@@ -41,7 +42,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 		options = []string{fmt.Sprintf("--netns-path=/proc/%d/ns/net", pid)} // root only, as this network is
 	}
 	if task.Own && e.noOwn != "" {
-		return nil, clirun.Unsupported(e.noOwn)
+		return nil, adapter.Unsupported(e.noOwn)
 	}
 	if task.Own {
 		options = append(options, "--writable-tmpfs")
@@ -53,9 +54,9 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 		case m.Kind == engine.Tmpfs && m.SizeBytes == 0:
 			options = append(options, "--scratch", m.Target)
 		case m.Kind == engine.Tmpfs:
-			return nil, clirun.Unsupported("Apptainer's scratch directories have the size that its configuration says for all")
+			return nil, adapter.Unsupported("Apptainer's scratch directories have the size that its configuration says for all")
 		default:
-			return nil, clirun.Unsupported("Apptainer has no volumes")
+			return nil, adapter.Unsupported("Apptainer has no volumes")
 		}
 	}
 	return options, nil
@@ -64,7 +65,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 func (e *environment) finish(p clirun.Plan) clirun.Plan {
 	p.OOM = e.Group.OOMWatch()
 	p.EngineStatus = func(n int) bool { return n == 255 }
-	p.Patterns = []clirun.Pattern{{Text: "could not open image", Class: record.Unavailable}}
+	p.Patterns = []adapter.Pattern{{Text: "could not open image", Class: record.Unavailable}}
 	return p
 }
 
@@ -72,7 +73,7 @@ func (e *environment) finish(p clirun.Plan) clirun.Plan {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	options, err := e.options(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	return e.Base.Run(ctx, e.finish(clirun.Attached(task, e.exec(task, options))))
 }

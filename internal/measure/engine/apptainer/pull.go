@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -24,7 +24,7 @@ import (
 // result.
 
 // pullPatterns part an image that is not there from other failures.
-var pullPatterns = []clirun.Pattern{{Text: "manifest unknown", Class: record.Unavailable}, {Text: "name_unknown", Class: record.Unavailable}}
+var pullPatterns = []adapter.Pattern{{Text: "manifest unknown", Class: record.Unavailable}, {Text: "name_unknown", Class: record.Unavailable}}
 
 func (e *environment) sandbox() bool { return e.Facts()["storage"] == "sandbox" }
 
@@ -52,13 +52,13 @@ func (e *environment) pullCommand(ref string) probe.Command {
 func (e *environment) tool(argv []string) probe.Command {
 	prefix := strings.ToUpper(e.program.name)
 	env := []string{prefix + "_CONFIGDIR=" + e.home, prefix + "_CACHEDIR=" + e.home, prefix + "_TMPDIR=" + e.home}
-	return clirun.As(probe.Command{Argv: argv, Env: env, Dir: "/"}, e.user, e.Kit)
+	return adapter.As(probe.Command{Argv: argv, Env: env, Dir: "/"}, e.user, e.Kit)
 }
 
 // Pull is documented in engine.Puller. The result of an earlier pull is
 // replaced, as a user's --force does; the cache is what makes a pull warm.
 func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
-	if err := clirun.OwnDir(filepath.Dir(e.pulled(task.Ref)), e.user, e.Kit); err != nil {
+	if err := adapter.OwnDir(filepath.Dir(e.pulled(task.Ref)), e.user, e.Kit); err != nil {
 		return engine.Pulled{}, err
 	}
 	if e.sandbox() { // build asks before it replaces a directory that is none of its own
@@ -66,10 +66,10 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 			return engine.Pulled{}, err
 		}
 	}
-	w, err := clirun.Watch(ctx, e.pullCommand(task.Ref))
+	w, err := adapter.Watch(ctx, e.pullCommand(task.Ref))
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
 	if err != nil {
-		p.Failure = clirun.PullFailure(err, pullPatterns)
+		p.Failure = adapter.PullFailure(err, pullPatterns)
 		return p, nil
 	}
 	p.Events[record.Ready] = w.End
@@ -118,7 +118,7 @@ func (e *environment) remember(task engine.PullTask) error {
 
 // asUser is for what is done in the environment's own directories: they are
 // the user's.
-func (e *environment) asUser(f func() error) error { return clirun.AsUser(e.user, e.Kit, f) }
+func (e *environment) asUser(f func() error) error { return adapter.AsUser(e.user, e.Kit, f) }
 
 // held gives the manifests of all that was pulled, by reference.
 func (e *environment) held() (map[string]string, error) {
@@ -272,15 +272,15 @@ func (e *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes,
 			return z, err
 		}
 	}
-	result, err := clirun.DiskUsage(e.pulled(ref))
+	result, err := adapter.DiskUsage(e.pulled(ref))
 	if err != nil {
 		return z, err
 	}
-	a, err := clirun.DiskUsage(shared...)
+	a, err := adapter.DiskUsage(shared...)
 	if err != nil {
 		return z, err
 	}
-	b, err := clirun.DiskUsage(unique...)
+	b, err := adapter.DiskUsage(unique...)
 	if err != nil {
 		return z, err
 	}
@@ -319,7 +319,7 @@ func (e *environment) cachedSIF(ctx context.Context, ref string) (string, error)
 // printed is the size that `apptainer cache list` gives for an image file in
 // the cache, -1 where it has no such line.
 func (e *environment) printed(ctx context.Context, name string) (int64, error) {
-	w, err := clirun.Watch(ctx, e.tool([]string{e.program.path, "cache", "list", "--verbose"}))
+	w, err := adapter.Watch(ctx, e.tool([]string{e.program.path, "cache", "list", "--verbose"}))
 	if err != nil {
 		return -1, err
 	}

@@ -6,6 +6,8 @@
 // It is opinionated: nothing is between the launcher and the payload but the
 // system calls that a baseline stands for, and a baseline that needs a
 // privilege we lack is unavailable rather than replaced by a similar one.
+//
+// Why it is so: docs/decisions/baselines.md.
 package baseline
 
 import (
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
@@ -53,7 +56,7 @@ func directory(ctx context.Context, kit *engine.Kit, spec engine.Spec) (string, 
 
 // env is the environment of a payload: that of the images, then the task's.
 func env(task engine.Task) []string {
-	return append([]string{clirun.Path}, task.Env...)
+	return append([]string{adapter.Path}, task.Env...)
 }
 
 // environment is any baseline, ready for trials.
@@ -85,7 +88,7 @@ func (e *environment) Close(ctx context.Context) error {
 
 // open finishes what the Open of each baseline begins.
 func open(ctx context.Context, kit *engine.Kit, spec engine.Spec, e *environment) (engine.Environment, error) {
-	payload, err := clirun.Prove(ctx, kit, e, spec.ID)
+	payload, err := adapter.Prove(ctx, kit, e, spec.ID)
 	if err != nil {
 		return nil, closeAfter(ctx, e, err)
 	}
@@ -111,7 +114,7 @@ func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	c, err := e.prepare(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	res, err := e.Base.Run(ctx, e.plan(task, c.cmd))
 	if uerr := c.undo(); err == nil {

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -24,9 +26,10 @@ type Floor struct{}
 
 // Info is documented in engine.Engine.
 func (Floor) Info() engine.Info {
-	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true, Levels: map[string][]string{
-		engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
-		engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
+	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true,
+		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
+			engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
+			engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
 }
 
 // Detect is documented in engine.Engine.
@@ -45,7 +48,7 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 		root.Reason, root.Fix = "making namespaces without a user namespace needs root", needRoot
 	}
 	d.Levels[engine.Rootless] = []engine.Level{root, rootless}
-	if text, err := os.ReadFile("/proc/filesystems"); err == nil && !strings.Contains(string(text), "\toverlay\n") {
+	if !proc.Here.HasFileSystem("overlay") {
 		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", "modprobe overlay"
 	}
 	if !kit.Root {
@@ -89,10 +92,10 @@ func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (eng
 	b.AddFacts(facts)
 	e := &environment{Base: b, prepare: func(task engine.Task) (*container, error) {
 		if len(task.Mounts) > 0 {
-			return nil, clirun.Unsupported("the floor mounts an overlay and /proc, and nothing else")
+			return nil, adapter.Unsupported("the floor mounts an overlay and /proc, and nothing else")
 		}
 		if task.Beside != nil && own {
-			return nil, clirun.Unsupported("the floor makes an empty network namespace for each container and joins none")
+			return nil, adapter.Unsupported("the floor makes an empty network namespace for each container and joins none")
 		}
 		dir := filepath.Join(kit.Dir, "floor-"+task.Name)
 		fl := &probe.Floor{Lower: lower, UserNS: !kit.Root, NetNS: own,

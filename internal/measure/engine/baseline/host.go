@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -21,6 +23,7 @@ type Host struct{}
 // Info is documented in engine.Engine.
 func (Host) Info() engine.Info {
 	return engine.Info{Name: "host", Title: "host", Baseline: true,
+		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true},
 		Levels: map[string][]string{engine.Network: {"host"}}}
 }
 
@@ -59,7 +62,7 @@ func (Host) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Le
 func hostContainer(kit *engine.Kit, task engine.Task) (*container, error) {
 	for _, m := range task.Mounts {
 		if m.Kind != engine.Bind || m.Target != workDir(task.Argv) {
-			return nil, clirun.Unsupported(fmt.Sprintf("nothing is mounted on the host itself (%s at %s)", m.Kind, m.Target))
+			return nil, adapter.Unsupported(fmt.Sprintf("nothing is mounted on the host itself (%s at %s)", m.Kind, m.Target))
 		}
 	}
 	c := &container{undo: nothing}

@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"context"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
@@ -19,8 +20,9 @@ type Native struct{}
 
 // Info is documented in engine.Engine.
 func (Native) Info() engine.Info {
-	return engine.Info{Name: "native", Title: "native", Baseline: true, Levels: map[string][]string{
-		engine.Network: {"host"}, engine.Storage: {"directory"}, engine.Image: engine.ImageLevels()}}
+	return engine.Info{Name: "native", Title: "native", Baseline: true,
+		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
+			engine.Network: {"host"}, engine.Storage: {"directory"}, engine.Image: engine.ImageLevels()}}
 }
 
 // Detect is documented in engine.Engine.

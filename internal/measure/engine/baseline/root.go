@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // root is an image's directory, read-only, at a place of the run's own, with
@@ -98,7 +98,7 @@ func mountError(target string, err error) error {
 // add mounts what one trial wants.
 func (r *root) add(m engine.Mount) error {
 	if m.Kind == engine.Volume {
-		return clirun.Unsupported("native has no volumes: it is no engine")
+		return adapter.Unsupported("native has no volumes: it is no engine")
 	}
 	at, err := r.target(m.Target)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *root) target(path string) (string, error) {
 	defer unix.Close(dir)
 	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
 	if errors.Is(err, unix.ENOENT) {
-		return "", clirun.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and native's root is read-only", path))
+		return "", adapter.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and native's root is read-only", path))
 	}
 	if err != nil {
 		return "", fmt.Errorf("looking for %s in %s: %w", path, r.path, err)

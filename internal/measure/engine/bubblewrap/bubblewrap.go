@@ -15,9 +15,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
 	"plimsoll/internal/measure/image"
@@ -51,7 +53,9 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "bubblewrap", Title: title, Levels: known}
+	return engine.Info{Name: "bubblewrap", Title: title, Levels: known,
+		Typical: 40 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{program}}}
 }
 
 // Detect is documented in engine.Engine.
@@ -62,7 +66,7 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
 		}
 	}
-	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	path, err := kit.LookPath(program)
 	if err != nil {
 		d.Reason, d.Fix = program+" is not installed", fix
@@ -118,7 +122,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
-	user, err := clirun.Identity(kit, spec)
+	user, err := adapter.Identity(kit, spec)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
 	}
@@ -147,14 +151,14 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 // prove checks from inside that the namespaces are those asked for. There is
 // no live engine to ask: the payload's word is all.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
 	wrong := func(format string, args ...any) error {
 		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
 	}
-	host := clirun.HostNow()
+	host := adapter.HostNow()
 	if ns := p.Report["ns.net"]; (ns == host.Net) != e.host {
 		return wrong("asked for network=%s, and the payload saw the network namespace %s (the host's is %s)", e.Facts()["network"], ns, host.Net)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -22,22 +23,22 @@ func (e *environment) command(task engine.Task, options ...string) probe.Command
 	argv = append(argv, "--as-pid-1", "--die-with-parent", "--ro-bind", e.image, "/", "--proc", "/proc", "--dev", "/dev")
 	argv = append(append(argv, options...), "--chdir", "/", "--")
 	// bwrap hands its environment down to the container.
-	return clirun.As(probe.Command{Argv: append(argv, task.Argv...), Env: task.Env, Dir: "/"}, e.user, e.Kit)
+	return adapter.As(probe.Command{Argv: append(argv, task.Argv...), Env: task.Env, Dir: "/"}, e.user, e.Kit)
 }
 
 // options are bwrap's for what a trial wants beside its program.
 func (e *environment) options(task engine.Task) ([]string, error) {
 	switch {
 	case task.Own:
-		return nil, clirun.Unsupported("bwrap of this version has no layer to write in: its containers' file system is read-only")
+		return nil, adapter.Unsupported("bwrap of this version has no layer to write in: its containers' file system is read-only")
 	case task.Beside != nil && !e.host:
-		return nil, clirun.Unsupported("bwrap makes an empty network namespace for each container and joins none")
+		return nil, adapter.Unsupported("bwrap makes an empty network namespace for each container and joins none")
 	}
 	var options []string
 	for _, m := range task.Mounts {
 		// bwrap would make a missing mount point in the image, which is read-only.
 		if fi, err := os.Lstat(filepath.Join(e.image, m.Target)); err != nil || !fi.IsDir() {
-			return nil, clirun.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and its root is read-only", m.Target))
+			return nil, adapter.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and its root is read-only", m.Target))
 		}
 		switch m.Kind {
 		case engine.Bind:
@@ -49,7 +50,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 			}
 			options = append(options, "--tmpfs", m.Target)
 		default:
-			return nil, clirun.Unsupported("bubblewrap has no volumes")
+			return nil, adapter.Unsupported("bubblewrap has no volumes")
 		}
 	}
 	return options, nil
@@ -60,7 +61,7 @@ func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p.OOM = e.Group.OOMWatch()
 	// bwrap says what went wrong with its own name in front and ends with 1.
 	p.EngineStatus = func(n int) bool { return n == 1 }
-	p.Patterns = []clirun.Pattern{
+	p.Patterns = []adapter.Pattern{
 		{Text: "can't find source path", Class: record.Unavailable},
 		{Text: "no permissions to create new namespace", Class: record.Unavailable},
 		{Text: "creating new namespace failed", Class: record.Unavailable},
@@ -71,12 +72,12 @@ func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 // Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if task.Stop != nil {
-		return clirun.Refused(clirun.Unsupported(
+		return adapter.Refused(adapter.Unsupported(
 			"bubblewrap has no stop: bwrap stays between and hands no signal on to the payload")), nil
 	}
 	options, err := e.options(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	return e.Base.Run(ctx, e.plan(task, options))
 }

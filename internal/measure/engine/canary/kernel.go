@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,8 +82,8 @@ func mounts(_ context.Context, f *Flock) error {
 		}
 		f.after("mount "+name, func(context.Context) error { return unix.Unmount(at, unix.UMOUNT_NOFOLLOW) })
 		f.add("mount "+name, func(context.Context) error {
-			info, err := os.ReadFile("/proc/self/mountinfo")
-			if err == nil && !strings.Contains(string(info), " "+at+" ") {
+			all, err := proc.Here.Mounts(proc.Self)
+			if err == nil && len(proc.Below(all, at)) == 0 {
 				err = errors.New("nothing is mounted at " + at)
 			}
 			return err

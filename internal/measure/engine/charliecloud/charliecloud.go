@@ -16,11 +16,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
 	"plimsoll/internal/measure/image"
@@ -53,7 +55,14 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "charliecloud", Title: title, Levels: known}
+	return engine.Info{Name: "charliecloud", Title: title, Levels: known,
+		Typical: 40 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
+		Rules: []engine.Rule{{
+			When:    map[string][]string{engine.Network: {"none"}},
+			Because: "ch-run makes no network namespace: its containers have the host's network.",
+			Source:  "https://charliecloud.io/latest/ch-run.html",
+		}}}
 }
 
 // Detect is documented in engine.Engine.
@@ -64,7 +73,7 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
 		}
 	}
-	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	none := &d.Levels[engine.Network][1]
 	none.Usable, none.Reason = false, "ch-run makes no network namespace: its containers have the host's network"
 	path, err := kit.LookPath(program)
@@ -121,10 +130,10 @@ func has(ctx context.Context, path, option string) bool {
 // tool runs ch-run for something that is not measured. It refuses to say even
 // its version where USER is not set.
 func tool(ctx context.Context, path string, args ...string) (string, error) {
-	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{clirun.Path, "USER=root", "HOME=/"},
+	out, err := child.Run(ctx, child.Command{Argv: append([]string{path}, args...), Env: []string{adapter.Path, "USER=root", "HOME=/"},
 		Limit: engine.DetectLimit, Together: true})
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, clirun.Words(out.Stdout))
+		return "", fmt.Errorf("%w: %s", err, adapter.Words(out.Stdout))
 	}
 	return string(out.Stdout), nil
 }
@@ -154,7 +163,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
-	user, err := clirun.Identity(kit, spec)
+	user, err := adapter.Identity(kit, spec)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
 	}
@@ -178,7 +187,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
 	}
 	if env.squash {
-		err = clirun.OwnDir(env.mount, user, kit)
+		err = adapter.OwnDir(env.mount, user, kit)
 	}
 	if err == nil {
 		err = env.prove(ctx)
@@ -192,7 +201,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 // prove checks from inside that the storage and the namespaces are those asked
 // for.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -28,7 +29,7 @@ func (e *environment) command(task engine.Task, options ...string) probe.Command
 		}
 	}
 	argv = append(append(argv, options...), e.image, "--")
-	return clirun.As(probe.Command{Argv: append(argv, task.Argv...), Env: env, Dir: "/"}, e.user, e.Kit)
+	return adapter.As(probe.Command{Argv: append(argv, task.Argv...), Env: env, Dir: "/"}, e.user, e.Kit)
 }
 
 // options are ch-run's for what a trial wants beside its program. The network
@@ -37,7 +38,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 	var options []string
 	if task.Own {
 		if !e.fake {
-			return nil, clirun.Unsupported("this ch-run mounts an image read-only, or lets its containers write into the image itself; it has no --write-fake")
+			return nil, adapter.Unsupported("this ch-run mounts an image read-only, or lets its containers write into the image itself; it has no --write-fake")
 		}
 		options = append(options, "--write-fake")
 	}
@@ -48,9 +49,9 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 		case m.Kind == engine.Tmpfs && m.Target == "/tmp" && m.SizeBytes == 0:
 			options = append(options, "--private-tmp")
 		case m.Kind == engine.Tmpfs:
-			return nil, clirun.Unsupported("Charliecloud has no tmpfs but for /tmp, and no size for it")
+			return nil, adapter.Unsupported("Charliecloud has no tmpfs but for /tmp, and no size for it")
 		default:
-			return nil, clirun.Unsupported("Charliecloud has no volumes")
+			return nil, adapter.Unsupported("Charliecloud has no volumes")
 		}
 	}
 	return options, nil
@@ -59,19 +60,19 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 	p := clirun.Attached(task, cmd)
 	p.OOM = e.Group.OOMWatch()
-	p.Patterns = []clirun.Pattern{{Text: "can't stat", Class: record.Unavailable}}
+	p.Patterns = []adapter.Pattern{{Text: "can't stat", Class: record.Unavailable}}
 	return p
 }
 
 // Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if task.Stop != nil && e.squash {
-		return clirun.Refused(clirun.Unsupported(
+		return adapter.Refused(adapter.Unsupported(
 			"Charliecloud has no stop, and with SquashFS ch-run stays between, so that a signal to it does not reach the payload")), nil
 	}
 	options, err := e.options(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	return e.Base.Run(ctx, e.plan(task, e.command(task, options...)))
 }

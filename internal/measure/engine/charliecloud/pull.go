@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -60,12 +60,12 @@ func (e *environment) tool(name string, args ...string) (probe.Command, error) {
 		return probe.Command{}, &engine.Error{Class: record.Unavailable, Text: name + " is not installed", Fix: "apt-get install charliecloud-builders", Err: err}
 	}
 	env := []string{"CH_IMAGE_STORAGE=" + e.store()}
-	return clirun.As(probe.Command{Argv: append([]string{path}, args...), Env: env, Dir: "/"}, e.user, e.Kit), nil
+	return adapter.As(probe.Command{Argv: append([]string{path}, args...), Env: env, Dir: "/"}, e.user, e.Kit), nil
 }
 
 // Pull is documented in engine.Puller.
 func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
-	if err := clirun.OwnDir(e.pulls, e.user, e.Kit); err != nil {
+	if err := adapter.OwnDir(e.pulls, e.user, e.Kit); err != nil {
 		return engine.Pulled{}, err
 	}
 	ref, err := e.through(task.Ref)
@@ -82,14 +82,14 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 	}
 	if e.squash { // ch-convert replaces nothing
 		remove := func() error { return os.RemoveAll(e.archive(ref)) }
-		if err := clirun.AsUser(e.user, e.Kit, remove); err != nil {
+		if err := adapter.AsUser(e.user, e.Kit, remove); err != nil {
 			return engine.Pulled{}, err
 		}
 	}
-	w, err := clirun.Watch(ctx, pull)
+	w, err := adapter.Watch(ctx, pull)
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
 	if err != nil {
-		p.Failure = clirun.PullFailure(err, []clirun.Pattern{{Text: "not in registry", Class: record.Unavailable}})
+		p.Failure = adapter.PullFailure(err, []adapter.Pattern{{Text: "not in registry", Class: record.Unavailable}})
 		return p, nil
 	}
 	p.Steps, p.Events[record.Ready] = steps(&w), w.End
@@ -100,9 +100,9 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 	if !e.squash {
 		return p, nil
 	}
-	c, err := clirun.Watch(ctx, convert)
+	c, err := adapter.Watch(ctx, convert)
 	if err != nil {
-		p.Failure = clirun.PullFailure(err, nil)
+		p.Failure = adapter.PullFailure(err, nil)
 		return p, nil
 	}
 	p.Steps = append(p.Steps, record.Step{Name: engine.StepConvert, At: c.End})
@@ -114,7 +114,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 }
 
 // steps reads what ch-image said: each line tells that a part begins.
-func steps(w *clirun.Watched) []record.Step {
+func steps(w *adapter.Watched) []record.Step {
 	var out []record.Step
 	if at := w.At("config: "); at != 0 {
 		out = append(out, record.Step{Name: engine.StepResolve, At: at})
@@ -201,7 +201,7 @@ func (e *environment) Drop(_ context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	return clirun.AsUser(e.user, e.Kit, func() error { return e.drop(ref) })
+	return adapter.AsUser(e.user, e.Kit, func() error { return e.drop(ref) })
 }
 
 func (e *environment) drop(ref string) error {
@@ -248,11 +248,11 @@ func (e *environment) Sizes(_ context.Context, ref string) (engine.ImageSizes, e
 			unique = append(unique, f)
 		}
 	}
-	parts := map[*clirun.Usage][]string{}
-	var s, u, root, made clirun.Usage
+	parts := map[*adapter.Usage][]string{}
+	var s, u, root, made adapter.Usage
 	parts[&s], parts[&u], parts[&root], parts[&made] = shared, unique, []string{e.unpacked(ref)}, []string{e.archive(ref)}
 	for into, paths := range parts {
-		if *into, err = clirun.DiskUsage(paths...); err != nil {
+		if *into, err = adapter.DiskUsage(paths...); err != nil {
 			return z, err
 		}
 	}
@@ -271,5 +271,5 @@ func (e *environment) endPulls() error {
 		err = e.forward.close()
 		e.forward = nil
 	}
-	return errors.Join(err, clirun.RemoveDir(e.pulls, e.user, e.Kit))
+	return errors.Join(err, adapter.RemoveDir(e.pulls, e.user, e.Kit))
 }

@@ -74,6 +74,20 @@ func (b *Base) Facts() map[string]string {
 	return maps.Clone(b.facts)
 }
 
+// Keep notes what the container of the proof saw, for Proof.
+func (b *Base) Keep(report map[string]string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.proof = report
+}
+
+// Proof is documented in engine.Proved.
+func (b *Base) Proof() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.proof)
+}
+
 // Run carries a plan out; several goroutines may. A launcher that broke fails
 // the trial and is replaced, so that the next trial has one; an error means
 // that there is none to be had, or that ctx is over.

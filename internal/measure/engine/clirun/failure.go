@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -115,11 +116,11 @@ func (p *Plan) oom() bool { return p.OOM != nil && p.OOM() }
 
 // engineFailure gives the engine's own words.
 func (p *Plan) engineFailure(name string, c probe.CommandResult) *record.Failure {
-	said := Words(c.Stderr)
+	said := adapter.Words(c.Stderr)
 	if said == "" {
-		said = Words(c.Stdout)
+		said = adapter.Words(c.Stdout)
 	}
-	f := &record.Failure{Class: Classify(said, p.Patterns), Text: fmt.Sprintf("%s: status %d", name, status(c.Status))}
+	f := &record.Failure{Class: adapter.Classify(said, p.Patterns), Text: fmt.Sprintf("%s: status %d", name, status(c.Status))}
 	if said != "" {
 		f.Text += ": " + said
 	}
@@ -129,7 +130,7 @@ func (p *Plan) engineFailure(name string, c probe.CommandResult) *record.Failure
 // lastWords are the last thing that any command said on stderr.
 func (p *Plan) lastWords(job *probe.JobResult) string {
 	for i := len(job.Commands) - 1; i >= 0; i-- {
-		if said := Words(job.Commands[i].Stderr); said != "" {
+		if said := adapter.Words(job.Commands[i].Stderr); said != "" {
 			return said
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -61,10 +62,10 @@ func (p *Plan) patience() time.Duration { return 2 * p.Gentle }
 // sees, too. It returns when the job is over or both were in vain.
 func (p *Plan) endGently(launcher int, over <-chan struct{}) {
 	for _, tell := range []func(){
-		func() { signalChildren(launcher, unix.SIGTERM) },
+		func() { adapter.SignalChildren(launcher, unix.SIGTERM) },
 		func() {
-			pid := FindProcess(p.Task.Argv)
-			signalProcess(pid, unix.SIGKILL, func() bool { return FindProcess(p.Task.Argv) == pid })
+			pid := adapter.FindProcess(p.Task.Argv)
+			adapter.SignalProcess(pid, unix.SIGKILL, func() bool { return adapter.FindProcess(p.Task.Argv) == pid })
 		},
 	} {
 		select {
@@ -95,30 +96,4 @@ func (h *Held) untilGentle(ctx context.Context) (context.Context, func()) {
 		kill()
 	})
 	return hard, func() { stop(); kill() }
-}
-
-// signalChildren signals what the launcher has started. Nothing but its job is
-// below it, and what earlier jobs have left.
-func signalChildren(launcher int, sig unix.Signal) {
-	for pid, c := range processes() {
-		if c.parent == launcher {
-			signalProcess(pid, sig, func() bool { return parentOf(pid) == launcher })
-		}
-	}
-}
-
-// signalProcess signals a process that is still the one that was found when it
-// is held by a pidfd: a number may have become another process's.
-func signalProcess(pid int, sig unix.Signal, same func() bool) {
-	if pid == 0 {
-		return
-	}
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return // it has ended
-	}
-	defer unix.Close(fd)
-	if same() {
-		_ = unix.PidfdSendSignal(fd, sig, nil, 0) // where it has just ended
-	}
 }

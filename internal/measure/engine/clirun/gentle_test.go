@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -24,7 +25,7 @@ while kill -0 $pid 2>/dev/null; do wait $pid; done
 rm "$state"`
 
 func clientPlan(kit *engine.Kit, state, onTerm string, limit time.Duration) clirun.Plan {
-	argv := (&probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: onTerm}).Argv(kit.ProbePath)
+	argv := (&probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: onTerm}).Argv(kit.ProbePath)
 	p := clirun.Attached(engine.Task{Name: "t", Argv: argv, Limit: limit},
 		probe.Command{Argv: append([]string{"/bin/sh", "-c", client, "client", state}, argv...)})
 	p.Gentle = time.Second

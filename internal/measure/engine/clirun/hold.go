@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
@@ -99,7 +100,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if h.Place != nil {
 		place = h.Place
 	}
-	pid := findPayload(l.PID(), h.Plan.Task.Argv)
+	pid := adapter.FindPayload(l.PID(), h.Plan.Task.Argv)
 	held.place = place(ctx, pid)
 	if h.ToPayload && pid != 0 {
 		// A number may be another process's by the time of the stop.
@@ -231,8 +232,12 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 	}
 	p.Steps = append(p.Steps, end(stop)...)
 	until, done := h.untilGentle(ctx)
+	late := time.Now().Add(p.Task.Limit)
 	res, err := h.job.End(until, p.Task.Limit, p.Job().Commands[had:])
 	done()
+	if err == nil {
+		err = p.insist(ctx, h.launcher, res, late)
+	}
 	if h.over(ctx, res, err); asked != 0 && h.res.Events != nil {
 		h.res.Events[record.Stop] = asked
 		h.res.Events[record.Stopped] = h.res.Events[record.Exit]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
@@ -39,7 +40,7 @@ func plan(kit *engine.Kit, args probe.PayloadArgs) clirun.Plan {
 func TestHold(t *testing.T) {
 	b, kit := base(t)
 	for onTerm, want := range map[string]int{"exit": 0, "ignore": 137} {
-		args := probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: onTerm}
+		args := probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: onTerm}
 		over := 0
 		h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, args), After: func(context.Context, *engine.Result) { over++ }})
 		if err != nil {
@@ -69,7 +70,7 @@ func TestHold(t *testing.T) {
 
 func TestHoldOfWhatEnds(t *testing.T) {
 	b, kit := base(t)
-	args := probe.PayloadArgs{Word: clirun.Word(), Exit: 7}
+	args := probe.PayloadArgs{Word: adapter.Word(), Exit: 7}
 	h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, args)})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +133,7 @@ func TestManyAtOnce(t *testing.T) {
 // Close ends what is held.
 func TestCloseHolding(t *testing.T) {
 	b, kit := base(t)
-	h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: "ignore"})})
+	h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: "ignore"})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestCloseHolding(t *testing.T) {
 		t.Error(err)
 	}
 	<-h.Ended()
-	if pid := clirun.FindProcess(h.Task().Argv); pid != 0 {
+	if pid := adapter.FindProcess(h.Task().Argv); pid != 0 {
 		t.Errorf("process %d still runs", pid)
 	}
 	if res, err := h.End(t.Context(), engine.Stop{}); err == nil && res.Failure == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -28,6 +29,9 @@ type Step struct {
 	// when all is over). The launcher does not know this and skips what comes
 	// after a failed command, so that later steps need Cmd.Always.
 	MayFail bool
+	// Again, of the last step, says whether the engine was only not ready for it
+	// yet: then it is asked again, until it is or the task's limit strikes.
+	Again func(probe.CommandResult) bool
 }
 
 // Plan is one trial as a list of commands.
@@ -59,13 +63,7 @@ type Plan struct {
 	Gentle time.Duration
 	// Patterns are further pieces of the engine's messages, lower case, with
 	// the class that they stand for. They come before the common ones.
-	Patterns []Pattern
-}
-
-// Pattern is a piece of an engine's message that tells the class of failure.
-type Pattern struct {
-	Text  string // lower case
-	Class record.Class
+	Patterns []adapter.Pattern
 }
 
 // Runner is the launcher, as far as this package needs it.
@@ -89,7 +87,11 @@ func (p *Plan) Job() probe.Job {
 // Run carries the plan out. The error is for the launcher's own failure or
 // for ctx; what went wrong with the trial is the result's Failure.
 func Run(ctx context.Context, l Runner, p Plan) (engine.Result, error) {
+	until := time.Now().Add(p.Task.Limit)
 	res, err := l.Run(ctx, p.Job())
+	if err == nil {
+		err = p.insist(ctx, l, res, until)
+	}
 	if err != nil {
 		return engine.Result{}, err
 	}

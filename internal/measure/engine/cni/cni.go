@@ -8,6 +8,8 @@
 // containers reach each other and the host, and nobody else. Network
 // namespaces are held by a file descriptor of ours and by nothing else: they
 // end with us, whatever happens.
+//
+// Why it is so: docs/decisions/networks.md.
 package cni
 
 import (

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -41,7 +42,7 @@ func newCommandLine(ctx context.Context, kit *engine.Kit, spec engine.Spec, d *d
 
 func (c *commandLine) command(args ...string) probe.Command {
 	argv := append([]string{c.path, "--address=" + c.socket, "--namespace=" + c.namespace}, args...)
-	return probe.Command{Argv: argv, Env: []string{clirun.Path}}
+	return probe.Command{Argv: argv, Env: []string{adapter.Path}}
 }
 
 // args are the settings for `ctr run`.
@@ -227,13 +228,13 @@ func (c *commandLine) fifosOf(name string) string { return filepath.Join(c.fifos
 // Exec is documented in engine.Executor: `ctr task exec`, which takes no environment.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if len(task.Env) > 0 {
-		return clirun.Refused(clirun.Unsupported("ctr task exec takes no environment")), nil
+		return adapter.Refused(adapter.Unsupported("ctr task exec takes no environment")), nil
 	}
-	args := append([]string{"task", "exec", "--exec-id", "exec-" + clirun.Word(), "--fifo-dir", h.c.fifosOf(h.Task().Name), h.Task().Name}, task.Argv...)
+	args := append([]string{"task", "exec", "--exec-id", "exec-" + adapter.Word(), "--fifo-dir", h.c.fifosOf(h.Task().Name), h.Task().Name}, task.Argv...)
 	res, err := h.c.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.c.command(args...), Begin: record.Request}}})
 	if err != nil || res.Failure != nil {
-		clirun.KillInside(h.Place().PID, task.Argv)
+		adapter.KillInside(h.Place().PID, task.Argv)
 	}
 	return res, err
 }

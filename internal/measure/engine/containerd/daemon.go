@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
@@ -118,11 +118,11 @@ func class(err error) record.Class {
 	case errdefs.IsNotImplemented(err):
 		return record.Unsupported
 	}
-	return clirun.Classify(err.Error(), patterns)
+	return adapter.Classify(err.Error(), patterns)
 }
 
 // patterns are pieces of containerd's messages with what they stand for.
-var patterns = []clirun.Pattern{
+var patterns = []adapter.Pattern{
 	{Text: "parent snapshot", Class: record.Unavailable}, // … does not exist: the image is gone
 	{Text: "error reading from server: eof", Class: record.Unavailable},
 	{Text: `image "localhost/plimsoll/`, Class: record.Unavailable}, // …: not found

@@ -14,7 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
@@ -287,7 +287,7 @@ func (env *environment) account(ctx context.Context, l *life, settled func(conte
 		return res
 	}
 	if res.Exit != nil {
-		res.Failure = clirun.SignalFailure(*res.Exit, l.task.Stop != nil)
+		res.Failure = adapter.SignalFailure(*res.Exit, l.task.Stop != nil)
 	}
 	env.settle(ctx, l.task.Name, &res)
 	return res

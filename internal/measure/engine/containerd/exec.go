@@ -12,7 +12,7 @@ import (
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -60,7 +60,7 @@ func (x *execution) run(ctx context.Context) error {
 	x.phase = "executing the program"
 	ev[record.Request] = stamp.Now()
 	ev[record.Exec] = ev[record.Request]
-	x.p, err = x.in.live.Exec(ctx, "exec-"+clirun.Word(), &process, func(id string) (cio.IO, error) { return x.streams(x.task.Name + "-" + id) })
+	x.p, err = x.in.live.Exec(ctx, "exec-"+adapter.Word(), &process, func(id string) (cio.IO, error) { return x.streams(x.task.Name + "-" + id) })
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (x *execution) settle(ctx context.Context, err error) engine.Result {
 	x.made = false // the container is not ours to remove
 	res, _ := x.life.settle(ctx, nil)
 	if res.Failure == nil && res.Exit != nil {
-		res.Failure = clirun.SignalFailure(*res.Exit, false)
+		res.Failure = adapter.SignalFailure(*res.Exit, false)
 	}
 	return res
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
@@ -23,8 +23,8 @@ import (
 )
 
 func newTask(runID string, args *probe.PayloadArgs) engine.Task {
-	args.Word = clirun.Word()
-	return engine.Task{Name: clirun.Name(runID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 30 * time.Second}
+	args.Word = adapter.Word()
+	return engine.Task{Name: adapter.Name(runID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 30 * time.Second}
 }
 
 // open opens an environment for a test, or skips with the reason.
@@ -140,7 +140,7 @@ func TestLeftovers(t *testing.T) {
 				t.Fatal(err)
 			}
 			// A snapshot without a container: killed in the middle of create.
-			key := clirun.Name(kit.RunID, "torn")
+			key := adapter.Name(kit.RunID, "torn")
 			parent, err := env.settings.image.RootFS(ctx)
 			if err != nil {
 				t.Fatal(err)

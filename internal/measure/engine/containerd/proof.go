@@ -14,7 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -24,7 +24,7 @@ import (
 // state that its runtime kept, by its snapshot's mounts and by what the
 // payload sees from inside that what is in force is what was asked for.
 func (env *environment) prove(ctx context.Context) error {
-	seen := evidence{host: clirun.HostNow(), runtime: env.runtime.identify(ctx, env.kit)}
+	seen := evidence{host: adapter.HostNow(), runtime: env.runtime.identify(ctx, env.kit)}
 	env.look = func(ctx context.Context, c client.Container) error {
 		var err error
 		if seen.live, err = c.Info(ctx); err != nil {
@@ -37,7 +37,7 @@ func (env *environment) prove(ctx context.Context) error {
 		seen.mounts, err = env.d.SnapshotService(seen.live.Snapshotter).Mounts(ctx, seen.live.SnapshotKey)
 		return err
 	}
-	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	payload, err := adapter.Prove(ctx, env.kit, env, env.spec.ID)
 	// ctr closes the FIFOs when the task has ended, whether or not it has read
 	// them. What a trial loses by that is a failed trial; the proof is repeated.
 	for range 4 {
@@ -45,7 +45,7 @@ func (env *environment) prove(ctx context.Context) error {
 		if env.cli == nil || !errors.As(err, &e) || e.Class != record.NoProof {
 			break
 		}
-		payload, err = clirun.Prove(ctx, env.kit, env, env.spec.ID)
+		payload, err = adapter.Prove(ctx, env.kit, env, env.spec.ID)
 	}
 	env.look = nil
 	if err != nil {
@@ -70,8 +70,8 @@ type evidence struct {
 	mounts  []mount.Mount // of its snapshot
 	state   string        // the runtime by the state that it kept; empty where unknown
 	inside  map[string]string
-	host    clirun.HostState
-	runtime clirun.Itself
+	host    adapter.HostState
+	runtime adapter.Itself
 }
 
 // foreign says whether the payload ran on another kernel than ours.

@@ -13,7 +13,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 	"plimsoll/internal/record"
 )
@@ -106,15 +106,15 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 }
 
 // identify asks the program. What it is called proves nothing.
-func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) clirun.Itself {
+func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) adapter.Itself {
 	path := r.program
 	if path == "" {
 		path, _ = kit.LookPath("runc") // what the shim takes
 	}
 	if path == "" {
-		return clirun.Itself{}
+		return adapter.Itself{}
 	}
-	id, _ := clirun.AskItself(ctx, path) // one that does not say is judged by what else is seen
+	id, _ := adapter.AskItself(ctx, path) // one that does not say is judged by what else is seen
 	return id
 }
 

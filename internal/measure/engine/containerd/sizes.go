@@ -16,7 +16,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -150,7 +150,7 @@ func (m *measure) how() string {
 
 func (m *measure) blob(d digest.Digest, size int64) int64 {
 	if m.content != "" {
-		if u, err := clirun.DiskUsage(filepath.Join(m.content, "blobs", d.Algorithm().String(), d.Encoded())); err == nil && u.Apparent == size {
+		if u, err := adapter.DiskUsage(filepath.Join(m.content, "blobs", d.Algorithm().String(), d.Encoded())); err == nil && u.Apparent == size {
 			m.seen++
 			return u.Allocated
 		}
@@ -167,7 +167,7 @@ func (m *measure) layer(ctx context.Context, key string, top bool) (allocated, a
 	if err != nil {
 		return 0, -1, err
 	}
-	view := clirun.Name(m.env.kit.RunID, "sizes-"+clirun.Word())
+	view := adapter.Name(m.env.kit.RunID, "sizes-"+adapter.Word())
 	ctx, done, err := m.env.d.WithLease(ctx)
 	if err != nil {
 		return 0, -1, err
@@ -186,7 +186,7 @@ func (m *measure) layer(ctx context.Context, key string, top bool) (allocated, a
 	if top && m.env.kit.Root {
 		// Where it can't be mounted here, the size stays unknown.
 		_ = mount.WithTempMount(ctx, mounts, func(root string) error {
-			u, err := clirun.DiskUsage(root)
+			u, err := adapter.DiskUsage(root)
 			if err == nil {
 				apparent = u.Apparent
 			}
@@ -196,7 +196,7 @@ func (m *measure) layer(ctx context.Context, key string, top bool) (allocated, a
 	// A daemon in a mount namespace of its own names directories that are
 	// empty here.
 	if dir := ownDirectory(mounts); dir != "" && m.env.kit.Root {
-		if u, err := clirun.DiskUsage(dir); err == nil && (u.Allocated > 0 || usage.Size == 0) {
+		if u, err := adapter.DiskUsage(dir); err == nil && (u.Allocated > 0 || usage.Size == 0) {
 			m.seen++
 			return u.Allocated, apparent, nil
 		}

@@ -16,7 +16,7 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -33,8 +33,8 @@ func TestJudge(t *testing.T) {
 			state: "crun",
 			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1",
 				"root.fs": "ext4"},
-			host:    clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
-			runtime: clirun.Itself{Path: "/usr/bin/crun", Program: "crun"},
+			host:    adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
+			runtime: adapter.Itself{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}
 	want := ociRuntime{level: "crun", shim: shim}
@@ -137,7 +137,7 @@ func TestSignalFailure(t *testing.T) {
 		status         int
 		stopped, fails bool
 	}{{0, false, false}, {7, false, false}, {137, false, true}, {139, false, true}, {137, true, false}, {143, true, false}, {139, true, true}, {255, false, false}} {
-		if f := clirun.SignalFailure(c.status, c.stopped); (f != nil) != c.fails {
+		if f := adapter.SignalFailure(c.status, c.stopped); (f != nil) != c.fails {
 			t.Errorf("status %d, stopped %v: %+v", c.status, c.stopped, f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -101,7 +102,7 @@ func TestGVisor(t *testing.T) {
 // containers' ids.
 func podProcesses() map[string]string {
 	found := map[string]string{}
-	for _, pid := range processes() {
+	for _, pid := range proc.Here.PIDs() {
 		line := strings.ReplaceAll(commandLine(pid), "\x00", " ")
 		if id := longID.FindString(line); id != "" && strings.Contains(line, "k8s.io") {
 			found[id] = line

@@ -15,8 +15,10 @@ package cri
 
 import (
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/kata"
 )
 
 // Name is the engine's name in studies.
@@ -52,6 +54,10 @@ var storageLevels = []string{"overlayfs", "overlay", "native", "vfs", "btrfs", "
 func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "CRI", Detached: true,
+		Typical: 500 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: engine.Processes{Daemons: []string{"crio", "containerd"}, Helpers: append([]string{"conmon", "containerd-shim"}, kata.Processes...)},
+		Cgroups:   []engine.ContainerGroup{{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`}},
+		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI},
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

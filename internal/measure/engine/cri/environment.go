@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -88,7 +88,7 @@ func (env *environment) open(ctx context.Context) error {
 	}
 	env.add(s.facts(st))
 	env.add(limitFacts(spec.Limits))
-	logs := filepath.Join(kit.Dir, clirun.Name(kit.RunID, "cri", spec.ID))
+	logs := filepath.Join(kit.Dir, adapter.Name(kit.RunID, "cri", spec.ID))
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return &engine.Error{Class: record.HarnessError, Text: "making a directory for the containers' logs", Err: err}
 	}

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -39,9 +39,9 @@ func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error
 	if err != nil {
 		res.Failure = x.judge(limit, err)
 		// Servers leave a program alone whose streams are closed.
-		clirun.KillInside(h.place.PID, task.Argv)
+		adapter.KillInside(h.place.PID, task.Argv)
 	} else {
-		res.Failure = clirun.SignalFailure(*res.Exit, false)
+		res.Failure = adapter.SignalFailure(*res.Exit, false)
 	}
 	res.Stdout, res.Stderr = x.stdout.Kept(), x.stderr.Kept()
 	if at := x.stdout.First(); at != 0 {

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -185,18 +185,18 @@ func (st *state) handlerFor(level string) (string, error) {
 // identify asks a handler's program for its name, since a handler's name
 // proves nothing. A shim that is its own runtime (gVisor's, Kata's) has no
 // program that could be asked.
-func identify(ctx context.Context, lookPath func(string) (string, error), h handler) clirun.Itself {
+func identify(ctx context.Context, lookPath func(string) (string, error), h handler) adapter.Itself {
 	path := h.Path
 	if path != "" && !filepath.IsAbs(path) {
 		var err error
 		if path, err = lookPath(path); err != nil {
-			return clirun.Itself{Path: h.Path}
+			return adapter.Itself{Path: h.Path}
 		}
 	}
 	if path == "" {
-		return clirun.Itself{}
+		return adapter.Itself{}
 	}
-	id, _ := clirun.AskItself(ctx, path) // one that does not say is judged by what else is seen
+	id, _ := adapter.AskItself(ctx, path) // one that does not say is judged by what else is seen
 	id.Path = h.Path
 	return id
 }

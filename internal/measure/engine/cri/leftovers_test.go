@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
 )
 
@@ -43,13 +43,13 @@ func TestLeftovers(t *testing.T) {
 		if _, err := env.Hold(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
-		taken := clirun.Name(kit.RunID, "taken")
+		taken := adapter.Name(kit.RunID, "taken")
 		if err := env.enter(engine.Task{Name: taken}); err != nil {
 			t.Fatal(err)
 		}
 		users := []string{
 			pod(t, env, taken, func(c *v1.PodSandboxConfig) { c.Labels[engine.Label] = "another0" }),
-			pod(t, env, clirun.Name(kit.RunID, "like"), func(*v1.PodSandboxConfig) {}),
+			pod(t, env, adapter.Name(kit.RunID, "like"), func(*v1.PodSandboxConfig) {}),
 			pod(t, env, task.Name, func(c *v1.PodSandboxConfig) { c.Metadata.Namespace, c.Metadata.Uid = "default", "user" }),
 		}
 

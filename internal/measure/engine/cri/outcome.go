@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -55,7 +55,7 @@ func (l *life) settle(ctx context.Context, err error) (res engine.Result, left b
 		l.res.Failure = &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the pod's logs: %v", err)}
 	}
 	if l.res.Failure == nil && l.res.Exit != nil {
-		l.res.Failure = clirun.SignalFailure(*l.res.Exit, l.task.Stop != nil)
+		l.res.Failure = adapter.SignalFailure(*l.res.Exit, l.task.Stop != nil)
 	}
 	return l.res, left
 }

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
 )
@@ -45,7 +45,7 @@ func everywhere(t *testing.T, test func(t *testing.T, kit *engine.Kit, env *envi
 }
 
 func shell(kit *engine.Kit, script string, args ...string) engine.Task {
-	return engine.Task{Name: clirun.Name(kit.RunID, clirun.Word()[:8]), Limit: 30 * time.Second,
+	return engine.Task{Name: adapter.Name(kit.RunID, adapter.Word()[:8]), Limit: 30 * time.Second,
 		Argv: append([]string{"/bin/busybox", "sh", "-c", script, "sh"}, args...)}
 }
 

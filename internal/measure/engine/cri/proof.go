@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 	"plimsoll/internal/record"
 )
@@ -43,18 +43,18 @@ func (env *environment) prove(ctx context.Context) error {
 	if env.spec.Level(engine.Runtime) == "runsc" {
 		env.most = gvisorLimit
 	}
-	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	payload, err := adapter.Prove(ctx, env.kit, env, env.spec.ID)
 	env.look, env.most = nil, 0
 	if err != nil {
 		return env.explain(err)
 	}
-	seen.inside, seen.host, seen.known = payload.Report, clirun.HostNow(), env.known
+	seen.inside, seen.host, seen.known = payload.Report, adapter.HostNow(), env.known
 	// A pod that no handler was named for runs under the default one, which
 	// some servers say by an empty name.
 	seen.handler = env.state.handlers[cmp.Or(seen.told, env.settings.handler, env.state.byThe)]
 	seen.program = identify(ctx, env.kit.LookPath, seen.handler)
 	env.add(seen.facts())
-	env.unreached = clirun.OnlyLoopback(seen.inside)
+	env.unreached = adapter.OnlyLoopback(seen.inside)
 	env.add(map[string]string{"client-library": library("k8s.io/cri-api")})
 	return seen.judge(env.spec, env.settings.handler)
 }
@@ -92,10 +92,10 @@ type evidence struct {
 	told      string // the runtime handler by the server's word; empty where it says none
 	info      moreInfo
 	inside    map[string]string // the payload's report
-	host      clirun.HostState
+	host      adapter.HostState
 	known     known
 	handler   handler
-	program   clirun.Itself
+	program   adapter.Itself
 }
 
 // moreInfo is what servers tell of pods and containers beside the interface,

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/measure/host/proc"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -23,7 +25,7 @@ import (
 // came back, an id counts when the bundle beside it names our pod.
 func reap(pod string, ids []string) {
 	ids = append(ids, bundlesOf(pod)...)
-	for _, pid := range processes() {
+	for _, pid := range proc.Here.PIDs() {
 		kill(pid, ids)
 	}
 }
@@ -50,7 +52,7 @@ func kill(pid int, ids []string) {
 // directory is its bundle, and a runtime is told of it.
 func bundlesOf(pod string) []string {
 	var ids []string
-	for _, pid := range processes() {
+	for _, pid := range proc.Here.PIDs() {
 		line := commandLine(pid)
 		id := longID.FindString(line)
 		// Anybody can run something with another's id as an argument, beside a
@@ -83,17 +85,6 @@ func names(config, pod string) bool {
 func ownedByUs(path string) bool {
 	var st unix.Stat_t
 	return unix.Lstat(path, &st) == nil && int(st.Uid) == os.Geteuid()
-}
-
-func processes() []int {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	pids := make([]int, 0, len(dirs))
-	for _, d := range dirs {
-		if pid, err := strconv.Atoi(filepath.Base(d)); err == nil && pid != os.Getpid() {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
 
 // commandLine has NULs between the words.

@@ -17,7 +17,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -197,11 +197,11 @@ func words(err error) string {
 	if st, ok := status.FromError(err); ok {
 		said = st.Message()
 	}
-	return clirun.Words([]byte(said))
+	return adapter.Words([]byte(said))
 }
 
 // patterns are pieces of the servers' messages with what they stand for.
-var patterns = []clirun.Pattern{
+var patterns = []adapter.Pattern{
 	{Text: "no runtime for", Class: record.Unavailable},                 // containerd: no such handler
 	{Text: "failed to find runtime handler", Class: record.Unavailable}, // CRI-O
 	{Text: "failed to get sandbox image", Class: record.Unavailable},    // containerd: the pause image
@@ -223,7 +223,7 @@ func class(err error) record.Class {
 	case codes.DeadlineExceeded:
 		return record.TimeOut
 	}
-	return clirun.Classify(words(err), patterns)
+	return adapter.Classify(words(err), patterns)
 }
 
 // wrong makes an engine.Error out of an error of a call. What is a participle

@@ -20,7 +20,7 @@ import (
 	"github.com/opencontainers/go-digest"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // Space is a namespace of containerd's.
@@ -191,7 +191,7 @@ func unlessGone(err error) error {
 // EndShims ends the shims of a namespace of ours whose containers are gone:
 // containerd leaves one behind where a client was killed while a task was made.
 func EndShims(namespace string) {
-	clirun.Helper{Program: "containerd-shim", Prefix: true, Args: []string{"-namespace", namespace}}.Kill()
+	adapter.Helper{Program: "containerd-shim", Prefix: true, Args: []string{"-namespace", namespace}}.Kill()
 }
 
 // forget removes the empty directories by which containerd and its runtimes

@@ -10,7 +10,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -259,7 +259,7 @@ func (l *life) judge(ctx context.Context, err error) *record.Failure {
 
 // said quotes the payload's own words, for a failure.
 func (l *life) said() string {
-	if words := clirun.Words(l.out.stderr.Kept()); words != "" {
+	if words := adapter.Words(l.out.stderr.Kept()); words != "" {
 		return ", and had said: " + words
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/wrap"
 )
@@ -115,7 +115,7 @@ func TestBalenaWords(t *testing.T) {
 	if !strings.Contains(fix, "/etc/balena-engine/daemon.json") {
 		t.Errorf("what helps is %q", fix)
 	}
-	seen := evidence{engine: balena.name, runtime: clirun.Itself{Program: "runc"}}
+	seen := evidence{engine: balena.name, runtime: adapter.Itself{Program: "runc"}}
 	seen.live.HostConfig = &container.HostConfig{Runtime: "runc"}
 	if err := seen.judge(engine.Spec{Levels: map[string]string{engine.Runtime: "crun"}}, "crun"); err == nil || strings.Contains(err.Error(), "docker") {
 		t.Errorf("the wrong runtime: %v", err)

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -124,7 +125,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 func engineStatus(n int) bool { return n >= 125 && n <= 127 }
 
 // patterns are pieces of Docker's messages with what they stand for.
-var patterns = []clirun.Pattern{
+var patterns = []adapter.Pattern{
 	{Text: "unknown or invalid runtime name", Class: record.Unavailable},
 	{Text: "unknown runtime specified", Class: record.Unavailable},
 	{Text: "error during connect", Class: record.Unavailable},

@@ -15,7 +15,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -78,7 +78,7 @@ func class(err error) record.Class {
 	case cerrdefs.IsNotImplemented(err):
 		return record.Unsupported
 	}
-	return clirun.Classify(err.Error(), []clirun.Pattern{
+	return adapter.Classify(err.Error(), []adapter.Pattern{
 		{Text: "unknown or invalid runtime name", Class: record.Unavailable},
 		{Text: "unknown runtime specified", Class: record.Unavailable},
 	})

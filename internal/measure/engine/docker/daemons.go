@@ -2,13 +2,11 @@ package docker
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,21 +27,26 @@ func (env *environment) Daemons(ctx context.Context) (sockets []string, pids []i
 	if pid <= 1 { // systemd made the socket
 		return sockets, nil
 	}
-	all := processes()
+	all := map[int]proc.Stat{}
+	for _, pid := range proc.Here.PIDs() {
+		if p, err := proc.Here.Stat(pid); err == nil {
+			all[pid] = p
+		}
+	}
 	own := false
 	for _, p := range all {
-		if p.parent == pid && strings.HasSuffix(p.name, "containerd") {
-			pids, own = append(pids, p.pid), true
+		if p.PPID == pid && strings.HasSuffix(p.Comm, "containerd") {
+			pids, own = append(pids, p.PID), true
 		}
 	}
 	if !own && exists(systemContainerd) {
 		sockets = append(sockets, systemContainerd)
 	}
-	for at := all[pid].parent; slices.Contains(rootlessKit, all[at].name); at = all[at].parent {
+	for at := all[pid].PPID; slices.Contains(rootlessKit, all[at].Comm); at = all[at].PPID {
 		pids = append(pids, at)
 		for _, p := range all {
-			if p.parent == at && !slices.Contains(rootlessKit, p.name) && p.pid != pid && p.name != env.d.flavour.daemon {
-				pids = append(pids, p.pid) // slirp4netns, vpnkit, pasta
+			if p.PPID == at && !slices.Contains(rootlessKit, p.Comm) && p.PID != pid && p.Comm != env.d.flavour.daemon {
+				pids = append(pids, p.PID) // slirp4netns, vpnkit, pasta
 			}
 		}
 	}
@@ -71,37 +74,4 @@ func listener(ctx context.Context, socket string) int {
 		}
 	})
 	return pid
-}
-
-type process struct {
-	pid, parent int
-	name        string
-}
-
-// processes are all that there are, by pid.
-func processes() map[int]process {
-	all := map[int]process{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			continue
-		}
-		// "pid (name) state ppid …": the name may hold anything.
-		open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
-		if open < 0 || end < open {
-			continue
-		}
-		f := strings.Fields(string(text[end+1:]))
-		if len(f) < 2 {
-			continue
-		}
-		parent, _ := strconv.Atoi(f[1])
-		all[pid] = process{pid: pid, parent: parent, name: string(text[open+1 : end])}
-	}
-	return all
 }

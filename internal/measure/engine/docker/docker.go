@@ -14,6 +14,7 @@ package docker
 
 import (
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/private"
@@ -44,6 +45,8 @@ func newEngine(f flavour) *Engine {
 func (e *Engine) Info() engine.Info {
 	info := engine.Info{
 		Name: e.name, Title: e.title, Detached: true, ByHand: e.byHand,
+		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

@@ -14,7 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -228,7 +228,7 @@ func (env *environment) runAPI(ctx context.Context, task engine.Task, began time
 		return res
 	}
 	if res.Exit != nil {
-		res.Failure = clirun.SignalFailure(*res.Exit, task.Stop != nil)
+		res.Failure = adapter.SignalFailure(*res.Exit, task.Stop != nil)
 	}
 	env.settle(ctx, task, &res, began)
 	return res

@@ -8,7 +8,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -46,7 +46,7 @@ func (env *environment) execAPI(ctx context.Context, in string, pid int, task en
 		if ctx.Err() != nil {
 			x.res.Failure = &record.Failure{Class: record.TimeOut,
 				Text: fmt.Sprintf("did not end within %v and was killed, while %s", task.Limit, x.phase)}
-			clirun.KillInside(pid, task.Argv)
+			adapter.KillInside(pid, task.Argv)
 		}
 	}
 	if x.out != nil {
@@ -90,7 +90,7 @@ func (x *execution) live(ctx context.Context) error {
 		return ctx.Err()
 	}
 	x.res.Steps = append(x.res.Steps, record.Step{Name: "output ended", At: x.out.ended})
-	return clirun.AwaitExec(ctx, &x.res, func() (bool, int, error) {
+	return adapter.AwaitExec(ctx, &x.res, func() (bool, int, error) {
 		seen, err := x.d.ExecInspect(ctx, x.id, client.ExecInspectOptions{})
 		return seen.Running, seen.ExitCode, err
 	})
@@ -102,9 +102,9 @@ func execFailure(status int, res engine.Result) *record.Failure {
 	if status == 126 || status == 127 {
 		for _, text := range [][]byte{res.Stdout, res.Stderr} {
 			if strings.Contains(string(text), "exec failed") {
-				return &record.Failure{Class: record.EngineError, Text: clirun.Words(text)}
+				return &record.Failure{Class: record.EngineError, Text: adapter.Words(text)}
 			}
 		}
 	}
-	return clirun.SignalFailure(status, false)
+	return adapter.SignalFailure(status, false)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -22,8 +22,8 @@ import (
 )
 
 func newTask(args *probe.PayloadArgs) engine.Task {
-	args.Word = clirun.Word()
-	return engine.Task{Name: clirun.Name("fault000", args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 30 * time.Second}
+	args.Word = adapter.Word()
+	return engine.Task{Name: adapter.Name("fault000", args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 30 * time.Second}
 }
 
 // TestPrivateDaemon has faults that can't be made on a daemon that others use.

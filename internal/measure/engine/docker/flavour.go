@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/kata"
 )
 
 // flavour is what differs between Docker and the engines that have its API.
@@ -20,6 +21,8 @@ type flavour struct {
 	config      string   // the file that the daemon is configured by
 	group       string   // whose members may talk to the daemon
 	install     string
+	processes   engine.Processes
+	holder      string // what holds its containers is named so, where others hold alike ones
 	byHand      string // the version that the adapter was tried with by hand; "" where the tests do
 	// unpacksAlong: layers are unpacked while they come, so that of a pull's
 	// parts none is the transfer, the verification or the unpacking alone.
@@ -31,6 +34,8 @@ var plain = flavour{
 	program: "docker", cliPackage: "apt-get install docker-cli", daemon: "dockerd",
 	restart: "systemctl restart docker, or start dockerd", install: "apt-get install docker.io",
 	config: "/etc/docker/daemon.json", group: "docker",
+	processes: engine.Processes{Daemons: []string{"dockerd", "containerd", "buildkitd"},
+		Helpers: append([]string{"containerd-shim", "docker-proxy", "slirp4netns", "rootlessport", "fuse-overlayfs"}, kata.Processes...)},
 }
 
 // balena is balenaEngine: Docker's API on a socket of its own, with a client
@@ -41,6 +46,9 @@ var balena = flavour{
 	program: "balena-engine", cliPackage: "see https://docs.balena.io/reference/balena-engine",
 	restart: "systemctl restart balena-engine", install: "see https://docs.balena.io/reference/balena-engine",
 	config: "/etc/balena-engine/daemon.json", group: "balena-engine", byHand: "20.10.44", unpacksAlong: true,
+	// Its containerd and its shim have one name, of which the kernel keeps
+	// balena-engine-c: as a helper's it would part the daemon from itself.
+	processes: engine.Processes{Daemons: []string{"balenad", "balenad-engine"}}, holder: "balena",
 }
 
 // New gives Docker.

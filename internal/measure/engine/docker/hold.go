@@ -10,7 +10,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -158,7 +158,7 @@ func (h *held) end(ctx context.Context, stop engine.Stop) (engine.Result, error)
 	}
 	if res.Failure == nil {
 		if res.Exit != nil {
-			res.Failure = clirun.SignalFailure(*res.Exit, stopped)
+			res.Failure = adapter.SignalFailure(*res.Exit, stopped)
 		}
 		env.settle(context.WithoutCancel(caller), l.task, &res, h.began)
 	}

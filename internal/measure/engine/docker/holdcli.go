@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/record"
 )
@@ -63,7 +64,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	res, err := h.env.cli.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.env.cli.command(args...), Begin: record.Request}}})
 	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {
-		clirun.KillInside(h.Place().PID, task.Argv)
+		adapter.KillInside(h.Place().PID, task.Argv)
 	}
 	if res.Failure == nil && res.Exit != nil {
 		res.Failure = execFailure(*res.Exit, res)

@@ -11,7 +11,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
 )
@@ -81,7 +81,7 @@ func there(t *testing.T, d *daemon, name string) bool {
 func TestLeftovers(t *testing.T) {
 	env, kit := killed(t)
 	d, ctx := env.d, t.Context()
-	name := func(part string) string { return clirun.Name(kit.RunID, part) }
+	name := func(part string) string { return adapter.Name(kit.RunID, part) }
 	// The user's tag goes last: containers use the image.
 	const web = "localhost/plimsoll/web:"
 	if _, err := d.ImageTag(ctx, client.ImageTagOptions{Source: env.settings.image, Target: web + kit.RunID}); err != nil {
@@ -192,7 +192,7 @@ func TestNameIsTaken(t *testing.T) {
 	env, kit := killed(t)
 	var args probe.PayloadArgs
 	task := newTask(&args)
-	task.Name = clirun.Name(kit.RunID, "1")
+	task.Name = adapter.Name(kit.RunID, "1")
 	made, err := env.d.ContainerCreate(t.Context(), client.ContainerCreateOptions{Name: task.Name, Image: env.settings.image})
 	if err != nil {
 		t.Fatal(err)

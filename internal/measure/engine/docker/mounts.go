@@ -8,7 +8,7 @@ import (
 	"github.com/moby/moby/api/types/mount"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -81,7 +81,7 @@ func (s settings) mountArgs(task engine.Task) []string {
 				fields = append(fields, "tmpfs-size="+strconv.FormatInt(m.SizeBytes, 10))
 			}
 		}
-		args = append(args, "--mount", clirun.CSV(append(fields, "target="+m.Target)))
+		args = append(args, "--mount", adapter.CSV(append(fields, "target="+m.Target)))
 	}
 	return args
 }

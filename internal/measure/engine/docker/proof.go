@@ -14,7 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 	"plimsoll/internal/record"
 )
@@ -29,7 +29,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		live = res.Container
 		return err
 	}
-	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	payload, err := adapter.Prove(ctx, env.kit, env, env.spec.ID)
 	env.look = nil
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		return &engine.Error{Class: record.NoProof, Text: "the " + env.d.flavour.name + " daemon gave no configuration of the container that it ran"}
 	}
 	seen := evidence{
-		engine: env.d.flavour.name, live: live, inside: payload.Report, host: clirun.HostNow(),
+		engine: env.d.flavour.name, live: live, inside: payload.Report, host: adapter.HostNow(),
 		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
 	}
 	env.add(seen.facts())
@@ -56,7 +56,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 // unreached says why a container can't be reached, and by whose word, where the
 // runtime was told so in the daemon's configuration.
 func unreached(inside map[string]string, runtime string, info *system.Info) string {
-	why := clirun.OnlyLoopback(inside)
+	why := adapter.OnlyLoopback(inside)
 	args := info.Runtimes[runtime].Args
 	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, "-network=none") }); why != "" && i >= 0 {
 		why += fmt.Sprintf("; the daemon's configuration starts %s with %s", runtime, args[i])
@@ -69,8 +69,8 @@ type evidence struct {
 	engine  string // the flavour's name
 	live    container.InspectResponse
 	inside  map[string]string // the payload's report
-	host    clirun.HostState
-	runtime clirun.Itself // of the runtime that the container ran under
+	host    adapter.HostState
+	runtime adapter.Itself // of the runtime that the container ran under
 }
 
 // foreign says whether the payload ran on another kernel than ours (gVisor,

@@ -14,14 +14,14 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
 
 // pullPatterns part an image that is not there from other failures.
-var pullPatterns = append([]clirun.Pattern{
+var pullPatterns = append([]adapter.Pattern{
 	{Text: "manifest unknown", Class: record.Unavailable}, {Text: "not found", Class: record.Unavailable},
 	{Text: "name_unknown", Class: record.Unavailable}, {Text: "name unknown", Class: record.Unavailable},
 }, patterns...)
@@ -120,11 +120,11 @@ func (env *environment) pullAPI(ctx context.Context, ref string) (p engine.Pulle
 }
 
 func (env *environment) pullCLI(ctx context.Context, ref string) (engine.Pulled, progress) {
-	w, err := clirun.Watch(ctx, env.cli.command("pull", ref))
+	w, err := adapter.Watch(ctx, env.cli.command("pull", ref))
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
 	var said progress
 	if err != nil {
-		p.Failure = clirun.PullFailure(err, pullPatterns)
+		p.Failure = adapter.PullFailure(err, pullPatterns)
 		return p, said
 	}
 	p.Events[record.Ready] = w.End
@@ -144,7 +144,7 @@ func (env *environment) pullFailure(err error) *record.Failure {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Class = record.TimeOut
 	case f.Class == record.EngineError:
-		f.Class = clirun.Classify(err.Error(), pullPatterns)
+		f.Class = adapter.Classify(err.Error(), pullPatterns)
 	}
 	return f
 }

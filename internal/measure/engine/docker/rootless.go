@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 )
 
@@ -36,7 +36,7 @@ func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o
 	}
 	top := filepath.Join(kit.Dir, "private", w.name())
 	opts.Env = []string{
-		clirun.Path, "HOME=" + kit.User.Home, "USER=" + kit.User.Name, "LOGNAME=" + kit.User.Name,
+		adapter.Path, "HOME=" + kit.User.Home, "USER=" + kit.User.Name, "LOGNAME=" + kit.User.Name,
 		"XDG_RUNTIME_DIR=" + filepath.Join(top, "x"), "XDG_CONFIG_HOME=" + filepath.Join(top, "config"),
 		"XDG_DATA_HOME=" + filepath.Join(top, "data"), "DOCKERD_ROOTLESS_ROOTLESSKIT_NET=slirp4netns",
 		"DOCKERD_ROOTLESS_ROOTLESSKIT_FLAGS=--state-dir=" + filepath.Join(top, "kit"),

@@ -11,7 +11,7 @@ import (
 	"github.com/moby/moby/api/types/system"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 	"plimsoll/internal/record"
 )
@@ -106,19 +106,19 @@ func configured(level string) string {
 // identify asks a runtime's program for its name: the daemon's name for it
 // proves nothing. A runtime that is a shim (io.containerd.…) has no program
 // that could be asked.
-func identify(ctx context.Context, lookPath func(string) (string, error), info *system.Info, name string) clirun.Itself {
+func identify(ctx context.Context, lookPath func(string) (string, error), info *system.Info, name string) adapter.Itself {
 	called := info.Runtimes[name].Path
 	path := called
 	if path != "" && !filepath.IsAbs(path) {
 		var err error
 		if path, err = lookPath(path); err != nil {
-			return clirun.Itself{Path: called}
+			return adapter.Itself{Path: called}
 		}
 	}
 	if path == "" {
-		return clirun.Itself{}
+		return adapter.Itself{}
 	}
-	id, _ := clirun.AskItself(ctx, path) // one that does not say is judged by what else is seen
+	id, _ := adapter.AskItself(ctx, path) // one that does not say is judged by what else is seen
 	id.Path = called
 	return id
 }

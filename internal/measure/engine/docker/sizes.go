@@ -12,7 +12,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // Sizes is documented in engine.Puller. Where the daemon's directory can be
@@ -52,13 +52,13 @@ func addUp(z engine.ImageSizes, driver string, chain, dirs []string, others map[
 	if driver == "btrfs" {
 		// A layer is a snapshot of the one below it, whose extents it shares:
 		// the last one has them all, and whose they are st_blocks does not tell.
-		u, err := clirun.DiskUsage(dirs[len(dirs)-1])
+		u, err := adapter.DiskUsage(dirs[len(dirs)-1])
 		z.Disk, z.How = u.Allocated, "st_blocks of the last layer's snapshot"
 		return z, err
 	}
 	var shared, unique int64
 	for i, dir := range dirs {
-		u, err := clirun.DiskUsage(dir)
+		u, err := adapter.DiskUsage(dir)
 		if err != nil {
 			return z, err
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/moby/moby/api/types/system"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -58,7 +58,7 @@ func TestSignalFailure(t *testing.T) {
 		stopped bool
 		fails   bool
 	}{{0, false, false}, {7, false, false}, {137, false, true}, {139, false, true}, {137, true, false}, {143, true, false}, {139, true, true}, {255, false, false}} {
-		f := clirun.SignalFailure(c.status, c.stopped)
+		f := adapter.SignalFailure(c.status, c.stopped)
 		if (f != nil) != c.fails {
 			t.Errorf("status %d, stopped %v: %+v", c.status, c.stopped, f)
 		}
@@ -81,7 +81,7 @@ func TestVersions(t *testing.T) {
 		"runsc version 0.0~20221219.0\nspec: 1\n": {"runsc", "0.0~20221219.0"},
 		"": {"", ""},
 	} {
-		if p, v := clirun.ParseItself(out); p != want[0] || v != want[1] {
+		if p, v := adapter.ParseItself(out); p != want[0] || v != want[1] {
 			t.Errorf("%q: %q %q", out, p, v)
 		}
 	}
@@ -136,8 +136,8 @@ func TestJudge(t *testing.T) {
 					LogConfig: container.LogConfig{Type: "none"}},
 				NetworkSettings: &container.NetworkSettings{Networks: map[string]*network.EndpointSettings{"none": {}}}},
 			inside:  map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1"},
-			host:    clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
-			runtime: clirun.Itself{Path: "/usr/bin/crun", Program: "crun"},
+			host:    adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
+			runtime: adapter.Itself{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}
 	e := right()

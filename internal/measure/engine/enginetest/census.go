@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // census is what there is of ours on the host, by kind and name. Other tests
@@ -31,11 +31,13 @@ func takeCensus(t *testing.T) census {
 // ours finds what bears the run's id: mounts, cgroups, processes.
 func ours(runID, dir string) census {
 	c := census{}
-	if text, err := os.ReadFile("/proc/self/mountinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if strings.Contains(line, runID) || strings.Contains(line, dir) {
-				c["mount "+strings.TrimSpace(line)] = true
-			}
+	mounts, err := proc.Here.Mounts(proc.Self)
+	if err != nil {
+		c[err.Error()] = true
+	}
+	for _, m := range mounts {
+		if line := fmt.Sprintf("%+v", *m); strings.Contains(line, runID) || strings.Contains(line, dir) {
+			c["mount "+line] = true
 		}
 	}
 	for _, pattern := range []string{"/sys/fs/cgroup/*", "/sys/fs/cgroup/*/*"} {
@@ -108,10 +110,8 @@ func checkGone(t *testing.T, s *suite, before census) {
 // processesWith finds the processes whose command line holds a text, but for
 // this one.
 func processesWith(text string) []int {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var pids []int
-	for _, d := range dirs {
-		pid, _ := strconv.Atoi(filepath.Base(d))
+	for _, pid := range proc.Here.PIDs() {
 		if pid != os.Getpid() && strings.Contains(cmdline(pid), text) {
 			pids = append(pids, pid)
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -97,6 +97,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 		}
 	})
 	s.facts(t)
+	s.images(t)
 	for _, c := range checks {
 		if s.opts.Only == nil || slices.Contains(s.opts.Only, c.name) {
 			s.check(t, c.name, c.run)
@@ -235,8 +236,8 @@ func (s *suite) facts(t *testing.T) {
 // task makes a trial with a name of its own.
 func (s *suite) task(args *probe.PayloadArgs) engine.Task {
 	s.n++
-	args.Word = clirun.Word()
-	return engine.Task{Name: clirun.Name(s.kit.RunID, fmt.Sprintf("t%d", s.n), args.Word[:6]),
+	args.Word = adapter.Word()
+	return engine.Task{Name: adapter.Name(s.kit.RunID, fmt.Sprintf("t%d", s.n), args.Word[:6]),
 		Argv: args.Argv(image.ProbePath), Limit: s.opts.Limit}
 }
 

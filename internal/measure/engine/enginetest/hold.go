@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -138,6 +138,8 @@ func (s *suite) place(t *testing.T, p engine.Place, word string) {
 	case !strings.Contains(line, word) && !foreign(facts):
 		t.Errorf("the process %d is %q, and not the payload", p.PID, line)
 	}
+	s.above(t, p.PID)
+	s.groups(t, p.PID)
 }
 
 // heldEnds: a held container that ends by itself says so, and with which
@@ -232,7 +234,7 @@ func (s *suite) exec(t *testing.T) {
 	if outer["proc"] == "absent" || s.simulated() {
 		return
 	}
-	host := clirun.HostNow().Kernel
+	host := adapter.HostNow().Kernel
 	if seen := outer["uname.release"] + " " + outer["uname.version"]; seen != host {
 		return // gVisor numbers its namespaces anew for each process
 	}
@@ -270,7 +272,7 @@ func (s *suite) execHangs(t *testing.T, x engine.Executor) {
 // virtual machine).
 func foreign(facts map[string]string) bool {
 	k := facts["kernel"]
-	return k != "" && k != "host" && !strings.HasPrefix(clirun.HostNow().Kernel, k)
+	return k != "" && k != "host" && !strings.HasPrefix(adapter.HostNow().Kernel, k)
 }
 
 func (s *suite) simulated() bool { return s.engine.Info().Simulated }

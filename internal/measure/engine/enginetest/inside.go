@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -212,7 +212,7 @@ func (s *suite) closeBox(t *testing.T) {
 // tool makes a trial of another program than the payload.
 func (s *suite) tool(argv ...string) engine.Task {
 	s.n++
-	return engine.Task{Name: clirun.Name(s.kit.RunID, fmt.Sprintf("b%d", s.n), clirun.Word()[:6]),
+	return engine.Task{Name: adapter.Name(s.kit.RunID, fmt.Sprintf("b%d", s.n), adapter.Word()[:6]),
 		Argv: argv, Limit: s.opts.Limit}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -51,7 +51,7 @@ func (s *suite) mounts(t *testing.T) {
 // where that is unsupported.
 func (s *suite) mounted(t *testing.T, env engine.Environment, kinds ...engine.MountKind) (unsupported string) {
 	t.Helper()
-	word := clirun.Word()
+	word := adapter.Word()
 	script, mounts := "set -e; ", []engine.Mount{}
 	var dir string
 	for _, kind := range kinds {

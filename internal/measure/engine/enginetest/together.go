@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/forward"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -83,7 +83,7 @@ func (s *suite) serve(t *testing.T) *server {
 	if s.server != nil {
 		return s.server
 	}
-	srv := &server{port: freePort(t), word: clirun.Word()}
+	srv := &server{port: freePort(t), word: adapter.Word()}
 	task := s.tool("/bin/busybox", "sh", "-c", fmt.Sprintf("echo up; exec busybox nc -ll -p %d -e /bin/busybox echo %s", srv.port, srv.word))
 	var err error
 	if srv.held, err = h.Hold(t.Context(), task); err != nil {

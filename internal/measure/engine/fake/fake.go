@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
@@ -53,7 +54,8 @@ func (f *Fake) Info() engine.Info {
 	for factor, names := range levels {
 		known[factor] = slices.Clone(names)
 	}
-	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: known, Detached: true}
+	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: known, Detached: true,
+		Typical: 100 * time.Microsecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}}
 }
 
 // Detect is documented in engine.Engine. A fake is everywhere.

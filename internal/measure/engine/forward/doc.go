@@ -11,4 +11,6 @@
 // since no other chain's verdict overrides a DROP; and where nothing can drop,
 // no rule is made. Policies and rules of others are never changed. Addresses of
 // containers are IPv4 (engine.Place), and so are the rules.
+//
+// Why it is so: docs/decisions/networks.md.
 package forward

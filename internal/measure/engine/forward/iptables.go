@@ -13,7 +13,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // callLimit bounds one call of a program of the packet filter. It takes
@@ -89,9 +89,9 @@ func lookPath(kit *engine.Kit, name string) string {
 func call(ctx context.Context, stdin []byte, argv ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), clirun.Path, "LC_ALL=C"), Stdin: bytes.NewReader(stdin)})
+	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), adapter.Path, "LC_ALL=C"), Stdin: bytes.NewReader(stdin)})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, clirun.Words(out.Stderr))
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, adapter.Words(out.Stderr))
 	}
 	return out.Stdout, nil
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -43,7 +44,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: err.Error(), Fix: install}
 	}
-	env := &environment{programs: paths, dir: filepath.Join(kit.Dir, "lxc-"+clirun.Name(kit.RunID, spec.ID)),
+	env := &environment{programs: paths, dir: filepath.Join(kit.Dir, "lxc-"+adapter.Name(kit.RunID, spec.ID)),
 		overlay: spec.Level(engine.Storage) == "overlay", execute: spec.Level(engine.Client) == byExecute}
 	name := engine.ImageName(spec)
 	if env.image, err = kit.Images.Path(ctx, name, image.Directory); err != nil {
@@ -108,11 +109,11 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 
 // prove checks from inside that the container is what was asked for.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
-	in, host := p.Report, clirun.HostNow()
+	in, host := p.Report, adapter.HostNow()
 	wrong := func(format string, args ...any) error {
 		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
 	}
@@ -141,19 +142,9 @@ func (e *environment) prove(ctx context.Context) error {
 // imageOnOverlay: the image itself may lie on an overlay, where we run in a
 // container ourselves.
 func (e *environment) imageOnOverlay() bool {
-	text, _ := os.ReadFile("/proc/self/mountinfo")
-	best, fs := "", ""
-	for line := range strings.Lines(string(text)) {
-		before, after, ok := strings.Cut(line, " - ")
-		f := strings.Fields(before)
-		if !ok || len(f) < 5 {
-			continue
-		}
-		if at := f[4]; len(at) >= len(best) && (e.image == at || strings.HasPrefix(e.image, strings.TrimSuffix(at, "/")+"/")) {
-			best, fs = at, strings.Fields(after)[0]
-		}
-	}
-	return fs == "overlay"
+	mounts, _ := proc.Here.Mounts(proc.Self)
+	m := proc.On(mounts, e.image)
+	return m != nil && m.FSType == "overlay"
 }
 
 // settings are a container's own, for its network and its mounts; release must
@@ -177,11 +168,11 @@ func (e *environment) release(task engine.Task, w where) {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	set, w, err := e.settings(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	defer e.release(task, w)
 	if err := e.make(task.Name); err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	res, err := e.Base.Run(ctx, e.plan(task, set))
 	e.finish(task.Name, &res)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -36,8 +36,8 @@ func open(t *testing.T, kit *engine.Kit, levels map[string]string) *environment 
 }
 
 func newTask(kit *engine.Kit, args *probe.PayloadArgs) engine.Task {
-	args.Word = clirun.Word()
-	return engine.Task{Name: clirun.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
+	args.Word = adapter.Word()
+	return engine.Task{Name: adapter.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
 }
 
 // TestEvents: a system container's own events are there, in order, and the
@@ -122,7 +122,7 @@ func later(kit *engine.Kit) *engine.Kit {
 func TestLeftovers(t *testing.T) {
 	kit := enginetest.Kit(t)
 	env := open(t, kit, nil)
-	name := clirun.Name(kit.RunID, "left")
+	name := adapter.Name(kit.RunID, "left")
 	if err := env.make(name); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/record"
 )
@@ -75,7 +76,7 @@ const askLimit = 5 * time.Second
 // initOf asks LXC for a container's init; 0 where it has ended.
 func (e *environment) initOf(ctx context.Context, name string) int {
 	out, err := child.Run(ctx, child.Command{Argv: []string{e.programs["lxc-info"], "-n", name, "-P", e.dir, "-p", "-H"},
-		Env: []string{clirun.Path}, Limit: askLimit})
+		Env: []string{adapter.Path}, Limit: askLimit})
 	if err != nil {
 		return 0
 	}
@@ -88,7 +89,7 @@ func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error
 	res, err := h.e.Exec(ctx, clirun.Plan{Task: task,
 		Steps: []clirun.Step{{Cmd: h.e.attach(h.Task().Name, task), Begin: record.Request}}})
 	if err != nil || res.Failure != nil {
-		clirun.KillInside(h.init, task.Argv)
+		adapter.KillInside(h.init, task.Argv)
 	}
 	return res, err
 }

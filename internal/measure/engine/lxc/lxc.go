@@ -11,12 +11,13 @@ package lxc
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // The levels of the factor client.
@@ -45,14 +46,22 @@ func New() *Engine { return &Engine{} }
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	return engine.Info{Name: "lxc", Title: "LXC", Detached: true, Levels: map[string][]string{
-		engine.Runtime:  {"lxc"},
-		engine.Client:   {bySteps, byExecute},
-		engine.Storage:  {"directory", "overlay"},
-		engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
-		engine.Rootless: {"no"},
-		engine.Image:    engine.ImageLevels(),
-	}}
+	return engine.Info{Name: "lxc", Title: "LXC", Detached: true,
+		Typical: 700 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{"lxc", "[lxc"}},
+		Cgroups:   []engine.ContainerGroup{{Path: `/(lxc\.payload\.[^/]+|lxc/[^/]+)$`}},
+		Rules: []engine.Rule{{
+			When:    map[string][]string{engine.Runtime: {engine.OCIRuntimes}},
+			Because: "LXC starts containers by its own library, and takes no OCI runtime.",
+			Source:  "https://linuxcontainers.org/lxc/introduction/",
+		}}, Levels: map[string][]string{
+			engine.Runtime:  {"lxc"},
+			engine.Client:   {bySteps, byExecute},
+			engine.Storage:  {"directory", "overlay"},
+			engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
+			engine.Rootless: {"no"},
+			engine.Image:    engine.ImageLevels(),
+		}}
 }
 
 // programs are the commands that are used.
@@ -80,7 +89,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return d
 	}
 	d.Where = paths["lxc-start"]
-	out, err := child.Run(ctx, child.Command{Argv: []string{d.Where, "--version"}, Env: []string{clirun.Path}, Limit: engine.DetectLimit})
+	out, err := child.Run(ctx, child.Command{Argv: []string{d.Where, "--version"}, Env: []string{adapter.Path}, Limit: engine.DetectLimit})
 	if err != nil {
 		d.Reason = fmt.Sprintf("asking %s for its version: %v", d.Where, err)
 		return d
@@ -111,8 +120,7 @@ func impossible(factor, level string) (reason, fix string) {
 			return "there is no bridge " + bridge + " on this machine", "systemctl start lxc-net"
 		}
 	case factor == engine.Storage && level == "overlay":
-		text, _ := os.ReadFile("/proc/filesystems")
-		if !strings.Contains(string(text), "\toverlay\n") {
+		if !proc.Here.HasFileSystem("overlay") {
 			return "the kernel has no overlay file system, or it is not loaded", "modprobe overlay"
 		}
 	}

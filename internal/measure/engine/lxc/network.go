@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/record"
 )
@@ -92,7 +92,7 @@ func (e *environment) locate(task engine.Task) (where, error) {
 // mounts are the further file systems, as options.
 func (e *environment) mounts(task engine.Task) (set []string, err error) {
 	if task.Own && !e.overlay {
-		return nil, clirun.Unsupported("with storage=directory a container has the image's own directory, read-only: storage=overlay has a layer to write in")
+		return nil, adapter.Unsupported("with storage=directory a container has the image's own directory, read-only: storage=overlay has a layer to write in")
 	}
 	for _, m := range task.Mounts {
 		at := strings.ReplaceAll(strings.TrimPrefix(m.Target, "/"), " ", `\040`)
@@ -106,7 +106,7 @@ func (e *environment) mounts(task engine.Task) (set []string, err error) {
 			}
 			set = append(set, fmt.Sprintf("lxc.mount.entry=tmpfs %s tmpfs %s 0 0", at, options))
 		default:
-			return nil, clirun.Unsupported("LXC has no volumes: they are a manager's")
+			return nil, adapter.Unsupported("LXC has no volumes: they are a manager's")
 		}
 	}
 	return set, nil

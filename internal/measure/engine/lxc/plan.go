@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
 func (e *environment) command(program string, args ...string) probe.Command {
-	return clirun.As(probe.Command{Argv: append([]string{e.programs[program]}, args...), Dir: "/"}, nil, e.Kit)
+	return adapter.As(probe.Command{Argv: append([]string{e.programs[program]}, args...), Dir: "/"}, nil, e.Kit)
 }
 
 // plan are the commands of one life; set are the container's own settings.

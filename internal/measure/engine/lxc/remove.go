@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -163,7 +163,7 @@ func end(ctx context.Context, t engine.Thing) error {
 // title of its monitor says: "[lxc monitor] DIRECTORY NAME"; "" where there is no
 // monitor. Names are unique in a directory only.
 func monitoredAt(name string) string {
-	for _, line := range clirun.CommandLines() {
+	for _, line := range adapter.CommandLines() {
 		title, ok := strings.CutPrefix(strings.TrimRight(string(line), "\x00 "), "[lxc monitor] ")
 		if !ok {
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -41,7 +42,7 @@ func newCommandLine(ctx context.Context, env *environment) (*commandLine, error)
 		return nil, err
 	}
 	return &commandLine{Base: base, path: path, env: []string{
-		clirun.Path, "HOME=" + home, v.prefix + "_CONF=" + home, v.prefix + "_SOCKET=" + env.d.socket,
+		adapter.Path, "HOME=" + home, v.prefix + "_CONF=" + home, v.prefix + "_SOCKET=" + env.d.socket,
 	}, project: env.d.project}, nil
 }
 
@@ -91,9 +92,17 @@ func (c *commandLine) stop(task engine.Task, stop *engine.Stop) clirun.Step {
 
 // remove ends what still runs.
 func (c *commandLine) remove(task engine.Task) clirun.Step {
-	s := clirun.Step{Cmd: c.command("delete", "--force", task.Name), End: record.Removed}
+	s := clirun.Step{Cmd: c.command("delete", "--force", task.Name), End: record.Removed, Again: busy}
 	s.Cmd.Always = true
 	return s
+}
+
+// busy: the daemon is still at work on an end that somebody else has begun. It
+// takes its own lock anew for the hooks of a container that goes down after its
+// stop was told to have failed (see life.stop), and no operation says so.
+func busy(c probe.CommandResult) bool {
+	said := string(c.Stderr)
+	return c.Status != 0 && (strings.Contains(said, saidBusy) || strings.Contains(said, saidStopped))
 }
 
 // stopped reads from a job whether the stop at a step had an end: the command
@@ -215,7 +224,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 	res, err := h.c.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.c.execute(h.Task().Name, task), Begin: record.Request}}})
 	if err != nil || res.Failure != nil {
-		clirun.KillInside(h.Place().PID, task.Argv)
+		adapter.KillInside(h.Place().PID, task.Argv)
 	}
 	return res, err
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -43,8 +43,8 @@ func open(t *testing.T, e *Engine, kit *engine.Kit, levels map[string]string) *e
 }
 
 func newTask(args *probe.PayloadArgs) engine.Task {
-	args.Word = clirun.Word()
-	return engine.Task{Name: clirun.Name("fault", args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
+	args.Word = adapter.Word()
+	return engine.Task{Name: adapter.Name("fault", args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second}
 }
 
 // create makes a container: with the label of ours it is one that a kill has

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -79,7 +79,7 @@ func (h *held) find(ctx context.Context) error {
 	if h.init = h.l.d.initOf(ctx, h.l.task.Name); h.init == 0 {
 		return errors.New("the daemon does not tell the container's init")
 	}
-	h.place.PID = clirun.Inside(h.init, h.l.task.Argv)
+	h.place.PID = adapter.Inside(h.init, h.l.task.Argv)
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (h *held) Exec(ctx context.Context, task engine.Task) (res engine.Result, e
 	restore()
 	if err != nil && l.x != nil {
 		// The daemon ends no program when its streams are closed.
-		clirun.KillInside(h.init, task.Argv)
+		adapter.KillInside(h.init, task.Argv)
 	}
 	res, _ = l.settle(limit, err)
 	if ctx.Err() != nil {

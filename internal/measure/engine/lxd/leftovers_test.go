@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 )
 
@@ -39,7 +39,7 @@ func TestLeftovers(t *testing.T) {
 			kit, e := enginetest.Kit(t), make()
 			usable(t, e, kit)
 			env := open(t, e, kit, map[string]string{engine.Network: "none", engine.Storage: "btrfs"})
-			ours, theirs, unknown := clirun.Name(kit.RunID, "left"), clirun.Name(kit.RunID, "theirs"), clirun.Name(kit.RunID, "unknown")
+			ours, theirs, unknown := adapter.Name(kit.RunID, "left"), adapter.Name(kit.RunID, "theirs"), adapter.Name(kit.RunID, "unknown")
 			for _, n := range []string{ours, theirs} {
 				if err := env.enter(n); err != nil {
 					t.Fatal(err)

@@ -183,6 +183,17 @@ func (l *life) down(ctx context.Context) error {
 	return nil
 }
 
+// What the daemon says of a container that it is at work on, and of one that has
+// come to its end by itself.
+const (
+	saidBusy    = "is busy running"
+	saidStopped = "already stopped"
+	// saidFailed is of a container that has not ended when the grace is over, and
+	// of one that goes down as it was told to: liblxc waits for that with a poll
+	// that any signal to the daemon breaks off (the Go runtime sends such).
+	saidFailed = "shutting down the container failed"
+)
+
 // haltLimit is for how long one request to halt is waited for. Now and then the
 // daemon misses a container's end and would wait for ever; asked again it looks.
 const haltLimit = 10 * time.Second
@@ -197,11 +208,11 @@ func (l *life) halt(ctx context.Context, at string) error {
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return err
-		case strings.Contains(err.Error(), "already stopped"):
+		case strings.Contains(err.Error(), saidStopped):
 			return nil
 		case late:
 			l.res.Steps = append(l.res.Steps, record.Step{Name: "halt-asked-again", At: stamp.Now()})
-		case !strings.Contains(err.Error(), "is busy running"):
+		case !strings.Contains(err.Error(), saidBusy):
 			return err
 		}
 		select {
@@ -212,8 +223,8 @@ func (l *life) halt(ctx context.Context, at string) error {
 	}
 }
 
-// busyPoll is how often a container is tried to be removed that the daemon is
-// still busy with: it has no event for its own lock.
+// busyPoll is how often a container is tried to be stopped or removed that the
+// daemon is still busy with: it has no event for its own lock.
 const busyPoll = 20 * time.Millisecond
 
 // delete removes the container. A stop that found it at its end may still be
@@ -222,7 +233,7 @@ const busyPoll = 20 * time.Millisecond
 func (l *life) delete(ctx context.Context, at string, end record.Event) error {
 	for {
 		err := l.step(ctx, "removing the container", "", end, http.MethodDelete, at, nil)
-		if err == nil || !strings.Contains(err.Error(), "is busy running") {
+		if err == nil || !strings.Contains(err.Error(), saidBusy) {
 			return err
 		}
 		select {
@@ -262,14 +273,28 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 	}
 	// The daemon's own limit is whole seconds; it says no more than that the
 	// container still runs when it is over.
-	err := l.step(ctx, "stopping the container", record.Stop, record.Stopped, http.MethodPut, at+"/state",
-		map[string]any{"action": "stop", "timeout": seconds(grace), "force": false})
-	var said *apiError
-	if err == nil || ctx.Err() != nil || !errors.As(err, &said) {
-		return err
-	}
-	if l.stoppedAlready(err) {
-		return nil
+	begin, over := record.Stop, time.Now().Add(grace)
+	var err error
+	for {
+		err = l.step(ctx, "stopping the container", begin, record.Stopped, http.MethodPut, at+"/state",
+			map[string]any{"action": "stop", "timeout": max(1, seconds(time.Until(over))), "force": false})
+		var said *apiError
+		if err == nil || ctx.Err() != nil || !errors.As(err, &said) {
+			return err
+		}
+		if l.stoppedAlready(err) {
+			return nil
+		}
+		if !strings.Contains(err.Error(), saidFailed) || time.Now().After(over) {
+			break
+		}
+		begin = ""
+		l.res.Steps = append(l.res.Steps, record.Step{Name: "stop-asked-again", At: stamp.Now()})
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyPoll):
+		}
 	}
 	l.res.Steps = append(l.res.Steps, record.Step{Name: "grace is over", At: stamp.Now()})
 	ferr := l.step(ctx, "stopping the container by force", "", record.Stopped, http.MethodPut, at+"/state", forceStop)
@@ -282,7 +307,7 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 // stoppedAlready says whether a stop failed since the container had come to
 // its end by itself just before: then this is when we know that it has stopped.
 func (l *life) stoppedAlready(err error) bool {
-	if !strings.Contains(err.Error(), "already stopped") {
+	if !strings.Contains(err.Error(), saidStopped) {
 		return false
 	}
 	l.res.Events[record.Stopped] = stamp.Now()

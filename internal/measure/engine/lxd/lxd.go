@@ -13,6 +13,7 @@ package lxd
 
 import (
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 )
@@ -27,6 +28,8 @@ const (
 type variant struct {
 	name, title string
 	client      string // the command line
+	daemon      string // its name, as the kernel has it
+	typical     time.Duration
 	prefix      string // of its environment variables
 	// sockets are where a daemon may listen: where users' do, then the lab's.
 	sockets []string
@@ -43,7 +46,7 @@ type Engine struct {
 // New gives LXD.
 func New() *Engine {
 	return &Engine{holds: newHolds(), variant: variant{
-		name: "lxd", title: "LXD", client: "lxc", prefix: "LXD",
+		name: "lxd", title: "LXD", client: "lxc", daemon: "lxd", typical: 1200 * time.Millisecond, prefix: "LXD",
 		sockets: []string{"/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/run/plimsoll-lab/lxd/unix.socket"},
 		install: "apt-get install lxd (Debian 12) or snap install lxd, then lxd init --minimal",
 	}}
@@ -52,7 +55,7 @@ func New() *Engine {
 // NewIncus gives Incus.
 func NewIncus() *Engine {
 	return &Engine{holds: newHolds(), variant: variant{
-		name: "incus", title: "Incus", client: "incus", prefix: "INCUS",
+		name: "incus", title: "Incus", client: "incus", daemon: "incusd", typical: time.Second, prefix: "INCUS",
 		sockets: []string{"/var/lib/incus/unix.socket", "/run/plimsoll-lab/incus/unix.socket"},
 		install: "apt-get install incus (Debian 12: from bookworm-backports), then incus admin init --minimal",
 	}}
@@ -65,6 +68,10 @@ var storageLevels = []string{"dir", "btrfs", "lvm", "zfs"}
 func (e *Engine) Info() engine.Info {
 	return engine.Info{
 		Name: e.name, Title: e.title, Detached: true,
+		Typical: e.typical, Images: engine.ImagesHanded,
+		// Its monitors bear the daemon's name, with a title.
+		Processes: engine.Processes{Daemons: []string{e.daemon}, Helpers: []string{"lxc", "[lxc"}, Titles: []string{"[lxc monitor]"}},
+		Rules:     rules(),
 		Levels: map[string][]string{
 			engine.Runtime:  {"lxc"},
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

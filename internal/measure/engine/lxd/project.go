@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -65,7 +65,7 @@ func (d *daemon) defaults(ctx context.Context) (profile, error) {
 // profileName is the profile of an environment. A spec's id may have anything
 // in it.
 func profileName(spec engine.Spec) string {
-	return strings.TrimPrefix(clirun.Name("", spec.ID), "plimsoll--")
+	return strings.TrimPrefix(adapter.Name("", spec.ID), "plimsoll--")
 }
 
 // profileFor makes an environment's profile from what was asked for and, for

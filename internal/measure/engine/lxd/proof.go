@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -25,7 +25,7 @@ func (env *environment) prove(ctx context.Context) error {
 	env.look = func(ctx context.Context, name string) error {
 		return env.d.get(ctx, "/1.0/instances/"+name, &live)
 	}
-	payload, err := clirun.Prove(ctx, env.kit, env, env.spec.ID)
+	payload, err := adapter.Prove(ctx, env.kit, env, env.spec.ID)
 	env.look = nil
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (env *environment) judge(live instance, in map[string]string, privileged bo
 	if env.pool.Driver == "btrfs" && in["root.fs"] != "btrfs" {
 		return wrong("asked for the storage driver btrfs, the root inside is %s", in["root.fs"])
 	}
-	host := clirun.HostNow()
+	host := adapter.HostNow()
 	if ns := in["ns.net"]; ns != "" && ns == host.Net {
 		return wrong("the container has the host's network namespace")
 	}

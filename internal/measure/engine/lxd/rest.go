@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -199,7 +199,7 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 	if errors.As(err, &known) {
 		return known
 	}
-	e := &engine.Error{Class: clirun.Classify(err.Error(), patterns), Text: what, Err: err}
+	e := &engine.Error{Class: adapter.Classify(err.Error(), patterns), Text: what, Err: err}
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		e.Class = record.Unavailable
@@ -219,7 +219,7 @@ func (d *daemon) failure(what string, err error) *record.Failure {
 }
 
 // patterns are pieces of the daemon's messages with what they stand for.
-var patterns = []clirun.Pattern{
+var patterns = []adapter.Pattern{
 	{Text: "required tool", Class: record.Unavailable},
 	{Text: "error loading", Class: record.Unavailable}, // a kernel module
 	{Text: "image not found", Class: record.Unavailable},

@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -53,15 +53,15 @@ func (c *client) argv(args ...string) []string {
 
 // command is nerdctl for the launcher.
 func (c *client) command(kit *engine.Kit, args ...string) probe.Command {
-	return clirun.As(probe.Command{Argv: c.argv(args...), Dir: "/"}, nil, kit)
+	return adapter.As(probe.Command{Argv: c.argv(args...), Dir: "/"}, nil, kit)
 }
 
 // output runs nerdctl beside the trials.
 func (c *client) output(ctx context.Context, args ...string) ([]byte, error) {
-	out, err := child.Run(ctx, child.Command{Argv: c.argv(args...), Env: []string{clirun.Path, "HOME=/root"}, Dir: "/",
+	out, err := child.Run(ctx, child.Command{Argv: c.argv(args...), Env: []string{adapter.Path, "HOME=/root"}, Dir: "/",
 		Limit: commandLimit, Leaves: true}) // the loggers of containers inherit our pipes
 	if err != nil {
-		return nil, fmt.Errorf("nerdctl %s: %w: %s", args[0], err, clirun.Words(out.Stderr))
+		return nil, fmt.Errorf("nerdctl %s: %w: %s", args[0], err, adapter.Words(out.Stderr))
 	}
 	return out.Stdout, nil
 }

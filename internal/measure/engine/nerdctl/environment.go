@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
@@ -65,7 +66,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.binary, err = kit.LookPath(env.runtime); err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + env.runtime, Err: err}
 	}
-	program, err := clirun.AskItself(ctx, env.binary)
+	program, err := adapter.AskItself(ctx, env.binary)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "the runtime " + env.runtime + " can't be used", Err: err}
 	}
@@ -203,7 +204,7 @@ func (env *environment) settle(ctx context.Context, name string, res *engine.Res
 	}
 }
 
-var patterns = []clirun.Pattern{{Text: "image not available", Class: record.Unavailable}}
+var patterns = []adapter.Pattern{{Text: "image not available", Class: record.Unavailable}}
 
 // graceSeconds is the grace period as nerdctl takes it: whole seconds, a part
 // of one counts as one.
@@ -227,7 +228,7 @@ type native struct {
 // payload saw, against what was asked for.
 func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.Spec) (err error) {
 	env.keep = true
-	p, perr := clirun.Prove(ctx, kit, env, spec.ID)
+	p, perr := adapter.Prove(ctx, kit, env, spec.ID)
 	env.keep = false
 	names, lerr := env.c.containers(ctx)
 	defer func() {
@@ -269,7 +270,7 @@ func (env *environment) judge(live native, inside map[string]string) error {
 	if fs := inside["root.fs"]; (fs == "overlay") != (env.storage == "overlayfs") {
 		return wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", env.storage, fs)
 	}
-	host := clirun.HostNow()
+	host := adapter.HostNow()
 	if ns := inside["ns.net"]; (ns == host.Net) != (env.network == "host") {
 		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", env.network, ns, host.Net)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -85,10 +86,10 @@ func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error
 	res, err := h.env.Base.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns, Exit: execStatus,
 		Steps: []clirun.Step{{Cmd: h.env.c.command(h.env.Kit, args...), Begin: record.Request}}})
 	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {
-		clirun.KillInside(h.Place().PID, task.Argv)
+		adapter.KillInside(h.Place().PID, task.Argv)
 	}
 	if f := res.Failure; f != nil && f.Class == record.EngineError && res.Exit != nil {
-		res.Failure = clirun.SignalFailure(*res.Exit, false) // the program printed nothing, and nerdctl tells its status
+		res.Failure = adapter.SignalFailure(*res.Exit, false) // the program printed nothing, and nerdctl tells its status
 	}
 	if err != nil {
 		err = fmt.Errorf("executing in %s: %w", h.Task().Name, err)

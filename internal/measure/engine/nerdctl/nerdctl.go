@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
@@ -54,7 +55,10 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "nerdctl", Title: title, Levels: known, Detached: true}
+	return engine.Info{Name: "nerdctl", Title: title, Levels: known, Detached: true,
+		Typical: 600 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: []string{"containerd-shim", "nerdctl"}},
+		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}}
 }
 
 // bridgeConfig is where nerdctl keeps its default network.

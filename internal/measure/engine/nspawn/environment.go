@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
@@ -67,14 +68,14 @@ func (e *environment) open(ctx context.Context, kit *engine.Kit, spec engine.Spe
 // prove checks from inside that the storage and the network are those asked
 // for, and that the payload is PID 1.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
 	wrong := func(format string, args ...any) error {
 		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
 	}
-	fs, host := p.Report["root.fs"], clirun.HostNow()
+	fs, host := p.Report["root.fs"], adapter.HostNow()
 	if (fs == "overlay") != (e.storage == overlay) {
 		return wrong("asked for storage=%s, and the payload saw a root file system of type %s", e.storage, fs)
 	}

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -28,25 +29,16 @@ const groupPrefix = "nspawn-plimsoll-"
 // hierarchies are the mount points of the hierarchies that nspawn works in:
 // the one named systemd, and version 2.
 func hierarchies() []string {
-	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil
-	}
-	return parseHierarchies(string(text))
+	all, _ := proc.Here.Hierarchies() // where there are none, nspawn makes no groups
+	return worked(all)
 }
 
-func parseHierarchies(mountinfo string) []string {
+func worked(all []proc.Hierarchy) []string {
 	var found []string
-	for line := range strings.Lines(mountinfo) {
-		before, after, ok := strings.Cut(line, " - ")
-		f, g := strings.Fields(before), strings.Fields(after)
-		if !ok || len(f) < 5 || len(g) < 3 {
-			continue
-		}
-		named := g[0] == "cgroup" && slices.Contains(strings.Split(g[2], ","), "name=systemd")
+	for _, h := range all {
 		// An nspawn that is starting has one of its own there for a moment.
-		if (named || g[0] == "cgroup2") && f[3] == "/" && !strings.HasPrefix(f[4], "/tmp/unified") {
-			found = append(found, f[4])
+		if (h.Unified || h.Has("name=systemd")) && h.Root == "/" && !strings.HasPrefix(h.Mount, "/tmp/unified") {
+			found = append(found, h.Mount)
 		}
 	}
 	return found
@@ -75,7 +67,7 @@ func (g *groups) enter(id string) *engine.Kit {
 				g.add(filepath.Dir(opts.Cgroups[i]))
 				continue
 			}
-			dir := filepath.Join(mount, "nspawn-"+clirun.Name(g.kit.RunID, id))
+			dir := filepath.Join(mount, "nspawn-"+adapter.Name(g.kit.RunID, id))
 			if !slices.Contains(g.own, dir) {
 				if err := g.kit.Ledger.Made(engine.Thing{Kind: engine.KindCgroup, Name: dir}); err != nil {
 					return nil, err

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -32,8 +32,8 @@ func TestKilled(t *testing.T) {
 		}
 	}()
 	task := func() engine.Task {
-		args := probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: "ignore"}
-		return engine.Task{Name: clirun.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: time.Minute}
+		args := probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: "ignore"}
+		return engine.Task{Name: adapter.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: time.Minute}
 	}
 	theirs := task()
 	dir := filepath.Join(runDir, "propagate", theirs.Name)
@@ -53,12 +53,12 @@ func TestKilled(t *testing.T) {
 	if _, err := env.Hold(t.Context(), ours); err != nil {
 		t.Fatal(err)
 	}
-	for pid, argv := range clirun.CommandLines() { // as the launcher, at the end of its process
+	for pid, argv := range adapter.CommandLines() { // as the launcher, at the end of its process
 		if slices.Contains(split(argv), "--machine="+ours.Name) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	}
-	if pid := clirun.FindProcess(ours.Argv); pid != 0 {
+	if pid := adapter.FindProcess(ours.Argv); pid != 0 {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
 	removed, kept := engine.Sweep(t.Context(), kit, New())

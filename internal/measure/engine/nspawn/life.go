@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -29,7 +30,7 @@ func (e *environment) command(task engine.Task, options ...string) probe.Command
 		argv = append(argv, "--setenv="+kv)
 	}
 	argv = append(append(argv, "--"), task.Argv...)
-	return clirun.As(probe.Command{Argv: argv, Dir: "/"}, nil, e.Kit)
+	return adapter.As(probe.Command{Argv: argv, Dir: "/"}, nil, e.Kit)
 }
 
 // plan is a container's life. A second SIGTERM makes nspawn kill the container
@@ -98,7 +99,7 @@ var colons = strings.NewReplacer(`\`, `\\`, ":", `\:`)
 // options are nspawn's for what a trial wants beside its program.
 func (e *environment) options(task engine.Task) ([]string, error) {
 	if task.Own && e.storage == directory {
-		return nil, clirun.Unsupported("with storage=directory the container's file system is read-only")
+		return nil, adapter.Unsupported("with storage=directory the container's file system is read-only")
 	}
 	var options []string
 	if task.Beside != nil && e.none {
@@ -119,7 +120,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 			}
 			options = append(options, o)
 		default:
-			return nil, clirun.Unsupported("systemd-nspawn has no volumes")
+			return nil, adapter.Unsupported("systemd-nspawn has no volumes")
 		}
 	}
 	return options, nil
@@ -129,10 +130,10 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	options, err := e.options(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	if err := e.enter(task.Name); err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	e.root.users.Add(1)
 	res, err := e.Base.Run(ctx, e.plan(task, options))
@@ -177,8 +178,8 @@ func (e *environment) tidy(name string, res *engine.Result, broken bool) error {
 	others := e.root.users.Add(-1) > 0
 	res.Stderr = chatter.ReplaceAll(res.Stderr, nil)
 	if f := res.Failure; f != nil && f.Class == record.EngineError {
-		if said := clirun.Words(res.Stderr); said != "" && bytes.Contains(res.Stderr, []byte(said)) && !strings.Contains(f.Text, said) {
-			f.Class, f.Text = clirun.Classify(said, nil), "systemd-nspawn: "+said
+		if said := adapter.Words(res.Stderr); said != "" && bytes.Contains(res.Stderr, []byte(said)) && !strings.Contains(f.Text, said) {
+			f.Class, f.Text = adapter.Classify(said, nil), "systemd-nspawn: "+said
 		}
 	}
 	if broken || res.Failure != nil {

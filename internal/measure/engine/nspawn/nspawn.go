@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
@@ -56,7 +57,10 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "nspawn", Title: title, Levels: known}
+	return engine.Info{Name: "nspawn", Title: title, Levels: known,
+		Typical: 120 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{"systemd-nspawn", "(sd-"}},
+		Cgroups:   []engine.ContainerGroup{{Path: `/machine-[^/]+\.scope$|/systemd-nspawn@[^/]+$`}}}
 }
 
 // Detect is documented in engine.Engine.

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/host/proc"
 )
 
 func TestConformance(t *testing.T) {
@@ -76,7 +77,7 @@ func TestChatter(t *testing.T) {
 	}
 }
 
-func TestParseHierarchies(t *testing.T) {
+func TestHierarchies(t *testing.T) {
 	const mounts = `31 26 0:27 / /sys/fs/cgroup/systemd rw,relatime shared:9 - cgroup cgroup rw,xattr,name=systemd
 32 26 0:28 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
 33 26 0:29 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
@@ -84,8 +85,9 @@ func TestParseHierarchies(t *testing.T) {
 34 26 0:29 /a /mnt rw,relatime - cgroup2 cgroup2 rw
 `
 	want := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"}
-	if got := parseHierarchies(mounts); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	parsed, err := proc.ParseMounts(mounts)
+	if got := worked(proc.Hierarchies(parsed)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v (%v)", got, want, err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // runDir is where nspawn keeps what is volatile.
@@ -67,7 +67,7 @@ func (r *root) fill(ctx context.Context, image string) error {
 	if r.plain {
 		out, err := child.Run(ctx, child.Command{Argv: []string{"cp", "-a", "--reflink=auto", image + "/.", r.path}, Limit: copyLimit})
 		if err != nil {
-			return fmt.Errorf("copying %s: %w: %s", image, err, clirun.Words(out.Stderr))
+			return fmt.Errorf("copying %s: %w: %s", image, err, adapter.Words(out.Stderr))
 		}
 		return nil
 	}

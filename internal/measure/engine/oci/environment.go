@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
@@ -133,7 +134,7 @@ func (e *environment) prepare(ctx context.Context, v string) error {
 // prove runs one container and checks from inside that it is what was asked
 // for.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
@@ -43,8 +43,8 @@ func TestKilled(t *testing.T) {
 						}
 					}()
 					e := env.(*environment)
-					args := probe.PayloadArgs{Word: clirun.Word(), Stay: true, OnTerm: "ignore"}
-					task := engine.Task{Name: clirun.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: time.Minute}
+					args := probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: "ignore"}
+					task := engine.Task{Name: adapter.Name(kit.RunID, args.Word[:8]), Argv: args.Argv(image.ProbePath), Limit: time.Minute}
 					if _, err := e.Hold(t.Context(), task); err != nil {
 						t.Fatal(err)
 					}
@@ -61,7 +61,7 @@ func TestKilled(t *testing.T) {
 					if left := enginetest.Left(kit); len(left) > 0 {
 						t.Errorf("left behind: %v", left)
 					}
-					if pid := clirun.FindProcess(task.Argv); pid != 0 {
+					if pid := adapter.FindProcess(task.Argv); pid != 0 {
 						t.Errorf("the payload still runs (process %d)", pid)
 					}
 				})
@@ -104,7 +104,7 @@ func TestAnothersGroup(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	name := clirun.Name(kit.RunID, "group")
+	name := adapter.Name(kit.RunID, "group")
 	theirs := groupOf(t, name)
 	res, err := env.Run(t.Context(), engine.Task{Name: name, Argv: []string{image.ProbePath}, Limit: time.Minute})
 	if err != nil || res.Failure == nil || !strings.Contains(res.Failure.Text, theirs) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
@@ -48,14 +49,14 @@ func (e *environment) bundle(task engine.Task) (dir string, err error) {
 // which is shared.
 func (e *environment) refuseMounts(task engine.Task) error {
 	if task.Own {
-		return clirun.Unsupported("a bare runtime's container has a read-only file system: a layer to write in is a manager's")
+		return adapter.Unsupported("a bare runtime's container has a read-only file system: a layer to write in is a manager's")
 	}
 	for _, m := range task.Mounts {
 		if m.Kind == engine.Volume {
-			return clirun.Unsupported("a bare runtime has no volumes: they are a manager's")
+			return adapter.Unsupported("a bare runtime has no volumes: they are a manager's")
 		}
 		if fi, err := os.Lstat(filepath.Join(e.rootfs, m.Target)); err != nil || !fi.IsDir() {
-			return clirun.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and its root is read-only", m.Target))
+			return adapter.Unsupported(fmt.Sprintf("the image has no directory %s to mount on, and its root is read-only", m.Target))
 		}
 	}
 	return nil
@@ -64,10 +65,10 @@ func (e *environment) refuseMounts(task engine.Task) error {
 // beside is the network namespace of a held container.
 func (e *environment) beside(held engine.Held) (string, error) {
 	if e.program.name == "runsc" {
-		return "", clirun.Unsupported("gVisor's sandbox has a network stack of its own, which another one can't share")
+		return "", adapter.Unsupported("gVisor's sandbox has a network stack of its own, which another one can't share")
 	}
 	if e.program.name == "youki" { // 0.7.0: `ip link` in its container says so, under runc and crun it is up
-		return "", clirun.Unsupported("youki leaves the loopback of a container's own network namespace down, so that another one beside it reaches nothing")
+		return "", adapter.Unsupported("youki leaves the loopback of a container's own network namespace down, so that another one beside it reaches nothing")
 	}
 	pid := held.Place().PID
 	if pid == 0 {
@@ -107,7 +108,7 @@ func unclean(res *engine.Result, err error) {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	dir, err := e.bundle(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	res, err := e.Base.Run(ctx, e.plan(task, dir, e.oneCall))
 	aerr := e.after(context.WithoutCancel(ctx), task.Name, dir, err != nil || res.Failure != nil)

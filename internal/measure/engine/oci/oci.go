@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
@@ -70,7 +71,11 @@ func (e *Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: known, Detached: true}
+	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: known, Detached: true,
+		Typical: 80 * time.Millisecond, Images: engine.ImagesGiven,
+		// gVisor starts itself anew as /proc/self/exe.
+		Processes: engine.Processes{Helpers: []string{"runc", "crun", "youki", "runsc", "exe"}},
+		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}}
 }
 
 // Detect is documented in engine.Engine.

@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // program is one OCI runtime: how its command line differs from the others'.
@@ -95,8 +95,8 @@ func (p program) version(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, _ := clirun.ParseItself(out)
-	if err := (clirun.Itself{Path: path, Program: name}).Wrong(p.name, ""); err != nil {
+	name, _ := adapter.ParseItself(out)
+	if err := (adapter.Itself{Path: path, Program: name}).Wrong(p.name, ""); err != nil {
 		return "", err
 	}
 	return parseVersion(path, out)

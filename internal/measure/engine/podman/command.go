@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -117,7 +117,7 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 	case err == nil:
 		return out.Stdout, nil
 	case errors.As(err, &exit):
-		return out.Stdout, &failed{status: exit.ExitCode(), said: clirun.Words(out.Stderr)}
+		return out.Stdout, &failed{status: exit.ExitCode(), said: adapter.Words(out.Stderr)}
 	}
 	return nil, err
 }
@@ -148,7 +148,7 @@ func wrong(what string, err error) *engine.Error {
 	class := record.EngineError
 	var f *failed
 	if errors.As(err, &f) {
-		class = clirun.Classify(f.said, patterns)
+		class = adapter.Classify(f.said, patterns)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		class = record.TimeOut
@@ -157,7 +157,7 @@ func wrong(what string, err error) *engine.Error {
 }
 
 // patterns are pieces of Podman's messages with what they stand for.
-var patterns = []clirun.Pattern{
+var patterns = []adapter.Pattern{
 	{Text: "invalid runtime", Class: record.Unavailable},
 	{Text: "default oci runtime", Class: record.Unavailable},
 	{Text: "requested oci runtime", Class: record.Unavailable},

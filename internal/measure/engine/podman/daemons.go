@@ -5,7 +5,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // Daemons is documented in engine.Daemons. Podman's command has none; its
@@ -23,7 +23,7 @@ func (env *environment) Daemons(context.Context) (sockets []string, pids []int) 
 		pids = append(pids, pid)
 	}
 	netns := []byte(filepath.Join(dir, "netns/rootless-netns"))
-	for pid, line := range clirun.CommandLines() {
+	for pid, line := range adapter.CommandLines() {
 		if bytes.Contains(line, netns) {
 			pids = append(pids, pid)
 		}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -32,7 +32,7 @@ func (h *heldAPI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 		if ctx.Err() != nil {
 			x.res.Failure = &record.Failure{Class: record.TimeOut,
 				Text: fmt.Sprintf("did not end within %v and was killed, while %s", task.Limit, x.phase)}
-			clirun.KillInside(h.place.PID, task.Argv)
+			adapter.KillInside(h.place.PID, task.Argv)
 		}
 	}
 	if x.done != nil {
@@ -90,7 +90,7 @@ func (x *restExec) live(ctx context.Context) error {
 		return ctx.Err()
 	}
 	x.res.Steps = append(x.res.Steps, record.Step{Name: "output ended", At: stamp.Now()})
-	return clirun.AwaitExec(ctx, &x.res, func() (bool, int, error) {
+	return adapter.AwaitExec(ctx, &x.res, func() (bool, int, error) {
 		var seen struct {
 			Running  bool
 			ExitCode int
@@ -104,7 +104,7 @@ func (x *restExec) live(ctx context.Context) error {
 // where the program said nothing.
 func execFailure(status int, res engine.Result) *record.Failure {
 	if (status == 126 || status == 127) && len(res.Stdout) == 0 {
-		return &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("podman exec: status %d: %s", status, clirun.Words(res.Stderr))}
+		return &record.Failure{Class: record.EngineError, Text: fmt.Sprintf("podman exec: status %d: %s", status, adapter.Words(res.Stderr))}
 	}
-	return clirun.SignalFailure(status, false)
+	return adapter.SignalFailure(status, false)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -93,7 +94,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 		res.Failure = &record.Failure{Class: record.TimeOut, Text: fmt.Sprintf("did not end within %v and was killed", limit)}
 	}
 	if err != nil {
-		clirun.KillInside(h.Place().PID, task.Argv)
+		adapter.KillInside(h.Place().PID, task.Argv)
 		err = fmt.Errorf("executing in %s: %w", h.containerName(), err)
 	}
 	return res, err
@@ -112,7 +113,7 @@ func killLate(pid int, task engine.Task) (over func() bool) {
 				return
 			case <-time.After(wait):
 				was, wait = true, 50*time.Millisecond
-				clirun.KillInside(pid, task.Argv)
+				adapter.KillInside(pid, task.Argv)
 			}
 		}
 	}()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
 )
@@ -71,7 +71,7 @@ func TestSomebodyElses(t *testing.T) {
 		if err := kit.Ledger.Made(p.thing(engine.KindImage, own)); err != nil {
 			t.Fatal(err)
 		}
-		taken, like, using := clirun.Name(kit.RunID, "1"), clirun.Name(kit.RunID, "2"), "using-"+kit.RunID
+		taken, like, using := adapter.Name(kit.RunID, "1"), adapter.Name(kit.RunID, "2"), "using-"+kit.RunID
 		users(t, env, taken, "--label", "plimsoll="+kit.RunID, web)
 		users(t, env, like, "--label", engine.Label+"="+kit.RunID, web)
 		users(t, env, using, own)
@@ -137,7 +137,7 @@ func TestHangs(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 100\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	things := []engine.Thing{{Kind: engine.KindContainer, Name: clirun.Name(kit.RunID, "1"), Engine: Name, At: program},
+	things := []engine.Thing{{Kind: engine.KindContainer, Name: adapter.Name(kit.RunID, "1"), Engine: Name, At: program},
 		{Kind: engine.KindImage, Name: "localhost/plimsoll/payload:" + kit.RunID, Engine: Name, At: program}}
 	kit.Ledger = &enginetest.Ledger{}
 	for _, thing := range things {

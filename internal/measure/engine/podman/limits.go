@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,14 +18,9 @@ func systemdRuns() bool {
 
 // mayRaise says whether this process may raise its hard limits
 // (CAP_SYS_RESOURCE is capability 24, see capabilities(7)).
-func mayRaise(status string) bool {
-	for line := range strings.Lines(status) {
-		if v, ok := strings.CutPrefix(line, "CapEff:"); ok {
-			n, err := strconv.ParseUint(strings.TrimSpace(v), 16, 64)
-			return err == nil && n&(1<<unix.CAP_SYS_RESOURCE) != 0
-		}
-	}
-	return false
+func mayRaise(status map[string]string) bool {
+	n, err := strconv.ParseUint(status["CapEff"], 16, 64)
+	return err == nil && n&(1<<unix.CAP_SYS_RESOURCE) != 0
 }
 
 // podmanProcs is the most that podman leaves itself of RLIMIT_NPROC.
@@ -34,7 +30,7 @@ const podmanProcs = 32768
 // has. Podman gives containers the limits of its containers.conf or 1048576
 // files, which a process without CAP_SYS_RESOURCE can't set: the runtime then
 // fails with status 126. An ordinary user's podman knows that of itself.
-func ulimits(status string, files, procs unix.Rlimit) []string {
+func ulimits(status map[string]string, files, procs unix.Rlimit) []string {
 	if mayRaise(status) {
 		return nil
 	}
@@ -47,7 +43,7 @@ func ulimits(status string, files, procs unix.Rlimit) []string {
 // OwnUlimits are the options that keep podman from asking for more than this
 // process has; there are none where it may raise its limits.
 func OwnUlimits() ([]string, error) {
-	status, err := os.ReadFile("/proc/self/status")
+	status, err := proc.Here.Status(proc.Self)
 	if err != nil {
 		return nil, err
 	}
@@ -58,5 +54,5 @@ func OwnUlimits() ([]string, error) {
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &procs); err != nil {
 		return nil, err
 	}
-	return ulimits(string(status), files, procs), nil
+	return ulimits(status, files, procs), nil
 }

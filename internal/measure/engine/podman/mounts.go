@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -68,7 +68,7 @@ func mountArgs(task engine.Task) []string {
 		case engine.Tmpfs:
 			fields = append(fields, tmpfsOptions(m, "tmpfs-size")...)
 		}
-		args = append(args, "--mount="+clirun.CSV(append(fields, "destination="+m.Target)))
+		args = append(args, "--mount="+adapter.CSV(append(fields, "destination="+m.Target)))
 	}
 	return args
 }

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // pause is a user's pause process: it holds the user and mount namespaces in
@@ -84,7 +85,7 @@ const maxPID = 32
 // process. That it is the pause process is not said with it.
 func (h *pause) process(kit *engine.Kit, user *engine.User) (pid int, alive bool) {
 	var text []byte
-	err := clirun.AsUser(user, kit, func() error {
+	err := adapter.AsUser(user, kit, func() error {
 		f, err := os.OpenFile(h.file, os.O_RDONLY|unix.O_NONBLOCK, 0) // nobody may write where it is a pipe
 		if err != nil {
 			return err
@@ -127,7 +128,7 @@ func (h *pause) end(kit *engine.Kit, user *engine.User) error {
 	if !isPause(pid, user.UID, h.since) {
 		return nil
 	}
-	err = clirun.AsUser(user, kit, func() error { return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) })
+	err = adapter.AsUser(user, kit, func() error { return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) })
 	if err != nil && !errors.Is(err, unix.ESRCH) {
 		return what(err)
 	}
@@ -136,7 +137,7 @@ func (h *pause) end(kit *engine.Kit, user *engine.User) error {
 	if now, _ := h.process(kit, user); now != pid {
 		return nil // podman has begun another
 	}
-	err = clirun.AsUser(user, kit, func() error { return os.Remove(h.file) })
+	err = adapter.AsUser(user, kit, func() error { return os.Remove(h.file) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return what(err)
 	}
@@ -154,7 +155,7 @@ func isPause(pid, uid int, since uint64) bool {
 		base, _, _ := strings.Cut(filepath.Base(exe), " ") // "podman (deleted)" after an upgrade
 		known = strings.HasPrefix(base, "podman") || base == "catatonit"
 	}
-	return known && since > 0 && began(pid) >= since && clirun.RunsAs(pid, uid) && ownsNamespace(pid, uid)
+	return known && since > 0 && began(pid) >= since && adapter.RunsAs(pid, uid) && ownsNamespace(pid, uid)
 }
 
 // nsGetOwnerUID is the request NS_GET_OWNER_UID of ioctl_ns(2).
@@ -185,17 +186,9 @@ func ticks() uint64 {
 	return uint64(now.Nano()) / (1e9 / perSecond)
 }
 
-// began is when a process began (field 22 of /proc/PID/stat), in ticks since
+// began is when a process began, in ticks since
 // the machine's start; 0 where it has ended.
 func began(pid int) uint64 {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 20 {
-		return 0
-	}
-	n, _ := strconv.ParseUint(f[19], 10, 64) // 0 is before all others
-	return n
+	p, _ := proc.Here.Stat(pid) // 0 is before all others
+	return p.Start
 }

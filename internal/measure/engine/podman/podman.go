@@ -17,6 +17,7 @@ package podman
 
 import (
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/private"
@@ -50,6 +51,10 @@ func New() *Engine {
 func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "Podman", Detached: true,
+		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
+		Processes: engine.Processes{Helpers: []string{"conmon", "slirp4netns", "pasta", "rootlessport", "fuse-overlayfs"}},
+		Cgroups:   []engine.ContainerGroup{{Path: `/libpod-[0-9a-f]{64}(\.scope)?$`}},
+		OCI:       true, Rules: rules(), Lacks: lacks(),
 		Levels: map[string][]string{
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
 			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -33,7 +33,7 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	env.look = func(ctx context.Context, name string) error {
 		return env.p.read(ctx, &live, "inspect", "--type", "container", name)
 	}
-	payload, res, err := clirun.ProveResult(ctx, kit, env, spec.ID)
+	payload, res, err := adapter.ProveResult(ctx, kit, env, spec.ID)
 	env.look = nil
 	if err != nil && bytes.Contains(res.Stderr, []byte(takenForRoot)) {
 		return &engine.Error{Class: record.Unavailable, Err: err, Fix: "network: none, or a newer runsc",
@@ -45,9 +45,9 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	if len(live) != 1 {
 		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("podman inspect told of %d containers, expected one", len(live))}
 	}
-	seen := evidence{live: live[0], info: info, inside: payload.Report, host: clirun.HostNow()}
+	seen := evidence{live: live[0], info: info, inside: payload.Report, host: adapter.HostNow()}
 	env.AddFacts(seen.facts())
-	env.unreached = clirun.OnlyLoopback(payload.Report)
+	env.unreached = adapter.OnlyLoopback(payload.Report)
 	return seen.judge(spec)
 }
 
@@ -61,7 +61,7 @@ type evidence struct {
 	live   container
 	info   *info
 	inside map[string]string
-	host   clirun.HostState
+	host   adapter.HostState
 }
 
 // foreign says whether the payload ran on another kernel than ours (gVisor).
@@ -117,8 +117,8 @@ func (e *evidence) judge(spec engine.Spec) error {
 			return wrong("asked for the runtime %s, podman says that the container ran under %s", want, got)
 		}
 		// What a program is called proves nothing: it says itself what it is.
-		program, _ := clirun.ParseItself(e.info.Host.OCIRuntime.Version)
-		if err := (clirun.Itself{Path: e.info.Host.OCIRuntime.Path, Program: program}).Wrong(want, ""); err != nil {
+		program, _ := adapter.ParseItself(e.info.Host.OCIRuntime.Version)
+		if err := (adapter.Itself{Path: e.info.Host.OCIRuntime.Path, Program: program}).Wrong(want, ""); err != nil {
 			return err
 		}
 		if e.foreign() != (want == "runsc") {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -37,13 +37,13 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	if env.byAPI {
 		p, err = env.rest.pull(ctx, task.Ref)
 	} else {
-		var w clirun.Watched
-		w, err = clirun.Watch(ctx, env.p.command("pull", "--tls-verify=false", task.Ref))
+		var w adapter.Watched
+		w, err = adapter.Watch(ctx, env.p.command("pull", "--tls-verify=false", task.Ref))
 		p = pulled(&w)
 		p.Client = w.Client
 	}
 	if err != nil {
-		p.Failure = clirun.PullFailure(err, patterns)
+		p.Failure = adapter.PullFailure(err, patterns)
 		if env.byAPI {
 			p.Failure.Class = restClass(err)
 			p.Failure.Text += env.lost()
@@ -67,7 +67,7 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 // pullLimit bounds a pull from the loopback.
 const pullLimit = 10 * time.Minute
 
-func pulled(w *clirun.Watched) engine.Pulled {
+func pulled(w *adapter.Watched) engine.Pulled {
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin, record.Ready: w.End}}
 	for _, s := range said {
 		if at := w.At(s.line); at != 0 {
@@ -82,7 +82,7 @@ func pulled(w *clirun.Watched) engine.Pulled {
 func (r *rest) pull(ctx context.Context, ref string) (engine.Pulled, error) {
 	restore := stamp.Quiet()
 	defer restore()
-	w := clirun.Watched{}
+	w := adapter.Watched{}
 	query := url.Values{"reference": {ref}, "tlsVerify": {"false"}, "policy": {"always"}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://d"+restVersion+"/images/pull?"+query.Encode(), nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *rest) pull(ctx context.Context, ref string) (engine.Pulled, error) {
 		if report.Error != "" {
 			failed = &refused{status: answer.StatusCode, said: report.Error}
 		}
-		w.Lines = append(w.Lines, clirun.Line{At: at, Text: strings.TrimSpace(report.Stream)})
+		w.Lines = append(w.Lines, adapter.Line{At: at, Text: strings.TrimSpace(report.Stream)})
 	}
 	w.End = stamp.Now()
 	return pulled(&w), errors.Join(failed, lines.Err())

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/thread"
 	"plimsoll/internal/record"
 )
@@ -87,8 +87,8 @@ func (p *program) monitorGone(ctx context.Context, name string) bool {
 
 // monitor is what a container's monitor is known by: that it is podman's conmon,
 // run by its user, and has the whole name.
-func (p *program) monitor(name string) clirun.Helper {
-	return clirun.Helper{Program: "conmon", UID: p.uid(), Args: []string{"-n", name}}
+func (p *program) monitor(name string) adapter.Helper {
+	return adapter.Helper{Program: "conmon", UID: p.uid(), Args: []string{"-n", name}}
 }
 
 // endExecutions ends the monitors of programs that were executed by the service

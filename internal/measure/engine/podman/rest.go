@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -122,7 +122,7 @@ func restClass(err error) record.Class {
 	var lost *net.OpError
 	switch {
 	case errors.As(err, &no):
-		return clirun.Classify(no.said, patterns)
+		return adapter.Classify(no.said, patterns)
 	case errors.Is(err, context.DeadlineExceeded):
 		return record.TimeOut
 	case errors.As(err, &lost), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

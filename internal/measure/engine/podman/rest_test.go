@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 )
 
@@ -119,7 +119,7 @@ func TestServiceFails(t *testing.T) {
 	if err := s.close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if said := clirun.Words(s.said.bytes()); said == "" {
+	if said := adapter.Words(s.said.bytes()); said == "" {
 		t.Error("nothing is known of what it said")
 	}
 }

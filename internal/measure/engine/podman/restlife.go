@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -241,7 +241,7 @@ func (l *restLife) judge(ctx context.Context, err error) *record.Failure {
 
 // said quotes the payload's own words, for a failure.
 func (l *restLife) said() string {
-	if words := clirun.Words(l.stderr.Kept()); words != "" {
+	if words := adapter.Words(l.stderr.Kept()); words != "" {
 		return ", and had said: " + words
 	}
 	return ""

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -100,7 +100,7 @@ func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*servi
 	if err := kit.Ledger.Made(s.thing()); err != nil {
 		return nil, err
 	}
-	if err := clirun.OwnDirMode(s.dir, p.as, kit, 0o700); err != nil {
+	if err := adapter.OwnDirMode(s.dir, p.as, kit, 0o700); err != nil {
 		return nil, err
 	}
 	argv := p.argv([]string{"system", "service", "--time=0", "unix://" + s.socket()})
@@ -113,7 +113,7 @@ func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*servi
 		s.cmd.SysProcAttr.Credential = p.credential()
 	}
 	if err := s.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting podman's service: %w", err), clirun.RemoveDir(s.dir, p.as, kit), kit.Ledger.Gone(s.thing()))
+		return nil, errors.Join(fmt.Errorf("starting podman's service: %w", err), adapter.RemoveDir(s.dir, p.as, kit), kit.Ledger.Gone(s.thing()))
 	}
 	go func() {
 		_ = s.cmd.Wait() // how it ended shows in what it said
@@ -135,7 +135,7 @@ func (env *environment) await(ctx context.Context) error {
 		}
 		select {
 		case <-env.service.done:
-			return &engine.Error{Class: record.Unavailable, Text: "podman's service ended at once: " + clirun.Words(env.service.said.bytes())}
+			return &engine.Error{Class: record.Unavailable, Text: "podman's service ended at once: " + adapter.Words(env.service.said.bytes())}
 		case <-ctx.Done():
 			return &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("podman's service did not answer within %v", serviceStart), Err: err}
 		case <-time.After(10 * time.Millisecond):
@@ -151,7 +151,7 @@ func (env *environment) lost() string {
 	}
 	select {
 	case <-env.service.done:
-		return "; podman's service has ended (" + env.service.cmd.ProcessState.String() + "), and had said: " + clirun.Words(env.service.said.bytes())
+		return "; podman's service has ended (" + env.service.cmd.ProcessState.String() + "), and had said: " + adapter.Words(env.service.said.bytes())
 	default:
 		return ""
 	}
@@ -197,7 +197,7 @@ func (s *service) close(context.Context) error {
 	// As an ordinary user's podman it is two processes of one session.
 	_ = s.p.asUser(func() error { return syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) })
 	<-s.done
-	if err := clirun.RemoveDir(s.dir, s.p.as, s.kit); err != nil {
+	if err := adapter.RemoveDir(s.dir, s.p.as, s.kit); err != nil {
 		return fmt.Errorf("removing the socket of podman's service: %w", err)
 	}
 	return s.kit.Ledger.Gone(s.thing())
@@ -215,9 +215,9 @@ func (s *service) thing() engine.Thing {
 func (p *program) services(t engine.Thing) []engine.Leftover {
 	socket := []byte("\x00unix://" + t.Name + "/")
 	var ends []func() error
-	for pid, line := range clirun.CommandLines() {
+	for pid, line := range adapter.CommandLines() {
 		// Anybody can give a process of theirs this command line.
-		if bytes.Contains(line, []byte("\x00system\x00service\x00")) && bytes.Contains(line, socket) && clirun.RunsAs(pid, p.uid()) {
+		if bytes.Contains(line, []byte("\x00system\x00service\x00")) && bytes.Contains(line, socket) && adapter.RunsAs(pid, p.uid()) {
 			ends = append(ends, func() error { return p.endService(pid, line) })
 		}
 	}

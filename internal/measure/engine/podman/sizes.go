@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // storeFiles are the files of a store: podman tells an image's layers by their
@@ -62,11 +62,11 @@ func (s storeFiles) sizes(image string, z *engine.ImageSizes) error {
 	z.Unpacked, z.Shared, z.Unique = 0, 0, 0
 	for n, layer := range chain {
 		directory, files := s.directory(layer)
-		whole, err := clirun.DiskUsage(directory, filepath.Join(s.root, s.driver+"-layers", layer+".tar-split.gz"))
+		whole, err := adapter.DiskUsage(directory, filepath.Join(s.root, s.driver+"-layers", layer+".tar-split.gz"))
 		if err != nil {
 			return err
 		}
-		content, err := clirun.DiskUsage(files)
+		content, err := adapter.DiskUsage(files)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s storeFiles) sizes(image string, z *engine.ImageSizes) error {
 			z.Unique += whole.Allocated
 		}
 	}
-	meta, err := clirun.DiskUsage(filepath.Join(s.root, s.driver+"-images", image))
+	meta, err := adapter.DiskUsage(filepath.Join(s.root, s.driver+"-images", image))
 	if err != nil {
 		return err
 	}

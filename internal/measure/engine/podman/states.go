@@ -31,24 +31,30 @@ type kept struct {
 	Annotations map[string]string
 }
 
-// states are the directories of crun's that belong to the container of this
-// name, or, without a name, to a store of ours; a container that runs keeps its
-// own.
-func (p *program) states(name string) (dirs []string) {
-	base := filepath.Join(p.runDir(), "crun")
+// entries lists the directories of a runtime's of which one file, there in each,
+// says that they are ours; runtimes keep one for each container.
+func (p *program) entries(base, file string, ours func(dir string, text []byte) bool) (dirs []string) {
 	_ = p.asUser(func() error { // without the directory there is none
-		entries, err := os.ReadDir(base)
-		for _, e := range entries {
+		all, err := os.ReadDir(base)
+		for _, e := range all {
 			dir := filepath.Join(base, e.Name())
-			text, err := readState(filepath.Join(dir, "config.json"))
-			var k kept
-			if err == nil && json.Unmarshal(text, &k) == nil && p.keeps(k, name) && !runs(dir) {
+			if text, err := readState(filepath.Join(dir, file)); err == nil && ours(dir, text) {
 				dirs = append(dirs, dir)
 			}
 		}
 		return err
 	})
 	return dirs
+}
+
+// states are the directories of crun's that belong to the container of this
+// name, or, without a name, to a store of ours; a container that runs keeps its
+// own.
+func (p *program) states(name string) []string {
+	return p.entries(filepath.Join(p.runDir(), "crun"), "config.json", func(dir string, text []byte) bool {
+		var k kept
+		return json.Unmarshal(text, &k) == nil && p.keeps(k, name) && !runs(dir)
+	})
 }
 
 // dropStates removes them.

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -58,7 +58,7 @@ func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driv
 		if err := kit.Ledger.Made(p.thing(engine.KindFile, d)); err != nil {
 			return err
 		}
-		if err := clirun.OwnDirMode(d, p.as, kit, 0o700); err != nil {
+		if err := adapter.OwnDirMode(d, p.as, kit, 0o700); err != nil {
 			return fmt.Errorf("making a store for podman: %w", err)
 		}
 	}
@@ -168,7 +168,7 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 		errs = append(errs, p.store.fs.Close(ctx))
 	}
 	for _, d := range []string{dir, p.store.run} {
-		if err := clirun.RemoveDir(d, p.as, kit); err != nil {
+		if err := adapter.RemoveDir(d, p.as, kit); err != nil {
 			errs = append(errs, fmt.Errorf("removing podman's store: %w", err))
 			continue
 		}
@@ -180,48 +180,31 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 // unmountBelow unmounts what is mounted at or below directories of ours, in the
 // namespace in which podman mounts.
 func (p *program) unmountBelow(ctx context.Context, dirs ...string) error {
-	var text []byte
-	var err error
-	if p.user != nil {
-		text, err = p.plain().output(ctx, "unshare", "cat", "/proc/self/mountinfo")
-	} else {
-		text, err = os.ReadFile("/proc/self/mountinfo")
-	}
+	mounts, err := p.mounts(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for the mounts of podman's store: %w", err)
 	}
-	points := mountsBelow(string(text), dirs)
-	for i := len(points) - 1; i >= 0; i-- {
+	for _, point := range slices.Backward(proc.Below(mounts, dirs...)) {
 		if p.user != nil {
-			_, err = p.plain().output(ctx, "unshare", "umount", "--", points[i])
-		} else if err = unix.Unmount(points[i], unix.UMOUNT_NOFOLLOW); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+			_, err = p.plain().output(ctx, "unshare", "umount", "--", point)
+		} else if err = unix.Unmount(point, unix.UMOUNT_NOFOLLOW); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
 			err = nil // it went with another
 		}
 		if err != nil {
-			return fmt.Errorf("unmounting %s: %w", points[i], err)
+			return fmt.Errorf("unmounting %s: %w", point, err)
 		}
 	}
 	return nil
 }
 
-// mountsBelow reads mountinfo: the points at or below directories, in the order
-// in which they were mounted; see proc_pid_mountinfo(5).
-func mountsBelow(info string, dirs []string) []string {
-	var points []string
-	for line := range strings.Lines(info) {
-		f := strings.Fields(line)
-		if len(f) < 5 {
-			continue
-		}
-		point := unescape(f[4])
-		for _, d := range dirs {
-			if d != "" && (point == d || strings.HasPrefix(point, d+"/")) {
-				points = append(points, point)
-				break
-			}
-		}
+// mounts lists those of the namespace in which podman mounts.
+func (p *program) mounts(ctx context.Context) ([]*proc.Mount, error) {
+	if p.user == nil {
+		return proc.Here.Mounts(proc.Self)
 	}
-	return points
+	text, err := p.plain().output(ctx, "unshare", "cat", "/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	return proc.ParseMounts(string(text))
 }
-
-var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace

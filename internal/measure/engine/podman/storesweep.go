@@ -16,7 +16,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 )
 
@@ -109,8 +109,8 @@ func (p *program) endCommands(ctx context.Context) bool {
 	defer cancel()
 	for were := false; ; were = true {
 		working := map[int][]byte{}
-		for pid, line := range clirun.CommandLines() {
-			if bytes.Contains(line, arg) && clirun.RunsAs(pid, p.uid()) {
+		for pid, line := range adapter.CommandLines() {
+			if bytes.Contains(line, arg) && adapter.RunsAs(pid, p.uid()) {
 				working[pid] = line
 			}
 		}
@@ -170,31 +170,14 @@ const maxState = 4 << 20
 // and its runtime still has. They bear podman's random ids; that they are ours
 // is told by the runtime's own state, whose bundle lies in the store.
 func (p *program) orphans(ctx context.Context, kit *engine.Kit) error {
-	base := p.runDir()
+	ours := func(_ string, text []byte) bool { return tellsBundle(string(text), p.store.root+"/") }
 	var errs []error
 	for name, file := range runtimes {
-		for _, id := range p.bundled(filepath.Join(base, name), file) {
-			errs = append(errs, p.deleteOrphan(ctx, kit, name, filepath.Join(base, name), id))
+		for _, dir := range p.entries(filepath.Join(p.runDir(), name), file, ours) {
+			errs = append(errs, p.deleteOrphan(ctx, kit, name, dir))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// bundled lists the containers in a runtime's directory whose bundle lies in
-// the store.
-func (p *program) bundled(dir, file string) (ids []string) {
-	bundle := []byte(p.store.root + "/")
-	_ = p.asUser(func() error { // without the directory there is none
-		entries, err := os.ReadDir(dir)
-		for _, e := range entries {
-			text, err := readState(filepath.Join(dir, e.Name(), file))
-			if err == nil && tellsBundle(string(text), string(bundle)) {
-				ids = append(ids, e.Name())
-			}
-		}
-		return err
-	})
-	return ids
 }
 
 // tellsBundle says whether a runtime's state has a bundle below a directory:
@@ -221,20 +204,21 @@ func readState(path string) ([]byte, error) {
 }
 
 // deleteOrphan lets the runtime remove a container, as the user whose it is.
-func (p *program) deleteOrphan(ctx context.Context, kit *engine.Kit, name, dir, id string) error {
+func (p *program) deleteOrphan(ctx context.Context, kit *engine.Kit, name, dir string) error {
+	what := "removing a container of a store of ours from " + dir
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	path, err := kit.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("removing the container %s of a store of ours from %s: %w", id, dir, err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
-	c := child.Command{Argv: []string{path, "delete", "--force", id}, Env: p.env, Dir: "/", Together: true}
+	c := child.Command{Argv: []string{path, "delete", "--force", filepath.Base(dir)}, Env: p.env, Dir: "/", Together: true}
 	if p.as != nil {
 		c.User = p.credential()
 	}
 	out, err := child.Run(ctx, c)
-	if _, gone := os.Lstat(filepath.Join(dir, id)); err != nil && !errors.Is(gone, fs.ErrNotExist) {
-		return fmt.Errorf("removing the container %s of a store of ours from %s: %w: %s", id, dir, err, clirun.Words(out.Stdout))
+	if _, gone := os.Lstat(dir); err != nil && !errors.Is(gone, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w: %s", what, err, adapter.Words(out.Stdout))
 	}
 	return nil
 }

@@ -167,9 +167,4 @@ func TestBundles(t *testing.T) {
 			t.Errorf("%s is podman's: %v, want %v", name, !ok, ok)
 		}
 	}
-	dirs := []string{"/run/a b", "", "/x"}
-	info := "1 0 0:1 / /run/a\\040b rw - t s o\n2 0 0:1 / /run/a\\040b/c rw - t s o\n3 0 0:1 / /run/a\\040bc rw - t s o\n4 0 0:1 / /xy rw - t s o\n5 0 0:1 / /x rw - t s o\n"
-	if got := mountsBelow(info, dirs); !slices.Equal(got, []string{"/run/a b", "/run/a b/c", "/x"}) {
-		t.Errorf("mounted below: %q", got)
-	}
 }

@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
 func TestUlimits(t *testing.T) {
-	with, without := "CapEff:\t000001ffffffffff\n", "CapEff:\t000001fffeffffff\n"
+	with, without := map[string]string{"CapEff": "000001ffffffffff"}, map[string]string{"CapEff": "000001fffeffffff"}
 	many := unix.Rlimit{Cur: 1, Max: unix.RLIM_INFINITY}
 	for _, c := range []struct {
-		status       string
+		status       map[string]string
 		files, procs unix.Rlimit
 		want         string
 	}{
@@ -87,7 +87,7 @@ func TestJudge(t *testing.T) {
 	right := func() evidence {
 		e := evidence{info: &info{},
 			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1", "root.fs": "overlay"},
-			host:   clirun.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}
+			host:   adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}
 		e.live.OCIRuntime = "/usr/bin/crun"
 		e.live.HostConfig.NetworkMode, e.live.HostConfig.LogConfig.Type = "none", "none"
 		e.live.HostConfig.SecurityOpt = []string{"seccomp=unconfined"}

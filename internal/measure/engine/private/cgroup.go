@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/measure/host/proc"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -27,15 +29,13 @@ func (n *note) removeCgroups(name string) error {
 	if err := n.ownGroup(name); err != nil {
 		return err
 	}
-	mounts, err := mountsWith("/")
+	mounts, err := mounted()
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, m := range mounts {
-		if m.fs == "cgroup" || m.fs == "cgroup2" {
-			errs = append(errs, removeTree(filepath.Join(m.point, name)))
-		}
+	for _, h := range proc.Hierarchies(mounts) {
+		errs = append(errs, removeTree(filepath.Join(h.Mount, name)))
 	}
 	return errors.Join(errs...)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/thread"
 	"plimsoll/internal/record"
 )
@@ -122,7 +122,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 		return err
 	}
 	for _, name := range d.opts.UserDirs {
-		if err := clirun.OwnDir(filepath.Join(d.Dir, name), d.opts.User, d.kit); err != nil {
+		if err := adapter.OwnDir(filepath.Join(d.Dir, name), d.opts.User, d.kit); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	}
 	defer log.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append([]string{clirun.Path}, d.opts.Env...)
+	cmd.Env = append([]string{adapter.Path}, d.opts.Env...)
 	cmd.Env = append(cmd.Env, markKey+"="+d.note.mark())
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, "/"
 	// A session of its own: Ctrl-C is for us, not for the daemon.
@@ -175,7 +175,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 		_ = cmd.Wait() // what it ended with, its log says better
 		close(d.ended)
 	}()
-	d.note.PID, d.note.Start = d.PID, p.start
+	d.note.PID, d.note.Start = d.PID, p.StartText()
 	if err := d.note.write(d.Dir); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (d *Daemon) said(what string) error {
 		log = log[len(log)-16<<10:]
 	}
 	text := fmt.Sprintf("starting a private %s: %s", d.opts.Name, what)
-	if words := clirun.Words(log); words != "" {
+	if words := adapter.Words(log); words != "" {
 		text += ": " + words
 	}
 	return &engine.Error{Class: record.Unavailable, Text: text}

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine/thread"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // markKey is the variable that all descendants of a daemon inherit. That a
@@ -22,32 +21,17 @@ import (
 const markKey = "PLIMSOLL_DAEMON"
 
 // process is one process, told from a later one with the same pid by its start
-// time (field 22 of /proc/PID/stat).
-type process struct {
-	pid, ppid int
-	start     string
-	state     byte
-}
+// time.
+type process struct{ proc.Stat }
 
 func (p process) String() string {
-	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.pid))
-	return fmt.Sprintf("%d (%s)", p.pid, strings.TrimSpace(string(comm)))
+	return fmt.Sprintf("%d (%s)", p.PID, p.Comm)
 }
 
 // readProcess reads what is known of a process; ok is false when it is gone.
 func readProcess(pid int) (p process, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return p, false
-	}
-	// The command in parentheses may hold blanks and parentheses itself.
-	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(f) < 20 {
-		return p, false
-	}
-	p = process{pid: pid, state: f[0][0], start: string(f[19])}
-	p.ppid, _ = strconv.Atoi(string(f[1]))
-	return p, true
+	st, err := proc.Here.Stat(pid)
+	return process{st}, err == nil
 }
 
 // family lists the living processes of a daemon: its first one, those that
@@ -59,10 +43,8 @@ func (n *note) family() []process {
 		return nil
 	}
 	all := map[int]process{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, d := range dirs {
-		pid, _ := strconv.Atoi(filepath.Base(d))
-		if p, ok := readProcess(pid); ok && p.state != 'Z' && p.state != 'X' {
+	for _, pid := range proc.Here.PIDs() {
+		if p, ok := readProcess(pid); ok && p.State != 'Z' && p.State != 'X' {
 			all[pid] = p
 		}
 	}
@@ -71,20 +53,20 @@ func (n *note) family() []process {
 		p, ok := all[pid]
 		delete(all, pid)
 		if pid = 0; ok {
-			pid = p.ppid
+			pid = p.PPID
 		}
 	}
 	in := map[int]bool{}
 	seal := n.sealed()
 	for pid, p := range all {
-		if pid == n.PID && p.start == n.Start || n.marked(pid) || seal(pid) || n.grouped(pid) {
+		if pid == n.PID && p.StartText() == n.Start || n.marked(pid) || seal(pid) || n.grouped(pid) {
 			in[pid] = true
 		}
 	}
 	for grown := true; grown; {
 		grown = false
 		for pid, p := range all {
-			if !in[pid] && in[p.ppid] {
+			if !in[pid] && in[p.PPID] {
 				in[pid], grown = true, true
 			}
 		}
@@ -107,16 +89,11 @@ func (n *note) grouped(pid int) bool {
 	if len(n.Cgroups) == 0 {
 		return false
 	}
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
-	for line := range strings.Lines(string(text)) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) < 3 {
-			continue
-		}
-		for _, g := range n.Cgroups {
-			if n.ownGroup(g) == nil && strings.HasPrefix(f[2]+"/", "/"+g+"/") {
-				return true
-			}
+	in, _ := proc.Here.Groups(proc.PID(pid))
+	for _, g := range n.Cgroups {
+		at := func(i proc.Group) bool { return proc.Under(i.Path, "/"+g) }
+		if n.ownGroup(g) == nil && slices.ContainsFunc(in, at) {
+			return true
 		}
 	}
 	return false
@@ -126,7 +103,7 @@ func (n *note) grouped(pid int) bool {
 // pid. That it is gone is no error. It tells whether the kernel allowed it:
 // with a uid, the signal is sent with that user's rights only.
 func (p process) signal(sig unix.Signal, uid int) (allowed bool, err error) {
-	fd, err := unix.PidfdOpen(p.pid, 0)
+	fd, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return true, nil
 	}
@@ -136,7 +113,7 @@ func (p process) signal(sig unix.Signal, uid int) (allowed bool, err error) {
 	defer unix.Close(fd)
 	// The pidfd holds the process; had the pid changed hands before, the start
 	// time would be another.
-	if now, ok := readProcess(p.pid); !ok || now.start != p.start {
+	if now, ok := readProcess(p.PID); !ok || now.Start != p.Start {
 		return true, nil
 	}
 	err = thread.As(uid, uid, nil, func() error { return unix.PidfdSendSignal(fd, sig, nil, 0) })

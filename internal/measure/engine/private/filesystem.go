@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +15,8 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -81,12 +83,8 @@ func CanMake(kit *engine.Kit, fs string) *engine.Error {
 // KernelHas says whether the kernel has a file system, or a module for it that
 // a mount would load.
 func KernelHas(fs string) bool {
-	if text, err := os.ReadFile("/proc/filesystems"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == fs {
-				return true
-			}
-		}
+	if proc.Here.HasFileSystem(fs) {
+		return true
 	}
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -141,9 +139,9 @@ func (f *FileSystem) make(ctx context.Context, name, fs string, bytes int64) (er
 
 // command runs a program; its error has what it said.
 func command(ctx context.Context, argv ...string) error {
-	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), clirun.Path, "LC_ALL=C"), Limit: fsLimit, Together: true})
+	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(os.Environ(), adapter.Path, "LC_ALL=C"), Limit: fsLimit, Together: true})
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", argv[0], err, clirun.Words(out.Stdout))
+		return fmt.Errorf("%s: %w: %s", argv[0], err, adapter.Words(out.Stdout))
 	}
 	return nil
 }
@@ -242,18 +240,16 @@ func clearLoop(device string) {
 // holders lists the processes, one of each mount namespace, that see a mount
 // below a directory.
 func holders(dir string) []string {
-	files, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
 	seen := map[string]bool{}
 	var found []string
-	for _, file := range files {
-		ns, _ := os.Readlink(filepath.Join(filepath.Dir(file), "ns/mnt"))
-		b, err := os.ReadFile(file)
-		if err != nil || seen[ns] || !strings.Contains(string(b), dir) {
-			continue
+	for _, pid := range proc.Here.PIDs() {
+		ns, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+		mounts, _ := proc.Here.Mounts(proc.PID(pid))
+		sees := func(m *proc.Mount) bool { return strings.Contains(m.Mountpoint+" "+m.VFSOptions, dir) }
+		if p, ok := readProcess(pid); ok && !seen[ns] && slices.ContainsFunc(mounts, sees) {
+			seen[ns] = true
+			found = append(found, "process "+p.String())
 		}
-		seen[ns] = true
-		comm, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "comm"))
-		found = append(found, "process "+filepath.Base(filepath.Dir(file))+" ("+strings.TrimSpace(string(comm))+")")
 	}
 	return found
 }

@@ -3,7 +3,7 @@ package private
 import (
 	"fmt"
 
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // Gone says what it means that the daemon does not answer any more. Nobody can
@@ -14,7 +14,7 @@ func (d *Daemon) Gone() string {
 		what = "has ended"
 	}
 	text := fmt.Sprintf("the private daemon %s, which this run started beside the user's own, %s: its trials fail, and those of the other environments go on", d.opts.Name, what)
-	if words := clirun.Words([]byte(d.Log(16 << 10))); words != "" {
+	if words := adapter.Words([]byte(d.Log(16 << 10))); words != "" {
 		text += "; the last that it said: " + words
 	}
 	return text

@@ -2,9 +2,11 @@ package private
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,28 +43,23 @@ func unshare(hidden map[string]string, keep []string, seal func() error) error {
 // letGo drops the copies of other file systems of ours: a copy in a long-lived
 // namespace would keep their loop devices busy.
 func letGo(keep []string) error {
-	mounts, err := mountsWith("/" + fsPrefix)
+	mounts, err := mounted()
 	if err != nil {
 		return err
 	}
-	for i := len(mounts) - 1; i >= 0; i-- {
-		if wanted(mounts[i].point, keep) {
+	for _, m := range slices.Backward(mounts) {
+		if !strings.Contains(m.Mountpoint, "/"+fsPrefix) || wanted(m.Mountpoint, keep) {
 			continue
 		}
-		if err := unix.Unmount(mounts[i].point, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
-			return fmt.Errorf("letting go of %s: %w", mounts[i].point, err)
+		if err := unix.Unmount(m.Mountpoint, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
+			return fmt.Errorf("letting go of %s: %w", m.Mountpoint, err)
 		}
 	}
 	return nil
 }
 
 func wanted(point string, keep []string) bool {
-	for _, k := range keep {
-		if point == k || strings.HasPrefix(point, k+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(keep, func(k string) bool { return proc.Under(point, k) })
 }
 
 func loopbackUp() error {
@@ -82,45 +79,11 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifr)
 }
 
-// mount is one line of mountinfo.
-type mount struct{ point, fs, source string }
-
-// mountsWith lists the mounts of the calling thread's namespace whose mount
-// point holds a text, in the order in which they were made.
-func mountsWith(text string) ([]mount, error) {
-	info, err := os.ReadFile("/proc/thread-self/mountinfo")
-	if err != nil {
-		return nil, fmt.Errorf("reading the list of mounts: %w", err)
-	}
-	return parseMounts(string(info), text), nil
-}
-
-// parseMounts reads mountinfo; see proc_pid_mountinfo(5).
-func parseMounts(info, text string) []mount {
-	var all []mount
-	for line := range strings.Lines(info) {
-		before, after, ok := strings.Cut(line, " - ")
-		f, g := strings.Fields(before), strings.Fields(after)
-		if !ok || len(f) < 5 || len(g) < 2 {
-			continue
-		}
-		if m := (mount{unescape(f[4]), g[0], unescape(g[1])}); strings.Contains(m.point, text) {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace
+// mounted lists the mounts of the calling thread's namespace.
+func mounted() ([]*proc.Mount, error) { return proc.Here.Mounts(proc.Thread) }
 
 // mountsBelow gives the mount points at and below a directory.
 func mountsBelow(dir string) ([]string, error) {
-	all, err := mountsWith(dir)
-	var points []string
-	for _, m := range all {
-		if rel, err := filepath.Rel(dir, m.point); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-			points = append(points, m.point)
-		}
-	}
-	return points, err
+	all, err := mounted()
+	return proc.Below(all, filepath.Clean(dir)), err
 }

@@ -56,7 +56,7 @@ func let(t *testing.T, what string, uid int, env string, argv ...string) canary 
 
 func (c canary) lives() bool {
 	p, ok := readProcess(c.cmd.Process.Pid)
-	return ok && p.state != 'Z' && p.state != 'X'
+	return ok && p.State != 'Z' && p.State != 'X'
 }
 
 // spawn is a daemon with a child that has another session, no environment and
@@ -89,7 +89,7 @@ func startSpawner(t *testing.T, kit *engine.Kit, name string) (d *Daemon, orphan
 
 func alive(pid int) bool {
 	p, ok := readProcess(pid)
-	return ok && p.state != 'Z' && p.state != 'X'
+	return ok && p.State != 'Z' && p.State != 'X'
 }
 
 // TestForged: that somebody sets our variable marks nothing, neither the
@@ -231,7 +231,7 @@ func TestUsersDaemon(t *testing.T) {
 	// As though its pid were not noted yet.
 	early := *d.note
 	early.PID, early.Start = 0, ""
-	if !slices.ContainsFunc(early.family(), func(p process) bool { return p.pid == d.PID }) {
+	if !slices.ContainsFunc(early.family(), func(p process) bool { return p.PID == d.PID }) {
 		t.Error("the daemon is not known by its secret")
 	}
 	root := let(t, "a process of root's with the secret", 0, markKey+"="+d.note.mark(), "sleep", "600")
@@ -276,7 +276,7 @@ func TestForeignNote(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := newNote(kit.RunID, "d")
-		n.PID, n.Start, n.Made = p.pid, p.start, []madeAt{{Path: victim, Stage: victim + "-stage", ID: inodeOf(&st)}}
+		n.PID, n.Start, n.Made = p.PID, p.StartText(), []madeAt{{Path: victim, Stage: victim + "-stage", ID: inodeOf(&st)}}
 		text, err := json.Marshal(n)
 		dir := filepath.Join(kit.Dir, folder, "d")
 		if err := errors.Join(err, os.MkdirAll(dir, 0o755), plant(dir, filepath.Join(dir, noteFile), text)); err != nil {

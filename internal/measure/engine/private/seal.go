@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,9 +61,9 @@ func (n *note) sealed() func(pid int) bool {
 			return false
 		}
 		// A process with another root may see no mount of its namespace.
-		info, _ := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
-		for _, m := range parseMounts(string(info), "/"+sealDir) {
-			proved = proved || m.fs == sealType && m.source == n.sealSource()
+		mounts, _ := proc.Here.Mounts(proc.PID(pid))
+		for _, m := range mounts {
+			proved = proved || strings.Contains(m.Mountpoint, "/"+sealDir) && m.FSType == sealType && m.Source == n.sealSource()
 		}
 		return proved
 	}

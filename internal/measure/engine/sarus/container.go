@@ -12,7 +12,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -162,5 +162,5 @@ func (s *sarus) delete(ctx context.Context, kit *engine.Kit, name string) error 
 	if err == nil {
 		err = errors.New("it is still there")
 	}
-	return &engine.Error{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the container %s: %s", name, clirun.Words(out.Stderr)), Fix: byHand, Err: err}
+	return &engine.Error{Class: record.UncleanEnd, Text: fmt.Sprintf("removing the container %s: %s", name, adapter.Words(out.Stderr)), Fix: byHand, Err: err}
 }

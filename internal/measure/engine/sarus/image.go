@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -87,7 +87,7 @@ func (s *sarus) load(ctx context.Context, kit *engine.Kit, path, name, as string
 	if limit > commandLimit {
 		kit.TakesLonger(fmt.Sprintf("loading the image %s into Sarus, which packs its %d MiB as SquashFS; it may take up to %v", name, fi.Size()>>20, limit), limit)
 	}
-	c := clirun.Child(s.command(kit, "load", path, as), limit)
+	c := adapter.Child(s.command(kit, "load", path, as), limit)
 	if limit > commandLimit {
 		c.Stdout = &stages{tell: func(stage string) { kit.TakesLonger("Sarus: "+stage, 0) }}
 	}

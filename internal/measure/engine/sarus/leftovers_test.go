@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
@@ -37,8 +37,8 @@ func hold(t *testing.T, e *Engine, kit *engine.Kit) (engine.Environment, engine.
 			t.Error(err)
 		}
 	})
-	args := probe.PayloadArgs{Word: clirun.Word(), Stay: true}
-	held, err := env.(engine.Holder).Hold(t.Context(), engine.Task{Name: clirun.Name(kit.RunID, "held", args.Word[:6]),
+	args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
+	held, err := env.(engine.Holder).Hold(t.Context(), engine.Task{Name: adapter.Name(kit.RunID, "held", args.Word[:6]),
 		Argv: args.Argv(image.ProbePath), Limit: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func theirs(t *testing.T, e *Engine, kit *engine.Kit) (still func() bool) {
 	if err := s.load(t.Context(), kit, path, "payload", tag); err != nil {
 		t.Fatal(err)
 	}
-	args := probe.PayloadArgs{Word: clirun.Word(), Stay: true}
+	args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
 	cmd := exec.Command(s.path, append([]string{"run", "--name=" + name, loaded + tag}, args.Argv(image.ProbePath)...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -80,7 +80,7 @@ func theirs(t *testing.T, e *Engine, kit *engine.Kit) (still func() bool) {
 	return func() bool {
 		refs, err := s.references(t.Context(), kit)
 		there, err2 := s.there(t.Context(), kit, name)
-		return err == nil && err2 == nil && there && slices.Contains(refs, loaded+tag) && clirun.FindProcess(args.Argv(image.ProbePath)) != 0
+		return err == nil && err2 == nil && there && slices.Contains(refs, loaded+tag) && adapter.FindProcess(args.Argv(image.ProbePath)) != 0
 	}
 }
 
@@ -174,8 +174,8 @@ func TestTrialKilled(t *testing.T) {
 		t.Skip("needs root: Sarus' runtime keeps its state where only root may look")
 	}
 	env, held := hold(t, e, kit)
-	args := probe.PayloadArgs{Word: clirun.Word(), Stay: true}
-	task := engine.Task{Name: clirun.Name(kit.RunID, "killed", args.Word[:6]), Argv: args.Argv(image.ProbePath), Limit: time.Minute}
+	args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
+	task := engine.Task{Name: adapter.Name(kit.RunID, "killed", args.Word[:6]), Argv: args.Argv(image.ProbePath), Limit: time.Minute}
 	done := make(chan engine.Result, 1)
 	go func() {
 		res, err := env.Run(t.Context(), task)
@@ -187,7 +187,7 @@ func TestTrialKilled(t *testing.T) {
 	pid := 0
 	for pid == 0 {
 		time.Sleep(time.Millisecond)
-		pid = clirun.FindProcess(task.Argv)
+		pid = adapter.FindProcess(task.Argv)
 	}
 	killTree(t, pid)
 	res := <-done
@@ -247,7 +247,7 @@ func TestGroupsAlone(t *testing.T) {
 	if len(group.Procs()) == 0 {
 		t.Skip("no cgroup can be made here")
 	}
-	name := clirun.Name(kit.RunID, "alone")
+	name := adapter.Name(kit.RunID, "alone")
 	dir := strings.TrimSuffix(group.Procs()[0], "cgroup.procs") + name
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)

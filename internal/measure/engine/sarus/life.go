@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -33,11 +34,11 @@ func options(task engine.Task) ([]string, error) {
 		case m.Kind == engine.Bind && !strings.ContainsAny(m.Source+m.Target, ",="):
 			list = append(list, "--mount=type=bind,source="+m.Source+",destination="+m.Target)
 		case m.Kind == engine.Bind:
-			return nil, clirun.Unsupported("Sarus takes no path with a comma or an equals sign for a mount")
+			return nil, adapter.Unsupported("Sarus takes no path with a comma or an equals sign for a mount")
 		case m.Kind == engine.Tmpfs:
-			return nil, clirun.Unsupported("Sarus' user guide knows bind mounts only, and no tmpfs")
+			return nil, adapter.Unsupported("Sarus' user guide knows bind mounts only, and no tmpfs")
 		default:
-			return nil, clirun.Unsupported("Sarus has no volumes")
+			return nil, adapter.Unsupported("Sarus has no volumes")
 		}
 	}
 	return list, nil
@@ -49,7 +50,7 @@ const gentle = 2 * time.Second
 func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
 	p.OOM, p.Gentle = e.Group.OOMWatch(), gentle
-	p.Patterns = []clirun.Pattern{{Text: "is not available", Class: record.Unavailable}}
+	p.Patterns = []adapter.Pattern{{Text: "is not available", Class: record.Unavailable}}
 	return p
 }
 
@@ -57,7 +58,7 @@ func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	list, err := options(task)
 	if err != nil {
-		return clirun.Refused(err), nil
+		return adapter.Refused(err), nil
 	}
 	return e.account(ctx, task.Name, func() (engine.Result, error) { return e.Base.Run(ctx, e.plan(task, list)) })
 }

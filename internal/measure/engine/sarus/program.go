@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -29,7 +29,7 @@ func (e *Engine) by(path string, user *engine.User) *sarus {
 }
 
 func (s *sarus) command(kit *engine.Kit, args ...string) probe.Command {
-	return clirun.As(probe.Command{Argv: append([]string{s.path}, args...), Dir: "/"}, s.user, kit)
+	return adapter.As(probe.Command{Argv: append([]string{s.path}, args...), Dir: "/"}, s.user, kit)
 }
 
 // commandLimit bounds what is not measured.
@@ -37,7 +37,7 @@ const commandLimit = 2 * time.Minute
 
 // run runs the program for something that is not measured.
 func (s *sarus) run(ctx context.Context, kit *engine.Kit, args ...string) (string, error) {
-	return said(ctx, clirun.Child(s.command(kit, args...), commandLimit))
+	return said(ctx, adapter.Child(s.command(kit, args...), commandLimit))
 }
 
 // said runs it and gives what it printed.
@@ -45,7 +45,7 @@ func said(ctx context.Context, c child.Command) (string, error) {
 	out, err := child.Run(ctx, c)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		err = fmt.Errorf("sarus %s: %w: %s", c.Argv[1], err, clirun.Words(out.Stderr))
+		err = fmt.Errorf("sarus %s: %w: %s", c.Argv[1], err, adapter.Words(out.Stderr))
 	}
 	return string(out.Stdout), err
 }

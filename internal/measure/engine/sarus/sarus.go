@@ -18,8 +18,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/record"
 )
@@ -57,7 +59,9 @@ func (*Engine) Info() engine.Info {
 	for f, ls := range levels {
 		known[f] = slices.Clone(ls)
 	}
-	return engine.Info{Name: "sarus", Title: title, Levels: known, ByHand: byHand}
+	return engine.Info{Name: "sarus", Title: title, Levels: known, ByHand: byHand,
+		Typical: 300 * time.Millisecond, Images: engine.ImagesGiven,
+		Processes: engine.Processes{Helpers: []string{"sarus", "runc"}}}
 }
 
 // Detect is documented in engine.Engine.
@@ -68,7 +72,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
 		}
 	}
-	d.Levels[engine.Rootless] = clirun.RootlessLevels(kit)
+	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	none := &d.Levels[engine.Network][1]
 	none.Usable, none.Reason = false, "Sarus makes no network namespace: its containers have the host's network"
 	path, err := kit.LookPath(program)
@@ -104,7 +108,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
-	user, err := clirun.Identity(kit, spec)
+	user, err := adapter.Identity(kit, spec)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
 	}
@@ -132,11 +136,11 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 // prove records what the payload saw: its root file system is an overlay in
 // memory over the SquashFS, and how it is called is not judged.
 func (e *environment) prove(ctx context.Context) error {
-	p, err := clirun.Prove(ctx, e.Kit, e, e.Spec.ID)
+	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
 		return err
 	}
-	if ns, host := p.Report["ns.net"], clirun.HostNow(); ns != host.Net {
+	if ns, host := p.Report["ns.net"], adapter.HostNow(); ns != host.Net {
 		return &engine.Error{Class: record.WrongComponent,
 			Text: fmt.Sprintf("the network is to be the host's (%s), and the payload saw the network namespace %s", host.Net, ns)}
 	}

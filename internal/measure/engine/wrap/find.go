@@ -4,22 +4,23 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Find gives the control groups of exactly this name, wherever in the mounted
 // hierarchies they lie: an engine may make its groups below its caller's. It
 // goes through all groups, which is nothing for a measured path.
 func Find(name string) ([]string, error) {
-	text, err := os.ReadFile("/proc/self/mountinfo")
+	hierarchies, err := proc.Here.Hierarchies()
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, h := range parseHierarchies(string(text)) {
-		_ = filepath.WalkDir(h.mount, func(path string, d fs.DirEntry, err error) error {
+	for _, h := range hierarchies {
+		_ = filepath.WalkDir(h.Mount, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return nil // it has just gone, or may not be looked into

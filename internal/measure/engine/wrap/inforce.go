@@ -1,14 +1,13 @@
 package wrap
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Force is what limits a process, each with the directory of the group where it
@@ -22,15 +21,10 @@ type Force struct {
 // tightest of its cgroup and that one's ancestors. Zero is no limit, or none
 // that can be read from here.
 func InForce(pid int) engine.Limits {
-	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
-	if err != nil {
-		return engine.Limits{}
-	}
+	groups, _ := proc.Here.Groups(proc.PID(pid))
 	at := map[string]string{}
-	for line := range strings.Lines(string(groups)) {
-		if f := strings.SplitN(strings.TrimSpace(line), ":", 3); len(f) == 3 {
-			at[f[1]] = f[2]
-		}
+	for _, g := range groups {
+		at[strings.Join(g.Controllers, ",")] = g.Path
 	}
 	return InForceAt(at).Limits
 }
@@ -39,28 +33,20 @@ func InForce(pid int) engine.Limits {
 // hierarchy, by its list of controllers, which is empty for version 2. A group
 // that is gone no longer limits, but those above it that are there do.
 func InForceAt(groups map[string]string) Force {
-	return inForceAt("/proc/self/mountinfo", groups)
-}
-
-func inForceAt(mountinfo string, groups map[string]string) Force {
 	var l Force
-	mounts, err := os.ReadFile(mountinfo)
-	if err != nil {
-		return l
-	}
-	hs := parseHierarchies(string(mounts))
+	hs, _ := proc.Here.Hierarchies() // where there are none, none limits
 	for controllers, group := range groups {
 		for _, h := range hs {
-			if h.v2 != (controllers == "") || (!h.v2 && !h.has(controllers)) {
+			if h.Unified != (controllers == "") || (!h.Unified && !has(h, controllers)) {
 				continue
 			}
-			rel, err := filepath.Rel(h.root, group)
+			rel, err := filepath.Rel(h.Root, group)
 			if err != nil || strings.Contains("/"+rel+"/", "/../") {
 				continue
 			}
-			for dir := filepath.Join(h.mount, rel); ; dir = filepath.Dir(dir) {
+			for dir := filepath.Join(h.Mount, rel); ; dir = filepath.Dir(dir) {
 				l = l.tighter(dir, readLimits(dir))
-				if dir == h.mount {
+				if dir == h.Mount {
 					break
 				}
 			}
@@ -71,9 +57,9 @@ func inForceAt(mountinfo string, groups map[string]string) Force {
 }
 
 // has says whether the hierarchy is the one of this list of controllers.
-func (h hierarchy) has(list string) bool {
+func has(h proc.Hierarchy, list string) bool {
 	for c := range strings.SplitSeq(list, ",") {
-		if !slices.Contains(h.controllers, c) {
+		if !h.Has(c) {
 			return false
 		}
 	}

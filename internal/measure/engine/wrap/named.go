@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -18,13 +19,13 @@ func Named(name string) ([]string, error) {
 	if name == "" || strings.ContainsAny(name, "/\x00") || strings.Trim(name, ".") == "" {
 		return nil, fmt.Errorf("%q is no name of a cgroup", name)
 	}
-	text, err := os.ReadFile("/proc/self/mountinfo")
+	hierarchies, err := proc.Here.Hierarchies()
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, h := range parseHierarchies(string(text)) {
-		path := filepath.Join(h.mount, name)
+	for _, h := range hierarchies {
+		path := filepath.Join(h.Mount, name)
 		if fi, err := os.Lstat(path); err == nil && fi.IsDir() && !slices.Contains(found, path) {
 			found = append(found, path)
 		}
@@ -62,18 +63,18 @@ func RemoveNamed(ctx context.Context, ledger engine.Ledger, name string) error {
 // Bearing lists the groups at the top that have a run's id in their name,
 // whoever has made them: for an engine.Bearer.
 func Bearing(runID string) ([]engine.Thing, error) {
-	text, err := os.ReadFile("/proc/self/mountinfo")
+	hierarchies, err := proc.Here.Hierarchies()
 	if err != nil {
 		return nil, err
 	}
 	var found []engine.Thing
-	for _, h := range parseHierarchies(string(text)) {
-		entries, err := os.ReadDir(h.mount)
+	for _, h := range hierarchies {
+		entries, err := os.ReadDir(h.Mount)
 		if err != nil {
 			return found, err
 		}
 		for _, e := range entries {
-			t := engine.Thing{Kind: engine.KindCgroup, Name: filepath.Join(h.mount, e.Name())}
+			t := engine.Thing{Kind: engine.KindCgroup, Name: filepath.Join(h.Mount, e.Name())}
 			if e.IsDir() && strings.Contains(e.Name(), runID) && !slices.Contains(found, t) {
 				found = append(found, t)
 			}

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"plimsoll/internal/measure/host/proc"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -16,14 +19,6 @@ import (
 type parent struct {
 	path string
 	kind kind
-}
-
-// hierarchy is one mounted cgroup hierarchy.
-type hierarchy struct {
-	mount       string
-	root        string   // what of the hierarchy is mounted there; "/" is all of it
-	controllers []string // among other options of the mount; nil for v2
-	v2          bool
 }
 
 // findParents finds where to make groups that can limit CPU and memory: v1
@@ -37,12 +32,11 @@ type hierarchy struct {
 // may not, while processes are in it (the rule of no internal processes), and
 // then it is the nearest ancestor of ours that hands down both controllers.
 // https://docs.kernel.org/admin-guide/cgroup-v2.html#no-internal-process-constraint
-func findParents(mountinfo, selfCgroup string) ([]parent, string) {
-	text, err := os.ReadFile(mountinfo)
+func findParents(d proc.Dir) ([]parent, string) {
+	hs, err := d.Hierarchies()
 	if err != nil {
-		return nil, fmt.Sprintf("the list of mounts can't be read: %v", err)
+		return nil, fmt.Sprintf("the cgroup hierarchies are not known: %v", err)
 	}
-	hs := parseHierarchies(string(text))
 	cpu, mem := findV1(hs, "cpu"), findV1(hs, "memory")
 	switch {
 	case cpu != "" && cpu == mem:
@@ -51,17 +45,17 @@ func findParents(mountinfo, selfCgroup string) ([]parent, string) {
 		return writable([]parent{{cpu, cpuV1}, {mem, memoryV1}})
 	}
 	for _, h := range hs {
-		if h.v2 {
-			return h.v2Parent(selfCgroup)
+		if h.Unified {
+			return v2Parent(h, d)
 		}
 	}
 	return nil, "no cgroup hierarchy with cpu and memory is mounted"
 }
 
-func findV1(hs []hierarchy, controller string) string {
+func findV1(hs []proc.Hierarchy, controller string) string {
 	for _, h := range hs {
-		if slices.Contains(h.controllers, controller) {
-			return h.mount
+		if h.Has(controller) {
+			return h.Mount
 		}
 	}
 	return ""
@@ -76,19 +70,13 @@ func writable(ps []parent) ([]parent, string) {
 	return ps, ""
 }
 
-func (h hierarchy) v2Parent(selfCgroup string) ([]parent, string) {
-	own := "/"
-	if text, err := os.ReadFile(selfCgroup); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if p, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-				own = p
-			}
-		}
-	}
+func v2Parent(h proc.Hierarchy, d proc.Dir) ([]parent, string) {
+	groups, _ := d.Groups(proc.Self) // without it only the root can be tried
+	own := cmp.Or(groups.ByController()[""], "/")
 	// From the root down to the group that we are in.
-	dirs := []string{h.mount}
-	if rel, err := filepath.Rel(h.root, own); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
-		at := h.mount
+	dirs := []string{h.Mount}
+	if rel, err := filepath.Rel(h.Root, own); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+		at := h.Mount
 		for name := range strings.SplitSeq(rel, "/") {
 			at = filepath.Join(at, name)
 			dirs = append(dirs, at)
@@ -135,51 +123,22 @@ func handsDown(dir string) string {
 // AtTop says what is in the way of engines that make their groups at the top of
 // the tree, as bare runtimes do, and want to limit them; and what helps.
 func AtTop() (reason, fix string) {
-	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil || versionAt("/proc/self/mountinfo") != "v2" {
+	hierarchies, err := proc.Here.Hierarchies()
+	if err != nil || versionOf(hierarchies) != "v2" {
 		return "", ""
 	}
-	for _, h := range parseHierarchies(string(text)) {
-		if !h.v2 {
+	for _, h := range hierarchies {
+		if !h.Unified {
 			continue
 		}
-		reason = handsDown(h.mount)
+		reason = handsDown(h.Mount)
 		if reason == "" {
 			return "", ""
 		}
-		if _, err := os.Stat(filepath.Join(h.mount, "cgroup.type")); err == nil { // the true root has none
-			fix = fmt.Sprintf("mkdir -p %[1]s/init && for p in $(cat %[1]s/cgroup.procs); do echo $p > %[1]s/init/cgroup.procs; done", h.mount)
+		if _, err := os.Stat(filepath.Join(h.Mount, "cgroup.type")); err == nil { // the true root has none
+			fix = fmt.Sprintf("mkdir -p %[1]s/init && for p in $(cat %[1]s/cgroup.procs); do echo $p > %[1]s/init/cgroup.procs; done", h.Mount)
 		}
 		return reason, fix
 	}
 	return "", ""
-}
-
-// parseHierarchies reads the cgroup mounts from the text of a mountinfo file.
-// The fields are described in proc_pid_mountinfo(5).
-func parseHierarchies(mountinfo string) []hierarchy {
-	var hs []hierarchy
-	for line := range strings.Lines(mountinfo) {
-		before, after, ok := strings.Cut(line, " - ")
-		f, g := strings.Fields(before), strings.Fields(after)
-		if !ok || len(f) < 5 || len(g) < 3 {
-			continue
-		}
-		h := hierarchy{root: f[3], mount: unescape(f[4])}
-		switch g[0] {
-		case "cgroup":
-			h.controllers = strings.Split(g[2], ",")
-		case "cgroup2":
-			h.v2 = true
-		default:
-			continue
-		}
-		hs = append(hs, h)
-	}
-	return hs
-}
-
-// unescape undoes the octal escapes of mountinfo.
-func unescape(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }

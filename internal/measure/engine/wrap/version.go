@@ -1,22 +1,21 @@
 package wrap
 
-import "os"
+import "plimsoll/internal/measure/host/proc"
 
 // Version is the version of the control groups whose controllers containers
 // get here, "v1" or "v2": in a hybrid v1, and "" where none are mounted.
-func Version() string { return versionAt("/proc/self/mountinfo") }
+func Version() string {
+	hierarchies, _ := proc.Here.Hierarchies()
+	return versionOf(hierarchies)
+}
 
-func versionAt(mountinfo string) string {
-	text, err := os.ReadFile(mountinfo)
-	if err != nil {
-		return ""
-	}
+func versionOf(hierarchies []proc.Hierarchy) string {
 	version := ""
-	for _, h := range parseHierarchies(string(text)) {
+	for _, h := range hierarchies {
 		switch {
-		case h.v2 && version == "":
+		case h.Unified && version == "":
 			version = "v2"
-		case h.has("cpu"), h.has("memory"), h.has("pids"):
+		case h.Has("cpu"), h.Has("memory"), h.Has("pids"):
 			return "v1"
 		}
 	}

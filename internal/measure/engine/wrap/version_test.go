@@ -16,9 +16,9 @@ func TestVersionOf(t *testing.T) {
 		"v1": {"/ DIR/unified rw - cgroup2 cgroup2 rw", "/ DIR/cpu rw - cgroup cgroup rw,cpu,cpuacct", "/ DIR/mem rw - cgroup cgroup rw,memory"},
 		"":   {"/ /tmp rw - tmpfs tmpfs rw"},
 	} {
-		mi, _ := layout(t, lines...)
-		if got := versionAt(mi); got != want {
-			t.Errorf("%v: %q, want %q", lines, got, want)
+		d, _ := layout(t, lines...)
+		if hs, err := d.Hierarchies(); err != nil || versionOf(hs) != want {
+			t.Errorf("%v: %q, want %q (%v)", lines, versionOf(hs), want, err)
 		}
 	}
 }

@@ -7,6 +7,8 @@
 // again; on v2 a controller that nobody handed down to the root's children
 // stays handed down, since others may have come to need it; and it works on
 // plain files, since two limits and three counters need no library.
+//
+// Why it is so: docs/decisions/control-groups.md.
 package wrap
 
 import (
@@ -26,6 +28,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -69,10 +72,6 @@ const (
 // New makes the group for the environment env. That limits can't be set here
 // is no error: it is a fact, see Facts. An error is what went wrong half-way.
 func New(kit *engine.Kit, env string, limits engine.Limits) (*Cgroup, error) {
-	return newAt("/proc/self/mountinfo", "/proc/self/cgroup", kit, env, limits)
-}
-
-func newAt(mountinfo, selfCgroup string, kit *engine.Kit, env string, limits engine.Limits) (*Cgroup, error) {
 	making.Lock()
 	defer making.Unlock()
 	c := &Cgroup{kit: kit, name: groupPrefix + kit.RunID + "-" + clean(env)}
@@ -80,7 +79,7 @@ func newAt(mountinfo, selfCgroup string, kit *engine.Kit, env string, limits eng
 		c.why = "no limits were asked for"
 		return c, nil
 	}
-	parents, why := findParents(mountinfo, selfCgroup)
+	parents, why := findParents(proc.Here)
 	if why != "" {
 		c.why = why
 		return c, nil
@@ -290,8 +289,8 @@ func (d groupDir) end(pid int) bool {
 
 // hasUs says whether we are in the group or below it.
 func (d groupDir) hasUs() bool {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	return err != nil || strings.Contains(string(text), "/"+filepath.Base(d.path))
+	groups, err := proc.Here.Groups(proc.Self)
+	return err != nil || slices.ContainsFunc(groups, func(g proc.Group) bool { return strings.Contains(g.Path, "/"+filepath.Base(d.path)) })
 }
 
 func (d groupDir) pids() []int {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 )
 
 type ledger map[engine.Thing]bool
@@ -139,7 +140,7 @@ func TestNameTaken(t *testing.T) {
 // topOf is where groups with a memory limit lie.
 func topOf(t *testing.T) string {
 	t.Helper()
-	parents, why := findParents("/proc/self/mountinfo", "/proc/self/cgroup")
+	parents, why := findParents(proc.Here)
 	if why != "" {
 		t.Skip(why)
 	}
@@ -181,17 +182,16 @@ func TestNoLimitsAskedFor(t *testing.T) {
 	}
 }
 
-// layout makes a pretended mountinfo with hierarchies in a directory.
-func layout(t *testing.T, line ...string) (mountinfo, dir string) {
+// layout makes a pretended /proc with hierarchies in a directory.
+func layout(t *testing.T, line ...string) (d proc.Dir, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	var b strings.Builder
 	for i, l := range line {
 		b.WriteString("2" + strconv.Itoa(i) + " 1 0:1 " + strings.ReplaceAll(l, "DIR", dir) + "\n")
 	}
-	mountinfo = filepath.Join(dir, "mountinfo")
-	write(t, mountinfo, b.String())
-	return mountinfo, dir
+	write(t, filepath.Join(dir, "self/mountinfo"), b.String())
+	return proc.Dir(dir), dir
 }
 
 func write(t *testing.T, file, text string) {
@@ -207,40 +207,39 @@ func write(t *testing.T, file, text string) {
 func TestParents(t *testing.T) {
 	v1 := []string{"/ DIR/cpu rw - cgroup cgroup rw,cpu,cpuacct", "/ DIR/mem rw - cgroup cgroup rw,memory",
 		"/ DIR/unified rw - cgroup2 cgroup2 rw"}
-	mi, dir := layout(t, v1...)
+	d, dir := layout(t, v1...)
 	write(t, dir+"/cpu/x", "")
 	write(t, dir+"/mem/x", "")
-	ps, why := findParents(mi, "")
+	ps, why := findParents(d)
 	if why != "" || len(ps) != 2 || ps[0] != (parent{dir + "/cpu", cpuV1}) || ps[1] != (parent{dir + "/mem", memoryV1}) {
 		t.Errorf("v1 and hybrid: %v, %q", ps, why)
 	}
 
-	mi, dir = layout(t, "/ DIR/cg rw - cgroup cgroup rw,cpu,memory")
+	d, dir = layout(t, "/ DIR/cg rw - cgroup cgroup rw,cpu,memory")
 	write(t, dir+"/cg/x", "")
-	if ps, why = findParents(mi, ""); why != "" || len(ps) != 1 || ps[0].kind != bothV1 {
+	if ps, why = findParents(d); why != "" || len(ps) != 1 || ps[0].kind != bothV1 {
 		t.Errorf("cpu and memory together: %v, %q", ps, why)
 	}
 
-	mi, dir = layout(t, "/ DIR/cg rw - cgroup2 cgroup2 rw")
+	d, dir = layout(t, "/ DIR/cg rw - cgroup2 cgroup2 rw")
 	write(t, dir+"/cg/cgroup.procs", "")
 	write(t, dir+"/cg/cgroup.subtree_control", "cpuset cpu memory pids\n")
-	if ps, why = findParents(mi, ""); why != "" || len(ps) != 1 || ps[0] != (parent{dir + "/cg", unified}) {
+	if ps, why = findParents(d); why != "" || len(ps) != 1 || ps[0] != (parent{dir + "/cg", unified}) {
 		t.Errorf("v2 at the root: %v, %q", ps, why)
 	}
 
 	// The root can't be used (no cgroup.procs, as where it is not ours); our
 	// ancestor hands controllers down.
-	mi, dir = layout(t, "/ DIR/cg rw - cgroup2 cgroup2 rw")
+	d, dir = layout(t, "/ DIR/cg rw - cgroup2 cgroup2 rw")
 	write(t, dir+"/cg/user/a/cgroup.procs", "")
 	write(t, dir+"/cg/user/a/cgroup.subtree_control", "cpu memory\n")
-	self := filepath.Join(dir, "self")
-	write(t, self, "0::/user/a/b\n")
-	if ps, why = findParents(mi, self); why != "" || len(ps) != 1 || ps[0].path != dir+"/cg/user/a" {
+	write(t, dir+"/self/cgroup", "0::/user/a/b\n")
+	if ps, why = findParents(d); why != "" || len(ps) != 1 || ps[0].path != dir+"/cg/user/a" {
 		t.Errorf("v2 below: %v, %q", ps, why)
 	}
 
-	mi, _ = layout(t, "/ /tmp rw - tmpfs tmpfs rw")
-	if ps, why = findParents(mi, ""); why == "" || ps != nil {
+	d, _ = layout(t, "/ /tmp rw - tmpfs tmpfs rw")
+	if ps, why = findParents(d); why == "" || ps != nil {
 		t.Errorf("no hierarchy: %v, %q", ps, why)
 	}
 }

@@ -1,0 +1,44 @@
+package adapter
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// SignalFailure is the failure of a payload that ended by a signal, by the exit
+// status that an engine with an API gives (128 and the signal's number); one
+// that was stopped on purpose may end so. An exit status is reported, not
+// judged: only the caller knows which one was asked for.
+func SignalFailure(status int, stopped bool) *record.Failure {
+	if status <= 128 || status > 128+64 {
+		return nil
+	}
+	sig := syscall.Signal(status - 128)
+	if stopped && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
+		return nil
+	}
+	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
+}
+
+// OutOfMemory is the failure of a payload that the kernel killed.
+func OutOfMemory() *record.Failure {
+	return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
+}
+
+// Refused is the result of a trial that could not begin, of the error's class
+// or else our own fault.
+func Refused(err error) engine.Result {
+	f := &record.Failure{Class: record.HarnessError, Text: err.Error()}
+	var e *engine.Error
+	if errors.As(err, &e) {
+		f.Class = e.Class
+	}
+	return engine.Result{Failure: f}
+}
+
+// Unsupported is an error for what the engine can't do.
+func Unsupported(text string) error { return &engine.Error{Class: record.Unsupported, Text: text} }

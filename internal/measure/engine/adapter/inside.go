@@ -1,0 +1,29 @@
+package adapter
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Inside finds the process with an argument list in the PID namespace of
+// another one: what an engine executes in a container and does not tell the
+// pid of. 0 where there is none.
+func Inside(pid int, argv []string) int {
+	ns, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	if pid == 0 || err != nil {
+		return 0
+	}
+	want := strings.Join(argv, "\x00") + "\x00"
+	found := 0
+	for n, line := range CommandLines() {
+		if n == pid || string(line) != want {
+			continue
+		}
+		// The lowest is the first that was made, but where numbers came round.
+		if at, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", n)); err == nil && at == ns && (found == 0 || n < found) {
+			found = n
+		}
+	}
+	return found
+}

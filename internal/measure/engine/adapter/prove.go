@@ -1,0 +1,86 @@
+package adapter
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// proveLimit is how long the first container of an environment may take: it
+// meets cold caches.
+const proveLimit = 30 * time.Second
+
+// Prove runs one container with the payload and gives what it saw from
+// inside: how an adapter shows, at the end of its Open, that the environment
+// works. The error is an *engine.Error.
+func Prove(ctx context.Context, kit *engine.Kit, env engine.Environment, id string) (probe.Payload, error) {
+	p, _, err := ProveResult(ctx, kit, env, id)
+	return p, err
+}
+
+// ProveResult is Prove for those who also want to see what the engine said.
+func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, id string) (probe.Payload, engine.Result, error) {
+	args := probe.PayloadArgs{Word: Word(), Report: true}
+	task := engine.Task{Name: Name(kit.RunID, id, "open-"+Word()[:6]), Limit: proveLimit, Argv: args.Argv(image.ProbePath)}
+	res, err := env.Run(ctx, task)
+	if err != nil {
+		return probe.Payload{}, res, err
+	}
+	if f := res.Failure; f != nil {
+		return probe.Payload{}, res, &engine.Error{Class: f.Class, Text: "a first container fails here: " + f.Text}
+	}
+	p, err := probe.ParsePayload(res.Stdout, args.Word)
+	if err != nil {
+		class := record.NoProof
+		if !errors.Is(err, probe.ErrNoProof) {
+			class = record.BadOutput
+		}
+		e := &engine.Error{Class: class, Text: "a first container does not answer as it should", Err: err}
+		if said := Words(res.Stderr); said != "" {
+			e.Text += ": " + said
+		}
+		return probe.Payload{}, res, e
+	}
+	if k, ok := env.(interface {
+		Keep(report map[string]string)
+	}); ok {
+		k.Keep(p.Report)
+	}
+	return p, res, nil
+}
+
+// Word is a random word for a trial.
+func Word() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Name makes a container's name of its parts: only [a-z0-9-], at most 60 long.
+func Name(runID string, parts ...string) string {
+	s := "plimsoll-" + runID
+	for _, p := range parts {
+		s += "-" + p
+	}
+	out := []byte(s)
+	for i, c := range out {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		case c >= 'A' && c <= 'Z':
+			out[i] = c + 'a' - 'A'
+		default:
+			out[i] = '-'
+		}
+	}
+	if len(out) > 60 {
+		out = append(out[:40], out[len(out)-20:]...)
+	}
+	return string(out)
+}

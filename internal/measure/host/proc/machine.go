@@ -1,0 +1,80 @@
+//go:build linux
+
+package proc
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+)
+
+// Memory reads /proc/meminfo. What the kernel does not tell is nil.
+func (d Dir) Memory() (procfs.Meminfo, error) {
+	fs, err := procfs.NewFS(string(d))
+	if err != nil {
+		return procfs.Meminfo{}, err
+	}
+	return fs.Meminfo()
+}
+
+// Threads is how many threads the machine has, by the fourth word of
+// /proc/loadavg (1/94).
+func (d Dir) Threads() (int64, error) {
+	text, err := d.read("loadavg")
+	if err != nil {
+		return 0, err
+	}
+	if f := strings.Fields(text); len(f) == 5 {
+		_, all, _ := strings.Cut(f[3], "/")
+		if n, err := strconv.ParseUint(all, 10, 62); err == nil {
+			return int64(n), nil
+		}
+	}
+	return 0, fmt.Errorf("%.80q is no /proc/loadavg", text)
+}
+
+// Limit is a resource limit; the largest number is none.
+type Limit struct{ Soft, Hard uint64 }
+
+// Unlimited is the limit that is none.
+const Unlimited = ^uint64(0)
+
+// Limits reads a process's limits by their names.
+func (d Dir) Limits(who string) (map[string]Limit, error) {
+	text, err := d.read(who, "limits")
+	if err != nil {
+		return nil, err
+	}
+	return parseLimits(text)
+}
+
+// parseLimits reads /proc/PID/limits. The columns are fixed: names hold blanks.
+func parseLimits(text string) (map[string]Limit, error) {
+	const nameWidth = 26
+	all := map[string]Limit{}
+	_, text, _ = strings.Cut(text, "\n") // the head
+	for line := range strings.Lines(text) {
+		var f []string
+		if len(line) >= nameWidth {
+			f = strings.Fields(line[nameWidth:])
+		}
+		if len(f) < 2 {
+			return nil, fmt.Errorf("%q is no line of /proc/PID/limits", line)
+		}
+		var l Limit
+		for i, to := range []*uint64{&l.Soft, &l.Hard} {
+			if *to = Unlimited; f[i] == "unlimited" {
+				continue
+			}
+			n, err := strconv.ParseUint(f[i], 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("reading /proc/PID/limits: %w", err)
+			}
+			*to = n
+		}
+		all[strings.TrimSpace(line[:nameWidth])] = l
+	}
+	return all, nil
+}

@@ -1,0 +1,77 @@
+//go:build linux
+
+package proc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+)
+
+// Mount is one line of mountinfo, with its octal escapes undone.
+type Mount = mountinfo.Info
+
+// Mounts lists the mounts of a mount namespace, in the order in which they were
+// made; source: proc_pid_mountinfo(5).
+func (d Dir) Mounts(who string) ([]*Mount, error) {
+	text, err := d.read(who, "mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of mounts: %w", err)
+	}
+	return ParseMounts(text)
+}
+
+// longest is how long a line may be for the library, which reads no longer one
+// than bufio.MaxScanTokenSize.
+const longest = 60 << 10
+
+// ParseMounts reads the text of a mountinfo file. An overlay with hundreds of
+// layers may have options beyond what the library reads: such a mount has no
+// VFSOptions.
+func ParseMounts(text string) ([]*Mount, error) {
+	var short strings.Builder
+	for line := range strings.Lines(text) {
+		if len(line) > longest {
+			line = line[:strings.LastIndexByte(line, ' ')+1] + "\n"
+		}
+		short.WriteString(line)
+	}
+	mounts, err := mountinfo.GetMountsFromReader(strings.NewReader(short.String()), nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of mounts: %w", err)
+	}
+	return mounts, nil
+}
+
+// On finds the mount that a clean absolute path lies on: the last one whose
+// point is the longest, since a later mount covers an earlier. nil is none.
+func On(mounts []*Mount, path string) *Mount {
+	var best *Mount
+	for _, m := range mounts {
+		if Under(path, m.Mountpoint) && (best == nil || len(m.Mountpoint) >= len(best.Mountpoint)) {
+			best = m
+		}
+	}
+	return best
+}
+
+// Below gives the mount points at or below one of these clean directories, in
+// the order in which they were mounted.
+func Below(mounts []*Mount, dirs ...string) []string {
+	var points []string
+	for _, m := range mounts {
+		for _, dir := range dirs {
+			if dir != "" && Under(m.Mountpoint, dir) {
+				points = append(points, m.Mountpoint)
+				break
+			}
+		}
+	}
+	return points
+}
+
+// Under says whether a clean path is dir or lies below it.
+func Under(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}

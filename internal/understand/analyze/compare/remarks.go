@@ -1,0 +1,148 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// remarks says what a reader of the table must know.
+func (c *Changes) remarks() {
+	add := func(code, level, advice, format string, a ...any) {
+		c.Remarks = append(c.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
+	}
+	if c.Base.Env == "" && c.BaseRun.Run.ID == c.NewRun.Run.ID {
+		add("same-run", "warn", "give two runs, or two environments of one by --env", "BASE and NEW are one run: whatever it is compared for, nothing differs")
+	}
+	if bars := c.Barred(); len(bars) > 0 {
+		add("unlike", "warn", "measure both on one machine, by one protocol", "the two runs differ in what decides how fast things are: %s", strings.Join(bars, "; "))
+	}
+	for _, s := range []struct {
+		name string
+		r    *analyze.Result
+	}{{"BASE", c.BaseRun}, {"NEW", c.NewRun}} {
+		if s.r.Run.Status != "done" {
+			add("incomplete", "warn", "go on with it by plimsoll run --resume", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
+		} else if why := Truncated(s.r); why != "" {
+			add("incomplete", "warn", "if it was copied, copy it anew; else go on with it by plimsoll run --resume", "%s is said to be done and is not whole: %s", s.name, why)
+		}
+		if s.r.Run.Protocol.Order == "sequential" && s.r.Run.Imported == nil {
+			add("sequential", "warn", "measure with the order random", "%s ran its environments one after the other: a drift of the machine looks like a difference", s.name)
+		}
+		if c.Base.Env != "" {
+			break
+		}
+	}
+	if c.BaseRun.Run.Imported != nil || c.NewRun.Run.Imported != nil {
+		add("not-interleaved", "warn", "read no small difference out of it; measure both as environments of one study by plimsoll run", "what was imported was measured one thing after the other: whatever the machine did between the two is taken for a difference, and no interval covers that")
+	}
+	absolute, lost, few := 0, 0, 0
+	var by []string
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		switch {
+		case ch.Lost:
+			lost++
+		case ch.Ratio == nil || ch.Method == "identical":
+		case ch.Ratio.Lo == nil:
+			few++
+		case ch.Absolute():
+			absolute++
+		case ch.Against != "" && !slices.Contains(by, ch.Against):
+			by = append(by, ch.Against)
+		}
+	}
+	if len(by) > 0 {
+		add("not-interleaved", "info", "", "the two runs share no block: each value was divided by %s of its own block, which takes out how fast the machine was then, but not what moved in one environment alone", strings.Join(by, " or "))
+	}
+	if absolute > 0 {
+		add("absolute", "warn", "let native or floor run in both", "%s of absolute values of two sessions: a machine that is 5 %% faster on one day looks like a change", cellsOf(absolute))
+	}
+	if lost > 0 {
+		add("lost", "warn", "plimsoll engines says what is usable here, and why not", "%s with a value in BASE and none in NEW", cellsOf(lost))
+	}
+	if few > 0 {
+		add("few", "warn", "run at least 6 blocks", "%s with too few blocks for an interval", cellsOf(few))
+	}
+	c.failureRemarks()
+	c.hidden()
+}
+
+// Truncated says what a run lacks that is said to be done: what was lost on
+// the way of a copy, or by a full disk. "" where it is whole.
+func Truncated(r *analyze.Result) string {
+	if r.Run.Status != "done" {
+		return ""
+	}
+	for _, code := range []string{"torn-tail", "lines-missing", "incomplete"} {
+		for _, m := range r.Remarks {
+			if m.Code == code && m.Env != "" {
+				return "of " + m.Env + " " + m.Text
+			}
+			if m.Code == code {
+				return m.Text
+			}
+		}
+	}
+	return ""
+}
+
+// Whole says that both sides have all that they were to have, NEW by now where
+// it is looked at while it goes on.
+func (c *Changes) Whole(looking bool) bool {
+	for _, r := range []*analyze.Result{c.BaseRun, c.NewRun} {
+		if looking && r == c.NewRun {
+			continue
+		}
+		if r.Run.Status != "done" || Truncated(r) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Barred lists the differences with which a gate says nothing.
+func (c *Changes) Barred() []string {
+	var out []string
+	for _, f := range c.Facts {
+		if f.Bars {
+			out = append(out, fmt.Sprintf("%s %s: %s, now %s", f.Where, f.Key, orNone(f.Base), orNone(f.New)))
+		}
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func cellsOf(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return strconv.Itoa(n) + " cells"
+}
+
+// failureRemarks say where more trials failed in NEW.
+func (c *Changes) failureRemarks() {
+	for i := range c.Failures {
+		f := &c.Failures[i]
+		if !f.More() {
+			continue
+		}
+		level := "info"
+		if f.Worse {
+			level = "warn"
+		}
+		c.Remarks = append(c.Remarks, record.Remark{Code: "more-failures", Level: level, Env: f.Env, Workload: f.Workload,
+			Text:   fmt.Sprintf("%d of %d trials of %s failed in BASE and %d of %d in NEW: the times are of those that did not", f.BaseFailed, f.BaseTrials, f.Env, f.NewFailed, f.NewTrials),
+			Advice: "plimsoll report says how they failed"})
+	}
+}

@@ -1,0 +1,120 @@
+// Package findings tests the claims that a study carries against runs.
+package findings
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+)
+
+// ClaimsOf gives the claims that the runs' studies carry, each once. A remark
+// says where two runs carry different claims of one name; the first counts.
+func ClaimsOf(runs []*analyze.Result) ([]record.Claim, []record.Remark) {
+	var out []record.Claim
+	remarks := []record.Remark{}
+	for _, r := range runs {
+		for _, c := range r.Claims {
+			i := slices.IndexFunc(out, func(o record.Claim) bool { return o.ID == c.ID })
+			switch {
+			case i < 0:
+				out = append(out, c)
+			case !reflect.DeepEqual(out[i], c):
+				remarks = append(remarks, record.Remark{Code: "claims-differ", Level: "warn",
+					Text:   fmt.Sprintf("Run %s carries another %s than the runs before it: those count.", r.Run.ID, c.ID),
+					Advice: "give the study whose claims are meant with --study"})
+			}
+		}
+	}
+	return out, remarks
+}
+
+// Judge tests claims against runs. Each pair is of one run, since only there
+// it has blocks in common; a claim is tested by the pairs of all. features may
+// be nil.
+func Judge(runs []*analyze.Result, claims []record.Claim, features *record.Features) *analyze.Findings {
+	out := &analyze.Findings{Schema: analyze.FindingsSchema, Runs: []analyze.FindingsRun{}, Claims: []analyze.Finding{}, Remarks: []record.Remark{}}
+	for _, r := range runs {
+		out.Runs = append(out.Runs, analyze.FindingsRun{ID: r.Run.ID, Study: r.Run.Study, Status: r.Run.Status, Started: r.Run.Started, Blocks: r.Run.Blocks, Machine: analyze.MachineOf(r.Run.Host)})
+		if r.Run.Protocol.SmallSizes {
+			out.Remarks = append(out.Remarks, record.Remark{Code: "small-sizes", Level: "info",
+				Text:   fmt.Sprintf("Run %s ran its workloads at their small levels, at which a study's claims may not hold.", r.Run.ID),
+				Advice: "run the full study"})
+		}
+	}
+	for i := range claims {
+		out.Claims = append(out.Claims, judgeClaim(runs, &claims[i], features))
+	}
+	return out
+}
+
+func judgeClaim(runs []*analyze.Result, c *record.Claim, features *record.Features) analyze.Finding {
+	f := analyze.Finding{ID: c.ID, Says: c.Says, Why: c.Why, Published: publishedOf(c.Published)}
+	var pairs []pair
+	for k := range c.Tests {
+		of, lacks := pairsOf(runs, &c.Tests[k])
+		for i := range of {
+			of[i].Test = k + 1
+		}
+		pairs, f.Partly = append(pairs, of...), f.Partly || len(of) == 0
+		f.Without = addLacks(f.Without, lacks)
+	}
+	if c.Features != "" {
+		f.Features = featureClaim(c.Features, features)
+		if f.Features.Tried > 0 && len(f.Features.Untried) > 0 {
+			f.Without = addLacks(f.Without, []analyze.ClaimLack{{What: strings.Join(f.Features.Untried, ", "), Reason: "none of its features was tried"}})
+		}
+	}
+	f.Test = judgePairs(pairs)
+	f.Pairs = claimPairs(pairs)
+	f.Verdict, f.Decides = verdictOf(pairs)
+	f.Partly = f.Partly && f.Verdict != analyze.ClaimNotTested
+	f.Reason = reasonOf(&f)
+	if f.Features != nil && len(c.Tests) == 0 {
+		f.Verdict, f.Reason = featureVerdict(f.Features, features)
+	}
+	if c.Needs != "" {
+		if f.Verdict == analyze.ClaimNotTested && len(c.Tests) == 0 {
+			f.Reason = "Needs " + c.Needs + "."
+		}
+		f.Partly = f.Partly || f.Verdict != analyze.ClaimNotTested
+		f.Without = addLacks(f.Without, []analyze.ClaimLack{{What: "the rest", Reason: "needs " + c.Needs}})
+	}
+	for i := range c.Answers {
+		f.Answers = append(f.Answers, judgeAnswer(runs, &c.Answers[i]))
+	}
+	return f
+}
+
+func judgeAnswer(runs []*analyze.Result, a *record.ClaimAnswer) analyze.Answer {
+	pairs, lacks := pairsOf(runs, &a.Test)
+	judgePairs(pairs)
+	out := analyze.Answer{Pairs: claimPairs(pairs), Without: addLacks(nil, lacks)}
+	out.Verdict, out.Decides = verdictOf(pairs)
+	switch {
+	case out.Verdict == analyze.ClaimSupported:
+		out.Text = a.Supported
+	case out.Verdict == analyze.ClaimContradicted && a.Contradicted != "":
+		out.Text = a.Contradicted
+	case out.Verdict == analyze.ClaimContradicted:
+		out.Text = "This does not hold: " + a.Supported
+	case out.Verdict == analyze.ClaimInconclusive:
+		out.Text = "Not decided by this run: " + a.Supported
+	default:
+		out.Text = "Not tested: " + a.Supported
+	}
+	return out
+}
+
+// addLacks adds what is not there yet.
+func addLacks(have, more []analyze.ClaimLack) []analyze.ClaimLack {
+	for _, l := range more {
+		if !slices.Contains(have, l) {
+			have = append(have, l)
+		}
+	}
+	return have
+}

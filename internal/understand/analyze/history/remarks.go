@@ -1,0 +1,158 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/compare"
+)
+
+// remarks says what a reader of a history must know.
+func (h *History) remarks() {
+	add := func(code, level, advice, format string, a ...any) {
+		h.Remarks = append(h.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
+	}
+	if n := len(h.Runs); n < stats.MinBreakable {
+		add("short", "warn", "keep the runs and go on", "%d of the %d runs that a change of level needs to be told from chance: no change can be found yet", n, stats.MinBreakable)
+	}
+	for _, r := range h.Runs {
+		if r.Status != "done" {
+			add("incomplete", "warn", "go on with it by plimsoll run --resume", "run %s (%s) is not done (%s): its values are of %s", r.Run, r.Dir, r.Status, blocksText(r.Blocks))
+		}
+	}
+	h.gaps(add)
+	absolute := 0
+	for i := range h.Series {
+		if h.Series[i].absolute() {
+			absolute++
+		}
+	}
+	if absolute > 0 {
+		add("absolute", "warn", "let native or floor run in each", "%d series of absolute values: how fast the machine was on each day is in them", absolute)
+	}
+	for _, c := range h.Changes {
+		if !c.Confirmed {
+			s := &h.Series[c.Series]
+			h.Remarks = append(h.Remarks, record.Remark{Code: "unconfirmed", Level: "info", Env: s.Env, Workload: s.Workload, Metric: s.Metric.ID,
+				Text: fmt.Sprintf("run %s lies off the level before it, and no run after it says the same", h.Runs[c.After].Run), Advice: "run once more"})
+		}
+	}
+}
+
+// maxNamed is how many series a remark names.
+const maxNamed = 4
+
+// gaps says which runs lack a value, environments with one reason together.
+func (h *History) gaps(add func(code, level, advice, format string, a ...any)) {
+	type gap struct {
+		why  string
+		runs string
+		lost bool
+	}
+	var order []gap
+	names := map[gap][]string{}
+	for i := range h.Series {
+		s := &h.Series[i]
+		reasons := map[string][]string{}
+		var why []string
+		for r, p := range s.Points {
+			if p.Missing == "" {
+				continue
+			}
+			if reasons[p.Missing] == nil {
+				why = append(why, p.Missing)
+			}
+			reasons[p.Missing] = append(reasons[p.Missing], h.Runs[r].Run)
+		}
+		for _, w := range why {
+			g := gap{why: w, runs: runNames(reasons[w], len(s.Points)), lost: h.lost(s) && s.Points[len(s.Points)-1].Missing == w}
+			if names[g] == nil {
+				order = append(order, g)
+			}
+			name := s.Env + " of " + s.Workload + " (" + s.Metric.ID + ")"
+			names[g] = append(names[g], name)
+		}
+	}
+	for _, g := range order {
+		code, level, advice := "gap", "info", ""
+		if g.lost {
+			code, level, advice = "lost", "warn", "plimsoll engines says what is usable here, and why not"
+		}
+		list := names[g]
+		more := ""
+		if len(list) > maxNamed {
+			list, more = list[:maxNamed], fmt.Sprintf(" and %d more", len(list)-maxNamed)
+		}
+		add(code, level, advice, "%s in %s: %s%s have no value", g.why, g.runs, strings.Join(list, ", "), more)
+	}
+}
+
+// runNames names the runs, of all that there are.
+func runNames(ids []string, all int) string {
+	switch {
+	case len(ids) == all:
+		return "each run"
+	case len(ids) == 1:
+		return "run " + ids[0]
+	case len(ids) > 2*maxNamed:
+		return fmt.Sprintf("%d of %d runs, the last of them %s", len(ids), all, ids[len(ids)-1])
+	}
+	return "the runs " + strings.Join(ids, ", ")
+}
+
+// lost says that the last run lacks what the run before it had.
+func (h *History) lost(s *Series) bool {
+	n := len(s.logs)
+	return n > 1 && math.IsNaN(s.logs[n-1]) && !math.IsNaN(s.logs[n-2])
+}
+
+func blocksText(n int) string {
+	if n == 1 {
+		return "1 block"
+	}
+	return strconv.Itoa(n) + " blocks"
+}
+
+// Judge makes a gate of it: it fails where the last change of any series is for
+// the worse and confirmed, and where the last run has lost a value. It is
+// inconclusive where directories were skipped, where a history is too short,
+// and where a change for the worse is not confirmed.
+func (h *Histories) Judge() {
+	g := &Gate{State: compare.Passed, Reasons: []string{}}
+	say := func(s compare.State, format string, a ...any) {
+		if s == compare.GateFails || g.State == compare.Passed {
+			g.State = s
+		}
+		g.Reasons = append(g.Reasons, string(s)+": "+fmt.Sprintf(format, a...))
+	}
+	for _, s := range h.Skipped {
+		say(compare.Inconclusive, "%s is in no history: %s", s.Dir, s.Reason)
+	}
+	for i := range h.Histories {
+		x := &h.Histories[i]
+		for _, c := range x.Changes {
+			s := &x.Series[c.Series]
+			switch {
+			case c.Direction != compare.Worse || c.Confirmed && !c.Standing:
+			case c.Confirmed:
+				say(compare.GateFails, "%s of %s in %s is worse since run %s", s.Metric.ID, s.Workload, s.Env, x.Runs[c.After].Run)
+			default:
+				say(compare.Inconclusive, "%s of %s in %s may be worse since run %s: no run confirms it", s.Metric.ID, s.Workload, s.Env, x.Runs[c.After].Run)
+			}
+		}
+		for k := range x.Series {
+			if s := &x.Series[k]; x.lost(s) {
+				say(compare.GateFails, "the last run has lost %s of %s in %s: %s", s.Metric.ID, s.Workload, s.Env, s.Points[len(s.Points)-1].Missing)
+			}
+		}
+		if !slices.ContainsFunc(x.Series, func(s Series) bool { return !s.Short }) {
+			say(compare.Inconclusive, "the history of %s on %s has fewer than %d runs with a value: no change can be found", x.Study, x.Machine, stats.MinBreakable)
+		}
+	}
+	h.Gate = g
+}

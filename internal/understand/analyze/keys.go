@@ -1,0 +1,38 @@
+package analyze
+
+import (
+	"maps"
+	"slices"
+)
+
+// Positive is the first that is above 0, or 0.
+func Positive(values ...float64) float64 {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// Distinct keeps the first of each.
+func Distinct(x []string) []string {
+	var out []string
+	for _, v := range x {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// SortedKeys are the keys of all the maps.
+func SortedKeys(all ...map[string]string) []string {
+	set := map[string]bool{}
+	for _, m := range all {
+		for k := range m {
+			set[k] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}

@@ -1,0 +1,84 @@
+package analyze
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+// Rank fills in the ranking, its pairs and its groups.
+func (t *Table) Rank(medians [][]float64, delta float64) {
+	at := map[string]int{}
+	for i := range t.Cells {
+		if t.Cells[i].Median != nil {
+			t.Ranking = append(t.Ranking, t.Cells[i].Env)
+		}
+		at[t.Cells[i].Env] = i
+	}
+	slices.SortStableFunc(t.Ranking, func(a, b string) int {
+		x, y := t.Cells[at[a]].Median.Value, t.Cells[at[b]].Median.Value
+		if t.Metric.Better == record.HigherIsBetter {
+			x, y = y, x
+		}
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	n := len(t.Ranking)
+	if n < 2 {
+		return
+	}
+	var family []sample.Sample
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			a, b := t.Ranking[i], t.Ranking[j]
+			c, d := Compare(medians[at[a]], medians[at[b]], delta)
+			t.Pairs = append(t.Pairs, Pair{A: a, B: b, Comparison: c})
+			family = append(family, sample.Sample{X: d, Paired: true})
+		}
+	}
+	by := sample.TestOf(family, 2, sample.Alpha)
+	t.Test = sample.TestName(true, by.Ranks)
+	p := make([]float64, len(family))
+	for i := range family {
+		p[i] = family[i].P(0, by)
+	}
+	holm := stats.Holm(p)
+	apart := make([]bool, n*n)
+	k := 0
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if !math.IsNaN(p[k]) {
+				q := &t.Pairs[k]
+				q.P, q.Holm = &p[k], &holm[k]
+				apart[i*n+j] = holm[k] < sample.Alpha
+				if q.Verdict == Differs && !apart[i*n+j] {
+					q.Verdict, q.BlocksNeeded = CannotTell, enough(q.Blocks, p[k], len(p))
+				}
+			}
+			k++
+		}
+	}
+	for g, members := range stats.Letters(n, func(i, j int) bool { return apart[i*n+j] }) {
+		for _, m := range members {
+			t.Cells[at[t.Ranking[m]]].Group += letter(g)
+		}
+	}
+}
+
+// letter names the k-th group: a…z, A…Z, then numbers in brackets.
+func letter(k int) string {
+	const abc = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if k < len(abc) {
+		return abc[k : k+1]
+	}
+	return "[" + strconv.Itoa(k+1) + "]"
+}

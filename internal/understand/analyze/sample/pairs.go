@@ -1,0 +1,60 @@
+package sample
+
+import (
+	"math"
+
+	"plimsoll/internal/common/stats"
+)
+
+// Alpha is the chance of any false alarm in a table's groups.
+const Alpha = 1 - stats.Level
+
+// MinRank is the number of blocks from which ranks carry a 95 % interval.
+const MinRank = 6
+
+// MinT is the number of blocks from which Student's interval says anything:
+// with 2 or 3 its quantile, 12.7 or 4.3, makes it span any ratio.
+const MinT = 4
+
+// LogRatios gives the log of a over b for each block that has both, as a
+// difference, so that of two rounded values it is the same with either above
+// the other, and ranks see the tie. The last result is false where one value is
+// not positive, so that it has no log.
+func LogRatios(a, b []float64) (d, x, y []float64, ok bool) {
+	for i := range min(len(a), len(b)) {
+		if math.IsNaN(a[i]) || math.IsNaN(b[i]) {
+			continue
+		}
+		if a[i] <= 0 || b[i] <= 0 {
+			return nil, nil, nil, false
+		}
+		d, x, y = append(d, math.Log(a[i])-math.Log(b[i])), append(x, a[i]), append(y, b[i])
+	}
+	return d, x, y, true
+}
+
+// Identical says that all values of both are one number: counts and sizes.
+func Identical(a, b []float64) bool {
+	for _, x := range [][]float64{a, b} {
+		for _, v := range x {
+			if v != a[0] {
+				return false
+			}
+		}
+	}
+	return len(a) > 0 && len(b) > 0
+}
+
+// Tested is the size of a family that Holm corrects over.
+func Tested(p []float64) int {
+	n := 0
+	for _, v := range p {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// OneSided is the chance of any false failure in the gate.
+const OneSided = Alpha / 2

@@ -39,6 +39,8 @@ var storeys = [][]string{
 	{"host", "image", "probe"},
 	{"export", "importer"},
 	{"report"},
+	{"verdict", "document"},
+	{"words"},
 	{"advise", "calibrate"},
 	{"analyze"},
 	{"published"},

@@ -9,7 +9,7 @@ import (
 	"plimsoll/internal/common/remark"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // The levels of Trust, the worst first.
@@ -102,9 +102,9 @@ func some(envs []string) string {
 			out = append(out, fmt.Sprintf("%d others", len(envs)-i))
 			break
 		}
-		out = append(out, report.Name(e))
+		out = append(out, words.Name(e))
 	}
-	return report.List(out)
+	return words.List(out)
 }
 
 func failures(res *analyze.Result) Trust {
@@ -139,7 +139,7 @@ func failures(res *analyze.Result) Trust {
 		parts = append(parts, fmt.Sprintf("%d %s", classes[c], c))
 	}
 	out.Level = Warn
-	out.Text = fmt.Sprintf("%d of %s failed: %s", res.Run.Failed, report.Plural(res.Run.Trials-res.Run.Warmup, "trial"), strings.Join(parts, ", "))
+	out.Text = fmt.Sprintf("%d of %s failed: %s", res.Run.Failed, words.Plural(res.Run.Trials-res.Run.Warmup, "trial"), strings.Join(parts, ", "))
 	if len(always) > 0 {
 		out.Level = Bad
 		out.Text += "; always with some workload: " + some(always)
@@ -159,12 +159,12 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	run := res.Run
 	none := func(code string) bool { return found[code] == nil }
 	ours := run.Imported == nil && run.Trials > 0
-	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It went to its end: %s in %s.", report.Plural(run.Trials-run.Warmup, "trial"), report.Plural(run.Blocks, "block")))
+	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It went to its end: %s in %s.", words.Plural(run.Trials-run.Warmup, "trial"), words.Plural(run.Blocks, "block")))
 	add(run.Status == "done" && ours && len(run.Residue) == 0, "Left behind", "Nothing was left behind.")
 	add(ours && run.Host.Kernel != "" && !slices.ContainsFunc(run.Host.Remarks, func(m record.Remark) bool { return m.Level != "info" }),
 		"Machine", "Nothing was found that disturbs measurements.")
 	enough := none("preliminary") && run.Blocks > 0
-	add(enough, "Blocks", fmt.Sprintf("There are %s, enough for intervals by ranks.", report.Plural(run.Blocks, "block")))
+	add(enough, "Blocks", fmt.Sprintf("There are %s, enough for intervals by ranks.", words.Plural(run.Blocks, "block")))
 	add(enough && none("drift"), "Drift", "Nothing that is shown first drifted over the run.")
 	steal, little := stolen(res)
 	add(ours && little, "Steal", steal)

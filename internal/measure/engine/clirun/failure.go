@@ -105,17 +105,11 @@ func (p *Plan) payloadFailure(name string, c probe.CommandResult) *record.Failur
 // signalFailure is the failure of a payload that ended by a signal. One that
 // was stopped on purpose may end so.
 func (p *Plan) signalFailure(n int) *record.Failure {
-	if n <= 128 || n > 128+64 {
-		return nil
+	f := adapter.SignalFailure(n, p.Task.Stop != nil)
+	if f != nil && n == 128+int(syscall.SIGKILL) && p.oom() {
+		return adapter.OutOfMemory()
 	}
-	sig := syscall.Signal(n - 128)
-	if p.Task.Stop != nil && (sig == syscall.SIGKILL || sig == syscall.SIGTERM) {
-		return nil
-	}
-	if sig == syscall.SIGKILL && p.oom() {
-		return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
-	}
-	return &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended by signal %d (%v)", int(sig), sig)}
+	return f
 }
 
 func (p *Plan) oom() bool { return p.OOM != nil && p.OOM() }

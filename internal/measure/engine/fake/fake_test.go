@@ -16,7 +16,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	kit := enginetest.Kit(t)
+	kit := enginetest.UnitKit(t)
 	skip := map[string]string{"tools": "a fake runs only the payload", "limits": "nothing real runs",
 		"isolation": "nothing real runs"}
 	for _, runtime := range []string{"medium", "foreign", "sleeping"} {

@@ -15,25 +15,26 @@ import (
 
 func TestConformance(t *testing.T) {
 	own := []string{"mnt", "pid", "ipc", "uts", "cgroup"}
-	for _, c := range []struct {
-		storage, network string
-		opts             enginetest.Options
-	}{
-		{overlay, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
-		{directory, "host", enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
-		{copied, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
-	} {
-		t.Run(c.storage+" "+c.network, func(t *testing.T) {
-			before := residue(t)
-			t.Run("suite", func(t *testing.T) { // its canaries lie there too, until it ends
+	before := residue(t)
+	t.Run("suites", func(t *testing.T) { // their canaries lie there too, until they end
+		for _, c := range []struct {
+			storage, network string
+			opts             enginetest.Options
+		}{
+			{overlay, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			{directory, "host", enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+			{copied, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		} {
+			t.Run(c.storage+" "+c.network, func(t *testing.T) {
+				t.Parallel()
 				enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
 			})
-			for _, path := range residue(t) {
-				if !slices.Contains(before, path) {
-					t.Errorf("left behind: %s", path)
-				}
-			}
-		})
+		}
+	})
+	for _, path := range residue(t) {
+		if !slices.Contains(before, path) {
+			t.Errorf("left behind: %s", path)
+		}
 	}
 }
 

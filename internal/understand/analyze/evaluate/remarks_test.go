@@ -78,6 +78,9 @@ func TestDisturbances(t *testing.T) {
 // there is nothing to remark. Rates are of tables for drift, which is
 // corrected over a table's cells, and of cells for all others.
 func TestFalseRemarks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const runs, envs = 100, 6
 	found := map[string]int{}
 	for i := range uint64(runs) {

@@ -45,7 +45,7 @@ func TestKilled(t *testing.T) {
 		p.out = filepath.Join(dir, fmt.Sprintf("result-%d", runs))
 		args := []string{"run", "--wait", study, "-o", p.out, "--force", "--progress", "none"}
 		known := map[int]string{}
-		for struck < kills && !p.killAfter(time.Duration(chance.IntN(2500))*time.Millisecond, args...) {
+		for struck < kills && !p.killAfter(time.Duration(chance.IntN(1500))*time.Millisecond, args...) {
 			struck++
 			known = p.stillThere(known)
 			if p.begun() {

@@ -157,6 +157,9 @@ func TestGuard(t *testing.T) {
 // The real thing: a ramp of native containers that we hold ends at what we
 // ourselves may have, says at which, and leaves nothing.
 func TestRealLimitsAreNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	const most = 100
 	switch os.Getenv("PLIMSOLL_TEST_RAMP") {
 	case "":

@@ -15,6 +15,9 @@ import (
 // least about twice its CPU time, and is seen to be held back. A busy machine
 // makes it take longer, never shorter.
 func TestHalfACore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	busy := file(t, "busy", `run: [sh, -c, 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; echo answer $i']
 metrics:
   - {id: answer, title: answer, unit: count, better: higher, what: A number., regexp: 'answer ([0-9.]+)'}

@@ -137,11 +137,11 @@ test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at mom
 # What reads input from outside: test, package, how many inputs; plain where most of
 # what would be compiled anew, to follow the coverage, are engines' clients that
 # the test never calls.
-FUZZ := FuzzRead:measure/study:1500:plain FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
+FUZZ := FuzzRead:measure/study:3000:plain FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
 	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
 	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
 	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
-	FuzzLogParser:measure/engine/cri:10000:plain FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
+	FuzzLogParser:measure/engine/cri:30000:plain FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
 	FuzzRequests:understand/web:2500 FuzzName:common/safepath:30000
 
 fuzz: ## fuzz what reads input from outside, some seconds each

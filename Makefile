@@ -33,10 +33,13 @@ RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 # It emulates a processor, and measures nothing here.
 VM := ./internal/measure/vmtest/...
 
-# What asks real engines, by the kit that their tests take. The command line's come
-# last: they want the image toolbox, which the tests of image build meanwhile.
+# What holds numbers against a load that it makes itself, and what asks real engines,
+# by the kit that these tests take. The command line's come last: they want the image
+# toolbox, which the tests of image build meanwhile, and wait for a quiet machine
+# before each trial.
+MEASURING := ./internal/measure/collect ./internal/measure/run ./internal/measure/selftest
 ASKING = $(sort $(shell grep -rlE --include='*_test.go' 'enginetest\.(Kit|Conformance|Pulls)\>' internal | xargs -n1 dirname | sed 's|^|./|'))
-ENGINE_TESTS = $(filter-out ./internal/cli,$(ASKING)) ./internal/cli
+ENGINE_TESTS = $(MEASURING) $(filter-out ./internal/cli $(MEASURING),$(ASKING)) ./internal/cli
 OTHER_TESTS = ./internal/measure/image $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/image)")
 
 # Where goroutines run: under the race detector in make unit.

@@ -29,6 +29,7 @@ type Follower struct {
 	dec    *decoder
 	sums   chain
 	seen   bitset
+	joined joined // nil until run.json was read
 	broken error
 }
 
@@ -74,6 +75,11 @@ func (f *Follower) read(size int64, each func(*Trial)) error {
 	}
 	defer file.Close()
 	f.buf.Reset(io.NewSectionReader(file, f.offset, size-f.offset))
+	if f.joined == nil {
+		if run, err := readRun(filepath.Dir(f.path)); err == nil { // else nobody knows the environments
+			f.joined = run.joined()
+		}
+	}
 	sc := &lineScanner{r: f.buf, path: f.path, number: f.number, offset: f.offset}
 	for sc.next() {
 		var t Trial
@@ -89,6 +95,7 @@ func (f *Follower) read(size int64, each func(*Trial)) error {
 			return f.broken
 		}
 		f.offset, f.number = sc.offset, sc.number
+		f.joined.part(&t)
 		each(&t)
 	}
 	return sc.err

@@ -64,6 +64,7 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 		}
 		defer f.Close()
 		var seen bitset
+		joined := r.run.joined()
 		sc := newLineScanner(f, path)
 		for s := range decodeLines(sc, sums) {
 			if s.err == nil && !seen.add(s.trial.Seq) {
@@ -73,6 +74,7 @@ func (r *Reader) Trials() iter.Seq2[*Trial, error] {
 				yield(nil, &DamageError{Path: path, Line: s.number, Err: s.err})
 				return
 			}
+			joined.part(&s.trial)
 			if !yield(&s.trial, nil) {
 				return
 			}

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -43,6 +45,6 @@ func ordered(ev map[record.Event]int64) bool {
 	if done < first {
 		return false
 	}
-	exit, ok := ev[record.Exit]
-	return !ok || done <= exit
+	exit := cmp.Or(ev[record.Exit], ev[record.Removed])
+	return exit == 0 || done <= exit
 }

@@ -29,6 +29,10 @@ type Step struct {
 	// when all is over). The launcher does not know this and skips what comes
 	// after a failed command, so that later steps need Cmd.Always.
 	MayFail bool
+	// Removes, of the payload's step: the command is a client that comes back
+	// when the container is removed. Nobody sees the container's own end then,
+	// so that there is no event exit.
+	Removes bool
 	// Again, of the last step, says whether the engine was only not ready for it
 	// yet: then it is asked again, until it is or the task's limit strikes.
 	Again func(probe.CommandResult) bool

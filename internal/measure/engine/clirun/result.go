@@ -1,6 +1,7 @@
 package clirun
 
 import (
+	"cmp"
 	"syscall"
 
 	"plimsoll/internal/measure/engine"
@@ -40,7 +41,7 @@ func (p *Plan) Result(job *probe.JobResult) engine.Result {
 		switch {
 		case job.ContainerExit != 0:
 			set(record.Exit, job.ContainerExit)
-		case c.Errno == 0:
+		case c.Errno == 0 && !p.Steps[p.Payload].Removes:
 			set(record.Exit, c.Exit)
 		}
 		res.Exit = p.exit(job, c)
@@ -48,11 +49,16 @@ func (p *Plan) Result(job *probe.JobResult) engine.Result {
 	if p.Task.Stop != nil {
 		// A stop that is a signal has returned when the container has ended.
 		if _, ok := res.Events[record.Stopped]; !ok && res.Events[record.Stop] != 0 {
-			set(record.Stopped, res.Events[record.Exit])
+			set(record.Stopped, ended(res.Events))
 		}
 	}
 	res.Failure = p.failure(job)
 	return res
+}
+
+// ended is when we knew that the container had ended.
+func ended(events map[record.Event]int64) int64 {
+	return cmp.Or(events[record.Exit], events[record.Removed])
 }
 
 func (p *Plan) exit(job *probe.JobResult, c probe.CommandResult) *int {

@@ -92,7 +92,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, join strin
 	if env.look != nil {
 		remove = nil // the proof looks at the container first
 	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed, Removes: true}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
 		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
 		Patterns: patterns}
@@ -155,7 +155,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	c := env.cli
 	h, err := c.Hold(ctx, clirun.Holding{
 		Plan: clirun.Plan{Task: task, OOM: func() bool { return env.oom.killed(ctx, task.Name) }, Patterns: patterns, Steps: []clirun.Step{
-			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed}}},
+			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}}},
 		End: func(stop *engine.Stop) []clirun.Step {
 			if stop == nil {
 				return nil

@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 			enginetest.Options{Own: own, Shared: []string{"net", "user"},
 				Only: []string{"trials", "stop handled", "stop ignored", "hang", "isolation", "limits", "held", "hold fails", "mounts", "beside"}}},
 		{"cli crun", map[string]string{engine.Client: "cli", engine.Runtime: "crun"},
-			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}, Removes: true}},
 		{"btrfs", map[string]string{engine.Storage: "btrfs"}, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"},
 			Only: []string{"trials", "hang", "isolation", "limits", "held", "exec", "mounts", "address"}}},
 		{"runsc", map[string]string{engine.Runtime: "runsc", engine.Image: "busybox"}, enginetest.Options{}},

@@ -88,7 +88,7 @@ func TestBalenaItself(t *testing.T) {
 	for _, by := range []string{byAPI, byCLI} {
 		t.Run(by, func(t *testing.T) {
 			levels := map[string]string{engine.Client: by}
-			enginetest.Conformance(t, Balena(), levels, enginetest.Options{Own: own, Shared: []string{"user"}})
+			enginetest.Conformance(t, Balena(), levels, enginetest.Options{Own: own, Shared: []string{"user"}, Removes: by == byCLI})
 		})
 	}
 	t.Run("pulls", func(t *testing.T) {

@@ -73,15 +73,14 @@ func cliVersion(out string) string {
 	return v
 }
 
-// runCLI is one `docker run --rm`: its end is the container's removal, so that
-// exit and removed are one stamp.
+// runCLI is one `docker run --rm`: its end is the container's removal.
 func (env *environment) runCLI(ctx context.Context, task engine.Task, began time.Time) (engine.Result, error) {
 	c := env.cli
 	remove := []string{"--rm"}
 	if env.look != nil {
 		remove = nil // the proof looks at the container first
 	}
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, remove...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, remove...)...), Begin: record.Request, End: record.Removed, Removes: true}
 	plan := clirun.Plan{
 		Task: task, Steps: []clirun.Step{run},
 		EngineStatus: engineStatus,

@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 	}{
 		{"api", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"cli crun host", map[string]string{engine.Client: "cli", engine.Runtime: "crun", engine.Network: "host", engine.Seccomp: "off"},
-			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+			enginetest.Options{Own: own, Shared: []string{"net", "user"}, Removes: true}},
 		{"api runsc", map[string]string{engine.Runtime: "runsc", engine.Network: "none", engine.Image: "busybox"},
 			enginetest.Options{Skip: map[string]string{
 				"hold fails": "where gVisor can't start a program, Docker 20.10 forgets the task that it has made, whose shim stays in its containerd",

@@ -25,7 +25,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task, began tim
 		return nil, err
 	}
 	c := env.cli
-	run := clirun.Step{Cmd: c.command(env.settings.args(task, "--rm")...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: c.command(env.settings.args(task, "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}
 	held, err := c.Hold(ctx, clirun.Holding{
 		Plan: clirun.Plan{Task: task, Steps: []clirun.Step{run}, EngineStatus: engineStatus, Patterns: patterns,
 			OOM: func() bool { return env.d.oomKilled(context.WithoutCancel(ctx), task.Name, began) }},

@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
 		{"bridge", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"execute", map[string]string{engine.Client: "execute", engine.Network: "none"},
-			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}, Removes: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,7 @@ func (e *environment) executePlan(task engine.Task, set []string) clirun.Plan {
 	args := append(e.own(task.Name, set...), "--")
 	cmd := e.command("lxc-execute", append(args, task.Argv...)...)
 	cmd.Background = task.Stop != nil
-	p := clirun.Plan{Task: task, Steps: []clirun.Step{{Cmd: cmd, Begin: record.Request, End: record.Removed}}}
+	p := clirun.Plan{Task: task, Steps: []clirun.Step{{Cmd: cmd, Begin: record.Request, End: record.Removed, Removes: true}}}
 	if task.Stop != nil {
 		stop := e.stop(task, *task.Stop)
 		stop.Cmd.Await = probe.AwaitReady

@@ -162,8 +162,8 @@ func (env *environment) args(task engine.Task, more ...string) []string {
 	return append(args, task.Argv[1:]...)
 }
 
-// Run is documented in engine.Environment. The end of `run --rm` is exit and
-// removal at once.
+// Run is documented in engine.Environment. The end of `run --rm` is the
+// container's removal.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
@@ -172,7 +172,7 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	if env.keep {
 		more = nil
 	}
-	run := clirun.Step{Cmd: env.c.command(env.Kit, env.args(task, more...)...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: env.c.command(env.Kit, env.args(task, more...)...), Begin: record.Request, End: record.Removed, Removes: true}
 	p := clirun.Plan{Task: task, Steps: []clirun.Step{run}, Patterns: patterns}
 	if task.Stop != nil {
 		p.Steps[0].Cmd.Background = true

@@ -26,7 +26,7 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	if f := env.impossible(task); f != nil {
 		return nil, &engine.Error{Class: f.Class, Text: "holding " + task.Name + ": " + f.Text}
 	}
-	run := clirun.Step{Cmd: env.c.command(env.Kit, env.args(task, "--rm")...), Begin: record.Request, End: record.Removed}
+	run := clirun.Step{Cmd: env.c.command(env.Kit, env.args(task, "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}
 	h, err := env.Base.Hold(ctx, clirun.Holding{
 		Plan: clirun.Plan{Task: task, Steps: []clirun.Step{run}, Patterns: patterns},
 		End: func(stop *engine.Stop) []clirun.Step {

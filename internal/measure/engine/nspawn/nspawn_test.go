@@ -26,6 +26,7 @@ func TestConformance(t *testing.T) {
 		t.Run(c.storage+" "+c.network, func(t *testing.T) {
 			before := residue(t)
 			t.Run("suite", func(t *testing.T) { // its canaries lie there too, until it ends
+				c.opts.Removes = c.storage != directory
 				enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
 			})
 			for _, path := range residue(t) {

@@ -45,6 +45,8 @@ func native(t *testing.T, runtime string) {
 		conformance(t, map[string]string{engine.Runtime: runtime}, opts)
 	})
 	t.Run("run", func(t *testing.T) {
+		opts := opts
+		opts.Removes = true
 		conformance(t, map[string]string{engine.Runtime: runtime, engine.Client: "run"}, opts)
 	})
 	if runtime != "runc" {
@@ -62,7 +64,7 @@ func TestRunsc(t *testing.T) {
 	for _, client := range []string{"steps", "run"} {
 		t.Run(client, func(t *testing.T) {
 			conformance(t, map[string]string{engine.Runtime: "runsc", engine.Client: client},
-				enginetest.Options{Grace: 500 * time.Millisecond})
+				enginetest.Options{Grace: 500 * time.Millisecond, Removes: client == "run"})
 		})
 	}
 }

@@ -25,7 +25,7 @@ func (e *environment) plan(task engine.Task, dir string, oneCall bool) clirun.Pl
 // begin are the steps up to where the payload runs.
 func (e *environment) begin(task engine.Task, dir string, oneCall bool) []clirun.Step {
 	if oneCall {
-		return []clirun.Step{{Begin: record.Request, End: record.Removed, Cmd: e.command("run", "--bundle", dir, task.Name)}}
+		return []clirun.Step{{Begin: record.Request, End: record.Removed, Removes: true, Cmd: e.command("run", "--bundle", dir, task.Name)}}
 	}
 	file := filepath.Join(dir, "pid")
 	create := e.command("create", "--bundle", dir, "--pid-file", file, task.Name)

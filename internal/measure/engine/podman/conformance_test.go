@@ -18,15 +18,15 @@ func TestConformance(t *testing.T) {
 		opts   enginetest.Options
 	}{
 		{"rootful", map[string]string{engine.Rootless: "no"},
-			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}, Removes: true}},
 		{"rootful steps runc vfs", map[string]string{engine.Rootless: "no", engine.Client: "steps", engine.Runtime: "runc",
 			engine.Network: "host", engine.Storage: "vfs", engine.Seccomp: "off"},
 			enginetest.Options{Own: own, Shared: []string{"net", "user"},
 				Only: []string{"trials", "exit status", "stop handled", "hang", "isolation", "limits", "held", "exec", "mounts", "beside"}}},
 		{"rootless", map[string]string{engine.Rootless: "yes", engine.Network: "bridge"},
-			enginetest.Options{Own: append([]string{"net", "user"}, own...)}},
+			enginetest.Options{Own: append([]string{"net", "user"}, own...), Removes: true}},
 		{"btrfs", map[string]string{engine.Rootless: "no", engine.Network: "none", engine.Storage: "btrfs"},
-			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"},
+			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}, Removes: true,
 				Only: []string{"trials", "isolation", "limits", "held", "mounts"}}},
 		{"api rootful", map[string]string{engine.Rootless: "no", engine.Client: "api", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},

@@ -61,12 +61,12 @@ func graceSeconds(s engine.Stop) string {
 
 // steps are the commands of one life, and which of them carries the payload.
 //
-// `podman run --rm` has one stamp for exit and removed, since its end is both.
+// The end of `podman run --rm` is the container's removal.
 // By steps, start --attach has no return of its own before the container's
 // end, so that there is no event started.
 func (env *environment) steps(task engine.Task) (steps []clirun.Step, payload int) {
 	p := env.p
-	attached := clirun.Step{Begin: record.Request, End: record.Removed}
+	attached := clirun.Step{Begin: record.Request, End: record.Removed, Removes: true}
 	switch {
 	case env.bySteps:
 		create := clirun.Step{Cmd: p.command(env.settings.args("create", task)...), Begin: record.Request, End: record.Created}

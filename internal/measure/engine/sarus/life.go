@@ -49,7 +49,7 @@ const gentle = 2 * time.Second
 
 func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
-	p.OOM, p.Gentle = e.Group.OOMWatch(), gentle
+	p.OOM, p.Gentle, p.Steps[0].Removes = e.Group.OOMWatch(), gentle, true
 	p.Patterns = []adapter.Pattern{{Text: "is not available", Class: record.Unavailable}}
 	return p
 }

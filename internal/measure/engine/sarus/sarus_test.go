@@ -17,7 +17,7 @@ import (
 // Sarus is installed it is taken.
 func TestContract(t *testing.T) {
 	e, kit := installed(t)
-	opts := enginetest.Options{Kit: kit, Own: []string{"mnt"}, Shared: []string{"net"}}
+	opts := enginetest.Options{Kit: kit, Own: []string{"mnt"}, Shared: []string{"net"}, Removes: true}
 	enginetest.Conformance(t, e, map[string]string{engine.Storage: "squashfs"}, opts)
 	bearing, err := e.Bearing(t.Context(), kit, kit.RunID)
 	if err != nil || len(bearing) > 0 {

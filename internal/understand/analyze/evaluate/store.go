@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -158,10 +159,7 @@ func (s *store) disturbance(c *cellData, t *record.Trial) {
 	if host.ThrottledNS > 0 || t.Values[throttleMetric] > 0 {
 		c.throttled++
 	}
-	end, ok := t.Events[record.Exit]
-	if !ok {
-		end = t.Events[record.Ready]
-	}
+	end := cmp.Or(t.Events[record.Exit], t.Events[record.Removed], t.Events[record.Ready])
 	lasted := float64(end - t.Events[record.Request])
 	if lasted <= 0 {
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"plimsoll/internal/measure/engine"
@@ -24,6 +25,8 @@ type Base struct {
 	facts map[string]string
 	proof map[string]string // what the container of Prove saw
 	pool  pool
+
+	holding map[*Held]bool
 }
 
 // NewBase prepares an environment. With around, limits are put on by a cgroup
@@ -159,8 +162,34 @@ func (b *Base) ExchangePlan(ctx context.Context, p Plan, rounds int) ([]probe.Ex
 	return job.Offsets, nil
 }
 
-// Close ends the launchers, with everything that they still hold, and removes
-// the cgroup. It is safe to call twice.
+// EndHeld ends what its holders have forgotten, at once. An adapter calls it
+// before it takes anything away that held containers use.
+func (b *Base) EndHeld(ctx context.Context) error {
+	b.mu.Lock()
+	all := slices.Collect(maps.Keys(b.holding))
+	b.mu.Unlock()
+	var errs []error
+	for _, h := range all {
+		errs = append(errs, h.forget(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (b *Base) held(h *Held, is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.holding == nil {
+		b.holding = map[*Held]bool{}
+	}
+	if is {
+		b.holding[h] = true
+	} else {
+		delete(b.holding, h)
+	}
+}
+
+// Close ends what is still held, then the launchers with all of theirs, and
+// removes the cgroup. It is safe to call twice.
 func (b *Base) Close(ctx context.Context) error {
-	return errors.Join(b.pool.close(), b.Group.Remove(ctx))
+	return errors.Join(b.EndHeld(ctx), b.pool.close(), b.Group.Remove(ctx))
 }

@@ -51,9 +51,15 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 		}
 		return p.engineFailure(name, c)
 	}
-	if f := p.skipped(job); f != nil {
+	// A payload that a signal ended before its first byte has crashed.
+	if f := p.ended(job); f != nil {
 		return f
 	}
+	return p.skipped(job)
+}
+
+// ended judges the payload's end where it is told apart from its command's.
+func (p *Plan) ended(job *probe.JobResult) *record.Failure {
 	if job.ContainerReaped {
 		return p.signalFailure(status(job.ContainerStatus))
 	}

@@ -2,7 +2,9 @@ package clirun
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,6 +110,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 			held.payload = -1 // it has ended
 		}
 	}
+	b.held(held, true)
 	return held, nil
 }
 
@@ -158,6 +161,9 @@ func (h *Held) await(ctx context.Context) error {
 			res.TimedOut = true
 		}
 		h.over(clear, res, err)
+		if f := h.res.Failure; f != nil && f.Class == record.TimeOut {
+			f.Text = strings.Replace(f.Text, "did not end within", "was not ready within", 1)
+		}
 	default:
 		h.finish(clear, nil)
 	}
@@ -196,15 +202,33 @@ func (h *Held) Ended() <-chan struct{} { return h.job.Over() }
 
 // End is documented in engine.Held.
 func (h *Held) End(ctx context.Context, stop engine.Stop) (engine.Result, error) {
-	h.once.Do(func() {
-		select {
-		case <-h.job.Over():
-			h.finish(ctx, nil)
-		default:
-			h.finish(ctx, &stop)
-		}
-	})
+	h.once.Do(func() { h.end(ctx, stop) })
 	return h.res, h.err
+}
+
+func (h *Held) end(ctx context.Context, stop engine.Stop) {
+	defer h.base.held(h, false)
+	select {
+	case <-h.job.Over():
+		h.finish(ctx, nil)
+	default:
+		h.finish(ctx, &stop)
+	}
+}
+
+// forget ends a container whose holder has not: its life is no result. The
+// error is for what may be left of it.
+func (h *Held) forget(ctx context.Context) (err error) {
+	h.once.Do(func() {
+		h.end(ctx, engine.Stop{})
+		if f := h.res.Failure; f != nil {
+			err = fmt.Errorf("ending the forgotten container %s: %s", h.Task().Name, f.Text)
+		} else {
+			h.res.Failure = &record.Failure{Class: record.HarnessError, Text: "its holder has not ended it"}
+		}
+		err = errors.Join(err, h.err)
+	})
+	return err
 }
 
 // finish carries out the last steps.
@@ -240,7 +264,7 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 	}
 	if h.over(ctx, res, err); asked != 0 && h.res.Events != nil {
 		h.res.Events[record.Stop] = asked
-		h.res.Events[record.Stopped] = h.res.Events[record.Exit]
+		h.res.Events[record.Stopped] = ended(h.res.Events)
 	}
 	if h.err == nil && ctx.Err() != nil {
 		h.err = fmt.Errorf("ending %s: %w", p.Task.Name, ctx.Err())

@@ -50,6 +50,9 @@ type Options struct {
 	// LosesTail says why the engine itself may lose the end of much output when
 	// the machine is busy.
 	LosesTail string
+	// Removes: the client comes back only when the container is removed, so
+	// that nobody sees the container's own end in a trial.
+	Removes bool
 	// MustOpen: fail, and do not skip, where the environment is unavailable.
 	MustOpen bool
 }
@@ -104,7 +107,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 		}
 	}
 	for _, name := range s.opts.Only {
-		if !slices.ContainsFunc(checks, func(c check) bool { return c.name == name }) {
+		if name != forgotten && !slices.ContainsFunc(checks, func(c check) bool { return c.name == name }) {
 			t.Errorf("Options.Only: there is no check %q", name)
 		}
 	}
@@ -115,6 +118,9 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	closed = true
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close for the second time: %v", err)
+	}
+	if s.opts.Only == nil || slices.Contains(s.opts.Only, forgotten) {
+		s.check(t, forgotten, (*suite).forgotten)
 	}
 	s.check(t, "missing image", (*suite).missingImage)
 	s.check(t, "cancelled", (*suite).cancelled)
@@ -141,6 +147,8 @@ var checks = []check{
 	{"held", (*suite).held},
 	{"held ends by itself", (*suite).heldEnds},
 	{"hold fails", (*suite).holdFails},
+	{"silent", (*suite).silent},
+	{"held out of memory", (*suite).heldOutOfMemory},
 	{"exec", (*suite).exec},
 	{"at once", (*suite).atOnce},
 	{"mounts", (*suite).mounts},

@@ -37,11 +37,15 @@ func (s *suite) trials(t *testing.T) {
 		task := s.task(&args)
 		res := s.run(t, task)
 		p := prove(t, res, args.Word)
-		for _, e := range []record.Event{record.Request, record.Ready, record.Exit, record.Removed} {
+		for _, e := range []record.Event{record.Request, record.Ready, record.Removed} {
 			if res.Events[e] == 0 {
 				t.Errorf("the event %s is missing: %v", e, res.Events)
 			}
 		}
+		if _, ok := res.Events[record.Exit]; ok && s.opts.Removes {
+			t.Errorf("the container's end was stamped, though its client comes back only when it is removed: %v", res.Events)
+		}
+		exit := s.exit(t, res)
 		ordered(t, res.Events, outside...)
 		ordered(t, res.Events, record.Request, record.Start, record.Started)
 		if p.First == 0 || p.Done == 0 || p.Done < p.First {
@@ -53,7 +57,7 @@ func (s *suite) trials(t *testing.T) {
 		shared := s.shared(t)
 		if shared {
 			ordered(t, map[record.Event]int64{record.Request: res.Events[record.Request], record.First: p.First,
-				record.Done: p.Done, record.Exit: res.Events[record.Exit]}, record.Request, record.First, record.Done, record.Exit)
+				record.Done: p.Done, record.Exit: exit}, record.Request, record.First, record.Done, record.Exit)
 			ordered(t, map[record.Event]int64{record.First: p.First, record.Ready: res.Events[record.Ready]},
 				record.First, record.Ready)
 		}
@@ -69,7 +73,23 @@ func (s *suite) shared(t *testing.T) bool {
 	var args probe.PayloadArgs
 	res := s.run(t, s.task(&args))
 	p := prove(t, res, args.Word)
-	return res.Events[record.Request] <= p.First && p.First <= res.Events[record.Exit]
+	return res.Events[record.Request] <= p.First && p.First <= s.exit(t, res)
+}
+
+// exit is when the container's end was seen: the removal's end, where a client
+// shows nothing sooner.
+func (s *suite) exit(t *testing.T, res engine.Result) int64 {
+	t.Helper()
+	at := res.Events[record.Exit]
+	switch {
+	case !s.opts.Removes && at == 0:
+		t.Errorf("the event %s is missing: %v", record.Exit, res.Events)
+	case s.opts.Removes && at == res.Events[record.Removed]:
+		t.Errorf("the container's end has the stamp of its removal: %v", res.Events)
+	case s.opts.Removes && at == 0:
+		return res.Events[record.Removed]
+	}
+	return at
 }
 
 // exitStatus: the payload's own status comes through, and is no failure.
@@ -109,6 +129,9 @@ func (s *suite) stopIgnored(t *testing.T) {
 		t.Error("the payload came to its end, though it ignores SIGTERM")
 	}
 	s.stopEvents(t, res)
+	if s.opts.HidesSignals == "" && res.Exit != nil && *res.Exit != 128+9 {
+		t.Errorf("exit status %d of a payload that was killed, want %d", *res.Exit, 128+9)
+	}
 	if took := time.Duration(res.Events[record.Stopped] - res.Events[record.Stop]); took < task.Stop.Grace {
 		t.Errorf("stop took %v, less than the grace of %v", took, task.Stop.Grace)
 	}
@@ -116,11 +139,12 @@ func (s *suite) stopIgnored(t *testing.T) {
 
 func (s *suite) stopEvents(t *testing.T, res engine.Result) {
 	t.Helper()
-	for _, e := range []record.Event{record.Stop, record.Stopped, record.Exit} {
+	for _, e := range []record.Event{record.Stop, record.Stopped} {
 		if res.Events[e] == 0 {
 			t.Errorf("the event %s is missing: %v", e, res.Events)
 		}
 	}
+	s.exit(t, res)
 	ordered(t, res.Events, record.Request, record.Ready, record.Stop, record.Exit)
 	ordered(t, res.Events, record.Stop, record.Stopped)
 }

@@ -131,13 +131,11 @@ type environment struct {
 	running int   // containers that are held
 	ever    int   // containers that have been
 	touched int64 // what the held ones have touched, bytes
+	holding []*held
 }
 
 // Facts is documented in engine.Environment.
 func (e *environment) Facts() map[string]string { return e.facts }
-
-// Close is documented in engine.Environment.
-func (e *environment) Close(context.Context) error { return nil }
 
 // Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, _ engine.Task, rounds int) ([]probe.Exchange, error) {

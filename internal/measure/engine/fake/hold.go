@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"plimsoll/internal/measure/engine"
@@ -36,6 +37,9 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	}
 	t.say(t.what.begin(t, t.create()))
 	h := &held{trial: t, ended: make(chan struct{}), touched: t.what.touches()}
+	e.mu.Lock()
+	e.holding = append(e.holding, h)
+	e.mu.Unlock()
 	if t.stays() && t.class != record.Crash {
 		t.clock.pass(t.times[Output])
 		t.mark(record.Ready)
@@ -66,6 +70,7 @@ func (h *held) leave() {
 	e.running--
 	e.ever++
 	e.touched -= h.touched
+	e.holding = slices.DeleteFunc(e.holding, func(o *held) bool { return o == h })
 	e.mu.Unlock()
 	h.over = true
 	close(h.ended)
@@ -102,6 +107,18 @@ func (h *held) End(_ context.Context, stop engine.Stop) (engine.Result, error) {
 	t.end(status, done)
 	h.leave()
 	return t.res, nil
+}
+
+// Close is documented in engine.Environment.
+func (e *environment) Close(ctx context.Context) error {
+	e.mu.Lock()
+	forgotten := slices.Clone(e.holding)
+	e.mu.Unlock()
+	for _, h := range forgotten {
+		_, _ = h.End(ctx, engine.Stop{}) // it has no error
+		h.trial.fail(record.HarnessError, "its holder has not ended it (simulated)")
+	}
+	return nil
 }
 
 // Exec is documented in engine.Executor.

@@ -362,6 +362,9 @@ func (env *environment) Close(ctx context.Context) error {
 	var errs []error
 	env.closing.Do(func() {
 		env.endHeld(ctx)
+		if env.cli != nil {
+			errs = append(errs, env.cli.EndHeld(ctx))
+		}
 		for _, name := range env.left {
 			err := env.d.removeInstance(ctx, name)
 			if err == nil {

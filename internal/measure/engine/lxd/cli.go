@@ -101,8 +101,7 @@ func (c *commandLine) remove(task engine.Task) clirun.Step {
 // takes its own lock anew for the hooks of a container that goes down after its
 // stop was told to have failed (see life.stop), and no operation says so.
 func busy(c probe.CommandResult) bool {
-	said := string(c.Stderr)
-	return c.Status != 0 && (strings.Contains(said, saidBusy) || strings.Contains(said, saidStopped))
+	return c.Status != 0 && says(errors.New(string(c.Stderr)), saidBusy, saidStopped, saidDown)
 }
 
 // stopped reads from a job whether the stop at a step had an end: the command

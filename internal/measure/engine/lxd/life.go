@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -183,11 +184,12 @@ func (l *life) down(ctx context.Context) error {
 	return nil
 }
 
-// What the daemon says of a container that it is at work on, and of one that has
-// come to its end by itself.
+// What the daemon says of a container that it is at work on, of one that has
+// come to its end by itself, and of one whose hooks are still at work then.
 const (
 	saidBusy    = "is busy running"
 	saidStopped = "already stopped"
+	saidDown    = "is not running"
 	// saidFailed is of a container that has not ended when the grace is over, and
 	// of one that goes down as it was told to: liblxc waits for that with a poll
 	// that any signal to the daemon breaks off (the Go runtime sends such).
@@ -208,11 +210,11 @@ func (l *life) halt(ctx context.Context, at string) error {
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return err
-		case strings.Contains(err.Error(), saidStopped):
+		case says(err, saidStopped):
 			return nil
 		case late:
 			l.res.Steps = append(l.res.Steps, record.Step{Name: "halt-asked-again", At: stamp.Now()})
-		case !strings.Contains(err.Error(), saidBusy):
+		case !says(err, saidBusy, saidDown):
 			return err
 		}
 		select {
@@ -233,7 +235,7 @@ const busyPoll = 20 * time.Millisecond
 func (l *life) delete(ctx context.Context, at string, end record.Event) error {
 	for {
 		err := l.step(ctx, "removing the container", "", end, http.MethodDelete, at, nil)
-		if err == nil || !strings.Contains(err.Error(), saidBusy) {
+		if err == nil || !says(err, saidBusy) {
 			return err
 		}
 		select {
@@ -285,7 +287,7 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 		if l.stoppedAlready(err) {
 			return nil
 		}
-		if !strings.Contains(err.Error(), saidFailed) || time.Now().After(over) {
+		if !says(err, saidFailed, saidDown) || time.Now().After(over) {
 			break
 		}
 		begin = ""
@@ -297,17 +299,22 @@ func (l *life) stop(ctx context.Context, grace time.Duration) error {
 		}
 	}
 	l.res.Steps = append(l.res.Steps, record.Step{Name: "grace is over", At: stamp.Now()})
-	ferr := l.step(ctx, "stopping the container by force", "", record.Stopped, http.MethodPut, at+"/state", forceStop)
-	if ferr == nil || l.stoppedAlready(ferr) {
-		return nil
+	if ferr := l.halt(ctx, at); ferr != nil {
+		return errors.Join(err, ferr)
 	}
-	return errors.Join(err, ferr)
+	l.res.Events[record.Stopped] = stamp.Now()
+	return nil
+}
+
+// says whether an error has one of these pieces of the daemon's messages.
+func says(err error, pieces ...string) bool {
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(err.Error(), p) })
 }
 
 // stoppedAlready says whether a stop failed since the container had come to
 // its end by itself just before: then this is when we know that it has stopped.
 func (l *life) stoppedAlready(err error) bool {
-	if !strings.Contains(err.Error(), saidStopped) {
+	if !says(err, saidStopped) {
 		return false
 	}
 	l.res.Events[record.Stopped] = stamp.Now()

@@ -162,8 +162,8 @@ func (b *Base) Strike(name string) error {
 	return nil
 }
 
-// later notes that a container is still to be removed.
-func (b *Base) later(name string) {
+// Later notes that a container is still to be removed.
+func (b *Base) Later(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e := b.find(name); e != nil {
@@ -193,7 +193,7 @@ func (b *Base) Ready(ctx context.Context) *record.Failure {
 	for i, e := range left {
 		if err := b.remove(ctx, e.task); err != nil {
 			for _, e := range left[i:] {
-				b.later(e.task.Name)
+				b.Later(e.task.Name)
 			}
 			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
 		}

@@ -100,7 +100,7 @@ func (b *Base) Clear(ctx context.Context, task engine.Task, res *engine.Result) 
 	if err == nil {
 		return
 	}
-	b.later(task.Name)
+	b.Later(task.Name)
 	text := err.Error()
 	var e *engine.Error
 	if errors.As(err, &e) && e.Class == record.Unavailable {
@@ -130,7 +130,7 @@ func (b *Base) After(ctx context.Context, task engine.Task, res *engine.Result) 
 	case there:
 		b.Clear(ctx, task, res)
 	case err != nil:
-		b.later(task.Name)
+		b.Later(task.Name)
 	}
 }
 

@@ -142,8 +142,8 @@ func TestStopInterrupted(t *testing.T) {
 			task := newTask(&args)
 			task.Stop = &engine.Stop{Grace: 10 * time.Second}
 			res, err := env.Run(t.Context(), task)
-			if err != nil || res.Failure != nil || between.stops != 2 {
-				t.Fatalf("%v, %+v; asked to stop %d times, want 2", err, res.Failure, between.stops)
+			if err != nil || res.Failure != nil || between.stops < 2 {
+				t.Fatalf("%v, %+v; asked to stop %d times, want two or more", err, res.Failure, between.stops)
 			}
 			if p, err := probe.ParsePayload(res.Stdout, args.Word); err != nil || p.Done == 0 {
 				t.Errorf("the payload did not come to its end: %v, %+v", err, p)

@@ -11,46 +11,41 @@ import (
 	"github.com/coder/websocket"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/probe"
 )
 
 // Calibrate is documented in engine.Calibrator. The exchange goes by the API
 // for both clients alike.
-func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) (xs []probe.Exchange, err error) {
+func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	ctx, cancel := context.WithTimeout(ctx, task.Limit)
 	defer cancel()
 	d, at := env.d, "/1.0/instances/"+task.Name
-	if err := env.enter(task.Name); err != nil {
-		return nil, err
-	}
-	err = d.call(ctx, http.MethodPost, "/1.0/instances", map[string]any{
-		"name": task.Name, "type": "container", "profiles": []string{profileName(env.spec)}, "config": d.label(),
-		"source": map[string]string{"type": "image", "fingerprint": env.image},
-	})
-	defer func() {
-		if rerr := d.removeInstance(context.WithoutCancel(ctx), task.Name); rerr != nil {
-			env.keep(task.Name)
-			err = errors.Join(err, rerr)
+	return env.Exchange(ctx, task, func() ([]probe.Exchange, error) {
+		err := d.call(ctx, http.MethodPost, "/1.0/instances", map[string]any{
+			"name": task.Name, "type": "container", "profiles": []string{profileName(env.spec)}, "config": d.label(),
+			"source": map[string]string{"type": "image", "fingerprint": env.image},
+		})
+		if err == nil {
+			err = d.call(ctx, http.MethodPut, at+"/state", map[string]any{"action": "start", "timeout": -1})
 		}
-		err = errors.Join(err, env.leave(task.Name))
-	}()
-	if err == nil {
-		err = d.call(ctx, http.MethodPut, at+"/state", map[string]any{"action": "start", "timeout": -1})
-	}
-	if err == nil {
-		xs, err = d.exchange(ctx, task, rounds)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
-	}
-	return xs, nil
+		var xs []probe.Exchange
+		if err == nil {
+			xs, err = d.exchange(ctx, task, rounds)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
+		}
+		return xs, nil
+	})
 }
 
 // exchange holds the rounds: a line to the payload, a line with its stamp back.
 func (d *daemon) exchange(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	wrote := make(chan struct{}, 1)
-	x, err := d.exec(ctx, task.Name, task, func() {
+	l := apirun.NewLife(task)
+	x, err := d.exec(ctx, task.Name, &l, func() {
 		select {
 		case wrote <- struct{}{}:
 		default:
@@ -64,7 +59,7 @@ func (d *daemon) exchange(ctx context.Context, task engine.Task, rounds int) ([]
 	defer restore()
 	lines := func(prefix string) []string {
 		var found []string
-		for line := range strings.Lines(string(x.stdout.Kept())) {
+		for line := range strings.Lines(string(l.Stdout.Kept())) {
 			if rest, ok := strings.CutPrefix(line, prefix); ok && strings.HasSuffix(line, "\n") {
 				found = append(found, strings.TrimSpace(rest))
 			}
@@ -73,12 +68,12 @@ func (d *daemon) exchange(ctx context.Context, task engine.Task, rounds int) ([]
 	}
 	await := func(prefix string, n int) ([]string, error) {
 		for {
-			if l := lines(prefix); len(l) >= n {
-				return l, nil
+			if found := lines(prefix); len(found) >= n {
+				return found, nil
 			}
 			select {
 			case <-wrote:
-			case <-x.gone:
+			case <-l.End.Told:
 				return nil, errors.New("the payload ended in the middle")
 			case <-ctx.Done():
 				return nil, ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -62,15 +63,22 @@ func (c *commandLine) command(args ...string) probe.Command {
 
 // planCLI is launch and exec, with the payload's output; what they need is
 // prepared, and undone by undo.
-func (env *environment) planCLI(ctx context.Context, task engine.Task) (p clirun.Plan, l *life, undo func(), err error) {
+func (env *environment) planCLI(ctx context.Context, task engine.Task) (p clirun.Plan, l *life, undo func(), f *record.Failure) {
+	undo = func() {}
+	if f := env.refuse(ctx, task); f != nil {
+		return p, nil, undo, f
+	}
 	c := env.cli
 	l = env.life(task)
 	launch, undo, err := env.launch(ctx, l)
+	if err != nil {
+		f = env.d.failure("preparing "+task.Name, err)
+	}
 	p = clirun.Plan{Task: task, Payload: 1, Patterns: patterns, Steps: []clirun.Step{
 		{Cmd: c.command(launch...), Begin: record.Request, End: record.Started},
 		{Cmd: c.execute(task.Name, task), Begin: record.Exec},
 	}}
-	return p, l, undo, err
+	return p, l, undo, f
 }
 
 // execute is the command that runs a program in a container.
@@ -116,10 +124,10 @@ func stopped(res *engine.Result, failed bool) {
 // init's stamp is not read: that would be one more command in the removal.
 func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
 	c := env.cli
-	plan, _, undo, err := env.planCLI(ctx, task)
+	plan, _, undo, f := env.planCLI(ctx, task)
 	defer undo()
-	if err != nil {
-		return engine.Result{Failure: env.d.failure("preparing "+task.Name, err)}, nil
+	if f != nil {
+		return engine.Result{Failure: f}, nil
 	}
 	stopFailed := false
 	if task.Stop != nil {
@@ -143,19 +151,15 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 		}
 	}
 	if err != nil || res.Failure != nil || env.look != nil {
-		env.clear(ctx, task.Name, &res)
+		env.clear(ctx, task, &res)
 	}
 	return res, err
 }
 
-// clear removes what a failure left.
-func (env *environment) clear(ctx context.Context, name string, res *engine.Result) {
-	env.late(name, res)
-	if err := env.d.removeInstance(context.WithoutCancel(ctx), name); err != nil {
-		env.keep(name)
-		if res.Failure != nil {
-			res.Failure.Text += "; " + err.Error()
-		}
+// clear removes what a failure left (see life.Release).
+func (env *environment) clear(ctx context.Context, task engine.Task, res *engine.Result) {
+	if env.Clear(context.WithoutCancel(ctx), task, res); res.Failure != nil && res.Failure.Class == record.TimeOut {
+		env.Later(task.Name)
 	}
 }
 
@@ -163,13 +167,13 @@ func (env *environment) clear(ctx context.Context, name string, res *engine.Resu
 // process of ours the payload in it.
 func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
 	c := env.cli
-	if err := env.enter(task.Name); err != nil {
+	if err := env.AdmitHeld(ctx, task); err != nil {
 		return nil, err
 	}
-	plan, l, undo, err := env.planCLI(ctx, task)
-	if err != nil {
+	plan, l, undo, f := env.planCLI(ctx, task)
+	if f != nil {
 		undo()
-		return nil, errors.Join(env.d.wrong("preparing "+task.Name, err), env.leave(task.Name))
+		return nil, errors.Join(apirun.Refusal(task, f), env.Strike(task.Name))
 	}
 	stopFailed, at := false, -1
 	plan.Exit = func(job *probe.JobResult) *int {
@@ -198,10 +202,10 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 				stopped(res, stopFailed)
 			}
 			if res.Failure != nil || res.Events[record.Removed] == 0 {
-				env.clear(ctx, task.Name, res)
+				env.clear(ctx, task, res)
 			}
 			undo()
-			if err := env.leave(task.Name); err != nil && res.Failure == nil {
+			if err := env.Strike(task.Name); err != nil && res.Failure == nil {
 				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
 			}
 		},
@@ -233,30 +237,23 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 // of the container's own, which like the image is an input. undo must be called
 // in any case.
 func (env *environment) launch(ctx context.Context, l *life) (args []string, undo func(), err error) {
-	name := l.task.Name
+	name := l.Task.Name
 	args = []string{"launch", env.alias, name, "--quiet", "--profile", profileName(env.spec), "--config", labelKey + "=" + env.d.run}
-	profiled := false
 	undo = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 		defer cancel()
-		l.nic.giveBack(l.address)
-		var err error
-		if profiled { // it uses the volumes
-			err = env.d.removeOurs(ctx, "the profile "+name, "/1.0/profiles/"+name)
-		}
-		if err = errors.Join(err, env.d.removeVolumes(ctx, l.pool, l.volumes)); err != nil {
-			env.keep(name) // what is left goes with the project
+		env.nic.giveBack(l.address)
+		if err := env.removeBeside(ctx, l.Task); err != nil {
+			env.Later(name) // what is left goes with the project
 		}
 	}
-	if l.address = l.nic.take(); l.address != "" || len(l.task.Mounts) > 0 {
-		l.res.Events = map[record.Event]int64{}
+	if l.address = env.nic.take(); l.address != "" || len(l.Task.Mounts) > 0 {
 		if err := l.makeVolumes(ctx); err != nil {
 			return args, undo, err
 		}
 		args = append(args, "--config", "raw.lxc="+l.config()["raw.lxc"])
 	}
 	if devices := l.devices(); len(devices) > 0 {
-		profiled = true
 		if err := env.d.call(ctx, http.MethodPost, "/1.0/profiles", map[string]any{"name": name, "config": env.d.label(), "devices": devices}); err != nil {
 			return args, undo, err
 		}

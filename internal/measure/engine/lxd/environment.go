@@ -3,16 +3,15 @@ package lxd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -21,8 +20,15 @@ import (
 // them in every container. One of them sleeps for half a second after every stop.
 const hooks = "/usr/share/lxc/config/common.conf.d/00-lxcfs.conf"
 
+var (
+	_ engine.Holder  = (*environment)(nil)
+	_ engine.Daemons = (*environment)(nil)
+	_ engine.Readier = (*environment)(nil)
+)
+
 // environment is LXD or Incus in one configuration.
 type environment struct {
+	*apirun.Base
 	e        *Engine
 	kit      *engine.Kit
 	spec     engine.Spec
@@ -44,9 +50,7 @@ type environment struct {
 	shift    bool       // directories of the host are mounted with ids mapped
 	tried    bool
 
-	mu      sync.Mutex // of what follows
-	left    []string   // containers that could not be removed
-	holding map[*held]bool
+	mu sync.Mutex // of facts, once it is open
 
 	closing sync.Once
 	undo    []func(context.Context) error
@@ -59,7 +63,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, cerr
 	}
 	d.run = kit.RunID
-	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s), holding: map[*held]bool{}}
+	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s)}
+	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := env.open(ctx, s); err != nil {
 		return nil, errors.Join(err, env.Close(ctx))
 	}
@@ -243,112 +248,55 @@ func (env *environment) Facts() map[string]string {
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
+	if env.cli == nil {
+		return env.Base.Run(ctx, task)
 	}
-	if f := env.prepare(ctx, task); f != nil {
-		return engine.Result{Failure: f}, nil
-	}
-	if err := env.enter(task.Name); err != nil {
-		return engine.Result{}, err
-	}
-	var res engine.Result
-	var err error
-	if env.cli != nil {
-		res, err = env.runCLI(ctx, task)
-	} else {
-		l := env.life(task)
-		l.look = env.look
-		var left bool
-		if res, left = l.run(ctx); left {
-			env.keep(task.Name)
-		}
-		env.late(task.Name, &res)
-	}
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("running %s: %w", task.Name, ctx.Err())
-	}
-	return res, errors.Join(err, env.leave(task.Name))
+	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task) })
 }
 
-// prepare is what lies before a life, and outside of what is measured.
-func (env *environment) prepare(ctx context.Context, task engine.Task) *record.Failure {
-	if f := refuse(task); f != nil {
-		return f
+// Hold is documented in engine.Holder.
+func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
+	if env.cli == nil {
+		return env.Base.Hold(ctx, task)
 	}
-	if f := env.ready(ctx); f != nil {
+	return env.holdCLI(ctx, task)
+}
+
+// Daemons is documented in engine.Daemons.
+func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
+	return []string{env.d.socket}, nil
+}
+
+// Ping is documented in apirun.Daemon, as are the next ones.
+func (env *environment) Ping(ctx context.Context) error {
+	return env.d.get(ctx, "/1.0", &server{})
+}
+
+// Thing is documented in apirun.Daemon.
+func (env *environment) Thing(task engine.Task) *engine.Thing {
+	t := env.d.thing(engine.KindContainer, task.Name)
+	return &t
+}
+
+// Prepare is documented in apirun.Daemon.
+func (env *environment) Prepare(ctx context.Context, task engine.Task) (apirun.Container, *record.Failure) {
+	if f := env.refuse(ctx, task); f != nil {
+		return nil, f
+	}
+	return env.life(task), nil
+}
+
+// refuse says why a task can't be, or makes the daemon ready for it.
+func (env *environment) refuse(ctx context.Context, task engine.Task) *record.Failure {
+	if f := refuse(task); f != nil {
 		return f
 	}
 	return env.tryShift(ctx, task)
 }
 
-func (env *environment) life(task engine.Task) *life {
-	env.shifting.Lock()
-	defer env.shifting.Unlock()
-	return &life{d: env.d, task: task, profile: profileName(env.spec), image: env.image, nic: env.nic, pool: env.pool.Name, shift: env.shift}
-}
-
-// conclude judges a life of which err came.
-func (env *environment) conclude(ctx context.Context, l *life, err error) engine.Result {
-	res, left := l.settle(ctx, err)
-	if left {
-		env.keep(l.task.Name)
-	}
-	env.late(l.task.Name, &res)
-	return res
-}
-
-// late looks for a container once more, later, whose making was broken off:
-// a daemon that had not got to the request yet makes it when it was not found.
-func (env *environment) late(name string, res *engine.Result) {
-	if res.Failure != nil && res.Failure.Class == record.TimeOut {
-		env.keep(name)
-	}
-}
-
-func (env *environment) keep(name string) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	env.left = append(env.left, name)
-}
-
-// enter tells the ledger of a container that is about to be asked for, and leave
-// that it is gone; one that could not be removed stays there.
-func (env *environment) enter(name string) error {
-	return env.kit.Ledger.Made(env.d.thing(engine.KindContainer, name))
-}
-
-func (env *environment) leave(name string) error {
-	env.mu.Lock()
-	kept := slices.Contains(env.left, name)
-	env.mu.Unlock()
-	if kept {
-		return nil
-	}
-	return env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, name))
-}
-
-// ready sees to it that the daemon answers, over a connection that is open,
-// and that nothing of an earlier trial is left. It lies outside of what is
-// measured.
-func (env *environment) ready(ctx context.Context) *record.Failure {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	if err := env.d.get(ctx, "/1.0", &server{}); err != nil {
-		return env.d.failure("before the trial", err)
-	}
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	for len(env.left) > 0 {
-		if err := env.d.removeInstance(ctx, env.left[0]); err != nil {
-			return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("before the trial: %v", err)}
-		}
-		if err := env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, env.left[0])); err != nil {
-			return &record.Failure{Class: record.HarnessError, Text: err.Error()}
-		}
-		env.left = env.left[1:]
-	}
-	return nil
+// Failure is documented in apirun.Daemon.
+func (env *environment) Failure(what string, err error) *record.Failure {
+	return env.d.failure(what, err)
 }
 
 // closeLimit bounds Close. What was opened is undone even where the caller's
@@ -361,17 +309,10 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		env.endHeld(ctx)
 		if env.cli != nil {
 			errs = append(errs, env.cli.EndHeld(ctx))
 		}
-		for _, name := range env.left {
-			err := env.d.removeInstance(ctx, name)
-			if err == nil {
-				err = env.kit.Ledger.Gone(env.d.thing(engine.KindContainer, name))
-			}
-			errs = append(errs, err)
-		}
+		errs = append(errs, env.Base.Close(ctx))
 		for i := len(env.undo) - 1; i >= 0; i-- {
 			errs = append(errs, env.undo[i](ctx))
 		}

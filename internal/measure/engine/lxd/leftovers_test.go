@@ -41,7 +41,7 @@ func TestLeftovers(t *testing.T) {
 			env := open(t, e, kit, map[string]string{engine.Network: "none", engine.Storage: "btrfs"})
 			ours, theirs, unknown := adapter.Name(kit.RunID, "left"), adapter.Name(kit.RunID, "theirs"), adapter.Name(kit.RunID, "unknown")
 			for _, n := range []string{ours, theirs} {
-				if err := env.enter(n); err != nil {
+				if err := kit.Ledger.Made(env.d.thing(engine.KindContainer, n)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -25,15 +25,15 @@ func refuse(task engine.Task) *record.Failure {
 // A tmpfs is mounted by liblxc, since daemons have a device for it only from
 // Incus 6.6 on.
 func (l *life) config() map[string]string {
-	config := l.d.label()
-	if l.address == "" && len(l.task.Mounts) == 0 {
+	config := l.env.d.label()
+	if l.address == "" && len(l.Task.Mounts) == 0 {
 		return config
 	}
 	lines := []string{"lxc.init.cmd = " + initCommand}
 	if l.address != "" {
-		lines = append(lines, l.nic.configure(l.address)...)
+		lines = append(lines, l.env.nic.configure(l.address)...)
 	}
-	for _, m := range l.task.Mounts {
+	for _, m := range l.Task.Mounts {
 		if m.Kind != engine.Tmpfs {
 			continue
 		}
@@ -51,7 +51,7 @@ func (l *life) config() map[string]string {
 func (l *life) devices() map[string]device {
 	all := map[string]device{}
 	volumes := l.volumes
-	for i, m := range l.task.Mounts {
+	for i, m := range l.Task.Mounts {
 		name := "mount" + strconv.Itoa(i)
 		switch m.Kind {
 		case engine.Bind:
@@ -60,7 +60,7 @@ func (l *life) devices() map[string]device {
 				all[name]["shift"] = "true"
 			}
 		case engine.Volume:
-			all[name] = device{"type": "disk", "pool": l.pool, "source": volumes[0], "path": m.Target}
+			all[name] = device{"type": "disk", "pool": l.env.pool.Name, "source": volumes[0], "path": m.Target}
 			volumes = volumes[1:]
 		}
 	}
@@ -69,20 +69,23 @@ func (l *life) devices() map[string]device {
 
 // makeVolumes makes a custom volume for each that is asked for.
 func (l *life) makeVolumes(ctx context.Context) error {
-	for i, m := range l.task.Mounts {
+	for i, m := range l.Task.Mounts {
 		if m.Kind != engine.Volume {
 			continue
 		}
-		name := fmt.Sprintf("%s-%d", l.task.Name, i)
+		name := volumeName(l.Task, i)
 		l.volumes = append(l.volumes, name)
-		err := l.step(ctx, "making the volume "+name, "", "", http.MethodPost, volumesOf(l.pool), map[string]any{"name": name, "config": l.d.label()})
+		err := l.step(ctx, "making the volume "+name, "", "", http.MethodPost, volumesOf(l.env.pool.Name), map[string]any{"name": name, "config": l.env.d.label()})
 		if err != nil {
 			return err
 		}
-		l.res.Steps = append(l.res.Steps, record.Step{Name: "volume", At: stamp.Now()})
+		l.Step("volume", stamp.Now())
 	}
 	return nil
 }
+
+// volumeName is of the volume that is a task's mount.
+func volumeName(task engine.Task, mount int) string { return fmt.Sprintf("%s-%d", task.Name, mount) }
 
 func volumesOf(pool string) string { return "/1.0/storage-pools/" + pool + "/volumes/custom" }
 
@@ -93,14 +96,4 @@ func (d *daemon) removeVolumes(ctx context.Context, pool string, names []string)
 		}
 	}
 	return nil
-}
-
-// removeWith removes a container, and then its volumes.
-func (d *daemon) removeWith(ctx context.Context, name, pool string, volumes []string) error {
-	if err := d.removeInstance(ctx, name); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	return d.removeVolumes(ctx, pool, volumes)
 }

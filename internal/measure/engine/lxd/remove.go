@@ -45,6 +45,34 @@ func (d *daemon) removeInstance(ctx context.Context, name string) error {
 	}
 }
 
+// Remove is documented in apirun.Daemon: the container, the profile of its own
+// that the command line makes, and its volumes, which that one uses.
+func (env *environment) Remove(ctx context.Context, task engine.Task) error {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	if err := env.d.removeInstance(ctx, task.Name); err != nil {
+		return err
+	}
+	return env.removeBeside(ctx, task)
+}
+
+// removeBeside removes what was made for a container that has gone.
+func (env *environment) removeBeside(ctx context.Context, task engine.Task) error {
+	if len(task.Mounts) == 0 {
+		return nil
+	}
+	var err error
+	if env.cli != nil {
+		err = env.d.removeOurs(ctx, "the profile "+task.Name, "/1.0/profiles/"+task.Name)
+	}
+	for i, m := range task.Mounts {
+		if m.Kind == engine.Volume && err == nil {
+			err = env.d.removeVolumes(ctx, env.pool.Name, []string{volumeName(task, i)})
+		}
+	}
+	return err
+}
+
 // awaitOperations waits for what the daemon does with a container. Programs
 // that are executed in it end with it.
 func (d *daemon) awaitOperations(ctx context.Context, name string) {

@@ -28,7 +28,8 @@ func (env *environment) tryShift(ctx context.Context, task engine.Task) *record.
 	}
 	env.tried = true
 	name := task.Name + "-try"
-	if err := env.enter(name); err != nil {
+	try := engine.Task{Name: name, Checked: true}
+	if _, err := env.Admit(ctx, try); err != nil {
 		return &record.Failure{Class: record.HarnessError, Text: err.Error()}
 	}
 	err := env.d.call(ctx, http.MethodPost, "/1.0/instances", map[string]any{
@@ -40,11 +41,11 @@ func (env *environment) tryShift(ctx context.Context, task engine.Task) *record.
 	if err == nil {
 		err = env.d.call(ctx, http.MethodPut, "/1.0/instances/"+name+"/state", map[string]any{"action": "start", "timeout": -1})
 	}
-	if rerr := env.d.removeInstance(context.WithoutCancel(ctx), name); rerr != nil {
-		env.keep(name)
-		return &record.Failure{Class: record.UncleanEnd, Text: rerr.Error()}
+	var res engine.Result
+	if env.Clear(context.WithoutCancel(ctx), try, &res); res.Failure != nil {
+		return res.Failure
 	}
-	if err := env.leave(name); err != nil {
+	if err := env.Strike(name); err != nil {
 		return &record.Failure{Class: record.HarnessError, Text: err.Error()}
 	}
 	switch {

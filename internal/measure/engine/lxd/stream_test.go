@@ -3,6 +3,7 @@ package lxd
 import (
 	"crypto/sha1"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/record"
 )
 
@@ -36,19 +38,19 @@ func TestStream(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := New().dial(deaf(t, c.out))
-			task := engine.Task{Name: "c", Argv: []string{"/p"}, Limit: 10 * time.Second}
-			l := &life{d: d, task: task}
-			l.begin()
-			var err error
-			if l.x, err = d.exec(t.Context(), "c", task, nil); err != nil {
+			l := apirun.NewLife(engine.Task{Name: "c", Argv: []string{"/p"}, Limit: 10 * time.Second})
+			x, err := d.exec(t.Context(), "c", &l, nil)
+			if err != nil {
 				t.Fatal(err)
 			}
-			res, _ := l.settle(t.Context(), l.end(t.Context()))
-			if got := string(res.Stdout); got != c.want {
+			defer x.close()
+			err = l.Await(t.Context())
+			if got := string(l.Stdout.Kept()); got != c.want {
 				t.Errorf("read %q, want %q", got, c.want)
 			}
-			if f := res.Failure; (f == nil) != (c.class == "") || f != nil && f.Class != c.class {
-				t.Errorf("failure %+v, want class %q", f, c.class)
+			var e *engine.Error
+			if (err == nil) != (c.class == "") || err != nil && (!errors.As(err, &e) || e.Class != c.class) {
+				t.Errorf("%v, want class %q", err, c.class)
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/record"
 )
 
 func TestOperationID(t *testing.T) {
@@ -87,27 +86,6 @@ func TestImagesAreReproducible(t *testing.T) {
 		}
 		if name == "unified" && !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() == 0 || a.Len() != b.Len() {
 			t.Errorf("%s: %d and %d bytes, which differ", name, a.Len(), b.Len())
-		}
-	}
-}
-
-func TestSignalFailure(t *testing.T) {
-	oom := func() bool { return true }
-	for _, c := range []struct {
-		status  int
-		stopped bool
-		oom     func() bool
-		want    record.Class
-	}{
-		{0, false, nil, ""}, {7, false, nil, ""}, {139, false, oom, record.Crash}, {137, true, nil, ""},
-		{137, false, oom, record.OutOfMemory}, {137, false, nil, record.Crash}, {139, true, nil, record.Crash},
-	} {
-		got := record.Class("")
-		if f := signalFailure(c.status, c.stopped, c.oom); f != nil {
-			got = f.Class
-		}
-		if got != c.want {
-			t.Errorf("status %d, stopped %v: %q, want %q", c.status, c.stopped, got, c.want)
 		}
 	}
 }

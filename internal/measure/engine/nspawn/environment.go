@@ -99,6 +99,9 @@ func (e *environment) prove(ctx context.Context) error {
 // one that limits, so they go first; the launcher before both.
 func (e *environment) Close(ctx context.Context) error {
 	var errs []error
+	if e.Base != nil {
+		errs = append(errs, e.Base.EndHeld(ctx))
+	}
 	errs = append(errs, e.groups.clear(ctx))
 	if e.Base != nil {
 		errs = append(errs, e.Base.Close(ctx))

@@ -5,6 +5,8 @@
 // It is opinionated: a document is made for a medium, since what there is room
 // for decides on what is said; how it is said is the writer's alone. No text in
 // it is markup: each writer makes what it writes stand for itself.
+//
+// Why it is so: docs/decisions/reports.md.
 package document
 
 import (

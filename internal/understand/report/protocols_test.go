@@ -2,10 +2,13 @@ package report
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/document"
 )
@@ -37,5 +40,13 @@ func TestGoldenProtocols(t *testing.T) {
 			t.Fatal(err)
 		}
 		isGolden(t, name, b.String())
+	}
+}
+
+// A ramp that Plimsoll's own guard ended is told from one that met a limit.
+func TestGuard(t *testing.T) {
+	cells := []density.Cell{{Env: "docker", Asked: 40, Reached: 25, Limits: []record.Limit{{Class: "memory", Text: "too little is left", Guard: true}}}}
+	if notes := strings.Join(footprints("density", cells).notes, "\n"); !strings.Contains(notes, "docker ended at 25 of 40 containers, guard memory: too little is left.") {
+		t.Error(notes)
 	}
 }

@@ -250,14 +250,6 @@ func TestFits(t *testing.T) {
 	}
 }
 
-func TestASCII(t *testing.T) {
-	for _, r := range render(t, "text", result(t, recordtest.Typical()), Options{ASCII: true}) {
-		if r >= utf8.RuneSelf {
-			t.Fatalf("%q is not ASCII", r)
-		}
-	}
-}
-
 // TestHostile: what a container or a study says reaches no terminal as a
 // command, no page as markup, and breaks no table.
 func TestHostile(t *testing.T) {

@@ -151,6 +151,9 @@ func TestNumbersAreTheResults(t *testing.T) {
 // ASCII is ASCII.
 func TestAllKindsFit(t *testing.T) {
 	for _, k := range kinds(t) {
+		if k.text(t, "text", Options{Width: 7}) != k.text(t, "text", Options{Width: minWidth}) {
+			t.Errorf("%s: a terminal of 7 columns is not taken for one of %d", k.name, minWidth)
+		}
 		for width := minWidth; width <= 160; width += 15 {
 			plain := k.text(t, "text", Options{Width: width, Marks: true})
 			for l := range strings.Lines(plain) {

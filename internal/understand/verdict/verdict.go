@@ -3,6 +3,8 @@
 //
 // It is opinionated: what cannot be told apart is not ranked, and a doubt stands in
 // the same breath as the answer.
+//
+// Why it is so: docs/decisions/reports.md.
 package verdict
 
 import (

@@ -4,4 +4,6 @@
 // It is opinionated: a number has as many digits as its interval deserves, one
 // unit holds for a whole column, and text from a container or a file is cleaned
 // before it is shown anywhere.
+//
+// Why it is so: docs/decisions/reports.md.
 package words

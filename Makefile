@@ -6,7 +6,8 @@ GO          ?= go
 BIN         := bin/plimsoll
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS     := -s -w -X plimsoll/internal/cli.Version=$(VERSION)
-TEST_FLAGS  ?= -count=1
+# What vet says, make check says.
+TEST_FLAGS  ?= -count=1 -vet=off
 TEST_TIME   ?= 20m
 # By count and not by time: at the end of a time the go command now and then
 # takes its own deadline for a failure. FUZZ_TIME=1m fuzzes longer.
@@ -21,11 +22,32 @@ BENCH_TIME  ?= 60s
 export MAINTAINER ?= The Plimsoll authors <plimsoll@localhost>
 export HOMEPAGE   ?=
 
+# Tests, linters, fuzzing and the programs for virtual machines are compiled as
+# the released program is, and so once. -trimpath stands at each command: a
+# machine's own GOFLAGS stay.
+export CGO_ENABLED := 0
+
 # What measures nothing, and runs anywhere: the wing that understands, and what both stand on.
 RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 
 # It emulates a processor, and measures nothing here.
 VM := ./internal/measure/vmtest/...
+
+# What holds numbers against a load that it makes itself, and what asks real engines,
+# by the kit that these tests take. The command line's come last: they want the image
+# toolbox, which the tests of image build meanwhile, and wait for a quiet machine
+# before each trial.
+MEASURING := ./internal/measure/collect ./internal/measure/run ./internal/measure/selftest
+ASKING = $(sort $(shell grep -rlE --include='*_test.go' 'enginetest\.(Kit|Conformance|Pulls)\>' internal | xargs -n1 dirname | sed 's|^|./|'))
+ENGINE_TESTS = $(MEASURING) $(filter-out ./internal/cli $(MEASURING),$(ASKING)) ./internal/cli
+OTHER_TESTS = ./internal/measure/image $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/image)")
+
+# Where goroutines run: under the race detector in make unit, but for the command
+# line, whose tests are mostly waiting for programs.
+RACE = $(filter-out ./internal/cli,$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>' internal | xargs -n1 dirname | sort -u | sed 's|^|./|'))
+
+# The adapters' folders.
+ADAPTERS = $(shell sed -n 's|.*"plimsoll/internal/measure/engine/\([a-z]*\)"|\1|p' internal/measure/engine/catalogue/catalogue.go)
 
 # The linter is built from its pinned source once and kept outside the tree.
 LINT_VERSION := v2.15.0
@@ -44,7 +66,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test test-vm test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-others test-vm unit test-engine test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -80,34 +102,62 @@ site: ## the documentation as pages that open from disk: dist/site (needs python
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
 
-test: setup-test check page axe ## set up engines, then run every check and every test
-	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(RIGHT)
-	# One package at a time and never from the cache: they measure, and share the
-	# engines of this machine.
-	$(GO) test -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RIGHT) $(VM))")
-	$(MAKE) -j2 -Otarget test-vm fuzz
+test: setup-test ## set up engines, then run every test (what only reads the source: make check)
+	# What is fetched, beside what can be compiled without.
+	@$(MAKE) --no-print-directory -j3 page axe compile
+	# Engines are asked one package after the other; beside them runs what asks none.
+	@$(MAKE) --no-print-directory -k -j2 NICE=nice test-engines test-others fuzz test-vm
+
+compile:
+	@$(GO) build -trimpath ./...
+
+# One package at a time and never from the cache: they share the engines of this
+# machine. The next one is compiled while one runs, and waits for the lock.
+test-engines:
+	@mkdir -p bin
+	$(GO) test -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines.lock' -timeout $(TEST_TIME) $(TEST_FLAGS) $(ENGINE_TESTS)
+
+test-others:
+	$(NICE) $(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) $(OTHER_TESTS)
 
 test-vm: ## what needs another kernel's control groups, in a small virtual machine
-	$(GO) test -timeout $(TEST_TIME) $(TEST_FLAGS) $(VM)
+	$(NICE) $(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) $(VM)
+
+unit: ## no engine, no root, no network: most of the tests in less than a minute, with the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -trimpath -short -race -timeout 5m $(RACE)
+	$(GO) test -trimpath -short -timeout 5m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+
+test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
+	@[ -n "$(filter $(ENGINE),$(ADAPTERS))" ] || { echo "$(if $(ENGINE),there is no adapter $(ENGINE): make test-engine ENGINE=NAME,say which: make test-engine ENGINE=NAME) with one of $(ADAPTERS)"; exit 2; }
+	@$(MAKE) --no-print-directory setup-test
+	$(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) ./internal/measure/engine/$(ENGINE)
 
 KILLS    ?= 200
 KILLSEED ?= 1
 
 test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at moments drawn from KILLSEED: half an hour
-	$(GO) test -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
+	$(GO) test -trimpath -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
 
-# What reads input from outside: test, package, how many inputs.
-FUZZ := FuzzRead:measure/study:1500 FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
+# What reads input from outside: test, package, how many inputs; plain where most of
+# what would be compiled anew, to follow the coverage, are engines' clients that
+# the test never calls.
+FUZZ := FuzzRead:measure/study:3000:plain FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
 	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
 	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
 	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
-	FuzzLogParser:measure/engine/cri:10000 FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
+	FuzzLogParser:measure/engine/cri:30000:plain FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
 	FuzzRequests:understand/web:2500 FuzzName:common/safepath:30000
 
 fuzz: ## fuzz what reads input from outside, some seconds each
-	@set -e; for f in $(FUZZ); do IFS=: read -r name package count <<<"$$f"; \
+	@set -e; for f in $(FUZZ); do IFS=: read -r name package count plain <<<"$$f"; \
 		echo "fuzzing $$package $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime "$${FUZZ_TIME:-$${count}x}" -fuzzminimizetime 200x ./internal/$$package; done
+		if [ "$$plain$$FUZZ_TIME" = plain ]; then \
+			mkdir -p bin; $(NICE) $(GO) test -trimpath -c -o bin/fuzz.test ./internal/$$package; \
+			(cd internal/$$package && $(NICE) $(CURDIR)/bin/fuzz.test -test.run '^$$' -test.fuzz "^$$name\$$" -test.fuzztime $${count}x \
+				-test.fuzzminimizetime 200x -test.fuzzcachedir $(CURDIR)/bin/fuzz); \
+			continue; \
+		fi; \
+		$(NICE) $(GO) test -trimpath -run '^$$' -fuzz "^$$name\$$" -fuzztime "$${FUZZ_TIME:-$${count}x}" -fuzzminimizetime 200x ./internal/$$package; done
 
 setup-run:
 	@lab/setup run
@@ -121,8 +171,8 @@ fmt:
 	@bad=$$(gofmt -l cmd internal studies lab 2>/dev/null); if [ -n "$$bad" ]; then echo "not formatted (gofmt -w mends it):"; echo "$$bad"; exit 1; fi
 
 lint: $(LINT)
-	$(GO) vet ./...
-	$(LINT) run ./...
+	$(GO) vet -trimpath ./...
+	GOFLAGS="$$($(GO) env GOFLAGS) -trimpath" $(LINT) run ./...
 
 $(LINT):
 	@mkdir -p $(TOOLS)/build

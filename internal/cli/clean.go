@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/run"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 func cleanCommand(w World) *cobra.Command {
@@ -44,7 +44,7 @@ The records stay, and can still be resumed.`,
 				}
 			}
 			if err == nil && len(done.Kept) > 0 {
-				err = fmt.Errorf("%s could not be taken away: see above; plimsoll clean tries again", report.Plural(len(done.Kept), "thing"))
+				err = fmt.Errorf("%s could not be taken away: see above; plimsoll clean tries again", words.Plural(len(done.Kept), "thing"))
 			}
 			if err != nil {
 				return fail(Failed, "%w", err)
@@ -70,9 +70,9 @@ func printCleaned(w World, c *run.Cleaned) {
 	}
 	switch {
 	case len(c.Runs) > 0:
-		fmt.Fprintf(w.Stdout, "%s removed, after %s that had been cut off\n", report.Plural(len(c.Removed), "thing"), report.Plural(len(c.Runs), "run"))
+		fmt.Fprintf(w.Stdout, "%s removed, after %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
 	case len(c.Removed) > 0:
-		fmt.Fprintf(w.Stdout, "%s removed\n", report.Plural(len(c.Removed), "thing"))
+		fmt.Fprintf(w.Stdout, "%s removed\n", words.Plural(len(c.Removed), "thing"))
 	default:
 		fmt.Fprintln(w.Stdout, "Nothing of ours was left behind.")
 	}

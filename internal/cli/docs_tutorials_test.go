@@ -187,12 +187,12 @@ func (s *shell) follow(path string, f fence, below []fence) {
 func lacking(shown, said string, free []string) (missing []string, compared int) {
 	there := map[string]bool{}
 	for line := range strings.Lines(said) {
-		for _, w := range words(line) {
+		for _, w := range wordsOf(line) {
 			there[w] = true
 		}
 	}
 	for line := range strings.Lines(shown) {
-		for _, w := range words(line) {
+		for _, w := range wordsOf(line) {
 			if slices.Contains(free, w) {
 				continue
 			}
@@ -208,9 +208,9 @@ func lacking(shown, said string, free []string) (missing []string, compared int)
 // letters are those of a ranking's groups.
 var letters = regexp.MustCompile(`^([a-z]-[a-z]|abc|bcd|cde|def)$`)
 
-// words are those of a line that do not depend on what was measured: without a
+// wordsOf are those of a line that do not depend on what was measured: without a
 // digit and of three letters or more. An exit status is one.
-func words(line string) []string {
+func wordsOf(line string) []string {
 	if strings.HasPrefix(line, "status ") {
 		return []string{strings.TrimSpace(line)}
 	}

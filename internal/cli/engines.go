@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 func enginesCommand(w World) *cobra.Command {
@@ -132,7 +132,7 @@ func enginesJSON(all []found) []engineJSON {
 }
 
 func missing(what, reason, fix string) string {
-	reason, fix = report.Prose(reason), report.Prose(fix)
+	reason, fix = words.Prose(reason), words.Prose(fix)
 	s := "  " + what + ": " + reason
 	if fix != "" {
 		s += "\n    try: " + fix

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"plimsoll/internal/common/golden"
@@ -41,11 +42,11 @@ func machine() []engine.Engine {
 	}
 	return []engine.Engine{
 		found1{
-			info: engine.Info{Name: "native", Title: "native", Baseline: true},
+			info: engine.Info{Name: "native", Title: "native", Baseline: true, Typical: 10 * time.Millisecond},
 			det:  engine.Detection{Usable: true, Version: "Linux 6.1.0-very-long-release-name", Where: "chroot(2)", Facts: map[string]string{"storage": "directory"}},
 		},
 		found1{
-			info: engine.Info{Name: "docker", Title: "Docker", Detached: true, Levels: known},
+			info: engine.Info{Name: "docker", Title: "Docker", Detached: true, Typical: 400 * time.Millisecond, Levels: known},
 			det: engine.Detection{
 				Usable: true, Version: "28.1.1", Where: "/var/run/docker.sock",
 				Facts: map[string]string{"version": "28.1.1", "cgroup": "v2", "cgroup-driver": "systemd", "storage": "overlay2", "rootless": "no"},
@@ -58,15 +59,15 @@ func machine() []engine.Engine {
 			},
 		},
 		found1{
-			info: engine.Info{Name: "balena", Title: "balenaEngine", Detached: true, ByHand: "20.10.44", Levels: map[string][]string{engine.Client: {"api", "cli"}}},
+			info: engine.Info{Name: "balena", Title: "balenaEngine", Detached: true, ByHand: "20.10.44", Typical: 400 * time.Millisecond, Levels: map[string][]string{engine.Client: {"api", "cli"}}},
 			det:  engine.Detection{Usable: true, Version: "20.10.43", Where: "/run/balena-engine.sock", Levels: map[string][]engine.Level{engine.Client: yes("api", "cli")}},
 		},
 		found1{
-			info: engine.Info{Name: "novel", Title: "Novel", Unverified: true, Levels: map[string][]string{engine.Client: {"cli"}}},
+			info: engine.Info{Name: "novel", Title: "Novel", Unverified: true, Typical: time.Second, Levels: map[string][]string{engine.Client: {"cli"}}},
 			det:  engine.Detection{Usable: true, Version: "0.1", Where: "/usr/bin/novel", Levels: map[string][]engine.Level{engine.Client: yes("cli")}},
 		},
 		found1{
-			info: engine.Info{Name: "lxd", Title: "LXD", Levels: map[string][]string{engine.Storage: {"default", "dir", "zfs"}}},
+			info: engine.Info{Name: "lxd", Title: "LXD", Typical: 1200 * time.Millisecond, Levels: map[string][]string{engine.Storage: {"default", "dir", "zfs"}}},
 			det:  engine.Detection{Reason: "LXD is not installed, or its daemon does not run", Fix: "apt-get install lxd && lxd init --minimal"},
 		},
 	}

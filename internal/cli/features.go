@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/features"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 func featuresCommand(w World) *cobra.Command {
@@ -57,7 +58,7 @@ not reconfigured.`,
 			table, swept, err := features.OnMachine(finish, run, o)
 			shown.end()
 			for _, name := range swept {
-				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", report.OneLine(name))
+				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", words.Clean(name))
 			}
 			if table != nil {
 				rec := &record.Run{}

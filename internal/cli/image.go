@@ -41,12 +41,12 @@ func (s *setting) store() *image.Store {
 // imageRow is an image as list and show give it.
 type imageRow struct {
 	image.Description
-	State  string
-	Reason string `json:",omitempty"`
-	Fix    string `json:",omitempty"`
-	Digest string `json:",omitempty"`
-	Tree   string `json:",omitempty"`
-	Bytes  int64  `json:",omitempty"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Fix    string `json:"fix,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	Tree   string `json:"tree,omitempty"`
+	Bytes  int64  `json:"bytes,omitempty"`
 }
 
 func rowOf(ctx context.Context, store *image.Store, d image.Description) (imageRow, error) {
@@ -135,9 +135,9 @@ func imageShow(w World) *cobra.Command {
 			}
 			out := struct {
 				imageRow
-				Facts    map[string]string `json:",omitempty"`
-				Packages map[string]string `json:",omitempty"`
-				Formats  []image.Packed    `json:",omitempty"`
+				Facts    map[string]string `json:"facts,omitempty"`
+				Packages map[string]string `json:"packages,omitempty"`
+				Formats  []image.Packed    `json:"formats,omitempty"`
 			}{imageRow: r}
 			if r.State == image.Ready {
 				st, err := store.State(r.Name)
@@ -225,8 +225,8 @@ func printBuilt(w World, format string, im image.Image, as, path string) error {
 	if format == "json" {
 		return printJSON(w.Stdout, struct {
 			image.Image
-			Format string `json:",omitempty"`
-			Path   string `json:",omitempty"`
+			Format string `json:"format"`
+			Path   string `json:"path"`
 		}{im, as, path})
 	}
 	fmt.Fprintf(w.Stdout, "%s\n  digest  %s\n  content %s, %d bytes unpacked\n", path, im.Digest, im.Tree, im.Bytes)

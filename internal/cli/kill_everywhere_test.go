@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +18,28 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/canary"
+	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 )
+
+// helpers are what engines put beside containers.
+func helpers() []string { return run.Helpers(catalogue.All()) }
+
+// The campaign kills in every engine that can be had for tests.
+func TestEveryEngineIsKilled(t *testing.T) {
+	for _, e := range catalogue.All() {
+		info := e.Info()
+		if info.Baseline || info.Simulated || info.Unverified || info.ByHand != "" {
+			continue
+		}
+		if !regexp.MustCompile(`engine: ` + info.Name + `[,}]`).MatchString(protocols[0].environments) {
+			t.Errorf("no round kills %s: name it in the protocol %s", info.Name, protocols[0].name)
+		}
+	}
+}
 
 // The campaign of kills; `make test-kill` makes a long one.
 var (
@@ -352,7 +370,7 @@ func (c *campaign) clean(label string, ids, engines []string) {
 	}
 	kit := c.kit()
 	for _, id := range ids {
-		for _, it := range now.Since(c.before).Ours(host.Marks{RunID: id, Dir: filepath.Join(c.dir, "state", "runs", id)}) {
+		for _, it := range now.Since(c.before).Ours(host.Marks{RunID: id, Dir: filepath.Join(c.dir, "state", "runs", id), Helpers: helpers()}) {
 			if strings.Contains(it.Detail, "not yet reaped by its parent 1") {
 				continue // it has ended, and the rest is init's
 			}

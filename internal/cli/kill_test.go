@@ -45,7 +45,7 @@ func TestKilled(t *testing.T) {
 		p.out = filepath.Join(dir, fmt.Sprintf("result-%d", runs))
 		args := []string{"run", "--wait", study, "-o", p.out, "--force", "--progress", "none"}
 		known := map[int]string{}
-		for struck < kills && !p.killAfter(time.Duration(chance.IntN(2500))*time.Millisecond, args...) {
+		for struck < kills && !p.killAfter(time.Duration(chance.IntN(1500))*time.Millisecond, args...) {
 			struck++
 			known = p.stillThere(known)
 			if p.begun() {
@@ -236,7 +236,7 @@ func (p *subject) nothingLeft(before *host.Census) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, it := range now.Since(before).Ours(host.Marks{RunID: run.ID, Dir: filepath.Join(p.dir, "state", "runs")}) {
+	for _, it := range now.Since(before).Ours(host.Marks{RunID: run.ID, Dir: filepath.Join(p.dir, "state", "runs"), Helpers: helpers()}) {
 		if it.Certain {
 			p.t.Errorf("left behind: %s", it)
 		}

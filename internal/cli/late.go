@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // lateHint is what helps where an engine did not answer in time.
@@ -40,7 +40,7 @@ func (s *setting) tellLate(all []found, named bool) error {
 		case f.Late && f.Usable:
 			lines = append(lines, fmt.Sprintf("%s did not answer everything within %s: what of it is missing in the plan may be there", f.Info.Title, s.limit))
 		case f.Late:
-			lines = append(lines, f.Info.Title+": "+report.OneLine(f.Reason))
+			lines = append(lines, f.Info.Title+": "+words.Clean(f.Reason))
 		}
 	}
 	if len(lines) == 0 {

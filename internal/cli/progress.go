@@ -12,7 +12,7 @@ import (
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // newProgress chooses how the course of a run is shown on standard error.
@@ -58,7 +58,7 @@ type bar struct {
 	own    float64
 }
 
-func (b *bar) Step(text string) { b.line("  " + report.OneLine(text) + " …") }
+func (b *bar) Step(text string) { b.line("  " + words.Clean(text) + " …") }
 
 func (b *bar) Planned(total, done int) {
 	if done > 0 {
@@ -78,7 +78,7 @@ func (b *bar) Trial(t run.Upcoming) {
 // barLine fits into a terminal: first the bar becomes short, then our own share
 // goes, then the bar, and at last the end of what runs.
 func barLine(t run.Upcoming, width int) string {
-	text := report.OneLine(describe(t))
+	text := words.Clean(describe(t))
 	for _, more := range []string{ownText(t.Own, "; plimsoll itself: "), ""} {
 		for _, cells := range []int{24, 10} {
 			n := 0
@@ -102,7 +102,7 @@ func (b *bar) Failed(f run.Failed) {
 
 func (b *bar) Remark(text string) {
 	b.clear()
-	fmt.Fprintln(b.out, b.plain("  "+report.Prose(text)))
+	fmt.Fprintln(b.out, b.plain("  "+words.Prose(text)))
 }
 
 func (b *bar) End() {
@@ -132,7 +132,7 @@ func (b *bar) line(s string) {
 
 func (b *bar) plain(s string) string {
 	if b.ascii {
-		return report.ASCII(strings.NewReplacer("█", "#", "░", ".").Replace(s))
+		return words.ASCII(strings.NewReplacer("█", "#", "░", ".").Replace(s))
 	}
 	return s
 }
@@ -145,8 +145,8 @@ type plain struct {
 	own    float64
 }
 
-func (p *plain) Step(text string)   { fmt.Fprintln(p.out, report.Prose(text)) }
-func (p *plain) Remark(text string) { fmt.Fprintln(p.out, report.Prose(text)) }
+func (p *plain) Step(text string)   { fmt.Fprintln(p.out, words.Prose(text)) }
+func (p *plain) Remark(text string) { fmt.Fprintln(p.out, words.Prose(text)) }
 func (p *plain) Planned(total, done int) {
 	p.last = time.Now()
 	if done > 0 {
@@ -162,7 +162,7 @@ func (p *plain) Trial(t run.Upcoming) {
 		return
 	}
 	p.last = time.Now()
-	fmt.Fprintln(p.out, report.OneLine(describe(t)))
+	fmt.Fprintln(p.out, words.Clean(describe(t)))
 }
 
 func (p *plain) Failed(f run.Failed) {
@@ -220,14 +220,14 @@ func (f *failures) line(x run.Failed) string {
 	case n == mostOfKind:
 		more = " (further ones of this kind are only counted)"
 	}
-	what := report.OneLine(x.Env)
+	what := words.Clean(x.Env)
 	if x.Workload != "hello" {
-		what += " " + report.OneLine(x.Workload)
+		what += " " + words.Clean(x.Workload)
 	}
 	if x.Class == record.Unsupported {
-		return fmt.Sprintf("unsupported: %s: %s%s", what, report.OneLine(x.Text), more)
+		return fmt.Sprintf("unsupported: %s: %s%s", what, words.Clean(x.Text), more)
 	}
-	return fmt.Sprintf("failed: %s: %s: %s%s", what, x.Class, report.OneLine(x.Text), more)
+	return fmt.Sprintf("failed: %s: %s: %s%s", what, x.Class, words.Clean(x.Text), more)
 }
 
 // jsonLines is one object a line, for programs.
@@ -254,7 +254,7 @@ func (j *jsonLines) Planned(total, done int) {
 }
 
 func (j *jsonLines) Failed(f run.Failed) {
-	f.Text = report.OneLine(f.Text)
+	f.Text = words.Clean(f.Text)
 	j.say(progressLine{Event: "failed", Failed: &f})
 }
 

@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 // TestScripts drives the command line as a user does: each script is a
 // session, with its files, its output and its exit statuses.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program hundreds of times: left out with -short")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

@@ -73,10 +73,15 @@ func findWorkload(nameOrPath string) (workload.Workload, error) {
 func showWorkload(w World, x workload.Workload, format string) error {
 	d, fromFile := x.Describe()
 	if format == "json" {
-		return printJSON(w.Stdout, struct {
+		out := struct {
 			workload.Workload
-			workload.Description
-		}{x, d})
+			Roles   []workload.RoleDescription `json:"roles,omitempty"`
+			Metrics any                        `json:"metrics"`
+		}{x, d.Roles, x.Metrics}
+		if fromFile {
+			out.Metrics = d.Metrics // each with its source
+		}
+		return printJSON(w.Stdout, out)
 	}
 	fmt.Fprintf(w.Stdout, "%s (%s)\n%s\n", x.Name, x.Group, x.What)
 	if x.Image != "" {

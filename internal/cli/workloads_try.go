@@ -19,7 +19,7 @@ import (
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/derive"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // tryFlags are what a try can choose.
@@ -215,7 +215,7 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 			}
 			text := "-"
 			if v, ok := r.Values[m.ID]; ok {
-				text, any = report.Amount(v, m.Unit), true
+				text, any = words.Amount(v, m.Unit), true
 			}
 			line += "\t" + text
 		}
@@ -229,11 +229,11 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 	for _, r := range rows {
 		switch {
 		case r.Failure != nil:
-			fmt.Fprintf(w.Stdout, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, report.OneLine(r.Failure.Text))
+			fmt.Fprintf(w.Stdout, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, words.Clean(r.Failure.Text))
 		case r.Missing != "":
-			fmt.Fprintf(w.Stdout, "%s: %s\n", r.Environment, report.OneLine(r.Missing))
+			fmt.Fprintf(w.Stdout, "%s: %s\n", r.Environment, words.Clean(r.Missing))
 			if r.Fix != "" {
-				fmt.Fprintf(w.Stdout, "  %s\n", report.OneLine(r.Fix))
+				fmt.Fprintf(w.Stdout, "  %s\n", words.Clean(r.Fix))
 			}
 		}
 	}

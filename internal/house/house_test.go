@@ -39,10 +39,12 @@ var storeys = [][]string{
 	{"host", "image", "probe"},
 	{"export", "importer"},
 	{"report"},
+	{"verdict", "document"},
+	{"words"},
 	{"advise", "calibrate"},
 	{"analyze"},
 	{"published"},
-	{"record", "stats", "harmless", "child", "yamlfile"},
+	{"record", "stats", "harmless", "child", "yamlfile", "remark"},
 	{"safepath"},
 }
 

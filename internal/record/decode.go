@@ -22,12 +22,13 @@ type decoder struct {
 
 // parts is what a trial points to.
 type parts struct {
-	events map[Event]int64
-	values map[string]float64
-	steps  []Step
-	exit   int
-	client Usage
-	host   Disturbance
+	events    map[Event]int64
+	values    map[string]float64
+	steps     []Step
+	exit      int
+	client    Usage
+	host      Disturbance
+	throttled int64 // that host points to
 }
 
 func newParts() *parts { return &parts{events: map[Event]int64{}, values: map[string]float64{}} }
@@ -171,7 +172,8 @@ func (d *decoder) disturbance() bool {
 		case "steal_ns":
 			return &d.host.StealNS
 		case "throttled_ns":
-			return &d.host.ThrottledNS
+			d.host.ThrottledNS = &d.throttled
+			return d.host.ThrottledNS
 		case "cpu_pressure_ns":
 			return &d.host.CPUPressureNS
 		case "memory_pressure_ns":

@@ -67,7 +67,7 @@ type Idle struct {
 
 // Limit is what ended a ramp or bounded a load: a result, not a failure.
 type Limit struct {
-	// Class is stable: see LimitClasses.
+	// Class is stable: one of the classes below.
 	Class string `json:"class"`
 	// Text is a sentence for people: what is exhausted, and what the engine said.
 	Text string `json:"text"`
@@ -97,10 +97,6 @@ const (
 	LimitDied       = "died"   // a container that had run ended by itself
 	LimitEngine     = "engine" // the engine refused, and no limit that we know is exhausted
 )
-
-// LimitClasses lists every class of limits.
-var LimitClasses = []string{LimitMemory, LimitProcesses, LimitFiles, LimitInotify, LimitBridge, LimitKeys,
-	LimitNamespaces, LimitMounts, LimitLoop, LimitDisk, LimitPTY, LimitConntrack, LimitTime, LimitInFlight, LimitDied, LimitEngine}
 
 // The ids of the metrics of a ramp. All but reached are better when lower.
 const (

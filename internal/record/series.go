@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 )
@@ -193,15 +192,4 @@ func parseRow(line []byte, n int) ([]int64, error) {
 		}
 	}
 	return row, nil
-}
-
-// Series reads a time series of a collector by its name in Trial.Samples, which
-// is not trusted: see Samples.
-func (r *Reader) Series(name string) (*Series, error) {
-	f, err := r.Samples(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return ReadSeries(f, filepath.Join(SamplesDir, name))
 }

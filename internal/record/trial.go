@@ -97,8 +97,10 @@ type Usage struct {
 type Disturbance struct {
 	// StealNS is time stolen by the hypervisor, all CPUs together.
 	StealNS int64 `json:"steal_ns,omitempty"`
-	// ThrottledNS is the time for which our own limit throttled the trial.
-	ThrottledNS int64 `json:"throttled_ns,omitempty"`
+	// ThrottledNS is the time for which our own CPU limit held the trial's
+	// processes back, all CPUs together; nil where there is no such limit or
+	// nobody can tell.
+	ThrottledNS *int64 `json:"throttled_ns,omitempty"`
 	// CPUPressureNS, MemoryPressureNS and IOPressureNS are the growth of
 	// /proc/pressure's "some" totals.
 	CPUPressureNS    int64 `json:"cpu_pressure_ns,omitempty"`

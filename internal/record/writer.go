@@ -259,9 +259,6 @@ func (w *Writer) open() error {
 // The caller must not change it, nor keep it over an Append.
 func (w *Writer) Complete() map[int]bool { return w.complete }
 
-// Dir is the run's directory.
-func (w *Writer) Dir() string { return w.dir }
-
 // Update replaces run.json, at once and for good: whoever reads it sees the
 // old one or the new one, whole, even after a power failure.
 func (w *Writer) Update(run *Run) error {

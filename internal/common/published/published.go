@@ -49,19 +49,12 @@ func (v Value) Name() string {
 // Row is the published workload and metric, as in redis/get/throughput.
 func (v Value) Row() string { return v.Workload + "/" + v.Metric }
 
-// Feature is a row of the published feature table.
+// Feature is a row of the published feature table, baresi2024's Table 2.
 type Feature struct {
 	Group, Name string
 	// Cells are "yes", "partial" or "no", by engine.
 	Cells map[string]string
 }
-
-// FeaturesSource is the study that the feature table is from, FeaturesTable
-// its table there.
-const (
-	FeaturesSource = "baresi2024"
-	FeaturesTable  = "Table 2"
-)
 
 //go:embed values.csv
 var valuesCSV string

@@ -38,6 +38,9 @@ func TestQuantileNeeds(t *testing.T) {
 // TestRatioOfQuantilesCovers: by simulation, in blocks with and without a speed
 // of their own, of log-normal values and of such with a heavy tail.
 func TestRatioOfQuantilesCovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const n = 1500
 	truth := math.Log(1.1)
 	for _, c := range []struct {

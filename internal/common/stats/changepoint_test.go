@@ -132,6 +132,9 @@ func breakRates(n int, options BreakOptions, make func(*rand.Rand) [][]float64, 
 // (here with what chance does to the number of simulations) show any break,
 // however many series they have, alike or not, with outliers or without.
 func TestBreaksFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const n = 300
 	o := BreakOptions{Permutations: 99}
 	for _, c := range []struct {
@@ -151,6 +154,9 @@ func TestBreaksFalseAlarms(t *testing.T) {
 // TestBreaksPower: one series of ten steps by 10 % with a spread of 2 %. It is
 // found, there and nowhere else, also where only two values follow.
 func TestBreaksPower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const n = 60
 	for _, c := range []struct {
 		name         string

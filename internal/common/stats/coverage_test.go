@@ -35,6 +35,9 @@ func covers(hits, n int, most float64) bool {
 // TestCoverageOfShapes: the interval of a median, and of a ratio of two equal
 // shapes, holds the truth whatever the shape and however few the values.
 func TestCoverageOfShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const reps = 2000
 	for s, shape := range shapes {
 		for _, n := range []int{6, 7, 10, 12, 20, 30, 50, 100} {

@@ -20,21 +20,6 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg corrects a family of p so that among the alarms the
-// expected share of false ones is the chosen one (Benjamini & Hochberg 1995).
-// NaN stays NaN and is not of the family.
-func BenjaminiHochberg(p []float64) []float64 {
-	order := byValue(p)
-	out := slices.Clone(p)
-	run, m := 1.0, len(order)
-	for i := m - 1; i >= 0; i-- {
-		k := order[i]
-		run = min(run, p[k]*float64(m)/float64(i+1))
-		out[k] = run
-	}
-	return out
-}
-
 // Deviate is how many standard deviations from 0 a normal value lies that has
 // this two-sided p.
 func Deviate(p float64) float64 { return distuv.UnitNormal.Quantile(1 - p/2) }

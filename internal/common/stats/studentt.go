@@ -23,10 +23,6 @@ func TInterval(d []float64, level float64) (mean float64, i Interval, ok bool) {
 	return mean, Interval{Lo: mean - h, Hi: mean + h}, true
 }
 
-// TTest is the two-sided p of Student's test that d has mean 0. It is NaN for
-// fewer than 2 values.
-func TTest(d []float64) float64 { return StudentP(TMoments(d)) }
-
 // TMoments are the mean of d, its standard error and the degrees of freedom.
 func TMoments(d []float64) (mean, se, nu float64) {
 	if len(d) < 2 {

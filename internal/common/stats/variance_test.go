@@ -100,6 +100,9 @@ func matrixOf(rng *rand.Rand, blocks int, noise float64, heavy bool) (values [][
 // TestVarianceCovers: intervals hold the true shares, of what is large, what
 // is small and of the noise, from 6 blocks to 40.
 func TestVarianceCovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	for _, c := range []struct {
 		blocks int
 		noise  float64

@@ -25,15 +25,6 @@ func WelchInterval(x, y []float64, level float64) (difference float64, i Interva
 	return d, Interval{Lo: d - h, Hi: d + h}, true
 }
 
-// WelchTest is the two-sided p of Welch's test that x and y have one mean. It
-// is NaN for fewer than 2 values of either.
-func WelchTest(x, y []float64) float64 {
-	if len(x) < 2 || len(y) < 2 {
-		return math.NaN()
-	}
-	return StudentP(WelchMoments(x, y))
-}
-
 // WelchMoments are the difference of the means, its standard error and the
 // degrees of freedom after Satterthwaite.
 func WelchMoments(x, y []float64) (d, se, nu float64) {

@@ -129,16 +129,6 @@ func (w *Watch) shown() []*panel {
 	return append(out, w.shared()...)
 }
 
-// Found tells of a process of the payload, for those who know it before it is
-// found by its word.
-func (w *Watch) Found(pid int) {
-	w.c.mu.Lock()
-	defer w.c.mu.Unlock()
-	if !w.done && w.root == 0 && !w.c.closed {
-		w.found(pid)
-	}
-}
-
 // misses says whether the payload is still to be found.
 func (w *Watch) misses() bool { return w.root == 0 && w.subject.Word != "" }
 

@@ -102,6 +102,14 @@ type Calibrator interface {
 	Calibrate(ctx context.Context, task Task, rounds int) ([]probe.Exchange, error)
 }
 
+// Throttler is an Environment whose CPU limit a cgroup of ours keeps, around all
+// its trials.
+type Throttler interface {
+	// Throttled is for how long that limit has held processes back so far; false
+	// where there is no such limit.
+	Throttled() (time.Duration, bool)
+}
+
 // Proved is an Environment that knows what the container saw by which Open has
 // proved it: the payload's report. Beside it the first trial shows what is
 // another in each container.

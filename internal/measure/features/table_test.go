@@ -67,7 +67,7 @@ func TestTable(t *testing.T) {
 // scripted is an attempt against a shell script in place of an engine.
 func scripted(t *testing.T, script string, a attempt) (ended, *try) {
 	t.Helper()
-	kit := enginetest.Kit(t)
+	kit := enginetest.UnitKit(t)
 	b := &bench{kit: kit, name: "scripted", dir: kit.Dir, shared: map[string]*shared{}}
 	b.hand = hand{program: []string{"/bin/sh", "-c", script, "engine"}}
 	x := &try{ctx: context.Background(), b: b, dir: t.TempDir()}
@@ -140,7 +140,7 @@ func TestShared(t *testing.T) {
 // An engine that is not here has a column that says so; one that is not known
 // is an error.
 func TestAbsent(t *testing.T) {
-	kit := enginetest.Kit(t)
+	kit := enginetest.UnitKit(t)
 	kit.LookPath = func(name string) (string, error) { return "", context.Canceled }
 	got, err := Run(context.Background(), Options{Kit: kit, All: catalogue.All(), Engines: []string{"podman", "sarus"}})
 	if err != nil {

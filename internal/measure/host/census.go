@@ -53,9 +53,6 @@ func (c *Census) problem(err error) {
 	}
 }
 
-// Count is the number of items of a kind.
-func (c *Census) Count(k Kind) int { return len(c.items[k]) }
-
 // Census takes the census: mounts of our mount namespace, control groups of
 // all hierarchies, network namespaces that a process is in or a file holds,
 // network links of our namespace, processes that are no kernel threads, and

@@ -94,10 +94,10 @@ func (r *reading) busiest() string {
 }
 
 func checkPressure(r *reading) []record.Remark {
-	what := map[string][2]string{
-		"cpu":    {"a CPU", "end what else runs, or wait until it has ended"},
-		"io":     {"a disk", "wait until what writes or reads has ended"},
-		"memory": {"memory", "end what uses the memory"},
+	what := map[string][3]string{
+		"cpu":    {"a CPU", "end what else runs, or wait until it has ended", "cpu-pressure"},
+		"io":     {"a disk", "wait until what writes or reads has ended", "io-pressure"},
+		"memory": {"memory", "end what uses the memory", "memory-pressure"},
 	}
 	var l []record.Remark
 	seen := false
@@ -115,7 +115,7 @@ func checkPressure(r *reading) []record.Remark {
 			text = fmt.Sprintf("Processes waited for %s during %.0f %% of the last 10 s.", what[res][0], 100*share)
 		}
 		if share > pressureWarn {
-			l = append(l, say(levelWarn, res+"-pressure", text, what[res][1]))
+			l = append(l, say(levelWarn, what[res][2], text, what[res][1]))
 		}
 	}
 	if !seen {

@@ -66,14 +66,6 @@ var checks = []check{
 	{"cgroup mode", checkCgroupMode},
 }
 
-// Codes lists the codes of all remarks that Doctor can make.
-var Codes = []string{
-	"battery", "busy", "cgroup-hybrid", "cgroup-v1", "clock-broken", "clocksource", "containers-running", "cpu-limited",
-	"cpu-pressure", "debug-kernel", "disk-low", "few-cpus", "governor", "in-container", "io-pressure", "memory-low",
-	"memory-pressure", "no-cap-sys-resource", "no-psi", "rlimit-nofile", "rlimit-nproc", "smt", "steal", "steal-heavy", "swap",
-	"thp", "throttled", "time-namespace", "turbo", "virtual-machine",
-}
-
 // Doctor says what on this machine would disturb a measurement, whose files
 // would lie in stateDir; known are the engines whose containers it can name. It watches for 300 ms and changes nothing.
 func (m Machine) Doctor(ctx context.Context, stateDir string, known []Containers) []record.Remark {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/remark"
 	"plimsoll/internal/record"
 )
 
@@ -80,8 +81,10 @@ func inForm(t *testing.T, l []record.Remark) {
 	t.Helper()
 	sentence := regexp.MustCompile(`^[A-Z0-9].*\.$`)
 	for _, r := range l {
-		if !slices.Contains(Codes, r.Code) {
-			t.Errorf("the code %q is not in the list", r.Code)
+		if !slices.ContainsFunc(remark.List, func(k remark.Kind) bool {
+			return k.By == remark.Doctor && k.Code == r.Code && strings.Contains(k.Level, r.Level)
+		}) {
+			t.Errorf("the code %q with the level %s is not in the list", r.Code, r.Level)
 		}
 		if !sentence.MatchString(r.Text) || strings.Contains(r.Text, "%!") {
 			t.Errorf("%s: %q is no sentence", r.Code, r.Text)

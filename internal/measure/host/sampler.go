@@ -4,8 +4,6 @@ package host
 
 import (
 	"errors"
-	"path"
-	"strings"
 
 	"plimsoll/internal/record"
 )
@@ -13,17 +11,13 @@ import (
 // Sampler says what else happened on the host between Begin and End. It costs
 // a few reads of open files at each end, which lie outside of what is timed.
 type Sampler struct {
-	stat          *kfile // nil where nothing can be stolen: no hypervisor
-	cpu, mem, io  *kfile // nil where the kernel has no PSI
-	throttle      *kfile // cpu.stat of the cgroup, nil where none was given
-	throttleKey   string
-	throttleScale int64
-	before        record.Disturbance
+	stat         *kfile // nil where nothing can be stolen: no hypervisor
+	cpu, mem, io *kfile // nil where the kernel has no PSI
+	before       record.Disturbance
 }
 
-// NewSampler opens what is to be watched. cgroup is the directory of a cgroup
-// (one with the cpu controller) whose throttled time counts, or empty.
-func (m Machine) NewSampler(cgroup string) (*Sampler, error) {
+// NewSampler opens what is to be watched.
+func (m Machine) NewSampler() (*Sampler, error) {
 	s := &Sampler{}
 	var err error
 	open := func(p string, size int) *kfile {
@@ -40,16 +34,6 @@ func (m Machine) NewSampler(cgroup string) (*Sampler, error) {
 	s.cpu = open("/proc/pressure/cpu", 256)
 	s.mem = open("/proc/pressure/memory", 256)
 	s.io = open("/proc/pressure/io", 256)
-	if cgroup != "" {
-		s.throttle = open(path.Join(cgroup, "cpu.stat"), 1024)
-		if s.throttle != nil {
-			// v2 counts microseconds, v1 nanoseconds.
-			s.throttleKey, s.throttleScale = "throttled_usec ", 1000
-			if b, e := s.throttle.read(); e == nil && strings.Contains(string(b), "throttled_time ") {
-				s.throttleKey, s.throttleScale = "throttled_time ", 1
-			}
-		}
-	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -66,7 +50,6 @@ func (s *Sampler) End() *record.Disturbance {
 	n, b := s.now(), s.before
 	return &record.Disturbance{
 		StealNS:          grown(b.StealNS, n.StealNS),
-		ThrottledNS:      grown(b.ThrottledNS, n.ThrottledNS),
 		CPUPressureNS:    grown(b.CPUPressureNS, n.CPUPressureNS),
 		MemoryPressureNS: grown(b.MemoryPressureNS, n.MemoryPressureNS),
 		IOPressureNS:     grown(b.IOPressureNS, n.IOPressureNS),
@@ -83,7 +66,6 @@ func grown(before, now int64) int64 {
 func (s *Sampler) now() record.Disturbance {
 	d := record.Disturbance{
 		StealNS:          -1,
-		ThrottledNS:      s.throttle.count(s.throttleKey, s.throttleScale),
 		CPUPressureNS:    s.cpu.count("total=", 1000),
 		MemoryPressureNS: s.mem.count("total=", 1000),
 		IOPressureNS:     s.io.count("total=", 1000),
@@ -98,8 +80,7 @@ func (s *Sampler) now() record.Disturbance {
 	return d
 }
 
-// count reads a counter in nanoseconds; -1 where it can't be had (a cgroup may
-// be removed while it is watched).
+// count reads a counter in nanoseconds; -1 where it can't be had.
 func (k *kfile) count(key string, scale int64) int64 {
 	if k == nil {
 		return -1
@@ -117,5 +98,5 @@ func (k *kfile) count(key string, scale int64) int64 {
 
 // Close closes what was opened.
 func (s *Sampler) Close() error {
-	return errors.Join(s.stat.Close(), s.cpu.Close(), s.mem.Close(), s.io.Close(), s.throttle.Close())
+	return errors.Join(s.stat.Close(), s.cpu.Close(), s.mem.Close(), s.io.Close())
 }

@@ -16,37 +16,25 @@ import (
 func TestSampler(t *testing.T) {
 	m := stored(t, "debian12-vm-hybrid")
 	m.set(t, "/proc/stat", "cpu  1000 0 500 100000 10 0 5 7 0 0\n")
-	for _, c := range []struct{ stat, want string }{
-		{"nr_periods 1\nnr_throttled 1\nthrottled_time 5000\n", "v1"},
-		{"usage_usec 3\nnr_periods 1\nnr_throttled 1\nthrottled_usec 5\n", "v2"},
-	} {
-		m.set(t, "/cg/cpu.stat", c.stat)
-		for _, r := range []string{"cpu", "memory", "io"} {
-			m.set(t, "/proc/pressure/"+r, "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n")
-		}
-		s, err := m.NewSampler("/cg")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Begin()
-		// In place: the files stay open.
-		overwrite(t, m.path("/proc/stat"), "cpu  1000 0 500 100000 10 0 5 9 0 0\n")
-		overwrite(t, m.path("/proc/pressure/cpu"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=101\n")
-		overwrite(t, m.path("/proc/pressure/memory"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=102\n")
-		overwrite(t, m.path("/proc/pressure/io"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=99\n") // backwards
-		if c.want == "v1" {
-			overwrite(t, m.path("/cg/cpu.stat"), "nr_periods 2\nnr_throttled 2\nthrottled_time 9000\n")
-		} else {
-			overwrite(t, m.path("/cg/cpu.stat"), "usage_usec 3\nnr_periods 2\nnr_throttled 2\nthrottled_usec 9\n")
-		}
-		want := record.Disturbance{StealNS: 20e6, ThrottledNS: 4000, CPUPressureNS: 1000, MemoryPressureNS: 2000}
-		if got := *s.End(); got != want {
-			t.Errorf("%s: got %+v, want %+v", c.want, got, want)
-		}
-		overwrite(t, m.path("/proc/stat"), "cpu  1000 0 500 100000 10 0 5 7 0 0\n")
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+	for _, r := range []string{"cpu", "memory", "io"} {
+		m.set(t, "/proc/pressure/"+r, "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n")
+	}
+	s, err := m.NewSampler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Begin()
+	// In place: the files stay open.
+	overwrite(t, m.path("/proc/stat"), "cpu  1000 0 500 100000 10 0 5 9 0 0\n")
+	overwrite(t, m.path("/proc/pressure/cpu"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=101\n")
+	overwrite(t, m.path("/proc/pressure/memory"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=102\n")
+	overwrite(t, m.path("/proc/pressure/io"), "some avg10=0.00 avg60=0.00 avg300=0.00 total=99\n") // backwards
+	want := record.Disturbance{StealNS: 20e6, CPUPressureNS: 1000, MemoryPressureNS: 2000}
+	if got := *s.End(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -67,7 +55,7 @@ func overwrite(t *testing.T, file, text string) {
 func TestSamplerWithoutPSIAndWithoutHypervisor(t *testing.T) {
 	m := stored(t, "ubuntu2404-metal-v2")
 	gone(t, os.RemoveAll(m.path("/proc/pressure")))
-	s, err := m.NewSampler("/no/such/cgroup")
+	s, err := m.NewSampler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +70,7 @@ func TestSamplerWithoutPSIAndWithoutHypervisor(t *testing.T) {
 }
 
 func TestSamplerOnThisMachine(t *testing.T) {
-	s, err := Machine{}.NewSampler("")
+	s, err := Machine{}.NewSampler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +79,7 @@ func TestSamplerOnThisMachine(t *testing.T) {
 	for range 3 {
 		s.Begin()
 		d := s.End()
-		if d.StealNS < 0 || d.CPUPressureNS < 0 || d.ThrottledNS != 0 {
+		if d.StealNS < 0 || d.CPUPressureNS < 0 {
 			t.Errorf("got %+v", d)
 		}
 	}
@@ -196,7 +184,7 @@ func TestQuietNeedsLoadavg(t *testing.T) {
 }
 
 func BenchmarkSampler(b *testing.B) {
-	s, err := Machine{}.NewSampler("")
+	s, err := Machine{}.NewSampler()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,12 +25,12 @@ func kept(t *testing.T) *Store {
 // built gives a store in which the image has been built, or skips.
 func built(t *testing.T, name string) *Store {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("an image of hundreds of megabytes: left out with -short")
+	}
 	s := kept(t)
 	if _, err := s.Get(t.Context(), name); err == nil {
 		return s
-	}
-	if testing.Short() {
-		t.Skip("debootstrap takes a while: not with -short")
 	}
 	if _, err := s.mayBootstrap(name); err != nil {
 		t.Skip(err)

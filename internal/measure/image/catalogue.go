@@ -18,9 +18,9 @@ import (
 
 // Description is one row of the catalogue.
 type Description struct {
-	Name string
-	What string // one sentence
-	How  string // where its content comes from
+	Name string `json:"name"`
+	What string `json:"what"` // one sentence
+	How  string `json:"how"`  // where its content comes from
 }
 
 // recipe makes the content of one image.

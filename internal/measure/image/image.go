@@ -23,13 +23,13 @@ const ProbePath = "/plimsoll-probe"
 
 // Image is one image, whatever its format.
 type Image struct {
-	Name   string // "payload", "busybox"
-	Digest string // of the OCI manifest, sha256:…
-	Tree   string // of the content: the same in every format
-	Bytes  int64  // apparent size, unpacked
+	Name   string `json:"name"`   // "payload", "busybox"
+	Digest string `json:"digest"` // of the OCI manifest, sha256:…
+	Tree   string `json:"tree"`   // of the content: the same in every format
+	Bytes  int64  `json:"bytes"`  // apparent size, unpacked
 	// Facts say what it was made from: distribution, versions of packages, the
 	// digest in the registry that it came from.
-	Facts map[string]string
+	Facts map[string]string `json:"facts,omitempty"`
 }
 
 // Provider is what a Store does; see store.go.

@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 )
 
 // makeSIF has Apptainer (or Singularity) build the image from the root
-// directory, as its users do. It adds files of its own: see AddedBySIF.
+// directory, as its users do. It adds files of its own.
 func (s *Store) makeSIF(ctx context.Context, root, out string) error {
 	tool, err := s.opts.LookPath("apptainer")
 	if err != nil {
@@ -36,15 +35,4 @@ func (s *Store) makeSIF(ctx context.Context, root, out string) error {
 		return err
 	}
 	return os.Chmod(out, 0o644)
-}
-
-// AddedBySIF says whether a path in a SIF's file system was put there by its
-// builder: the run scripts and environment that Apptainer adds to any image.
-// It is the argument skip of TreeDigest for a SIF.
-func AddedBySIF(path string) bool {
-	switch path {
-	case "/.singularity.d", "/.exec", "/.run", "/.shell", "/.test", "/environment", "/singularity":
-		return true
-	}
-	return strings.HasPrefix(path, "/.singularity.d/")
 }

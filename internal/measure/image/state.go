@@ -147,9 +147,9 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 
 // Packed is a format in which an image lies in the store.
 type Packed struct {
-	Format Format
-	Path   string
-	Bytes  int64 // of the file, or of all files below the directory
+	Format Format `json:"format"`
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"` // of the file, or of all files below the directory
 }
 
 // Peek describes an image and the formats in which the store has it, without

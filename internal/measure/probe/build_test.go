@@ -38,6 +38,9 @@ func build(t *testing.T, arches, flags string) string {
 
 // TestBinariesAreBuiltFromSource rebuilds what is committed.
 func TestBinariesAreBuiltFromSource(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the probe: left out with -short")
+	}
 	t.Parallel()
 	dir := build(t, "amd64 arm64", "")
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -61,6 +64,9 @@ func TestBinariesAreBuiltFromSource(t *testing.T) {
 // TestSanitized runs the other tests on a build that traps undefined
 // behaviour; there is no library in it that could do more than trap.
 func TestSanitized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the probe: left out with -short")
+	}
 	t.Parallel()
 	if os.Getenv("PLIMSOLL_TEST_PROBE") != "" {
 		t.Skip("these are the tests of another build already")

@@ -3,6 +3,7 @@ package probe
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -77,5 +78,49 @@ func TestCgroupOfALauncher(t *testing.T) {
 	}
 	if key == "cgroup.pids" && p.Report["limit.pids.max"] != "77" {
 		t.Errorf("limit.pids.max is %q", p.Report["limit.pids.max"])
+	}
+}
+
+// A group with a CPU limit says for how long it was held back; one without says
+// nothing.
+func TestThrottledOfAGroup(t *testing.T) {
+	needRoot(t)
+	quota, value, stat := "cpu.cfs_quota_us", "1000", "throttled_time"
+	dir := "/sys/fs/cgroup/cpu/plimsoll-probe-test-throttled"
+	if _, err := os.Stat("/sys/fs/cgroup/cpu/" + quota); err != nil {
+		quota, value, stat = "cpu.max", "1000 100000", "throttled_usec"
+		dir = "/sys/fs/cgroup/plimsoll-probe-test-throttled"
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skip("no control group can be made here: ", err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Errorf("the control group was left behind: %v", err)
+		}
+	})
+	if _, err := os.Stat(filepath.Join(dir, quota)); err != nil {
+		t.Skip("its processes can't be limited: ", err)
+	}
+	l, probe := startLauncher(t, Options{})
+	report := func(args PayloadArgs) map[string]string {
+		t.Helper()
+		args.Word, args.Report = "w", true
+		res := run(t, l, Job{Commands: []Command{{Argv: args.Argv(probe), Cgroups: []string{dir + "/cgroup.procs"}}}}).Commands[0]
+		p, err := ParsePayload(res.Stdout, "w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Report
+	}
+	if got, ok := report(PayloadArgs{})[stat]; ok {
+		t.Errorf("%s is %q without a limit", stat, got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, quota), []byte(value), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report(PayloadArgs{TouchBytes: 64 << 20}) // more work than a hundredth of a CPU does in a period
+	if got, err := strconv.ParseInt(report(PayloadArgs{})[stat], 10, 64); err != nil || got <= 0 {
+		t.Errorf("%s is %d after work beyond the limit, %v", stat, got, err)
 	}
 }

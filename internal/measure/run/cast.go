@@ -21,9 +21,8 @@ import (
 // A cast is the containers of one trial, by role: servers are held until the
 // last role has ended, and then ended in the opposite order.
 type cast struct {
-	r         *runner
+	benchmark
 	o         *openEnv
-	plan      *workload.Plan
 	seq       int
 	dir       string // the host's directory for files=bind; "" otherwise
 	limit     time.Duration
@@ -89,7 +88,7 @@ func (c *cast) hold(ctx context.Context, role workload.Role) error {
 	}
 	if !role.Host {
 		s.since = stamp.Now()
-		s.series = c.r.watching.begin(c.o, role.Name, word, held)
+		s.series = c.watching.begin(c.o, role.Name, word, held)
 	}
 	place := held.Place()
 	switch {
@@ -105,7 +104,7 @@ func (c *cast) hold(ctx context.Context, role workload.Role) error {
 
 // no is a refusal for what can't change within the run.
 func (c *cast) no(format string, args ...any) error {
-	c.r.settled = true
+	c.settled = true
 	return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf(format, args...)}
 }
 
@@ -115,7 +114,7 @@ func (c *cast) envOf(ctx context.Context, role workload.Role) (engine.Environmen
 	if !role.Host || c.o.virtual {
 		return c.o.env, nil
 	}
-	return c.r.onHost(ctx, c.o)
+	return c.onHost(ctx, c.o)
 }
 
 // task makes a role's container.
@@ -132,11 +131,11 @@ func (c *cast) task(role workload.Role, word string) (engine.Task, error) {
 		return engine.Task{}, err
 	}
 	t := engine.Task{
-		Name: fmt.Sprintf("plimsoll-%s-%d-%s", c.r.rec.ID, c.seq, role.Name),
-		Argv: argv, Env: resolved.Env, Limit: c.limit, OutputLimit: outputLimit, Checked: c.r.cold(),
+		Name: fmt.Sprintf("plimsoll-%s-%d-%s", c.rec.ID, c.seq, role.Name),
+		Argv: argv, Env: resolved.Env, Limit: c.limit, OutputLimit: outputLimit, Checked: c.cold(),
 	}
 	if len(c.plan.Roles) == 1 {
-		t.Name = fmt.Sprintf("plimsoll-%s-%d", c.r.rec.ID, c.seq)
+		t.Name = fmt.Sprintf("plimsoll-%s-%d", c.rec.ID, c.seq)
 	}
 	dir := ""
 	if c.dir != "" {
@@ -228,7 +227,7 @@ func (s *server) died(said probe.Task, perr error, stderr []byte) error {
 // endSeries ends the servers' series while they still run.
 func (c *cast) endSeries(t *record.Trial) {
 	for _, s := range c.servers {
-		c.r.watching.keep(t, ended(s.series, s.since), false)
+		c.watching.keep(t, ended(s.series, s.since), false)
 	}
 }
 

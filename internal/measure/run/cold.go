@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"os"
 
@@ -39,20 +38,20 @@ func coldError(err error) error {
 
 // canBeCold refuses an environment whose trials could not begin as the protocol
 // wants them to. A simulated engine has no caches.
-func (r *runner) canBeCold(e engine.Engine) error {
-	if !r.cold() || e.Info().Simulated {
+func (s *site) canBeCold(e engine.Engine) error {
+	if !s.cold() || e.Info().Simulated {
 		return nil
 	}
-	return canDrop(cmp.Or(r.DropFile, dropFile))
+	return canDrop(s.dropFile)
 }
 
 // cold says whether every trial begins with cold caches.
-func (r *runner) cold() bool { return r.rec.Protocol.Cache == cacheCold }
+func (s *site) cold() bool { return s.rec.Protocol.Cache == cacheCold }
 
 // cool empties the page cache, dentries and inodes, after writing out what is
 // dirty. An engine that is asked before a trial whether it answers is asked
 // before that: afterwards it would be warmer than one that nobody asks.
-func (r *runner) cool(ctx context.Context, env engine.Environment) *record.Failure {
+func (s *site) cool(ctx context.Context, env engine.Environment) *record.Failure {
 	if e, ok := env.(engine.Readier); ok {
 		f, err := safely(func() (*record.Failure, error) { return e.Ready(ctx), nil })
 		if err != nil {
@@ -63,7 +62,7 @@ func (r *runner) cool(ctx context.Context, env engine.Environment) *record.Failu
 		}
 	}
 	unix.Sync()
-	if err := os.WriteFile(cmp.Or(r.DropFile, dropFile), []byte("3\n"), 0o200); err != nil {
+	if err := os.WriteFile(s.dropFile, []byte("3\n"), 0o200); err != nil {
 		return failureOf(coldError(err))
 	}
 	return nil

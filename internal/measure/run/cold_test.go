@@ -125,7 +125,7 @@ func TestColdAsksBefore(t *testing.T) {
 	if err := os.WriteFile(env.file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{Options: Options{DropFile: env.file}}
+	r := &site{dropFile: env.file}
 	if f := r.cool(t.Context(), env); f == nil || f.Text != "gone" || len(env.before) != 1 || env.before[0] != "" {
 		t.Errorf("%+v, asked with %q", f, env.before)
 	}

@@ -24,7 +24,7 @@ func (a *ramp) footprint(ctx context.Context) snapshot {
 	if a.o.virtual {
 		return a.modelled()
 	}
-	f, err := collect.TakeFootprint(ctx, engine.AllProcesses(a.r.Engines), a.subjects(ctx))
+	f, err := collect.TakeFootprint(ctx, a.site.processes, a.subjects(ctx))
 	if err != nil {
 		a.remark("reading the memory: " + err.Error())
 		return snapshot{}

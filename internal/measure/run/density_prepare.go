@@ -59,7 +59,7 @@ func (r *runner) tryHold(ctx context.Context, o *openEnv, what workload.Density,
 		return "" // what it draws by chance belongs to its trials
 	}
 	what.Count, what.TouchBytes = 1, 0
-	a := &ramp{r: r, o: o, what: what, seq: -1 - cell, holder: holder}
+	a := &ramp{site: &r.site, o: o, what: what, seq: -1 - cell, holder: holder}
 	task := a.task(0, newWord())
 	task.Name = "plimsoll-" + r.rec.ID + "-hold-" + strconv.Itoa(cell)
 	h, err := holdGuarded(ctx, a.holder, task)

@@ -79,6 +79,9 @@ func TestLeaker(t *testing.T) {
 // Real processes: a payload that touches 64 MiB weighs 64 MiB ± 2 %, and a leak
 // of 1 MiB for each container is found, also after all are gone.
 func TestRealFootprint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("native is entered by chroot, which needs root")
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"plimsoll/internal/measure/engine"
@@ -15,7 +16,7 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/density"
+	ramps "plimsoll/internal/understand/analyze/density"
 )
 
 // protocolOf plans one block of a study with these workloads and environments.
@@ -146,7 +147,7 @@ func TestDensityStopsAtALimit(t *testing.T) {
 		if !tr.OK() || tr.Values[record.DensityReached] != 20 {
 			t.Fatalf("%s: %+v %v", env, tr.Failure, tr.Values)
 		}
-		d := density.ReadRamp(series(t, o.Dir, tr))
+		d := ramps.ReadRamp(series(t, o.Dir, tr))
 		if d.Limit == nil || d.Limit.Class != record.LimitProcesses || !strings.Contains(d.Limit.Text, "resource temporarily unavailable") {
 			t.Errorf("%s: limit %+v", env, d.Limit)
 		}
@@ -207,7 +208,7 @@ type mutant struct {
 	output []byte
 	ended  chan struct{}
 	fail   *record.Failure
-	ends   *int
+	ends   *atomic.Int64
 }
 
 func (m *mutant) Output() (stdout, stderr []byte) {
@@ -226,7 +227,7 @@ func (m *mutant) Ended() <-chan struct{} {
 
 func (m *mutant) End(ctx context.Context, stop engine.Stop) (engine.Result, error) {
 	if m.ends != nil {
-		*m.ends++
+		m.ends.Add(1)
 	}
 	res, err := m.Held.End(ctx, stop)
 	if m.fail != nil {
@@ -286,7 +287,7 @@ func TestDensityFaults(t *testing.T) {
 		}, "", record.LimitEngine, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			held, ends := 0, 0
+			held, ends := 0, atomic.Int64{}
 			f := faulty{spoiled{Fake: fake.New(), name: "faulty"}, func(n int, h engine.Held, err error) (engine.Held, error) {
 				m := &mutant{Held: h, ends: &ends}
 				if err := c.at(n, m); err != nil || h == nil {
@@ -301,12 +302,12 @@ func TestDensityFaults(t *testing.T) {
 				t.Fatalf("failure %+v, want %q", tr.Failure, c.class)
 			}
 			if c.limit != "" {
-				if d := density.ReadRamp(series(t, o.Dir, tr)); d.Limit == nil || d.Limit.Class != c.limit {
+				if d := ramps.ReadRamp(series(t, o.Dir, tr)); d.Limit == nil || d.Limit.Class != c.limit {
 					t.Errorf("limit %+v, want %s", d.Limit, c.limit)
 				}
 			}
-			if held != c.held || ends != held {
-				t.Errorf("%d were held and %d ended, want %d", held, ends, c.held)
+			if held != c.held || int(ends.Load()) != held {
+				t.Errorf("%d were held and %d ended, want %d", held, ends.Load(), c.held)
 			}
 		})
 	}
@@ -316,7 +317,7 @@ func TestDensityFaults(t *testing.T) {
 func TestDensityInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	held, ends := 0, 0
+	held, ends := 0, atomic.Int64{}
 	f := faulty{spoiled{Fake: fake.New(), name: "faulty"}, func(n int, h engine.Held, err error) (engine.Held, error) {
 		held++
 		if n == 7 {
@@ -329,7 +330,7 @@ func TestDensityInterrupted(t *testing.T) {
 	if err != nil || !sum.Interrupted || sum.Trials != 0 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if held != 7 || ends != 7 {
-		t.Errorf("%d were held and %d ended", held, ends)
+	if held != 7 || ends.Load() != 7 {
+		t.Errorf("%d were held and %d ended", held, ends.Load())
 	}
 }

@@ -48,7 +48,7 @@ func newInsider(runID string) (*insider, error) {
 // have a field of their own.
 var fleeting = []string{
 	"clock.", "pid", "ppid", "uname.nodename", "uid", "gid", "euid", "egid", "uid_map", "gid_map",
-	"ns.", "cap.eff", "cap.bnd", "seccomp", "no_new_privs", "cgroup.", "root.", "uname.release",
+	"ns.", "throttled_time", "throttled_usec", "cap.eff", "cap.bnd", "seccomp", "no_new_privs", "cgroup.", "root.", "uname.release",
 }
 
 func isFleeting(key string) bool {

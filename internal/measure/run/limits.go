@@ -177,7 +177,7 @@ func (a *ramp) blame(err error) *record.Limit {
 	if l.Class == record.LimitEngine && errors.As(err, &e) {
 		switch e.Class {
 		case record.TimeOut:
-			l.Class, l.Text = record.LimitTime, fmt.Sprintf("a start took more than the trial limit of %s; the engine said: %s", a.r.limit(), short(text))
+			l.Class, l.Text = record.LimitTime, fmt.Sprintf("a start took more than the trial limit of %s; the engine said: %s", a.site.limit(), short(text))
 		case record.OutOfMemory:
 			l.Class = record.LimitMemory
 		}

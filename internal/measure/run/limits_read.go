@@ -29,7 +29,7 @@ func (a *ramp) usage() usage {
 	}
 	pids := []int{os.Getpid()}
 	if d, ok := a.o.env.(engine.Daemons); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), a.r.limit())
+		ctx, cancel := context.WithTimeout(context.Background(), a.site.limit())
 		defer cancel()
 		sockets, more := d.Daemons(ctx)
 		pids = append(append(pids, more...), listeners(ctx, sockets)...)

@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/density"
+	ramps "plimsoll/internal/understand/analyze/density"
 )
 
 func of(class, name string, used, most int64) bound {
@@ -157,6 +157,9 @@ func TestGuard(t *testing.T) {
 // The real thing: a ramp of native containers that we hold ends at what we
 // ourselves may have, says at which, and leaves nothing.
 func TestRealLimitsAreNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	const most = 100
 	switch os.Getenv("PLIMSOLL_TEST_RAMP") {
 	case "":
@@ -199,7 +202,7 @@ func rampAgainst(t *testing.T, class string, guard bool, text string) {
 		if !tr.OK() {
 			t.Fatalf("%+v", tr.Failure)
 		}
-		d := density.ReadRamp(series(t, o.Dir, tr))
+		d := ramps.ReadRamp(series(t, o.Dir, tr))
 		if d.Limit == nil || d.Limit.Class != class || d.Limit.Guard != guard || !strings.Contains(d.Limit.Text, text) {
 			t.Errorf("limit %+v", d.Limit)
 		}

@@ -18,9 +18,16 @@ import (
 	"plimsoll/internal/record"
 )
 
+// openLoop is a load of containers that come at their times, whatever became of
+// those before.
+type openLoop struct {
+	*site
+	what workload.Load
+}
+
 // loader is a load trial under way.
 type loader struct {
-	r       *runner
+	site    *site
 	o       *openEnv
 	what    workload.Load
 	seq     int
@@ -41,43 +48,44 @@ func mostInFlight() int { return min(max(64*runtime.NumCPU(), 64), 1024) }
 // chanceOf gives a trial's own course of chance, the same for the same seed.
 func chanceOf(seed uint64, seq int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(seq))) }
 
-// load carries out an open loop: one trial.
-func (r *runner) load(ctx context.Context, p study.Trial, o *openEnv, what workload.Load) (*record.Trial, engine.Result, error) {
+func (l openLoop) watched(bool) bool { return false }
+
+func (l openLoop) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	t.Clock = o.clock
 	t.At = time.Now()
-	if o.virtual && !r.timePasses(ctx, o) {
-		r.refuse(t, o.rec.ID+" is simulated and no time passes in it; the fake's runtimes sleeping and serial have some")
+	if o.virtual && !l.timePasses(ctx, o) {
+		l.refuse(t, o.rec.ID+" is simulated and no time passes in it; the fake's runtimes sleeping and serial have some")
 		return t, engine.Result{}, ctx.Err()
 	}
-	if err := r.settle(ctx, o, t); err != nil || !t.OK() {
+	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
 		return unsettled(t, err)
 	}
 	// Adapters keep the collector off while one of their trials runs, and here
 	// one always does: beyond this heap it works nevertheless.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(heapWhole))
-	l := &loader{r: r, o: o, what: what, seq: p.Seq, most: mostInFlight(),
-		chance: chanceOf(r.rec.Protocol.Seed, p.Seq)}
-	r.observe(o, t, func() {
-		if what.Rate > 0 {
-			n := int(math.Ceil(what.Rate * what.For.Seconds()))
-			l.probe(ctx, what.Rate, max(1, n), nil)
+	a := &loader{site: l.site, o: o, what: l.what, seq: p.Seq, most: mostInFlight(),
+		chance: chanceOf(l.rec.Protocol.Seed, p.Seq)}
+	l.observe(o, t, func() {
+		if l.what.Rate > 0 {
+			n := int(math.Ceil(l.what.Rate * l.what.For.Seconds()))
+			a.probe(ctx, l.what.Rate, max(1, n), nil)
 		} else {
-			l.search(ctx)
+			a.search(ctx)
 		}
 	})
 	if ctx.Err() != nil {
 		return nil, engine.Result{}, ctx.Err()
 	}
-	l.fill(t)
+	a.fill(t)
 	return t, engine.Result{}, nil
 }
 
 // timePasses says whether a simulated engine's clock is the machine's.
-func (r *runner) timePasses(ctx context.Context, o *openEnv) bool {
+func (l openLoop) timePasses(ctx context.Context, o *openEnv) bool {
 	begin := stamp.Now()
 	res, err := runGuarded(ctx, o.env, engine.Task{
-		Name: "plimsoll-" + r.rec.ID + "-time", Argv: probe.PayloadArgs{Word: newWord()}.Argv(probePath), Limit: r.limit(),
+		Name: "plimsoll-" + l.rec.ID + "-time", Argv: probe.PayloadArgs{Word: newWord()}.Argv(probePath), Limit: l.limit(),
 	})
 	at := res.Events[record.Request]
 	return err == nil && begin <= at && at <= stamp.Now()
@@ -86,7 +94,7 @@ func (r *runner) timePasses(ctx context.Context, o *openEnv) bool {
 // fill writes the series. What it comes to is derived by whoever reads it.
 func (l *loader) fill(t *record.Trial) {
 	t.Remarks = append(t.Remarks, l.remarks...)
-	l.r.keepSeries(t, record.LoadSamples, func(w io.Writer) error { return record.WriteLines(w, l.steps) })
+	l.site.keepSeries(t, record.LoadSamples, func(w io.Writer) error { return record.WriteLines(w, l.steps) })
 	done := 0
 	for _, p := range l.probes {
 		done += p.Done

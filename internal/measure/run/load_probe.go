@@ -118,7 +118,7 @@ func (f *flight) launch(ctx context.Context, i int, intended int64) bool {
 	f.inFlight++
 	f.highest = max(f.highest, f.inFlight)
 	f.started++
-	name, word := fmt.Sprintf("plimsoll-%s-%d-%d", f.r.rec.ID, f.seq, f.started), newWord()
+	name, word := fmt.Sprintf("plimsoll-%s-%d-%d", f.site.rec.ID, f.seq, f.started), newWord()
 	f.running.Go(func() { f.one(ctx, i, name, word) })
 	return true
 }
@@ -127,7 +127,7 @@ func (f *flight) launch(ctx context.Context, i int, intended int64) bool {
 func (f *flight) one(ctx context.Context, i int, name, word string) {
 	handed := stamp.Now()
 	res, err := runGuarded(ctx, f.o.env, engine.Task{
-		Name: name, Argv: probe.PayloadArgs{Word: word}.Argv(probePath), Limit: f.r.limit(),
+		Name: name, Argv: probe.PayloadArgs{Word: word}.Argv(probePath), Limit: f.site.limit(),
 	})
 	failure := res.Failure
 	switch {

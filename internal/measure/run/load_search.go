@@ -86,7 +86,7 @@ func (l *loader) try(ctx context.Context, rate float64, b *bounds) bool {
 			return false
 		}
 		if !l.o.virtual {
-			l.r.quiet(ctx)
+			l.site.quiet(ctx)
 		}
 		p := l.probe(ctx, rate, n, b)
 		late, all = late+p.Late, all+p.Arrivals

@@ -10,11 +10,11 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/load"
+	openloop "plimsoll/internal/understand/analyze/load"
 )
 
 // loadSeries reads a trial's open loop.
-func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *load.OpenLoop {
+func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *openloop.OpenLoop {
 	t.Helper()
 	if len(tr.Samples) != 1 {
 		t.Fatalf("the trial names %v, failure %+v", tr.Samples, tr.Failure)
@@ -35,7 +35,7 @@ func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *load.Op
 		}
 		steps = append(steps, s)
 	}
-	return load.ReadLoad(steps, search)
+	return openloop.ReadLoad(steps, search)
 }
 
 // stalling is the fake behind a gate that holds whoever asks for a container.
@@ -70,6 +70,9 @@ func (e stallingEnv) Run(ctx context.Context, task engine.Task) (engine.Result, 
 // once it was begun. A closed loop would have asked for one container and seen
 // one long time.
 func TestLoadContainsQueueing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	const stall, from, rate = 600 * time.Millisecond, 500 * time.Millisecond, 100
 	var once sync.Once
 	var begin time.Time
@@ -113,6 +116,9 @@ func TestLoadContainsQueueing(t *testing.T) {
 // The highest rate of an engine that creates one container at a time, in
 // 10 ms, lies below 100 a second.
 func TestLoadSearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	o := protocolOf(t, "  - {name: load, parameters: {rate: search, seconds: \"1\", tail: 100ms, quantile: \"0.9\"}}\n", fakes("serial"), fake.New())
 	for _, tr := range carried(t, o) {
 		if !tr.OK() {

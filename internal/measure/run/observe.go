@@ -9,18 +9,20 @@ import (
 
 // observe carries out what a trial measures, and notes when it began and what
 // disturbed the host meanwhile.
-func (r *runner) observe(o *openEnv, t *record.Trial, measured func()) {
+func (s *site) observe(o *openEnv, t *record.Trial, measured func()) {
 	if o.virtual {
 		t.At = time.Now()
 		measured()
 		return
 	}
 	before := usageNow()
-	r.disturb.Begin()
+	throttled := s.throttling(o)
+	s.disturb.Begin()
 	t.At = time.Now()
 	measured()
-	t.Host = r.disturb.End()
-	own := r.own()
+	t.Host = s.disturb.End()
+	t.Host.ThrottledNS = throttled.since()
+	own := s.own()
 	before.addTo(&own.TimedCPU, &own.Timed)
 }
 

@@ -28,18 +28,18 @@ func (u clockUsage) addTo(cpu, wall *int64) {
 }
 
 // ownShare is the share of one processor that was used so far; 0 is unknown.
-func (r *runner) ownShare() float64 {
-	if r.rec.Own == nil {
+func (s *site) ownShare() float64 {
+	if s.rec.Own == nil {
 		return 0
 	}
-	return r.rec.Own.Share()
+	return s.rec.Own.Share()
 }
 
 // own counts what the program takes itself, real trials alone: of simulated
 // ones nearly everything is its own.
-func (r *runner) own() *record.Own {
-	if r.rec.Own == nil {
-		r.rec.Own = &record.Own{}
+func (s *site) own() *record.Own {
+	if s.rec.Own == nil {
+		s.rec.Own = &record.Own{}
 	}
-	return r.rec.Own
+	return s.rec.Own
 }

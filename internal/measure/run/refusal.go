@@ -11,17 +11,17 @@ import (
 
 // refuse fails a trial for what can't change within the run: it is not tried
 // again.
-func (r *runner) refuse(t *record.Trial, text string) {
+func (s *site) refuse(t *record.Trial, text string) {
 	t.Failure = &record.Failure{Class: record.Unsupported, Text: text}
-	r.settled = true
+	s.settled = true
 }
 
 // refused looks whether the adapter refused a task before it had asked for
 // anything: then it will again. What an engine refused itself, after a request,
 // is tried anew each time.
-func (r *runner) refused(res engine.Result) {
+func (s *site) refused(res engine.Result) {
 	if f := res.Failure; f != nil && f.Class == record.Unsupported && res.Events[record.Request] == 0 {
-		r.settled = true
+		s.settled = true
 	}
 }
 

@@ -122,7 +122,7 @@ func TestHostLacks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := &runner{Options: Options{LookPath: exec.LookPath}, kit: &engine.Kit{Images: imageAt{dir: dir}}}
+	r := &runner{Options: Options{LookPath: exec.LookPath}, site: site{kit: &engine.Kit{Images: imageAt{dir: dir}}}}
 	for text, want := range map[string]string{
 		"run: [sh, -c, 'true']\n":                                     "",
 		"run: [/plimsoll-probe, bench]\n":                             "",

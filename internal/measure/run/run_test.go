@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"plimsoll/internal/measure/engine"
@@ -44,13 +45,12 @@ func (s spoiled) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 type spoiledEnv struct {
 	engine.Environment
 	of spoiled
-	n  int
+	n  atomic.Int64
 }
 
 func (e *spoiledEnv) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	res, err := e.Environment.Run(ctx, task)
-	e.n++
-	if e.n <= e.of.from || err != nil {
+	if n := e.n.Add(1); n <= int64(e.of.from) || err != nil {
 		return res, err
 	}
 	return e.of.fault(ctx, task, res)

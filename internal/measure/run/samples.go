@@ -10,8 +10,8 @@ import (
 
 // keepSeries keeps a whole protocol's series beside the trial. All metrics of
 // the trial are derived from it, so that a trial whose series is lost has failed.
-func (r *runner) keepSeries(t *record.Trial, collector string, write func(io.Writer) error) {
-	name, err := r.writeSamples(t.Seq, collector, write)
+func (s *site) keepSeries(t *record.Trial, collector string, write func(io.Writer) error) {
+	name, err := s.writeSamples(t.Seq, collector, write)
 	switch {
 	case err == nil:
 		t.Samples = append(t.Samples, name)
@@ -23,12 +23,12 @@ func (r *runner) keepSeries(t *record.Trial, collector string, write func(io.Wri
 }
 
 // writeSamples writes a time series and gives its name.
-func (r *runner) writeSamples(seq int, collector string, write func(io.Writer) error) (string, error) {
+func (s *site) writeSamples(seq int, collector string, write func(io.Writer) error) (string, error) {
 	name, err := record.SamplesName(seq, collector)
 	if err != nil {
 		return "", err
 	}
-	f, err := r.writer.CreateSamples(seq, collector)
+	f, err := s.writer.CreateSamples(seq, collector)
 	if err != nil {
 		return "", err
 	}

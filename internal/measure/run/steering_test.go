@@ -153,7 +153,7 @@ func TestBudget(t *testing.T) {
 
 // What fits is told from what each cell took: those that left take nothing.
 func TestTimeIsUp(t *testing.T) {
-	c := &course{runner: &runner{rec: &record.Run{Protocol: record.Protocol{TimeBudgetNS: int64(time.Hour), PerBlock: 2}}}, gone: make([]bool, 3), costs: newCosts(3)}
+	c := &course{runner: &runner{site: site{rec: &record.Run{Protocol: record.Protocol{TimeBudgetNS: int64(time.Hour), PerBlock: 2}}}}, gone: make([]bool, 3), costs: newCosts(3)}
 	c.begun = time.Now().Add(-20 * time.Minute)
 	c.spent = 10 * time.Minute
 	c.costs.add(0, 9*time.Minute)
@@ -181,7 +181,7 @@ func TestLeft(t *testing.T) {
 	o := options(t, 10, named("a"), named("b"), named("c"))
 	o.Plan.Protocol.Warmup = 0
 	o.Plan.Cells[1].Blocks = 2
-	c := &course{runner: &runner{Options: o, rec: &record.Run{Protocol: o.Plan.Protocol}}, gone: make([]bool, 3), rest: make([]int, 3), costs: newCosts(3)}
+	c := &course{runner: &runner{Options: o, site: site{rec: &record.Run{Protocol: o.Plan.Protocol}}}, gone: make([]bool, 3), rest: make([]int, 3), costs: newCosts(3)}
 	for i := range c.rest {
 		c.rest[i] = o.Plan.TrialsOf(i)
 	}
@@ -230,7 +230,7 @@ func TestPast(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := &course{runner: &runner{Options: Options{Plan: o.Plan, Dir: dir}, rec: run}, costs: newCosts(2)}
+	c := &course{runner: &runner{Options: Options{Plan: o.Plan, Dir: dir}, site: site{rec: run}}, costs: newCosts(2)}
 	if err := c.past(); err != nil {
 		t.Fatal(err)
 	}

@@ -76,14 +76,16 @@ func audit(ctx context.Context, before *host.Census, kit *engine.Kit, engines []
 	return residue, others, nil
 }
 
-// ownProgram is the beginning of the name of what runs beside containers of ours:
-// the launcher and the payload are one program.
-const ownProgram = probe.FileName
+// Helpers are the beginnings of the names of what runs beside containers of these
+// engines. The launcher and the payload are one program, which is ours.
+func Helpers(engines []engine.Engine) []string {
+	return append([]string{probe.FileName}, engine.AllProcesses(engines).Helpers...)
+}
 
 // marksOf are what a run is known by: its folder, what its ledger names, and how
 // the processes are called that engines put beside containers.
 func marksOf(kit *engine.Kit, engines []engine.Engine) host.Marks {
-	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir, Helpers: append([]string{ownProgram}, engine.AllProcesses(engines).Helpers...)}
+	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir, Helpers: Helpers(engines)}
 	for _, t := range kit.Ledger.Left() {
 		switch t.Kind {
 		case engine.KindContainer:

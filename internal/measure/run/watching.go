@@ -36,7 +36,7 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 	needed := false
 	for i, j := range jobs {
 		cell := r.Plan.Cells[i]
-		if j.Plan == nil && (!asked || j.Pull != nil || j.Density != nil || j.Load != nil) {
+		if !r.protocol(j.Instance).watched(asked) {
 			continue
 		}
 		needed = true
@@ -47,7 +47,7 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 		return nil
 	}
 	c, err := collect.New(collect.Options{
-		Interval: time.Duration(float64(time.Second) / hz), Processes: engine.AllProcesses(r.Engines)})
+		Interval: time.Duration(float64(time.Second) / hz), Processes: r.processes})
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func withMetrics(have, more []record.Metric) []record.Metric {
 }
 
 // watchesStarts says whether trials of the life cycle are watched too.
-func (r *runner) watchesStarts() bool { return r.watching != nil && r.rec.Protocol.CollectHz > 0 }
+func (s *site) watchesStarts() bool { return s.watching != nil && s.rec.Protocol.CollectHz > 0 }
 
 // begin begins a series right before a request; nil watches nothing.
 func (w *watching) begin(o *openEnv, role, word string, held engine.Held) *collect.Watch {

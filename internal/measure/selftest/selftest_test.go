@@ -24,6 +24,9 @@ func options(t *testing.T) Options {
 // The whole of it, short: no verdict on the machine is demanded, since a busy
 // one may be too noisy; what is simulated must pass everywhere.
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	res, err := Run(context.Background(), options(t))
 	if err != nil {
 		t.Fatal(err)

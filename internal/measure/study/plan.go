@@ -70,8 +70,11 @@ const MaxSeed = 1<<53 - 1
 // Counts says how many environments a plan has, by their fate, and how many
 // trials it comes to, warm-up and all.
 type Counts struct {
-	Valid, Impossible, Unavailable int
-	Cells, Trials                  int
+	Valid       int `json:"valid"`
+	Impossible  int `json:"impossible"`
+	Unavailable int `json:"unavailable"`
+	Cells       int `json:"cells"`
+	Trials      int `json:"trials"`
 }
 
 // Expand makes the plan of a study. An error, an *Errors, says that the study

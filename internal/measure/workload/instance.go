@@ -70,14 +70,14 @@ const WorkDir = image.WorkDir
 // Needs are what a workload needs to make sense.
 type Needs struct {
 	// Network: containers must reach each other at an address.
-	Network bool
+	Network bool `json:"network,omitempty"`
 	// Detached: the engine must be able to hold a container by itself.
-	Detached bool
+	Detached bool `json:"detached,omitempty"`
 	// Root: the container must be run by root, not by a user without privileges.
-	Root        bool
-	MemoryBytes int64
-	DiskBytes   int64
-	CPUs        int
+	Root        bool  `json:"root,omitempty"`
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	DiskBytes   int64 `json:"disk_bytes,omitempty"`
+	CPUs        int   `json:"cpus,omitempty"`
 }
 
 // Extract is how one metric comes out of a role's output.

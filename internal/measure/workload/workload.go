@@ -23,27 +23,27 @@ const lifeCycle = "life-cycle"
 
 // Workload is one entry of the catalogue.
 type Workload struct {
-	Name  string
-	Title string
-	What  string // one sentence
-	Image string // the image it runs in, unless the study names another; "": it runs in none
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	What  string `json:"what"`            // one sentence
+	Image string `json:"image,omitempty"` // the image it runs in, unless the study names another; "": it runs in none
 	// Group is one of Groups.
-	Group string
+	Group string `json:"group"`
 	// Parameters lists the levels of each parameter, the default first.
-	Parameters map[string][]string
+	Parameters map[string][]string `json:"parameters,omitempty"`
 	// Numbers are the parameters that take any other whole number of a range too.
-	Numbers map[string]Number
+	Numbers map[string]Number `json:"numbers,omitempty"`
 	// About says what a parameter is.
-	About map[string]string
+	About map[string]string `json:"about,omitempty"`
 	// Small are the levels of a small trial, by parameter; the others have
 	// their default.
-	Small map[string]string
+	Small map[string]string `json:"small,omitempty"`
 	// Detached is true where the engine must be able to stop a container.
-	Detached bool
+	Detached bool `json:"detached"`
 	// Needs are what the workload needs to make sense.
-	Needs Needs
+	Needs Needs `json:"needs"`
 	// Metrics are those that come with a trial's values.
-	Metrics []record.Metric
+	Metrics []record.Metric `json:"metrics,omitempty"`
 	// Path and Source are of a workload from a file: where it was read from
 	// (empty for the catalogue's own) and its text.
 	Path, Source string `json:"-"`
@@ -59,7 +59,10 @@ type Workload struct {
 }
 
 // Number is a range of whole numbers, both ends included.
-type Number struct{ Min, Max int64 }
+type Number struct {
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+}
 
 // Has says whether a level is a number of the range, as it is written: without
 // leading zeros and signs.

@@ -9,9 +9,7 @@
 // not run and what is missing stands in the result like any other cell. Every
 // oddity is a remark: data, with an advice.
 //
-// Why it is so: docs/decisions/comparing.md,
-// docs/decisions/findings.md,
-// docs/decisions/statistics.md.
+// Why it is so: docs/decisions/statistics.md.
 package analyze
 
 import (

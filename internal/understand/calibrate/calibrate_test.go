@@ -33,6 +33,9 @@ func shapes(names ...string) (out []*Shape) {
 // finds is far off (of 120 repetitions a coverage below 87 %). The bench finds
 // less; the estimators by themselves are tried more often in package stats.
 func TestCalibrated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	for _, p := range []Plan{
 		{Seed: 1, Blocks: []int{6, 10, 20}, Clustered: []int{6}, Reps: 120},
 		{Seed: 2, Shapes: shapes("log-normal"), Blocks: []int{50, 100}, Powers: []int{20}, Reps: 120},

@@ -21,8 +21,8 @@ var dist embed.FS
 // scriptFile is the name of the bundled script in dist.
 const scriptFile = "plimsoll.js"
 
-// document is parsed once; it is a part of the program.
-var document = template.Must(template.New("page").Parse(source))
+// parsed is the page, parsed once; it is a part of the program.
+var parsed = template.Must(template.New("page").Parse(source))
 
 // Style is the style sheet.
 func Style() []byte { return style }

@@ -11,11 +11,11 @@ import (
 	"io"
 
 	"plimsoll/internal/common/published"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
-// document's data.
+// content is the data of the document.
 type content struct {
 	Title   string
 	Version string
@@ -55,7 +55,7 @@ func Write(w io.Writer, d *view.Data) error { return write(w, d, style, Script()
 
 func write(w io.Writer, d *view.Data, style, script []byte) error {
 	c := content{
-		Title: title(d), Version: report.Clean(d.Run.Tool.Version), Policy: policy(style, script),
+		Title: title(d), Version: words.Clean(d.Run.Tool.Version), Policy: policy(style, script),
 		Style: template.CSS(style), Bare: script == nil, Papers: papers(),
 	}
 	var err error
@@ -73,7 +73,7 @@ func write(w io.Writer, d *view.Data, style, script []byte) error {
 		}
 		c.Data = template.HTML(packed) //nolint:gosec // base64
 	}
-	return document.Execute(w, c)
+	return parsed.Execute(w, c)
 }
 
 // pack is the data as JSON, compressed, in base64: no text of theirs can end
@@ -91,10 +91,10 @@ func pack(d *view.Data) (string, error) {
 }
 
 func title(d *view.Data) string {
-	if t := report.Clean(d.Run.Title); t != "" {
+	if t := words.Clean(d.Run.Title); t != "" {
 		return t
 	}
-	return report.Clean(d.Run.Study)
+	return words.Clean(d.Run.Study)
 }
 
 // ShellOptions are for Shell.
@@ -110,8 +110,8 @@ type ShellOptions struct {
 // and script at /assets/plimsoll.css and /assets/plimsoll.js. The server sets
 // the policy.
 func Shell(w io.Writer, o ShellOptions) error {
-	return document.Execute(w, content{
-		Title: report.Clean(o.Title), Papers: papers(), Source: o.Data, Bare: Script() == nil,
+	return parsed.Execute(w, content{
+		Title: words.Clean(o.Title), Papers: papers(), Source: o.Data, Bare: Script() == nil,
 		Styles:  append([]string{"/assets/plimsoll.css"}, o.Styles...),
 		Scripts: append([]string{"/assets/plimsoll.js"}, o.Scripts...),
 	})

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // axis turns stored values into places: x from left to right, y upwards where
@@ -48,11 +48,11 @@ func (s *span) addEach(values ...*float64) {
 // axis shows the span with a little room at both ends: logarithmic over a
 // decade, else from 0 on where the smallest is less than half of the largest.
 func (s *span) axis(unit string) axis {
-	name, by := report.Scale(unit, s.all)
-	a := axis{lo: s.lo, hi: s.hi, unit: name, by: by}
+	u := words.UnitFor(unit, s.all)
+	a := axis{lo: s.lo, hi: s.hi, unit: u.Name, by: u.By}
 	switch {
 	case len(s.all) == 0:
-		a.hi = by
+		a.hi = u.By
 	case s.lo > 0 && s.hi > 10*s.lo:
 		a.log = true
 		pad := math.Pow(s.hi/s.lo, 0.04)
@@ -66,7 +66,7 @@ func (s *span) axis(unit string) axis {
 			pad = math.Abs(s.hi) / 20
 		}
 		if pad == 0 {
-			pad = by
+			pad = u.By
 		}
 		if a.lo != 0 {
 			a.lo -= pad
@@ -78,10 +78,10 @@ func (s *span) axis(unit string) axis {
 
 // linear shows the span from 0 on, whatever it spans.
 func (s *span) linear(unit string) axis {
-	name, by := report.Scale(unit, s.all)
-	a := axis{lo: min(0, s.lo), hi: max(s.hi, 0) * 1.04, unit: name, by: by}
+	u := words.UnitFor(unit, s.all)
+	a := axis{lo: min(0, s.lo), hi: max(s.hi, 0) * 1.04, unit: u.Name, by: u.By}
 	if a.hi <= a.lo {
-		a.hi = a.lo + by
+		a.hi = a.lo + u.By
 	}
 	return a
 }
@@ -189,3 +189,6 @@ func minus(s string) string { return strings.ReplaceAll(s, "-", "–") }
 func alongX(s string) float64 { return smallFace.width(s) + 10 }
 
 func alongY(string) float64 { return 16 }
+
+// in shows the axis in a unit.
+func (a *axis) in(u words.Unit) { a.unit, a.by = u.Name, u.By }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // maxPanels is how many panels one picture has at most.
@@ -43,7 +43,7 @@ func curves(d *view.Data, o Options) (*picture, error) {
 	}
 	p := &picture{
 		title: "Time series: " + w.Label(),
-		sub:   []string{"workload " + report.Clean(w.ID)},
+		sub:   []string{"workload " + words.Clean(w.ID)},
 		notes: []string{"Lines are medians over the trials at each time after the request, bands reach from quartile to quartile."},
 	}
 	envLooks := looks(d)
@@ -58,7 +58,7 @@ func curves(d *view.Data, o Options) (*picture, error) {
 		for _, g := range byGroup(d, envLooks, envs) {
 			list = append(list, curvePanel(d, of[k], g, envLooks))
 		}
-		p.desc = append(p.desc, list[len(list)-1].title+": "+report.Plural(len(of[k]), "environment"))
+		p.desc = append(p.desc, list[len(list)-1].title+": "+words.Plural(len(of[k]), "environment"))
 	}
 	if n := len(list) - maxPanels; n > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("%d more panels are not drawn: choose a series as the metric (%s).", n, strings.Join(columns, ", ")))
@@ -99,11 +99,11 @@ func curvePanel(d *view.Data, cs []view.Curve, g lineGroup, envLooks []look) *pa
 	}
 	strokes := lines(envLooks, g.envs)
 	first := cs[0]
-	title := report.Clean(first.Title)
+	title := words.Clean(first.Title)
 	if title == "" {
-		title = report.Clean(first.Column)
+		title = words.Clean(first.Column)
 	}
-	if part := report.Clean(first.Part); part != "" && part != "host" && !strings.Contains(strings.ToLower(title), part) {
+	if part := words.Clean(first.Part); part != "" && part != "host" && !strings.Contains(strings.ToLower(title), part) {
 		title += ", " + part
 	}
 	if g.title != "" {
@@ -142,7 +142,7 @@ func curvePanel(d *view.Data, cs []view.Curve, g lineGroup, envLooks []look) *pa
 			for i, t := range c.T {
 				pts = append(pts, p.at(t, view.At(c.V, i)))
 			}
-			s.open(mark{class: "curve", title: d.EnvLabel(c.Env), data: [][2]string{{"env", report.Clean(d.Envs[c.Env].ID)}}})
+			s.open(mark{class: "curve", title: d.EnvLabel(c.Env), data: [][2]string{{"env", words.Clean(d.Envs[c.Env].ID)}}})
 			s.poly(pts, false, ink{}, strokes[c.Env])
 			s.close()
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze/density"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // densityPicture shows what one container more costs: a panel for the start time, one
@@ -24,7 +24,7 @@ func densityPicture(d *view.Data, o Options) (*picture, error) {
 	}
 	p := &picture{
 		title: "Density: " + w.Label(),
-		sub:   []string{"workload " + report.Clean(w.ID)},
+		sub:   []string{"workload " + words.Clean(w.ID)},
 		notes: []string{"Each point is one container more; of several ramps it is the median."},
 	}
 	kinds := []struct {
@@ -68,7 +68,7 @@ func densityPicture(d *view.Data, o Options) (*picture, error) {
 		p.legend = append(p.legend, shapeKey(reached(d, c, e), envLooks[e]))
 		p.desc = append(p.desc, reached(d, c, e))
 		for _, l := range c.Limits {
-			p.notes = append(p.notes, d.EnvLabel(e)+" ended at "+fmt.Sprint(c.Reached)+": "+report.Clean(l.Text))
+			p.notes = append(p.notes, d.EnvLabel(e)+" ended at "+fmt.Sprint(c.Reached)+": "+words.Clean(l.Text))
 		}
 	}
 	if rest := notSeen(d, w, drawn); rest != "" {
@@ -84,7 +84,7 @@ func reached(d *view.Data, c *density.Cell, e int) string {
 	if c.Asked > 0 {
 		s += fmt.Sprintf(" of %d", c.Asked)
 	}
-	return s + ", " + report.Plural(c.Ramps, "ramp") + ")"
+	return s + ", " + words.Plural(c.Ramps, "ramp") + ")"
 }
 
 func densityPanel(cells []density.Cell, env map[string]int, l []look, title, unit string,

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"plimsoll/internal/understand/analyze/sample"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // distributions has each trial as a point, and a box.
@@ -28,7 +28,7 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no values of %s", w.ID, t.Metric.ID)
 	}
 	c := &rowChart{axis: sp.axis(t.Metric.Unit), rowH: 26}
-	c.axis.unit, c.axis.by = report.Scale(t.Metric.Unit, known(t.Median))
+	c.axis.in(words.UnitFor(t.Metric.Unit, known(t.Median)))
 	c.label = axisLabel(t, c.axis)
 	c.cols = []column{{head: "median, " + unitOr(c.axis.unit), right: true}, {head: "n", right: true}}
 	p := &picture{
@@ -43,7 +43,7 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 		if m := view.At(t.Median, e); m == nil || len(x.Values)+len(x.Quantiles) == 0 {
 			r.missing = missing(t, e)
 		} else {
-			v, _ := report.Number(sample.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}, c.axis.by)
+			v := words.NumberOf(sample.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}, c.axis.by, words.Full).Value
 			r.cells = []string{v, nOf(d, w, t, e)}
 			r.draw = func(s surface, y float64) { drawDist(s, c, x, *m, envLooks[e], y) }
 			points, boxes = points || len(x.Values) > 0, boxes || len(x.Values) == 0
@@ -65,7 +65,7 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 
 func distMark(d *view.Data, t *view.Table, e int, r chartRow, x view.Dist, a axis) mark {
 	m := mark{class: "cell", title: r.name + ": " + r.missing,
-		data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
+		data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
 	if r.missing == "" {
 		m.title = fmt.Sprintf("%s: median %s %s", r.name, r.cells[0], a.unit)
 		if q1, q3, ok := quartiles(x); ok {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // ecdf draws cumulative distribution functions.
@@ -37,7 +37,7 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no values of %s", w.ID, t.Metric.ID)
 	}
 	x := sp.axis(t.Metric.Unit)
-	x.unit, x.by = report.Scale(t.Metric.Unit, known(t.Median))
+	x.in(words.UnitFor(t.Metric.Unit, known(t.Median)))
 	if x.log {
 		p.notes[0] += " The axis is logarithmic."
 	}
@@ -74,9 +74,9 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 }
 
 func lineMark(d *view.Data, t *view.Table, e int) mark {
-	m := mark{class: "cell", title: d.EnvLabel(e), data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}}}
+	m := mark{class: "cell", title: d.EnvLabel(e), data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}}}
 	if v := view.At(t.Median, e); v != nil {
-		m.title += ": median " + report.Amount(*v, t.Metric.Unit) + fmt.Sprintf(", n %d", view.At(t.N, e))
+		m.title += ": median " + words.Amount(*v, t.Metric.Unit) + fmt.Sprintf(", n %d", view.At(t.N, e))
 		m.data = append(m.data, [2]string{"value", strconv.FormatFloat(*v, 'g', -1, 64)})
 	}
 	return m

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // picture is a chart, ready to be put into its frame: title, sub-line, legend,
@@ -44,13 +44,13 @@ func (p *picture) of(r *analyze.RunInfo) {
 	p.date = r.Started
 	h := r.Host
 	var parts []string
-	if cpu := report.Clean(h.CPU); cpu != "" {
+	if cpu := words.Clean(h.CPU); cpu != "" {
 		if h.CPUs > 0 {
 			cpu = fmt.Sprintf("%d × %s", h.CPUs, cpu)
 		}
 		parts = append(parts, cpu)
 	}
-	if k := report.Clean(h.Kernel); k != "" {
+	if k := words.Clean(h.Kernel); k != "" {
 		parts = append(parts, "kernel "+k)
 	}
 	if len(parts) == 0 {
@@ -59,20 +59,20 @@ func (p *picture) of(r *analyze.RunInfo) {
 	if !r.Started.IsZero() {
 		parts = append(parts, r.Started.UTC().Format("2006-01-02"))
 	}
-	n := fmt.Sprintf("%s, %s", report.Plural(r.Blocks, "block"), report.Plural(r.Trials, "trial"))
+	n := fmt.Sprintf("%s, %s", words.Plural(r.Blocks, "block"), words.Plural(r.Trials, "trial"))
 	if r.Failed > 0 {
 		n += fmt.Sprintf(", %d failed", r.Failed)
 	}
 	parts = append(parts, n)
-	if s := report.Clean(r.Study); s != "" {
+	if s := words.Clean(r.Study); s != "" {
 		if r.Scale != "" {
-			s += " (" + report.Clean(r.Scale) + " scale)"
+			s += " (" + words.Clean(r.Scale) + " scale)"
 		}
 		parts = append(parts, "study "+s)
 	}
 	p.sub = append(p.sub, strings.Join(parts, " · "))
 	if r.Status != "" && r.Status != "done" {
-		p.sub = append(p.sub, "This run is "+report.Clean(r.Status)+": it is not whole.")
+		p.sub = append(p.sub, "This run is "+words.Clean(r.Status)+": it is not whole.")
 	}
 }
 

@@ -3,8 +3,8 @@ package plot
 import (
 	"fmt"
 
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // maxLines is how many lines one panel may have; beyond it each engine gets
@@ -37,7 +37,7 @@ func byGroup(d *view.Data, l []look, envs []int) []lineGroup {
 		list := members[g]
 		title := "baselines"
 		if g >= 0 {
-			title = report.Clean(d.Envs[list[0]].Group)
+			title = words.Clean(d.Envs[list[0]].Group)
 		}
 		n := (len(list) + len(dashes) - 1) / len(dashes)
 		for i := range n {

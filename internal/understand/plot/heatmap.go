@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // heat is a heat map being laid out: a row for each environment, a column for
@@ -50,8 +50,8 @@ func heatmap(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("this run has no overheads against %s", ov.Baseline)
 	}
 	p := &picture{
-		title: "Overhead against " + report.Clean(ov.Baseline) + ", %",
-		sub:   []string{"0: as fast as " + report.Clean(ov.Baseline) + "; 50: half as fast; below 0: faster"},
+		title: "Overhead against " + words.Clean(ov.Baseline) + ", %",
+		sub:   []string{"0: as fast as " + words.Clean(ov.Baseline) + "; 50: half as fast; below 0: faster"},
 		notes: []string{fmt.Sprintf("= equal for practical purposes (within %.3g %%), ~ cannot tell yet. Overhead is 1 minus the speed relative to the baseline (Silva et al. 2024), each workload by its first metric; means are geometric. The colours go by the root of the overhead.", 100*d.Run.Delta)},
 	}
 	for _, v := range []float64{-1, -0.25, -0.05, 0, 0.05, 0.25, 1} {
@@ -85,7 +85,7 @@ func heatmap(d *view.Data, o Options) (*picture, error) {
 func newHeat(d *view.Data, ov *analyze.Overhead, o Options) *heat {
 	h := &heat{}
 	column := func(name string, mean bool, cells []analyze.OverheadCell) {
-		c := heatCol{name: report.Clean(name), mean: mean, cells: map[string]*analyze.OverheadCell{}}
+		c := heatCol{name: words.Clean(name), mean: mean, cells: map[string]*analyze.OverheadCell{}}
 		for i := range cells {
 			c.cells[cells[i].Env] = &cells[i]
 		}
@@ -167,7 +167,7 @@ func (h *heat) drawCell(s surface, c heatCol, row int, b box) {
 		return
 	}
 	m := mark{class: "cell", title: h.rows[row] + ", " + c.name + ": " + cellText(cell) + cellSign(cell),
-		data: [][2]string{{"env", report.Clean(h.ids[row])}, {"workload", c.name}}}
+		data: [][2]string{{"env", words.Clean(h.ids[row])}, {"workload", c.name}}}
 	fill, ink := stripe, muted
 	if cell.Overhead != nil {
 		v := cell.Overhead.Value

@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/analyze/sample"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // maxSeries is how many series one picture of a history shows.
@@ -32,7 +32,7 @@ func History(w io.Writer, format string, h *history.Histories, o Options) error 
 	p := &picture{
 		name: "history", title: "History",
 		notes: []string{fmt.Sprintf("Each point is a run with its 95 %% interval, each strip has a scale of its own. Lines are levels, their bands 95 %% intervals; a vertical line is a change of at least %.3g %% (%s; %.3g %% for a false one in all series together). A change with a question mark is of the last run alone.",
-			100*h.Threshold, report.Clean(h.Method), 100*h.Alpha)},
+			100*h.Threshold, words.Clean(h.Method), 100*h.Alpha)},
 	}
 	room, series := maxSeries, 0
 	var spans []string
@@ -48,7 +48,7 @@ func History(w io.Writer, format string, h *history.Histories, o Options) error 
 			continue
 		}
 		first, last := one.Runs[0].Started.UTC(), one.Runs[len(one.Runs)-1].Started.UTC()
-		spans = append(spans, fmt.Sprintf("%s, %s to %s", report.Plural(len(one.Runs), "run"), first.Format(time.DateOnly), last.Format(time.DateOnly)))
+		spans = append(spans, fmt.Sprintf("%s, %s to %s", words.Plural(len(one.Runs), "run"), first.Format(time.DateOnly), last.Format(time.DateOnly)))
 		if last.After(p.date) {
 			p.date = last
 		}
@@ -67,15 +67,15 @@ func History(w io.Writer, format string, h *history.Histories, o Options) error 
 
 func (p *picture) describeHistory(h *history.History) {
 	for _, c := range h.Changes {
-		p.desc = append(p.desc, seriesName(&h.Series[c.Series])+": "+changeText(&c)+" since "+report.Clean(h.Runs[c.After].Run))
+		p.desc = append(p.desc, seriesName(&h.Series[c.Series])+": "+changeText(&c)+" since "+words.Clean(h.Runs[c.After].Run))
 	}
 	if len(h.Changes) == 0 {
-		p.desc = append(p.desc, report.Clean(h.Study)+": no change")
+		p.desc = append(p.desc, words.Clean(h.Study)+": no change")
 	}
 }
 
 func seriesName(s *history.Series) string {
-	return report.Clean(s.Env) + ", " + report.Clean(s.Workload) + ", " + metricName(s.Metric)
+	return words.Clean(s.Env) + ", " + words.Clean(s.Workload) + ", " + metricName(s.Metric)
 }
 
 func changeText(c *history.Change) string {
@@ -87,7 +87,7 @@ func changeText(c *history.Change) string {
 }
 
 func report1(e sample.Estimate) string {
-	v, _ := report.Number(e, 1)
+	v := words.NumberOf(e, 1, words.Full).Value
 	return v
 }
 
@@ -100,11 +100,11 @@ func drawHistories(s surface, b box, all *history.Histories) {
 		if n == 0 {
 			continue
 		}
-		head := report.Clean(h.Study)
-		if m := strings.TrimLeft(report.Clean(h.Machine), " ,"); m != "" && !strings.HasPrefix(m, "0 CPUs") { // an imported run knows none
+		head := words.Clean(h.Study)
+		if m := strings.TrimLeft(words.Clean(h.Machine), " ,"); m != "" && !strings.HasPrefix(m, "0 CPUs") { // an imported run knows none
 			head += " on " + m
 		}
-		s.text(point{b.x, y + 14}, boldFace.fitEnd(head+" · "+report.Plural(len(h.Runs), "run"), b.w), boldFace, left, false, black)
+		s.text(point{b.x, y + 14}, boldFace.fitEnd(head+" · "+words.Plural(len(h.Runs), "run"), b.w), boldFace, left, false, black)
 		y += sectionH
 		y = drawHistory(s, box{b.x, y, b.w, 0}, h, n)
 	}
@@ -128,9 +128,9 @@ func drawHistory(s surface, b box, h *history.History, n int) float64 {
 			rect(s, box{b.x - 4, y, b.w + 8, seriesH}, stripe)
 		}
 		glyph(s, point{b.x + 3, y + seriesH/2 - 5}, 2.6, l.shape, l.ink, stroke{})
-		s.text(point{b.x + 10, y + seriesH/2 - 2}, nameFace.fit(report.Clean(sr.Env), nameW-10), nameFace, left, false, black)
-		s.text(point{b.x + 10, y + seriesH/2 + 9}, tinyFace.fit(report.Clean(sr.Workload)+" · "+lower(metricName(sr.Metric))+againstText(sr), nameW-10), tinyFace, left, false, muted)
-		s.open(mark{class: "series", title: seriesName(sr), data: [][2]string{{"env", report.Clean(sr.Env)}, {"metric", sr.Metric.ID}}})
+		s.text(point{b.x + 10, y + seriesH/2 - 2}, nameFace.fit(words.Clean(sr.Env), nameW-10), nameFace, left, false, black)
+		s.text(point{b.x + 10, y + seriesH/2 + 9}, tinyFace.fit(words.Clean(sr.Workload)+" · "+lower(metricName(sr.Metric))+againstText(sr), nameW-10), tinyFace, left, false, muted)
+		s.open(mark{class: "series", title: seriesName(sr), data: [][2]string{{"env", words.Clean(sr.Env)}, {"metric", sr.Metric.ID}}})
 		drawSeries(s, h, i, x, l, box{b.x, y, b.w, seriesH})
 		s.close()
 		y += seriesH
@@ -149,7 +149,7 @@ func againstText(s *history.Series) string {
 	if s.Against == "" {
 		return ""
 	}
-	return " / " + report.Clean(s.Against)
+	return " / " + words.Clean(s.Against)
 }
 
 func drawSeries(s surface, h *history.History, at int, x axis, l look, b box) {
@@ -164,7 +164,7 @@ func drawSeries(s surface, h *history.History, at int, x axis, l look, b box) {
 	if len(sp.all) == 0 {
 		why := ""
 		if n := len(sr.Points); n > 0 {
-			why = ": " + report.Clean(sr.Points[n-1].Missing)
+			why = ": " + words.Clean(sr.Points[n-1].Missing)
 		}
 		s.text(point{x.from, b.y + b.h/2 + 3}, smallFace.fitEnd("n/a"+why, x.to-x.from), smallFace, left, false, muted)
 		return
@@ -186,7 +186,7 @@ func drawSeries(s surface, h *history.History, at int, x axis, l look, b box) {
 			cross(s, point{px, b.bottom() - 6}, 1.8, stroke{ink: muted, width: 0.8})
 			continue
 		}
-		s.open(mark{class: "run", title: report.Clean(h.Runs[i].Run) + ": " + report1(sample.Estimate{Value: p.Value / y.by}) + " " + y.unit,
+		s.open(mark{class: "run", title: words.Clean(h.Runs[i].Run) + ": " + report1(sample.Estimate{Value: p.Value / y.by}) + " " + y.unit,
 			data: [][2]string{{"value", strconv.FormatFloat(p.Value, 'g', -1, 64)}}})
 		if p.Lo != nil && p.Hi != nil {
 			line(s, px, y.at(*p.Lo), px, y.at(*p.Hi), stroke{ink: l.thin(0.6), width: 0.9})
@@ -208,7 +208,7 @@ func drawRegimes(s surface, h *history.History, at int, x, y axis, l look, b box
 		}
 		line(s, from, y.at(r.Level.Value), to, y.at(r.Level.Value), stroke{ink: l.thin(0.8), width: 1})
 		if i == len(sr.Regimes)-1 {
-			v, _ := report.Number(r.Level, y.by)
+			v := words.NumberOf(r.Level, y.by, words.Full).Value
 			unit := cmp.Or(y.unit, "×")
 			if sr.Against != "" {
 				unit = "×"

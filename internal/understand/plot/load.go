@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze/load"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // loadPicture shows the quantiles of the time to ready of each environment, and the
@@ -35,11 +35,11 @@ func loadPicture(d *view.Data, o Options) (*picture, error) {
 	c.cols = []column{{head: "rate, containers/s", optional: true}, {head: "in flight", right: true, optional: true}, {head: "n", right: true}}
 	p := &picture{
 		title: "Load: " + w.Label(),
-		sub:   []string{"Quantiles over all arrivals of all trials; workload " + report.Clean(w.ID)},
+		sub:   []string{"Quantiles over all arrivals of all trials; workload " + words.Clean(w.ID)},
 		notes: []string{"What failed or was refused counts as later than all others. Latency counts from the intended start."},
 	}
 	for i, n := range names {
-		p.legend = append(p.legend, shapeKey(report.Clean(n), look{ink: muted, shape: i}))
+		p.legend = append(p.legend, shapeKey(words.Clean(n), look{ink: muted, shape: i}))
 	}
 	envLooks := looks(d)
 	for i := range w.Load {
@@ -57,11 +57,11 @@ func loadPicture(d *view.Data, o Options) (*picture, error) {
 
 func loadRow(d *view.Data, c *rowChart, cell *load.Cell, names []string, e int, l look) chartRow {
 	r := chartRow{name: d.EnvLabel(e), look: look{ink: l.ink, shape: 0}}
-	r.mark = mark{class: "cell", data: [][2]string{{"env", report.Clean(cell.Env)}}}
+	r.mark = mark{class: "cell", data: [][2]string{{"env", words.Clean(cell.Env)}}}
 	if len(cell.Latency) == 0 {
 		r.missing = "n/a: too few arrivals were ready"
 		if len(cell.Classes) > 0 {
-			r.missing += ": " + report.Clean(cell.Classes[0].Text)
+			r.missing += ": " + words.Clean(cell.Classes[0].Text)
 		}
 		r.mark.title = r.name + ": " + r.missing
 		return r
@@ -71,13 +71,13 @@ func loadRow(d *view.Data, c *rowChart, cell *load.Cell, names []string, e int, 
 		n += fmt.Sprintf(" (%d failed)", k)
 	}
 	r.cells = []string{rate(cell), fmt.Sprint(cell.MaxInFlight), n}
-	var words []string
+	var latencies []string
 	for _, q := range cell.Latency {
-		words = append(words, q.Name+" "+amount(q.Value, c.axis.by)+" "+c.axis.unit)
+		latencies = append(latencies, q.Name+" "+amount(q.Value, c.axis.by)+" "+c.axis.unit)
 		r.mark.data = append(r.mark.data, [2]string{"value", fmt.Sprint(q.Value)})
 	}
 	r.mark.data = r.mark.data[:2] // the first quantile stands for the row
-	r.mark.title = r.name + ": " + report.Clean(strings.Join(words, ", ")) + "; " + r.cells[0] + ", n " + n
+	r.mark.title = r.name + ": " + words.Clean(strings.Join(latencies, ", ")) + "; " + r.cells[0] + ", n " + n
 	r.draw = func(s surface, y float64) {
 		first, last := cell.Latency[0].Value, cell.Latency[len(cell.Latency)-1].Value
 		line(s, c.axis.at(first), y, c.axis.at(last), y, stroke{ink: l.thin(0.5), width: 1.2})

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // run is one environment's trials in the order in which they ran.
@@ -58,7 +58,7 @@ func order(d *view.Data, o Options) (*picture, error) {
 	anyFailed := false
 	for _, e := range rowsOf(w, t) {
 		r := chartRow{name: d.EnvLabel(e), look: envLooks[e]}
-		r.mark = mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
+		r.mark = mark{class: "cell", data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
 		if q, ok := runs[e]; ok {
 			r.cells = []string{nOf(d, w, t, e)}
 			r.draw = func(s surface, y float64) { drawRun(s, c, q, edge, envLooks[e], y) }

@@ -8,8 +8,8 @@ import (
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // phases are stacked bars from the request to removed.
@@ -27,13 +27,13 @@ func phases(d *view.Data, o Options) (*picture, error) {
 		}
 	}
 	c := &rowChart{axis: sp.axis("ns"), rowH: 19}
-	c.axis.unit, c.axis.by = report.Scale("ns", known(slices.Concat(ph.Medians...)))
+	c.axis.in(words.UnitFor("ns", known(slices.Concat(ph.Medians...))))
 	c.axis.lo, c.axis.hi = 0, max(sp.hi*1.01, 1)
 	c.label = "time since the request, " + c.axis.unit
 	c.cols = []column{{head: "sum, " + c.axis.unit, right: true}}
 	p := &picture{
 		title: "Phases of a life cycle: " + w.Label(),
-		sub:   []string{"Medians of the steps from request to removed; workload " + report.Clean(w.ID)},
+		sub:   []string{"Medians of the steps from request to removed; workload " + words.Clean(w.ID)},
 		notes: []string{"The sum of medians is not the median of the whole."},
 	}
 	for i, st := range ph.Steps {
@@ -47,7 +47,7 @@ func phases(d *view.Data, o Options) (*picture, error) {
 }
 
 func stepName(s view.Step) string {
-	if t := report.Clean(s.Title); t != "" {
+	if t := words.Clean(s.Title); t != "" {
 		return t
 	}
 	return string(s.From) + " to " + string(s.To)
@@ -112,11 +112,11 @@ func noPhases(d *view.Data, w *view.Work, e int) string {
 // addPhases adds the bar of one environment.
 func (p *picture) addPhases(c *rowChart, d *view.Data, w *view.Work, e int, l look) {
 	r := chartRow{name: d.EnvLabel(e), look: l}
-	r.mark = mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}}}
+	r.mark = mark{class: "cell", data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}}}
 	steps := view.At(w.Phases.Medians, e)
 	sum, ok := total(steps)
 	if !ok {
-		r.missing = "n/a: " + report.Clean(noPhases(d, w, e))
+		r.missing = "n/a: " + words.Clean(noPhases(d, w, e))
 		r.mark.title = r.name + ": " + r.missing
 	} else {
 		var words []string
@@ -158,6 +158,6 @@ func drawSteps(s surface, c *rowChart, ph *view.Phases, steps []*float64, y floa
 
 // amount writes a value in a scale with three digits.
 func amount(v, by float64) string {
-	s, _ := report.Number(sample.Estimate{Value: v}, by)
+	s := words.NumberOf(sample.Estimate{Value: v}, by, words.Full).Value
 	return minus(s)
 }

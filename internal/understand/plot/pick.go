@@ -7,8 +7,8 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // pickWork is the workload to draw: the one asked for, else the first that has
@@ -103,7 +103,7 @@ func (r *reasons) add(who, why string) {
 	if r.who == nil {
 		r.who = map[string][]string{}
 	}
-	if why = report.Clean(why); why == "" {
+	if why = words.Clean(why); why == "" {
 		why = "nobody knows why"
 	}
 	if r.who[why] == nil {
@@ -148,7 +148,7 @@ func failures(w *view.Work, env string) int {
 
 // missing is why an environment has no value.
 func missing(t *view.Table, env int) string {
-	if why := report.Clean(view.At(t.Missing, env)); why != "" {
+	if why := words.Clean(view.At(t.Missing, env)); why != "" {
 		return "n/a: " + why
 	}
 	return "n/a"
@@ -166,8 +166,8 @@ func capital(s string) string {
 
 // what is the sentence that says what a metric is, with its workload's id.
 func what(w *view.Work, m record.Metric) string {
-	s := "workload " + report.Clean(w.ID)
-	if t := report.Clean(m.What); t != "" {
+	s := "workload " + words.Clean(w.ID)
+	if t := words.Clean(m.What); t != "" {
 		s = capital(strings.TrimSuffix(t, ".")) + "; " + s
 	}
 	return s

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze/sample"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // ranking is a forest plot of medians with their intervals.
@@ -21,7 +21,7 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 	sp.addEach(t.Lo...)
 	sp.addEach(t.Hi...)
 	c := &rowChart{axis: sp.axis(t.Metric.Unit), guides: baselineGuides(d, t)}
-	c.axis.unit, c.axis.by = report.Scale(t.Metric.Unit, known(t.Median))
+	c.axis.in(words.UnitFor(t.Metric.Unit, known(t.Median)))
 	c.label = axisLabel(t, c.axis)
 	c.cols = []column{
 		{head: "median, " + unitOr(c.axis.unit), right: true},
@@ -40,8 +40,8 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 			r.missing = missing(t, e)
 		} else {
 			est := sample.Estimate{Value: *m, Lo: view.At(t.Lo, e), Hi: view.At(t.Hi, e)}
-			v, iv := report.Number(est, c.axis.by)
-			r.cells = []string{v, iv, nOf(d, w, t, e), report.Letters(view.At(t.Group, e))}
+			n := words.NumberOf(est, c.axis.by, words.Full)
+			r.cells = []string{n.Value, n.Interval, nOf(d, w, t, e), words.Letters(view.At(t.Group, e))}
 			r.draw = forest(c, est, envLooks[e])
 		}
 		r.mark = cellMark(d, t, e, r, c.axis.unit)
@@ -50,7 +50,7 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 	}
 	p.notes = append(p.notes, "Points are medians, lines their 95 % intervals.")
 	if t.Test != "" {
-		p.notes[0] += fmt.Sprintf(" Environments that share a letter cannot be told apart (paired %s test within blocks, 5 %% after Holm's correction).", report.Clean(t.Test))
+		p.notes[0] += fmt.Sprintf(" Environments that share a letter cannot be told apart (paired %s test within blocks, 5 %% after Holm's correction).", words.Clean(t.Test))
 	}
 	return p.table(c, o), nil
 }
@@ -104,7 +104,7 @@ func nOf(d *view.Data, w *view.Work, t *view.Table, e int) string {
 
 // cellMark says what a row shows.
 func cellMark(d *view.Data, t *view.Table, e int, r chartRow, unit string) mark {
-	m := mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
+	m := mark{class: "cell", data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
 	if r.missing != "" {
 		m.title = r.name + ": " + r.missing
 		return m

@@ -6,8 +6,8 @@ import (
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
-	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
+	"plimsoll/internal/understand/words"
 )
 
 // ratios is a forest plot of ratios to a baseline, with the verdicts.
@@ -23,7 +23,7 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 		}
 		return nil, noData("workload %s has no ratios: no baseline ran it", w.ID)
 	}
-	baseline := report.Clean(a.Baseline)
+	baseline := words.Clean(a.Baseline)
 	var sp span
 	sp.add(1)
 	sp.addEach(a.Ratio...)
@@ -47,7 +47,7 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 			continue // it is the line
 		}
 		r := chartRow{name: d.EnvLabel(e), look: envLooks[e]}
-		m := mark{class: "cell", data: [][2]string{{"env", report.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
+		m := mark{class: "cell", data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}, {"metric", t.Metric.ID}}}
 		if q := view.At(a.Ratio, e); q == nil {
 			r.missing = missing(t, e)
 			if view.At(t.Median, e) != nil {
@@ -56,12 +56,12 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 			m.title = r.name + ": " + r.missing
 		} else {
 			est := sample.Estimate{Value: *q, Lo: view.At(a.Lo, e), Hi: view.At(a.Hi, e)}
-			v, iv := report.Number(est, 1)
+			n := words.NumberOf(est, 1, words.Full)
 			verdict := view.At(a.Verdict, e)
 			used[verdict] = true
-			r.cells = []string{v, iv + marks[verdict], nOf(d, w, t, e)}
+			r.cells = []string{n.Value, n.Interval + marks[verdict], nOf(d, w, t, e)}
 			r.draw = forest(c, est, envLooks[e])
-			m.title = fmt.Sprintf("%s: %s × %s %s%s, n %d", r.name, v, baseline, iv, marks[verdict], view.At(t.N, e))
+			m.title = fmt.Sprintf("%s: %s × %s %s%s, n %d", r.name, n.Value, baseline, n.Interval, marks[verdict], view.At(t.N, e))
 			m.data = append(m.data, [2]string{"value", strconv.FormatFloat(*q, 'g', -1, 64)})
 		}
 		r.mark = m

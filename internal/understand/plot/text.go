@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/font/liberation"
 
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // face is a size in points, and whether it is bold.
@@ -46,7 +46,7 @@ func (f face) width(s string) float64 {
 
 // fit shortens a name in its middle until it has room.
 func (f face) fit(s string, room float64) string {
-	return shorten(s, func(n int) string { return report.Shorten(s, n) }, func(t string) bool { return f.width(t) <= room })
+	return shorten(s, func(n int) string { return words.Shorten(s, n) }, func(t string) bool { return f.width(t) <= room })
 }
 
 // fitEnd shortens a sentence at its end.

@@ -1,19 +1,18 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
-var adviceFormats = formatsOf[*advise.Advice]{
-	{"text", adviceText},
-	{"markdown", func(w io.Writer, a *advise.Advice, _ Options) error { return adviceMarkdown(w, a) }},
-	{"json", asJSON[*advise.Advice]},
-}
+var adviceFormats = formats(adviceDocument, format[*advise.Advice]{"json", asJSON[*advise.Advice]})
 
 // AdviceFormats lists the formats of WriteAdvice.
 func AdviceFormats() []string { return adviceFormats.names() }
@@ -23,35 +22,96 @@ func WriteAdvice(w io.Writer, format string, a *advise.Advice, opts Options) err
 	return adviceFormats.write(w, format, "an advice", a, opts)
 }
 
-// marked is a line of a list: what speaks for (+), against (−), is not known
-// (?), or none of these.
-type marked struct {
-	mark, text string
-	advice     string // what to do, on a line of its own
+// adviceList is a list with its title.
+type adviceList struct {
+	title string
+	items []document.Item
 }
 
-// adviceList is a list with its title, and what to do about several of its
-// lines.
-type adviceList struct {
-	title  string
-	lines  []marked
-	advice []string
+func adviceDocument(d *document.Document, a *advise.Advice, _ Options) {
+	d.Heading(1, adviceTitle(a))
+	d.Para(adviceRuns(a))
+	d.Gap(document.Text)
+	addAdviceVerdict(d, a)
+	addMarked(d, 2, adviceCriteria(a))
+	if len(a.Ranked) > 0 {
+		if d.Medium == document.Markdown {
+			d.Heading(2, "Ranking")
+		}
+		d.Gap(document.Text)
+		d.Add(adviceTable(a))
+		d.Gap(document.Text)
+		d.Legend(adviceLegend(a))
+		d.Heading(2, "What speaks for and against")
+		for _, l := range adviceEvidence(a) {
+			d.Add(document.Heading{Level: 3, Text: l.title, Inner: true}, document.List{Items: l.items, Lead: "   ", Marked: true})
+		}
+	}
+	for _, l := range append(adviceApart(a), adviceSensitivity(a), adviceRemarks(a)) {
+		addMarked(d, 2, l)
+	}
+	d.Gap(document.Markdown)
+}
+
+// addMarked adds a list under its title, where it has items.
+func addMarked(d *document.Document, level int, l adviceList) {
+	if len(l.items) > 0 {
+		d.Heading(level, l.title)
+		d.Add(document.List{Items: l.items, Lead: " ", Marked: true})
+	}
+}
+
+// addAdviceVerdict is who comes first, and what would decide where nobody does.
+func addAdviceVerdict(d *document.Document, a *advise.Advice) {
+	for i, s := range verdictSentences(a) {
+		p := document.Para{Text: document.Say(s)}
+		if i == 0 {
+			p.Text[0].Style, p.Tone = document.Strong, document.Head
+		}
+		d.Add(p)
+	}
+	var decide []document.Item
+	for _, s := range a.Verdict.Decide {
+		m := document.Span{Text: words.Clean(s)}
+		if strings.HasPrefix(m.Text, "plimsoll ") {
+			m.Style = document.Code
+		}
+		text := document.Line{m}
+		if d.Medium == document.Markdown {
+			text = document.Line{{Text: "What would decide: "}, m}
+		}
+		decide = append(decide, document.Item{Text: text})
+	}
+	d.List("→ ", decide)
+}
+
+// adviceRemarks lists what weakens the whole.
+func adviceRemarks(a *advise.Advice) adviceList {
+	var names nameGroups
+	for _, m := range a.Remarks {
+		names.add(marks{text: remarkText(m), advice: words.Clean(m.Advice)}, words.Name(m.Env))
+	}
+	l := adviceList{"Remarks", names.items()}
+	for _, m := range l.items {
+		m.Text[0].Text = strings.TrimLeft(m.Text[0].Text, ": ")
+	}
+	return l
 }
 
 // adviceTitle names the use.
 func adviceTitle(a *advise.Advice) string {
-	return fmt.Sprintf("Advice for %s: %s", clean(a.Profile.Name), clean(a.Profile.Title))
+	return fmt.Sprintf("Advice for %s: %s", words.Clean(a.Profile.Name), words.Clean(a.Profile.Title))
 }
 
 // adviceRuns names what it rests on.
 func adviceRuns(a *advise.Advice) string {
 	var parts []string
 	for _, r := range a.Runs {
-		parts = append(parts, fmt.Sprintf("run %s of %s, %s, %s", clean(r.ID), clean(r.Study), Plural(r.Blocks, "block"), r.Started.UTC().Format("2006-01-02 15:04 MST")))
+		parts = append(parts, fmt.Sprintf("run %s of %s, %s, %s", words.Clean(r.ID), words.Clean(r.Study), words.Plural(r.Blocks, "block"), r.Started.UTC().Format("2006-01-02 15:04 MST")))
 	}
 	s := "From " + strings.Join(parts, "; ")
 	if a.Features != nil {
-		s += "; the feature table made on " + clean(firstOf(a.Features.Host, "an unknown machine"))
+		s += "; the feature table made on " + words.Clean(cmp.Or(a.Features.Host, "an unknown machine"))
 	}
 	return s + "."
 }
@@ -59,13 +119,13 @@ func adviceRuns(a *advise.Advice) string {
 // verdictSentences say who comes first, as far as that is known.
 func verdictSentences(a *advise.Advice) []string {
 	v := a.Verdict
-	names := clean(strings.Join(v.Leaders, ", "))
+	names := words.Clean(strings.Join(v.Leaders, ", "))
 	var s string
 	switch {
 	case v.Outcome == advise.First:
 		s = fmt.Sprintf("%s comes first, told apart from all others that could be ranked.", names)
 	case v.Outcome == advise.Tie && v.Practical:
-		s = fmt.Sprintf("Either will do: %s differ by less than %s, from which on it matters here.", names, percentText(a.Profile.Matters))
+		s = fmt.Sprintf("Either will do: %s differ by less than %s, from which on it matters here.", names, words.Percent(a.Profile.Matters))
 	case v.Outcome == advise.Tie:
 		s = fmt.Sprintf("Cannot tell which of %s comes first.", names)
 	case v.Outcome == advise.Nobody:
@@ -79,22 +139,14 @@ func verdictSentences(a *advise.Advice) []string {
 	}
 	out := []string{s}
 	for _, w := range v.Why {
-		out = append(out, sentence(upperFirst(clean(w))))
+		out = append(out, words.Sentence(words.Upper(words.Clean(w))))
 	}
 	return out
 }
 
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	r := []rune(s)
-	return strings.ToUpper(string(r[:1])) + string(r[1:])
-}
-
 // criterionName names a criterion for a sentence.
 func criterionName(a *advise.Advice, i int) string {
-	return clean(firstOf(a.Criteria[i].Metric.Title, a.Criteria[i].Metric.ID)) + " of " + workloadName(a, i)
+	return words.Clean(cmp.Or(a.Criteria[i].Metric.Title, a.Criteria[i].Metric.ID)) + " of " + workloadName(a, i)
 }
 
 // workloadName is the workload without its parameters, unless there are others
@@ -103,10 +155,10 @@ func workloadName(a *advise.Advice, i int) string {
 	c := a.Criteria[i]
 	for _, o := range a.Criteria {
 		if o.Name == c.Name && o.Workload != c.Workload {
-			return clean(c.Workload)
+			return words.Clean(c.Workload)
 		}
 	}
-	return clean(c.Name)
+	return words.Clean(c.Name)
 }
 
 // adviceCriteria says what counts, how much and why.
@@ -117,70 +169,66 @@ func adviceCriteria(a *advise.Advice) adviceList {
 		if c.Missing == "" {
 			share = fmt.Sprintf("%.0f %%", 100*c.Share)
 		}
-		l.lines = append(l.lines, marked{text: fmt.Sprintf("%s of %s, %s, weight %.3g (%s). %s", clean(firstOf(c.Metric.Title, c.Metric.ID)), clean(c.Workload), better(record.Metric{Better: c.Better}), c.Weight, share, clean(c.Why))})
+		l.items = append(l.items, document.Item{Text: document.Say(fmt.Sprintf("%s of %s, %s, weight %.3g (%s). %s", words.Clean(cmp.Or(c.Metric.Title, c.Metric.ID)), words.Clean(c.Workload), words.Better(record.Metric{Better: c.Better}), c.Weight, share, words.Clean(c.Why)))})
 	}
 	for _, d := range a.Profile.Require {
-		l.lines = append(l.lines, marked{mark: "!", text: "Required: " + clean(strings.Join(d.Is, " or ")) + ". " + sentence(upperFirst(clean(d.Why)))})
+		l.items = append(l.items, document.Item{Mark: "!", Text: document.Say("Required: " + words.Clean(strings.Join(d.Is, " or ")) + ". " + words.Sentence(words.Upper(words.Clean(d.Why))))})
 	}
 	return l
 }
 
-// adviceGrid is the ranking.
-func adviceGrid(a *advise.Advice) *grid {
-	g := &grid{cols: []col{{title: "environment"}, {}, {title: "score"}, {title: "dominated by"}, {title: "first\nplaces, %", right: true}}}
-	var medians [][]string
+// adviceTable is the ranking.
+func adviceTable(a *advise.Advice) *document.Table {
+	t := &document.Table{Columns: document.Columns("environment", "", "score", "dominated by", "first\nplaces, %"), Parts: true}
+	t.Columns[4].Right = true
+	var scores, intervals []string
+	for _, r := range a.Ranked {
+		n := words.NumberOf(r.Score, 1, 3)
+		scores, intervals = append(scores, n.Value), append(intervals, n.Interval)
+	}
+	scores = document.Align(scores)
+	for i, r := range a.Ranked {
+		first, by := "", ""
+		if a.Sensitivity != nil {
+			first = fmt.Sprintf("%.0f", 100*a.Sensitivity.First[i].Share)
+		}
+		if !r.Front {
+			by = words.Name(r.DominatedBy[0])
+			if n := len(r.DominatedBy); n > 1 {
+				by += fmt.Sprintf(" and %d more", n-1)
+			}
+		}
+		t.Row(words.Name(r.Env), r.Group, strings.TrimSpace(scores[i]+" "+intervals[i]), by, first)
+	}
+	at := 0
 	for i, c := range a.Criteria {
 		if c.Missing != "" {
 			continue
 		}
 		var values []float64
-		at := len(g.cols) - 5
 		for _, r := range a.Ranked {
 			values = append(values, r.Measured[at].Median.Value)
 		}
-		u := scaleFor(c.Metric.Unit, values)
+		u := words.UnitFor(c.Metric.Unit, values)
 		var column []string
 		for _, r := range a.Ranked {
-			column = append(column, numberOf(r.Measured[at].Median, u.by, 3).value+standMark[r.Measured[at].Stand])
+			column = append(column, words.NumberOf(r.Measured[at].Median, u.By, 3).Value+standMark[r.Measured[at].Stand])
 		}
-		medians = append(medians, align(column))
 		arrow := ""
-		if a.Criteria[i].Better == record.HigherIsBetter {
+		if c.Better == record.HigherIsBetter {
 			arrow = " ↑"
 		}
-		g.cols = append(g.cols, col{title: cut(workloadName(a, i), maxName/2) + "\n" + clean(firstOf(c.Metric.Title, c.Metric.ID)) + arrow + ", " + u.unit})
+		title := words.Cut(workloadName(a, i), words.MaxName/2) + "\n" + words.Clean(cmp.Or(c.Metric.Title, c.Metric.ID)) + arrow + ", " + u.Name
+		t.Column(document.Column{Title: title, Points: true}, document.Cells(column...))
+		at++
 	}
-	var scores, intervals []string
-	for _, r := range a.Ranked {
-		n := numberOf(r.Score, 1, 3)
-		scores, intervals = append(scores, n.value), append(intervals, n.interval)
-	}
-	scores = align(scores)
-	for i, r := range a.Ranked {
-		first := ""
-		if a.Sensitivity != nil {
-			first = fmt.Sprintf("%.0f", 100*a.Sensitivity.First[i].Share)
-		}
-		by := ""
-		if !r.Front {
-			by = nameOf(r.DominatedBy[0])
-			if n := len(r.DominatedBy); n > 1 {
-				by += fmt.Sprintf(" and %d more", n-1)
-			}
-		}
-		cells := []string{nameOf(r.Env), r.Group, strings.TrimSpace(scores[i] + " " + intervals[i]), by, first}
-		for _, m := range medians {
-			cells = append(cells, m[i])
-		}
-		g.rows = append(g.rows, row{cells: cells})
-	}
-	return g
+	return t
 }
 
 var standMark = map[advise.Stand]string{advise.For: " +", advise.Against: " −"}
 
 // adviceLegend explains the ranking.
-func adviceLegend(a *advise.Advice) []string {
+func adviceLegend(a *advise.Advice) string {
 	ref := map[string]bool{}
 	var refs []string
 	for _, c := range a.Criteria {
@@ -190,11 +238,11 @@ func adviceLegend(a *advise.Advice) []string {
 		}
 	}
 	s := fmt.Sprintf("score: how many times worse than %s, the weighted geometric mean over the criteria; lower is better. Brackets: 95 %% intervals, from whole blocks. ", strings.Join(refs, " or "))
-	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", Plural(len(a.Pairs), "pair"))
-	s += fmt.Sprintf("dominated by: surely no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", percentText(a.Profile.Matters))
+	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", words.Plural(len(a.Pairs), "pair"))
+	s += fmt.Sprintf("dominated by: surely no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", words.Percent(a.Profile.Matters))
 	s += "+ among the best, − among the worst; of a property: fact, what the engine says of the environment; inside, what the payload saw (plimsoll report DIR --audit shows both); features, what was found by trying the engine."
 	if a.Sensitivity != nil {
 		s += " first places: over random weights around the given ones, by the estimates as they stand."
 	}
-	return []string{s}
+	return s
 }

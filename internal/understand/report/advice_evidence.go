@@ -7,22 +7,24 @@ import (
 
 	"plimsoll/internal/understand/advise"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // adviceEvidence says of each ranked environment what speaks for and against it.
 func adviceEvidence(a *advise.Advice) []adviceList {
 	var out []adviceList
 	for _, r := range a.Ranked {
-		l := adviceList{title: nameOf(r.Env)}
+		l := adviceList{title: words.Name(r.Env)}
 		for _, m := range r.Measured {
-			l.lines = append(l.lines, measurementLine(a, m))
+			l.items = append(l.items, measurementLine(a, m))
 		}
 		if len(r.Require) > 0 {
-			l.lines = append(l.lines, marked{mark: "+", text: "required: " + answers(r.Require, advise.Yes)})
+			l.items = append(l.items, document.Item{Mark: "+", Text: document.Say("required: " + answers(r.Require, advise.Yes))})
 		}
 		for _, s := range []advise.State{advise.Yes, advise.No, advise.Unknown} {
 			if text := answers(r.Prefer, s); text != "" {
-				l.lines = append(l.lines, marked{mark: stateMark[s], text: stateLead[s] + text})
+				l.items = append(l.items, document.Item{Mark: stateMark[s], Text: document.Say(stateLead[s] + text)})
 			}
 		}
 		out = append(out, l)
@@ -31,10 +33,10 @@ func adviceEvidence(a *advise.Advice) []adviceList {
 }
 
 // measurementLine is one number with all that belongs to it.
-func measurementLine(a *advise.Advice, m advise.Measurement) marked {
+func measurementLine(a *advise.Advice, m advise.Measurement) document.Item {
 	c := a.Criteria[m.Criterion]
-	u := scaleFor(c.Metric.Unit, []float64{m.Median.Value})
-	s := fmt.Sprintf("%s %s, n %d", criterionName(a, m.Criterion), spaced(m.Median, u.by, u.unit), m.N)
+	u := words.UnitFor(c.Metric.Unit, []float64{m.Median.Value})
+	s := fmt.Sprintf("%s %s, n %d", criterionName(a, m.Criterion), spaced(m.Median, u.By, u.Name), m.N)
 	if m.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", m.Failed)
 	}
@@ -43,7 +45,7 @@ func measurementLine(a *advise.Advice, m advise.Measurement) marked {
 	}
 	switch {
 	case m.Worse != nil:
-		s += fmt.Sprintf("; %s worse than %s", spaced(*m.Worse, 1, "×"), nameOf(m.Best))
+		s += fmt.Sprintf("; %s worse than %s", spaced(*m.Worse, 1, "×"), words.Name(m.Best))
 	case m.Stand == advise.For:
 		s += "; the best"
 	}
@@ -51,13 +53,13 @@ func measurementLine(a *advise.Advice, m advise.Measurement) marked {
 	if m.Failed > 0 {
 		mark = "−"
 	}
-	return marked{mark: mark, text: s}
+	return document.Item{Mark: mark, Text: document.Say(s)}
 }
 
 // spaced writes a number, its unit and its interval.
 func spaced(e sample.Estimate, by float64, unit string) string {
-	n := numberOf(e, by, 3)
-	return strings.TrimSpace(strings.TrimSpace(n.value+" "+unit) + " " + n.interval)
+	n := words.NumberOf(e, by, 3)
+	return strings.TrimSpace(strings.TrimSpace(n.Value+" "+unit) + " " + n.Interval)
 }
 
 var (
@@ -79,22 +81,22 @@ func answers(all []advise.Answer, s advise.State) string {
 // answerText names the properties that decide, each with what is known of it:
 // of a demand that holds the ones that do, else all.
 func answerText(x advise.Answer) string {
-	var words []string
+	var out []string
 	facts := map[string][]string{}
 	for _, f := range x.Facts {
 		if x.State == advise.Yes && f.State != advise.Yes {
 			continue
 		}
 		if facts[f.Property] == nil {
-			words = append(words, f.Property)
+			out = append(out, f.Property)
 		}
-		facts[f.Property] = append(facts[f.Property], clean(f.From)+" "+clean(f.Text))
+		facts[f.Property] = append(facts[f.Property], words.Clean(f.From)+" "+words.Clean(f.Text))
 	}
 	join := map[advise.State]string{advise.Yes: ", ", advise.No: " nor ", advise.Unknown: " or "}[x.State]
-	for i, w := range words {
-		words[i] = clean(w) + " (" + strings.Join(facts[w], "; ") + ")"
+	for i, w := range out {
+		out[i] = words.Clean(w) + " (" + strings.Join(facts[w], "; ") + ")"
 	}
-	return strings.Join(words, join)
+	return strings.Join(out, join)
 }
 
 // adviceApart lists those without data, and those that are barred, the same
@@ -106,43 +108,50 @@ func adviceApart(a *advise.Advice) []adviceList {
 	for _, x := range a.Apart {
 		for i := 0; i < len(x.Lacks); {
 			l := x.Lacks[i]
-			s := sentence(clean(l.Reason))
+			s := words.Sentence(words.Clean(l.Reason))
 			// Metrics of one workload lack for one reason.
 			var metrics []string
 			for ; i < len(x.Lacks) && x.Lacks[i].Workload == l.Workload && x.Lacks[i].Reason == l.Reason; i++ {
-				metrics = append(metrics, clean(x.Lacks[i].Metric))
+				metrics = append(metrics, words.Clean(x.Lacks[i].Metric))
 			}
 			if l.Workload != "" {
-				s = strings.Join(metrics, ", ") + " of " + clean(l.Workload) + ": " + s
+				s = strings.Join(metrics, ", ") + " of " + words.Clean(l.Workload) + ": " + s
 			}
-			m := marked{mark: "?", text: s}
+			m := marks{mark: "?", text: s}
 			if strings.HasPrefix(l.Command, "plimsoll run ") {
-				commands = append(commands, clean(l.Command))
+				commands = append(commands, words.Clean(l.Command))
 			} else {
-				m.advice = clean(l.Command)
+				m.advice = words.Clean(l.Command)
 			}
-			names.add(m, nameOf(x.Env))
+			names.add(m, words.Name(x.Env))
 		}
 	}
-	apart.lines, apart.advice, names = names.lines(), advise.Together(commands), nameGroups{}
+	if apart.items, names = names.items(), (nameGroups{}); len(apart.items) > 0 {
+		for _, c := range advise.Together(commands) {
+			apart.items = append(apart.items, document.Item{Mark: document.Do, Tone: document.Dim, Text: document.Line{{Text: c, Style: document.Code}}})
+		}
+	}
 	for _, x := range a.Refused {
 		for _, r := range x.Require {
-			names.add(marked{mark: stateMark[r.State], text: stateLead[r.State] + answerText(r)}, nameOf(x.Env))
+			names.add(marks{mark: stateMark[r.State], text: stateLead[r.State] + answerText(r)}, words.Name(x.Env))
 		}
 	}
-	barred.lines = names.lines()
+	barred.items = names.items()
 	return []adviceList{apart, barred}
 }
 
+// marks is an item of a list before it is known whose it is.
+type marks struct{ mark, text, advice string }
+
 // nameGroups puts the names before what is the same of all of them.
 type nameGroups struct {
-	order []marked
-	names map[marked][]string
+	order []marks
+	names map[marks][]string
 }
 
-func (g *nameGroups) add(m marked, name string) {
+func (g *nameGroups) add(m marks, name string) {
 	if g.names == nil {
-		g.names = map[marked][]string{}
+		g.names = map[marks][]string{}
 	}
 	if g.names[m] == nil {
 		g.order = append(g.order, m)
@@ -152,10 +161,11 @@ func (g *nameGroups) add(m marked, name string) {
 	}
 }
 
-func (g *nameGroups) lines() []marked {
-	var out []marked
+func (g *nameGroups) items() []document.Item {
+	var out []document.Item
 	for _, m := range g.order {
-		out = append(out, marked{mark: m.mark, text: strings.Join(g.names[m], ", ") + ": " + m.text, advice: m.advice})
+		text := strings.Join(g.names[m], ", ") + ": " + m.text
+		out = append(out, document.Item{Mark: m.mark, Text: document.Say(text), Advice: document.Advice{Text: m.advice, Command: true}})
 	}
 	return out
 }
@@ -180,19 +190,19 @@ func adviceSensitivity(a *advise.Advice) adviceList {
 			if x.At < x.Weight {
 				side = "below"
 			}
-			text += fmt.Sprintf("; %s %.3g %s comes first", side, x.At, nameOf(x.Env))
+			text += fmt.Sprintf("; %s %.3g %s comes first", side, x.At, words.Name(x.Env))
 		}
 		if text == "" {
 			text = "; no other weight of it alone changes the first place"
 		}
-		l.lines = append(l.lines, marked{text: fmt.Sprintf("%s, weight %.3g%s.", criterionName(a, i), c.Weight, text)})
+		l.items = append(l.items, document.Item{Text: document.Say(fmt.Sprintf("%s, weight %.3g%s.", criterionName(a, i), c.Weight, text))})
 	}
 	var chances []string
 	for _, c := range s.First {
 		if c.Share > 0 {
-			chances = append(chances, fmt.Sprintf("%s %.3g %%", nameOf(c.Env), 100*c.Share))
+			chances = append(chances, fmt.Sprintf("%s %.3g %%", words.Name(c.Env), 100*c.Share))
 		}
 	}
-	l.lines = append(l.lines, marked{text: fmt.Sprintf("With all weights at random, two thirds of them between half and double (%d draws), the first places are, by the estimates as they stand: %s.", s.Draws, strings.Join(chances, ", "))})
+	l.items = append(l.items, document.Item{Text: document.Say(fmt.Sprintf("With all weights at random, two thirds of them between half and double (%d draws), the first places are, by the estimates as they stand: %s.", s.Draws, strings.Join(chances, ", ")))})
 	return l
 }

@@ -85,9 +85,7 @@ func TestAdviceGolden(t *testing.T) {
 		opts   Options
 	}{
 		"advice.txt":         {full, "text", Options{}},
-		"advice-60.txt":      {full, "text", Options{Width: 60, ASCII: true}},
 		"advice.md":          {full, "markdown", Options{}},
-		"advice.json":        {full, "json", Options{}},
 		"advice-lacking.txt": {adviceFor(t, nil, lacking, advised()), "text", Options{}},
 	} {
 		var b bytes.Buffer

@@ -1,12 +1,16 @@
 package report
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // namespaceLetters are the kinds of namespaces in the order of the table.
@@ -18,24 +22,66 @@ var namespaceLetters = []struct{ kind, letter, name string }{
 // inTable are the properties that the table of isolation shows.
 var inTable = []string{"uid", "uid-map", "gid-map", "capabilities", "seccomp-mode", "no-new-privs", "root", "kernel", "clock"}
 
-// isolationGrid is the isolation vector, one environment a row.
-func isolationGrid(res *analyze.Result) *grid {
-	g := &grid{cols: []col{{title: "environment"}, {title: "own ns"}, {title: "user"}, {title: "caps", right: true},
-		{title: "seccomp"}, {title: "nnp"}, {title: "root"}, {title: "kernel"}}}
+var auditFormats = formats(auditDocument,
+	format[*analyze.Result]{"csv", auditCSV},
+	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, o Options) error { return asJSON(w, res.Audit, o) }},
+)
+
+func auditDocument(d *document.Document, res *analyze.Result, _ Options) {
+	d.Heading(1, "Equivalence audit of "+headline(res))
+	d.Heading(2, "Isolation, as the payload saw it")
+	d.Add(isolationTable(res))
+	d.Legend(isolationLegend())
+	alike, differ := termsOf(res)
+	if len(alike) > 0 {
+		d.Heading(2, "Alike wherever it is known")
+		d.Led("   ", strings.Join(alike, ", "), document.Plain)
+	}
+	if len(differ) > 0 {
+		d.Heading(2, "What differs")
+		addDifferences(d, differ)
+	}
+	unequal, all := comparisons(res)
+	d.Heading(2, "Comparisons")
+	d.Para(comparedText(len(unequal), all))
+	d.List(" - ", document.Items(unequal))
+}
+
+// addDifferences is a table, of which a page of fixed width has no room for the
+// names of those that have a value.
+func addDifferences(d *document.Document, all []difference) {
+	t := &document.Table{Columns: document.Columns("property", "value", "environments")}
+	for _, x := range all {
+		if d.Medium == document.Text {
+			d.Para(words.Cut(x.key, d.Width))
+		}
+		for _, v := range x.values {
+			if d.Medium == document.Text {
+				d.Led("   "+words.Cut(v.value, d.Width/3)+"  ", v.text(), document.Plain)
+			}
+			t.Row(x.key, v.value, strings.Join(v.envs, ", "))
+		}
+	}
+	if d.Medium == document.Markdown {
+		d.Add(t)
+	}
+}
+
+// isolationTable is the isolation vector, one environment a row.
+func isolationTable(res *analyze.Result) *document.Table {
+	t := &document.Table{Columns: document.Columns("environment", "own ns", "user", "caps", "seccomp", "nnp", "root", "kernel"), Parts: true}
+	t.Columns[3].Right = true
 	for _, e := range res.Audit.Environments {
-		r := row{cells: []string{nameOf(e.Env)}}
-		if len(e.Isolation) == 0 {
-			r.note, r.noteAt, r.style = "nothing was seen from inside", 1, "dim"
-			g.rows = append(g.rows, r)
+		in := e.Isolation
+		if len(in) == 0 {
+			t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: []document.Cell{{Text: words.Name(e.Env)}, {Text: "nothing was seen from inside", Rest: true}}})
 			continue
 		}
-		in := e.Isolation
 		fs, _, _ := strings.Cut(in["root"], " ")
-		r.cells = append(r.cells, namespaces(in), userMap(in),
-			word("capabilities", in), word("seccomp-mode", in), word("no-new-privs", in), orUnknown(clean(fs)), kernelOf(e, res.Run.Host.Kernel))
-		g.rows = append(g.rows, r)
+		t.Row(words.Name(e.Env), namespaces(in), userMap(in), word("capabilities", in), word("seccomp-mode", in), word("no-new-privs", in),
+			orUnknown(words.Clean(fs)), kernelOf(e, res.Run.Host.Kernel))
 	}
-	return g
+	return t
 }
 
 // namespaces shows a letter for each that is the container's own.
@@ -62,10 +108,10 @@ func userMap(in map[string]string) string {
 	}
 	for line := range strings.SplitSeq(in["uid-map"], ";") {
 		if f := strings.Fields(line); len(f) == 3 && f[0] == uid {
-			return clean(uid + " = " + f[1])
+			return words.Clean(uid + " = " + f[1])
 		}
 	}
-	return clean(uid)
+	return words.Clean(uid)
 }
 
 func kernelOf(e audit.Environment, host string) string {
@@ -76,7 +122,7 @@ func kernelOf(e audit.Environment, host string) string {
 	case k == host:
 		k = "host's"
 	default:
-		k = clean(k)
+		k = words.Clean(k)
 	}
 	if e.Isolation["clock"] == "foreign" {
 		k += ", own clock"
@@ -85,7 +131,7 @@ func kernelOf(e audit.Environment, host string) string {
 }
 
 func word(key string, in map[string]string) string {
-	return orUnknown(clean(audit.Words(key, in[key])))
+	return orUnknown(words.Clean(audit.Words(key, in[key])))
 }
 
 func orUnknown(s string) string {
@@ -113,7 +159,7 @@ func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 		if p.Kind == audit.Isolation && (strings.HasPrefix(p.Key, "ns.") || slices.Contains(inTable, p.Key)) {
 			continue
 		}
-		d := difference{key: clean(p.Key)}
+		d := difference{key: words.Clean(p.Key)}
 		for i := range a.Environments {
 			e := &a.Environments[i]
 			v := e.Configuration[p.Key]
@@ -121,7 +167,7 @@ func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 				v = e.Isolation[p.Key]
 			}
 			if v != "" {
-				d.add(clean(audit.Words(p.Key, v)), nameOf(e.Env))
+				d.add(words.Clean(audit.Words(p.Key, v)), words.Name(e.Env))
 			}
 		}
 		switch {
@@ -177,13 +223,13 @@ func comparisons(res *analyze.Result) (unequal []string, all int) {
 		}
 		texts := audit.Describe(p.Beyond)
 		for i := range texts {
-			texts[i] = clean(texts[i])
+			texts[i] = words.Clean(texts[i])
 		}
 		about := "the same, twice"
 		if len(p.Factors) > 0 {
-			about = "by " + clean(p.Factors[0])
+			about = "by " + words.Clean(p.Factors[0])
 		}
-		unequal = append(unequal, fmt.Sprintf("%s and %s, %s: %s", clean(p.A), clean(p.B), about, strings.Join(texts, "; ")))
+		unequal = append(unequal, fmt.Sprintf("%s and %s, %s: %s", words.Clean(p.A), words.Clean(p.B), about, strings.Join(texts, "; ")))
 	}
 	return unequal, len(res.Audit.Pairs)
 }
@@ -193,9 +239,33 @@ func comparedText(unequal, all int) string {
 	if all == 0 {
 		return "No two environments differ in one factor only."
 	}
-	s := fmt.Sprintf("%s of one factor (of two engines: of the two environments most alike)", Plural(all, "comparison"))
+	s := fmt.Sprintf("%s of one factor (of two engines: of the two environments most alike)", words.Plural(all, "comparison"))
 	if unequal == 0 {
 		return s + "; none differs in anything else that is known of both."
 	}
 	return fmt.Sprintf("%s; %d differ in more than that factor and what it brings with it:", s, unequal)
+}
+
+// auditCSV has a row for each environment and property, and one for each
+// difference of a comparison that no factor brings with it.
+func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"run", "kind", "environment", "against", "factors", "property", "value", "value_against"}}
+	for _, e := range res.Audit.Environments {
+		for _, p := range res.Audit.Properties {
+			v := e.Configuration[p.Key]
+			if p.Kind == audit.Isolation {
+				v = e.Isolation[p.Key]
+			}
+			if v != "" {
+				rows = append(rows, []string{words.Clean(res.Run.ID), p.Kind, words.Clean(e.Env), "", "", words.Clean(p.Key), words.Clean(v), ""})
+			}
+		}
+	}
+	for _, p := range res.Audit.Pairs {
+		for _, d := range p.Beyond {
+			rows = append(rows, []string{words.Clean(res.Run.ID), "difference", words.Clean(p.A), words.Clean(p.B), words.Clean(strings.Join(p.Factors, ";")), words.Clean(d.Key), words.Clean(d.A), words.Clean(d.B)})
+		}
+	}
+	return out.WriteAll(rows)
 }

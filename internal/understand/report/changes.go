@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,15 +10,15 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
-var changesFormats = formatsOf[*compare.Changes]{
-	{"text", changesText},
-	{"markdown", changesMarkdown},
-	{"json", asJSON[*compare.Changes]},
-	{"junit", changesJUnit},
-	{"github", changesGitHub},
-}
+var changesFormats = formats(changesDocument,
+	format[*compare.Changes]{"json", asJSON[*compare.Changes]},
+	format[*compare.Changes]{"junit", changesJUnit},
+	format[*compare.Changes]{"github", changesGitHub},
+)
 
 // ChangesFormats lists the formats of WriteChanges.
 func ChangesFormats() []string { return changesFormats.names() }
@@ -27,14 +28,84 @@ func WriteChanges(w io.Writer, name string, c *compare.Changes, opts Options) er
 	return changesFormats.write(w, name, "changes", c, opts)
 }
 
-// changeTable is the cells of one metric of one workload.
-type changeTable struct {
-	title string
-	grid  *grid
+func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
+	base, next := sideText(c.Base), sideText(c.New)
+	if d.Medium == document.Markdown { // a code forge shows the beginning, a terminal the end
+		d.Heading(1, "What changed")
+		d.List("", document.Items([]string{"BASE: " + base, "NEW: " + next}))
+		sayGate(d, c)
+	} else {
+		d.Led("BASE  ", base, document.Head)
+		d.Led("NEW   ", next, document.Head)
+	}
+	if c.Grouping != nil {
+		d.Gap(document.Text)
+		d.Add(groupTable(c))
+	} else {
+		addChangeTables(d, c.Cells, c.Gate != nil)
+	}
+	addChangeTables(d, c.Quantiles, false)
+	d.Gap(document.Text)
+	for _, l := range changesLegend(c) {
+		d.Legend(l)
+	}
+	if lines := failureLines(c); len(lines) > 0 {
+		d.Heading(2, "Failures")
+		d.List("   ", document.Items(lines))
+	}
+	d.Heading(2, "What else differs")
+	d.List("   ", document.Items(factLines(c.Facts)))
+	addPlainRemarks(d, c.Remarks)
+	switch {
+	case d.Medium == document.Text:
+		sayGate(d, c)
+	case len(c.Remarks) == 0:
+		d.Gap(document.Markdown)
+	}
 }
 
-// changeTables makes a table of each metric, in the order of the cells.
-func changeTables(all []compare.Change, gate bool) []changeTable {
+// sayGate is the gate's answer with its reasons.
+func sayGate(d *document.Document, c *compare.Changes) {
+	if c.Gate == nil {
+		return
+	}
+	reasons := document.Items(gateReasons(c))
+	if d.Medium == document.Markdown {
+		d.Add(document.Para{Text: document.Line{{Text: gateLine(c.Gate), Style: document.Strong}}})
+		d.List("", reasons)
+		return
+	}
+	for i := range reasons {
+		reasons[i].Tone = document.Warn
+	}
+	d.Gap(document.Text)
+	d.List("   ", reasons)
+	d.Led("", gateLine(c.Gate), document.Head)
+}
+
+// gateReasons say why a gate did not pass, and where trials failed that it let
+// pass.
+func gateReasons(c *compare.Changes) []string {
+	var out []string
+	for i := range c.Cells {
+		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.State != compare.Passed {
+			s := words.Clean(ch.Gate.Reason)
+			if by := gateEvidence(c.Gate, ch.Gate); by != "" {
+				s += " (" + by + ")"
+			}
+			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()), words.Sentence(s)))
+		}
+	}
+	for i, l := range failureLines(c) {
+		if g := c.Failures[i].Gate; g != nil && g.Reason != "" {
+			out = append(out, fmt.Sprintf("%s: %s.", g.State, l))
+		}
+	}
+	return out
+}
+
+// addChangeTables makes a table of each metric, in the order of the cells.
+func addChangeTables(d *document.Document, all []compare.Change, gate bool) {
 	type key struct{ work, metric string }
 	var order []key
 	cells := map[key][]*compare.Change{}
@@ -46,21 +117,32 @@ func changeTables(all []compare.Change, gate bool) []changeTable {
 		}
 		cells[k] = append(cells[k], ch)
 	}
-	var out []changeTable
 	for _, k := range order {
 		m, what := cells[k][0].Metric, ""
 		if q := cells[k][0].Quantile; q > 0 {
 			what = ", " + compare.QuantileName(q)
 		}
-		out = append(out, changeTable{
-			title: clean(k.work) + ": " + clean(firstOf(m.Title, m.ID)) + what + "; " + better(m),
-			grid:  changeGrid(cells[k], gate),
-		})
+		d.Heading(2, words.Clean(k.work)+": "+words.Clean(cmp.Or(m.Title, m.ID))+what+"; "+words.Better(m))
+		d.Gap(document.Text)
+		d.Add(fitted(d, changeTable(cells[k], gate)))
 	}
-	return out
 }
 
-func changeGrid(cells []*compare.Change, gate bool) *grid {
+// fitted is a table of changes of which, where the page is narrower, the
+// intervals of the medians give way, and then the medians.
+func fitted(d *document.Document, t *document.Table) *document.Table {
+	const base, next = 1, 2
+	if d.Medium == document.Text && t.Width() > d.Width {
+		t.DropTails(base)
+		t.DropTails(next)
+	}
+	if d.Medium == document.Text && t.Width() > d.Width {
+		t.Drop(base, next+1)
+	}
+	return t
+}
+
+func changeTable(cells []*compare.Change, gate bool) *document.Table {
 	var values []float64
 	for _, ch := range cells {
 		for _, e := range []*sample.Estimate{ch.Base, ch.New} {
@@ -69,55 +151,50 @@ func changeGrid(cells []*compare.Change, gate bool) *grid {
 			}
 		}
 	}
-	u := scaleFor(cells[0].Metric.Unit, values)
-	g := &grid{cols: []col{{title: "environment"}, {title: strings.TrimSpace("BASE, " + u.unit)}, {title: strings.TrimSpace("NEW, " + u.unit)}, {title: "NEW / BASE"}}}
-	if gate {
-		g.cols = append(g.cols, col{title: "gate"})
-	}
-	g.cols = append(g.cols, col{title: "verdict"}) // may be long: last
-	of := func(get func(*compare.Change) *sample.Estimate, by float64, times string) []string {
-		var numbers, tails []string
-		for _, ch := range cells {
-			e := get(ch)
-			if e == nil {
-				numbers, tails = append(numbers, ""), append(tails, "")
-				continue
-			}
-			n := numberOf(*e, by, 3)
-			numbers, tails = append(numbers, n.value), append(tails, strings.TrimSpace(times+n.interval))
-		}
-		out := align(numbers)
-		for i := range out {
-			out[i] = strings.TrimRight(out[i]+" "+tails[i], " ")
-		}
-		return out
-	}
-	base := of(func(ch *compare.Change) *sample.Estimate { return ch.Base }, u.by, "")
-	next := of(func(ch *compare.Change) *sample.Estimate { return ch.New }, u.by, "")
-	ratio := of(func(ch *compare.Change) *sample.Estimate { return ch.Ratio }, 1, "× ")
-	for i, ch := range cells {
-		r := row{cells: []string{nameOf(ch.Name()), base[i], next[i], ratio[i]}}
-		if gate {
-			r.cells = append(r.cells, gateText(ch))
-		}
-		r.cells = append(r.cells, verdictText(ch))
+	u := words.UnitFor(cells[0].Metric.Unit, values)
+	t := &document.Table{Columns: document.Columns("environment")}
+	for _, ch := range cells {
+		t.Row(words.Name(ch.Name()))
 		if ch.Verdict == compare.Worse || ch.Lost {
-			r.style = "warn"
+			t.Rows[len(t.Rows)-1].Tone = document.Warn
 		}
-		g.rows = append(g.rows, r)
 	}
-	return g
+	number := func(title string, get func(*compare.Change) *sample.Estimate, by float64, times string) {
+		out := make([]document.Cell, len(cells))
+		for i, ch := range cells {
+			if e := get(ch); e != nil {
+				n := words.NumberOf(*e, by, 3)
+				out[i] = document.Cell{Text: n.Value, Tail: strings.TrimSpace(times + n.Interval)}
+			}
+		}
+		t.Column(document.Column{Title: title, Points: true}, out)
+	}
+	text := func(title string, of func(*compare.Change) string) {
+		var out []string
+		for _, ch := range cells {
+			out = append(out, of(ch))
+		}
+		t.Column(document.Column{Title: title}, document.Cells(out...))
+	}
+	number(strings.TrimSpace("BASE, "+u.Name), func(ch *compare.Change) *sample.Estimate { return ch.Base }, u.By, "")
+	number(strings.TrimSpace("NEW, "+u.Name), func(ch *compare.Change) *sample.Estimate { return ch.New }, u.By, "")
+	number("NEW / BASE", func(ch *compare.Change) *sample.Estimate { return ch.Ratio }, 1, "× ")
+	if gate {
+		text("gate", gateText)
+	}
+	text("verdict", verdictText) // may be long: last
+	return t
 }
 
 // verdictText says in words what a cell came to.
 func verdictText(ch *compare.Change) string {
 	switch {
 	case ch.Lost:
-		return "lost: " + clean(ch.Missing)
+		return "lost: " + words.Clean(ch.Missing)
 	case ch.Base == nil:
-		return "new: " + clean(ch.Missing)
+		return "new: " + words.Clean(ch.Missing)
 	case ch.Missing != "":
-		return "n/a: " + clean(ch.Missing)
+		return "n/a: " + words.Clean(ch.Missing)
 	case ch.Ratio != nil && ch.Ratio.Lo == nil && ch.Method != "identical":
 		return "cannot tell: too few blocks"
 	case ch.Verdict == compare.Unclear && ch.BlocksNeeded > 0:
@@ -136,25 +213,23 @@ func gateText(ch *compare.Change) string {
 	if ch.Gate == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s)", ch.Gate.State, percentText(ch.Gate.Threshold))
+	return fmt.Sprintf("%s (%s)", ch.Gate.State, words.Percent(ch.Gate.Threshold))
 }
 
-func percentText(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
-
-// groupGrid is the table of rows and columns.
-func groupGrid(c *compare.Changes) *grid {
-	g := &grid{cols: []col{{title: strings.Join(c.Grouping.Row, ", ")}}}
+// groupTable is the table of rows and columns.
+func groupTable(c *compare.Changes) *document.Table {
+	t := &document.Table{Columns: document.Columns(strings.Join(c.Grouping.Row, ", ")), Parts: true}
 	for _, k := range c.Grouping.Cols {
-		g.cols = append(g.cols, col{title: firstOf(clean(strings.Join(k, ", ")), "NEW / BASE")})
+		t.Columns = append(t.Columns, document.Column{Title: cmp.Or(words.Clean(strings.Join(k, ", ")), "NEW / BASE")})
 	}
 	for i, places := range c.Grouping.Places {
-		r := row{cells: []string{firstOf(clean(strings.Join(c.Grouping.Rows[i], ", ")), "all")}}
+		cells := []string{cmp.Or(words.Clean(strings.Join(c.Grouping.Rows[i], ", ")), "all")}
 		for _, p := range places {
-			r.cells = append(r.cells, placeText(c, p))
+			cells = append(cells, placeText(c, p))
 		}
-		g.rows = append(g.rows, r)
+		t.Row(cells...)
 	}
-	return g
+	return t
 }
 
 func placeText(c *compare.Changes, p compare.Place) string {
@@ -168,8 +243,8 @@ func placeText(c *compare.Changes, p compare.Place) string {
 	if ch.Ratio == nil {
 		return "n/a"
 	}
-	n := numberOf(*ch.Ratio, 1, 3)
-	return strings.TrimSpace(n.value+" × "+n.interval) + " " + verdictText(ch)
+	n := words.NumberOf(*ch.Ratio, 1, 3)
+	return strings.TrimSpace(n.Value+" × "+n.Interval) + " " + verdictText(ch)
 }
 
 // changesLegend explains the table.
@@ -183,14 +258,14 @@ func changesLegend(c *compare.Changes) []string {
 		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
 	}
 	out := []string{
-		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", percentText(c.Delta), c.Test),
+		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", words.Percent(c.Delta), c.Test),
 	}
 	if len(c.Quantiles) > 0 {
-		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", compare.QuantileName(c.Quantiles[0].Quantile), Plural(len(c.Quantiles), "cell")))
+		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", compare.QuantileName(c.Quantiles[0].Quantile), words.Plural(len(c.Quantiles), "cell")))
 	}
 	if g := c.Gate; g != nil {
-		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", percentText((1-g.Level)/2), g.Test, Plural(g.Tested, "cell")))
-		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", Plural(c.Tested, "cell"), g.Tested))
+		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", words.Percent((1-g.Level)/2), g.Test, words.Plural(g.Tested, "cell")))
+		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", words.Plural(c.Tested, "cell"), g.Tested))
 	}
 	return out
 }
@@ -201,28 +276,28 @@ func gateEvidence(g *compare.Gate, cell *compare.CellGate) string {
 	if cell.Ratio == nil {
 		return ""
 	}
-	n := numberOf(*cell.Ratio, 1, 3)
-	s := fmt.Sprintf("%s × %s at %.4g %%", n.value, n.interval, 100*g.Level)
+	n := words.NumberOf(*cell.Ratio, 1, 3)
+	s := fmt.Sprintf("%s × %s at %.4g %%", n.Value, n.Interval, 100*g.Level)
 	if cell.Holm != nil {
-		p := percentText(*cell.Holm)
+		p := words.Percent(*cell.Holm)
 		if *cell.Holm < 1e-5 {
 			p = "< 0.001 %"
 		}
-		s += fmt.Sprintf(", p %s over %s", p, Plural(g.Tested, "cell"))
+		s += fmt.Sprintf(", p %s over %s", p, words.Plural(g.Tested, "cell"))
 	}
 	return s
 }
 
 // sideText names one of the two.
 func sideText(s compare.Side) string {
-	t := "run " + clean(s.Run) + " of " + clean(s.Study)
+	t := "run " + words.Clean(s.Run) + " of " + words.Clean(s.Study)
 	if s.Env != "" {
-		t = clean(s.Env) + " in " + t
+		t = words.Clean(s.Env) + " in " + t
 	}
 	if !s.Started.IsZero() {
 		t += ", " + s.Started.UTC().Format("2006-01-02 15:04")
 	}
-	return t + ", plimsoll " + clean(s.Tool) + ", " + clean(s.Machine)
+	return t + ", plimsoll " + words.Clean(s.Tool) + ", " + words.Clean(s.Machine)
 }
 
 // factLines say what differs, the same difference of several environments once.
@@ -233,13 +308,13 @@ func factLines(facts []compare.Fact) []string {
 	var order []string
 	envs := map[string][]string{}
 	for _, f := range facts {
-		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, clean(f.Key), firstOf(clean(f.Base), "–"), firstOf(clean(f.New), "–"))
+		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, words.Clean(f.Key), cmp.Or(words.Clean(f.Base), "–"), cmp.Or(words.Clean(f.New), "–"))
 		if _, ok := envs[s]; !ok {
 			order = append(order, s)
 			envs[s] = nil
 		}
 		if f.Env != "" {
-			envs[s] = append(envs[s], nameOf(f.Env))
+			envs[s] = append(envs[s], words.Name(f.Env))
 		}
 	}
 	for i, s := range order {
@@ -253,7 +328,7 @@ func factLines(facts []compare.Fact) []string {
 func failureLines(c *compare.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
-		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", clean(f.Env), clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
+		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", words.Clean(f.Env), words.Clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
 		switch {
 		case f.Gate != nil && f.Gate.Reason != "":
 			s += ": " + f.Gate.Reason
@@ -267,7 +342,7 @@ func failureLines(c *compare.Changes) []string {
 
 // gateLine is the gate's answer in a sentence.
 func gateLine(g *compare.Gate) string {
-	s := fmt.Sprintf("gate: %s (%s", g.State, Plural(g.Gated, "cell"))
+	s := fmt.Sprintf("gate: %s (%s", g.State, words.Plural(g.Gated, "cell"))
 	if g.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", g.Failed)
 	}
@@ -283,4 +358,6 @@ func gateLine(g *compare.Gate) string {
 	return s + ")"
 }
 
-func remarkText(m record.Remark) string { return m.Code + ". " + sentence(clean(m.Text)) }
+func remarkText(m record.Remark) string {
+	return words.Clean(m.Code) + ". " + words.Sentence(words.Clean(m.Text))
+}

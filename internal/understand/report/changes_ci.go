@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/words"
 )
 
 type junitSuites struct {
@@ -54,19 +55,19 @@ func changesJUnit(w io.Writer, c *compare.Changes, _ Options) error {
 	}
 	for i := range c.Cells {
 		ch := &c.Cells[i]
-		k := junitCase{Class: clean(ch.Workload) + "." + clean(ch.Name()), Name: clean(ch.Metric.ID)}
+		k := junitCase{Class: words.Clean(ch.Workload) + "." + words.Clean(ch.Name()), Name: words.Clean(ch.Metric.ID)}
 		switch {
 		case ch.Gate == nil:
 			k.Skipped = &junitMessage{Message: "no threshold: " + changeLine(ch)}
 		case ch.Gate.State == compare.GateFails:
-			k.Failure = &junitMessage{Message: clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c.Gate, ch)}
+			k.Failure = &junitMessage{Message: words.Clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c.Gate, ch)}
 		case ch.Gate.State == compare.Inconclusive:
-			k.Skipped = &junitMessage{Message: "inconclusive: " + clean(ch.Gate.Reason)}
+			k.Skipped = &junitMessage{Message: "inconclusive: " + words.Clean(ch.Gate.Reason)}
 		}
 		add(k)
 	}
 	for i, l := range failureLines(c) {
-		k := junitCase{Class: clean(c.Failures[i].Workload) + "." + clean(c.Failures[i].Env), Name: "failures"}
+		k := junitCase{Class: words.Clean(c.Failures[i].Workload) + "." + words.Clean(c.Failures[i].Env), Name: "failures"}
 		if g := c.Failures[i].Gate; g != nil && g.Reason != "" {
 			switch g.State {
 			case compare.GateFails:
@@ -99,8 +100,8 @@ func changeLine(ch *compare.Change) string {
 	if ch.Ratio == nil {
 		return verdictText(ch)
 	}
-	n := numberOf(*ch.Ratio, 1, 3)
-	return "NEW / BASE " + strings.TrimSpace(n.value+" × "+n.interval) + ", " + verdictText(ch)
+	n := words.NumberOf(*ch.Ratio, 1, 3)
+	return "NEW / BASE " + strings.TrimSpace(n.Value+" × "+n.Interval) + ", " + verdictText(ch)
 }
 
 // gateLineOf is the same with what the gate judged by.
@@ -127,12 +128,12 @@ func changesGitHub(w io.Writer, c *compare.Changes, _ Options) error {
 	}
 	for i := range c.Cells {
 		ch := &c.Cells[i]
-		title := fmt.Sprintf("%s of %s in %s", clean(ch.Metric.ID), clean(ch.Workload), clean(ch.Name()))
+		title := fmt.Sprintf("%s of %s in %s", words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()))
 		switch {
 		case ch.Gate != nil && ch.Gate.State == compare.GateFails:
-			say("error", title, clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
+			say("error", title, words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
 		case ch.Gate != nil && ch.Gate.State == compare.Inconclusive:
-			say("warning", title, "inconclusive: "+clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
+			say("warning", title, "inconclusive: "+words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
 		case ch.Gate == nil && (ch.Verdict == compare.Worse || ch.Lost):
 			say("warning", title, changeLine(ch))
 		}
@@ -143,18 +144,18 @@ func changesGitHub(w io.Writer, c *compare.Changes, _ Options) error {
 			if f.Gate != nil && f.Gate.State == compare.GateFails {
 				level = "error"
 			}
-			say(level, "failures of "+clean(c.Failures[i].Workload)+" in "+clean(c.Failures[i].Env), l)
+			say(level, "failures of "+words.Clean(c.Failures[i].Workload)+" in "+words.Clean(c.Failures[i].Env), l)
 		}
 	}
 	for _, m := range c.Remarks {
 		if m.Level != "info" {
-			say("warning", "plimsoll: "+m.Code, sentence(clean(m.Text)))
+			say("warning", "plimsoll: "+m.Code, words.Sentence(words.Clean(m.Text)))
 		}
 	}
 	if c.Gate != nil {
 		say("notice", "plimsoll compare", gateLine(c.Gate))
 	} else {
-		say("notice", "plimsoll compare", Plural(len(c.Cells), "cell")+" compared, without a gate")
+		say("notice", "plimsoll compare", words.Plural(len(c.Cells), "cell")+" compared, without a gate")
 	}
 	return out.Flush()
 }

@@ -93,7 +93,9 @@ func TestChangesGolden(t *testing.T) {
 		if err := WriteChanges(&b, k.format, k.c, k.opts); err != nil {
 			t.Fatal(err)
 		}
-		isGolden(t, name, b.String())
+		if k.format != "json" { // its keys stand in json.txt
+			isGolden(t, name, b.String())
+		}
 		switch k.format {
 		case "json":
 			var back compare.Changes

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/words"
 )
 
 // csvHead names the columns: one row for each workload, environment and
@@ -52,9 +53,9 @@ func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
 	}
 	for _, x := range res.Excluded {
 		row := make([]string, len(csvHead))
-		row[0], row[1], row[2] = clean(res.Run.ID), clean(res.Run.Study), clean(x.Workload)
-		row[3], row[4], row[6] = clean(x.ID), clean(x.Engine), pairs(x.Levels)
-		row[len(row)-1] = clean(x.Kind + ": " + x.Reason)
+		row[0], row[1], row[2] = words.Clean(res.Run.ID), words.Clean(res.Run.Study), words.Clean(x.Workload)
+		row[3], row[4], row[6] = words.Clean(x.ID), words.Clean(x.Engine), pairs(x.Levels)
+		row[len(row)-1] = words.Clean(x.Kind + ": " + x.Reason)
 		if err := out.Write(row); err != nil {
 			return err
 		}
@@ -70,9 +71,9 @@ func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int
 		classes = append(classes, fmt.Sprintf("%s:%d", f.Class, f.N))
 	}
 	row := []string{
-		clean(res.Run.ID), clean(res.Run.Study), clean(work.ID), clean(env.ID), clean(env.Engine), clean(env.Baseline), pairs(env.Levels),
-		clean(t.Metric.ID), clean(t.Metric.Unit), string(betterOf(t.Metric)),
-		strconv.Itoa(n.Trials), strconv.Itoa(n.Failed), strconv.Itoa(n.Censored), clean(strings.Join(classes, ";")),
+		words.Clean(res.Run.ID), words.Clean(res.Run.Study), words.Clean(work.ID), words.Clean(env.ID), words.Clean(env.Engine), words.Clean(env.Baseline), pairs(env.Levels),
+		words.Clean(t.Metric.ID), words.Clean(t.Metric.Unit), string(betterOf(t.Metric)),
+		strconv.Itoa(n.Trials), strconv.Itoa(n.Failed), strconv.Itoa(n.Censored), words.Clean(strings.Join(classes, ";")),
 		strconv.Itoa(c.N), strconv.Itoa(c.Blocks),
 	}
 	row = append(row, three(c.Median)...)
@@ -86,11 +87,11 @@ func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int
 			row = append(row, "", "", "", "", "")
 			continue
 		}
-		row = append(row, clean(q.Env))
+		row = append(row, words.Clean(q.Env))
 		row = append(row, three(&q.Estimate)...)
 		row = append(row, string(q.Verdict))
 	}
-	return append(row, clean(c.Missing))
+	return append(row, words.Clean(c.Missing))
 }
 
 func betterOf(m record.Metric) record.Direction {
@@ -119,5 +120,5 @@ func pairs(m map[string]string) string {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, k+"="+m[k])
 	}
-	return clean(strings.Join(out, ";"))
+	return words.Clean(strings.Join(out, ";"))
 }

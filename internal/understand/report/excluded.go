@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // excludedGroup is what could not run for one reason.
@@ -15,13 +16,13 @@ func excludedOf(res *analyze.Result) []excludedGroup {
 	names := map[key][]string{}
 	var order []key
 	for _, x := range res.Excluded {
-		k := key{clean(x.Kind), sentence(clean(x.Reason)), clean(x.Fix)}
+		k := key{words.Clean(x.Kind), words.Sentence(words.Clean(x.Reason)), words.Clean(x.Fix)}
 		if names[k] == nil {
 			order = append(order, k)
 		}
-		name := clean(x.ID)
+		name := words.Clean(x.ID)
 		if x.Workload != "" {
-			name += " with " + clean(x.Workload)
+			name += " with " + words.Clean(x.Workload)
 		}
 		names[k] = append(names[k], name)
 	}

@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/words"
 )
 
 // factorWords are what people call the factors.
@@ -20,13 +20,13 @@ var factorWords = map[string]string{
 func spoken(f *factors.Factors, id string) string {
 	for _, x := range f.Factors {
 		if x.ID == id && x.Kind == factors.OfWorkload {
-			return "the parameter '" + clean(id) + "'"
+			return "the parameter '" + words.Clean(id) + "'"
 		}
 	}
 	if w := factorWords[id]; w != "" {
 		return w
 	}
-	return "the factor '" + clean(id) + "'"
+	return "the factor '" + words.Clean(id) + "'"
 }
 
 // said is how many terms get a sentence each; the table has all of them.
@@ -36,7 +36,7 @@ const said = 3
 // apart.
 func factorSentences(f *factors.Factors) []string {
 	if f.Missing != "" {
-		return []string{sentence("Nothing can be said: " + clean(f.Missing))}
+		return []string{words.Sentence("Nothing can be said: " + words.Clean(f.Missing))}
 	}
 	var out []string
 	for _, s := range f.Shares {
@@ -54,15 +54,15 @@ func factorSentences(f *factors.Factors) []string {
 			names = append(names, spoken(f, id))
 		}
 		out = append(out, fmt.Sprintf("%s cannot be told apart, since this plan varies them together: together they explain %s of the variance.",
-			upper(listOf(names)), shareWords(j.Share)))
+			words.Upper(words.List(names)), shareWords(j.Share)))
 	}
 	for _, s := range f.Shares {
 		if s.Separable == factors.Confounded && s.With == "" && len(s.Among) == 0 {
-			out = append(out, upper(spoken(f, s.Factor))+" cannot be told from the other factors, since this plan varies them together.")
+			out = append(out, words.Upper(spoken(f, s.Factor))+" cannot be told from the other factors, since this plan varies them together.")
 		}
 	}
 	if n := confoundedPairs(f); n > 0 {
-		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table); all pairs together explain %s.", Plural(n, "case"), shareWords(f.Pairs)))
+		out = append(out, fmt.Sprintf("What two factors do together cannot be told from other effects in %s (n/a in the table); all pairs together explain %s.", words.Plural(n, "case"), shareWords(f.Pairs)))
 	}
 	return out
 }
@@ -78,13 +78,13 @@ func confoundedPairs(f *factors.Factors) int {
 }
 
 func shareSentence(f *factors.Factors, s factors.Share) string {
-	who, verb := upper(spoken(f, s.Factor)), "explains"
+	who, verb := words.Upper(spoken(f, s.Factor)), "explains"
 	if s.With != "" {
 		who, verb = who+" and "+spoken(f, s.With)+" together, beyond each alone,", "explain"
 	}
 	text := fmt.Sprintf("%s %s %s of the variance in the %s.", who, verb, shareWords(s.Share), subject(f))
 	if s.Separable == factors.Range && math.Abs(s.Alone-s.Share.Value) >= 0.01 {
-		text += fmt.Sprintf(" Alone it would be %s %%: the plan is not balanced, and what lies between the two belongs to other factors as well.", fixed(100*s.Alone, 1))
+		text += fmt.Sprintf(" Alone it would be %s %%: the plan is not balanced, and what lies between the two belongs to other factors as well.", words.Fixed(100*s.Alone, 1))
 	}
 	return text
 }
@@ -95,23 +95,8 @@ func shareWords(e *sample.Estimate) string {
 		return "an unknown part"
 	}
 	if e.Lo == nil || e.Hi == nil {
-		return fixed(100*e.Value, 0) + " % (too few blocks for an interval)"
+		return words.Fixed(100*e.Value, 0) + " % (too few blocks for an interval)"
 	}
-	n := numberOf(*e, 0.01, 1)
-	return n.value + " % " + n.interval
-}
-
-func listOf(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
-// upper begins a sentence; the words are ours and begin in ASCII.
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	n := words.NumberOf(*e, 0.01, 1)
+	return n.Value + " % " + n.Interval
 }

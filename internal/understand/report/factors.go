@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -12,67 +10,52 @@ import (
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
+// factorsOf is what matters most in a run, for each group of its workloads.
+type factorsOf struct {
+	res *analyze.Result
+	all []*factors.Factors
+}
+
+var factorFormats = formats(factorsDocument, format[factorsOf]{"json", factorsJSON})
+
 // FactorFormats lists the formats of WriteFactors.
-func FactorFormats() []string { return []string{"text", "markdown", "json"} }
+func FactorFormats() []string { return factorFormats.names() }
 
 // WriteFactors renders what matters most.
 func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*factors.Factors, opts Options) error {
-	switch format {
-	case "json":
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
-			Schema  int                `json:"schema"`
-			Run     string             `json:"run"`
-			Study   string             `json:"study"`
-			Factors []*factors.Factors `json:"factors"`
-		}{analyze.Schema, res.Run.ID, res.Run.Study, all})
-	case "markdown":
-		return factorsMarkdown(w, res, all)
-	case "text":
-		return factorsText(w, res, all, opts)
-	}
-	return fmt.Errorf("no format %q for factors: choose one of %s", format, strings.Join(FactorFormats(), ", "))
+	return factorFormats.write(w, format, "factors", factorsOf{res, all}, opts)
 }
 
-func factorsText(w io.Writer, res *analyze.Result, all []*factors.Factors, opts Options) error {
-	p := newPage(w, opts)
-	p.text("head", "", headline(res))
-	p.text("", "", protocol(res))
-	for _, f := range all {
-		p.blank()
-		p.text("head", "", factorsTitle(f))
-		for _, s := range factorSentences(f) {
-			p.text("", " - ", s)
-		}
-		if f.Missing == "" {
-			p.blank()
-			p.parts(factorGrid(f))
-		}
-		for _, s := range factorsLegend(f) {
-			p.text("dim", "", s)
-		}
-	}
-	return p.w.Flush()
+func factorsJSON(w io.Writer, f factorsOf, o Options) error {
+	return asJSON(w, struct {
+		Schema  int                `json:"schema"`
+		Run     string             `json:"run"`
+		Study   string             `json:"study"`
+		Factors []*factors.Factors `json:"factors"`
+	}{analyze.Schema, f.res.Run.ID, f.res.Run.Study, f.all}, o)
 }
 
-func factorsMarkdown(w io.Writer, res *analyze.Result, all []*factors.Factors) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# What matters most: %s\n\n%s.\n", mdEscape(headline(res)), mdEscape(protocol(res)))
-	for _, f := range all {
-		fmt.Fprintf(out, "\n## %s\n\n", mdEscape(factorsTitle(f)))
-		for _, s := range factorSentences(f) {
-			fmt.Fprintf(out, "- %s\n", mdEscape(s))
-		}
-		fmt.Fprintln(out)
+func factorsDocument(d *document.Document, x factorsOf, _ Options) {
+	begin(d, "What matters most", x.res)
+	for _, f := range x.all {
+		d.Heading(2, factorsTitle(f))
+		d.List(" - ", document.Items(factorSentences(f)))
 		if f.Missing == "" {
-			mdGrid(out, factorGrid(f))
+			d.Gap(document.Text)
+			d.Add(factorTable(f))
 		}
-		fmt.Fprintln(out, mdEscape(strings.Join(factorsLegend(f), " ")))
+		legend := factorsLegend(f)
+		if d.Medium == document.Markdown {
+			legend = []string{strings.Join(legend, " ")}
+		}
+		for _, s := range legend {
+			d.Legend(s)
+		}
 	}
-	return out.Flush()
 }
 
 func factorsTitle(f *factors.Factors) string {
@@ -80,26 +63,26 @@ func factorsTitle(f *factors.Factors) string {
 }
 
 func subject(f *factors.Factors) string {
-	return clean(f.Metric.Title) + " of " + clean(f.Workload)
+	return words.Clean(f.Metric.Title) + " of " + words.Clean(f.Workload)
 }
 
-// factorGrid has a row for each share, then what is left.
-func factorGrid(f *factors.Factors) *grid {
-	g := &grid{cols: []col{{title: "factor"}, {title: "share, %"}, {title: "alone, %", right: true}, {title: "partial, %", right: true}, {title: "levels"}}}
-	var values, intervals []string
+// factorTable has a row for each share, then what is left.
+func factorTable(f *factors.Factors) *document.Table {
+	t := &document.Table{Columns: document.Columns("factor", "share, %", "alone, %", "partial, %", "levels"), Parts: true}
+	t.Columns[1].Points, t.Columns[2].Right, t.Columns[3].Right = true, true, true
 	add := func(name string, share *sample.Estimate, alone, partial, levels string) {
-		g.rows = append(g.rows, row{cells: []string{name, "", alone, partial, levels}})
-		n := number{value: "n/a"}
+		n := words.Number{Value: "n/a"}
 		if share != nil {
-			n = numberOf(*share, 0.01, 1)
+			n = words.NumberOf(*share, 0.01, 1)
 		}
-		values, intervals = append(values, n.value), append(intervals, n.interval)
+		t.Row(name, n.Value, alone, partial, levels)
+		t.Rows[len(t.Rows)-1].Cells[1].Tail = n.Interval
 	}
-	percent := func(v float64) string { return fixed(100*v, 1) }
+	percent := func(v float64) string { return words.Fixed(100*v, 1) }
 	for _, s := range f.Shares {
-		name, levels := clean(s.Factor), levelsOf(f, s.Factor)
+		name, levels := words.Clean(s.Factor), levelsOf(f, s.Factor)
 		if s.With != "" {
-			name, levels = name+" × "+clean(s.With), ""
+			name, levels = name+" × "+words.Clean(s.With), ""
 		}
 		partial := percent(s.Partial)
 		if s.Separable == factors.Confounded {
@@ -108,23 +91,20 @@ func factorGrid(f *factors.Factors) *grid {
 		add(name, s.Share, percent(s.Alone), partial, levels)
 	}
 	for _, j := range f.Joint {
-		add(clean(strings.Join(j.Factors, " + ")), j.Share, "", "", "")
+		add(words.Clean(strings.Join(j.Factors, " + ")), j.Share, "", "", "")
 	}
 	if f.Pairs != nil {
 		add("(all pairs together)", f.Pairs, "", "", "")
 	}
 	add("(the rest between cells)", f.Rest, "", "", "")
 	add("(noise)", f.Noise, "", "", "")
-	for i, v := range align(values) {
-		g.rows[i].cells[1] = strings.TrimRight(v+" "+intervals[i], " ")
-	}
-	return g
+	return t
 }
 
 func levelsOf(f *factors.Factors, id string) string {
 	for _, x := range f.Factors {
 		if x.ID == id {
-			return cut(clean(strings.Join(x.Levels, ", ")), 2*maxName)
+			return words.Cut(words.Clean(strings.Join(x.Levels, ", ")), 2*words.MaxName)
 		}
 	}
 	return ""
@@ -136,7 +116,7 @@ func factorsLegend(f *factors.Factors) []string {
 	if f.Missing == "" {
 		s := fmt.Sprintf("share: ω² of the variance of the logarithm within blocks, over %d cells (%s, %s) in %d blocks that have all of them; "+
 			"× is what two do together beyond each alone; partial: of the variance that no other row explains; alone: with nothing else counted.",
-			f.Cells, Plural(len(f.Environments), "environment"), Plural(len(f.Workloads), "workload"), f.Blocks)
+			f.Cells, words.Plural(len(f.Environments), "environment"), words.Plural(len(f.Workloads), "workload"), f.Blocks)
 		if f.Noise != nil && f.Noise.Lo != nil {
 			s += fmt.Sprintf(" Brackets: 95 %% intervals, from %d resamples of whole blocks.", f.Resamples)
 		} else {
@@ -147,12 +127,12 @@ func factorsLegend(f *factors.Factors) []string {
 	if len(f.Fixed) > 0 {
 		var fixed []string
 		for _, k := range slices.Sorted(maps.Keys(f.Fixed)) {
-			fixed = append(fixed, clean(k)+" "+clean(f.Fixed[k]))
+			fixed = append(fixed, words.Clean(k)+" "+words.Clean(f.Fixed[k]))
 		}
 		out = append(out, "The same everywhere, so that nothing can be said of it: "+strings.Join(fixed, ", ")+".")
 	}
 	for _, l := range f.LeftOut {
-		out = append(out, sentence(fmt.Sprintf("Left out: %s with %s: %s", clean(l.Env), clean(l.Workload), clean(l.Reason))))
+		out = append(out, words.Sentence(fmt.Sprintf("Left out: %s with %s: %s", words.Clean(l.Env), words.Clean(l.Workload), words.Clean(l.Reason))))
 	}
 	return out
 }

@@ -9,13 +9,14 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // headline names the run.
 func headline(res *analyze.Result) string {
-	s := clean(res.Run.Study)
+	s := words.Clean(res.Run.Study)
 	if res.Run.Title != "" {
-		s += ": " + clean(res.Run.Title)
+		s += ": " + words.Clean(res.Run.Title)
 	}
 	return s
 }
@@ -24,11 +25,11 @@ func headline(res *analyze.Result) string {
 func protocol(res *analyze.Result) string {
 	p := res.Run.Protocol
 	parts := []string{
-		Plural(len(res.Environments), "environment"),
-		fmt.Sprintf("%s of %s each", blocksOf(res.Run), Plural(max(1, p.PerBlock), "trial")),
+		words.Plural(len(res.Environments), "environment"),
+		fmt.Sprintf("%s of %s each", blocksOf(res.Run), words.Plural(max(1, p.PerBlock), "trial")),
 	}
 	if p.Warmup > 0 {
-		parts = append(parts, Plural(p.Warmup, "warm-up block")+" before, not counted")
+		parts = append(parts, words.Plural(p.Warmup, "warm-up block")+" before, not counted")
 	}
 	if p.Order != "" {
 		parts = append(parts, p.Order+" order")
@@ -49,9 +50,9 @@ func protocol(res *analyze.Result) string {
 // the number was left open.
 func blocksOf(r analyze.RunInfo) string {
 	if p := r.Protocol; p.Until > 0 || p.TimeBudgetNS > 0 || r.Gate != nil {
-		return fmt.Sprintf("%d of at most %s", r.Blocks, Plural(p.Blocks, "block"))
+		return fmt.Sprintf("%d of at most %s", r.Blocks, words.Plural(p.Blocks, "block"))
 	}
-	return Plural(r.Protocol.Blocks, "block")
+	return words.Plural(r.Protocol.Blocks, "block")
 }
 
 // machine describes the host.
@@ -59,7 +60,7 @@ func machine(h record.Host) string {
 	var parts []string
 	add := func(format string, v any) {
 		if s := strings.TrimSpace(fmt.Sprint(v)); s != "" && s != "0" {
-			parts = append(parts, clean(fmt.Sprintf(format, s)))
+			parts = append(parts, words.Clean(fmt.Sprintf(format, s)))
 		}
 	}
 	add("%s", h.Name)
@@ -68,7 +69,7 @@ func machine(h record.Host) string {
 	add("%s", h.Arch)
 	add("%s", h.CPU)
 	if h.CPUs > 0 {
-		parts = append(parts, Plural(h.CPUs, "CPU"))
+		parts = append(parts, words.Plural(h.CPUs, "CPU"))
 	}
 	if h.Memory > 0 {
 		parts = append(parts, sizeOf(h.Memory))
@@ -98,9 +99,9 @@ func when(res *analyze.Result) string {
 		s += ", in " + d.Round(time.Second).String()
 	}
 	if v := res.Run.Tool.Version; v != "" {
-		s += ", plimsoll " + clean(v)
+		s += ", plimsoll " + words.Clean(v)
 	}
-	return s + ", run " + clean(res.Run.ID)
+	return s + ", run " + words.Clean(res.Run.ID)
 }
 
 // short are the facts that a page has room for, in this order; JSON and
@@ -122,7 +123,7 @@ func describe(e record.Environment, keys []string) string {
 	var parts []string
 	for _, k := range keys {
 		if in[k] != "" && in[k] != "default" {
-			parts = append(parts, clean(k+" "+in[k]))
+			parts = append(parts, words.Clean(k+" "+in[k]))
 		}
 	}
 	if e.Clock == record.ClockForeign {
@@ -131,23 +132,7 @@ func describe(e record.Environment, keys []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence ends a text with a full stop, unless it has its end.
-func sentence(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
-		return s
-	}
-	return s + "."
-}
-
-// Plural is a number of things: their name, with an s but for one.
-func Plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 func sizeOf(n int64) string {
-	s := scaleFor("bytes", []float64{float64(n)})
-	return fmt.Sprintf("%.3g %s", float64(n)/s.by, s.unit)
+	s := words.UnitFor("bytes", []float64{float64(n)})
+	return fmt.Sprintf("%.3g %s", float64(n)/s.By, s.Name)
 }

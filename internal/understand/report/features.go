@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -9,10 +8,9 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
-
-// FeatureFormats lists the formats of WriteFeatures.
-func FeatureFormats() []string { return []string{"text", "markdown", "json", "csv"} }
 
 // FeatureOptions are the options of a feature table.
 type FeatureOptions struct {
@@ -21,55 +19,65 @@ type FeatureOptions struct {
 	Detail bool
 }
 
+// tried is a feature table to write.
+type tried struct {
+	*record.Features
+	detail bool
+}
+
+var featureFormats = formats(featuresDocument,
+	format[tried]{"json", func(w io.Writer, f tried, o Options) error { return asJSON(w, f.Features, o) }},
+	format[tried]{"csv", featuresCSV},
+)
+
+// FeatureFormats lists the formats of WriteFeatures.
+func FeatureFormats() []string { return featureFormats.names() }
+
 // WriteFeatures renders a feature table. A published value is shown where it
 // is another than ours, in brackets, and never stands for one of ours.
 func WriteFeatures(w io.Writer, format string, f *record.Features, opts FeatureOptions) error {
-	switch format {
-	case "text":
-		return featuresText(w, f, opts)
-	case "markdown":
-		return featuresMarkdown(w, f)
-	case "json":
-		return encode(w, f)
-	case "csv":
-		return featuresCSV(w, f)
+	return featureFormats.write(w, format, "features", tried{f, opts.Detail}, opts.Options)
+}
+
+func featuresDocument(d *document.Document, f tried, _ Options) {
+	addFeatures(d, f.Features, 1, f.detail)
+	engines, host := versionsOf(f.Features), machine(f.Host)
+	if d.Medium == document.Markdown {
+		d.Para("Engines: " + engines + ". Machine: " + host + ".")
+		return
 	}
-	return fmt.Errorf("no format %q for features: choose one of %s", format, strings.Join(FeatureFormats(), ", "))
+	d.Gap(document.Text)
+	d.Led("engines  ", engines, document.Plain)
+	d.Led("machine  ", host, document.Plain)
 }
 
-func featuresText(w io.Writer, f *record.Features, opts FeatureOptions) error {
-	p := newPage(w, opts.Options)
-	p.features(f, opts.Detail)
-	p.blank()
-	p.text("", "engines  ", versionsOf(f))
-	p.text("", "machine  ", machine(f.Host))
-	return p.w.Flush()
-}
-
-// features is the table with its notes, or with the evidence of each cell.
-func (p *page) features(f *record.Features, detail bool) {
-	p.text("head", "", featuresHead(f))
+// addFeatures is the table with its notes, or with the evidence of each cell.
+func addFeatures(d *document.Document, f *record.Features, level int, detail bool) {
+	d.Heading(level, featuresHead(f))
 	if f.Tried() {
-		p.blank()
-		p.parts(featuresGrid(f, p.width/3))
-		p.blank()
-		p.text("dim", "", featuresLegend)
+		t := featuresTable(f, d)
+		// The groups are lines of the table: what a reader of it needs is there.
+		t.Caption, t.Label = words.Sentence(featuresHead(f))+" "+featuresLegend, "features"
+		d.Gap(document.Text)
+		d.Add(t)
+		d.Gap(document.Text)
+		d.Gap(document.Markdown)
+		d.Legend(featuresLegend)
+	} else {
+		d.Gap(document.Markdown)
 	}
-	if detail {
-		p.featureDetails(f)
+	if detail && d.Medium == document.Text {
+		addFeatureDetails(d, f)
 		return
 	}
 	for _, n := range featureNotes(f) {
-		p.blank()
-		p.text("head", "", n.title)
-		for _, l := range n.lines {
-			p.text("", " - ", l)
-		}
+		d.Heading(level+1, n.title)
+		d.List(" - ", document.Items(n.lines))
 	}
 }
 
 func featuresHead(f *record.Features) string {
-	return fmt.Sprintf("%s of %s, each tried on this machine", Plural(len(f.Rows), "feature"), Plural(len(triedEngines(f)), "engine"))
+	return fmt.Sprintf("%s of %s, each tried on this machine", words.Plural(len(f.Rows), "feature"), words.Plural(len(triedEngines(f)), "engine"))
 }
 
 const featuresLegend = "part: partial; -: could not be tried here; [yes], [part], [no]: the value that was published " +
@@ -86,23 +94,23 @@ func triedEngines(f *record.Features) []string {
 	return names
 }
 
-// featuresGrid has a line for each feature, below its group, and more where
-// its name is longer than limit, which 0 is not.
-func featuresGrid(f *record.Features, limit int) *grid {
-	g := &grid{cols: []col{{title: "feature"}}}
+// featuresTable has a line for each feature, below its group, and more where
+// its name is longer than a page of fixed width has room for.
+func featuresTable(f *record.Features, d *document.Document) *document.Table {
 	names := triedEngines(f)
+	t := &document.Table{Columns: document.Columns("feature"), Parts: true}
 	for _, n := range names {
-		g.cols = append(g.cols, col{title: clean(n)})
+		t.Columns = append(t.Columns, document.Column{Title: words.Clean(n)})
 	}
 	group := ""
 	for _, r := range f.Rows {
 		if r.Group != group {
 			group = r.Group
-			g.rows = append(g.rows, row{cells: append([]string{clean(group)}, make([]string, len(names))...), style: "head"})
+			t.Rows = append(t.Rows, document.Row{Cells: append(document.Cells(words.Clean(group)), make([]document.Cell, len(names))...), Tone: document.Head})
 		}
-		title := []string{clean(r.Feature)}
-		if limit > 0 {
-			title = wrap(title[0], limit-2, "  ")
+		title := []string{words.Clean(r.Feature)}
+		if d.Medium == document.Text {
+			title = document.Wrap(title[0], d.Width/3-2, "  ")
 		}
 		for i, line := range title {
 			cells := append([]string{"  " + line}, make([]string, len(names))...)
@@ -111,10 +119,10 @@ func featuresGrid(f *record.Features, limit int) *grid {
 					cells[k+1] = featureCell(r.Cells[n])
 				}
 			}
-			g.rows = append(g.rows, row{cells: cells})
+			t.Row(cells...)
 		}
 	}
-	return g
+	return t
 }
 
 // shortValue is a value as it stands in a cell.
@@ -125,7 +133,7 @@ func shortValue(v string) string {
 	case record.FeatureUntried, "":
 		return "-"
 	}
-	return clean(v)
+	return words.Clean(v)
 }
 
 func featureCell(c record.FeatureCell) string {
@@ -151,30 +159,30 @@ func featureNotes(f *record.Features) []note {
 	for _, r := range f.Rows {
 		for _, n := range triedEngines(f) {
 			c := r.Cells[n]
-			line := fmt.Sprintf("%s, %s: %s", clean(r.Feature), clean(n), c.Value)
+			line := fmt.Sprintf("%s, %s: %s", words.Clean(r.Feature), words.Clean(n), c.Value)
 			switch {
 			case c.Differs():
-				differs = append(differs, because(fmt.Sprintf("%s [published: %s]", line, clean(c.Published)), c.Why))
+				differs = append(differs, because(fmt.Sprintf("%s [published: %s]", line, words.Clean(c.Published)), c.Why))
 			case c.Value == record.FeaturePartial:
 				partial = append(partial, because(line, c.Why))
 			case c.Value == record.FeatureUntried:
-				why := clean(c.Why)
+				why := words.Clean(c.Why)
 				if untried[why] == nil {
 					reasons = append(reasons, why)
 				}
-				untried[why] = append(untried[why], clean(r.ID)+" ("+clean(n)+")")
+				untried[why] = append(untried[why], words.Clean(r.ID)+" ("+words.Clean(n)+")")
 			}
 		}
 	}
 	var missing, lines []string
 	for _, why := range reasons {
-		lines = append(lines, strings.Join(untried[why], ", ")+": "+sentence(why))
+		lines = append(lines, strings.Join(untried[why], ", ")+": "+words.Sentence(why))
 	}
 	for _, e := range f.Engines {
 		if e.Missing != "" {
-			l := clean(e.Name) + ": " + sentence(clean(e.Missing))
+			l := words.Clean(e.Name) + ": " + words.Sentence(words.Clean(e.Missing))
 			if e.Fix != "" {
-				l += " Try: " + clean(e.Fix)
+				l += " Try: " + words.Clean(e.Fix)
 			}
 			missing = append(missing, l)
 		}
@@ -188,37 +196,32 @@ func featureNotes(f *record.Features) []note {
 // because adds a reason, where there is one.
 func because(s, why string) string {
 	if why != "" {
-		s += "; " + clean(why)
+		s += "; " + words.Clean(why)
 	}
-	return sentence(s)
+	return words.Sentence(s)
 }
 
-// featureDetails shows each cell with its evidence.
-func (p *page) featureDetails(f *record.Features) {
+// addFeatureDetails shows each cell with its evidence.
+func addFeatureDetails(d *document.Document, f *record.Features) {
 	for _, r := range f.Rows {
-		p.blank()
-		p.text("head", "", clean(r.Feature)+": "+clean(r.Means))
+		d.Heading(2, words.Clean(r.Feature)+": "+words.Clean(r.Means))
 		for _, e := range f.Engines {
 			c, ok := r.Cells[e.Name]
 			if !ok {
 				continue
 			}
-			line := clean(e.Name) + ": " + string(c.Value)
+			line := words.Clean(e.Name) + ": " + string(c.Value)
 			if c.Published != "" {
-				line += " [published: " + clean(c.Published) + "]"
+				line += " [published: " + words.Clean(c.Published) + "]"
 			}
-			p.text("", " - ", because(line, c.Why))
+			d.Led(" - ", because(line, c.Why), document.Plain)
 			for _, x := range c.Evidence {
-				if len(x.Command) > 0 {
-					p.text("", "     $ ", clean(strings.Join(x.Command, " ")))
-				}
+				d.Led("     $ ", words.Clean(strings.Join(x.Command, " ")), document.Plain)
 				for l := range strings.Lines(x.Output) {
-					if l = clean(l); l != "" {
-						p.text("dim", "       ", l)
-					}
+					d.Led("       ", words.Clean(l), document.Dim)
 				}
 				if x.Status != 0 {
-					p.line("dim", fmt.Sprintf("       status %d", x.Status))
+					d.Led("       ", fmt.Sprintf("status %d", x.Status), document.Dim)
 				}
 			}
 		}
@@ -229,7 +232,7 @@ func versionsOf(f *record.Features) string {
 	var parts []string
 	for _, e := range f.Engines {
 		if e.Missing == "" {
-			parts = append(parts, strings.TrimSpace(clean(e.Name)+" "+clean(e.Version)))
+			parts = append(parts, strings.TrimSpace(words.Clean(e.Name)+" "+words.Clean(e.Version)))
 		}
 	}
 	if len(parts) == 0 {
@@ -238,36 +241,14 @@ func versionsOf(f *record.Features) string {
 	return strings.Join(parts, ", ")
 }
 
-func featuresMarkdown(w io.Writer, f *record.Features) error {
-	out := bufio.NewWriter(w)
-	mdFeatures(out, f, "#")
-	fmt.Fprintf(out, "\nEngines: %s. Machine: %s.\n", mdEscape(versionsOf(f)), mdEscape(machine(f.Host)))
-	return out.Flush()
-}
-
-// mdFeatures is the table with its notes, under a heading of this level.
-func mdFeatures(out *bufio.Writer, f *record.Features, level string) {
-	fmt.Fprintf(out, "%s %s\n\n", level, mdEscape(featuresHead(f)))
-	if f.Tried() {
-		mdGrid(out, featuresGrid(f, 0))
-		fmt.Fprintf(out, "\n%s\n", mdEscape(featuresLegend))
-	}
-	for _, n := range featureNotes(f) {
-		fmt.Fprintf(out, "\n%s# %s\n\n", level, mdEscape(n.title))
-		for _, l := range n.lines {
-			fmt.Fprintf(out, "- %s\n", mdEscape(l))
-		}
-	}
-}
-
 // featuresCSV has a line for each cell.
-func featuresCSV(w io.Writer, f *record.Features) error {
+func featuresCSV(w io.Writer, f tried, _ Options) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"group", "id", "feature", "engine", "version", "value", "published", "why"}}
 	for _, r := range f.Rows {
 		for _, e := range f.Engines {
 			c := r.Cells[e.Name]
-			rows = append(rows, []string{clean(r.Group), clean(r.ID), clean(r.Feature), clean(e.Name), clean(e.Version), string(c.Value), clean(c.Published), clean(c.Why)})
+			rows = append(rows, []string{words.Clean(r.Group), words.Clean(r.ID), words.Clean(r.Feature), words.Clean(e.Name), words.Clean(e.Version), string(c.Value), words.Clean(c.Published), words.Clean(c.Why)})
 		}
 	}
 	return out.WriteAll(rows)

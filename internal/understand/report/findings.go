@@ -1,7 +1,7 @@
 package report
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,44 +9,44 @@ import (
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
+)
+
+// found are the findings to write, or one of their claims.
+type found struct {
+	*analyze.Findings
+	one *analyze.Finding
+}
+
+var findingFormats = formats(findingsDocument,
+	format[found]{"json", func(w io.Writer, f found, o Options) error { return asJSON(w, f.Findings, o) }},
+	format[found]{"csv", findingsCSV},
 )
 
 // FindingFormats lists the formats of WriteFindings.
-func FindingFormats() []string { return []string{"text", "markdown", "json", "csv"} }
+func FindingFormats() []string { return findingFormats.names() }
 
 // WriteFindings renders which claims hold. With a claim, one of them with all
 // of its pairs.
 func WriteFindings(w io.Writer, format string, f *analyze.Findings, claim string, opts Options) error {
-	var one *analyze.Finding
+	wanted := found{Findings: f}
 	if claim != "" {
 		var err error
-		if one, err = f.Claim(claim); err != nil {
+		if wanted.one, err = f.Claim(claim); err != nil {
 			return err
 		}
 		only := *f
-		only.Claims = []analyze.Finding{*one}
-		f = &only
+		only.Claims = []analyze.Finding{*wanted.one}
+		wanted.Findings = &only
 	}
-	switch format {
-	case "json":
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(f)
-	case "csv":
-		return findingsCSV(w, f, one)
-	case "markdown":
-		return findingsMarkdown(w, f, one)
-	case "text":
-		return findingsText(w, f, one, opts)
-	}
-	return fmt.Errorf("no format %q for findings: choose one of %s", format, strings.Join(FindingFormats(), ", "))
+	return findingFormats.write(w, format, "findings", wanted, opts)
 }
 
 // verdictWords are for people.
 var verdictWords = map[analyze.ClaimVerdict]string{analyze.ClaimNotTested: "not tested"}
 
 func verdictWord(v analyze.ClaimVerdict) string {
-	return firstOf(verdictWords[v], string(v))
+	return cmp.Or(verdictWords[v], string(v))
 }
 
 // verdictOf is a claim's, which may be of a part of it only.
@@ -65,11 +65,11 @@ func findingsTitle(f *analyze.Findings) string {
 	}
 	for _, c := range f.Claims {
 		s, _, _ := strings.Cut(c.ID, "/")
-		if !slices.Contains(studies, clean(s)) {
-			studies = append(studies, clean(s))
+		if !slices.Contains(studies, words.Clean(s)) {
+			studies = append(studies, words.Clean(s))
 		}
 	}
-	return "Findings of " + listOf(studies) + ": " + strings.Join(counts, ", ")
+	return "Findings of " + words.List(studies) + ": " + strings.Join(counts, ", ")
 }
 
 // findingsLegend says what the columns are, and who published what.
@@ -85,7 +85,7 @@ func findingsLegend(f *analyze.Findings) []string {
 		}
 	}
 	if len(sources) > 0 {
-		out = append(out, "published: in quotation marks, as "+listOf(sources)+"; measured there and not here.")
+		out = append(out, "published: in quotation marks, as "+words.List(sources)+"; measured there and not here.")
 	}
 	return out
 }
@@ -94,7 +94,7 @@ func findingsLegend(f *analyze.Findings) []string {
 func citation(key string) string {
 	s, ok := published.SourceOf(key)
 	if !ok {
-		return clean(key)
+		return words.Clean(key)
 	}
 	return cite(s) + addressOf(s)
 }
@@ -108,7 +108,7 @@ func addressOf(s published.Source) string {
 
 // cite is a study's short name: its authors and its year.
 func cite(s published.Source) string {
-	who := listOf(s.Authors)
+	who := words.List(s.Authors)
 	if len(s.Authors) > 2 {
 		who = s.Authors[0] + " et al."
 	}
@@ -120,22 +120,22 @@ func pairNumber(p *analyze.ClaimPair) string {
 	if p == nil || p.Estimate == nil {
 		return "-"
 	}
-	unit, e := scale{"×", 1}, *p.Estimate
+	unit, e := words.Unit{Name: "×", By: 1}, *p.Estimate
 	switch {
 	case p.B == nil && p.Unit == "percent":
-		unit.unit = "%"
+		unit.Name = "%"
 	case p.B == nil:
-		unit = scaleFor(p.Unit, []float64{e.Value})
+		unit = words.UnitFor(p.Unit, []float64{e.Value})
 	}
-	n := numberOf(e, unit.by, 6)
-	return strings.TrimSpace(n.value + " " + clean(unit.unit) + " " + n.interval)
+	n := words.NumberOf(e, unit.By, 6)
+	return strings.TrimSpace(n.Value + " " + words.Clean(unit.Name) + " " + n.Interval)
 }
 
 // hereOf is what was found: the pair that decides, or how many cells of the
 // feature table are as published.
 func hereOf(c *analyze.Finding) string {
 	if c.Features != nil && c.Features.Tried > 0 {
-		return fmt.Sprintf("%d of %s", c.Features.Equal, Plural(c.Features.Tried, "cell"))
+		return fmt.Sprintf("%d of %s", c.Features.Equal, words.Plural(c.Features.Tried, "cell"))
 	}
 	return pairNumber(c.Decides)
 }
@@ -159,7 +159,7 @@ func quoted(list []analyze.PublishedNumber, most int) string {
 			break
 		}
 		if p.Value == nil {
-			out = append(out, clean(p.Text))
+			out = append(out, words.Clean(p.Text))
 			continue
 		}
 		parts := []string{p.Engine}
@@ -175,7 +175,7 @@ func quoted(list []analyze.PublishedNumber, most int) string {
 		if metrics {
 			parts = append(parts, p.Metric)
 		}
-		out = append(out, clean(strings.Join(parts, " "))+" "+trimZeros(*p.Value)+" "+clean(p.Unit))
+		out = append(out, words.Clean(strings.Join(parts, " "))+" "+words.Short(*p.Value)+" "+words.Clean(p.Unit))
 	}
 	return `"` + strings.Join(out, "; ") + `"`
 }
@@ -184,12 +184,12 @@ func quoted(list []analyze.PublishedNumber, most int) string {
 func sourcesOf(list []analyze.PublishedNumber) string {
 	var out []string
 	for _, p := range list {
-		s := clean(p.Source)
+		s := words.Clean(p.Source)
 		if src, ok := published.SourceOf(p.Source); ok {
 			s = cite(src)
 		}
 		if p.Table != "" {
-			s += ", " + clean(p.Table)
+			s += ", " + words.Clean(p.Table)
 		}
 		if !slices.Contains(out, s) {
 			out = append(out, s)
@@ -202,7 +202,7 @@ func sourcesOf(list []analyze.PublishedNumber) string {
 func without(lacks []analyze.ClaimLack) string {
 	var out []string
 	for _, l := range lacks {
-		out = append(out, clean(l.What)+" ("+clean(l.Brief())+")")
+		out = append(out, words.Clean(l.What)+" ("+words.Clean(l.Brief())+")")
 	}
 	return strings.Join(out, "; ")
 }
@@ -210,24 +210,24 @@ func without(lacks []analyze.ClaimLack) string {
 // lines are the sentences below a claim's row: what it says, what the verdict
 // rests on, and why it may be so. In brief the second only where a reader asks.
 func lines(c *analyze.Finding, brief bool) []string {
-	out := []string{prose(c.Says)}
+	out := []string{words.Prose(c.Says)}
 	if brief && (c.Verdict == analyze.ClaimSupported || c.Verdict == analyze.ClaimNotTested) {
 		return out
 	}
-	out = append(out, prose(c.Reason))
+	out = append(out, words.Prose(c.Reason))
 	if brief {
 		return out
 	}
 	if len(c.Without) > 0 && c.Verdict != analyze.ClaimNotTested {
-		out = append(out, sentence("Without "+without(c.Without)))
+		out = append(out, words.Sentence("Without "+without(c.Without)))
 	}
 	if c.Why == "" {
 		return out
 	}
-	out = append(out, "Why? "+prose(c.Why))
+	out = append(out, "Why? "+words.Prose(c.Why))
 	for i := range c.Answers {
 		if a := &c.Answers[i]; a.Verdict != analyze.ClaimNotTested {
-			out = append(out, "→ "+prose(claimAnswer(a)))
+			out = append(out, "→ "+words.Prose(claimAnswer(a)))
 		}
 	}
 	return out

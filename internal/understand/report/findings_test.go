@@ -96,7 +96,6 @@ func TestFindingsGolden(t *testing.T) {
 		{"findings-color.txt", "text", "", Options{Color: true, Width: 120}},
 		{"findings.md", "markdown", "", Options{}},
 		{"findings.csv", "csv", "", Options{}},
-		{"findings.json", "json", "", Options{}},
 		{"finding.txt", "text", "9b", Options{}},
 		{"finding-60.txt", "text", "6a", Options{Width: 60}},
 		{"finding-features.txt", "text", "5", Options{}},
@@ -110,7 +109,6 @@ func TestFindingsGolden(t *testing.T) {
 		isGolden(t, c.name, b.String())
 	}
 	isGolden(t, "claimed.txt", render(t, "text", result(t, claimed()), Options{NoPlot: true}))
-	isGolden(t, "claimed.md", render(t, "markdown", result(t, claimed()), Options{}))
 	if err := WriteFindings(&bytes.Buffer{}, "text", f, "6b", Options{}); err == nil || !strings.Contains(err.Error(), `no claim "6b"`) {
 		t.Error(err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // What a page writes of a run in the words of the other reports.
@@ -17,16 +19,16 @@ type Named struct{ Name, Value string }
 // environments.
 func Head(run analyze.RunInfo, envs int) []Named {
 	res := &analyze.Result{Run: run, Environments: make([]record.Environment, envs)}
-	study := clean(run.Study)
+	study := words.Clean(run.Study)
 	if run.Scale != "" {
-		study += " (" + clean(run.Scale) + ")"
+		study += " (" + words.Clean(run.Scale) + ")"
 	}
 	if run.Title != "" {
-		study += ": " + clean(run.Title)
+		study += ": " + words.Clean(run.Title)
 	}
 	at := when(res)
 	if run.Status != "" && run.Status != "done" {
-		at += ", " + clean(run.Status)
+		at += ", " + words.Clean(run.Status)
 	}
 	trials := fmt.Sprint(run.Trials)
 	if run.Warmup > 0 {
@@ -40,35 +42,32 @@ func Head(run analyze.RunInfo, envs int) []Named {
 	return []Named{{"Study", study}, {"Protocol", protocol(res)}, {"Machine", machine(run.Host)}, {"When", at}, {"Trials", trials}}
 }
 
-// ExcludedRows gathers what could not run by the reason: names, reason, and
-// what would help.
-func ExcludedRows(list []record.Excluded) [][]string {
-	var out [][]string
+// ExcludedTable gathers what could not run by the reason.
+func ExcludedTable(list []record.Excluded) *document.Table {
+	t := &document.Table{Columns: document.Columns("environment", "reason", "what would help")}
 	for _, x := range excludedOf(&analyze.Result{Excluded: list}) {
-		out = append(out, []string{x.names, x.reason, x.fix})
+		t.Row(x.names, x.reason, x.fix)
 	}
-	return out
+	return t
 }
 
-// RemarkRows gathers remarks by what they say: level, whom they are of, text
-// and advice.
-func RemarkRows(list []record.Remark) [][]string {
-	groups := map[string]*[]string{}
-	var order []string
+// RemarkTable gathers remarks by what they say.
+func RemarkTable(list []record.Remark) *document.Table {
+	of := map[record.Remark][]string{}
+	var order []record.Remark
 	for _, r := range list {
-		key := strings.Join([]string{r.Code, r.Level, r.Text, r.Advice}, "\x00")
-		if groups[key] == nil {
-			groups[key] = &[]string{}
+		key := record.Remark{Code: r.Code, Level: r.Level, Text: r.Text, Advice: r.Advice}
+		if _, ok := of[key]; !ok {
 			order = append(order, key)
+			of[key] = nil
 		}
-		if at := strings.Trim(strings.Join([]string{nameOf(r.Env), clean(r.Workload), clean(r.Metric)}, " "), " "); at != "" {
-			*groups[key] = append(*groups[key], at)
+		if at := strings.Trim(strings.Join([]string{words.Name(r.Env), words.Clean(r.Workload), words.Clean(r.Metric)}, " "), " "); at != "" {
+			of[key] = append(of[key], at)
 		}
 	}
-	var out [][]string
-	for _, key := range order {
-		f := strings.Split(key, "\x00")
-		out = append(out, []string{clean(f[1]), firstFew(*groups[key]), clean(f[2]), clean(f[3])})
+	t := &document.Table{Columns: document.Columns("level", "of", "remark", "advice")}
+	for _, r := range order {
+		t.Row(words.Clean(r.Level), words.FirstFew(of[r]), words.Clean(r.Text), words.Clean(r.Advice))
 	}
-	return out
+	return t
 }

@@ -2,23 +2,19 @@ package report
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/words"
 )
 
-var historyFormats = formatsOf[*history.Histories]{
-	{"text", historyText},
-	{"markdown", historyMarkdown},
-	{"csv", historyCSV},
-	{"json", asJSON[*history.Histories]},
-}
+var historyFormats = formats(historyDocument,
+	format[*history.Histories]{"csv", historyCSV},
+	format[*history.Histories]{"json", asJSON[*history.Histories]},
+)
 
 // HistoryFormats lists the formats of WriteHistories.
 func HistoryFormats() []string { return historyFormats.names() }
@@ -49,7 +45,7 @@ func historyCSV(w io.Writer, all *history.Histories, _ Options) error {
 	}
 	for _, s := range all.Skipped {
 		row := make([]string, 23)
-		row[2], row[22] = clean(s.Dir), clean(s.Reason)
+		row[2], row[22] = words.Clean(s.Dir), words.Clean(s.Reason)
 		if err := out.Write(row); err != nil {
 			return err
 		}
@@ -64,8 +60,8 @@ func historyRow(h *history.History, i, k, r int) []string {
 	if s.Against != "" {
 		unit = "ratio"
 	}
-	row := []string{strconv.Itoa(i + 1), clean(h.Study), clean(run.Dir), clean(run.Run), run.Started.UTC().Format(time.RFC3339),
-		clean(s.Workload), clean(s.Env), clean(s.Metric.ID), clean(unit), string(betterOf(s.Metric)), s.Against, clean(s.AgainstMetric)}
+	row := []string{strconv.Itoa(i + 1), words.Clean(h.Study), words.Clean(run.Dir), words.Clean(run.Run), run.Started.UTC().Format(time.RFC3339),
+		words.Clean(s.Workload), words.Clean(s.Env), words.Clean(s.Metric.ID), words.Clean(unit), string(betterOf(s.Metric)), s.Against, words.Clean(s.AgainstMetric)}
 	row = append(row, three(point.Estimate)...)
 	regime := ""
 	if point.Missing == "" {
@@ -80,139 +76,5 @@ func historyRow(h *history.History, i, k, r int) []string {
 	} else {
 		row = append(row, "", "", "", "", "", "")
 	}
-	return append(row, clean(point.Missing))
-}
-
-// historyTable is the series of one metric of one workload.
-type historyTable struct {
-	title string
-	grid  *grid
-}
-
-// historyTables fits them into a width; 0 is any. Where there is too little
-// room the sparks give way, then the intervals, then what a level is of.
-func historyTables(h *history.History, sparks bool, room int) []historyTable {
-	type key struct{ work, metric string }
-	var order []key
-	of := map[key][]int{}
-	for i := range h.Series {
-		k := key{h.Series[i].Workload, h.Series[i].Metric.ID}
-		if of[k] == nil {
-			order = append(order, k)
-		}
-		of[k] = append(of[k], i)
-	}
-	var out []historyTable
-	for _, k := range order {
-		m := h.Series[of[k][0]].Metric
-		g := historyGrid(h, of[k], sparks)
-		if sparks && room > 0 && g.width() > room {
-			g = historyGrid(h, of[k], false)
-		}
-		if room > 0 && g.width() > room {
-			for i := range g.rows {
-				g.rows[i].cells[2], _, _ = strings.Cut(g.rows[i].cells[2], " [")
-			}
-		}
-		if room > 0 && g.width() > room {
-			g.cols = slices.Delete(g.cols, 3, 4)
-			for i := range g.rows {
-				g.rows[i].cells = slices.Delete(g.rows[i].cells, 3, 4)
-			}
-		}
-		out = append(out, historyTable{title: clean(k.work) + ": " + clean(firstOf(m.Title, m.ID)) + "; " + better(m), grid: g})
-	}
-	return out
-}
-
-// historyGrid has a row for each series: its level now, and its changes.
-func historyGrid(h *history.History, series []int, sparks bool) *grid {
-	g := &grid{cols: []col{{title: "environment"}, {title: "runs", right: true}, {title: "level now"}, {title: "of"}}}
-	if sparks {
-		g.cols = append(g.cols, col{title: "runs, the oldest first"})
-	}
-	g.cols = append(g.cols, col{title: "changes"})
-	var absolute []float64
-	for _, i := range series {
-		if s := &h.Series[i]; s.Against == "" {
-			for _, r := range s.Regimes {
-				absolute = append(absolute, r.Level.Value)
-			}
-		}
-	}
-	u := scaleFor(h.Series[series[0]].Metric.Unit, absolute)
-	var numbers, tails []string
-	for _, i := range series {
-		s := &h.Series[i]
-		by := 1.0
-		if s.Against == "" {
-			by = u.by
-		}
-		n := number{value: "n/a"}
-		if len(s.Regimes) > 0 {
-			n = numberOf(s.Regimes[len(s.Regimes)-1].Level, by, 3)
-		}
-		numbers, tails = append(numbers, n.value), append(tails, n.interval)
-	}
-	numbers = align(numbers)
-	for k, i := range series {
-		s := &h.Series[i]
-		n := 0
-		for _, r := range s.Regimes {
-			n += r.Runs
-		}
-		row := row{cells: []string{nameOf(s.Env), strconv.Itoa(n), strings.TrimRight(numbers[k]+" "+tails[k], " "), ofText(s, u.unit)}}
-		if sparks {
-			row.cells = append(row.cells, spark(s))
-		}
-		text, warn := seriesText(h, i)
-		row.cells = append(row.cells, text)
-		if warn {
-			row.style = "warn"
-		}
-		g.rows = append(g.rows, row)
-	}
-	return g
-}
-
-// ofText says what a level is a multiple of.
-func ofText(s *history.Series, unit string) string {
-	switch {
-	case s.Against == "":
-		return clean(unit)
-	case s.AgainstMetric != s.Metric.ID:
-		return s.Against + "'s " + clean(s.AgainstMetric)
-	}
-	return s.Against
-}
-
-// seriesText lists the changes of a series in short.
-func seriesText(h *history.History, at int) (text string, warn bool) {
-	var parts []string
-	for _, c := range h.Changes {
-		if c.Series == at {
-			parts = append(parts, changeShort(h, &c))
-			warn = warn || c.Direction == compare.Worse && (c.Standing || !c.Confirmed)
-		}
-	}
-	s := &h.Series[at]
-	switch {
-	case len(s.Regimes) == 0:
-		parts = append(parts, "n/a: "+clean(s.Points[len(s.Points)-1].Missing))
-	case s.Points[len(s.Points)-1].Missing != "":
-		parts, warn = append(parts, "not in the last run"), true
-	case s.Short && len(parts) == 0:
-		parts = append(parts, "too few runs to tell")
-	case len(parts) == 0:
-		parts = append(parts, "none")
-	}
-	return strings.Join(parts, "; "), warn
-}
-
-func changeShort(h *history.History, c *history.Change) string {
-	s := fmt.Sprintf("%s × %s since %s", c.Direction, fixed(c.Ratio.Value, 2), clean(h.Runs[c.After].Run))
-	if !c.Confirmed {
-		s += "?"
-	}
-	return s
+	return append(row, words.Clean(point.Missing))
 }

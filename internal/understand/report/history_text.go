@@ -1,135 +1,112 @@
 package report
 
 import (
-	"bufio"
+	"cmp"
 	"fmt"
-	"io"
-	"math"
 	"strings"
 
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
-func historyText(w io.Writer, all *history.Histories, opts Options) error {
-	p := newPage(w, opts)
-	for i := range all.Histories {
-		h := &all.Histories[i]
-		if i > 0 {
-			p.blank()
-		}
-		head, span := historyHead(h)
-		p.text("head", "", head)
-		p.text("", "", span)
-		p.blank()
-		p.line("head", "Changes")
-		for k := range h.Changes {
-			c := &h.Changes[k]
-			style := ""
-			if c.Direction == compare.Worse && (c.Standing || !c.Confirmed) {
-				style = "warn"
-			}
-			p.text(style, "   ", changeSentence(h, c))
-			for _, l := range besideLines(c) {
-				p.text("dim", "      ", l)
-			}
-		}
-		if len(h.Changes) == 0 {
-			p.text("", "   ", noChange(all, h))
-		}
-		for _, t := range tablesOfMany(h, opts.Marks && !opts.ASCII, p.width) {
-			p.blank()
-			p.text("head", "", t.title)
-			p.blank()
-			p.grid(t.grid)
-		}
-		p.plainRemarks(h.Remarks)
-	}
-	if lines := skippedLines(all); len(lines) > 0 {
-		p.blank()
-		p.line("warn", "In no history")
-		for _, l := range lines {
-			p.text("warn", "   ", l)
-		}
-	}
-	p.blank()
-	p.text("dim", "", historyLegend(all))
-	if g := all.Gate; g != nil {
-		p.blank()
-		for _, r := range g.Reasons {
-			p.text("warn", "   ", sentence(clean(r)))
-		}
-		p.text("head", "", "gate: "+string(g.State))
-	}
-	return p.w.Flush()
-}
-
-func historyMarkdown(w io.Writer, all *history.Histories, _ Options) error {
-	out := bufio.NewWriter(w)
-	if g := all.Gate; g != nil {
-		fmt.Fprintf(out, "**gate: %s**\n\n", g.State)
-		mdList(out, cleaned(g.Reasons))
+func historyDocument(d *document.Document, all *history.Histories, opts Options) {
+	if d.Medium == document.Markdown {
+		sayHistoryGate(d, all.Gate)
 	}
 	for i := range all.Histories {
 		h := &all.Histories[i]
 		head, span := historyHead(h)
-		fmt.Fprintf(out, "# %s\n\n%s\n\n## Changes\n\n", mdEscape(head), mdEscape(span))
-		for k := range h.Changes {
-			c := &h.Changes[k]
-			fmt.Fprintf(out, "- %s\n", mdEscape(changeSentence(h, c)))
-			for _, l := range besideLines(c) {
-				fmt.Fprintf(out, "  - %s\n", mdEscape(l))
-			}
-		}
+		d.Heading(1, head)
+		d.Para(span)
+		d.Heading(2, "Changes")
+		d.List("   ", changeItems(h))
 		if len(h.Changes) == 0 {
-			fmt.Fprintln(out, mdEscape(noChange(all, h)))
+			d.Led("   ", noChange(all, h), document.Plain)
 		}
-		fmt.Fprintln(out)
-		for _, t := range tablesOfMany(h, false, 0) {
-			fmt.Fprintf(out, "## %s\n\n", mdEscape(t.title))
-			mdGrid(out, t.grid)
+		if len(h.Runs) > 1 { // of one, a report says more
+			addHistoryTables(d, h, d.Medium == document.Text && opts.Marks && !opts.ASCII)
 		}
-		mdPlainRemarks(out, h.Remarks)
-		fmt.Fprintln(out)
+		addPlainRemarks(d, h.Remarks)
+		if len(h.Remarks) == 0 {
+			d.Gap(document.Markdown)
+		}
 	}
 	if lines := skippedLines(all); len(lines) > 0 {
-		fmt.Fprintf(out, "## In no history\n\n")
-		mdList(out, lines)
+		if d.Medium == document.Text {
+			d.Gap(document.Text)
+			d.Led("", "In no history", document.Warn)
+		} else {
+			d.Heading(2, "In no history")
+		}
+		d.List("   ", toned(document.Items(lines), document.Warn))
 	}
-	fmt.Fprintln(out, mdEscape(historyLegend(all)))
-	return out.Flush()
+	d.Gap(document.Text)
+	d.Legend(historyLegend(all))
+	if d.Medium == document.Text {
+		sayHistoryGate(d, all.Gate)
+	}
 }
 
-// tablesOfMany are those of a history of more than one run: of one, a report
-// says more.
-func tablesOfMany(h *history.History, sparks bool, room int) []historyTable {
-	if len(h.Runs) == 1 {
-		return nil
+// sayHistoryGate is the gate's answer, with its reasons before it on a terminal
+// and below it elsewhere.
+func sayHistoryGate(d *document.Document, g *history.Gate) {
+	if g == nil {
+		return
 	}
-	return historyTables(h, sparks, room)
+	answer := "gate: " + string(g.State)
+	if d.Medium == document.Markdown {
+		d.Add(document.Para{Text: document.Line{{Text: answer, Style: document.Strong}}})
+	}
+	d.Gap(document.Text)
+	var reasons []string
+	for _, r := range g.Reasons {
+		r = words.Clean(r)
+		if d.Medium == document.Text {
+			r = words.Sentence(r)
+		}
+		reasons = append(reasons, r)
+	}
+	d.List("   ", toned(document.Items(reasons), document.Warn))
+	if d.Medium == document.Text {
+		d.Led("", answer, document.Head)
+	}
 }
 
-func cleaned(lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = clean(l)
+func toned(items []document.Item, tone document.Tone) []document.Item {
+	for i := range items {
+		items[i].Tone = tone
+	}
+	return items
+}
+
+func changeItems(h *history.History) []document.Item {
+	var out []document.Item
+	for k := range h.Changes {
+		c := &h.Changes[k]
+		m := document.Item{Text: document.Say(changeSentence(h, c)), Below: besideLines(c)}
+		if c.Direction == compare.Worse && (c.Standing || !c.Confirmed) {
+			m.Tone = document.Warn
+		}
+		out = append(out, m)
 	}
 	return out
 }
 
 func historyHead(h *history.History) (head, span string) {
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
-	span = Plural(len(h.Runs), "run")
+	span = words.Plural(len(h.Runs), "run")
 	if len(h.Runs) > 1 {
 		span += ", from " + runText(first) + " to " + runText(last)
 	} else {
 		span += ": " + runText(first)
 	}
-	return "History of " + clean(h.Study) + " on " + clean(h.Machine), span
+	return "History of " + words.Clean(h.Study) + " on " + words.Clean(h.Machine), span
 }
 
 func runText(r history.PastRun) string {
-	s := clean(r.Run)
+	s := words.Clean(r.Run)
 	if !r.Started.IsZero() {
 		s += " (" + r.Started.UTC().Format("2006-01-02 15:04") + ")"
 	}
@@ -139,8 +116,8 @@ func runText(r history.PastRun) string {
 // changeSentence says one change in full.
 func changeSentence(h *history.History, c *history.Change) string {
 	s := &h.Series[c.Series]
-	n := numberOf(c.Ratio, 1, 3)
-	text := fmt.Sprintf("%s: %s of %s in %s, × %s", c.Direction, clean(firstOf(s.Metric.Title, s.Metric.ID)), clean(s.Workload), nameOf(s.Env), strings.TrimRight(n.value+" "+n.interval, " "))
+	n := words.NumberOf(c.Ratio, 1, 3)
+	text := fmt.Sprintf("%s: %s of %s in %s, × %s", c.Direction, words.Clean(cmp.Or(s.Metric.Title, s.Metric.ID)), words.Clean(s.Workload), words.Name(s.Env), strings.TrimRight(n.Value+" "+n.Interval, " "))
 	if c.Method == "t" {
 		text += ", preliminary,"
 	}
@@ -180,7 +157,7 @@ func noChange(all *history.Histories, h *history.History) string {
 	if short == len(h.Series) {
 		return "No change can be told yet: there are too few runs."
 	}
-	s := fmt.Sprintf("No change of more than %s was found.", percentText(all.Threshold))
+	s := fmt.Sprintf("No change of more than %s was found.", words.Percent(all.Threshold))
 	if short > 0 {
 		s += fmt.Sprintf(" %d of the %d series have too few runs to tell.", short, len(h.Series))
 	}
@@ -190,41 +167,12 @@ func noChange(all *history.Histories, h *history.History) string {
 func skippedLines(all *history.Histories) []string {
 	var out []string
 	for _, s := range all.Skipped {
-		out = append(out, clean(s.Dir)+": "+sentence(clean(s.Reason)))
+		out = append(out, words.Clean(s.Dir)+": "+words.Sentence(words.Clean(s.Reason)))
 	}
 	return out
 }
 
 func historyLegend(all *history.Histories) string {
 	return fmt.Sprintf("level now: the middle of the runs since the last change, each as a multiple of what the environment in the next column did beside it, or in that unit. Brackets: 95 %% intervals, by runs. Changes are of more than %s, found by %s and confirmed by the next run (else with a question mark); the chance that any confirmed one, in all these series, is false is at most %s (%d permutations, %s).",
-		percentText(all.Threshold), all.Method, percentText(all.Alpha), all.Permutations, all.Correction)
+		words.Percent(all.Threshold), all.Method, words.Percent(all.Alpha), all.Permutations, all.Correction)
 }
-
-// spark draws a series in one line, on a logarithmic scale from its smallest
-// to its largest value; a dot stands for a run without one.
-func spark(s *history.Series) string {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, p := range s.Points {
-		if p.Estimate != nil {
-			lo, hi = min(lo, math.Log(p.Value)), max(hi, math.Log(p.Value))
-		}
-	}
-	// A scale of less than ±5 % would make mountains of noise.
-	if wide := 0.1; hi-lo < wide {
-		middle := (lo + hi) / 2
-		lo, hi = middle-wide/2, middle+wide/2
-	}
-	var b strings.Builder
-	for _, p := range s.Points[max(0, len(s.Points)-maxSpark):] {
-		if p.Estimate == nil {
-			b.WriteRune('·')
-			continue
-		}
-		k := int((math.Log(p.Value) - lo) / (hi - lo) * float64(len(eighths)))
-		b.WriteRune(eighths[min(max(k, 0), len(eighths)-1)])
-	}
-	return b.String()
-}
-
-// maxSpark is how many runs a spark shows: the last ones.
-const maxSpark = 40

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // overheadWanted finds the heat map that the options ask for.
@@ -24,41 +25,59 @@ func overheadWanted(res *analyze.Result, opts Options) (*analyze.Overhead, error
 		}
 	}
 	if opts.Overhead == AnyBaseline {
-		return nil, fmt.Errorf("finding the overhead in run %s: no baseline ran; run the study anew with native, floor or host", clean(res.Run.ID))
+		return nil, fmt.Errorf("finding the overhead in run %s: no baseline ran; run the study anew with native, floor or host", words.Clean(res.Run.ID))
 	}
 	if !slices.Contains(analyze.Baselines, opts.Overhead) {
 		return nil, fmt.Errorf("no baseline %q: it can be native, floor or host", opts.Overhead)
 	}
-	return nil, fmt.Errorf("finding the overhead against %s: it did not run in run %s; choose another baseline, or run the study anew with it", opts.Overhead, clean(res.Run.ID))
+	return nil, fmt.Errorf("finding the overhead against %s: it did not run in run %s; choose another baseline, or run the study anew with it", opts.Overhead, words.Clean(res.Run.ID))
 }
 
-// overheadGrid has a row for each environment and a column for each workload,
+// overheadOf is a heat map of a result.
+type overheadOf struct {
+	res *analyze.Result
+	*analyze.Overhead
+}
+
+var overheadFormats = formats(overheadDocument,
+	format[overheadOf]{"csv", overheadCSV},
+	format[overheadOf]{"json", func(w io.Writer, o overheadOf, opts Options) error { return asJSON(w, o.Overhead, opts) }},
+)
+
+func overheadDocument(d *document.Document, o overheadOf, _ Options) {
+	title := "Overhead against " + o.Baseline
+	begin(d, title, o.res)
+	if d.Medium == document.Text {
+		d.Heading(2, title)
+	}
+	d.Add(overheadTable(o))
+	for _, s := range overheadLegend(o.res, o.Overhead) {
+		d.Legend(s)
+	}
+}
+
+// overheadTable has a row for each environment and a column for each workload,
 // then one for each suite.
-func overheadGrid(res *analyze.Result, o *analyze.Overhead) *grid {
-	g := &grid{cols: []col{{title: "environment"}}}
-	failed := make([]string, len(o.Environments))
-	for i, env := range o.Environments {
-		g.rows = append(g.rows, row{cells: []string{nameOf(env)}})
-		failed[i] = strconv.Itoa(failures(res, o, env))
+func overheadTable(o overheadOf) *document.Table {
+	t := &document.Table{Columns: document.Columns("environment", "failed"), Parts: true}
+	t.Columns[1].Right = true
+	for _, env := range o.Environments {
+		t.Row(words.Name(env), strconv.Itoa(failures(o.res, o.Overhead, env)))
 	}
-	add := func(title string, cells []string, right bool) {
-		g.cols = append(g.cols, col{title: title, right: right})
-		for i := range g.rows {
-			g.rows[i].cells = append(g.rows[i].cells, cells[i])
-		}
+	add := func(title string, cells []analyze.OverheadCell) {
+		t.Column(document.Column{Title: title, Points: true}, overheadCells(cells))
 	}
-	add("failed", failed, true)
 	for _, r := range o.Rows {
 		arrow := ""
 		if r.Metric.Better == record.HigherIsBetter {
 			arrow = " ↑"
 		}
-		add(cut(clean(cmp.Or(r.Title, r.Workload)), maxName)+"\n"+clean(r.Metric.Title)+arrow+", %", overheadCells(r.Cells), false)
+		add(words.Cut(words.Clean(cmp.Or(r.Title, r.Workload)), words.MaxName)+"\n"+words.Clean(r.Metric.Title)+arrow+", %", r.Cells)
 	}
 	for _, s := range o.Suites {
-		add(cut(clean(s.Name), maxName)+"\ngeometric mean, %", overheadCells(s.Cells), false)
+		add(words.Cut(words.Clean(s.Name), words.MaxName)+"\ngeometric mean, %", s.Cells)
 	}
-	return g
+	return t
 }
 
 // failures counts the failed trials of an environment in the rows' workloads.
@@ -74,37 +93,28 @@ func failures(res *analyze.Result, o *analyze.Overhead, env string) int {
 	return n
 }
 
-func overheadCells(cells []analyze.OverheadCell) []string {
-	values, rest := make([]string, len(cells)), make([]string, len(cells))
+func overheadCells(cells []analyze.OverheadCell) []document.Cell {
+	out := make([]document.Cell, len(cells))
 	for i, c := range cells {
 		if c.Missing == analyze.NotAsked {
 			continue
 		}
 		if c.Overhead == nil {
-			values[i] = "n/a"
+			out[i].Text = "n/a"
 			continue
 		}
-		n := numberOf(*c.Overhead, 0.01, 2)
-		values[i], rest[i] = n.value, " "+n.interval
+		n := words.NumberOf(*c.Overhead, 0.01, 2)
+		out[i] = document.Cell{Text: n.Value, Tail: n.Interval}
 		switch {
-		case n.interval == "":
-			rest[i] = " too few"
+		case n.Interval == "":
+			out[i].Tail = "too few"
 		case c.Verdict == analyze.Equal:
-			rest[i] += " ="
+			out[i].Tail += " ="
 		case c.Verdict == analyze.CannotTell:
-			rest[i] += " ~"
+			out[i].Tail += " ~"
 		}
 	}
-	values = align(values)
-	for i := range values {
-		values[i] += rest[i]
-	}
-	return values
-}
-
-// overheadTitle says against what.
-func overheadTitle(o *analyze.Overhead) string {
-	return "Overhead against " + o.Baseline
+	return out
 }
 
 // overheadLegend says how to read the table.
@@ -123,61 +133,23 @@ func overheadLegend(res *analyze.Result, o *analyze.Overhead) []string {
 	for _, r := range o.Rows {
 		for _, c := range r.Cells {
 			if c.Overhead == nil && c.Missing != analyze.NotAsked {
-				out = append(out, sentence(fmt.Sprintf("n/a for %s with %s: %s", nameOf(c.Env), clean(r.Workload), clean(c.Missing))))
+				out = append(out, words.Sentence(fmt.Sprintf("n/a for %s with %s: %s", words.Name(c.Env), words.Clean(r.Workload), words.Clean(c.Missing))))
 			}
 		}
 	}
 	return out
 }
 
-func overheadText(w io.Writer, res *analyze.Result, opts Options) error {
-	o, err := overheadWanted(res, opts)
-	if err != nil {
-		return err
-	}
-	p := newPage(w, opts)
-	p.text("head", "", headline(res))
-	p.text("", "", protocol(res))
-	p.blank()
-	p.line("head", overheadTitle(o))
-	p.parts(overheadGrid(res, o))
-	for _, s := range overheadLegend(res, o) {
-		p.text("dim", "", s)
-	}
-	return p.w.Flush()
-}
-
-func overheadMarkdown(w io.Writer, res *analyze.Result, opts Options) error {
-	o, err := overheadWanted(res, opts)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# %s: %s\n\n%s.\n\n", mdEscape(overheadTitle(o)), mdEscape(headline(res)), mdEscape(protocol(res)))
-	mdGrid(out, overheadGrid(res, o))
-	for i, s := range overheadLegend(res, o) {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintln(out, mdEscape(s))
-	}
-	return out.Flush()
-}
-
 // overheadCSV has a row for each environment and workload, and one for each
 // environment and suite; overheads are fractions, in full precision.
-func overheadCSV(w io.Writer, res *analyze.Result, opts Options) error {
-	o, err := overheadWanted(res, opts)
-	if err != nil {
-		return err
-	}
+func overheadCSV(w io.Writer, o overheadOf, _ Options) error {
 	rows := [][]string{{"run", "kind", "workload", "metric", "better", "environment", "baseline", "against",
 		"overhead", "overhead_lo", "overhead_hi", "blocks", "method", "verdict", "missing"}}
 	add := func(kind, work, metric, better string, cells []analyze.OverheadCell) {
 		for _, c := range cells {
-			r := []string{clean(res.Run.ID), kind, clean(work), clean(metric), better, clean(c.Env), o.Baseline, clean(c.Against)}
+			r := []string{words.Clean(o.res.Run.ID), kind, words.Clean(work), words.Clean(metric), better, words.Clean(c.Env), o.Baseline, words.Clean(c.Against)}
 			r = append(r, three(c.Overhead)...)
-			rows = append(rows, append(r, strconv.Itoa(c.Blocks), c.Method, string(c.Verdict), clean(c.Missing)))
+			rows = append(rows, append(r, strconv.Itoa(c.Blocks), c.Method, string(c.Verdict), words.Clean(c.Missing)))
 		}
 	}
 	for _, r := range o.Rows {
@@ -187,12 +159,4 @@ func overheadCSV(w io.Writer, res *analyze.Result, opts Options) error {
 		add("suite", s.Name, "", "", s.Cells)
 	}
 	return csv.NewWriter(w).WriteAll(rows)
-}
-
-func overheadJSON(w io.Writer, res *analyze.Result, opts Options) error {
-	o, err := overheadWanted(res, opts)
-	if err != nil {
-		return err
-	}
-	return encode(w, o)
 }

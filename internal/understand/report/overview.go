@@ -7,6 +7,8 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // overviewFrom is the number of workloads from which on a reader needs the
@@ -16,7 +18,7 @@ const overviewFrom = 4
 // overview has a line for each workload, by its first metric that the baseline
 // has, and a column for each environment: how many times better or worse than
 // the baseline.
-func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline string) {
+func overview(res *analyze.Result, rankings []*ranking) (t *document.Table, baseline string) {
 	baseline = commonBaseline(res)
 	if baseline == "" {
 		return nil, ""
@@ -33,12 +35,13 @@ func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline strin
 	if len(first) < overviewFrom {
 		return nil, ""
 	}
-	g = &grid{cols: []col{{title: "workload"}, {title: "metric"}, {title: baseline, right: true}}}
+	t = &document.Table{Columns: document.Columns("workload", "metric", baseline), Parts: true}
+	t.Columns[2].Right = true
 	var envs []string
 	for _, e := range res.Environments {
 		if e.Baseline == "" {
 			envs = append(envs, e.ID)
-			g.cols = append(g.cols, col{title: nameOf(e.ID), right: true})
+			t.Columns = append(t.Columns, document.Column{Title: words.Name(e.ID), Right: true})
 		}
 	}
 	for _, r := range first {
@@ -46,40 +49,37 @@ func overview(res *analyze.Result, rankings []*ranking) (g *grid, baseline strin
 		if r.table.Metric.Better == record.HigherIsBetter {
 			arrow = " ↑"
 		}
-		cells := []string{clean(firstOf(r.work.Title, r.work.ID)), clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
+		cells := []string{words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
 		for _, e := range envs {
 			cells = append(cells, overviewCell(r.table.Cell(e), baseline, corrected(res, r, baseline, e)))
 		}
-		g.rows = append(g.rows, row{cells: cells})
+		t.Row(cells...)
 	}
-	if len(res.Run.Parts) > 0 && !g.compact() {
+	if len(res.Run.Parts) > 0 && !compact(t) {
 		return nil, ""
 	}
-	return g, baseline
+	return t, baseline
 }
 
 // compact leaves out, of a study with parts, the environments that hardly have
 // a number in the overview, and then the workloads: each stands in its own
 // table. It says whether enough is left.
-func (g *grid) compact() bool {
+func compact(t *document.Table) bool {
 	const names, enough = 3, 2
-	has := func(cell string) bool { return cell != "" && cell != "n/a" }
-	for c := len(g.cols) - 1; c >= names; c-- {
+	has := func(c document.Cell) bool { return c.Text != "" && c.Text != "n/a" }
+	for k := len(t.Columns) - 1; k >= names; k-- {
 		n := 0
-		for _, r := range g.rows {
-			if has(r.cells[c]) {
+		for _, r := range t.Rows {
+			if has(r.Cells[k]) {
 				n++
 			}
 		}
 		if n < enough {
-			g.cols = slices.Delete(g.cols, c, c+1)
-			for i := range g.rows {
-				g.rows[i].cells = slices.Delete(g.rows[i].cells, c, c+1)
-			}
+			t.Drop(k, k+1)
 		}
 	}
-	g.rows = slices.DeleteFunc(g.rows, func(r row) bool { return !slices.ContainsFunc(r.cells[names:], has) })
-	return len(g.cols) > names && len(g.rows) >= enough
+	t.Rows = slices.DeleteFunc(t.Rows, func(r document.Row) bool { return !slices.ContainsFunc(r.Cells[names:], has) })
+	return len(t.Columns) > names && len(t.Rows) >= enough
 }
 
 // commonBaseline is the first of native, floor and host that ran.
@@ -98,7 +98,7 @@ func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
 			continue
 		}
 		if c := r.table.Cell(e.ID); c != nil && c.Median != nil {
-			return fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.by, r.unit.unit)
+			return fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.By, r.unit.Name)
 		}
 	}
 	return "n/a"

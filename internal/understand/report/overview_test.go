@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // TestOverview: from four workloads on the text begins with one line for each.
@@ -43,6 +45,23 @@ func TestOverview(t *testing.T) {
 			if !strings.Contains(lines[0], "native") || strings.Count(lines[1], ".") < 3 {
 				t.Errorf("%q", lines[:2])
 			}
+		}
+	}
+}
+
+// What a comparison came to is marked in each table that has it.
+func TestMarks(t *testing.T) {
+	e := sample.Estimate{Value: 1.02, Lo: new(1.01), Hi: new(1.03)}
+	for verdict, want := range map[analyze.Verdict]string{analyze.Equal: " =", analyze.CannotTell: " ~", analyze.Differs: ""} {
+		if n, mark := ratioNumber(&analyze.Ratio{Comparison: analyze.Comparison{Estimate: e, Verdict: verdict}}, interval); strings.TrimRight(n.Interval+" "+mark, " ") != "× [1.01, 1.03]"+want {
+			t.Errorf("%s: %q %q in the ranking", verdict, n.Interval, mark)
+		}
+		if cells := overheadCells([]analyze.OverheadCell{{Overhead: &e, Verdict: verdict}}); !strings.HasSuffix(cells[0].String(), "]"+want) {
+			t.Errorf("%s: %q in the overhead", verdict, cells[0])
+		}
+		c := &analyze.Cell{Median: &e, Ratios: []analyze.Ratio{{Baseline: "native", Comparison: analyze.Comparison{Estimate: e, Verdict: verdict}}}}
+		if got := overviewCell(c, "native", ""); got != "1.02"+want {
+			t.Errorf("%s: %q in the overview", verdict, got)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,25 +11,57 @@ import (
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // A published number is never in a column with a measured one; in text it
 // stands in parentheses, in Markdown it is slanted.
 
+var papersFormats = formats(papersDocument,
+	format[*analyze.Result]{"csv", papersCSV},
+	format[*analyze.Result]{"json", papersJSON},
+)
+
+func papersDocument(d *document.Document, res *analyze.Result, _ Options) {
+	begin(d, "", res)
+	addPapers(d, res)
+	d.Gap(document.Markdown)
+}
+
+func addPapers(d *document.Document, res *analyze.Result) {
+	for i := range res.Papers {
+		p := &res.Papers[i]
+		t, notes := paperTable(p, res.Run.Scale, d.Medium)
+		d.Heading(2, paperTitle(p))
+		if len(t.Rows) > 0 {
+			d.Add(t)
+		}
+		for _, n := range notes {
+			d.Legend(n)
+		}
+		if last := i+1 == len(res.Papers); d.Medium == document.Text && (last || res.Papers[i+1].Source != p.Source) {
+			d.Legend(paperLegend(p.Source))
+		} else if last {
+			d.Legend(strings.Replace(paperLegend(res.Papers[0].Source), "in parentheses", "that are slanted", 1))
+		}
+	}
+}
+
 // paperTitle names the table and the paper.
 func paperTitle(t *analyze.PaperTable) string {
-	s := "Beside " + shortCitation(t.Source) + ", " + clean(t.Table)
+	s := "Beside " + shortCitation(t.Source) + ", " + words.Clean(t.Table)
 	if t.Title != "" {
-		s += ": " + clean(t.Title)
+		s += ": " + words.Clean(t.Title)
 	}
 	return s
 }
 
-// paperGrid has a line for each published value, under a line for each row of
+// paperTable has a line for each published value, under a line for each row of
 // the paper. Rows beside which nothing could stand are left to the notes.
-func paperGrid(t *analyze.PaperTable, scale string, mark func(string) string) (g *grid, notes []string) {
-	g = &grid{cols: []col{{title: ""}, {title: "image"}, {title: strings.Replace(shortCitation(t.Source), " ", "\n", 1) + "\nmean", right: true},
-		{title: "here\nmedian"}, {title: "\n95 %"}, {title: "n", right: true}, {title: "in"}}}
+func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *document.Table, notes []string) {
+	out = &document.Table{Columns: document.Columns("", "image", strings.Replace(shortCitation(t.Source), " ", "\n", 1)+"\nmean", "here\nmedian", "\n95 %", "n", "in")}
+	out.Columns[2].Right, out.Columns[5].Right = true, true
 	letters := &footnotes{scale: scale}
 	folded := map[string][]string{} // rows by the reason
 	var reasons []string
@@ -46,24 +77,24 @@ func paperGrid(t *analyze.PaperTable, scale string, mark func(string) string) (g
 			fold(why, row.name)
 			continue
 		}
-		head, own := clean(row.name), !sameUnit(cells)
+		head, own := words.Clean(row.name), !sameUnit(cells)
 		if !own {
-			head += ", " + clean(cells[0].Unit)
+			head += ", " + words.Clean(cells[0].Unit)
 		}
 		// A note is the row's, and stands at those that have something beside them.
 		if i := slices.IndexFunc(cells, func(c *analyze.PaperCell) bool { return c.Note != "" }); i >= 0 {
 			head += " (" + letters.of(cells[i].Note) + ")"
 		}
-		g.rows = append(g.rows, row.heading(head))
+		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: head, Rest: true}}, Tone: document.Head})
 		for _, c := range cells {
-			g.rows = append(g.rows, paperRow(c, own, mark, letters))
+			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, m, letters)})
 		}
 	}
 	notes = letters.list()
 	for _, why := range reasons {
-		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", firstFew(folded[why]), letters.sentence(why)))
+		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", words.FirstFew(folded[why]), letters.sentence(why)))
 	}
-	return g, notes
+	return out, notes
 }
 
 // paperLines are the cells of one row of the paper.
@@ -71,8 +102,6 @@ type paperLines struct {
 	name  string
 	cells []*analyze.PaperCell
 }
-
-func (paperLines) heading(s string) row { return row{note: s, style: "head"} }
 
 func rowsOf(t *analyze.PaperTable) []*paperLines {
 	var out []*paperLines
@@ -105,24 +134,26 @@ func sameUnit(cells []*analyze.PaperCell) bool {
 	return !slices.ContainsFunc(cells, func(c *analyze.PaperCell) bool { return c.Unit != cells[0].Unit })
 }
 
-// paperRow is one value; own says that its unit stands beside it.
-func paperRow(c *analyze.PaperCell, own bool, mark func(string) string, letters *footnotes) row {
+// paperCells are one value's; own says that its unit stands beside it.
+func paperCells(c *analyze.PaperCell, own bool, m document.Medium, letters *footnotes) []document.Cell {
 	cited, unit := short3(c.Published), ""
 	if c.CI95 != nil {
 		cited += " ± " + short3(*c.CI95)
 	}
 	if own {
-		unit = " " + clean(c.Unit)
+		unit = " " + words.Clean(c.Unit)
 		cited += unit
 	}
-	r := row{cells: []string{"  " + clean(c.Engine), clean(c.Image), mark(cited)}}
-	if c.Here == nil {
-		r.cells = append(r.cells, "–", letters.of(c.Missing))
-		return r
+	if m == document.Text {
+		cited = "(" + cited + ")"
 	}
-	n := numberOf(*c.Here, 1, 4)
-	r.cells = append(r.cells, n.value+unit, n.interval, strconv.Itoa(c.N), cut(clean(c.Env), 40))
-	return r
+	cells := document.Cells("  "+words.Clean(c.Engine), words.Clean(c.Image), cited)
+	cells[2].Slanted = true
+	if c.Here == nil {
+		return append(cells, document.Cells("–", letters.of(c.Missing))...)
+	}
+	n := words.NumberOf(*c.Here, 1, 4)
+	return append(cells, document.Cells(n.Value+unit, n.Interval, strconv.Itoa(c.N), words.Cut(words.Clean(c.Env), 40))...)
 }
 
 // short3 writes a published number as it stands: no digits are added to it.
@@ -145,7 +176,7 @@ func (f *footnotes) sentence(why string) string {
 	if why == analyze.NotAsked && f.scale != "" {
 		why = "at the scale " + f.scale + " " + why
 	}
-	return sentence(clean(why))
+	return words.Sentence(words.Clean(why))
 }
 
 func (f *footnotes) of(text string) string {
@@ -169,18 +200,6 @@ func (f *footnotes) list() []string {
 	return out
 }
 
-// firstFew names the first of many.
-func firstFew(names []string) string {
-	const most = 5
-	for i := range names {
-		names[i] = clean(names[i])
-	}
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
 // paperLegend says whose numbers are whose.
 func paperLegend(source string) string {
 	return "Numbers in parentheses are published: " + citation(source) + ". They were measured on other machines; the medians beside them are this run's. What compares are ratios and directions."
@@ -191,101 +210,30 @@ func shortCitation(key string) string {
 	if s, ok := published.SourceOf(key); ok {
 		return cite(s)
 	}
-	return clean(key)
+	return words.Clean(key)
 }
-
-func parenthesised(s string) string { return "(" + s + ")" }
-
-func (p *page) papers(res *analyze.Result) {
-	for i := range res.Papers {
-		t := &res.Papers[i]
-		g, notes := paperGrid(t, res.Run.Scale, parenthesised)
-		p.blank()
-		p.text("head", "", paperTitle(t))
-		if len(g.rows) > 0 {
-			p.grid(g)
-		}
-		for _, n := range notes {
-			p.text("dim", "", n)
-		}
-		if i+1 == len(res.Papers) || res.Papers[i+1].Source != t.Source {
-			p.text("dim", "", paperLegend(t.Source))
-		}
-	}
-}
-
-func mdPapers(out *bufio.Writer, res *analyze.Result) {
-	for i := range res.Papers {
-		t := &res.Papers[i]
-		g, notes := paperGrid(t, res.Run.Scale, func(s string) string { return slant + s + slant })
-		fmt.Fprintf(out, "## %s\n\n", mdEscape(paperTitle(t)))
-		if len(g.rows) > 0 {
-			mdGrid(out, g)
-		}
-		for _, n := range notes {
-			fmt.Fprintf(out, "%s\n\n", mdEscape(n))
-		}
-	}
-	if len(res.Papers) > 0 {
-		fmt.Fprintf(out, "%s\n\n", mdEscape(strings.Replace(paperLegend(res.Papers[0].Source), "in parentheses", "that are slanted", 1)))
-	}
-}
-
-// slant stands for Markdown's own sign, which mdEscape would take away.
-const slant = "\ue000"
 
 var errNoPapers = errors.New("the study of this run sets no published tables beside its numbers; the bundled studies with the names of papers do (plimsoll studies)")
 
-func papersText(w io.Writer, res *analyze.Result, opts Options) error {
-	if len(res.Papers) == 0 {
-		return errNoPapers
-	}
-	p := newPage(w, opts)
-	p.text("head", "", headline(res))
-	p.text("", "", protocol(res))
-	p.papers(res)
-	return p.w.Flush()
-}
-
-func papersMarkdown(w io.Writer, res *analyze.Result, _ Options) error {
-	if len(res.Papers) == 0 {
-		return errNoPapers
-	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# %s\n\n%s.\n\n", mdEscape(headline(res)), mdEscape(protocol(res)))
-	mdPapers(out, res)
-	return out.Flush()
-}
-
 // papersCSV has a row for each published value, in its own unit.
 func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {
-	if len(res.Papers) == 0 {
-		return errNoPapers
-	}
 	rows := [][]string{{"run", "source", "table", "row", "engine", "image", "unit", "better", "published", "published_ci95", "published_sd", "published_from",
 		"here", "here_lo", "here_hi", "n", "blocks", "environment", "workload", "metric", "note", "missing"}}
 	for _, t := range res.Papers {
 		for _, c := range t.Cells {
-			r := []string{clean(res.Run.ID), clean(t.Source), clean(t.Table), clean(c.Row), clean(c.Engine), clean(c.Image), clean(c.Unit), string(c.Better),
-				plain(&c.Published), plain(c.CI95), plain(c.SD), clean(c.From)}
+			r := []string{words.Clean(res.Run.ID), words.Clean(t.Source), words.Clean(t.Table), words.Clean(c.Row), words.Clean(c.Engine), words.Clean(c.Image), words.Clean(c.Unit), string(c.Better),
+				plain(&c.Published), plain(c.CI95), plain(c.SD), words.Clean(c.From)}
 			r = append(r, three(c.Here)...)
-			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), clean(c.Env), clean(c.Workload), clean(c.Metric), clean(c.Note), clean(c.Missing)))
+			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), words.Clean(c.Env), words.Clean(c.Workload), words.Clean(c.Metric), words.Clean(c.Note), words.Clean(c.Missing)))
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-func papersJSON(w io.Writer, res *analyze.Result, _ Options) error {
-	if len(res.Papers) == 0 {
-		return errNoPapers
-	}
-	return encode(w, struct {
+func papersJSON(w io.Writer, res *analyze.Result, o Options) error {
+	return asJSON(w, struct {
 		Schema int                  `json:"schema"`
 		Run    string               `json:"run"`
 		Papers []analyze.PaperTable `json:"papers"`
-	}{analyze.Schema, res.Run.ID, res.Papers})
-}
-
-func papersLaTeX(io.Writer, *analyze.Result, Options) error {
-	return errors.New("the published tables have no LaTeX form: choose text, markdown, csv or json")
+	}{analyze.Schema, res.Run.ID, res.Papers}, o)
 }

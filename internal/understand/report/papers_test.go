@@ -11,12 +11,13 @@ import (
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/document"
 )
 
 // The published tables with the run's numbers beside theirs, in every format.
 func TestPapers(t *testing.T) {
 	res := result(t, recordtest.Paper())
-	for _, c := range []struct{ name, format string }{{"papers.txt", "text"}, {"papers.md", "markdown"}, {"papers.csv", "csv"}, {"papers.json", "json"}} {
+	for _, c := range []struct{ name, format string }{{"papers.txt", "text"}, {"papers.md", "markdown"}} {
 		isGolden(t, c.name, render(t, c.format, res, Options{Papers: true}))
 	}
 	// They stand in the whole report too.
@@ -125,14 +126,14 @@ func TestPartsLeaveOut(t *testing.T) {
 // The overview of a study with parts has only what more than one workload says
 // something of.
 func TestPartsOverview(t *testing.T) {
-	g := &grid{cols: []col{{title: "workload"}, {title: "metric"}, {title: "native"}, {title: "a"}, {title: "b"}, {title: "c"}}}
+	g := &document.Table{Columns: document.Columns("workload", "metric", "native", "a", "b", "c")}
 	for _, cells := range [][]string{{"w1", "m", "1 ms", "2", "", "3"}, {"w2", "m", "1 ms", "", "1", "2 ~"}, {"w3", "m", "1 ms", "n/a", "", "n/a"}} {
-		g.rows = append(g.rows, row{cells: cells})
+		g.Row(cells...)
 	}
-	if !g.compact() || len(g.cols) != 4 || g.cols[3].title != "c" || len(g.rows) != 2 || g.rows[1].cells[3] != "2 ~" {
+	if !compact(g) || len(g.Columns) != 4 || g.Columns[3].Title != "c" || len(g.Rows) != 2 || g.Rows[1].Cells[3].Text != "2 ~" {
 		t.Errorf("%+v", g)
 	}
-	if g.rows[0].cells[3] = "n/a"; g.compact() {
+	if g.Rows[0].Cells[3].Text = "n/a"; compact(g) {
 		t.Error("an overview of one number")
 	}
 }

@@ -7,26 +7,21 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
-// maxName bounds the name of an environment in a table, in characters.
-const maxName = 32
-
-// nameOf is an environment's name as a table shows it. A long one loses its
-// middle: names of one engine differ at their ends.
-func nameOf(env string) string { return cutMiddle(clean(env), maxName) }
-
 // phases is the table of the medians of all phases that any environment has,
-// in the order of the ranking. It may be wider than the page: see columns.
-func phases(r *ranking, shown []*ranking) *grid { return mediansOf(r, shown, true) }
+// in the order of the ranking.
+func phases(r *ranking, shown []*ranking) *document.Table { return mediansOf(r, shown, true) }
 
 // ownMetrics is the same of the workload's own metrics.
-func ownMetrics(r *ranking, shown []*ranking) *grid { return mediansOf(r, shown, false) }
+func ownMetrics(r *ranking, shown []*ranking) *document.Table { return mediansOf(r, shown, false) }
 
-func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
-	g := &grid{cols: []col{{title: "environment"}}}
+func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *document.Table {
+	out := &document.Table{Columns: document.Columns("environment"), Parts: true}
 	for _, c := range r.cells() {
-		g.rows = append(g.rows, row{cells: []string{nameOf(c.Env)}})
+		out.Row(words.Name(c.Env))
 	}
 	for i := range r.work.Tables {
 		t := &r.work.Tables[i]
@@ -37,14 +32,13 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 		if slices.ContainsFunc(shown, func(o *ranking) bool { return o.table == t }) {
 			continue
 		}
-		s := scaleFor(t.Metric.Unit, medians(t))
-		title := strings.ReplaceAll(clean(t.Metric.Title), " ", "\n") + "\n" + s.unit
+		u := words.UnitFor(t.Metric.Unit, medians(t))
+		title := strings.ReplaceAll(words.Clean(t.Metric.Title), " ", "\n") + "\n" + u.Name
 		if !ofEvents && t.Metric.Better == record.HigherIsBetter {
 			title += " ↑"
 		}
-		g.cols = append(g.cols, col{title: title, right: true})
-		most := 6
-		if !ofEvents && whole(medians(t), s.by) {
+		most := words.Full
+		if !ofEvents && whole(medians(t), u.By) {
 			most = 0 // a count
 		}
 		var values []string
@@ -54,13 +48,11 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *grid {
 				values = append(values, "n/a")
 				continue
 			}
-			values = append(values, numberOf(sample.Estimate{Value: c.Median.Value}, s.by, most).value)
+			values = append(values, words.NumberOf(sample.Estimate{Value: c.Median.Value}, u.By, most).Value)
 		}
-		for k, v := range align(values) {
-			g.rows[k].cells = append(g.rows[k].cells, v)
-		}
+		out.Column(document.Column{Title: title, Right: true, Points: true}, document.Cells(values...))
 	}
-	return g
+	return out
 }
 
 func whole(values []float64, by float64) bool {
@@ -70,36 +62,6 @@ func whole(values []float64, by float64) bool {
 		}
 	}
 	return true
-}
-
-// columns cuts a grid into as many as are needed for each to fit, all with
-// the first column, which takes a third of the page at most.
-func (g *grid) columns(limit int) []*grid {
-	for i := range g.rows {
-		g.rows[i].cells[0] = cut(g.rows[i].cells[0], limit/3)
-	}
-	w := g.widths()
-	var out []*grid
-	for from := 1; from < len(g.cols); {
-		sum, to := w[0], from
-		for to < len(g.cols) && (to == from || sum+gap+w[to] <= limit) {
-			sum += gap + w[to]
-			to++
-		}
-		part := &grid{cols: append([]col{g.cols[0]}, g.cols[from:to]...)}
-		for _, r := range g.rows {
-			line := row{cells: []string{r.cells[0]}, style: r.style}
-			if r.note != "" { // it stands for all columns
-				line.note, line.noteAt = r.note, r.noteAt
-			} else {
-				line.cells = append(line.cells, r.cells[from:to]...)
-			}
-			part.rows = append(part.rows, line)
-		}
-		out = append(out, part)
-		from = to
-	}
-	return out
 }
 
 // whyMissing groups the reasons of missing phases.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // axis is a logarithmic axis of a number of characters.
@@ -66,20 +67,20 @@ func (a axis) mark(c *analyze.Cell) string {
 
 // ticks writes the labels of the axis: powers of ten, or 1-2-5 where those
 // are fewer than two.
-func (a axis) ticks(s scale) string {
+func (a axis) ticks(s words.Unit) string {
 	for _, steps := range [][]float64{{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}} {
 		line := []rune(strings.Repeat(" ", a.cells))
 		placed, free := 0, 0
-		from := math.Floor((a.lo - math.Log(s.by)) / math.Ln10)
+		from := math.Floor((a.lo - math.Log(s.By)) / math.Ln10)
 		for p := from; p <= from+20; p++ {
 			for _, m := range steps {
 				v := m * math.Pow(10, p)
-				l := math.Log(v * s.by)
+				l := math.Log(v * s.By)
 				if l < a.lo || l > a.hi {
 					continue
 				}
-				label := []rune(trimZeros(v))
-				at := a.at(v * s.by)
+				label := []rune(words.Short(v))
+				at := a.at(v * s.By)
 				if at < free || at+len(label) > a.cells {
 					continue
 				}
@@ -93,12 +94,4 @@ func (a axis) ticks(s scale) string {
 		}
 	}
 	return ""
-}
-
-func trimZeros(v float64) string {
-	s := fixed(v, 6)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
 }

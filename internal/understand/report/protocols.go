@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,19 +10,21 @@ import (
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // section is a part of a report that belongs to one workload.
 type section struct {
 	title string
-	grid  *grid
+	table *document.Table
 	notes []string
 }
 
 // sections are what whole protocols show beside their metrics.
 func sections(work *analyze.Workload) []section {
 	var out []section
-	name := clean(firstOf(work.Title, work.ID))
+	name := words.Clean(cmp.Or(work.Title, work.ID))
 	if len(work.Density) > 0 {
 		out = append(out, footprints(name, work.Density), crowds(name, work.Density))
 	}
@@ -31,18 +34,6 @@ func sections(work *analyze.Workload) []section {
 	return out
 }
 
-// protocols draws the sections of a workload.
-func (p *page) protocols(work *analyze.Workload) {
-	for _, s := range sections(work) {
-		p.blank()
-		p.text("head", "", s.title)
-		p.parts(s.grid)
-		for _, n := range s.notes {
-			p.text("dim", "", n)
-		}
-	}
-}
-
 // cellsOf is a column in one unit: a value each, "n/a" for none.
 type cellsOf struct {
 	title, unit string
@@ -50,8 +41,8 @@ type cellsOf struct {
 	interval    bool
 }
 
-// column adds a column to a grid, and one more for the intervals.
-func (g *grid) column(c cellsOf) {
+// addTo adds a column to a table, and one more for the intervals.
+func (c cellsOf) addTo(t *document.Table) {
 	var known []float64
 	for _, v := range c.values {
 		if v != nil {
@@ -61,10 +52,10 @@ func (g *grid) column(c cellsOf) {
 	if len(known) == 0 {
 		return
 	}
-	s := scaleFor(c.unit, known)
+	u := words.UnitFor(c.unit, known)
 	title := c.title
-	if s.unit != "" {
-		title += "\n" + s.unit
+	if u.Name != "" {
+		title += "\n" + u.Name
 	}
 	var shown, intervals []string
 	some := false
@@ -73,30 +64,23 @@ func (g *grid) column(c cellsOf) {
 			shown, intervals = append(shown, "n/a"), append(intervals, "")
 			continue
 		}
-		n := numberOf(*v, s.by, 6)
+		n := words.NumberOf(*v, u.By, words.Full)
 		if !c.interval {
-			n = numberOf(sample.Estimate{Value: v.Value}, s.by, 6)
+			n = words.NumberOf(sample.Estimate{Value: v.Value}, u.By, words.Full)
 		}
-		shown, intervals = append(shown, n.value), append(intervals, n.interval)
-		some = some || n.interval != ""
+		shown, intervals = append(shown, n.Value), append(intervals, n.Interval)
+		some = some || n.Interval != ""
 	}
-	g.add(title, align(shown), true)
+	t.Column(document.Column{Title: title, Right: true, Points: true}, document.Cells(shown...))
 	if c.interval && some {
-		g.add("", intervals, false)
-	}
-}
-
-func (g *grid) add(title string, cells []string, right bool) {
-	g.cols = append(g.cols, col{title: title, right: right})
-	for i := range g.rows {
-		g.rows[i].cells = append(g.rows[i].cells, cells[i])
+		t.Column(document.Column{}, document.Cells(intervals...))
 	}
 }
 
 // footprints is what one container more takes of the memory.
 func footprints(name string, cells []density.Cell) section {
-	s := section{title: name + ": memory that one container more takes", grid: envGrid(len(cells), func(i int) string { return cells[i].Env })}
-	g := s.grid
+	s := section{title: name + ": memory that one container more takes", table: envTable(len(cells), func(i int) string { return cells[i].Env })}
+	t := s.table
 	var ramps, reached []string
 	for _, c := range cells {
 		ramps = append(ramps, fmt.Sprint(c.Ramps))
@@ -110,11 +94,11 @@ func footprints(name string, cells []density.Cell) section {
 			if l.Guard {
 				what = "guard"
 			}
-			s.notes = append(s.notes, fmt.Sprintf("%s ended at %s containers, %s %s: %s", nameOf(c.Env), r, what, clean(l.Class), sentence(clean(l.Text))))
+			s.notes = append(s.notes, fmt.Sprintf("%s ended at %s containers, %s %s: %s", words.Name(c.Env), r, what, words.Clean(l.Class), words.Sentence(words.Clean(l.Text))))
 		}
 	}
-	g.add("ramps", ramps, true)
-	g.add("reached", reached, true)
+	t.Column(document.Column{Title: "ramps", Right: true}, document.Cells(ramps...))
+	t.Column(document.Column{Title: "reached", Right: true}, document.Cells(reached...))
 	slopes := func(id string) []*sample.Estimate {
 		out := make([]*sample.Estimate, len(cells))
 		for i := range cells {
@@ -124,11 +108,11 @@ func footprints(name string, cells []density.Cell) section {
 		}
 		return out
 	}
-	g.column(cellsOf{"footprint", "bytes", slopes(record.DensityFootprint), true})
+	cellsOf{"footprint", "bytes", slopes(record.DensityFootprint), true}.addTo(t)
 	for _, part := range density.MemoryParts {
-		g.column(cellsOf{part, "bytes", slopes(record.DensityPart + part), false})
+		cellsOf{part, "bytes", slopes(record.DensityPart + part), false}.addTo(t)
 	}
-	return section{s.title, g, append(methods(cells), s.notes...)}
+	return section{s.title, t, append(methods(cells), s.notes...)}
 }
 
 // methods says what the intervals come from.
@@ -161,7 +145,7 @@ var quarters = []float64{0, 0.25, 0.5, 0.75, 1}
 
 // crowds shows times against the number that run.
 func crowds(name string, cells []density.Cell) section {
-	g := envGrid(2*len(cells), func(i int) string { return cells[i/2].Env + []string{", start", ", stop"}[i%2] })
+	t := envTable(2*len(cells), func(i int) string { return cells[i/2].Env + []string{", start", ", stop"}[i%2] })
 	curve := func(i int) *density.Points {
 		if i%2 == 0 {
 			return cells[i/2].Starts
@@ -169,44 +153,44 @@ func crowds(name string, cells []density.Cell) section {
 		return cells[i/2].Stops
 	}
 	most := 0.0
-	for i := range g.rows {
+	for i := range t.Rows {
 		if p := curve(i); p != nil {
 			most = max(most, p.N[0], p.N[len(p.N)-1])
 		}
 	}
 	for _, q := range quarters {
 		n := float64(int(q * most))
-		values := make([]*sample.Estimate, len(g.rows))
+		values := make([]*sample.Estimate, len(t.Rows))
 		for i := range values {
 			if y, ok := curve(i).Near(n); ok {
 				values[i] = &sample.Estimate{Value: y}
 			}
 		}
-		g.column(cellsOf{fmt.Sprintf("beside\n%.0f", n), "ns", values, false})
+		cellsOf{fmt.Sprintf("beside\n%.0f", n), "ns", values, false}.addTo(t)
 	}
-	slopes := make([]*sample.Estimate, len(g.rows))
+	slopes := make([]*sample.Estimate, len(t.Rows))
 	for i := range slopes {
 		id := []string{record.DensityStartSlope, record.DensityStopSlope}[i%2]
 		if sl := cells[i/2].Slope(id); sl != nil {
 			slopes[i] = &sl.Estimate
 		}
 	}
-	g.column(cellsOf{"each\none more", "ns", slopes, true})
-	return section{title: name + ": start (request to ready) and stop (to removed) beside so many others", grid: g}
+	cellsOf{"each\none more", "ns", slopes, true}.addTo(t)
+	return section{title: name + ": start (request to ready) and stop (to removed) beside so many others", table: t}
 }
 
-func envGrid(n int, name func(int) string) *grid {
-	g := &grid{cols: []col{{title: "environment"}}}
+func envTable(n int, name func(int) string) *document.Table {
+	t := &document.Table{Columns: document.Columns("environment"), Parts: true}
 	for i := range n {
-		g.rows = append(g.rows, row{cells: []string{nameOf(name(i))}})
+		t.Row(words.Name(name(i)))
 	}
-	return g
+	return t
 }
 
 // loads is what each environment carries.
 func loads(name string, cells []load.Cell) section {
-	s := section{title: name + ": arrivals at intended times, whatever became of the earlier ones", grid: envGrid(len(cells), func(i int) string { return cells[i].Env })}
-	g := s.grid
+	s := section{title: name + ": arrivals at intended times, whatever became of the earlier ones", table: envTable(len(cells), func(i int) string { return cells[i].Env })}
+	t := s.table
 	number := func(title, unit string, of func(*load.Cell) (float64, bool)) {
 		values := make([]*sample.Estimate, len(cells))
 		for i := range cells {
@@ -214,14 +198,14 @@ func loads(name string, cells []load.Cell) section {
 				values[i] = &sample.Estimate{Value: v}
 			}
 		}
-		g.column(cellsOf{title, unit, values, false})
+		cellsOf{title, unit, values, false}.addTo(t)
 	}
 	count := func(title string, of func(*load.Cell) int) {
 		var out []string
 		for i := range cells {
 			out = append(out, fmt.Sprint(of(&cells[i])))
 		}
-		g.add(title, out, true)
+		t.Column(document.Column{Title: title, Right: true}, document.Cells(out...))
 	}
 	number("holds", "1/s", func(c *load.Cell) (float64, bool) { return c.Holds, c.Search })
 	number("fails", "1/s", func(c *load.Cell) (float64, bool) { return c.Fails, c.Search && c.Fails > 0 })
@@ -250,10 +234,10 @@ func loads(name string, cells []load.Cell) section {
 	}
 	for _, c := range cells {
 		for _, l := range c.Limits {
-			s.notes = append(s.notes, fmt.Sprintf("%s, %s: %s", nameOf(c.Env), clean(l.Class), sentence(clean(l.Text))))
+			s.notes = append(s.notes, fmt.Sprintf("%s, %s: %s", words.Name(c.Env), words.Clean(l.Class), words.Sentence(words.Clean(l.Text))))
 		}
 		for _, f := range c.Classes {
-			s.notes = append(s.notes, fmt.Sprintf("%s: %s failed, %s.", nameOf(c.Env), Plural(f.N, "container"), clean(string(f.Class))))
+			s.notes = append(s.notes, fmt.Sprintf("%s: %s failed, %s.", words.Name(c.Env), words.Plural(f.N, "container"), words.Clean(string(f.Class))))
 		}
 	}
 	return s

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"strings"
+	"bytes"
 	"testing"
-	"unicode/utf8"
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/document"
 )
 
 // protocolsResult is a run with ramps and open loops.
@@ -21,24 +21,21 @@ func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 	return res
 }
 
+// What ramps and open loops show beside their metrics.
 func TestGoldenProtocols(t *testing.T) {
-	for _, c := range []struct {
-		name, format string
-		ramps        int
-		opts         Options
-	}{
-		{"density.txt", "text", 7, Options{NoPlot: true}},
-		{"density-one-60.txt", "text", 1, Options{NoPlot: true, Width: 60, ASCII: true}},
-		{"density.md", "markdown", 7, Options{}},
-	} {
-		got := render(t, c.format, protocolsResult(t, c.ramps), c.opts)
-		isGolden(t, c.name, got)
-		if c.opts.Width > 0 {
-			for _, l := range strings.Split(got, "\n") {
-				if utf8.RuneCountInString(l) > c.opts.Width {
-					t.Errorf("%s: a line is wider than %d: %s", c.name, c.opts.Width, l)
-				}
-			}
+	write := in(document.Text, func(d *document.Document, res *analyze.Result, _ Options) {
+		for i := range res.Workloads {
+			addProtocols(d, &res.Workloads[i])
 		}
+	})
+	for name, c := range map[string]struct {
+		ramps int
+		opts  Options
+	}{"protocols.txt": {7, Options{}}, "protocols-one-60.txt": {1, Options{Width: 60, ASCII: true}}} {
+		var b bytes.Buffer
+		if err := write(&b, protocolsResult(t, c.ramps), c.opts); err != nil {
+			t.Fatal(err)
+		}
+		isGolden(t, name, b.String())
 	}
 }

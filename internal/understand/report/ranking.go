@@ -1,14 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // ranking is one metric of one workload, sorted, ready to be laid out.
@@ -16,14 +18,14 @@ type ranking struct {
 	work  *analyze.Workload
 	table *analyze.Table
 	order []string // environments: ranked ones first, then those without a value
-	unit  scale
+	unit  words.Unit
 	notes map[string][]int // numbers of the remarks, by environment
 }
 
 func newRanking(work *analyze.Workload, table *analyze.Table, opts Options) *ranking {
 	r := &ranking{work: work, table: table}
 	by := table
-	switch sort := firstOf(opts.Sort, work.Sort); sort {
+	switch sort := cmp.Or(opts.Sort, work.Sort); sort {
 	case "":
 	case PlanOrder:
 		by = nil
@@ -40,7 +42,7 @@ func newRanking(work *analyze.Workload, table *analyze.Table, opts Options) *ran
 			r.order = append(r.order, c.Env)
 		}
 	}
-	r.unit = scaleFor(table.Metric.Unit, medians(table))
+	r.unit = words.UnitFor(table.Metric.Unit, medians(table))
 	return r
 }
 
@@ -89,6 +91,17 @@ const (
 	interval
 )
 
+// baselines are how much is shown of the ratio to each.
+func (l layout) baselines() []struct {
+	name string
+	d    detail
+} {
+	return []struct {
+		name string
+		d    detail
+	}{{"native", l.native}, {"floor", l.floor}, {"host", l.host}}
+}
+
 // fullLayout is that of a page without end.
 var fullLayout = layout{median: interval, native: interval, floor: interval, notes: true}
 
@@ -108,47 +121,44 @@ var layouts = []layout{
 	{median: value, names: 10},
 }
 
-// grid lays the ranking out.
-func (r *ranking) grid(l layout) *grid {
-	g := &grid{cols: []col{{title: ""}, {title: "environment"}, {title: "n", right: true}, {title: "failed", right: true, style: unlessZero}}}
-	r.base(g, l)
-	if l.names > 0 && l.names < width(g.cols[1].title) {
-		g.cols[1].title = "env"
-	}
+// layOut makes the table of the ranking.
+func (r *ranking) layOut(l layout) *document.Table {
+	t := r.base(l)
 	title := r.table.Metric.Title
-	if r.unit.unit != "" {
-		title += ", " + r.unit.unit
+	if r.unit.Name != "" {
+		title += ", " + r.unit.Name
 	}
-	r.estimates(g, title, l.median, func(c *analyze.Cell) (number, string) {
+	r.estimates(t, title, l.median, func(c *analyze.Cell) (words.Number, string) {
 		if c.Median == nil {
-			return number{}, ""
+			return words.Number{}, ""
 		}
-		return numberOf(*c.Median, r.unit.by, 6), ""
+		return words.NumberOf(*c.Median, r.unit.By, words.Full), ""
 	})
-	for _, b := range []struct {
-		name string
-		d    detail
-	}{{"native", l.native}, {"floor", l.floor}, {"host", l.host}} {
+	for _, b := range l.baselines() {
 		if b.d == nothing || !r.has(b.name) {
 			continue
 		}
-		r.estimates(g, "× "+b.name, b.d, func(c *analyze.Cell) (number, string) {
+		r.estimates(t, "× "+b.name, b.d, func(c *analyze.Cell) (words.Number, string) {
 			return ratioNumber(c.Ratio(b.name), b.d)
 		})
 	}
 	if l.notes && len(r.notes) > 0 {
-		g.cols = append(g.cols, col{title: "see"})
-		for i, e := range r.order {
-			g.rows[i].cells = append(g.rows[i].cells, noteNumbers(r.notes[e]))
+		var see []string
+		for _, e := range r.order {
+			see = append(see, noteNumbers(r.notes[e]))
 		}
+		t.Column(document.Column{Title: "see"}, document.Cells(see...))
 	}
 	for i, c := range r.cells() {
-		if c.Median == nil {
-			g.rows[i].note, g.rows[i].noteAt = r.missing(c), 4
-			g.rows[i].style = "dim"
+		if c.Median != nil {
+			continue
+		}
+		t.Rows[i].Tone = document.Dim
+		if why := r.missing(c); why != "" {
+			t.Rows[i].Cells = append(t.Rows[i].Cells[:4], document.Cell{Text: why, Rest: true})
 		}
 	}
-	return g
+	return t
 }
 
 // leftOut says what a narrow page has no room for; "" nothing.
@@ -163,7 +173,7 @@ func (r *ranking) leftOut(l layout) string {
 	if l.median < interval {
 		lost = append(lost, "the intervals of the medians")
 	}
-	if l.names > 0 && slices.ContainsFunc(r.order, func(e string) bool { return width(clean(e)) > l.names }) {
+	if l.names > 0 && slices.ContainsFunc(r.order, func(e string) bool { return words.Width(words.Clean(e)) > l.names }) {
 		lost = append(lost, "the middle of long names")
 	}
 	if len(lost) == 0 {
@@ -174,95 +184,75 @@ func (r *ranking) leftOut(l layout) string {
 
 // missing is the reason with the remark's number.
 func (r *ranking) missing(c *analyze.Cell) string {
-	s := clean(c.Missing)
+	s := words.Clean(c.Missing)
 	if n := noteNumbers(r.notes[c.Env]); n != "" {
 		s += " (see " + n + ")"
 	}
 	return s
 }
 
-func (r *ranking) base(g *grid, l layout) {
+// base is the table of what no layout leaves out: group, name, n and failures.
+func (r *ranking) base(l layout) *document.Table {
+	t := &document.Table{Columns: document.Columns("", "environment", "n", "failed")}
+	t.Columns[2].Right, t.Columns[3].Right = true, true
+	if l.names > 0 && l.names < words.Width(t.Columns[1].Title) {
+		t.Columns[1].Title = "env"
+	}
 	for _, c := range r.cells() {
 		n := r.count(c.Env)
-		name := nameOf(c.Env)
+		name := words.Name(c.Env)
 		switch {
 		case l.names > 0:
-			name = cutMiddle(clean(c.Env), l.names)
+			name = words.Shorten(words.Clean(c.Env), l.names)
 		case l.whole:
-			name = clean(c.Env)
+			name = words.Clean(c.Env)
 		}
-		g.rows = append(g.rows, row{cells: []string{ranges(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed)}})
+		cells := document.Cells(words.Letters(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed))
+		if n.Failed > 0 {
+			cells[3].Tone = document.Warn
+		}
+		t.Rows = append(t.Rows, document.Row{Cells: cells})
 	}
+	return t
 }
 
-// ranges shortens a list of letters: of three or more that follow each other
-// the first and the last stand for all.
-func ranges(letters string) string {
-	var b strings.Builder
-	r := []rune(letters)
-	for i := 0; i < len(r); {
-		k := i
-		for k+1 < len(r) && r[k+1] == r[k]+1 {
-			k++
-		}
-		switch b.WriteRune(r[i]); {
-		case k > i+1:
-			b.WriteRune('-')
-			b.WriteRune(r[k])
-		case k > i:
-			b.WriteRune(r[k])
-		}
-		i = k + 1
-	}
-	return b.String()
-}
-
-// estimates adds a column of numbers, points aligned.
-func (r *ranking) estimates(g *grid, title string, d detail, of func(*analyze.Cell) (number, string)) {
-	var values, tails []string
+// estimates adds a column of numbers.
+func (r *ranking) estimates(t *document.Table, title string, d detail, of func(*analyze.Cell) (words.Number, string)) {
+	var cells []document.Cell
 	for _, c := range r.cells() {
 		n, mark := of(c)
-		tail := ""
-		if d == interval {
-			tail = n.interval
+		if d != interval {
+			n.Interval = ""
 		}
-		values, tails = append(values, n.value), append(tails, strings.TrimSpace(tail+" "+mark))
+		cells = append(cells, document.Cell{Text: n.Value, Tail: strings.TrimSpace(n.Interval + " " + mark)})
 	}
-	values = align(values)
-	g.cols = append(g.cols, col{title: title})
-	for i := range g.rows {
-		cell := values[i]
-		if tails[i] != "" {
-			cell += " " + tails[i]
-		}
-		g.rows[i].cells = append(g.rows[i].cells, cell)
-	}
+	t.Column(document.Column{Title: title, Points: true}, cells)
 }
 
 // tooFew stands where a ratio would have its interval.
 const tooFew = "× (too few)"
 
 // ratioNumber formats a ratio, and marks it where the two do not differ.
-func ratioNumber(q *analyze.Ratio, d detail) (number, string) {
+func ratioNumber(q *analyze.Ratio, d detail) (words.Number, string) {
 	switch {
 	case q == nil:
-		return number{}, ""
+		return words.Number{}, ""
 	case q.Missing != "":
-		return number{value: "n/a"}, ""
+		return words.Number{Value: "n/a"}, ""
 	case q.Method == "itself":
-		return number{value: "1"}, ""
+		return words.Number{Value: "1"}, ""
 	}
 	most := 2
 	if q.Value < 0.1 {
 		most = 6
 	}
-	n := numberOf(q.Estimate, 1, most)
+	n := words.NumberOf(q.Estimate, 1, most)
 	if d == interval {
 		switch {
 		case q.Lo == nil && q.Preliminary():
-			n.interval = tooFew
+			n.Interval = tooFew
 		default:
-			n.interval = strings.TrimSpace("× " + n.interval)
+			n.Interval = strings.TrimSpace("× " + n.Interval)
 		}
 	}
 	switch q.Verdict {
@@ -289,7 +279,7 @@ func (r *ranking) legend(delta float64) []string {
 	if len(r.table.Pairs) > 0 {
 		out = append(out, fmt.Sprintf("Brackets: 95 %% intervals. Environments that share a letter cannot be told apart (paired %s test within blocks, Holm over %d pairs, 5 %%).",
 			r.table.Test, len(r.table.Pairs)))
-		if slices.ContainsFunc(r.table.Cells, func(c analyze.Cell) bool { return ranges(c.Group) != c.Group }) {
+		if slices.ContainsFunc(r.table.Cells, func(c analyze.Cell) bool { return words.Letters(c.Group) != c.Group }) {
 			out = append(out, "b-e are the letters b, c, d and e.")
 		}
 	}
@@ -331,21 +321,18 @@ func (r *ranking) legend(delta float64) []string {
 
 // more is the table of what a median hides, and of the ratios that the first
 // table had no room for.
-func (r *ranking) more(l layout) *grid {
-	g := &grid{cols: []col{{title: "environment"}}}
+func (r *ranking) more(l layout) *document.Table {
+	t := &document.Table{Columns: document.Columns("environment"), Parts: true}
 	full := &ranking{work: r.work, table: r.table, unit: r.unit}
 	for _, c := range r.cells() {
 		if c.Median != nil {
 			full.order = append(full.order, c.Env)
-			g.rows = append(g.rows, row{cells: []string{nameOf(c.Env)}})
+			t.Row(words.Name(c.Env))
 		}
 	}
-	for _, b := range []struct {
-		name string
-		d    detail
-	}{{"native", l.native}, {"floor", l.floor}, {"host", l.host}} {
+	for _, b := range l.baselines() {
 		if b.d < interval && r.has(b.name) {
-			full.estimates(g, "× "+b.name, interval, func(c *analyze.Cell) (number, string) {
+			full.estimates(t, "× "+b.name, interval, func(c *analyze.Cell) (words.Number, string) {
 				return ratioNumber(c.Ratio(b.name), interval)
 			})
 		}
@@ -358,17 +345,14 @@ func (r *ranking) more(l layout) *grid {
 		if !slices.ContainsFunc(cells, func(s string) bool { return s != "–" }) {
 			return // the legend says why
 		}
-		g.cols = append(g.cols, col{title: title, right: true})
-		for i := range g.rows {
-			g.rows[i].cells = append(g.rows[i].cells, cells[i])
-		}
+		t.Column(document.Column{Title: title, Right: true}, document.Cells(cells...))
 	}
 	estimate := func(e *sample.Estimate) string {
 		if e == nil {
 			return "–"
 		}
-		n := numberOf(*e, r.unit.by, 6)
-		return strings.TrimSpace(n.value + " " + n.interval)
+		n := words.NumberOf(*e, r.unit.By, words.Full)
+		return strings.TrimSpace(n.Value + " " + n.Interval)
 	}
 	if baseline, all := r.effects(); baseline != "" && all == "" {
 		add("effect", func(c *analyze.Cell) string {
@@ -382,21 +366,21 @@ func (r *ranking) more(l layout) *grid {
 		if c.Spread == nil {
 			return "–"
 		}
-		return format2(100**c.Spread) + " %"
+		return words.TwoDigits(100**c.Spread) + " %"
 	})
 	add("far out", func(c *analyze.Cell) string { return strconv.Itoa(c.Outliers) })
 	add("least", func(c *analyze.Cell) string { return estimate(&sample.Estimate{Value: *c.Min}) })
 	add("p95", func(c *analyze.Cell) string { return estimate(c.P95) })
 	add("p99", func(c *analyze.Cell) string { return estimate(c.P99) })
 	add("most", func(c *analyze.Cell) string { return estimate(&sample.Estimate{Value: *c.Max}) })
-	return g
+	return t
 }
 
 // moreLegend explains that table.
 func (r *ranking) moreLegend() string {
 	s := "spread: the distance between the quartiles over the median. far out: values beyond Tukey's far fences, counted like all others. p95 needs 72 values, p99 needs 368."
-	if r.unit.unit != "" {
-		s = "In " + r.unit.unit + ". " + s
+	if r.unit.Name != "" {
+		s = "In " + r.unit.Name + ". " + s
 	}
 	switch baseline, all := r.effects(); {
 	case all != "":
@@ -411,38 +395,21 @@ func (r *ranking) moreLegend() string {
 // for the size of the effect where it is one for all of them.
 func (r *ranking) effects() (baseline, all string) {
 	for _, b := range analyze.Baselines {
-		var words []string
+		var sizes []string
 		for i := range r.table.Cells {
-			if q := r.table.Cells[i].Ratio(b); q != nil && q.Effect != "" && q.Method != "itself" && !slices.Contains(words, q.Effect) {
-				words = append(words, q.Effect)
+			if q := r.table.Cells[i].Ratio(b); q != nil && q.Effect != "" && q.Method != "itself" && !slices.Contains(sizes, q.Effect) {
+				sizes = append(sizes, q.Effect)
 			}
 		}
-		switch len(words) {
+		switch len(sizes) {
 		case 0:
 			continue
 		case 1:
-			return b, words[0]
+			return b, sizes[0]
 		}
 		return b, ""
 	}
 	return "", ""
-}
-
-// better says which way the metric is better.
-func better(m record.Metric) string {
-	if m.Better == record.HigherIsBetter {
-		return "higher is better"
-	}
-	return "lower is better"
-}
-
-func firstOf(s ...string) string {
-	for _, v := range s {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func noteNumbers(n []int) string {

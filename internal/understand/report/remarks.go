@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // remarkGroup is all remarks of one code and advice, with one number.
@@ -83,11 +84,11 @@ func (g *remarkGroup) text() string {
 	var sentences []string
 	envs := map[string][]string{}
 	for _, m := range g.remarks {
-		s := clean(m.Text)
+		s := words.Clean(m.Text)
 		if !slices.Contains(sentences, s) {
 			sentences = append(sentences, s)
 		}
-		if e := nameOf(m.Env); e != "" && !slices.Contains(envs[s], e) {
+		if e := words.Name(m.Env); e != "" && !slices.Contains(envs[s], e) {
 			envs[s] = append(envs[s], e)
 		}
 	}

@@ -1,10 +1,11 @@
-// Package report renders a result as text, Markdown, CSV, JSON and LaTeX.
+// Package report renders results as text, Markdown, CSV, JSON and LaTeX.
 //
 // It is opinionated: a report computes nothing, all numbers come from the
 // result. A number never stands without its n, its failures and its interval;
 // a cell that is missing is shown with its reason; a unit holds for a whole
 // column. Text that comes from containers or files is cleaned before it
-// reaches a terminal.
+// reaches a terminal. Each kind of result makes one document, which text,
+// Markdown and LaTeX are written from; CSV and JSON are written from the result.
 //
 // Why it is so: docs/decisions/reports.md.
 package report
@@ -17,6 +18,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
 )
 
 // Options are for Write. The zero value is a good default.
@@ -56,45 +58,28 @@ const AnyBaseline = "any"
 // PlanOrder is the Sort that keeps the study's order.
 const PlanOrder = "plan"
 
-type format struct {
-	name     string
-	write    func(io.Writer, *analyze.Result, Options) error
-	audit    func(io.Writer, *analyze.Result, Options) error
-	overhead func(io.Writer, *analyze.Result, Options) error
-	papers   func(io.Writer, *analyze.Result, Options) error
-}
-
-var formats = []format{
-	{"text", writeText, auditText, overheadText, papersText},
-	{"markdown", writeMarkdown, auditMarkdown, overheadMarkdown, papersMarkdown},
-	{"csv", writeCSV, auditCSV, overheadCSV, papersCSV},
-	{"json", writeJSON, auditJSON, overheadJSON, papersJSON},
-	{"latex", writeLaTeX, auditLaTeX, overheadLaTeX, papersLaTeX},
-}
+var resultFormats = formats(resultDocument,
+	format[*analyze.Result]{"csv", writeCSV},
+	format[*analyze.Result]{"json", asJSON[*analyze.Result]},
+	format[*analyze.Result]{"latex", in(document.LaTeX, resultDocument)},
+)
 
 // Formats lists the formats that there are.
-func Formats() []string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.name
-	}
-	return names
-}
+func Formats() []string { return resultFormats.names() }
 
 // Write renders the result in a format.
 func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
-	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
-	if i < 0 {
-		return fmt.Errorf("no report format %q: choose one of %s", name, strings.Join(Formats(), ", "))
-	}
 	if opts.Audit {
 		if res.Audit == nil {
 			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it anew from the run's directory")
 		}
-		return formats[i].audit(w, res, opts)
+		return auditFormats.write(w, name, "the equivalence audit", res, opts)
 	}
 	if opts.Papers {
-		return formats[i].papers(w, res, opts)
+		if len(res.Papers) == 0 {
+			return errNoPapers
+		}
+		return papersFormats.write(w, name, "the published tables", res, opts)
 	}
 	if err := checkMetric(res, opts.Metric, "show"); err != nil {
 		return err
@@ -105,9 +90,13 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		}
 	}
 	if opts.Overhead != "" {
-		return formats[i].overhead(w, res, opts)
+		o, err := overheadWanted(res, opts)
+		if err != nil {
+			return err
+		}
+		return overheadFormats.write(w, name, "the overhead", overheadOf{res, o}, opts)
 	}
-	return formats[i].write(w, res, opts)
+	return resultFormats.write(w, name, "a result", res, opts)
 }
 
 // checkMetric refuses a metric that no workload of the run has.

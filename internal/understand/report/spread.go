@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
 )
 
 // spread is the axis of the small pictures beside a ranking: how far the
@@ -89,12 +90,12 @@ func (s spread) draw(c *analyze.Cell) string {
 
 // ticks writes both ends of the axis.
 func (s spread) ticks() string {
-	end := trimZeros(100*s.reach) + "%"
+	end := words.Short(100*s.reach) + "%"
 	return "-" + end + strings.Repeat(" ", spreadCells-2-2*len(end)) + "+" + end
 }
 
 // legend explains the pictures.
 func (s spread) legend() string {
-	end := trimZeros(100*s.reach) + " %"
+	end := words.Short(100*s.reach) + " %"
 	return "Last column: the medians of the blocks, from " + end + " below to " + end + " above the row's own median; what lies further out is counted at the ends."
 }

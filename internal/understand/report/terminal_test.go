@@ -1,46 +1,29 @@
 package report
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"plimsoll/internal/common/golden"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/words"
 )
 
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // What a terminal shows, by its width and by what it is able to.
 func TestTerminal(t *testing.T) {
-	res := result(t, recordtest.Typical())
-	for _, width := range []int{40, 60, 80, 120, 180} {
-		opts := Options{Width: width, Marks: true}
-		plain := render(t, "text", res, opts)
-		isGolden(t, fmt.Sprintf("terminal-%d.txt", width), plain)
-		opts.Color = true
-		color := render(t, "text", res, opts)
-		if got := ansi.ReplaceAllString(color, ""); got != plain {
-			t.Errorf("%d columns: colours change the text: %s", width, golden.Difference(got, plain))
-		}
-		if width == 120 {
-			isGolden(t, "terminal-color.txt", color)
-		}
-		opts.Color, opts.ASCII = false, true
-		asciiText := render(t, "text", res, opts)
-		if width == 80 {
-			isGolden(t, "terminal-ascii.txt", asciiText)
-		}
-		for i := range len(asciiText) {
-			if asciiText[i] >= utf8.RuneSelf {
-				t.Fatalf("%d columns: not ASCII at %q", width, asciiText[max(0, i-20):i+3])
-			}
-		}
+	res := result(t, small())
+	for name, opts := range map[string]Options{
+		"small-40.txt": {Width: 40}, "small-60.txt": {Width: 60}, "small-80.txt": {Width: 80, ASCII: true}, "small-120.txt": {Width: 120, Color: true}, "small-180.txt": {Width: 180},
+	} {
+		opts.Marks = true
+		isGolden(t, name, render(t, "text", res, opts))
 	}
+	isGolden(t, "terminal-120.txt", render(t, "text", result(t, recordtest.Typical()), Options{Width: 120, Marks: true}))
 }
 
 // No line is wider than the terminal, whatever the run.
@@ -59,10 +42,7 @@ func TestTerminalFits(t *testing.T) {
 
 // Only these colours occur: blue and orange beside bold and dim.
 func TestColours(t *testing.T) {
-	known := map[string]bool{"\x1b[0m": true}
-	for _, code := range styles {
-		known[code] = true
-	}
+	known := map[string]bool{"\x1b[0m": true, "\x1b[1m": true, "\x1b[2m": true, "\x1b[38;5;166m": true, "\x1b[38;5;33m": true}
 	text := render(t, "text", result(t, recordtest.Typical()), Options{Width: 120, Color: true, Marks: true})
 	seen := map[string]bool{}
 	for _, code := range ansi.FindAllString(text, -1) {
@@ -116,7 +96,7 @@ func TestSpread(t *testing.T) {
 		t.Error("a picture of nothing")
 	}
 	for _, r := range reaches {
-		if n := width(spread{r}.ticks()); n != spreadCells {
+		if n := words.Width(spread{r}.ticks()); n != spreadCells {
 			t.Errorf("the axis of %v is %d wide", r, n)
 		}
 	}
@@ -145,7 +125,7 @@ func TestLeftOut(t *testing.T) {
 // The feature table that lies beside a record is part of its report.
 func TestReportWithFeatures(t *testing.T) {
 	res := result(t, recordtest.Typical())
-	res.Features = featureTable()
+	res.Features = someFeatures()
 	for format, want := range map[string][]string{
 		"text":     {featuresHead(res.Features), "part [yes]"},
 		"markdown": {"## ", `part \[yes\]`},

@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
 )
 
 // Options are for Build. The zero value is a good default.
@@ -64,7 +65,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 			return nil, err
 		}
 	}
-	b.d.Verdict = report.Verdict(res, "")
+	b.d.Verdict = verdict.Of(res, "")
 	b.d.Trust = trust(res)
 	b.bound()
 	b.d.Shortened = strings.Join(b.left, " ")
@@ -91,7 +92,7 @@ func (o Options) analysis(r *record.Reader) (*analyze.Result, error) {
 // environments names them. Two long names may lose what tells them apart: they
 // are then shown whole.
 func (b *builder) environments() {
-	names := report.Names(b.res.Environments)
+	names := words.Names(b.res.Environments)
 	for i, e := range b.res.Environments {
 		b.envs[e.ID] = i
 		b.d.Envs = append(b.d.Envs, Env{Environment: e, Name: names[e.ID], Group: e.Engine})

@@ -2,7 +2,7 @@ package view
 
 import (
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // At is the i-th entry of a column, or nothing where there is none.
@@ -27,10 +27,10 @@ func (w *Work) Label() string { return cleaned(w.Title, w.ID) }
 func MetricLabel(m record.Metric) string { return cleaned(m.Title, m.ID) }
 
 func cleaned(name, id string) string {
-	if s := report.Clean(name); s != "" {
+	if s := words.Clean(name); s != "" {
 		return s
 	}
-	return report.Clean(id)
+	return words.Clean(id)
 }
 
 // Better says which way of a metric is better.

@@ -31,6 +31,9 @@ func zipped(tb testing.TB, d *view.Data) int {
 // The size depends on the bounds and not on the run: one with more cells than
 // the bounds allow stays small.
 func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes large records: left out with -short")
+	}
 	const points = 2_000
 	d := build(t, made(t, viewtest.Spec{Envs: 60, Workloads: 17, Blocks: 1}), view.Options{Points: points})
 	check(t, d)
@@ -66,6 +69,9 @@ func TestSize(t *testing.T) {
 
 // Four times as many trials make no more data.
 func TestSizeIsNotOfTrials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes large records: left out with -short")
+	}
 	few := build(t, made(t, viewtest.Spec{Envs: 12, Workloads: 2, Blocks: 6}), view.Options{Points: 500})
 	many := build(t, made(t, viewtest.Spec{Envs: 12, Workloads: 2, Blocks: 24}), view.Options{Points: 500})
 	if a, b := zipped(t, few), zipped(t, many); float64(b) > 1.15*float64(a) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/remark"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/words"
 )
 
 // The levels of Trust, the worst first.
@@ -17,14 +18,6 @@ const (
 	Warn = "warn"
 	Good = "good"
 )
-
-// titles are of the remarks' codes, where the code is no title itself.
-var titles = map[string]string{
-	"incomplete": "Run", "preliminary": "Blocks", "residue": "Left behind", "steal": "Steal", "order": "Order",
-	"cpu-pressure": "Pressure on the CPUs", "memory-pressure": "Pressure on memory", "io-pressure": "Pressure on the disks",
-	"foreign-clock": "Clock", "few": "Few values", "not-interleaved": "Interleaving", "unequal": "Terms", "torn-tail": "Torn record",
-	"first-slow": "Warm-up", "different-programs": "Programs", "negative": "Order of events", "baseline-unstable": "Baseline",
-}
 
 // minor are the remarks that bear on trust although they are only information.
 var minor = []string{"incomplete", "foreign-clock", "torn-tail"}
@@ -45,11 +38,7 @@ func trust(res *analyze.Result) []Trust {
 		codes[m.Code] = append(codes[m.Code], m)
 	}
 	for _, c := range order {
-		title := titles[c]
-		if title == "" {
-			title = strings.ReplaceAll(strings.ToUpper(c[:min(1, len(c))])+c[min(1, len(c)):], "-", " ")
-		}
-		out = append(out, Trust{levelOf(res, codes[c]), title, textOf(codes[c])})
+		out = append(out, Trust{levelOf(res, codes[c]), remark.Title(c), textOf(codes[c])})
 	}
 	out = append(out, goods(res, codes)...)
 	slices.SortStableFunc(out, func(x, y Trust) int { return cmp.Compare(place(x.Level), place(y.Level)) })
@@ -113,9 +102,9 @@ func some(envs []string) string {
 			out = append(out, fmt.Sprintf("%d others", len(envs)-i))
 			break
 		}
-		out = append(out, report.Name(e))
+		out = append(out, words.Name(e))
 	}
-	return report.List(out)
+	return words.List(out)
 }
 
 func failures(res *analyze.Result) Trust {
@@ -150,7 +139,7 @@ func failures(res *analyze.Result) Trust {
 		parts = append(parts, fmt.Sprintf("%d %s", classes[c], c))
 	}
 	out.Level = Warn
-	out.Text = fmt.Sprintf("%d of %s failed: %s", res.Run.Failed, report.Plural(res.Run.Trials-res.Run.Warmup, "trial"), strings.Join(parts, ", "))
+	out.Text = fmt.Sprintf("%d of %s failed: %s", res.Run.Failed, words.Plural(res.Run.Trials-res.Run.Warmup, "trial"), strings.Join(parts, ", "))
 	if len(always) > 0 {
 		out.Level = Bad
 		out.Text += "; always with some workload: " + some(always)
@@ -170,12 +159,12 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	run := res.Run
 	none := func(code string) bool { return found[code] == nil }
 	ours := run.Imported == nil && run.Trials > 0
-	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It went to its end: %s in %s.", report.Plural(run.Trials-run.Warmup, "trial"), report.Plural(run.Blocks, "block")))
+	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It went to its end: %s in %s.", words.Plural(run.Trials-run.Warmup, "trial"), words.Plural(run.Blocks, "block")))
 	add(run.Status == "done" && ours && len(run.Residue) == 0, "Left behind", "Nothing was left behind.")
 	add(ours && run.Host.Kernel != "" && !slices.ContainsFunc(run.Host.Remarks, func(m record.Remark) bool { return m.Level != "info" }),
 		"Machine", "Nothing was found that disturbs measurements.")
 	enough := none("preliminary") && run.Blocks > 0
-	add(enough, "Blocks", fmt.Sprintf("There are %s, enough for intervals by ranks.", report.Plural(run.Blocks, "block")))
+	add(enough, "Blocks", fmt.Sprintf("There are %s, enough for intervals by ranks.", words.Plural(run.Blocks, "block")))
 	add(enough && none("drift"), "Drift", "Nothing that is shown first drifted over the run.")
 	steal, little := stolen(res)
 	add(ours && little, "Steal", steal)

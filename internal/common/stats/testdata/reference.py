@@ -140,7 +140,7 @@ for k, n in ((0, 10), (10, 10), (3, 20), (1, 1000), (50, 100)):
 
 for p in ([0.01, 0.04, 0.03, 0.005], [0.5, 0.9, 0.02], [0.001] * 3, [0.2]):
     h = multipletests(p, method="holm")[1]
-    out["family"].append({"p": p, "holm": h.tolist(), "bh": stats.false_discovery_control(p).tolist()})
+    out["family"].append({"p": p, "holm": h.tolist()})
 
 for x in ([1.0, 2, 3, 4, 5], [3.0, 1, 2], lognormal(10), lognormal(40), [1.0, 1, 2, 2, 3, 3, 3, 4, 9, 9],
           [5.0] * 6, list(np.arange(12.0) + rng.normal(0, 2, 12)), lognormal(80)):

@@ -16,6 +16,7 @@ import (
 // engineOf is an engine whose containers do as course says.
 type engineOf struct {
 	course  course
+	inner   course // of a program inside
 	there   map[string]bool
 	gone    error // Ping's answer
 	refuses error // Remove's
@@ -99,8 +100,13 @@ func (m *made) Down(context.Context) error {
 }
 func (m *made) OOM(context.Context) bool                    { return m.e.course.oom }
 func (m *made) Place(context.Context) (engine.Place, error) { return engine.Place{}, nil }
-func (m *made) Program(engine.Task, engine.Place) (Process, *record.Failure) {
-	return nil, &record.Failure{Class: record.Unsupported, Text: "nothing is executed"}
+func (m *made) Program(t engine.Task, _ engine.Place) (Process, *record.Failure) {
+	if len(t.Env) > 0 {
+		return nil, &record.Failure{Class: record.Unsupported, Text: "no environment"}
+	}
+	inner := *m.e
+	inner.course, inner.there = m.e.inner, map[string]bool{}
+	return &made{Life: NewLife(t), e: &inner, quit: make(chan struct{})}, nil
 }
 
 func baseOf(c course) (*Base, *engineOf) {
@@ -218,5 +224,45 @@ func TestHold(t *testing.T) {
 	var why *engine.Error
 	if !errors.As(err, &why) || why.Class != record.TimeOut || !strings.HasPrefix(why.Text, "holding one: was not ready within 200ms and was killed, while") || len(e.there)+len(e.entries) > 0 {
 		t.Errorf("%v, still there %v, in the ledger %v", err, e.there, e.entries)
+	}
+}
+
+// What came of one more program inside, and the container stays.
+func TestExec(t *testing.T) {
+	b, e := baseOf(course{says: "x"})
+	h, err := b.Hold(t.Context(), task())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		inner course
+		env   []string
+		class record.Class
+	}{
+		{course{says: "y", ends: true, status: 7}, nil, ""},
+		{course{says: "y"}, nil, record.TimeOut},
+		{course{ends: true, status: 137, oom: true}, nil, record.OutOfMemory},
+		{course{ends: true, status: 137}, nil, record.Crash},
+		{course{}, []string{"K=v"}, record.Unsupported},
+	} {
+		e.inner = c.inner
+		x := engine.Task{Name: "inner", Limit: 200 * time.Millisecond, Env: c.env, Argv: []string{"/no/such/program"}}
+		res, err := h.(engine.Executor).Exec(t.Context(), x)
+		var class record.Class
+		if res.Failure != nil {
+			class = res.Failure.Class
+		}
+		if err != nil || class != c.class {
+			t.Errorf("%+v: %v, %+v, want class %q", c.inner, err, res.Failure, c.class)
+		}
+		if c.class == "" && (*res.Exit != 7 || string(res.Stdout) != "y" || res.Events[record.Ready] == 0 || res.Events[record.Exit] == 0) {
+			t.Errorf("%+v", res)
+		}
+	}
+	if closed(h.Ended()) || len(e.there) != 1 {
+		t.Errorf("the container has ended with a program in it; there %v", e.there)
+	}
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

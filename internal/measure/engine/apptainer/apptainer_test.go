@@ -22,6 +22,7 @@ func TestApptainer(t *testing.T) {
 		{"no network", "sandbox", "no", "none", []string{"mnt", "net"}, []string{"pid"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			opts := opts
 			opts.Own, opts.Shared = c.own, c.shared
 			levels := map[string]string{engine.Storage: c.storage, engine.Rootless: c.rootless}

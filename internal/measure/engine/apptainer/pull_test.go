@@ -11,6 +11,7 @@ func TestPulls(t *testing.T) {
 	for _, storage := range []string{"sif", "sandbox"} {
 		for _, rootless := range []string{"no", "yes"} {
 			t.Run(storage+" rootless="+rootless, func(t *testing.T) {
+				t.Parallel()
 				enginetest.Pulls(t, New(), map[string]string{engine.Storage: storage, engine.Rootless: rootless}, enginetest.PullOptions{
 					NoSharing: "apptainer asks for a layer before it looks whether it has it, and breaks the answer off"})
 			})

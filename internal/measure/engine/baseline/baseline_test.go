@@ -18,17 +18,20 @@ const (
 var all = []string{"mnt", "pid", "net", "ipc", "uts", "user", "cgroup"}
 
 func TestHost(t *testing.T) {
+	t.Parallel()
 	enginetest.Conformance(t, baseline.Host{}, nil, enginetest.Options{Shared: all, MustOpen: true, Hang: hang, Grace: grace,
 		Skip: map[string]string{"tools": "the host has its own programs, not the image's"}})
 }
 
 func TestNative(t *testing.T) {
+	t.Parallel()
 	// Namespaces can't be read in a root directory without /proc; the mount
 	// of one would be more than chroot.
 	enginetest.Conformance(t, baseline.Native{}, nil, enginetest.Options{Shared: all, Hang: hang, Grace: grace})
 }
 
 func TestFloor(t *testing.T) {
+	t.Parallel()
 	t.Run("none", func(t *testing.T) {
 		enginetest.Conformance(t, baseline.Floor{}, nil, enginetest.Options{
 			Own: []string{"mnt", "pid", "net", "ipc", "uts"}, MustOpen: true, Hang: hang, Grace: grace})

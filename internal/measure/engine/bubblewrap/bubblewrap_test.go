@@ -18,6 +18,7 @@ func TestBubblewrap(t *testing.T) {
 			"host": {Own: own, Shared: []string{"net"}},
 		} {
 			t.Run("rootless="+rootless+" network="+network, func(t *testing.T) {
+				t.Parallel()
 				opts.Hang = time.Second
 				opts.Skip = map[string]string{"stop handled": noStop, "stop ignored": noStop}
 				enginetest.Conformance(t, bubblewrap.New(), map[string]string{

@@ -38,6 +38,9 @@ func TestEveryEngineIsComplete(t *testing.T) {
 		if !strings.Contains(docs, "\n| `"+info.Name+"` | ") {
 			t.Errorf("docs/engines.md has no row for %s", info.Name)
 		}
+		for _, script := range scripts(info) {
+			checkScript(t, info.Name, script)
+		}
 		for factor, names := range info.Levels {
 			if !slices.Contains(engine.Factors, factor) {
 				t.Errorf("%s varies %q, which is no factor", info.Name, factor)
@@ -57,6 +60,44 @@ func TestEveryEngineIsComplete(t *testing.T) {
 		if entry.IsDir() && !listed && tested(t, dir) {
 			t.Errorf("%s has a conformance test and is not in the catalogue", dir)
 		}
+	}
+}
+
+// scripts are the lab's by which whoever has the repository gets an engine to run:
+// one of its name, or one for each endpoint, or runtime, that it stands for.
+func scripts(info engine.Info) []string {
+	if info.Baseline || info.Simulated || info.Unverified || info.ByHand != "" {
+		return nil
+	}
+	if _, err := os.Stat(lab + "engines/" + info.Name); err == nil {
+		return []string{info.Name}
+	}
+	for _, factor := range []string{engine.Endpoint, engine.Runtime} {
+		names := slices.DeleteFunc(slices.Clone(info.Levels[factor]), func(l string) bool { return l == engine.DefaultLevel })
+		if len(names) > 0 {
+			return names
+		}
+	}
+	return []string{info.Name}
+}
+
+const lab = "../../../../lab/"
+
+// checkScript demands a script that the tests' set-up runs, or that says why not.
+func checkScript(t *testing.T, engine, script string) {
+	t.Helper()
+	text, err := os.ReadFile(lab + "engines/" + script)
+	if err != nil {
+		t.Errorf("%s: there is no lab/engines/%s, by which others get it to run", engine, script)
+		return
+	}
+	lists, err := os.ReadFile(lab + "lib.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := regexp.MustCompile(`(?m)^LAB_(DEFAULT|TEST)_ENGINES="([^"]* )?` + regexp.QuoteMeta(script) + `[ "]`).Match(lists)
+	if !listed && !strings.Contains(string(text), "LAB_ENGINES names it") {
+		t.Errorf("%s: nobody runs lab/engines/%s: name it in lab/lib.sh (LAB_TEST_ENGINES), or say in its summary why it runs only when LAB_ENGINES names it", engine, script)
 	}
 }
 

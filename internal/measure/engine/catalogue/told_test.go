@@ -65,6 +65,8 @@ func TestContainersAreTold(t *testing.T) {
 		"/sys/fs/cgroup/machine.slice/libpod-conmon-" + id:       "",
 		"/sys/fs/cgroup/kubepods.slice/pod1/crio-" + id:          "CRI-O",
 		"/sys/fs/cgroup/kubepods/pod1/" + id:                     "",
+		"/sys/fs/cgroup/pids/k8s.io/" + id:                       "containerd",
+		"/sys/fs/cgroup/x.slice/cri-containerd-" + id + ".scope": "containerd",
 		"/sys/fs/cgroup/lxc.payload.web":                         "LXC",
 		"/sys/fs/cgroup/lxc.payload.web/init.scope":              "",
 		"/sys/fs/cgroup/lxc.monitor.web":                         "",

@@ -14,10 +14,12 @@ func TestCharliecloud(t *testing.T) {
 		Hang: time.Second, Grace: 300 * time.Millisecond}
 	for _, rootless := range []string{"no", "yes"} {
 		t.Run("directory rootless="+rootless, func(t *testing.T) {
+			t.Parallel()
 			enginetest.Conformance(t, charliecloud.New(), map[string]string{
 				engine.Storage: "directory", engine.Rootless: rootless}, opts)
 		})
 		t.Run("squashfs rootless="+rootless, func(t *testing.T) {
+			t.Parallel()
 			opts := opts
 			opts.HidesSignals = "ch-run with SquashFS turns every signal into status 1"
 			opts.Skip = map[string]string{"stop handled": "ch-run with SquashFS has no stop", "stop ignored": "ch-run with SquashFS has no stop"}

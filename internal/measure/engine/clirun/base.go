@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
@@ -90,6 +91,9 @@ func (b *Base) Proof() map[string]string {
 	defer b.mu.Unlock()
 	return maps.Clone(b.proof)
 }
+
+// Throttled is documented in engine.Throttler.
+func (b *Base) Throttled() (time.Duration, bool) { return b.Group.Throttled() }
 
 // Run carries a plan out; several goroutines may. A launcher that broke fails
 // the trial and is replaced, so that the next trial has one; an error means

@@ -19,7 +19,7 @@ import (
 // base is an environment of plain processes.
 func base(t *testing.T) (*clirun.Base, *engine.Kit) {
 	t.Helper()
-	kit := enginetest.Kit(t)
+	kit := enginetest.UnitKit(t)
 	b, err := clirun.NewBase(t.Context(), kit, engine.Spec{ID: "plain"}, false)
 	if err != nil {
 		t.Fatal(err)

@@ -27,9 +27,7 @@ func TestConformance(t *testing.T) {
 		{"runsc", map[string]string{engine.Runtime: "runsc", engine.Image: "busybox"}, enginetest.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.levels[engine.Runtime] == "runsc" {
-				t.Skip("gVisor is slow; left out with -short")
-			}
+			t.Parallel()
 			enginetest.Conformance(t, New(), c.levels, c.opts)
 		})
 	}

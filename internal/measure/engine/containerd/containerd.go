@@ -45,7 +45,6 @@ func (*Engine) Info() engine.Info {
 		Name: Name, Title: "containerd", Detached: true,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
-		Cgroups:   []engine.ContainerGroup{{Path: `/cri-containerd-[0-9a-f]{64}\.scope$`}},
 		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI},
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

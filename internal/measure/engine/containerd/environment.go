@@ -284,9 +284,6 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		if env.cli != nil {
-			errs = append(errs, env.cli.EndHeld(ctx))
-		}
 		errs = append(errs, env.Base.Close(ctx))
 		for _, ref := range slices.Clone(env.pulls) {
 			errs = append(errs, env.Drop(ctx, ref))

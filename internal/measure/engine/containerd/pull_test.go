@@ -16,6 +16,7 @@ import (
 func TestPulls(t *testing.T) {
 	for _, storage := range []string{"overlayfs", "native"} {
 		t.Run(storage, func(t *testing.T) {
+			t.Parallel()
 			enginetest.Pulls(t, New(), map[string]string{engine.Storage: storage}, enginetest.PullOptions{})
 		})
 	}

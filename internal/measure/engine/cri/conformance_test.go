@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 				enginetest.Options{Own: own, Shared: []string{"net", "uts", "user"}}},
 		} {
 			t.Run(endpoint+" "+c.name, func(t *testing.T) {
+				t.Parallel()
 				c.levels[engine.Endpoint] = endpoint
 				if endpoint == containerd {
 					c.opts.LosesTail = "a shim of containerd's waits for two seconds, after the end, for its output to be logged, line by line"
@@ -41,6 +42,7 @@ func TestConformance(t *testing.T) {
 func TestPulls(t *testing.T) {
 	for _, endpoint := range []string{containerd, crio} {
 		t.Run(endpoint, func(t *testing.T) {
+			t.Parallel()
 			enginetest.Pulls(t, New(), map[string]string{engine.Endpoint: endpoint}, enginetest.PullOptions{
 				NoDisk: "the CRI tells one size of an image, and what the whole store takes"})
 		})

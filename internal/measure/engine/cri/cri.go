@@ -56,8 +56,11 @@ func (*Engine) Info() engine.Info {
 		Name: Name, Title: "CRI", Detached: true,
 		Typical: 500 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Daemons: []string{"crio", "containerd"}, Helpers: append([]string{"conmon", "containerd-shim"}, kata.Processes...)},
-		Cgroups:   []engine.ContainerGroup{{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`}},
-		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI},
+		Cgroups: []engine.ContainerGroup{
+			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},
+			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
+		},
+		OCI: true, Rules: []engine.Rule{engine.OnlyOCI},
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

@@ -10,7 +10,7 @@ import (
 // The fact image-id is the same in each run, in whichever way a server names
 // the image of a container.
 func TestImageID(t *testing.T) {
-	kit := enginetest.Kit(t)
+	kit := enginetest.UnitKit(t)
 	ids := map[string]bool{}
 	for _, run := range []string{"aaaaaaaa", "bbbbbbbb"} {
 		other := *kit

@@ -11,6 +11,7 @@ import (
 // that is there. Combinations that are not in the table differ from these in
 // options that the proof of every Open reads back.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	own := []string{"mnt", "pid", "ipc", "uts"}
 	for _, c := range []struct {
 		name   string
@@ -28,9 +29,7 @@ func TestConformance(t *testing.T) {
 			Only: []string{"trials", "isolation", "held", "exec", "at once", "mounts", "beside", "address", "daemons"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.levels[engine.Runtime] == "runsc" {
-				t.Skip("gVisor is slow; left out with -short")
-			}
+			t.Parallel()
 			enginetest.Conformance(t, New(), c.levels, c.opts)
 		})
 	}

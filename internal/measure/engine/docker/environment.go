@@ -205,9 +205,6 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		if env.cli != nil {
-			errs = append(errs, env.cli.EndHeld(ctx))
-		}
 		errs = append(errs, env.Base.Close(ctx))
 		if env.release != nil {
 			errs = append(errs, env.release(ctx))

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"fmt"
 	"testing"
 
 	"plimsoll/internal/measure/engine"
@@ -10,15 +11,10 @@ import (
 // TestPulls: both clients on the user's daemon, and a private daemon that
 // reaches the registry through its relay.
 func TestPulls(t *testing.T) {
-	t.Run("api", func(t *testing.T) { enginetest.Pulls(t, New(), nil, enginetest.PullOptions{}) })
-	t.Run("cli", func(t *testing.T) {
-		enginetest.Pulls(t, New(), map[string]string{engine.Client: byCLI}, enginetest.PullOptions{})
-	})
-	for _, levels := range []map[string]string{{engine.Storage: "vfs"}, {engine.Storage: "btrfs"}, {engine.Rootless: "yes"}} {
-		t.Run(levels[engine.Storage]+levels[engine.Rootless], func(t *testing.T) {
-			if testing.Short() {
-				t.Skip("a private daemon takes seconds to start; left out with -short")
-			}
+	t.Parallel()
+	for _, levels := range []map[string]string{nil, {engine.Client: byCLI}, {engine.Storage: "vfs"}, {engine.Storage: "btrfs"}, {engine.Rootless: "yes"}} {
+		t.Run(fmt.Sprint(levels), func(t *testing.T) {
+			t.Parallel()
 			enginetest.Pulls(t, New(), levels, enginetest.PullOptions{})
 		})
 	}

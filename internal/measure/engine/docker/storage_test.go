@@ -122,6 +122,7 @@ func nothingOf(t *testing.T, kit *engine.Kit) {
 // TestStorage: each driver on a private daemon. overlay2 is the shorter way of
 // the two that there are; the whole suite runs on the user's daemon.
 func TestStorage(t *testing.T) {
+	t.Parallel()
 	e := New()
 	kit := overVFS(t, e)
 	for _, driver := range []string{"overlay2", "btrfs", "fuse-overlayfs", "overlayfs", "devicemapper", "zfs", "aufs"} {
@@ -147,6 +148,7 @@ func TestStorage(t *testing.T) {
 // TestShared: two environments with one driver have one daemon, which ends
 // with the second.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	e := New()
 	kit := overVFS(t, e)
 	var envs [2]engine.Environment
@@ -201,6 +203,7 @@ func TestRefused(t *testing.T) {
 
 // TestRootless: the ordinary user's daemon, ours or the user's own.
 func TestRootless(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("a private daemon takes seconds to start; left out with -short")
 	}

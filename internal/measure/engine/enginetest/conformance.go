@@ -60,6 +60,9 @@ type Options struct {
 // Conformance puts one configuration of an engine through everything.
 func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts Options) {
 	t.Helper()
+	if !e.Info().Simulated {
+		Real(t)
+	}
 	s := &suite{engine: e, opts: opts, kit: opts.Kit}
 	if s.kit == nil {
 		s.kit = Kit(t)
@@ -95,12 +98,14 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	closed := false
 	t.Cleanup(func() {
 		if !closed {
+			s.waited()
 			s.closeBox(t)
 			_ = env.Close(context.WithoutCancel(ctx))
 		}
 	})
 	s.facts(t)
 	s.images(t)
+	s.wait(t)
 	for _, c := range checks {
 		if s.opts.Only == nil || slices.Contains(s.opts.Only, c.name) {
 			s.check(t, c.name, c.run)
@@ -165,7 +170,13 @@ type suite struct {
 	env    engine.Environment
 	box    engine.Environment // with the image busybox; see busybox
 	server *server            // held in box; see serve
+	waits  map[string]*waiting
 	n      int
+}
+
+// tried says whether a check of an open environment is tried.
+func (s *suite) tried(name string) bool {
+	return (s.opts.Only == nil || slices.Contains(s.opts.Only, name)) && s.opts.Skip[name] == ""
 }
 
 func (s *suite) check(t *testing.T, name string, run func(*suite, *testing.T)) {
@@ -253,6 +264,12 @@ func (s *suite) task(args *probe.PayloadArgs) engine.Task {
 func (s *suite) run(t *testing.T, task engine.Task) engine.Result {
 	t.Helper()
 	res, err := s.env.Run(t.Context(), task)
+	return succeeded(t, res, err)
+}
+
+// succeeded is the result of a trial that must not fail.
+func succeeded(t *testing.T, res engine.Result, err error) engine.Result {
+	t.Helper()
 	if err != nil {
 		t.Fatalf("Run: %v", err)
 	}

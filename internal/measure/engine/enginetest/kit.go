@@ -17,10 +17,27 @@ import (
 	"plimsoll/internal/measure/probe"
 )
 
-// Kit gives a real kit for a test: a directory of its own that ordinary users
-// can reach, the probe, real images (kept from test to test, since they are
-// the same), and a ledger in memory whose entries must all be gone again.
+// Real leaves a test that asks a real engine out with -short, on every machine
+// alike, whatever is installed there.
+func Real(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("asks a real engine: left out with -short")
+	}
+}
+
+// Kit gives a real kit for a test that asks a real engine.
 func Kit(t testing.TB) *engine.Kit {
+	t.Helper()
+	Real(t)
+	return UnitKit(t)
+}
+
+// UnitKit is Kit for a test that asks no engine: a directory of its own that
+// ordinary users can reach, the probe, real images (kept from test to test,
+// since they are the same), and a ledger in memory whose entries must all be
+// gone again.
+func UnitKit(t testing.TB) *engine.Kit {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "plimsoll-test-")
 	if err != nil {

@@ -120,11 +120,9 @@ func (s *suite) stopHandled(t *testing.T) {
 
 // stopIgnored: a payload that ignores SIGTERM is killed after the grace.
 func (s *suite) stopIgnored(t *testing.T) {
-	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore"}
-	task := s.task(&args)
-	task.Stop = &engine.Stop{Grace: s.opts.Grace}
-	res := s.run(t, task)
-	p := prove(t, res, args.Word)
+	w := s.await("stop ignored")
+	task, res := w.task, succeeded(t, w.res, w.err)
+	p := prove(t, res, w.args.Word)
 	if p.Done != 0 {
 		t.Error("the payload came to its end, though it ignores SIGTERM")
 	}
@@ -151,20 +149,15 @@ func (s *suite) stopEvents(t *testing.T, res engine.Result) {
 
 // hang: a payload that never ends is killed at its limit.
 func (s *suite) hang(t *testing.T) {
-	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore"}
-	task := s.task(&args)
-	task.Limit = s.opts.Hang
-	ctx, cancel := context.WithTimeout(t.Context(), s.opts.Hang+30*time.Second)
-	defer cancel()
-	res, err := s.env.Run(ctx, task)
-	if err != nil {
-		t.Fatalf("Run: %v", err)
+	w := s.await("hang")
+	if w.err != nil {
+		t.Fatalf("Run: %v", w.err)
 	}
-	if res.Failure == nil || res.Failure.Class != record.TimeOut {
-		t.Fatalf("failure %+v, want class %s", res.Failure, record.TimeOut)
+	if w.res.Failure == nil || w.res.Failure.Class != record.TimeOut {
+		t.Fatalf("failure %+v, want class %s", w.res.Failure, record.TimeOut)
 	}
-	if pids := processesWith(args.Word); len(pids) > 0 {
-		t.Errorf("the payload still runs after its time limit: pids %v", pids)
+	if len(w.left) > 0 {
+		t.Errorf("the payload still runs after its time limit: pids %v", w.left)
 	}
 }
 

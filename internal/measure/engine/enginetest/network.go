@@ -23,6 +23,9 @@ const insideKey = "PLIMSOLL_TEST_INSIDE"
 // filters ends with it. programs are needed in addition.
 func OwnNetwork(t *testing.T, programs ...string) bool {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("makes network namespaces: left out with -short")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("network namespaces and packet filters are root's")
 	}

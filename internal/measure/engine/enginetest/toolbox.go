@@ -20,8 +20,8 @@ func ImageDir() string {
 }
 
 // Toolbox sees to it that the kit has the image toolbox. Building it takes a
-// minute or two, once; where another process does it, as the tests' set-up
-// does in the background, this waits. The test is skipped where it can't be
+// minute or two, once; where another process does it, as the tests of the
+// package image may, this waits. The test is skipped where it can't be
 // built at all.
 func Toolbox(t testing.TB, kit *engine.Kit) {
 	t.Helper()

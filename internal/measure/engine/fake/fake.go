@@ -23,30 +23,14 @@ const epoch = 1_000_000_000_000
 
 // Fake is the engine. All its environments share one virtual clock.
 type Fake struct {
-	base Model
 	seed uint64
 
 	mu  sync.Mutex
 	now int64
 }
 
-// Option changes a fake.
-type Option func(*Fake)
-
-// WithSeed makes another course of chance; without it the seed is 1.
-func WithSeed(seed uint64) Option { return func(f *Fake) { f.seed = seed } }
-
-// WithModel replaces the model of the level "medium", and so of all.
-func WithModel(m Model) Option { return func(f *Fake) { f.base = m } }
-
 // New makes a fake engine.
-func New(opts ...Option) *Fake {
-	f := &Fake{base: Medium(), seed: 1, now: epoch}
-	for _, o := range opts {
-		o(f)
-	}
-	return f
-}
+func New() *Fake { return &Fake{seed: 1, now: epoch} }
 
 // Info is documented in engine.Engine.
 func (f *Fake) Info() engine.Info {
@@ -108,7 +92,7 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 		h.Write([]byte{0})
 		h.Write([]byte(spec.Level(factor)))
 	}
-	m := modelFor(f.base, spec)
+	m := modelFor(Medium(), spec)
 	return &environment{fake: f, model: m, facts: facts,
 		chance: rand.New(rand.NewPCG(f.seed, h.Sum64()))}, nil
 }

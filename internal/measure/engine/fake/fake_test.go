@@ -16,7 +16,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	kit := enginetest.Kit(t)
+	kit := enginetest.UnitKit(t)
 	skip := map[string]string{"tools": "a fake runs only the payload", "limits": "nothing real runs",
 		"isolation": "nothing real runs"}
 	for _, runtime := range []string{"medium", "foreign", "sleeping"} {
@@ -62,18 +62,18 @@ func phase(t *testing.T, env engine.Environment, n int, from, to record.Event) [
 func median(xs []float64) float64 { return xs[len(xs)/2] }
 
 func TestSameSeedSameRun(t *testing.T) {
-	course := func(opts ...fake.Option) []engine.Result {
-		env := open(t, fake.New(opts...), "a", "flaky")
+	course := func(f *fake.Fake) []engine.Result {
+		env := open(t, f, "a", "flaky")
 		var rs []engine.Result
 		for range 50 {
 			rs = append(rs, run(t, env))
 		}
 		return rs
 	}
-	if !reflect.DeepEqual(course(), course()) {
+	if !reflect.DeepEqual(course(fake.New()), course(fake.New())) {
 		t.Error("the same seed gives another course")
 	}
-	if reflect.DeepEqual(course(), course(fake.WithSeed(2))) {
+	if reflect.DeepEqual(course(fake.New()), course(fake.Seeded(2))) {
 		t.Error("another seed gives the same course")
 	}
 }

@@ -48,7 +48,7 @@ func New() *Engine { return &Engine{} }
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "lxc", Title: "LXC", Detached: true,
 		Typical: 700 * time.Millisecond, Images: engine.ImagesGiven,
-		Processes: engine.Processes{Helpers: []string{"lxc", "[lxc"}},
+		Processes: engine.Processes{Helpers: []string{"lxc", "[lxc", "memfd:lxc"}}, // lxc-attach runs a copy of itself
 		Cgroups:   []engine.ContainerGroup{{Path: `/(lxc\.payload\.[^/]+|lxc/[^/]+)$`}},
 		Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Runtime: {engine.OCIRuntimes}},

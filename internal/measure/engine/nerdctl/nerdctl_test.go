@@ -20,6 +20,7 @@ func TestConformance(t *testing.T) {
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			c.opts.Removes, c.opts.LosesTail = true, "nerdctl run ends with the container, whether or not it has copied all output"
 			enginetest.Conformance(t, New(), c.levels, c.opts)
 		})

@@ -23,9 +23,6 @@ import (
 // runs without a unit of its own. So the launcher gets a cgroup of ours in
 // those hierarchies, and the two go with it.
 
-// groupPrefix is what they are called, before the run's id.
-const groupPrefix = "nspawn-plimsoll-"
-
 // hierarchies are the mount points of the hierarchies that nspawn works in:
 // the one named systemd, and version 2.
 func hierarchies() []string {

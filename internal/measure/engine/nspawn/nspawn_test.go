@@ -15,26 +15,27 @@ import (
 
 func TestConformance(t *testing.T) {
 	own := []string{"mnt", "pid", "ipc", "uts", "cgroup"}
-	for _, c := range []struct {
-		storage, network string
-		opts             enginetest.Options
-	}{
-		{overlay, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
-		{directory, "host", enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
-		{copied, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
-	} {
-		t.Run(c.storage+" "+c.network, func(t *testing.T) {
-			before := residue(t)
-			t.Run("suite", func(t *testing.T) { // its canaries lie there too, until it ends
+	before := residue(t)
+	t.Run("suites", func(t *testing.T) { // their canaries lie there too, until they end
+		for _, c := range []struct {
+			storage, network string
+			opts             enginetest.Options
+		}{
+			{overlay, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			{directory, "host", enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
+			{copied, "none", enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+		} {
+			t.Run(c.storage+" "+c.network, func(t *testing.T) {
+				t.Parallel()
 				c.opts.Removes = c.storage != directory
 				enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
 			})
-			for _, path := range residue(t) {
-				if !slices.Contains(before, path) {
-					t.Errorf("left behind: %s", path)
-				}
-			}
-		})
+		}
+	})
+	for _, path := range residue(t) {
+		if !slices.Contains(before, path) {
+			t.Errorf("left behind: %s", path)
+		}
 	}
 }
 
@@ -44,7 +45,7 @@ func residue(t *testing.T) []string {
 	var found []string
 	patterns := []string{runDir + "/locks/*", runDir + "/propagate/*"}
 	for _, mount := range hierarchies() {
-		patterns = append(patterns, mount+"/payload", mount+"/supervisor", mount+"/*/payload", mount+"/"+groupPrefix+"*")
+		patterns = append(patterns, mount+"/payload", mount+"/supervisor", mount+"/*/payload", mount+"/nspawn-plimsoll-*")
 	}
 	for _, p := range patterns {
 		paths, err := filepath.Glob(p)

@@ -35,6 +35,7 @@ func TestConformance(t *testing.T) {
 				Only: []string{"trials", "stop handled", "hang", "isolation", "limits", "held", "exec", "at once", "mounts"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			enginetest.Conformance(t, New(), c.levels, c.opts)
 		})
 	}

@@ -297,9 +297,6 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		if env.Base != nil {
-			errs = append(errs, env.EndHeld(ctx))
-		}
 		errs = append(errs, env.api.Close(ctx))
 		if env.rest != nil {
 			env.rest.close()

@@ -20,6 +20,7 @@ func each(t *testing.T, test func(t *testing.T, kit *engine.Kit, env *environmen
 	t.Helper()
 	for _, rootless := range []string{"no", "yes"} {
 		t.Run("rootless "+rootless, func(t *testing.T) {
+			t.Parallel()
 			kit := enginetest.Kit(t)
 			opened, err := New().Open(t.Context(), kit, engine.Spec{ID: "left",
 				Levels: map[string]string{engine.Rootless: rootless, engine.Network: "none"}})

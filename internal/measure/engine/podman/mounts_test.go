@@ -52,6 +52,7 @@ func TestVolumeGoes(t *testing.T) {
 	e := usable(t, kit)
 	for _, by := range []string{byRun, bySteps, byAPI} {
 		t.Run(by, func(t *testing.T) {
+			t.Parallel()
 			opened, err := e.Open(t.Context(), kit, engine.Spec{ID: "volume", Levels: map[string]string{engine.Client: by, engine.Network: "none"}})
 			if err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ func TestPulls(t *testing.T) {
 		"rootless api vfs": {engine.Rootless: "yes", engine.Client: "api", engine.Storage: vfs, engine.Network: "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			enginetest.Pulls(t, New(), levels, enginetest.PullOptions{})
 		})
 	}

@@ -4,6 +4,8 @@
 // each file. Only what is read while something is measured is read elsewhere
 // (collect, and the meters of host), by descriptors that stay open and parsers
 // that allocate nothing.
+//
+// Why it is so: docs/decisions/sampling.md.
 package proc
 
 import (

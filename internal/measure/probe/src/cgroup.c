@@ -23,6 +23,30 @@ static int concat(const char *const *pieces, usize n) {
 	return 0;
 }
 
+/* throttled reads cpu.stat beside the limit that path is. */
+static void throttled(struct out *o) {
+	static const char *const keys[] = {"throttled_usec", "throttled_time"}; /* v2, v1 (ns) */
+	static char stat[1024];
+	char *line = stat, *end = path;
+	for (char *p = path; *p; p++)
+		if (*p == '/')
+			end = p;
+	if (text_join(end, sizeof(path) - (usize)(end - path), "/", "cpu.stat") < 0 ||
+	    read_file(path, stat, sizeof(stat)) <= 0)
+		return;
+	while (*line) {
+		char *next = line;
+		while (*next && *next != '\n')
+			next++;
+		for (usize i = 0; i < COUNT(keys); i++) {
+			char *v = line + text_len(keys[i]);
+			if (text_begins(line, keys[i]) && *v == ' ')
+				report_pair(o, "", keys[i], v + 1, (usize)(next - v - 1));
+		}
+		line = *next ? next + 1 : next;
+	}
+}
+
 static int try_file(struct out *o, const char *name) {
 	long n = read_file(path, value, sizeof(value));
 	if (n <= 0)
@@ -35,6 +59,9 @@ static int try_file(struct out *o, const char *name) {
 	out_text(o, ".at ");
 	out_value(o, path, text_len(path));
 	out_text(o, "\n");
+	/* "max" and -1 are no limit. */
+	if ((text_eq(name, "cpu.max") || text_eq(name, "cpu.cfs_quota_us")) && value[0] >= '0' && value[0] <= '9')
+		throttled(o);
 	return 1;
 }
 

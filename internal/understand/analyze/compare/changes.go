@@ -1,5 +1,7 @@
 // Package compare says what differs between two runs, or between two
 // environments of one.
+//
+// Why it is so: docs/decisions/comparing.md.
 package compare
 
 import (

@@ -42,7 +42,7 @@ func TestDisturbances(t *testing.T) {
 	}{
 		{"steal", "", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{StealNS: 10e6} })},
 		{"throttled", "runc", nil, of("runc", set("payload-throttled", 3e6))},
-		{"throttled", "runc", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{ThrottledNS: 1} })},
+		{"throttled", "runc", nil, of("runc", func(t *record.Trial) { t.Host = &record.Disturbance{ThrottledNS: new(int64(1))} })},
 		{"negative", "runc", nil, of("runc", func(t *record.Trial) { t.Events[record.Removed] = t.Events[record.Exit] - 5 })},
 		{"trial", "runc", nil, of("runc", func(t *record.Trial) { t.Remarks = []string{"the log was torn"} })},
 		{"skewed", "runc", func(s *recordtest.Spec) { s.Blocks, s.PerBlock = 20, 1 },
@@ -78,6 +78,9 @@ func TestDisturbances(t *testing.T) {
 // there is nothing to remark. Rates are of tables for drift, which is
 // corrected over a table's cells, and of cells for all others.
 func TestFalseRemarks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const runs, envs = 100, 6
 	found := map[string]int{}
 	for i := range uint64(runs) {

@@ -156,7 +156,7 @@ func (s *store) disturbance(c *cellData, t *record.Trial) {
 	if t.Host != nil {
 		host = *t.Host
 	}
-	if host.ThrottledNS > 0 || t.Values[throttleMetric] > 0 {
+	if n := host.ThrottledNS; n != nil && *n > 0 || t.Values[throttleMetric] > 0 {
 		c.throttled++
 	}
 	end := cmp.Or(t.Events[record.Exit], t.Events[record.Removed], t.Events[record.Ready])

@@ -83,6 +83,9 @@ func trueShares(m recordtest.MatrixSpec) map[string]float64 {
 // A matrix with known effects comes back with these inside the intervals, in
 // at least as many of the runs as the intervals say, nearly.
 func TestFactorsFindTheTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	hits, all := 0, 0
 	for seed := range uint64(25) {
 		m := recordtest.Matrix()

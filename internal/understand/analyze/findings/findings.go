@@ -1,4 +1,6 @@
 // Package findings tests the claims that a study carries against runs.
+//
+// Why it is so: docs/decisions/findings.md.
 package findings
 
 import (

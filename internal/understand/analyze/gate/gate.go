@@ -1,5 +1,7 @@
 // Package gate judges a comparison by thresholds: it passes, it fails, or it
 // cannot tell. Where it would say nothing whatever the values, it is refused.
+//
+// Why it is so: docs/decisions/comparing.md.
 package gate
 
 import (

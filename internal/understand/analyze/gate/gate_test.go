@@ -19,6 +19,9 @@ import (
 // TestGateRates: on sessions of a drifting machine the gate fails for nothing
 // at most 5 times in 200, and finds what is there.
 func TestGateRates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const reps, envs, blocks = 300, 10, 20
 	gate := func(r *rand.Rand, effect, limit float64) (failed, passed int) {
 		for range reps {
@@ -58,6 +61,9 @@ func TestGateRates(t *testing.T) {
 // on a machine that is faster on one day than on the other, the gate fails at
 // most 5.
 func TestGateOnEqualRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const pairs, shards = 200, 4
 	var failed, other atomic.Int32
 	t.Run("pairs", func(t *testing.T) {

@@ -1,5 +1,7 @@
 // Package history finds changes of level over many runs of one study on one
 // machine.
+//
+// Why it is so: docs/decisions/comparing.md.
 package history
 
 import (

@@ -180,6 +180,9 @@ func TestHistoryNeverPassesSilently(t *testing.T) {
 // The interval of a change covers its truth, though the place of the change was
 // chosen from the same values: by simulation, of steps of five spreads.
 func TestHistoryIntervalsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const n, step, sigma = 600, 0.1, 0.02
 	for _, c := range []struct{ before, after int }{{12, 12}, {12, 4}, {18, 3}} {
 		covered, found := 0, 0
@@ -215,6 +218,9 @@ func TestHistoryIntervalsCover(t *testing.T) {
 // to day, show at most as many changes as chance allows, however small a change
 // is asked for.
 func TestHistoryFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const n = 15
 	found := 0
 	for k := range n {

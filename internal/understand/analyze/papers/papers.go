@@ -1,4 +1,6 @@
 // Package papers sets published tables beside a run's own numbers.
+//
+// Why it is so: docs/decisions/findings.md.
 package papers
 
 import (

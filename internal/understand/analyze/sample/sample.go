@@ -1,5 +1,7 @@
 // Package sample estimates a number with its interval from the values of blocks,
 // and tests families of such samples.
+//
+// Why it is so: docs/decisions/statistics.md.
 package sample
 
 import (

@@ -88,6 +88,9 @@ func tableOf(plan []record.Environment, medians [][]float64) *analyze.Table {
 // not told apart more often than with a fixed number of blocks. Where p
 // decides, they are in a fifth of all runs: the simulation can see that.
 func TestUntilRates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const most = 80
 	reps := 150 * *more
 	for _, c := range []struct{ sd, width float64 }{{0.02, 0.02}, {0.03, 0.02}, {0.05, 0.02}, {0.05, 0.05}, {0.10, 0.05}} {
@@ -201,6 +204,9 @@ func (m machine) gated(t *testing.T, envs, baseBlocks int, effect, limit float64
 // TestSequentialGateRates: a gate that ends as soon as it can tell errs as
 // seldom as one that looks once.
 func TestSequentialGateRates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const limit = 0.05
 	reps := 400 * *more
 	for _, c := range []struct {

@@ -1,6 +1,8 @@
 // Package sequential decides between blocks which cells of a run have had their
 // question answered, and says beforehand what a run can find. It looks only as
 // often as a rule does whose error rates are known by simulation.
+//
+// Why it is so: docs/decisions/comparing.md.
 package sequential
 
 import (

@@ -14,6 +14,9 @@ import (
 // no browser, or the page has no script to try, the test is skipped.
 func Begin(t *testing.T) *Browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser: left out with -short")
+	}
 	if page.Script() == nil {
 		t.Skip("the page was built without its script: make page")
 	}

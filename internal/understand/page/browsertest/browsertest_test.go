@@ -30,6 +30,9 @@ func open(t *testing.T, b *Browser, name string, o Options) *Page {
 
 // What is said of a page without faults, and that each fault is found.
 func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser: left out with -short")
+	}
 	b, err := Start(t.Context())
 	if errors.Is(err, ErrNone) {
 		t.Skip(err)

@@ -1,0 +1,99 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// begin opens the record, claims the run's folder and builds the kit.
+func (r *runner) begin() (err error) {
+	r.rec.Status = "running"
+	if r.Resume {
+		// The plan was rebuilt from this very record by our caller.
+		if r.writer, r.was, err = record.Resume(r.Dir, r.Trusted...); err != nil {
+			return err
+		}
+		r.rec.ID, r.rec.Started, r.rec.Earlier = r.was.ID, r.was.Started, r.was.Earlier
+		r.rec.Finished = time.Time{}
+		r.begun = time.Now()
+		r.rec.Resumed = append(r.rec.Resumed, r.begun)
+		r.rec.Tool.Probe = probe.Digest()
+		if err := r.likeness(r.was, append(machinesDiffer(r.was.Host, r.rec.Host), toolsDiffer(r.was.Tool, r.rec.Tool)...)); err != nil {
+			return errors.Join(err, r.writer.Close())
+		}
+		r.rec.Host.Remarks = earlierRemarks(r.was.Host.Remarks, r.rec.Host.Remarks)
+	} else {
+		if r.rec.ID == "" {
+			r.rec.ID = NewRunID()
+		}
+		r.begun = time.Now()
+		r.rec.Started = r.begun
+		r.Plan.Record(r.rec)
+		if r.writer, err = record.Create(r.Dir, r.rec); err != nil {
+			return err
+		}
+	}
+	dir, err := r.State.Claim(r.rec.ID, r.Dir, r.User)
+	if err != nil {
+		return errors.Join(err, r.writer.Close())
+	}
+	if r.kit, r.ledger, err = NewKit(r.rec.ID, dir, r.Options); err != nil {
+		return errors.Join(err, r.writer.Close())
+	}
+	r.rec.Tool.Probe = probe.Digest()
+	r.insider, err = newInsider(r.rec.ID)
+	if err == nil {
+		r.disturb, err = host.Machine{}.NewSampler()
+	}
+	if err == nil {
+		r.calm, err = host.Machine{}.NewQuiet()
+	}
+	return err
+}
+
+// NewKit builds what adapters get from outside, with the run's folder as
+// their own.
+func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
+	path, err := probe.Extract(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	ledger, err := OpenLedger(filepath.Join(dir, ledgerFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	store := image.NewStore(o.State.Images(), probe.Binary(), image.Options{RunID: id, LookPath: o.LookPath})
+	return &engine.Kit{
+		RunID: id, Dir: dir, ProbePath: path, Images: store,
+		LookPath: o.LookPath, Getenv: o.Getenv,
+		User: o.User, NoUser: o.NoUser, Root: o.Root, Ledger: ledger,
+		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {
+			return probe.Start(ctx, path, opts)
+		},
+	}, ledger, nil
+}
+
+// clearAway removes what the earlier part of a resumed run left: the trial in
+// flight when it was killed is done again, under the same name.
+func (r *runner) clearAway(ctx context.Context) error {
+	if _, err := SweepAll(ctx, r.kit, r.Engines); err != nil {
+		return err // something may still be mounted below: nothing is deleted there
+	}
+	entries, err := os.ReadDir(r.kit.Dir)
+	errs := []error{err}
+	for _, e := range entries {
+		if e.IsDir() { // the files are ours: owner, ledger, probe
+			errs = append(errs, os.RemoveAll(filepath.Join(r.kit.Dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"plimsoll/internal/measure/collect"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
+)
+
+const probePath = image.ProbePath
+
+// newWord is the random word that proves that this trial's payload answered.
+func newWord() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails: the Go runtime ends the program instead
+	return hex.EncodeToString(b)
+}
+
+// lifeCycle is one container from its request to its removal.
+type lifeCycle struct {
+	*site
+	inst workload.Instance
+}
+
+func (l lifeCycle) watched(asked bool) bool { return asked }
+
+func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
+	t := blank(p)
+	t.Clock = o.clock
+	word := newWord()
+	task := engine.Task{
+		Name:  fmt.Sprintf("plimsoll-%s-%d", l.rec.ID, p.Seq),
+		Argv:  l.inst.Argv(word),
+		Limit: l.limit(), Checked: l.cold(),
+	}
+	if l.inst.Stop {
+		task.Stop = &engine.Stop{Grace: l.inst.Grace}
+	}
+
+	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
+		return unsettled(t, err)
+	}
+	l.between()
+	var res engine.Result
+	var err error
+	var sampled *collect.Series
+	l.observe(o, t, func() {
+		var series *collect.Watch
+		if l.watchesStarts() {
+			series = l.watching.begin(o, "", word, nil)
+		}
+		res, err = runGuarded(ctx, o.env, task)
+		sampled = ended(series, res.Events[record.Request])
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, res, ctx.Err() // broken off by the user: no result
+	case err != nil:
+		t.Failure = failureOf(err)
+	}
+	l.refused(res)
+	said := l.fill(t, o, l.inst, word, res)
+	l.fillThrottled(t, o, said.Report)
+	l.watching.keep(t, sampled, true)
+	return t, res, nil
+}
+
+// fill turns what the engine saw and what the payload said into the record, and
+// gives what it said.
+func (s *site) fill(t *record.Trial, o *openEnv, inst workload.Instance, word string, res engine.Result) probe.Payload {
+	t.Events = res.Events
+	t.Steps = res.Steps
+	t.Exit = res.Exit
+	t.Client = res.Client
+	if t.Failure == nil {
+		t.Failure = res.Failure
+	}
+	said, err := probe.ParsePayload(res.Stdout, word)
+	if err != nil {
+		if t.Failure == nil {
+			t.Failure = &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}
+		}
+		return said
+	}
+	stampInside(t, said)
+	if t.Failure == nil && res.Exit != nil && *res.Exit != wanted(inst) {
+		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %d", *res.Exit, wanted(inst))}
+	}
+	s.judgeClock(t, o)
+	s.fillInside(t, o, said)
+	return said
+}
+
+// wanted is the exit status that the payload was asked for. A payload that
+// does not handle SIGTERM is killed by SIGKILL in the end: 128 + 9.
+func wanted(inst workload.Instance) int {
+	if inst.Stop && inst.Payload.OnTerm == "ignore" {
+		return 137
+	}
+	return inst.Payload.Exit
+}

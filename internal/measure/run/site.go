@@ -1,0 +1,47 @@
+package run
+
+import (
+	"cmp"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/record"
+)
+
+// site is where trials are carried out: what all protocols have in common.
+type site struct {
+	rec *record.Run
+	kit *engine.Kit
+	// processes are those that the engines say are theirs.
+	processes engine.Processes
+	writer    *record.Writer
+	progress  Progress
+	disturb   *host.Sampler
+	calm      *host.Quiet
+	calmFor   time.Duration
+	dropFile  string
+	insider   *insider
+	watching  *watching // nil where nothing is sampled
+	// settled says of the trial under way that it was refused for what can't
+	// change within the run.
+	settled bool
+
+	sinceGC     int
+	heapAfterGC uint64
+}
+
+func newSite(o *Options) site {
+	return site{rec: o.Run, progress: o.Progress, calmFor: cmp.Or(o.Settle, settleFor), dropFile: cmp.Or(o.DropFile, dropFile)}
+}
+
+func (s *site) limit() time.Duration {
+	if l := s.rec.Protocol.TrialLimitNS; l > 0 {
+		return time.Duration(l)
+	}
+	return 30 * time.Second
+}
+
+func (s *site) inside(env string, report map[string]string) record.Inside {
+	return s.insider.read(env, report)
+}

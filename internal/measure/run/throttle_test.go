@@ -1,0 +1,70 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/bubblewrap"
+	"plimsoll/internal/measure/engine/docker"
+	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
+)
+
+// A start that a tiny CPU limit held back says for how long: by our own group
+// around the engine's command (bubblewrap), and by the container's own, which
+// the engine made and removed again (Docker). Without a limit nothing is said.
+func TestThrottledStarts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("making control groups needs root")
+	}
+	for by, e := range map[string]engine.Engine{wrap.ByUs: bubblewrap.New(), wrap.ByEngine: docker.New()} {
+		t.Run(e.Info().Name, func(t *testing.T) {
+			throttledStarts(t, e, 0, wrap.Nobody)
+			throttledStarts(t, e, 0.02, by)
+		})
+	}
+}
+
+func throttledStarts(t *testing.T, e engine.Engine, cpus float64, by string) {
+	t.Helper()
+	o := protocolOf(t, "  - hello\n", "  - engine: "+e.Info().Name+"\n", e)
+	o.Plan.Protocol.CPUs, o.Plan.Protocol.Blocks = cpus, 3
+	sum, err := Execute(t.Context(), o)
+	if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
+		t.Skip("it can't be had here: ", sum.Excluded[0].Reason)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Open(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Run().Environments[0].Facts[wrap.Limits]; cpus > 0 && got != by {
+		t.Errorf("the limit is kept by %q, want %q", got, by)
+	}
+	trials := 0
+	for tr, err := range r.Trials() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !tr.OK() || tr.Host == nil {
+			t.Fatalf("%+v", tr.Failure)
+		}
+		trials++
+		held, start := tr.Host.ThrottledNS, tr.Events[record.Ready]-tr.Events[record.Request]
+		switch {
+		case cpus == 0 && held != nil:
+			t.Errorf("throttled for %d ns without a limit", *held)
+		case cpus > 0 && (held == nil || *held <= 0):
+			t.Errorf("with %v CPUs a start of %d ms was not throttled: %v", cpus, start/1e6, held)
+		case cpus > 0:
+			t.Logf("of a start of %d ms it was throttled for %d ms", start/1e6, *held/1e6)
+		}
+	}
+	if trials != 3 {
+		t.Errorf("%d trials, want 3", trials)
+	}
+}

@@ -1,0 +1,34 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host"
+)
+
+// Turn takes the machine's turn to measure: until unlock nobody else does.
+func (o *Options) Turn(ctx context.Context) (unlock func(), err error) {
+	const again = 100 * time.Millisecond
+	for {
+		var beside *host.BusyError
+		unlock, beside, err = host.Lock(o.Root, o.Getenv)
+		if beside != nil && o.Progress != nil {
+			o.Progress.Remark(fmt.Sprintf("an ordinary user's Plimsoll measures at the same time (process %d holds %s): each disturbs the other's numbers", beside.PID, harmless.Text(beside.File)))
+		}
+		var busy *host.BusyError
+		if !o.Wait || !errors.As(err, &busy) {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-o.Finish:
+			return nil, err
+		case <-time.After(again):
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/words"
+)
+
+// claimHead names the columns of the claims, pairHead those of one claim's
+// pairs. Numbers are in the metric's own unit and full precision; ratios have
+// no unit. What was published stands in columns of its own.
+var (
+	claimHead = []string{"claim", "verdict", "says", "pairs", "supported", "contradicted", "inconclusive",
+		"decides", "value", "lo", "hi", "unit", "stated", "blocks", "reason", "without", "published", "published_source"}
+	pairHead = []string{"claim", "answer", "test", "run", "a_environment", "a_workload", "a_metric", "b_environment", "b_workload", "b_metric",
+		"value", "lo", "hi", "unit", "stated", "blocks", "method", "holm", "verdict", "reason"}
+)
+
+func findingsCSV(w io.Writer, f found, _ Options) error {
+	out := csv.NewWriter(w)
+	// What csv.Writer meets it keeps, and Error tells it at the end.
+	if one := f.one; one != nil {
+		_ = out.Write(pairHead)
+		pairRows(out, one.ID, "", one.Pairs)
+		for i := range one.Answers {
+			pairRows(out, one.ID, strconv.Itoa(i+1), one.Answers[i].Pairs)
+		}
+	} else {
+		_ = out.Write(claimHead)
+		for i := range f.Claims {
+			_ = out.Write(claimRow(&f.Claims[i]))
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func claimRow(c *analyze.Finding) []string {
+	count := map[analyze.ClaimVerdict]int{}
+	for i := range c.Pairs {
+		count[c.Pairs[i].Verdict]++
+	}
+	r := []string{words.Clean(c.ID), string(c.Verdict), words.Prose(c.Says), strconv.Itoa(len(c.Pairs))}
+	for _, v := range analyze.ClaimVerdicts[:3] {
+		r = append(r, strconv.Itoa(count[v]))
+	}
+	if d := c.Decides; d != nil {
+		r = append(append(r, words.Clean(d.Title())), three(d.Estimate)...)
+		r = append(r, words.Clean(d.Unit), words.Clean(d.Range), strconv.Itoa(d.Blocks))
+	} else {
+		r = append(r, "", "", "", "", "", "", "")
+	}
+	return append(r, words.Prose(c.Reason), without(c.Without), quoted(c.Published, len(c.Published)), sourcesOf(c.Published))
+}
+
+func pairRows(out *csv.Writer, claim, answer string, pairs []analyze.ClaimPair) {
+	for i := range pairs {
+		p := &pairs[i]
+		r := []string{words.Clean(claim), answer, strconv.Itoa(p.Test), words.Clean(p.Run), words.Clean(p.A.Env), words.Clean(p.A.Workload), words.Clean(p.A.Metric), "", "", ""}
+		if p.B != nil {
+			copy(r[7:], []string{words.Clean(p.B.Env), words.Clean(p.B.Workload), words.Clean(p.B.Metric)})
+		}
+		r = append(r, three(p.Estimate)...)
+		_ = out.Write(append(r, words.Clean(p.Unit), words.Clean(p.Range), strconv.Itoa(p.Blocks), p.Method, plain(p.Holm), string(p.Verdict), words.Clean(p.Reason)))
+	}
+}

@@ -1,0 +1,291 @@
+// Package verdict says in a few sentences which environment of a run is best, by how
+// much, how the engines follow each other, and how sure that is.
+//
+// It is opinionated: what cannot be told apart is not ranked, and a doubt stands in
+// the same breath as the answer.
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/words"
+)
+
+// question is what a verdict answers: which environment is best by one metric
+// of one workload. Baselines are what the others are held against; they are
+// asked about only where nothing else ran.
+type question struct {
+	res   *analyze.Result
+	envs  map[string]*record.Environment
+	names map[string]string
+	work  *analyze.Workload
+	table *analyze.Table
+	first []string // in the order of the ranking: those that cannot be told from the best
+	next  string   // the best that can, "" none
+	all   []string // that have a value, in the order of the ranking
+}
+
+// Of says in at most three sentences which environment is best, by how
+// much, how the engines follow each other, and how sure that is. It is about
+// the first metric shown that has a value, or about the one that is named.
+func Of(res *analyze.Result, metric string) []string {
+	q := newQuestion(res, metric)
+	switch {
+	case q == nil:
+		return []string{"Nothing was to be measured."}
+	case len(q.first) == 0:
+		return []string{fmt.Sprintf("No environment has a value of %s: %s.", q.about(), strings.TrimSuffix(q.why(), ".")), q.state()}
+	}
+	best, engines, against, sure := q.best(), q.engines(), q.against(), q.sure()
+	switch { // a warning is a sentence of its own
+	case engines == "" || against == "":
+	case strings.HasPrefix(sure, care):
+		best, against = join(best, against), ""
+	default:
+		against, sure = join(against, sure), ""
+	}
+	return slices.DeleteFunc([]string{best, engines, against, sure}, func(s string) bool { return s == "" })
+}
+
+// join makes one sentence of two.
+func join(a, b string) string {
+	for _, first := range []string{"Against ", "Of ", "It ", "The "} {
+		if rest, ok := strings.CutPrefix(b, first); ok {
+			b = strings.ToLower(first) + rest
+		}
+	}
+	return strings.TrimSuffix(a, ".") + "; " + b
+}
+
+// newQuestion takes the metric that stands for the first workload that has a
+// value of it, else for the first one, or the one that is named; nil where there
+// is none.
+func newQuestion(res *analyze.Result, metric string) *question {
+	envs := map[string]*record.Environment{}
+	for i := range res.Environments {
+		envs[res.Environments[i].ID] = &res.Environments[i]
+	}
+	var none *question
+	for w := range res.Workloads {
+		work := &res.Workloads[w]
+		t := work.First("")
+		if metric != "" {
+			t = work.Table(metric)
+		}
+		if t == nil {
+			continue
+		}
+		q := &question{res: res, envs: envs, names: words.Names(res.Environments), work: work, table: t}
+		q.rank()
+		if len(q.first) > 0 {
+			return q
+		}
+		if none == nil {
+			none = q
+		}
+	}
+	return none
+}
+
+// rank parts those that cannot be told from the best from the others: two that
+// share a letter cannot be told apart.
+func (q *question) rank() {
+	only := !slices.ContainsFunc(q.res.Environments, func(e record.Environment) bool { return e.Baseline == "" })
+	for _, id := range q.table.Ranking {
+		if !only && q.env(id).Baseline != "" {
+			continue
+		}
+		q.all = append(q.all, id)
+		switch {
+		case len(q.first) == 0, strings.ContainsAny(q.table.Cell(id).Group, q.cell().Group):
+			q.first = append(q.first, id)
+		case q.next == "":
+			q.next = id
+		}
+	}
+}
+
+// cell is that of the best.
+func (q *question) cell() *analyze.Cell { return q.table.Cell(q.first[0]) }
+
+func (q *question) name(env string) string { return cmp.Or(q.names[env], env) }
+
+func (q *question) about() string {
+	s := cmp.Or(q.table.Metric.Title, q.table.Metric.ID) + " with " + cmp.Or(q.work.Title, q.work.ID)
+	if n := len(q.res.Workloads); n > 1 {
+		s += fmt.Sprintf(" (one of %d workloads)", n)
+	}
+	return s
+}
+
+// median is an environment's, in words.
+func (q *question) median(env string) string {
+	unit := q.table.Metric.Unit
+	if unit == q.table.Metric.Title || unit == "count" {
+		unit = "" // it is said already
+	}
+	return words.Estimate(*q.table.Cell(env).Median, unit)
+}
+
+// times says how many times as much something is.
+func (q *question) times(e sample.Estimate) string {
+	verb, much := "has", "much"
+	switch {
+	case q.table.Metric.Unit == "ns":
+		verb, much = "takes", "long"
+	case q.table.Metric.Better == record.HigherIsBetter:
+		verb = "reaches"
+	}
+	s := fmt.Sprintf("%s %s times as %s", verb, words.Estimate(e, ""), much)
+	if e.Lo == nil {
+		s += " (too few blocks for an interval)"
+	}
+	return s
+}
+
+// superlative is the word for the best.
+func (q *question) superlative() string {
+	if q.table.Metric.Unit == "ns" && q.table.Metric.Better != record.HigherIsBetter {
+		return "fastest"
+	}
+	return "best"
+}
+
+// best is the first sentence.
+func (q *question) best() string {
+	best := q.first[0]
+	if len(q.all) == 1 {
+		return fmt.Sprintf("%s is the only environment with a value of %s: %s.", q.name(best), q.about(), q.median(best))
+	}
+	var s string
+	switch n := len(q.first); {
+	case n == 1:
+		s = fmt.Sprintf("%s is %s by %s, with %s", q.name(best), q.superlative(), q.about(), q.median(best))
+	case q.next == "" && q.same():
+		return fmt.Sprintf("By %s all %d environments are equal for practical purposes, within %.3g %% (%s: %s).", q.about(), n, 100*q.res.Run.Delta, q.name(best), q.median(best))
+	case q.next == "":
+		return fmt.Sprintf("By %s none of the %d environments can be told from the one with the best median, %s with %s.", q.about(), n, q.name(best), q.median(best))
+	case q.same():
+		s = fmt.Sprintf("By %s %s are %s and equal for practical purposes, within %.3g %%; %s has %s", q.about(), q.leaders(), q.superlative(), 100*q.res.Run.Delta, q.name(best), q.median(best))
+	default:
+		s = fmt.Sprintf("By %s %s are first and cannot be told apart; %s has %s", q.about(), q.leaders(), q.name(best), q.median(best))
+	}
+	p := q.pair(best, q.next)
+	if p == nil || p.Missing != "" {
+		return s + "."
+	}
+	s += fmt.Sprintf("; %s, the next, %s", q.name(q.next), q.times(inverse(p.Estimate)))
+	if p.Verdict == analyze.Equal {
+		s += fmt.Sprintf(", less than the %.3g %% that matter", 100*q.res.Run.Delta)
+	}
+	return s + "."
+}
+
+// same says whether the best and all that cannot be told from it are equal for
+// practical purposes, which is more than that no difference was found.
+func (q *question) same() bool {
+	return !slices.ContainsFunc(q.first[1:], func(e string) bool {
+		p := q.pair(q.first[0], e)
+		return p == nil || p.Verdict != analyze.Equal
+	})
+}
+
+// leaders lists the first ones, the last of many as a number.
+func (q *question) leaders() string {
+	const most = 4
+	var out []string
+	for i, e := range q.first {
+		if i == most-1 && len(q.first) > most {
+			out = append(out, fmt.Sprintf("%d others", len(q.first)-i))
+			break
+		}
+		out = append(out, q.name(e))
+	}
+	return words.List(out)
+}
+
+func (q *question) pair(a, b string) *analyze.Pair {
+	for i := range q.table.Pairs {
+		if p := &q.table.Pairs[i]; p.A == a && p.B == b {
+			return p
+		}
+	}
+	return nil
+}
+
+// inverse is b over a where e is a over b.
+func inverse(e sample.Estimate) sample.Estimate {
+	out := sample.Estimate{Value: 1 / e.Value}
+	if e.Lo != nil && e.Hi != nil && *e.Lo > 0 {
+		lo, hi := 1 / *e.Hi, 1 / *e.Lo
+		out.Lo, out.Hi = &lo, &hi
+	}
+	return out
+}
+
+// against says what the best one takes beside what no engine takes: the best one's ratio to native, or to the
+// host where that did not run, and the floor's share of it.
+func (q *question) against() string {
+	c, best := q.cell(), q.name(q.first[0])
+	var s string
+	for _, name := range []string{"native", "host"} {
+		r := c.Ratio(name)
+		if r == nil || r.Missing != "" || r.Method == "itself" {
+			continue
+		}
+		switch other := fmt.Sprintf("%s (%s)", q.name(r.Env), q.median(r.Env)); {
+		case r.Verdict == analyze.Equal:
+			s = fmt.Sprintf("%s equals %s within %.3g %%", best, other, 100*q.res.Run.Delta)
+		case r.Verdict == analyze.CannotTell && r.Lo != nil:
+			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, words.Estimate(r.Estimate, ""))
+		default:
+			s = fmt.Sprintf("Against %s %s %s", other, best, q.times(r.Estimate))
+		}
+		break
+	}
+	if r := c.Ratio("floor"); r != nil && r.Missing == "" && r.Method != "itself" && q.table.Metric.Unit == "ns" {
+		share := inPercent(inverse(r.Estimate))
+		if s == "" {
+			s = fmt.Sprintf("Of %s's time the floor, the bare system calls of a container, takes %s", best, words.Estimate(share, "%"))
+		} else {
+			s += fmt.Sprintf("; the floor, the bare system calls of a container, takes %s of that time", words.Estimate(share, "%"))
+		}
+	}
+	if s == "" {
+		return ""
+	}
+	return s + "."
+}
+
+func inPercent(e sample.Estimate) sample.Estimate {
+	out := sample.Estimate{Value: 100 * e.Value}
+	if e.Lo != nil {
+		lo, hi := 100**e.Lo, 100**e.Hi
+		out.Lo, out.Hi = &lo, &hi
+	}
+	return out
+}
+
+// why says for which reasons nobody has a value.
+func (q *question) why() string {
+	var reasons []string
+	for i := range q.table.Cells {
+		m := q.table.Cells[i].Missing
+		if m != "" && m != analyze.NotAsked && !slices.Contains(reasons, m) {
+			reasons = append(reasons, m)
+		}
+	}
+	switch {
+	case len(reasons) == 0:
+		return "no environment took part"
+	case len(reasons) > 2:
+		return reasons[0] + ", and other reasons"
+	}
+	return strings.Join(reasons, "; ")
+}

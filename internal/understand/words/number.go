@@ -1,0 +1,102 @@
+package words
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+// Number is an estimate ready to be put into a column: with as many digits as
+// its interval deserves, and "[lo, hi]" where it has one.
+type Number struct{ Value, Interval string }
+
+// Full is as many decimals as a Number ever has.
+const Full = 6
+
+// NumberOf writes an estimate, divided by a unit's By. Decimals beyond most are
+// not shown.
+func NumberOf(e sample.Estimate, by float64, most int) Number {
+	v := e.Value / by
+	if e.Lo == nil || e.Hi == nil {
+		return Number{Value: Fixed(v, min(most, digits(v, v, v)))}
+	}
+	lo, hi := *e.Lo/by, *e.Hi/by
+	d := min(most, digits(v, lo, hi))
+	return Number{Fixed(v, d), "[" + Fixed(lo, d) + ", " + Fixed(hi, d) + "]"}
+}
+
+// Estimate shows an estimate with its unit and its interval, where it has one.
+func Estimate(e sample.Estimate, unit string) string {
+	u := UnitFor(unit, []float64{e.Value})
+	n := NumberOf(e, u.By, Full)
+	return strings.Join(strings.Fields(n.Value+" "+u.Name+" "+n.Interval), " ")
+}
+
+// Amount shows a single value with its unit, in the multiple of the unit that
+// reads best, with three significant digits.
+func Amount(v float64, unit string) string {
+	u := UnitFor(unit, []float64{v})
+	v /= u.By
+	return Fixed(v, digits(v, v, v)) + " " + u.Name
+}
+
+// Percent shows a fraction.
+func Percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
+
+// Fixed writes v with d decimals, or shortly where it is huge.
+func Fixed(v float64, d int) string {
+	if math.Abs(v) >= 1e7 {
+		return strconv.FormatFloat(v, 'e', 2, 64)
+	}
+	s := strconv.FormatFloat(v, 'f', d, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-") // no minus zero
+	}
+	return s
+}
+
+// Short writes v without zeros at its end.
+func Short(v float64) string {
+	s := Fixed(v, Full)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// TwoDigits shows two significant digits.
+func TwoDigits(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return Fixed(v, max(0, 1-int(math.Floor(math.Log10(math.Abs(v))))))
+}
+
+// digits is the number of decimals that an estimate deserves: as many as
+// make a step of the last digit at most half of the interval's half-width,
+// but two or three significant digits (three where there is no interval),
+// and more only to keep the ends of a very narrow interval apart.
+func digits(v, lo, hi float64) int {
+	half := (hi - lo) / 2
+	size := max(math.Abs(v), half)
+	if size == 0 {
+		return 2
+	}
+	place := int(math.Floor(math.Log10(size)))
+	d := 2 - place
+	if half > 0 {
+		d = int(math.Ceil(-math.Log10(half / 2)))
+		d = min(max(d, 1-place), 2-place)
+	}
+	d = max(0, d)
+	for range 2 {
+		if lo == hi || Fixed(lo, d) != Fixed(hi, d) {
+			break
+		}
+		d++
+	}
+	return min(d, Full)
+}

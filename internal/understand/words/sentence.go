@@ -1,0 +1,61 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// List names things as a sentence does: "a, b and c".
+func List(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// FirstFew names the first five of many, cleaned.
+func FirstFew(names []string) string {
+	const most = 5
+	for i := range names {
+		names[i] = Clean(names[i])
+	}
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Plural is a number of things: their name, with an s but for one.
+func Plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// Sentence ends a text with a full stop, unless it has its end.
+func Sentence(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// Upper begins a text with a capital.
+func Upper(s string) string {
+	if s == "" {
+		return s
+	}
+	r := []rune(s)
+	return strings.ToUpper(string(r[:1])) + string(r[1:])
+}
+
+// Better says which way a metric is better.
+func Better(m record.Metric) string {
+	if m.Better == record.HigherIsBetter {
+		return "higher is better"
+	}
+	return "lower is better"
+}

@@ -1,0 +1,64 @@
+package words
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+func TestLetters(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a": "a", "ab": "ab", "abc": "a-c", "ace": "ace", "abdef": "abd-f", "hijklmnopqrstuv": "h-v",
+		"xyzA": "x-zA", "imnoqrsu": "im-oq-su", "ab[53]": "ab[53]",
+	} {
+		if got := Letters(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		v, lo, hi float64
+		want      string
+	}{
+		{322, 316, 331, "322 [316, 331]"},
+		{1.08, 1.05, 1.11, "1.08 [1.05, 1.11]"},
+		{1.08123, 1.08101, 1.08144, "1.0812 [1.0810, 1.0814]"},
+		{0.5404, 0.4, 0.7, "0.54 [0.40, 0.70]"},
+		{0.00123, 0.00122, 0.00124, "0.00123 [0.00122, 0.00124]"},
+		{1.02, 0.97, 1.08, "1.02 [0.97, 1.08]"},
+		{12345, 12000, 12700, "12345 [12000, 12700]"},
+		{-0.001, -3, 3, "0.0 [-3.0, 3.0]"},
+	} {
+		n := NumberOf(sample.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
+		if got := n.Value + " " + n.Interval; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{560e3, 24e6, 205e6}, "ms"}, {[]float64{560}, "ns"}, {[]float64{5e3, 9e5}, "µs"},
+		{[]float64{2e9, 3e9}, "s"}, {[]float64{1e3, 2e9}, "ms"}, {nil, "ns"},
+	} {
+		if got := UnitFor("ns", c.values).Name; got != c.want {
+			t.Errorf("%v in %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	for _, c := range [][2]string{
+		{"docker/runc/api", "docker/runc/api"},
+		{"podman/crun/network-default/rootless", "podman/crun/network-de…/rootless"},
+		{strings.Repeat("x", 40), strings.Repeat("x", 19) + "…" + strings.Repeat("x", 12)},
+	} {
+		if got := Shorten(c[0], MaxName); got != c[1] {
+			t.Errorf("%s becomes %s", c[0], got)
+		}
+	}
+}

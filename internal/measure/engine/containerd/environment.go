@@ -109,7 +109,6 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		if env.cli, err = newCommandLine(ctx, kit, spec, d); err != nil {
 			return err
 		}
-		env.release = append(env.release, env.cli.Close)
 	}
 	return env.prove(ctx)
 }
@@ -284,6 +283,9 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		if env.cli != nil { // what it holds it ends itself
+			errs = append(errs, env.cli.Close(ctx))
+		}
 		errs = append(errs, env.Base.Close(ctx))
 		for _, ref := range slices.Clone(env.pulls) {
 			errs = append(errs, env.Drop(ctx, ref))

@@ -205,12 +205,12 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
+		if env.cli != nil { // what it holds it ends itself
+			errs = append(errs, env.cli.close(ctx))
+		}
 		errs = append(errs, env.Base.Close(ctx))
 		if env.release != nil {
 			errs = append(errs, env.release(ctx))
-		}
-		if env.cli != nil {
-			errs = append(errs, env.cli.close(ctx))
 		}
 		errs = append(errs, env.d.Close())
 	})

@@ -38,7 +38,6 @@ var mayName = map[string]string{
 	"internal/measure/image/sif.go":                  "makes SIF files, which only the tool of that format can",
 	"internal/cli/selftest.go":                       "chooses that runtime",
 	"internal/common/published/":                     "has the names in the papers",
-	"internal/record/joined.go":                      "knows the records of before, which do not tell; today's have no such stamp",
 	"internal/record/recordtest/":                    "makes records for tests",
 	"internal/understand/view/viewtest/":             "makes records for tests",
 	"internal/understand/advise/properties.go":       "knows by a record's runtime whose kernel it has; records do not tell",

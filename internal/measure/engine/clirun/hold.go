@@ -221,10 +221,11 @@ func (h *Held) end(ctx context.Context, stop engine.Stop) {
 func (h *Held) forget(ctx context.Context) (err error) {
 	h.once.Do(func() {
 		h.end(ctx, engine.Stop{})
-		if f := h.res.Failure; f != nil {
-			err = fmt.Errorf("ending the forgotten container %s: %s", h.Task().Name, f.Text)
-		} else {
+		switch f := h.res.Failure; {
+		case f == nil:
 			h.res.Failure = &record.Failure{Class: record.HarnessError, Text: "its holder has not ended it"}
+		case f.Class == record.UncleanEnd || f.Class == record.HarnessError: // else it is about the payload
+			err = fmt.Errorf("ending the forgotten container %s: %s", h.Task().Name, f.Text)
 		}
 		err = errors.Join(err, h.err)
 	})

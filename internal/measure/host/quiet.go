@@ -108,7 +108,7 @@ func (q *Quiet) Wait(ctx context.Context, l Limit) Calm {
 
 func (q *Quiet) watch(window time.Duration) Calm {
 	from := q.now()
-	before := q.cpu.count("total=", 1000)
+	before := q.cpu.total()
 	var others, looks int64
 	for range samplesPerWindow {
 		q.sleep(window / samplesPerWindow)
@@ -127,7 +127,7 @@ func (q *Quiet) watch(window time.Duration) Calm {
 		c.Running = float64(others) / float64(looks)
 	}
 	if took := q.now().Sub(from); took > 0 {
-		c.Pressure = float64(grown(before, q.cpu.count("total=", 1000))) / float64(took)
+		c.Pressure = float64(grown(before, q.cpu.total())) / float64(took)
 	}
 	return c
 }

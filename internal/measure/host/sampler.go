@@ -66,9 +66,9 @@ func grown(before, now int64) int64 {
 func (s *Sampler) now() record.Disturbance {
 	d := record.Disturbance{
 		StealNS:          -1,
-		CPUPressureNS:    s.cpu.count("total=", 1000),
-		MemoryPressureNS: s.mem.count("total=", 1000),
-		IOPressureNS:     s.io.count("total=", 1000),
+		CPUPressureNS:    s.cpu.total(),
+		MemoryPressureNS: s.mem.total(),
+		IOPressureNS:     s.io.total(),
 	}
 	if s.stat != nil {
 		if b, err := s.stat.read(); err == nil {
@@ -80,8 +80,8 @@ func (s *Sampler) now() record.Disturbance {
 	return d
 }
 
-// count reads a counter in nanoseconds; -1 where it can't be had.
-func (k *kfile) count(key string, scale int64) int64 {
+// total reads a counter of microseconds, in nanoseconds; -1 where it can't be had.
+func (k *kfile) total() int64 {
 	if k == nil {
 		return -1
 	}
@@ -89,11 +89,11 @@ func (k *kfile) count(key string, scale int64) int64 {
 	if err != nil {
 		return -1
 	}
-	n, ok := field(b, key)
+	n, ok := field(b, "total=")
 	if !ok {
 		return -1
 	}
-	return n * scale
+	return n * 1000
 }
 
 // Close closes what was opened.

@@ -25,6 +25,9 @@ import (
 // Every format is unpacked again by another hand than the one that packed it,
 // and must hold the same tree.
 func TestSameTreeInEveryFormat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes every format of an image: left out with -short")
+	}
 	static(t)
 	s := storeIn(t, storeDir(t), Options{})
 	for _, d := range always() {

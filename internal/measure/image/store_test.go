@@ -77,6 +77,9 @@ func TestTreeDigestOfPayload(t *testing.T) {
 }
 
 func TestSameInputSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes every format of an image: left out with -short")
+	}
 	static(t)
 	a, b := storeIn(t, storeDir(t), Options{}), storeIn(t, storeDir(t), Options{})
 	for _, name := range []string{"payload", "busybox"} {

@@ -58,7 +58,7 @@ func (c *checker) otherEngines(list []environment) []environment {
 				words = append(words, yamlfile.Word{Text: engine.Name, At: e.Engine.List[at].At})
 			}
 		}
-		out[i].Engine.List = append(words, e.Engine.List[at+1:]...)
+		out[i].Engine.List = slices.Concat(words, e.Engine.List[at+1:])
 	}
 	return out
 }

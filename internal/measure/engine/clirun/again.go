@@ -2,6 +2,7 @@ package clirun
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"plimsoll/internal/measure/probe"
@@ -37,7 +38,7 @@ func (p *Plan) insist(ctx context.Context, l Runner, job *probe.JobResult, until
 		}
 		before, now := job.Commands[last], more.Commands[0]
 		now.Spawn, now.Usage = before.Spawn, *addUsage(&before.Usage, now.Usage)
-		now.Steps = append(before.Steps, record.Step{Name: "asked-again", At: before.Exit})
+		now.Steps = append(slices.Clone(before.Steps), record.Step{Name: "asked-again", At: before.Exit})
 		job.Commands[last], job.TimedOut = now, more.TimedOut
 	}
 	return nil

@@ -297,8 +297,8 @@ func (env *environment) Close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	env.closing.Do(func() {
-		if env.Base != nil && !env.byAPI { // what commands hold they end themselves
-			errs = append(errs, env.Base.Close(ctx))
+		if env.Base != nil { // what commands hold they end themselves
+			errs = append(errs, env.Base.EndHeld(ctx))
 		}
 		errs = append(errs, env.api.Close(ctx))
 		if env.rest != nil {

@@ -19,7 +19,7 @@ func Keys(ds []Difference) []string {
 	return out
 }
 
-// Remarks: one for each comparison inside an engine that is about more than
+// Remarks are one for each comparison inside an engine that is about more than
 // its factor, one for all engines together, and one for what could not be seen.
 func (a *Audit) Remarks() []record.Remark {
 	var out []record.Remark

@@ -3,11 +3,13 @@ package apptainer
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -92,7 +94,8 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		}
 		return h, nil
 	}
-	args := append(append([]string{"instance", "start"}, options...), e.image, task.Name)
+	args := append(append([]string{"instance", "start"}, e.instanceLimits()...), options...)
+	args = append(args, e.image, task.Name)
 	plan := clirun.Plan{Task: task, Payload: 1, Steps: []clirun.Step{
 		{Begin: record.Request, End: record.Created, Cmd: e.call(task.Env, args...)},
 		{Begin: record.Start, Cmd: e.inside(task.Name, task)},
@@ -100,7 +103,11 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	if err := e.Kit.Ledger.Made(e.thing(task.Name)); err != nil {
 		return nil, err
 	}
-	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.finish(plan), Place: e.place,
+	plan = e.finish(plan)
+	if e.user == nil {
+		plan.OOM = wrap.HostOOMWatch()
+	}
+	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: plan, Place: e.place,
 		After: func(ctx context.Context, res *engine.Result) {
 			if err := e.leave(ctx, task.Name); err != nil && res.Failure == nil {
 				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
@@ -119,6 +126,21 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	return h.WithExec(func(inner engine.Task) (clirun.Plan, error) {
 		return e.finish(clirun.Attached(inner, e.inside(task.Name, inner))), nil
 	}), nil
+}
+
+// instanceLimits are the limits of root's instance: Apptainer puts it into a
+// control group of its own, which is not below ours.
+func (e *environment) instanceLimits() (options []string) {
+	if e.user != nil {
+		return nil
+	}
+	if n := e.Spec.Limits.MemoryBytes; n > 0 {
+		options = append(options, "--memory", strconv.FormatInt(n, 10))
+	}
+	if n := e.Spec.Limits.CPUs; n > 0 {
+		options = append(options, "--cpus", strconv.FormatFloat(n, 'f', -1, 64))
+	}
+	return options
 }
 
 func (e *environment) place(ctx context.Context, pid int) engine.Place {

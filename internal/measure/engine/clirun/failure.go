@@ -35,7 +35,7 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 			}
 			return fail(class, "starting %s: %s: %v", name, c.Where, syscall.Errno(c.Errno))
 		}
-		if p.Steps[i].Cmd.Signal != 0 || status(c.Status) == 0 {
+		if p.Steps[i].Cmd.Signal != 0 || Status(c.Status) == 0 {
 			continue
 		}
 		if i == p.Payload && !p.detached() {
@@ -61,7 +61,7 @@ func (p *Plan) failure(job *probe.JobResult) *record.Failure {
 // ended judges the payload's end where it is told apart from its command's.
 func (p *Plan) ended(job *probe.JobResult) *record.Failure {
 	if job.ContainerReaped {
-		return p.signalFailure(status(job.ContainerStatus))
+		return p.signalFailure(Status(job.ContainerStatus))
 	}
 	if p.Exit != nil {
 		if n := p.Exit(job); n != nil {
@@ -89,7 +89,7 @@ func (p *Plan) skipped(job *probe.JobResult) *record.Failure {
 // payloadFailure judges a status other than 0 of the command that carries the
 // payload: it is either the engine's or the payload's own.
 func (p *Plan) payloadFailure(name string, c probe.CommandResult) *record.Failure {
-	n := status(c.Status)
+	n := Status(c.Status)
 	if len(c.Stdout) == 0 && !p.NoClient {
 		engines := len(c.Stderr) > 0 && n < 128
 		if p.EngineStatus != nil {
@@ -120,7 +120,7 @@ func (p *Plan) engineFailure(name string, c probe.CommandResult) *record.Failure
 	if said == "" {
 		said = adapter.Words(c.Stdout)
 	}
-	f := &record.Failure{Class: adapter.Classify(said, p.Patterns), Text: fmt.Sprintf("%s: status %d", name, status(c.Status))}
+	f := &record.Failure{Class: adapter.Classify(said, p.Patterns), Text: fmt.Sprintf("%s: status %d", name, Status(c.Status))}
 	if said != "" {
 		f.Text += ": " + said
 	}

@@ -72,7 +72,7 @@ func (p *Plan) exit(job *probe.JobResult, c probe.CommandResult) *int {
 	case c.Errno != 0 || c.Exit == 0 || p.detached():
 		return nil
 	}
-	n := status(raw)
+	n := Status(raw)
 	return &n
 }
 
@@ -87,8 +87,8 @@ func (p *Plan) detached() bool {
 	return false
 }
 
-// status is the exit status as a shell gives it: 128 + n for signal n.
-func status(raw int) int {
+// Status is the exit status as a shell gives it, of a raw wait status: 128 + n for signal n.
+func Status(raw int) int {
 	ws := syscall.WaitStatus(raw)
 	if ws.Signaled() {
 		return 128 + int(ws.Signal())

@@ -79,8 +79,26 @@ func (e *environment) executePlan(task engine.Task, set []string) clirun.Plan {
 		stop := e.stop(task, *task.Stop)
 		stop.Cmd.Await = probe.AwaitReady
 		p.Steps = append(p.Steps, stop)
+		p.Exit = executed(task.Stop.Grace)
 	}
 	return p
+}
+
+// executed reads the payload's exit status from that of lxc-execute, whose init
+// hands it on. Where the grace was over that init was killed as well, and
+// lxc-execute ends with the status 1 of its own: then nobody knows the payload's.
+func executed(grace time.Duration) func(*probe.JobResult) *int {
+	return func(job *probe.JobResult) *int {
+		if len(job.Commands) < 2 {
+			return nil
+		}
+		run, stop := job.Commands[0], job.Commands[1]
+		if run.Errno != 0 || run.Exit == 0 || stop.Exit-stop.Spawn >= grace.Nanoseconds() {
+			return nil
+		}
+		n := clirun.Status(run.Status)
+		return &n
+	}
 }
 
 // stop asks the container's init to shut down and, when the grace is over,

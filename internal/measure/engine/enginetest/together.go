@@ -105,10 +105,10 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// client asks the server until it listens.
+// client asks the server until it listens, and answers.
 func (s *suite) client(address string, port int) engine.Task {
 	return s.tool("/bin/busybox", "sh", "-c",
-		`i=0; while [ $i -lt 100 ]; do busybox nc -w 5 "$0" "$1" </dev/null && exit 0; busybox usleep 20000; i=$((i+1)); done; exit 9`,
+		`i=0; while [ $i -lt 100 ]; do r=$(busybox nc -w 5 "$0" "$1" </dev/null) && [ -n "$r" ] && echo "$r" && exit 0; busybox usleep 20000; i=$((i+1)); done; exit 9`,
 		address, strconv.Itoa(port))
 }
 

@@ -33,6 +33,7 @@ type course struct {
 	status  int
 	oom     bool
 	upFails error
+	late    bool // it is made when nobody waits for it any more
 }
 
 type made struct {
@@ -69,13 +70,18 @@ func (e *engineOf) Gone(t engine.Thing) error {
 }
 func (e *engineOf) Left() []engine.Thing { return nil }
 
-func (m *made) Up(context.Context, context.Context) error {
+func (m *made) Up(ctx, _ context.Context) error {
 	m.Phase("starting the container")
 	m.Res.Events[record.Request] = stamp.Now()
+	if m.e.course.late {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	m.e.there[m.Task.Name] = true
 	if m.e.course.upFails != nil {
 		return m.e.course.upFails
 	}
+	m.Res.Events[record.Created] = stamp.Now()
 	m.Drain = &Drain{Done: make(chan struct{})}
 	m.End = NewEnd()
 	go func() {
@@ -90,7 +96,13 @@ func (m *made) Up(context.Context, context.Context) error {
 	}()
 	return nil
 }
-func (m *made) Release(context.Context) *record.Failure { close(m.quit); return nil }
+func (m *made) Release(context.Context) *record.Failure {
+	close(m.quit)
+	if m.e.course.late {
+		m.e.there[m.Task.Name] = true
+	}
+	return nil
+}
 func (m *made) Stop(context.Context, engine.Stop) error { return nil }
 func (m *made) Down(context.Context) error {
 	if !m.e.stays {
@@ -194,6 +206,31 @@ func TestLeft(t *testing.T) {
 	two.Checked, e.stays = true, false
 	if res, err = b.Run(t.Context(), two); err != nil || res.Failure != nil || e.pings != pings {
 		t.Errorf("%v, %+v, asked %d times", err, res.Failure, e.pings-pings)
+	}
+}
+
+// What an engine makes after its request was broken off is removed before the
+// next trial, or at the end.
+func TestMadeLate(t *testing.T) {
+	for name, end := range map[string]func(b *Base) error{
+		"next trial": func(b *Base) error {
+			if f := b.Ready(t.Context()); f != nil {
+				return errors.New(f.Text)
+			}
+			return nil
+		},
+		"close": func(b *Base) error { return b.Close(t.Context()) },
+	} {
+		b, e := baseOf(course{late: true})
+		if res, err := b.Run(t.Context(), task()); err != nil || res.Failure == nil || res.Failure.Class != record.TimeOut {
+			t.Fatalf("%s: %v, %+v", name, err, res.Failure)
+		}
+		if !e.there["one"] || len(e.entries) != 1 {
+			t.Errorf("%s: there %v, in the ledger %v", name, e.there, e.entries)
+		}
+		if err := end(b); err != nil || e.there["one"] || len(e.entries) > 0 {
+			t.Errorf("%s: %v, there %v, in the ledger %v", name, err, e.there, e.entries)
+		}
 	}
 }
 

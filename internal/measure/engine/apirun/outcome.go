@@ -27,6 +27,11 @@ func (b *Base) conclude(ctx context.Context, c Container, err error) engine.Resu
 	}
 	if l.begun && l.Res.Events[record.Removed] == 0 {
 		b.Clear(after, l.Task, &l.Res)
+		if ctx.Err() != nil && l.Res.Events[record.Created] == 0 {
+			// An engine that had not got to the request yet makes the container
+			// when it was not found: it is looked for once more.
+			b.Later(l.Task.Name)
+		}
 	}
 	b.gather(after, c)
 	if l.Res.Events[record.Removed] != 0 {

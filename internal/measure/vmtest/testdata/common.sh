@@ -14,8 +14,16 @@ ip link set lo up
 state() {
 	find /sys/fs/cgroup -type d | sort >/out/cgroups-$1
 	cut -d' ' -f2 /proc/mounts | sort >/out/mounts-$1
-	# Without the kernel's own threads, which are children of 2.
-	ps -o pid,ppid,comm | awk '$1>2 && $2!=2 {print $3}' | grep -Ev '^(ps|awk|grep|sort)$' | sort >/out/processes-$1
+	# Without the kernel's own threads, which are children of 2. What a daemon has
+	# just forked bears its name for a moment: such a one may end first.
+	local n=0
+	until
+		ps -o pid,ppid,comm | awk '$1>2 && $2!=2 {print $3}' | grep -Ev '^(ps|awk|grep|sort)$' | sort >/out/processes-$1
+		[ "$1" = before ] || [ $n = 20 ] || awk 'NR == FNR { n[$1]++; next } n[$1]-- > 0 || $1 == "sh" || $1 == "exe" { next } { left = 1 } END { exit left }' /out/processes-before /out/processes-$1
+	do
+		sleep 0.5
+		n=$((n + 1))
+	done
 }
 
 # did NAME COMMAND...: its output and status are kept.

@@ -66,7 +66,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-others test-vm unit test-engine test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-others test-vm unit unit-race unit-rest test-engine test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -123,8 +123,13 @@ test-others:
 test-vm: ## what needs another kernel's control groups, in a small virtual machine
 	$(NICE) $(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) $(VM)
 
-unit: ## no engine, no root, no network: most of the tests in less than a minute, with the race detector (needs a C compiler)
+unit: ## no engine, no root, no network: most of the tests in about a minute, with the race detector (needs a C compiler)
+	@$(MAKE) --no-print-directory -k -j2 unit-race unit-rest
+
+unit-race:
 	CGO_ENABLED=1 $(GO) test -trimpath -short -race -timeout 5m $(RACE)
+
+unit-rest:
 	$(GO) test -trimpath -short -timeout 5m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
 
 test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker

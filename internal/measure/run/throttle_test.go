@@ -16,6 +16,9 @@ import (
 // around the engine's command (bubblewrap), and by the container's own, which
 // the engine made and removed again (Docker). Without a limit nothing is said.
 func TestThrottledStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real containers: left out with -short")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("making control groups needs root")
 	}

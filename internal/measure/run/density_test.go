@@ -68,8 +68,8 @@ func carried(t *testing.T, o Options) map[string]record.Trial {
 	return out
 }
 
-// series reads a trial's ramp.
-func series(t *testing.T, dir string, tr record.Trial) []record.DensityStep {
+// series reads the steps of a trial's one series.
+func series[T any](t *testing.T, dir string, tr record.Trial) []T {
 	t.Helper()
 	if len(tr.Samples) != 1 {
 		t.Fatalf("the trial names %v, failure %+v", tr.Samples, tr.Failure)
@@ -83,8 +83,8 @@ func series(t *testing.T, dir string, tr record.Trial) []record.DensityStep {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var out []record.DensityStep
-	for s, err := range record.ReadLines[record.DensityStep](f, tr.Samples[0]) {
+	var out []T
+	for s, err := range record.ReadLines[T](f, tr.Samples[0]) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestDensityFindsTheTruth(t *testing.T) {
 		if !tr.OK() || tr.Values[record.DensityReached] != 50 {
 			t.Fatalf("%s: %+v %v", env, tr.Failure, tr.Values)
 		}
-		if steps := series(t, o.Dir, tr); len(steps) != 1+50+1+50+1 {
+		if steps := series[record.DensityStep](t, o.Dir, tr); len(steps) != 1+50+1+50+1 {
 			t.Errorf("%s: %d steps", env, len(steps))
 		}
 	}
@@ -147,7 +147,7 @@ func TestDensityStopsAtALimit(t *testing.T) {
 		if !tr.OK() || tr.Values[record.DensityReached] != 20 {
 			t.Fatalf("%s: %+v %v", env, tr.Failure, tr.Values)
 		}
-		d := ramps.ReadRamp(series(t, o.Dir, tr))
+		d := ramps.ReadRamp(series[record.DensityStep](t, o.Dir, tr))
 		if d.Limit == nil || d.Limit.Class != record.LimitProcesses || !strings.Contains(d.Limit.Text, "resource temporarily unavailable") {
 			t.Errorf("%s: limit %+v", env, d.Limit)
 		}
@@ -302,7 +302,7 @@ func TestDensityFaults(t *testing.T) {
 				t.Fatalf("failure %+v, want %q", tr.Failure, c.class)
 			}
 			if c.limit != "" {
-				if d := ramps.ReadRamp(series(t, o.Dir, tr)); d.Limit == nil || d.Limit.Class != c.limit {
+				if d := ramps.ReadRamp(series[record.DensityStep](t, o.Dir, tr)); d.Limit == nil || d.Limit.Class != c.limit {
 					t.Errorf("limit %+v, want %s", d.Limit, c.limit)
 				}
 			}

@@ -202,7 +202,7 @@ func rampAgainst(t *testing.T, class string, guard bool, text string) {
 		if !tr.OK() {
 			t.Fatalf("%+v", tr.Failure)
 		}
-		d := ramps.ReadRamp(series(t, o.Dir, tr))
+		d := ramps.ReadRamp(series[record.DensityStep](t, o.Dir, tr))
 		if d.Limit == nil || d.Limit.Class != class || d.Limit.Guard != guard || !strings.Contains(d.Limit.Text, text) {
 			t.Errorf("limit %+v", d.Limit)
 		}

@@ -16,26 +16,7 @@ import (
 // loadSeries reads a trial's open loop.
 func loadSeries(t *testing.T, dir string, tr record.Trial, search bool) *openloop.OpenLoop {
 	t.Helper()
-	if len(tr.Samples) != 1 {
-		t.Fatalf("the trial names %v, failure %+v", tr.Samples, tr.Failure)
-	}
-	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := r.Samples(tr.Samples[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var steps []record.LoadStep
-	for s, err := range record.ReadLines[record.LoadStep](f, tr.Samples[0]) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps = append(steps, s)
-	}
-	return openloop.ReadLoad(steps, search)
+	return openloop.ReadLoad(series[record.LoadStep](t, dir, tr), search)
 }
 
 // stalling is the fake behind a gate that holds whoever asks for a container.

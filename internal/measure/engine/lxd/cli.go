@@ -267,9 +267,6 @@ func exitOf(c probe.CommandResult) *int {
 	if c.Errno != 0 || c.Exit == 0 {
 		return nil
 	}
-	n := c.Status >> 8 & 0xff
-	if sig := c.Status & 0x7f; sig != 0 {
-		n = 128 + sig
-	}
+	n := clirun.Status(c.Status)
 	return &n
 }

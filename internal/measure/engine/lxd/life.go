@@ -118,15 +118,10 @@ func (l *life) Down(ctx context.Context) error {
 // OOM is documented in apirun.Process.
 func (l *life) OOM(context.Context) bool { return l.oom() }
 
-// Release is documented in apirun.Process. A container whose making was broken
-// off is looked for once more, later: a daemon that had not got to the request
-// yet makes it when it was not found.
+// Release is documented in apirun.Process.
 func (l *life) Release(context.Context) *record.Failure {
 	l.env.nic.giveBack(l.address)
 	l.x.close()
-	if f := l.Res.Failure; f != nil && f.Class == record.TimeOut {
-		l.env.Later(l.Task.Name)
-	}
 	return nil
 }
 

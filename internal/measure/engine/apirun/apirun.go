@@ -48,7 +48,8 @@ type Process interface {
 	Up(ctx, stay context.Context) error
 	// Await waits for the end that End tells.
 	Await(ctx context.Context) error
-	// OOM says whether a payload that was killed was killed for want of memory.
+	// OOM says whether the engine tells that a payload that was killed was killed
+	// for want of memory; the host's count has told nothing then.
 	OOM(ctx context.Context) bool
 	// Release gives back what it had beside the container (streams, a network),
 	// when that has gone. The output ends with it. It is called once.

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -26,7 +27,8 @@ type Life struct {
 	Late time.Duration
 
 	conn    io.Closer // of Frames
-	phase   string    // what is being done, for messages
+	hostOOM func() bool
+	phase   string // what is being done, for messages
 	limit   time.Duration
 	begun   bool // there may be a container
 	holding bool // what is waited for is the first byte, and not the end
@@ -36,7 +38,8 @@ type Life struct {
 // NewLife begins with nothing.
 func NewLife(task engine.Task) Life {
 	return Life{Task: task, Stdout: stamp.NewStream(task.OutputLimit), Stderr: stamp.NewStream(task.OutputLimit),
-		Res: engine.Result{Events: make(map[record.Event]int64, 16)}, limit: task.Limit}
+		Res: engine.Result{Events: make(map[record.Event]int64, 16)}, limit: task.Limit,
+		hostOOM: wrap.HostOOMWatch()}
 }
 
 func (l *Life) life() *Life { return l }

@@ -56,9 +56,11 @@ func (b *Base) gather(ctx context.Context, p Process) {
 	if l.Res.Exit == nil {
 		return
 	}
+	// The host's own count comes first: containerd tells nothing of a kill in a
+	// control group that is gone before it looks, nor do those that stand on it.
 	killed := adapter.SignalFailure(*l.Res.Exit, l.stopped)
 	switch f := l.Res.Failure; {
-	case killed != nil && *l.Res.Exit == 128+9 && p.OOM(ctx):
+	case killed != nil && *l.Res.Exit == 128+9 && (l.hostOOM() || p.OOM(ctx)):
 		l.Res.Failure = adapter.OutOfMemory()
 	case killed != nil && (f == nil || f.Class == record.NoProof):
 		l.Res.Failure = killed

@@ -50,18 +50,27 @@ func (f *Flock) keep(dir, name, text string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return cannot("%s is there", dir)
 	}
-	top := dir
-	for {
-		parent := filepath.Dir(top)
-		if _, err := os.Lstat(parent); err == nil || parent == top {
+	// What is missing above it goes again at the end, where it is empty then:
+	// another test's canaries may be in there meanwhile.
+	var parents []string
+	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
+		if _, err := os.Lstat(parent); err == nil || parent == filepath.Dir(parent) {
 			break
 		}
-		top = parent
+		parents = append(parents, parent)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cannot("making %s: %v", dir, err)
 	}
-	f.after(dir, func(context.Context) error { return os.RemoveAll(top) })
+	f.after(dir, func(context.Context) error {
+		err := os.RemoveAll(dir)
+		for _, parent := range parents {
+			if os.Remove(parent) != nil {
+				break // somebody's, now
+			}
+		}
+		return err
+	})
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return err

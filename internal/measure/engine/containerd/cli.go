@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -94,7 +95,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, join strin
 	}
 	run := clirun.Step{Cmd: c.command(env.settings.args(task, join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed, Removes: true}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
-		OOM:      func() bool { return env.oom.killed(ctx, task.Name) },
+		OOM:      wrap.HostOr(func() bool { return env.oom.killed(ctx, task.Name) }),
 		Patterns: patterns}
 	if task.Stop != nil {
 		plan.Steps[0].Cmd.Background = true
@@ -154,7 +155,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	}
 	c := env.cli
 	h, err := c.Hold(ctx, clirun.Holding{
-		Plan: clirun.Plan{Task: task, OOM: func() bool { return env.oom.killed(ctx, task.Name) }, Patterns: patterns, Steps: []clirun.Step{
+		Plan: clirun.Plan{Task: task, OOM: wrap.HostOr(func() bool { return env.oom.killed(ctx, task.Name) }), Patterns: patterns, Steps: []clirun.Step{
 			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}}},
 		End: func(stop *engine.Stop) []clirun.Step {
 			if stop == nil {

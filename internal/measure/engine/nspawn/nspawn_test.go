@@ -52,7 +52,12 @@ func residue(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, paths...)
+		for _, path := range paths {
+			if _, err := os.Stat(filepath.Join(path, "thesis.txt")); err == nil {
+				continue // a canary of another package's tests
+			}
+			found = append(found, path)
+		}
 	}
 	return found
 }

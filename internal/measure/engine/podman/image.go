@@ -102,8 +102,13 @@ func (p *program) removeImage(ctx context.Context, tag string) error {
 }
 
 // known says whether podman has a container or an image of this name.
+// A container that has nothing but its storage counts.
 func (p *program) known(ctx context.Context, kind, name string) (bool, error) {
-	_, err := p.output(ctx, kind, "exists", name)
+	args := []string{kind, "exists"}
+	if kind == engine.KindContainer {
+		args = append(args, "--external")
+	}
+	_, err := p.output(ctx, append(args, name)...)
 	var f *failed
 	switch {
 	case err == nil:

@@ -217,6 +217,9 @@ func (p *program) ours(ctx context.Context, name string) (id string, err error) 
 		Config struct{ Labels map[string]string }
 	}
 	if err := p.read(ctx, &list, "inspect", "--type", "container", name); err != nil {
+		if id, kerr := p.unfinished(ctx, name); kerr == nil {
+			return id, nil
+		}
 		if there, kerr := p.known(ctx, "container", name); kerr == nil && !there {
 			return "", nil // it has gone meanwhile
 		}

@@ -210,13 +210,21 @@ func loopsBelow(dir string) []string {
 	return names
 }
 
+// loopLimit is for how long a device may be busy: a mount namespace that was
+// made beside our mount holds a copy of it, and most end soon (Docker unpacks
+// each image in one).
+const loopLimit = 15 * time.Second
+
 // freeLoops waits until the kernel has freed the loop devices of a directory,
 // and frees those that do not go by themselves.
 func freeLoops(dir string) error {
 	var left []string
-	for wait := time.Millisecond; wait < 2*time.Second; wait *= 2 {
+	for wait, end := time.Millisecond, time.Now().Add(loopLimit); ; wait = min(2*wait, time.Second) {
 		if left = loopsBelow(dir); len(left) == 0 {
 			return nil
+		}
+		if time.Now().After(end) {
+			break
 		}
 		for _, name := range left {
 			clearLoop("/dev/" + name)

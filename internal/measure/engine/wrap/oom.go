@@ -111,6 +111,14 @@ func HostOOMWatch() func() bool {
 	}
 }
 
+// HostOr is HostOOMWatch, and where the host has counted nothing it asks an
+// engine, which may not have looked in time: containerd misses a kill in a
+// control group that is gone at once.
+func HostOr(engine func() bool) func() bool {
+	host := HostOOMWatch()
+	return func() bool { return host() || engine() }
+}
+
 func vmstat(key string) (int64, bool) {
 	return groupDir{path: "/proc"}.counter("vmstat", key)
 }

@@ -54,6 +54,13 @@ LINT_VERSION := v2.15.0
 TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
+# So is what runs the tests and tries what failed AGAIN=1 times more, by itself:
+# real engines on a busy machine. What passed only then is listed at the end.
+SUM_VERSION := v1.13.0
+SUM         := $(TOOLS)/gotestsum-$(SUM_VERSION)
+AGAIN       ?= 1
+GOTEST       = $(SUM) --format pkgname --format-icons text --no-color --rerun-fails=$(AGAIN) --rerun-fails-max-failures=6 --rerun-fails-report=$(CURDIR)/bin/again-$@.txt
+
 # So is the packager of .deb and .rpm.
 NFPM_VERSION := v2.43.4
 NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
@@ -104,24 +111,29 @@ run: setup-run build ## set up engines, then measure them and print the table
 
 test: setup-test ## set up engines, then run every test (what only reads the source: make check)
 	# What is fetched, beside what can be compiled without.
-	@$(MAKE) --no-print-directory -j3 page axe compile
+	@$(MAKE) --no-print-directory -j4 page axe compile $(SUM)
 	# Engines are asked one package after the other; beside them runs what asks none.
-	@$(MAKE) --no-print-directory -k -j2 NICE=nice test-engines test-others fuzz test-vm
+	@mkdir -p bin; rm -f bin/again-*.txt; status=0; \
+	$(MAKE) --no-print-directory -k -j2 NICE=nice test-engines test-others fuzz test-vm || status=$$?; \
+	if [ -n "$$(cat bin/again-*.txt 2>/dev/null)" ]; then echo "failed once, and were tried again by themselves:"; cat bin/again-*.txt; fi; \
+	exit $$status
 
 compile:
 	@$(GO) build -trimpath ./...
 
 # One package at a time and never from the cache: they share the engines of this
 # machine. The next one is compiled while one runs, and waits for the lock.
-test-engines:
+test-engines: $(SUM)
 	@mkdir -p bin
-	$(GO) test -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines.lock' -timeout $(TEST_TIME) $(TEST_FLAGS) $(ENGINE_TESTS)
+	@$(GOTEST) --packages="$(ENGINE_TESTS)" -- -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines.lock' -timeout $(TEST_TIME) $(TEST_FLAGS)
 
-test-others:
-	$(NICE) $(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) $(OTHER_TESTS)
+test-others: $(SUM)
+	@mkdir -p bin
+	@$(NICE) $(GOTEST) --packages="$$(echo $(OTHER_TESTS))" -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
 
-test-vm: ## what needs another kernel's control groups, in a small virtual machine
-	$(NICE) $(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) $(VM)
+test-vm: $(SUM) ## what needs another kernel's control groups, in a small virtual machine
+	@mkdir -p bin
+	@$(NICE) $(GOTEST) --packages="$(VM)" -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
 
 unit: ## no engine, no root, no network: most of the tests in about a minute, with the race detector (needs a C compiler)
 	@$(MAKE) --no-print-directory -k -j2 unit-race unit-rest
@@ -183,6 +195,11 @@ $(LINT):
 	@mkdir -p $(TOOLS)/build
 	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(TOOLS)/build/golangci-lint $@
+
+$(SUM):
+	@mkdir -p $(TOOLS)/build
+	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install gotest.tools/gotestsum@$(SUM_VERSION)
+	mv $(TOOLS)/build/gotestsum $@
 
 $(NFPM):
 	@mkdir -p $(TOOLS)/build

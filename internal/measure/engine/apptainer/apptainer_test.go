@@ -14,17 +14,18 @@ func TestApptainer(t *testing.T) {
 	for _, c := range []struct {
 		name, storage, rootless, network string
 		own, shared                      []string
+		only                             []string
 	}{
-		{"sif", "sif", "no", "", []string{"mnt"}, append(shared, "user")},
-		{"sandbox", "sandbox", "no", "", []string{"mnt"}, append(shared, "user")},
-		{"sif userns", "sif", "yes", "", []string{"mnt", "user"}, shared},
-		{"sandbox userns", "sandbox", "yes", "", []string{"mnt", "user"}, shared},
-		{"no network", "sandbox", "no", "none", []string{"mnt", "net"}, []string{"pid"}},
+		{"sif", "sif", "no", "", []string{"mnt"}, append(shared, "user"), nil},
+		{"sandbox", "sandbox", "no", "", []string{"mnt"}, append(shared, "user"), enginetest.Variant},
+		{"sif userns", "sif", "yes", "", []string{"mnt", "user"}, shared, enginetest.Variant},
+		{"sandbox userns", "sandbox", "yes", "", []string{"mnt", "user"}, shared, nil},
+		{"no network", "sandbox", "no", "none", []string{"mnt", "net"}, []string{"pid"}, enginetest.Variant},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			opts := opts
-			opts.Own, opts.Shared = c.own, c.shared
+			opts.Own, opts.Shared, opts.Only = c.own, c.shared, c.only
 			levels := map[string]string{engine.Storage: c.storage, engine.Rootless: c.rootless}
 			if c.network != "" {
 				levels[engine.Network] = c.network

@@ -20,6 +20,9 @@ func TestBubblewrap(t *testing.T) {
 			t.Run("rootless="+rootless+" network="+network, func(t *testing.T) {
 				t.Parallel()
 				opts.Hang = time.Second
+				if (rootless == "no") == (network == "none") {
+					opts.Only = enginetest.Variant
+				}
 				opts.Skip = map[string]string{"stop handled": noStop, "stop ignored": noStop}
 				enginetest.Conformance(t, bubblewrap.New(), map[string]string{
 					engine.Rootless: rootless, engine.Network: network}, opts)

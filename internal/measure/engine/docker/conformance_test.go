@@ -22,9 +22,10 @@ func TestConformance(t *testing.T) {
 		{"cli crun host", map[string]string{engine.Client: "cli", engine.Runtime: "crun", engine.Network: "host", engine.Seccomp: "off"},
 			enginetest.Options{Own: own, Shared: []string{"net", "user"}, Removes: true}},
 		{"api runsc", map[string]string{engine.Runtime: "runsc", engine.Network: "none", engine.Image: "busybox"},
-			enginetest.Options{Skip: map[string]string{
-				"hold fails": "where gVisor can't start a program, Docker 20.10 forgets the task that it has made, whose shim stays in its containerd",
-				"limits":     "the payload is no process of the host's under gVisor; TestLimitsOfGVisor looks at the sandbox"}}},
+			// Not: hold fails, since where gVisor can't start a program, Docker 20.10 forgets the
+			// task that it has made, whose shim stays in its containerd; limits, since the payload
+			// is no process of the host's (TestLimitsOfGVisor looks at the sandbox).
+			enginetest.Options{Only: enginetest.Variant}},
 		{"rootless", map[string]string{engine.Rootless: "yes"}, enginetest.Options{Own: append([]string{"net", "user"}, own...),
 			Only: []string{"trials", "isolation", "held", "exec", "at once", "mounts", "beside", "address", "daemons"}}},
 	} {

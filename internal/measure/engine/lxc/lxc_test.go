@@ -28,8 +28,9 @@ func TestConformance(t *testing.T) {
 	}{
 		{"steps", map[string]string{engine.Network: "none"}, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
 		{"steps overlay host", map[string]string{engine.Storage: "overlay", engine.Network: "host"},
-			enginetest.Options{Own: own, Shared: []string{"net", "user"}}},
-		{"bridge", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}}},
+			enginetest.Options{Own: own, Shared: []string{"net", "user"}, Only: enginetest.Variant}},
+		{"bridge", nil, enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"},
+			Only: append([]string{"at once", "beside", "address"}, enginetest.Variant...)}},
 		{"execute", map[string]string{engine.Client: "execute", engine.Network: "none"},
 			enginetest.Options{Own: append([]string{"net"}, own...), Shared: []string{"user"}, Removes: true}},
 	} {

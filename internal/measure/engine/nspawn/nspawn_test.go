@@ -28,6 +28,9 @@ func TestConformance(t *testing.T) {
 			t.Run(c.storage+" "+c.network, func(t *testing.T) {
 				t.Parallel()
 				c.opts.Removes = c.storage != directory
+				if c.storage != overlay {
+					c.opts.Only = enginetest.Variant
+				}
 				enginetest.Conformance(t, New(), map[string]string{engine.Storage: c.storage, engine.Network: c.network}, c.opts)
 			})
 		}

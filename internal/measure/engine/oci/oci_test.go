@@ -47,6 +47,9 @@ func native(t *testing.T, runtime string) {
 	t.Run("run", func(t *testing.T) {
 		opts := opts
 		opts.Removes = true
+		if runtime != "runc" {
+			opts.Only = enginetest.Variant // the command is the same
+		}
 		conformance(t, map[string]string{engine.Runtime: runtime, engine.Client: "run"}, opts)
 	})
 	if runtime != "runc" {
@@ -55,6 +58,7 @@ func native(t *testing.T, runtime string) {
 	t.Run("host network", func(t *testing.T) {
 		opts := opts
 		opts.Own, opts.Shared = []string{"mnt", "pid", "ipc", "uts"}, []string{"net", "user"}
+		opts.Only = enginetest.Variant
 		conformance(t, map[string]string{engine.Runtime: runtime, engine.Network: "host"}, opts)
 	})
 }
@@ -63,8 +67,11 @@ func TestRunsc(t *testing.T) {
 	t.Parallel()
 	for _, client := range []string{"steps", "run"} {
 		t.Run(client, func(t *testing.T) {
-			conformance(t, map[string]string{engine.Runtime: "runsc", engine.Client: client},
-				enginetest.Options{Grace: 500 * time.Millisecond, Removes: client == "run"})
+			opts := enginetest.Options{Grace: 500 * time.Millisecond, Removes: client == "run"}
+			if opts.Removes {
+				opts.Only = enginetest.Variant
+			}
+			conformance(t, map[string]string{engine.Runtime: "runsc", engine.Client: client}, opts)
 		})
 	}
 }

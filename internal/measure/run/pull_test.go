@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/study"
@@ -128,6 +130,9 @@ func (e pullingEnv) Sizes(_ context.Context, ref string) (engine.ImageSizes, err
 func pullOptions(t *testing.T, image string, engines ...engine.Engine) Options {
 	t.Helper()
 	o := options(t, 2, engines...)
+	if image == "busybox" { // packing it takes most of the time, so once
+		shareImages(t, o.State.Dir)
+	}
 	cat := &study.Catalogue{Factors: engine.Factors}
 	var names []string
 	for _, e := range engines {
@@ -148,6 +153,17 @@ func pullOptions(t *testing.T, image string, engines ...engine.Engine) Options {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// shareImages gives a state directory the images that all tests share.
+func shareImages(t *testing.T, state string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(state, 0o755), os.MkdirAll(enginetest.ImageDir(), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(enginetest.ImageDir(), (State{state}).Images()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func needBusyBox(t *testing.T) {

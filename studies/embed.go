@@ -8,8 +8,8 @@ package studies
 
 import "embed"
 
-// FS has every bundled study as NAME.yaml, and the claims of the papers' studies
-// as claims/NAME.yaml.
+// FS has every bundled study as NAME.yaml, the claims of the papers' studies as
+// claims/NAME.yaml, and what each paper did as protocols/NAME.yaml.
 //
-//go:embed *.yaml claims/*.yaml
+//go:embed *.yaml claims/*.yaml protocols/*.yaml
 var FS embed.FS

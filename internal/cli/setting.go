@@ -213,7 +213,7 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 func workloadInfo(x workload.Workload) study.WorkloadInfo {
 	info := study.WorkloadInfo{
 		Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsFiles: x.HasFile(),
-		NeedsStore: x.Pulls(), Metrics: x.Metrics, MetricsOf: x.MetricsOf, Small: x.Small,
+		NeedsStore: x.Pulls(), Metrics: x.Metrics, MetricsOf: x.MetricsOf, Small: x.Small, Commands: x.Commands(),
 		Numbers: map[string]study.Numbers{},
 		Needs: func(params map[string]string) study.Needs {
 			n := x.NeedsOf(params)

@@ -53,13 +53,29 @@ func studiesCommand(w World) *cobra.Command {
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	c.AddCommand(&cobra.Command{
+	c.AddCommand(studiesShowCommand(w))
+	return c
+}
+
+func studiesShowCommand(w World) *cobra.Command {
+	protocol, format := false, "text"
+	c := &cobra.Command{
 		Use:               "show NAME",
-		Short:             "Print the text of a study, to begin one of your own with",
-		Example:           "  plimsoll studies show quick > my.yaml",
+		Short:             "Print the text of a study, to begin one of your own with, or its paper's protocol",
+		Example:           "  plimsoll studies show quick > my.yaml\n  plimsoll studies show baresi2024 --protocol",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeStudies,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if protocol {
+				s, err := newSetting(w)
+				if err != nil {
+					return err
+				}
+				return showProtocol(w, s, args[0], format)
+			}
+			if cmd.Flags().Changed("format") {
+				return fail(Usage, "--format is of --protocol: the text of a study is YAML")
+			}
 			src, err := study.Find(args[0])
 			if err != nil {
 				return &exitError{status: Usage, err: err}
@@ -67,6 +83,8 @@ func studiesCommand(w World) *cobra.Command {
 			_, err = w.Stdout.Write(src.Data)
 			return err
 		},
-	})
+	}
+	c.Flags().BoolVar(&protocol, "protocol", false, "what the paper did, what the study does, and why")
+	formatFlag(c, &format, "text", "markdown", "json")
 	return c
 }

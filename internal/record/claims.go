@@ -17,6 +17,24 @@ type Claim struct {
 	// the claim.
 	Features  string           `json:"features,omitempty"`
 	Published []PublishedValue `json:"published,omitempty"`
+	// StandIns are those of what Tests look at that the paper did not have.
+	StandIns []StandIn `json:"stand_ins,omitempty"`
+}
+
+// StandIn says that something which is measured here is not what the paper
+// measured: another program, mechanism or topology. A pair with it neither
+// supports nor contradicts the claim.
+type StandIn struct {
+	Aspect string `json:"aspect"`
+	// Workload, Metrics and Of (levels by factor or engine) choose what is
+	// meant; of what is empty, all.
+	Workload WorkloadChoice      `json:"workload"`
+	Metrics  []string            `json:"metrics,omitempty"`
+	Of       map[string][]string `json:"of,omitempty"`
+	// Paper is what it had, Here what stands in for it, and Why the reason.
+	Paper string `json:"paper"`
+	Here  string `json:"here"`
+	Why   string `json:"why"`
 }
 
 // ClaimTest compares pairs of cells A and B. A is of an environment that Of

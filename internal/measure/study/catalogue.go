@@ -86,6 +86,8 @@ type WorkloadInfo struct {
 	MetricsOf func(params map[string]string) []record.Metric
 	// Source is the text of the file of a workload that is not the catalogue's.
 	Source string
+	// Commands are the programs that it runs, each with its arguments on one line.
+	Commands []string
 
 	path string
 }

@@ -51,7 +51,7 @@ func Claims(nameOrPath string, cat *Catalogue) ([]record.Claim, error) {
 	if p.Any() {
 		return nil, p.Err()
 	}
-	return out, nil
+	return out, standIns(out, cat)
 }
 
 // isClaimsFile tells a file of claims from a study by a line that begins with

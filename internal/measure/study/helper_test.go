@@ -68,7 +68,7 @@ func market() *Catalogue {
 		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})
 	}
 	for _, x := range workloads.Catalogue() {
-		c.Workloads = append(c.Workloads, WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, Numbers: numbers(x), Small: x.Small, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics})
+		c.Workloads = append(c.Workloads, WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, Numbers: numbers(x), Small: x.Small, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics, Commands: x.Commands()})
 	}
 	for _, r := range engines.Rules() {
 		c.Rules = append(c.Rules, Rule(r))

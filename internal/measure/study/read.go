@@ -31,6 +31,12 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 			s.Path = src.Path // a bundled study goes by its name
 		}
 		s.Source = strings.Join(texts, "")
+		if err := standIns(s.Claims, cat); err != nil {
+			return nil, err
+		}
+		if err := notes(s.Tables, cat); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }

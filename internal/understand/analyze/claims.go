@@ -52,8 +52,8 @@ type Finding struct {
 	Says    string       `json:"says"`
 	Why     string       `json:"why,omitempty"`
 	Verdict ClaimVerdict `json:"verdict"`
-	// Partly: one of its tests formed no pair, so that the verdict is of the
-	// others only.
+	// Partly: one of its tests formed no pair, or pairs of a stand-in, so that
+	// the verdict is of the others only.
 	Partly bool `json:"partly,omitempty"`
 	// Reason is a sentence that says what the verdict rests on.
 	Reason string `json:"reason"`
@@ -66,11 +66,25 @@ type Finding struct {
 	Test string `json:"test,omitempty"`
 	// Without are what the claim names and what was not measured.
 	Without []ClaimLack `json:"without,omitempty"`
+	// Instead is what was measured by another program, mechanism or topology
+	// than the study's. Nothing of it is in the verdict.
+	Instead *Substitute `json:"instead,omitempty"`
 	// Answers are to Why.
 	Answers  []Answer      `json:"answers,omitempty"`
 	Features *FeatureClaim `json:"features,omitempty"`
 	// Published are the study's own numbers. Nothing is computed with them.
 	Published []PublishedNumber `json:"published,omitempty"`
+}
+
+// Substitute is what came of the tests of a claim by what stands in.
+type Substitute struct {
+	StandIns []record.StandIn `json:"stand_ins"`
+	// Verdict is what the claim's would be, were these the study's own.
+	Verdict ClaimVerdict `json:"verdict"`
+	Reason  string       `json:"reason"`
+	Decides *ClaimPair   `json:"decides,omitempty"`
+	Pairs   []ClaimPair  `json:"pairs"`
+	Test    string       `json:"test,omitempty"`
 }
 
 // Answer is what came of a test that says why.

@@ -25,6 +25,9 @@ func findingsCSV(w io.Writer, f found, _ Options) error {
 	if one := f.one; one != nil {
 		_ = out.Write(pairHead)
 		pairRows(out, one.ID, "", one.Pairs)
+		if one.Instead != nil {
+			pairRows(out, one.ID, "instead", one.Instead.Pairs)
+		}
 		for i := range one.Answers {
 			pairRows(out, one.ID, strconv.Itoa(i+1), one.Answers[i].Pairs)
 		}

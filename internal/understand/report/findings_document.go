@@ -113,6 +113,9 @@ func addClaim(d *document.Document, c *analyze.Finding) {
 		d.Gap(document.Text)
 		d.Add(featureClaim(c.Features))
 	}
+	if c.Instead != nil {
+		addInstead(d, c.Instead)
+	}
 	addLacks(d, c.Without)
 	if quote, sources := quoted(c.Published, len(c.Published)), sourcesOf(c.Published); md && len(c.Published) > 0 {
 		d.Add(document.Para{Text: document.Line{{Text: "Published: "}, {Text: quote, Style: document.Slanted}, {Text: " (" + sources + ")"}}})

@@ -70,11 +70,17 @@ func judgeClaim(runs []*analyze.Result, c *record.Claim, features *record.Featur
 			f.Without = addLacks(f.Without, []analyze.ClaimLack{{What: strings.Join(f.Features.Untried, ", "), Reason: "none of its features was tried"}})
 		}
 	}
-	f.Test = judgePairs(pairs)
-	f.Pairs = claimPairs(pairs)
-	f.Verdict, f.Decides = verdictOf(pairs)
+	own, others, used := split(runs, c, pairs)
+	f.Test = judgePairs(own)
+	f.Pairs = claimPairs(own)
+	f.Verdict, f.Decides = verdictOf(own)
+	f.Instead, f.Partly = substitute(others, used), f.Partly || len(others) > 0
 	f.Partly = f.Partly && f.Verdict != analyze.ClaimNotTested
 	f.Reason = reasonOf(&f)
+	if f.Instead != nil && f.Verdict == analyze.ClaimNotTested {
+		f.Reason = neededBy(f.Instead)
+	}
+	f.Without = addLacks(f.Without, lacksOfStandIns(used))
 	if f.Features != nil && len(c.Tests) == 0 {
 		f.Verdict, f.Reason = featureVerdict(f.Features, features)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/measure/collect/collecttest"
 	"plimsoll/internal/measure/engine"
 )
@@ -50,6 +52,12 @@ func help(what string) {
 			for range n {
 				_, _ = c.Write(b)
 			}
+		}
+	case "write": // so many MiB to a file without a name, and to the disk
+		if f, err := os.OpenFile(os.TempDir(), os.O_RDWR|unix.O_TMPFILE, 0o600); err == nil {
+			_, _ = f.Write(make([]byte, n<<20))
+			_ = f.Sync()
+			_ = f.Close()
 		}
 	case "child": // a child that touches n MiB
 		c := exec.Command("/proc/self/exe")

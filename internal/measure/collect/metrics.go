@@ -53,6 +53,7 @@ var summaries = append([]summary{
 	sum("client-pss", "bytes", "PSS, client", "the largest proportional set size of the command lines that was seen", highest, "client-pss"),
 	sum("daemon-cpu", "ns", "CPU, daemon", "CPU time of the engine's daemons, and of what they called and waited for (to 10 ms)", grown, "daemon-cpu", "daemon-children-cpu"),
 	sum("daemon-pss-growth", "bytes", "PSS, daemon", "by how much the proportional set size of the engine's daemons grew", grown, "daemon-pss"),
+	sum("daemon-storage-written", "bytes", "given to write, daemon", "what the engine's daemons, and what they called and waited for, gave to be written to storage: their share of what the machine wrote, which may come later", grown, "daemon-storage-written"),
 	sum("host-cpu", "ns", "CPU, host", "CPU time of the whole machine, all processors together", grown, "host-user", "host-system"),
 	sum("host-steal", "ns", "stolen", "time that the hypervisor took, all processors together", grown, "host-steal"),
 	sum("host-switches", "count", "switches, host", "context switches of the whole machine", grown, "host-switches"),

@@ -77,6 +77,9 @@ var readers = []reader{
 		level(Daemon, "pss", "bytes", "proportional set size of the engine's daemons"),
 		level(Daemon, "uss", "bytes", "what they share with nobody"),
 		level(Daemon, "processes", "count", "how many they are"))},
+	{name: "daemon-storage", part: Daemon, rate: sometimes, open: openProcesses(readStorage), columns: columns(
+		counts(Daemon, "storage-read", "bytes", "what the daemons' processes had fetched from storage (/proc/PID/io), and what they have called and waited for"),
+		counts(Daemon, "storage-written", "bytes", "what the daemons' processes gave to be written to storage (/proc/PID/io), and what they have called and waited for"))},
 
 	{name: "host-cpu", part: Host, rate: ticking, open: openHostCPU, columns: columns(
 		counts(Host, "user", "ns", "all processors: in user mode, nice too"),

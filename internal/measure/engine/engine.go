@@ -224,6 +224,9 @@ type Task struct {
 	Own bool
 	// Checked: Readier.Ready was called for this trial, and Run does not.
 	Checked bool
+	// ICMP: the payload sends echo requests. Where a container may open no raw
+	// socket by default and the request can allow ICMP sockets, it does.
+	ICMP bool
 	// Beside, where given, is a held container of the same environment: this
 	// one shares its network namespace, as in a pod.
 	Beside Held

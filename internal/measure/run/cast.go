@@ -144,7 +144,7 @@ func (c *cast) task(role workload.Role, word string) (engine.Task, error) {
 		}
 	}
 	t.Mounts = c.plan.Files.Mounts(dir)
-	t.Own = c.plan.Files == workload.FilesOwn
+	t.Own, t.ICMP = c.plan.Files == workload.FilesOwn, c.plan.Needs.ICMP
 	// Programs put temporary files there where they are told to, and a root
 	// file system need not be writable.
 	t.Env = append([]string{"TMPDIR=" + workload.WorkDir, "HOME=" + workload.WorkDir}, t.Env...)

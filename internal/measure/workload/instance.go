@@ -73,6 +73,9 @@ type Needs struct {
 	Network bool `json:"network,omitempty"`
 	// Detached: the engine must be able to hold a container by itself.
 	Detached bool `json:"detached,omitempty"`
+	// ICMP: programs in it send echo requests. An engine that is asked for it in
+	// its request is asked; the others are as they are.
+	ICMP bool `json:"icmp,omitempty"`
 	// Root: the container must be run by root, not by a user without privileges.
 	Root        bool  `json:"root,omitempty"`
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`

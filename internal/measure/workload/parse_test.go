@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 // What is not whole, not right or not one is refused, not guessed.
 func TestParsersRefuse(t *testing.T) {
 	fio := string(output(t, "fio-seq-read"))
+	loops := string(output(t, "fio-loops"))
 	stress := string(output(t, "stress-ng-suite"))
 	head, _, _ := strings.Cut(stress, "(secs)")
 	for _, c := range []struct{ parser, what, out, want string }{
@@ -18,6 +21,7 @@ func TestParsersRefuse(t *testing.T) {
 		{"fio", "an error of the job", strings.Replace(fio, `"error" : 0`, `"error" : 5`, 1), "had an error"},
 		{"fio", "no counts", strings.Replace(fio, `"total_ios"`, `"total"`, 1), "no read with its counts"},
 		{"fio", "a negative rate", strings.Replace(fio, `"iops" : `, `"iops" : -`, 1), "read.iops is -"},
+		{"fio", "an error of one job of five", strings.Replace(loops, `"error" : 0`, `"error" : 5`, 1), "had an error (1 of 5)"},
 		{"fio", "no jobs", `{"jobs" : []}`, "0 jobs"},
 		{"fio", "an endless document", strings.Repeat("{", maxParsed+1), "longer"},
 		{"stress-ng", "nothing", "", "no table"},
@@ -39,6 +43,25 @@ func TestParsersRefuse(t *testing.T) {
 	}
 	if _, found := v["write.iops"]; found {
 		t.Error("nothing was written, and yet there is a rate of it")
+	}
+}
+
+// Of several jobs the fastest counts with all that it says, wherever it stands.
+func TestFioCountsTheFastest(t *testing.T) {
+	job := func(rate int) string {
+		return fmt.Sprintf(`{"error": 0, "read": {"total_ios": 0, "bw_bytes": 0, "iops": 0, "clat_ns": {}},
+			"write": {"total_ios": 9, "bw_bytes": %d, "iops": %d, "clat_ns": {"mean": %d, "percentile": {"99.000000": %d}}}}`, rate, rate/10, 1000-rate, 2000-rate)
+	}
+	for _, rates := range [][]int{{700, 300, 500}, {300, 700, 500}, {500, 300, 700}} {
+		jobs := make([]string, len(rates))
+		for i, r := range rates {
+			jobs[i] = job(r)
+		}
+		got, err := parseFio([]byte(`{"jobs": [` + strings.Join(jobs, ",") + `]}`))
+		want := map[string]float64{"write.bytes-per-second": 700, "write.iops": 70, "write.latency-mean": 300, "write.latency-p99": 1300}
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("%v: %v, %v, want %v", rates, got, err, want)
+		}
 	}
 }
 

@@ -122,7 +122,7 @@ func holds(when yamlfile.Settings, chosen map[string]string) bool {
 
 func (f *document) needs() Needs {
 	return Needs{
-		Network: f.Needs.Network.On, Detached: f.Needs.Detached.On, Root: f.Needs.Root.On,
+		Network: f.Needs.Network.On, Detached: f.Needs.Detached.On, Root: f.Needs.Root.On, ICMP: f.Needs.ICMP.On,
 		MemoryBytes: f.Needs.Memory.Bytes, DiskBytes: f.Needs.Disk.Bytes, CPUs: int(f.Needs.CPUs.N),
 	}
 }

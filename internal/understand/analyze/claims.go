@@ -103,8 +103,8 @@ type ClaimPair struct {
 	Run  string     `json:"run"`
 	A    ClaimSide  `json:"a"`
 	B    *ClaimSide `json:"b,omitempty"`
-	// Estimate is the ratio over blocks, or the value in Unit; it is missing
-	// where there is none.
+	// Estimate is the ratio over blocks, or in Unit the value, or A less B where
+	// a 0 has no ratio; it is missing where there is none.
 	Estimate *sample.Estimate `json:"estimate,omitempty"`
 	Unit     string           `json:"unit,omitempty"`
 	// Range is what the claim states, as the study has it.

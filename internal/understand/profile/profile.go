@@ -203,7 +203,9 @@ func check(d *yamlfile.Decoder, f *document, p advise.Profile) {
 var bundled embed.FS
 
 // Names lists the bundled profiles.
-func Names() []string { return []string{"faas", "hpc", "edge", "database", "web", "ci", "grading"} }
+func Names() []string {
+	return []string{"faas", "hpc", "edge", "database", "web", "ci", "grading", "pods"}
+}
 
 // ErrNone says that no bundled profile has this name.
 var ErrNone = errors.New("no such profile")

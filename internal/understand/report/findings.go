@@ -122,9 +122,10 @@ func pairNumber(p *analyze.ClaimPair) string {
 	}
 	unit, e := words.Unit{Name: "×", By: 1}, *p.Estimate
 	switch {
-	case p.B == nil && p.Unit == "percent":
+	case p.Unit == "":
+	case p.Unit == "percent":
 		unit.Name = "%"
-	case p.B == nil:
+	default:
 		unit = words.UnitFor(p.Unit, []float64{e.Value})
 	}
 	n := words.NumberOf(e, unit.By, 6)

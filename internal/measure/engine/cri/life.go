@@ -79,7 +79,7 @@ func (l *life) names() called {
 // Up is documented in apirun.Process, as are the others.
 func (l *life) Up(ctx, stay context.Context) error {
 	ev, rt, settings := l.Res.Events, l.s.runtime, l.env.settings
-	pod := settings.pod(l.podName())
+	pod := settings.podFor(l.Task, l.podName())
 
 	ev[record.Request] = stamp.Now()
 	if len(l.Task.Mounts) > 0 {

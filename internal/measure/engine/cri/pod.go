@@ -66,6 +66,21 @@ func (s settings) pod(name string) *v1.PodSandboxConfig {
 	return c
 }
 
+// pingGroups lets every group of a pod's own network have an ICMP socket. It
+// is one of the sysctls that Kubernetes counts as safe; a container's
+// capabilities stay what the server gives by default, which is where servers
+// differ: containerd's have NET_RAW, CRI-O's have not.
+var pingGroups = map[string]string{"net.ipv4.ping_group_range": "0 2147483647"}
+
+// podFor is the sandbox's configuration for a task.
+func (s settings) podFor(task engine.Task, name string) *v1.PodSandboxConfig {
+	c := s.pod(name)
+	if task.ICMP && s.network != "host" { // the host's is not ours to set
+		c.Linux.Sysctls = pingGroups
+	}
+	return c
+}
+
 // called is what a container and its log file are called in a pod.
 type called struct{ container, log string }
 

@@ -131,6 +131,8 @@ func (f *former) ratio(w *analyze.Workload, t *analyze.Table, a *record.Environm
 	d, _, _, ok := sample.LogRatios(c.ByBlock, b.ByBlock)
 	p.bounds = boundsOf(f.t.Ratio, true)
 	switch {
+	case !ok && p.differ(f.t.Ratio, c, b):
+		p.Unit = t.Metric.Unit
 	case !ok:
 		p.Reason = "a value is 0 or negative: it has no ratio"
 	case len(d) == 0:

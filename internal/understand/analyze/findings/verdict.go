@@ -77,6 +77,9 @@ func (p *pair) judge() {
 	}
 	p.Estimate.Lo, p.Estimate.Hi = &lo, &hi
 	p.clear = min(p.bounds.distance(in.Lo), p.bounds.distance(in.Hi))
+	if p.B != nil && p.Unit != "" { // a difference's distance is in the metric's unit
+		p.clear /= math.Abs(center)
+	}
 	// On the sample's own scale, where the bounds were not rounded.
 	switch {
 	case p.bounds.Contains(in.Lo, in.Hi):

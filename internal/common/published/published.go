@@ -1,5 +1,5 @@
-// Package published holds what five studies published: their values, their
-// feature table, and who they are.
+// Package published holds what studies of container engines published: their
+// values, their feature table, and who they are.
 //
 // It is opinionated: a published value is a citation. It bears its source and
 // its table, it is shown in other columns and another style than what was
@@ -59,17 +59,24 @@ type Feature struct {
 //go:embed values.csv
 var valuesCSV string
 
+//go:embed gerdes2024.csv
+var gerdesCSV string
+
 //go:embed features.csv
 var featuresCSV string
 
 var values = sync.OnceValue(func() []Value {
+	return slices.Concat(readValues(valuesCSV), khanValues(), readValues(gerdesCSV))
+})
+
+func readValues(text string) []Value {
 	var out []Value
-	for _, r := range rows(valuesCSV, 13) {
+	for _, r := range rows(text, 13) {
 		out = append(out, Value{Source: r[0], Table: r[1], Engine: r[2], Variant: r[3], Image: r[4], Workload: r[5], Metric: r[6],
 			Unit: r[7], Better: record.Direction(r[8]), Value: number(r[9]), CI95: number(r[10]), SD: number(r[11]), Note: r[12]})
 	}
 	return out
-})
+}
 
 // Values lists every published number, in the order of the studies and of
 // their tables. The list is the caller's own.

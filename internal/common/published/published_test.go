@@ -28,8 +28,8 @@ func TestChecksums(t *testing.T) {
 func TestValues(t *testing.T) {
 	all := Values()
 	lines := strings.Split(strings.TrimSpace(valuesCSV), "\n")
-	if len(all) != 804 || len(lines) != 805 {
-		t.Fatalf("%d values of %d lines", len(all), len(lines))
+	if tables := readValues(valuesCSV); len(tables) != 804 || len(lines) != 805 {
+		t.Fatalf("%d values of %d lines", len(tables), len(lines))
 	}
 	seen := map[string]bool{}
 	for i, v := range all {
@@ -104,5 +104,17 @@ func TestSources(t *testing.T) {
 		if (s.URL() == "") != (s.DOI == "") {
 			t.Errorf("%s: %s", s.Key, s.URL())
 		}
+	}
+}
+
+// What one of the authors published as a table of a page is as it was carried over.
+func TestGerdes(t *testing.T) {
+	sum := sha256.Sum256([]byte(gerdesCSV))
+	if got := hex.EncodeToString(sum[:]); got != "d9ea921d6dd9f04397390a5311d3275c7bbac1fc30b5c6e0914caa53e80ae026" {
+		t.Errorf("gerdes2024.csv was changed: its SHA-256 is %s", got)
+	}
+	one := Find(Query{Source: "gerdes2024", Variant: "crun", Metric: "least-memory"})
+	if len(one) != 1 || one[0].Value != 0.16 || one[0].Unit != "MB" {
+		t.Errorf("%+v", one)
 	}
 }

@@ -28,6 +28,12 @@ var sources = []Source{
 	{Key: "arleskog2023", Authors: []string{"Ärleskog", "Ekström"},
 		Title: "Benchmarking Container Engines with a Networking Perspective",
 		Venue: "Linnaeus University", Year: 2023},
+	{Key: khan2026Key, Authors: []string{"Khan"},
+		Title: "Decomposing Docker Container Startup Performance: A Three-Tier Measurement Study on Heterogeneous Infrastructure",
+		Venue: "arXiv 2602.15214", Year: 2026, DOI: "10.48550/arXiv.2602.15214"},
+	{Key: "gerdes2024", Authors: []string{"Gerdes"},
+		Title: "Benchmarking what actually drive our containers",
+		Venue: "web article", Year: 2024},
 }
 
 // Sources lists the studies.

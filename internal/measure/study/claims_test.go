@@ -39,7 +39,7 @@ func bundledClaims(t *testing.T) map[string][]record.Claim {
 	return out
 }
 
-// The claims of the five papers can be read, go by their paper's name, and are
+// The claims of the papers can be read, go by their paper's name, and are
 // all there.
 func TestBundledClaims(t *testing.T) {
 	want := map[string]string{
@@ -48,6 +48,8 @@ func TestBundledClaims(t *testing.T) {
 		"abraham2020":  "1 2 3 4 5 5b 6",
 		"silva2024":    "1 2 2b 3",
 		"arleskog2023": "1 2 3",
+		"khan2026":     "1 2 3 4 5",
+		"gerdes2024":   "1 2",
 	}
 	all := bundledClaims(t)
 	tested := 0

@@ -16,6 +16,11 @@ func TestParsersRefuse(t *testing.T) {
 	stress := string(output(t, "stress-ng-suite"))
 	head, _, _ := strings.Cut(stress, "(secs)")
 	for _, c := range []struct{ parser, what, out, want string }{
+		{"dd", "nothing", "", "no line"},
+		{"dd", "another dd's line", "268435456 bytes (256.0MB) copied, 0.242424 seconds, 1.0GB/s\n", "no line"},
+		{"dd", "two of them", "1 bytes copied, 1 s, 1 B/s\n1 bytes copied, 1 s, 1 B/s\n", "more than one"},
+		{"dd", "no time", "1 bytes copied, 0 s, Infinity B/s\n", "no time"},
+		{"dd", "an endless time", "1 bytes copied, 1e999 s, 0 B/s\n", "number"},
 		{"fio", "nothing", "", "no JSON"},
 		{"fio", "half of it", fio[:len(fio)/2], "reading fio's JSON"},
 		{"fio", "an error of the job", strings.Replace(fio, `"error" : 0`, `"error" : 5`, 1), "had an error"},

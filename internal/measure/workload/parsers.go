@@ -13,6 +13,7 @@ type parser func(output []byte) (map[string]float64, error)
 // parsers are the named parsers of workload files. To add one is to add a line
 // here, a file parse_NAME.go and its golden output below testdata/output.
 var parsers = map[string]parser{
+	"dd":        parseDD,
 	"fio":       parseFio,
 	"ping":      parsePing,
 	"stress-ng": parseStressNG,

@@ -279,7 +279,7 @@ var errNoPapers = errors.New("the study of this run sets no published tables bes
 // papersCSV has a row for each published value, in its own unit.
 func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {
 	rows := [][]string{{"run", "source", "table", "row", "engine", "image", "unit", "better", "published", "published_ci95", "published_sd", "published_from",
-		"statistic", "here_statistic", "here_ci95", "here_sd", "here", "here_lo", "here_hi", "n", "blocks", "environment", "workload", "metric", "note", "missing"}}
+		"here", "here_lo", "here_hi", "n", "blocks", "environment", "workload", "metric", "note", "missing", "statistic", "here_statistic", "here_ci95", "here_sd"}}
 	for _, t := range res.Papers {
 		for _, c := range t.Cells {
 			r := []string{words.Clean(res.Run.ID), words.Clean(t.Source), words.Clean(t.Table), words.Clean(c.Row), words.Clean(c.Engine), words.Clean(c.Image), words.Clean(c.Unit), string(c.Better),
@@ -288,9 +288,8 @@ func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {
 			if c.Same != nil {
 				same = [3]string{plain(&c.Same.Value), plain(c.Same.CI95), plain(c.Same.SD)}
 			}
-			r = append(r, string(t.Statistic), same[0], same[1], same[2])
 			r = append(r, three(c.Here)...)
-			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), words.Clean(c.Env), words.Clean(c.Workload), words.Clean(c.Metric), words.Clean(c.Note), words.Clean(c.Missing)))
+			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), words.Clean(c.Env), words.Clean(c.Workload), words.Clean(c.Metric), words.Clean(c.Note), words.Clean(c.Missing), string(t.Statistic), same[0], same[1], same[2]))
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

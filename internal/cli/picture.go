@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/plot"
+	"plimsoll/internal/understand/report"
 )
 
 // pictureFlags are how a picture is drawn.
@@ -72,7 +73,9 @@ func drawReport(w World, dirs []string, f reportFlags) error {
 		return err
 	}
 	o := f.picture.Options
-	o.Metric = f.metric
+	if o.Metric = f.metric; f.over != report.AnyParameter {
+		o.Over = f.over
+	}
 	return writePicture(w, f.output, func(out io.Writer) error { return plot.Draw(out, f.format, f.picture.chart, d, o) })
 }
 

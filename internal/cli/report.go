@@ -24,6 +24,7 @@ type reportFlags struct {
 	// overhead is a baseline, or empty.
 	overhead string
 	papers   bool
+	over     string // a parameter, or empty
 	picture  pictureFlags
 }
 
@@ -49,6 +50,7 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --overhead
   plimsoll report plimsoll-run-1 --overhead=floor --format csv
   plimsoll report plimsoll-run-1 --papers
+  plimsoll report plimsoll-run-1 --over any
   plimsoll report plimsoll-run-1 --format json | jq .
   plimsoll report plimsoll-run-1 --format html -o report.html
   plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
@@ -65,8 +67,8 @@ func reportCommand(w World) *cobra.Command {
 			if f.format == htmlFormat {
 				return htmlReport(w, dirs, f)
 			}
-			if f.audit && f.overhead != "" || f.papers && (f.audit || f.overhead != "") {
-				return fail(Usage, "--audit, --overhead and --papers are reports of their own: choose one")
+			if err := f.oneReport(); err != nil {
+				return err
 			}
 			dirs, err := f.takeBaseline(dirs)
 			if err != nil {
@@ -81,8 +83,23 @@ func reportCommand(w World) *cobra.Command {
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
 	c.Flags().BoolVar(&f.papers, "papers", false, "print the published tables that the study repeats, with this run's numbers beside theirs, and nothing else")
+	c.Flags().StringVar(&f.over, "over", "", "print the medians over a numeric parameter of the workloads, such as size (any: each that there is); of a picture, the parameter of the chart parameter")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c
+}
+
+// oneReport refuses several reports at once.
+func (f *reportFlags) oneReport() error {
+	n := 0
+	for _, given := range []bool{f.audit, f.overhead != "", f.papers, f.over != ""} {
+		if given {
+			n++
+		}
+	}
+	if n > 1 {
+		return fail(Usage, "--audit, --overhead, --papers and --over are reports of their own: choose one")
+	}
+	return nil
 }
 
 // takeBaseline takes the word after a bare --overhead for its value, which a
@@ -121,7 +138,7 @@ func (f *reportFlags) print(w World, dirs []string) error {
 
 func (f *reportFlags) write(w World, results []*analyze.Result) error {
 	err := show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error {
-		o.Metric, o.Audit, o.Overhead, o.Papers = f.metric, f.audit, f.overhead, f.papers
+		o.Metric, o.Audit, o.Overhead, o.Papers, o.Over = f.metric, f.audit, f.overhead, f.papers, f.over
 		for i, res := range results {
 			if i > 0 {
 				fmt.Fprintln(out)

@@ -7,6 +7,8 @@ type PaperTable struct {
 	Source string `json:"source"` // the paper's key
 	Table  string `json:"table"`
 	Title  string `json:"title,omitempty"`
+	// Statistic is the estimator of the table's numbers; "": that of its source.
+	Statistic Statistic `json:"statistic,omitempty"`
 	// Baseline is the published engine, with its variant, that percentages are
 	// taken against where the paper gives none.
 	Baseline string `json:"baseline,omitempty"`
@@ -46,3 +48,46 @@ const (
 	PaperOverhead   = "overhead"
 	PaperDifference = "difference"
 )
+
+// Statistic is an estimator by which a study published its numbers.
+type Statistic string
+
+// The estimators of published numbers.
+const (
+	StatMean           Statistic = "mean"
+	StatZMean          Statistic = "mean-z"               // with a normal interval and the standard deviation
+	StatGeometricMean  Statistic = "geometric-mean"       // over runs
+	StatWithoutLargest Statistic = "mean-without-largest" // without the largest quarter: five of twenty
+	StatMedian         Statistic = "median"
+)
+
+// Statistics lists them.
+func Statistics() []Statistic {
+	return []Statistic{StatMean, StatZMean, StatGeometricMean, StatWithoutLargest, StatMedian}
+}
+
+// Title is the estimator in words.
+func (s Statistic) Title() string {
+	switch s {
+	case StatZMean:
+		return "mean ± Z"
+	case StatGeometricMean:
+		return "geometric mean"
+	case StatWithoutLargest:
+		return "trimmed mean"
+	}
+	return string(s)
+}
+
+// What says what there is to know of the estimator; "" nothing.
+func (s Statistic) What() string {
+	switch s {
+	case StatZMean:
+		return "the mean ± 1.96 standard errors (standard deviations are in the formats csv and json)"
+	case StatGeometricMean:
+		return "the geometric mean over the runs"
+	case StatWithoutLargest:
+		return "the mean without the largest quarter of the values, five of twenty"
+	}
+	return ""
+}

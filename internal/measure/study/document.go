@@ -65,6 +65,7 @@ type paperTable struct {
 	Table    yamlfile.Text                 `key:"table" jsonschema:"required" jsonschema_description:"The table's name in the paper."`
 	Source   yamlfile.Text                 `key:"source" jsonschema_description:"The paper's key. Default: the name of the study in whose file this stands."`
 	Title    yamlfile.Text                 `key:"title" jsonschema_description:"What the table holds."`
+	Stat     yamlfile.Name                 `key:"statistic" jsonschema:"enum=mean,enum=mean-z,enum=geometric-mean,enum=mean-without-largest,enum=median" jsonschema_description:"By which estimator the table's numbers were made, and ours are set beside them once more. Default: the source's."`
 	Baseline yamlfile.Text                 `key:"baseline" jsonschema_description:"The published engine, with its variant, that a percentage is taken against where the paper gives none."`
 	Engines  yamlfile.Keyed[yamlfile.Axes] `key:"engines" jsonschema:"required" jsonschema_description:"Each published engine, with its variant as in singularity/sif: the levels (or engine) of the environments that stand for it."`
 	Images   yamlfile.Keyed[yamlfile.Axes] `key:"images" jsonschema_description:"Each published image: the image that stands for it; of several the first that ran."`

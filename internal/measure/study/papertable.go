@@ -13,7 +13,7 @@ import (
 // paperTable checks a published table's counterpart. Where the paper is one
 // that Plimsoll has the values of, its words must be the paper's.
 func (c *checker) paperTable(d paperTable) record.PaperTable {
-	out := record.PaperTable{Source: d.Source.Text, Table: d.Table.Text, Title: d.Title.Text, Baseline: d.Baseline.Text}
+	out := record.PaperTable{Source: d.Source.Text, Table: d.Table.Text, Title: d.Title.Text, Baseline: d.Baseline.Text, Statistic: record.Statistic(d.Stat.Text)}
 	engines, images, rows := c.citation(d)
 	for _, e := range d.Engines {
 		known(c, e.Key, "published engine", engines)

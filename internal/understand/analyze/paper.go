@@ -11,8 +11,38 @@ type PaperTable struct {
 	Source string `json:"source"`
 	Table  string `json:"table"`
 	Title  string `json:"title,omitempty"`
+	// Statistic is the estimator of its numbers.
+	Statistic record.Statistic `json:"statistic,omitempty"`
 	// Cells has one for each published value, in the paper's order.
 	Cells []PaperCell `json:"cells"`
+	// Apart counts by the paper's own rule which engines differ: those whose
+	// intervals are disjoint. It has one for each row and image, where the
+	// statistic has an interval.
+	Apart []PaperApart `json:"apart,omitempty"`
+}
+
+// PaperApart are the pairs of engines of one row and image that have an interval
+// there and here.
+type PaperApart struct {
+	Row   string `json:"row"`
+	Image string `json:"image,omitempty"`
+	// Pairs is how many; Theirs and Ours how many are disjoint there and here.
+	Pairs  int `json:"pairs"`
+	Theirs int `json:"theirs"`
+	Ours   int `json:"ours"`
+	// Otherwise names the pairs that are disjoint in one and not in the other, or
+	// in both the other way round.
+	Otherwise []string `json:"otherwise,omitempty"`
+}
+
+// PaperStat is the paper's estimator of our values.
+type PaperStat struct {
+	Value float64 `json:"value"`
+	// CI95 is the half-width of the normal interval and SD the standard deviation
+	// (mean-z alone), Dropped how many values were left out.
+	CI95    *float64 `json:"ci95,omitempty"`
+	SD      *float64 `json:"sd,omitempty"`
+	Dropped int      `json:"dropped,omitempty"`
 }
 
 // PaperCell is one published value and what was measured here.
@@ -34,12 +64,14 @@ type PaperCell struct {
 	From      string   `json:"from,omitempty"`
 	// Here is the median of N values in Blocks blocks; as a percentage it is
 	// against native.
-	Here     *sample.Estimate `json:"here,omitempty"`
-	N        int              `json:"n,omitempty"`
-	Blocks   int              `json:"blocks,omitempty"`
-	Env      string           `json:"env,omitempty"`
-	Workload string           `json:"workload,omitempty"`
-	Metric   string           `json:"metric,omitempty"`
+	Here *sample.Estimate `json:"here,omitempty"`
+	// Same is the paper's estimator of the same values, in the same unit.
+	Same     *PaperStat `json:"same,omitempty"`
+	N        int        `json:"n,omitempty"`
+	Blocks   int        `json:"blocks,omitempty"`
+	Env      string     `json:"env,omitempty"`
+	Workload string     `json:"workload,omitempty"`
+	Metric   string     `json:"metric,omitempty"`
 	// Note says in what ours is another thing.
 	Note string `json:"note,omitempty"`
 	// Missing says why there is nothing of ours. NoCounterpart is true where the

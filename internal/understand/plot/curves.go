@@ -9,9 +9,6 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// maxPanels is how many panels one picture has at most.
-const maxPanels = 12
-
 // curves draws time series with the band between their quartiles.
 func curves(d *view.Data, o Options) (*picture, error) {
 	w, err := pickWork(d, o, func(w *view.Work) bool { return len(w.Curves) > 0 }, "time series")
@@ -60,10 +57,7 @@ func curves(d *view.Data, o Options) (*picture, error) {
 		}
 		p.desc = append(p.desc, list[len(list)-1].title+": "+words.Plural(len(of[k]), "environment"))
 	}
-	if n := len(list) - maxPanels; n > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("%d more panels are not drawn: choose a series as the metric (%s).", n, strings.Join(columns, ", ")))
-		list = list[:maxPanels]
-	}
+	list = p.most(list, "choose a series as the metric ("+strings.Join(columns, ", ")+")")
 	if rest := notSeen(d, w, seen); rest != "" {
 		p.notes = append(p.notes, "n/a: no time series of "+rest+".")
 	}

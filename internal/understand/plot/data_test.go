@@ -52,6 +52,7 @@ func made() *view.Data {
 	addCurves(d)
 	addDensity(d)
 	addLoad(d)
+	addSweep(d)
 	addOverheads(d)
 	return d
 }
@@ -153,6 +154,22 @@ func addLoad(d *view.Data) {
 		{Env: "docker/runc", Trials: 3, Arrivals: 90, Done: 88, Failed: 2, Offered: 5, Achieved: 4.9, MaxInFlight: 4, Latency: q},
 		{Env: "broken", Trials: 3},
 	}})
+}
+
+// addSweep has a workload at three sizes; at the largest one environment has no
+// value.
+func addSweep(d *view.Data) {
+	m := record.Metric{ID: "read-time", Unit: "ns", Better: record.LowerIsBetter, Title: "Read time", What: "time to read all"}
+	for i, size := range []string{"100kB", "1MB", "10MB"} {
+		medians := make([]float64, len(d.Envs))
+		for e := range d.Envs[:5] {
+			if medians[e] = 1e6 * math.Pow(8, float64(i)) * float64(e+1); e == 2 && i == 2 {
+				medians[e] = 0
+			}
+		}
+		d.Works = append(d.Works, view.Work{ID: "read/" + size, Title: "Read", Name: "read", Params: map[string]string{"size": size, "files": "own"},
+			First: "read-time", Tables: []view.Table{table(d, m, medians)}})
+	}
 }
 
 func addOverheads(d *view.Data) {

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/understand/analyze/density"
@@ -120,15 +119,12 @@ func densityPanel(cells []density.Cell, env map[string]int, l []look, title, uni
 	}
 	p.draw = func(s surface, p *panel) {
 		for _, c := range list {
-			var pts []point
+			var pts []tracePoint
 			for i, n := range c.p.N {
-				pts = append(pts, p.at(n, view.At(c.p.Y, i)))
+				pts = append(pts, tracePoint{at: p.at(n, view.At(c.p.Y, i))})
 			}
 			s.open(mark{class: "curve", title: title})
-			s.poly(slices.Clone(pts), false, ink{}, stroke{ink: l[c.env].thin(0.45), width: 0.8})
-			for _, at := range pts {
-				glyph(s, at, 1.7, l[c.env].shape, l[c.env].ink, stroke{})
-			}
+			trace{l[c.env], stroke{ink: l[c.env].thin(0.45), width: 0.8}, 1.7}.draw(s, pts)
 			s.close()
 		}
 	}

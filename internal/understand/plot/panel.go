@@ -8,8 +8,33 @@ type panel struct {
 	xLabel string
 	yLabel string
 	draw   func(s surface, p *panel)
+	// places are the values of x that have names, instead of round numbers.
+	places []place
 	legend []key
 	keys   [][]key // the legend in rows
+}
+
+// place is a value with its name.
+type place struct {
+	at   float64
+	name string
+}
+
+// ticks are the named places, or round numbers where there are none or their
+// names have no room.
+func (p *panel) ticks() []tick {
+	var out []tick
+	for i, n := range p.places {
+		t := tick{p.x.at(n.at), n.name}
+		if i > 0 && t.at-out[i-1].at < (alongX(t.label)+alongX(out[i-1].label))/2 {
+			return p.x.ticks(alongX)
+		}
+		out = append(out, t)
+	}
+	if out == nil {
+		return p.x.ticks(alongX)
+	}
+	return out
 }
 
 const (
@@ -38,7 +63,7 @@ func (p *panel) drawIn(s surface, b box) {
 		line(s, p.x.from, t.at, p.x.to, t.at, stroke{ink: grid, width: 0.6})
 		s.text(point{p.x.from - 5, t.at + 2.8}, t.label, smallFace, right, false, muted)
 	}
-	axisX(s, p.x, top, bottom)
+	axisAt(s, p.x, p.ticks(), top, bottom)
 	s.text(point{(p.x.from + p.x.to) / 2, bottom + axisH - 4}, smallFace.fitEnd(p.xLabel, b.w), smallFace, middle, false, muted)
 	p.draw(s, p)
 }

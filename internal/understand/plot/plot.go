@@ -38,6 +38,9 @@ type Options struct {
 	Metric string
 	// Baseline is native, floor or host; empty: the first of these that ran.
 	Baseline string
+	// Over is the numeric parameter of the chart parameter; empty: each that there
+	// is.
+	Over string
 	// Width and Height are in points, 1/72 inch; 0 is 640, and as high as the
 	// rows need. A smaller height than they need is not kept, and a heat map is as
 	// wide as its numbers need.
@@ -79,6 +82,7 @@ var charts = []struct {
 	{Chart{"ecdf", "Cumulative distributions", "which share of the trials took at most so long"}, ecdf},
 	{Chart{"heatmap", "Overhead", "the overhead of each environment in each workload against a baseline"}, heatmap},
 	{Chart{"curves", "Time series", "what was sampled during the trials: the median, and the quartiles around it"}, curves},
+	{Chart{"parameter", "Over a parameter", "a metric over a numeric parameter of a workload: medians with their 95 % intervals"}, parameterPicture},
 	{Chart{"density", "Density", "start time and memory over the number of containers that run beside"}, densityPicture},
 	{Chart{"order", "Run order", "every trial in the order in which it ran, relative to its environment's median: drift shows"}, order},
 	{Chart{"load", "Load", "the quantiles of the time to ready under an open-loop load"}, loadPicture},

@@ -166,8 +166,11 @@ func (c *rowChart) drawRow(s surface, b box, r chartRow, y float64, heads []floa
 // axisX draws grid and labels.
 func (c *rowChart) axisX(s surface, top, bottom float64) { axisX(s, c.axis, top, bottom) }
 
-func axisX(s surface, a axis, top, bottom float64) {
-	for _, t := range a.ticks(alongX) {
+func axisX(s surface, a axis, top, bottom float64) { axisAt(s, a, a.ticks(alongX), top, bottom) }
+
+// axisAt draws an axis with ticks of its own.
+func axisAt(s surface, a axis, ticks []tick, top, bottom float64) {
+	for _, t := range ticks {
 		line(s, t.at, top, t.at, bottom, stroke{ink: grid, width: 0.6})
 		line(s, t.at, bottom, t.at, bottom+3, stroke{ink: frame, width: 0.6})
 		s.text(point{t.at, bottom + 11.5}, t.label, smallFace, middle, false, muted)

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,8 +62,8 @@ func paperTitle(t *analyze.PaperTable) string {
 // paperTable has a line for each published value, under a line for each row of
 // the paper. Rows beside which nothing could stand are left to the notes.
 func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *document.Table, notes []string) {
-	out = &document.Table{Columns: document.Columns("", "image", strings.Replace(shortCitation(t.Source), " ", "\n", 1)+"\nmean", "here\nmedian", "\n95 %", "n", "in")}
-	out.Columns[2].Right, out.Columns[5].Right = true, true
+	same := t.Statistic != "" && slices.ContainsFunc(t.Cells, func(c analyze.PaperCell) bool { return c.Same != nil })
+	out = &document.Table{Columns: paperColumns(t, same)}
 	letters := &footnotes{scale: scale}
 	folded := map[string][]string{} // rows by the reason
 	var reasons []string
@@ -87,14 +89,70 @@ func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *do
 		}
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: head, Rest: true}}, Tone: document.Head})
 		for _, c := range cells {
-			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, m, letters)})
+			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, same, m, letters)})
 		}
 	}
 	notes = letters.list()
 	for _, why := range reasons {
 		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", words.FirstFew(folded[why]), letters.sentence(why)))
 	}
-	return out, notes
+	return out, append(notes, statisticNotes(t, same)...)
+}
+
+// paperColumns are the columns of a table; same says that there is one for the
+// paper's estimator of our values.
+func paperColumns(t *analyze.PaperTable, same bool) []document.Column {
+	titles := []string{"", "image", strings.Replace(shortCitation(t.Source), " ", "\n", 1) + "\n" + cmp.Or(t.Statistic.Title(), "mean")}
+	if same {
+		titles = append(titles, "here\n"+t.Statistic.Title())
+	}
+	out := document.Columns(append(titles, "here\nmedian", "\n95 %", "n", "in")...)
+	out[2].Right, out[len(out)-2].Right = true, true
+	if same {
+		out[3].Right = true
+	}
+	return out
+}
+
+// statisticNotes say what the estimator is, and which engines differ by it.
+func statisticNotes(t *analyze.PaperTable, same bool) []string {
+	if !same {
+		return nil
+	}
+	var out []string
+	if what := t.Statistic.What(); what != "" {
+		out = append(out, "By the paper's estimator: "+what+". What is judged here is judged by medians.")
+	}
+	for _, a := range t.Apart {
+		s := words.Clean(strings.Join(slices.DeleteFunc([]string{a.Row, a.Image}, func(s string) bool { return s == "" }), ", "))
+		s += fmt.Sprintf(": by disjoint intervals %d of %s of engines differ there and %d here", a.Theirs, words.Plural(a.Pairs, "pair"), a.Ours)
+		if len(a.Otherwise) > 0 {
+			s += "; not alike: " + words.Clean(words.FirstFew(a.Otherwise))
+		}
+		out = append(out, s+".")
+	}
+	return out
+}
+
+// sameText is the paper's estimator of our values.
+func sameText(c *analyze.PaperCell, unit string) string {
+	if c.Same == nil {
+		return "–"
+	}
+	s := short3(round(c.Same.Value))
+	if c.Same.CI95 != nil {
+		s += " ± " + short3(round(*c.Same.CI95))
+	}
+	return s + unit
+}
+
+// round leaves three significant digits, or what stands before the point.
+func round(v float64) float64 {
+	if math.Abs(v) >= 100 {
+		return math.Round(v)
+	}
+	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it was a number
+	return out
 }
 
 // paperLines are the cells of one row of the paper.
@@ -135,7 +193,7 @@ func sameUnit(cells []*analyze.PaperCell) bool {
 }
 
 // paperCells are one value's; own says that its unit stands beside it.
-func paperCells(c *analyze.PaperCell, own bool, m document.Medium, letters *footnotes) []document.Cell {
+func paperCells(c *analyze.PaperCell, own, same bool, m document.Medium, letters *footnotes) []document.Cell {
 	cited, unit := short3(c.Published), ""
 	if c.CI95 != nil {
 		cited += " ± " + short3(*c.CI95)
@@ -151,6 +209,9 @@ func paperCells(c *analyze.PaperCell, own bool, m document.Medium, letters *foot
 	cells[2].Slanted = true
 	if c.Here == nil {
 		return append(cells, document.Cells("–", letters.of(c.Missing))...)
+	}
+	if same {
+		cells = append(cells, document.Cells(sameText(c, unit))...)
 	}
 	n := words.NumberOf(*c.Here, 1, 4)
 	return append(cells, document.Cells(n.Value+unit, n.Interval, strconv.Itoa(c.N), words.Cut(words.Clean(c.Env), 40))...)
@@ -218,13 +279,17 @@ var errNoPapers = errors.New("the study of this run sets no published tables bes
 // papersCSV has a row for each published value, in its own unit.
 func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {
 	rows := [][]string{{"run", "source", "table", "row", "engine", "image", "unit", "better", "published", "published_ci95", "published_sd", "published_from",
-		"here", "here_lo", "here_hi", "n", "blocks", "environment", "workload", "metric", "note", "missing"}}
+		"here", "here_lo", "here_hi", "n", "blocks", "environment", "workload", "metric", "note", "missing", "statistic", "here_statistic", "here_ci95", "here_sd"}}
 	for _, t := range res.Papers {
 		for _, c := range t.Cells {
 			r := []string{words.Clean(res.Run.ID), words.Clean(t.Source), words.Clean(t.Table), words.Clean(c.Row), words.Clean(c.Engine), words.Clean(c.Image), words.Clean(c.Unit), string(c.Better),
 				plain(&c.Published), plain(c.CI95), plain(c.SD), words.Clean(c.From)}
+			same := [3]string{}
+			if c.Same != nil {
+				same = [3]string{plain(&c.Same.Value), plain(c.Same.CI95), plain(c.Same.SD)}
+			}
 			r = append(r, three(c.Here)...)
-			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), words.Clean(c.Env), words.Clean(c.Workload), words.Clean(c.Metric), words.Clean(c.Note), words.Clean(c.Missing)))
+			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), words.Clean(c.Env), words.Clean(c.Workload), words.Clean(c.Metric), words.Clean(c.Note), words.Clean(c.Missing), string(t.Statistic), same[0], same[1], same[2]))
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

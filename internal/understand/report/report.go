@@ -39,6 +39,9 @@ type Options struct {
 	// Overhead writes the overhead against this baseline instead of the
 	// result: native, floor, host, or AnyBaseline.
 	Overhead string
+	// Over writes the curves over this numeric parameter instead of the result:
+	// its name, or AnyParameter.
+	Over string
 	// Papers writes the published tables beside the run's numbers, and nothing
 	// else.
 	Papers bool
@@ -95,6 +98,13 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 			return err
 		}
 		return overheadFormats.write(w, name, "the overhead", overheadOf{res, o}, opts)
+	}
+	if opts.Over != "" {
+		o, err := overWanted(res, opts)
+		if err != nil {
+			return err
+		}
+		return overFormats.write(w, name, "the curves", o, opts)
 	}
 	return resultFormats.write(w, name, "a result", res, opts)
 }

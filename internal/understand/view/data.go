@@ -64,9 +64,13 @@ type Env struct {
 
 // Work is one workload.
 type Work struct {
-	ID    string   `json:"id"`
-	Title string   `json:"title"`
-	Show  []string `json:"show"` // metrics to show first
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Name is the workload's name in the catalogue, which choices of its Params
+	// have in common.
+	Name   string            `json:"name,omitempty"`
+	Params map[string]string `json:"params,omitempty"`
+	Show   []string          `json:"show"` // metrics to show first
 	// First is the metric that stands for the workload where there is room for
 	// one, "" where none has a value. See analyze.Workload.First.
 	First  string          `json:"first,omitempty"`

@@ -98,7 +98,7 @@ func rank(t *analyze.Table, first, shown bool) int {
 
 func (b *builder) work(w int) Work {
 	in := &b.res.Workloads[w]
-	out := Work{ID: in.ID, Title: cmp.Or(in.Title, in.ID), Show: in.Show, Sort: in.Sort, Counts: slices.Clone(in.Counts),
+	out := Work{ID: in.ID, Title: cmp.Or(in.Title, in.ID), Name: in.Group(), Params: in.Params, Show: in.Show, Sort: in.Sort, Counts: slices.Clone(in.Counts),
 		Tables: []Table{}, Density: in.Density, Load: in.Load}
 	if out.Show == nil {
 		out.Show = []string{}

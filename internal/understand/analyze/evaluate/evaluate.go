@@ -75,6 +75,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 		}
 	}
 	res.Papers = papers.Of(res, run)
+	papers.AddStatistics(res, run, s.values)
 	if res.Features, err = r.Features(); err != nil {
 		return nil, err
 	}
@@ -214,6 +215,17 @@ func (s *store) whyNoTrials(w, e int) string {
 		return "not measured yet"
 	}
 	return "no trial was recorded"
+}
+
+// values are those of one cell, in the order of the blocks.
+func (s *store) values(work, env, metric string) []float64 {
+	w, e := s.works[work], s.envs[env]
+	m := slices.IndexFunc(s.metrics[w], func(m record.Metric) bool { return m.ID == metric })
+	if m < 0 {
+		return nil
+	}
+	blocks, _ := s.column(w, e, m)
+	return slices.Concat(blocks...)
 }
 
 func (s *store) table(w, m int, delta float64) analyze.Table {

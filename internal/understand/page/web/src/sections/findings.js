@@ -57,11 +57,15 @@ function letters() {
   return {of, texts};
 }
 
+// estimators are those by which papers publish, in words.
+const estimators = {mean: 'mean', 'mean-z': 'mean ± Z', 'geometric-mean': 'geometric mean', 'mean-without-largest': 'trimmed mean', median: 'median'};
+
 function paper(m, t, i) {
   const scale = m.data.run.scale;
   const rows = [], apart = [], notes = letters(), byRow = new Map();
   for (const c of list(t.cells)) byRow.set(`${c.row}\n${c.unit}`, [...(byRow.get(`${c.row}\n${c.unit}`) ?? []), c]);
-  const images = list(t.cells).some(c => c.image);
+  const images = list(t.cells).some(c => c.image), same = list(t.cells).some(c => c.same);
+  const plain = v => v == null ? '' : String(Math.abs(v) >= 100 ? Math.round(v) : Number(v.toPrecision(3)));
   for (const cells of byRow.values()) {
     const name = cells[0].row;
     if (cells.every(c => !c.here && (c.no_counterpart || c.missing === notAsked))) {
@@ -71,14 +75,16 @@ function paper(m, t, i) {
     rows.push({head: `${name}${cells[0].unit ? `, ${cells[0].unit}` : ''}${cells[0].note ? ` (${cells[0].note})` : ''}`});
     for (const c of cells) {
       const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null, why = c.missing === notAsked && scale ? `at the scale ${scale} ${notAsked}` : c.missing || 'nothing stands beside it';
-      rows.push([c.engine, ...(images ? [c.image ?? ''] : []), {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from},
+      rows.push([c.engine, ...(images ? [c.image ?? ''] : []), {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from ?? (c.sd != null ? `standard deviation ${three(c.sd)}` : undefined)},
+        ...(same ? [c.same ? {t: `${plain(c.same.value)}${c.same.ci95 != null ? ` ± ${plain(c.same.ci95)}` : ''}`, v: c.same.value, num: true, title: c.same.sd != null ? `standard deviation ${plain(c.same.sd)}` : undefined} : {t: '–', v: '', num: true}] : []),
         ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true, cls: 'quiet'}, {t: c.n ?? '', num: true}, {t: m.nameOf(c.env), v: c.env, cls: 'quiet', title: c.env}] : [{t: '–', v: '', num: true}, {el: h('sup', {title: why}, notes.of(why)), v: why, cls: 'quiet'}, '', ''])]);
     }
   }
   const num = t => ({t, num: true});
   return [h('h3', null, `Beside ${cite(t.source)}, ${t.table}${t.title ? `: ${t.title}` : ''}`),
-    rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', ...(images ? ['image'] : []), {t: `${cite(t.source)}, mean`, cls: 'theirs', num: true}, num('here, median'), num('95 %'), num('n'), 'in'], ...rows], cls: 'paper'}) : null,
+    rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', ...(images ? ['image'] : []), {t: `${cite(t.source)}, ${estimators[t.statistic] ?? 'mean'}`, cls: 'theirs', num: true}, ...(same ? [num(`here, ${estimators[t.statistic]}`)] : []), num('here, median'), num('95 %'), num('n'), 'in'], ...rows], cls: 'paper'}) : null,
     notes.texts.length ? h('ul', {class: 'letters'}, notes.texts.map(x => h('li', null, h('sup', null, notes.of(x)), ` ${x}`))) : null,
+    list(t.apart).length ? h('ul', {class: 'note'}, list(t.apart).map(a => h('li', null, `${[a.row, a.image].filter(Boolean).join(', ')}: by disjoint intervals ${a.theirs} of ${a.pairs} pairs of engines differ there and ${a.ours} here${list(a.otherwise).length ? `; not alike: ${a.otherwise.join(', ')}` : ''}.`))) : null,
     apart.length ? h('p', {class: 'note'}, `Nothing stands beside ${apart.slice(0, 6).join(', ')}${apart.length > 6 ? ` and ${apart.length - 6} more` : ''}: the study${scale ? ` at the scale ${scale}` : ''} has no counterpart.`) : null];
 }
 

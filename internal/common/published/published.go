@@ -36,7 +36,13 @@ type Value struct {
 	// standard deviation; both are NaN where the study gives none.
 	Value, CI95, SD float64
 	Note            string
+	// Median is that of the study's own raw values, where those are here.
+	Median *Median
 }
+
+// Median is a median with its 95 % interval; the ends are 0 where the values
+// can't carry one.
+type Median struct{ Value, Lo, Hi float64 }
 
 // Name is the published engine with its variant, as in singularity/sif.
 func (v Value) Name() string {
@@ -78,8 +84,9 @@ func readValues(text string) []Value {
 	return out
 }
 
-// Values lists every published number, in the order of the studies and of
-// their tables. The list is the caller's own.
+// Values lists every number of a published table, in the order of the studies
+// and of their tables. The list is the caller's own. What a published data set
+// comes to is found by Find alone.
 func Values() []Value { return slices.Clone(values()) }
 
 // Query says which values are meant; an empty field means any. "none" as a
@@ -95,13 +102,21 @@ const NoVariant = "none"
 func Find(q Query) []Value {
 	is := func(want, have string) bool { return want == "" || want == have }
 	var out []Value
-	for _, v := range values() {
+	for _, v := range of(q.Source) {
 		if is(q.Source, v.Source) && is(q.Table, v.Table) && is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
 			is(q.Workload, v.Workload) && is(q.Metric, v.Metric) && (is(q.Variant, v.Variant) || q.Variant == NoVariant && v.Variant == "") {
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// of lists what a study published, in tables and as a data set; "" means all.
+func of(source string) []Value {
+	if source != "" && source != "everarts2020" {
+		return values()
+	}
+	return slices.Concat(values(), everartsValues())
 }
 
 // Of lists the values that a claim or a table names.

@@ -101,7 +101,11 @@ func (b benchmark) play(ctx context.Context, t *record.Trial, c *cast) (res engi
 		if !last.Host {
 			series = b.watching.begin(c.o, "", word, nil)
 		}
-		res, err = runGuarded(ctx, env, task)
+		if b.plan.ByCommands {
+			res, err = b.commands(ctx, c.o, env, task)
+		} else {
+			res, err = runGuarded(ctx, env, task)
+		}
 		c.sampled = ended(series, res.Events[record.Request])
 	})
 	if err != nil {

@@ -30,6 +30,8 @@ func (r *runner) protocol(i workload.Instance) protocol {
 		return benchmark{site: &r.site, plan: i.Plan, unmet: r.unmet, onHost: r.onHost}
 	case i.Exec:
 		return execution{&r.site, i}
+	case i.Echo != nil:
+		return echoed{&r.site, *i.Echo}
 	case i.Density != nil:
 		return densityRamp{&r.site, *i.Density}
 	case i.Load != nil:

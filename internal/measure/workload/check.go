@@ -60,8 +60,11 @@ func (c *checker) parameter(p *parameter) {
 	if strings.Contains(name, ".") {
 		c.Add(p.name.At, "the name of a parameter is "+yamlfile.Quote(name), "a name without a dot")
 	}
-	if name == filesParameter {
-		valid := []string{string(FilesBind), string(FilesOwn), string(FilesVolume), string(FilesTmpfs)}
+	// The parameters whose levels the program itself understands.
+	if valid, ok := map[string][]string{
+		filesParameter:     {string(FilesBind), string(FilesOwn), string(FilesVolume), string(FilesTmpfs)},
+		startedByParameter: {startedByRun, startedByExec},
+	}[name]; ok {
 		for _, l := range p.Levels.List {
 			if !slices.Contains(valid, l.Text) {
 				c.Unknown(l.At, name, l.Text, valid)

@@ -22,6 +22,9 @@ type Plan struct {
 	Limit time.Duration
 	// Files says where the working directory lies.
 	Files Files
+	// ByCommands: the last role is executed in a container that was created and
+	// started by commands of their own.
+	ByCommands bool
 	// Needs are checked before the trial.
 	Needs Needs
 	// Lacks say which words of a failed trial mean that the engine's container

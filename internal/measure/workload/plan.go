@@ -19,6 +19,7 @@ const mainRole = "main"
 func (f *document) plan(chosen map[string]string) (*Plan, error) {
 	p := &Plan{
 		Limit: time.Duration(f.Limit.NS), Files: Files(chosen[filesParameter]), Needs: f.needs(),
+		ByCommands: byCommands(chosen),
 	}
 	if p.Files == "" { // it does not matter to the workload, and a root file system need not be writable
 		p.Files = FilesBind

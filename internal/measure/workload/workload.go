@@ -84,6 +84,8 @@ type Instance struct {
 	Exec bool
 	// Plan, where given, is what a workload from a file does.
 	Plan *Plan
+	// Echo, where given: the container's life by three commands.
+	Echo *Echo
 	// Density and Load, where given: the trial is a whole protocol.
 	Density *Density
 	Load    *Load
@@ -174,6 +176,9 @@ func (w Workload) MetricsOf(params map[string]string) []record.Metric {
 	var out []record.Metric
 	for _, x := range i.Plan.Metrics {
 		out = append(out, x.Metric)
+	}
+	if i.Plan.ByCommands {
+		out = append(out, commandMetrics...)
 	}
 	return append(out, Standard...)
 }

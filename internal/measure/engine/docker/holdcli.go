@@ -47,11 +47,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task, began tim
 
 // Exec is documented in engine.Executor: one `docker exec`.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
-	args := []string{"exec"}
-	for _, kv := range task.Env {
-		args = append(args, "--env", kv)
-	}
-	args = append(append(args, h.ContainerName()), task.Argv...)
+	args := execArgs(h.ContainerName(), task)
 	res, err := h.env.cli.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.env.cli.command(args...), Begin: record.Request}}})
 	if err != nil || (res.Failure != nil && res.Failure.Class == record.TimeOut) {

@@ -166,6 +166,7 @@ var checks = []check{
 	{"silent", (*suite).silent},
 	{"held out of memory", (*suite).heldOutOfMemory},
 	{"exec", (*suite).exec},
+	{"commands", (*suite).commands},
 	{"at once", (*suite).atOnce},
 	{"mounts", (*suite).mounts},
 	{"beside", (*suite).beside},

@@ -69,11 +69,7 @@ const execLimit = 10 * time.Second
 // what it executes is killed, and podman then ends by itself: were podman killed
 // with its monitor, the container could not be stopped any more.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
-	args := []string{"exec"}
-	for _, kv := range task.Env {
-		args = append(args, "--env="+kv)
-	}
-	args = append(append(args, h.ContainerName()), task.Argv...)
+	args := execArgs(h.ContainerName(), task)
 	limit := task.Limit
 	late := killLate(h.Place().PID, task)
 	task.Limit += execLimit

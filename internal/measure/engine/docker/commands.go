@@ -1,0 +1,63 @@
+package docker
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/record"
+)
+
+// Commands is documented in engine.Commander: `docker create -ti IMAGE sh`,
+// `docker start`, `docker exec`, `docker rm --force`.
+func (env *environment) Commands(ctx context.Context, task engine.Task) (engine.Result, error) {
+	if !env.byCLI {
+		return engine.Result{Failure: &record.Failure{Class: record.Unsupported, Text: "the client is the API: create, start and exec as commands need the client cli"}}, nil
+	}
+	if f := env.impossible(task); f != nil {
+		return engine.Result{Failure: f}, nil
+	}
+	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCommands(ctx, task, time.Now()) })
+}
+
+func (env *environment) runCommands(ctx context.Context, task engine.Task, began time.Time) (engine.Result, error) {
+	c := env.cli
+	res, err := c.Run(ctx, clirun.Plan{
+		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns,
+		OOM: func() bool { return env.d.oomKilled(ctx, task.Name, began) },
+		Steps: clirun.Commands(
+			c.command(env.settings.createArgs(task)...),
+			c.command("start", task.Name),
+			c.command(execArgs(task.Name, task)...),
+			c.command("rm", "--force", "--volumes", task.Name)),
+	})
+	if res.Failure == nil && res.Exit != nil {
+		if ferr := execFailed(*res.Exit, res.Stdout, res.Stderr); ferr != nil {
+			res.Failure = env.Failure("", ferr)
+		}
+	}
+	if after := context.WithoutCancel(ctx); err != nil || res.Failure != nil {
+		env.Clear(after, task, &res)
+		env.Later(task.Name) // the daemon may still be making it for a client that was killed
+	} else {
+		env.After(after, task, &res)
+	}
+	return res, err
+}
+
+// createArgs are those of `docker create` for a container that is worked in.
+func (s settings) createArgs(task engine.Task) []string {
+	args := s.args(clirun.ShellTask(task), "--tty", "--interactive")
+	args[0] = "create"
+	return args
+}
+
+// execArgs are those of `docker exec`.
+func execArgs(container string, task engine.Task) []string {
+	args := []string{"exec"}
+	for _, kv := range task.Env {
+		args = append(args, "--env", kv)
+	}
+	return append(append(args, container), task.Argv...)
+}

@@ -1,0 +1,54 @@
+package enginetest
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// commandEvents are what a life by commands has, in this order.
+var commandEvents = []record.Event{record.Request, record.Created, record.Start, record.Started, record.Exec, record.Ready, record.Exit, record.Removed}
+
+// commands: a container that is made, started and worked in by commands of
+// their own; its shell's end, a program's failure and the limit leave nothing.
+func (s *suite) commands(t *testing.T) {
+	if _, ok := s.env.(engine.Commander); !ok {
+		t.Skip("the engine has no commands for create, start and exec")
+	}
+	env := s.busybox(t)
+	run := func(task engine.Task) engine.Result {
+		t.Helper()
+		res, err := env.(engine.Commander).Commands(t.Context(), task)
+		if err != nil {
+			t.Fatalf("Commands: %v", err)
+		}
+		return res
+	}
+	task := s.tool("/bin/echo", "Hello World", "and more")
+	res := run(task)
+	if f := res.Failure; f != nil && f.Class == record.Unsupported {
+		t.Skip(f.Text)
+	}
+	if res.Failure != nil || string(res.Stdout) != "Hello World and more\n" || res.Exit == nil || *res.Exit != 0 {
+		t.Fatalf("failure %+v, stdout %q, exit %v", res.Failure, res.Stdout, show(res.Exit))
+	}
+	for _, e := range commandEvents {
+		if res.Events[e] == 0 {
+			t.Errorf("the event %s is missing: %v", e, res.Events)
+		}
+	}
+	ordered(t, res.Events, commandEvents...)
+
+	task = s.tool("/bin/sh", "-c", "echo $PLIMSOLL_TEST; exit 3")
+	task.Env = []string{"PLIMSOLL_TEST=inside"}
+	if res = run(task); res.Failure != nil || strings.TrimSpace(string(res.Stdout)) != "inside" || res.Exit == nil || *res.Exit != 3 {
+		t.Errorf("a program's own status: failure %+v, stdout %q, exit %v", res.Failure, res.Stdout, show(res.Exit))
+	}
+	task = s.tool("/bin/sleep", "600")
+	task.Limit = s.opts.Hang
+	if res = run(task); res.Failure == nil || res.Failure.Class != record.TimeOut {
+		t.Errorf("a program that hangs: failure %+v, want class %s", res.Failure, record.TimeOut)
+	}
+}

@@ -15,7 +15,7 @@ var analyzing = [][]string{
 	{"findings", "papers"},
 	{"", "derive"},
 	{"audit", "density", "load"},
-	{"sample"},
+	{"sample", "sweep"},
 }
 
 // floor is the storey of a package of analyze, counted from the top; -1 where it

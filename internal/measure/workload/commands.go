@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"strings"
+
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -37,7 +39,7 @@ func echoWorkload() Workload {
 	return Workload{
 		Name: "echo", Title: "echo", Group: lifeCycle, Image: "busybox", Detached: true,
 		What:    "three commands of the engine's: create and start a container that holds a shell, then exec the image's /bin/echo in it",
-		Metrics: commandMetrics, takes: itsLife,
+		Metrics: commandMetrics, takes: itsLife, builtin: []string{strings.Join(Echo{}.Argv("")[:3], " ")},
 		payload:  func(map[string]string) probe.PayloadArgs { return probe.PayloadArgs{} },
 		protocol: func(map[string]string) Instance { return Instance{Echo: &Echo{}} },
 	}

@@ -56,6 +56,9 @@ type Workload struct {
 	// takes is what a trial takes where a container's life takes each.
 	takes func(params map[string]string, each time.Duration) time.Duration
 	file  *document
+	// builtin is the command line of the image's own program that a built-in
+	// workload runs, if it does.
+	builtin []string
 }
 
 // Number is a range of whole numbers, both ends included.

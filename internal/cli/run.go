@@ -88,7 +88,7 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
 				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine or gate")
+					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine, --image or gate")
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {

@@ -38,7 +38,7 @@ func completeScales(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	return scaleNames(st), cobra.ShellCompDirectiveNoFileComp
+	return append(scaleNames(st), study.Full), cobra.ShellCompDirectiveNoFileComp
 }
 
 func scaleNames(st *study.Study) []string {
@@ -56,7 +56,8 @@ type changes struct {
 	engines []string
 	small   bool
 	open
-	scale string
+	scale  string
+	images map[string]string
 }
 
 func (c *changes) add(cmd *cobra.Command) {
@@ -65,13 +66,14 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
 	cmd.Flags().StringVar(&c.scale, "scale", "", "a size of the study that it names itself, such as quick (plimsoll studies lists them; default: full)")
+	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in the place of one that the study names, such as ubuntu:18.04=debian; said with the results")
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
 }
 
 // given says whether the command line changes the study at all.
 func (c *changes) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "engine"}, cmd.Flags().Changed)
+	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "engine", "image"}, cmd.Flags().Changed)
 }
 
 // plan reads a study and expands it on this machine.
@@ -95,6 +97,9 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	}
 	if ch.seed != 0 {
 		st.Protocol.Seed = ch.seed
+	}
+	if err := st.Bind(ch.images, cat); err != nil {
+		return nil, withHint(&exitError{status: Usage, err: err}, "--image OF-THE-STUDY=IN-ITS-PLACE, such as ubuntu:18.04=debian")
 	}
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || ch.small
 	if err := s.narrow(st, ch.engines); err != nil {

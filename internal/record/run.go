@@ -107,6 +107,9 @@ type Study struct {
 	Tables []PaperTable `json:"tables,omitempty"`
 	// Claims are the sentences that the study tests.
 	Claims []Claim `json:"claims,omitempty"`
+	// Images are those of the study that were bound to others, which ran in
+	// their place.
+	Images map[string]string `json:"images,omitempty"`
 }
 
 // Protocol is how the trials were run.

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	p := &Plan{
 		Study: record.Study{
 			Name: s.Name, Title: s.Title, Path: s.Path, Source: s.Source,
-			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, Tables: s.Tables, Claims: s.Claims,
+			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, Tables: s.Tables, Claims: s.Claims, Images: s.Images,
 		},
 		Protocol: s.Protocol,
 	}
@@ -99,6 +100,9 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 		}
 	}
 
+	for _, from := range slices.Sorted(maps.Keys(s.Images)) {
+		remark(record.Remark{Code: "images-bound", Level: "info", Text: fmt.Sprintf("The study's image %s is %s in this run.", from, s.Images[from])})
+	}
 	u := unite(s, cat, remark)
 	j := newJudge(s, cat, opts.Usable)
 	u.addWorkloads(p, s, cat, j)

@@ -35,6 +35,8 @@ type Study struct {
 	Scales []*Study
 	// Claims are the sentences that it tests.
 	Claims []record.Claim
+	// Images are those that were bound to others (Bind).
+	Images map[string]string
 
 	own []WorkloadInfo // the workloads of files
 
@@ -54,7 +56,11 @@ type Part struct {
 	Skipped string
 }
 
-// At gives the study at a scale; the empty name is the full one.
+// Full is the scale that a study is at without one.
+const Full = "full"
+
+// At gives the study at a scale; the empty name is the full one, and so is Full
+// where no scale has that name.
 func (s *Study) At(scale string) (*Study, error) {
 	if scale == "" {
 		return s, nil
@@ -65,6 +71,9 @@ func (s *Study) At(scale string) (*Study, error) {
 			return t, nil
 		}
 		names = append(names, t.Scale)
+	}
+	if scale == Full {
+		return s, nil
 	}
 	p := &yamlfile.Problems{}
 	if len(names) == 0 {

@@ -69,7 +69,9 @@ type RunInfo struct {
 	Protocol record.Protocol `json:"protocol"`
 	Host     record.Host     `json:"host"`
 	Images   []record.Image  `json:"images,omitempty"`
-	Residue  []string        `json:"residue,omitempty"`
+	// Bound are images of the study and those that ran in their place.
+	Bound   map[string]string `json:"bound,omitempty"`
+	Residue []string          `json:"residue,omitempty"`
 	// Noise are the noise floors that the record holds.
 	Noise []record.Noise `json:"noise,omitempty"`
 	// Delta is the smallest relative difference that matters.

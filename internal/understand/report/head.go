@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/record"
@@ -22,6 +24,9 @@ func Head(run analyze.RunInfo, envs int) []Named {
 	study := words.Clean(run.Study)
 	if run.Scale != "" {
 		study += " (" + words.Clean(run.Scale) + ")"
+	}
+	for _, from := range slices.Sorted(maps.Keys(run.Bound)) {
+		study += ", " + words.Clean(from) + " is " + words.Clean(run.Bound[from])
 	}
 	if run.Title != "" {
 		study += ": " + words.Clean(run.Title)

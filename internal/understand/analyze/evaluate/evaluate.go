@@ -5,6 +5,7 @@ package evaluate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -48,7 +49,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: analyze.Positive(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
-			Looks: run.Looks, Gate: run.Gate},
+			Looks: run.Looks, Gate: run.Gate, Bound: run.Study.Images},
 		Environments: run.Environments, Excluded: run.Excluded, Levels: slices.Clone(opts.Levels),
 	}
 	insides, err := r.Insides()
@@ -342,6 +343,9 @@ func repeat(run *record.Run) string {
 	study = shellWord(study)
 	if run.Study.Scale != "" {
 		study += " --scale " + shellWord(run.Study.Scale)
+	}
+	for _, from := range slices.Sorted(maps.Keys(run.Study.Images)) {
+		study += " --image " + shellWord(from+"="+run.Study.Images[from])
 	}
 	p := run.Protocol
 	s := "plimsoll run " + study + " --seed " + strconv.FormatUint(p.Seed, 10)

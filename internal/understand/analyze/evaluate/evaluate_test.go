@@ -135,6 +135,7 @@ func TestRemarks(t *testing.T) {
 		{"failures", "runc", "", func(s *recordtest.Spec) { s.Envs[5].FailEvery, s.Envs[5].Class = 3, record.Crash }},
 		{"incomplete", "", "", func(s *recordtest.Spec) { s.Until = 50 }},
 		{"residue", "", "", func(s *recordtest.Spec) { s.Residue = []string{"mount /x"} }},
+		{"images-bound", "", "", func(s *recordtest.Spec) { s.Images = map[string]string{"alpine:3": "busybox"} }},
 		{"unverified", "runc", "", func(s *recordtest.Spec) { s.Envs[5].Unverified = true }},
 		{"outliers", "runc", "startup", func(s *recordtest.Spec) { s.Envs[5].Sigma = 0.001; s.Envs[5].FirstSlow = 4; s.Shared = 0.0001 }},
 	} {

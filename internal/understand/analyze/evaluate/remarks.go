@@ -2,7 +2,9 @@ package evaluate
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/common/stats"
@@ -70,6 +72,10 @@ func (s *store) runRemarks() []record.Remark {
 	if s.run.Protocol.Order != "" && s.run.Protocol.Order != "random" {
 		add("order", warn, "the order of the trials was not random: drift of the machine falls on the environments unequally, and no interval covers that",
 			"use the order random for anything but a demonstration")
+	}
+	for _, from := range slices.Sorted(maps.Keys(s.run.Study.Images)) {
+		add("images-bound", info, fmt.Sprintf("the study's image %s was bound to %s, which ran in its place", from, s.run.Study.Images[from]),
+			"run it with its own image before you make anything of a difference that may be the image's")
 	}
 	if s.stolen > 0 {
 		level, share := info, s.stolenNS/s.lastedNS

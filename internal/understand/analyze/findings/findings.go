@@ -5,6 +5,7 @@ package findings
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -41,6 +42,11 @@ func Judge(runs []*analyze.Result, claims []record.Claim, features *record.Featu
 	out := &analyze.Findings{Schema: analyze.FindingsSchema, Runs: []analyze.FindingsRun{}, Claims: []analyze.Finding{}, Remarks: []record.Remark{}}
 	for _, r := range runs {
 		out.Runs = append(out.Runs, analyze.FindingsRun{ID: r.Run.ID, Study: r.Run.Study, Status: r.Run.Status, Started: r.Run.Started, Blocks: r.Run.Blocks, Machine: analyze.MachineOf(r.Run.Host)})
+		for _, from := range slices.Sorted(maps.Keys(r.Run.Bound)) {
+			out.Remarks = append(out.Remarks, record.Remark{Code: "images-bound", Level: "info",
+				Text:   fmt.Sprintf("Run %s had the image %s in the place of %s.", r.Run.ID, r.Run.Bound[from], from),
+				Advice: "run it with the study's own image"})
+		}
 		if r.Run.Protocol.SmallSizes {
 			out.Remarks = append(out.Remarks, record.Remark{Code: "small-sizes", Level: "info",
 				Text:   fmt.Sprintf("Run %s ran its workloads at their small levels, at which a study's claims may not hold.", r.Run.ID),

@@ -5,7 +5,9 @@ package papers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/record"
@@ -114,6 +116,7 @@ func (p *pairing) cell(v published.Value) analyze.PaperCell {
 		return c
 	}
 	c.Env, c.Workload, c.Metric, c.N, c.Blocks = cell.Env, w.ID, t.Metric.ID, cell.N, cell.Blocks
+	c.Note = noteOf(c.Note, p.bound(cell.Env, w))
 	if row.As != "" {
 		c.Here, c.Missing = difference(t, cell, row.As)
 		return c
@@ -125,6 +128,33 @@ func (p *pairing) cell(v published.Value) analyze.PaperCell {
 	}
 	c.Here = multiplied(cell.Median, by)
 	return c
+}
+
+// bound says which images of the study were bound to the one of a cell, in
+// whose place it ran.
+func (p *pairing) bound(env string, w *analyze.Workload) string {
+	ran := w.Params["image"]
+	if e := p.res.Environment(env); ran == "" && e != nil {
+		ran = e.Levels["image"]
+	}
+	var of []string
+	for _, from := range slices.Sorted(maps.Keys(p.run.Study.Images)) {
+		if p.run.Study.Images[from] == ran {
+			of = append(of, from)
+		}
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return ran + " in the place of " + strings.Join(of, ", ")
+}
+
+// noteOf joins two notes.
+func noteOf(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 // percent turns a published value into the percentage against the paper's own

@@ -83,6 +83,9 @@ func routeOf(line string) (netip.Prefix, bool) {
 
 // removeBridge removes a bridge; one that is not there is gone.
 func removeBridge(name string) error {
+	if name == "" {
+		return nil
+	}
 	if _, err := os.Stat("/sys/class/net/" + name + "/bridge"); err != nil {
 		return nil
 	}
@@ -91,17 +94,9 @@ func removeBridge(name string) error {
 		return err
 	}
 	defer unix.Close(fd)
-	req, err := unix.NewIfreq(name)
-	if err != nil {
-		return err
-	}
 	// The kernel removes none that is up.
-	if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, req); err != nil {
-		return fmt.Errorf("reading the flags of %s: %w", name, err)
-	}
-	req.SetUint16(req.Uint16() &^ unix.IFF_UP)
-	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req); err != nil {
-		return fmt.Errorf("taking %s down: %w", name, err)
+	if err := setUp(fd, name, false); err != nil {
+		return err
 	}
 	if err := delBridge(fd, name); err != nil && !errors.Is(err, unix.ENXIO) {
 		return fmt.Errorf("removing the bridge %s: %w", name, err)
@@ -112,7 +107,7 @@ func removeBridge(name string) error {
 // Remove takes a network's bridge away that a ledger names; did says that it
 // was still there.
 func Remove(_ context.Context, kit *engine.Kit, t engine.Thing) (did bool, err error) {
-	if t.Name != bridgePrefix+kit.RunID {
+	if !ownLink(kit.RunID, t.Name) {
 		return false, fmt.Errorf("%s is no bridge of the run %s", t.Name, kit.RunID)
 	}
 	if _, err := os.Stat("/sys/class/net/" + t.Name); err != nil {

@@ -52,7 +52,7 @@ func TestNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	var networks Networks
-	n, release, err := networks.Get(t.Context(), kit)
+	n, release, err := networks.Get(t.Context(), kit, Bridge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestLeftover(t *testing.T) {
 	if _, err := Find(kit); err != nil {
 		t.Skip(err)
 	}
-	n, err := newNetwork(t.Context(), kit)
+	n, err := newNetwork(t.Context(), kit, Bridge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 	if _, err := Find(kit); err != nil {
 		t.Skip(err)
 	}
-	n, err := newNetwork(t.Context(), kit)
+	n, err := newNetwork(t.Context(), kit, Bridge)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestPacketFilter(t *testing.T) {
 		t.Skip(err)
 	}
 	rules := dropped(t)
-	n, err := newNetwork(t.Context(), kit)
+	n, err := newNetwork(t.Context(), kit, Bridge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 	const runID, dying = "dead0123", "PLIMSOLL_TEST_DYING"
 	if os.Getenv(dying) != "" {
 		n, err := newNetwork(t.Context(), &engine.Kit{RunID: runID, Dir: os.Getenv(dying), Root: true,
-			LookPath: exec.LookPath, Getenv: os.Getenv, Ledger: &enginetest.Ledger{}})
+			LookPath: exec.LookPath, Getenv: os.Getenv, Ledger: &enginetest.Ledger{}}, Bridge)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,15 +16,16 @@ import (
 	"plimsoll/internal/measure/engine/private"
 )
 
-// Networks are the networks of this process's runs, one for each run. The zero
-// value is ready.
+// Networks are the networks of this process's runs, one of each kind for each
+// run. The zero value is ready.
 type Networks struct{ pool private.Pool[*Network] }
 
-// Network is a bridge with addresses.
+// Network is a bridge with addresses, or what another plug-in makes.
 type Network struct {
 	kit     *engine.Kit
+	kind    string
 	dir     string // of the plug-ins
-	bridge  string
+	bridge  string // or the parent of its interfaces; "" where it has no link of its own
 	subnet  netip.Prefix
 	data    string // where host-local keeps account
 	forward string // what was in forwardFile
@@ -39,11 +40,11 @@ const bridgePrefix = "plm"
 // forwardFile is what the plug-in bridge switches on.
 const forwardFile = "/proc/sys/net/ipv4/ip_forward"
 
-// Get gives the run's network, and what must be called when it is not needed
-// any more. The bridge itself is made by the plug-in, with the first container.
-func (n *Networks) Get(ctx context.Context, kit *engine.Kit) (*Network, func(context.Context) error, error) {
-	return n.pool.Get(ctx, kit.RunID, func(ctx context.Context) (*Network, func(context.Context) error, error) {
-		net, err := newNetwork(ctx, kit)
+// Get gives the run's network of a kind, and what must be called when it is not
+// needed any more. A bridge is made by the plug-in, with the first container.
+func (n *Networks) Get(ctx context.Context, kit *engine.Kit, kind string) (*Network, func(context.Context) error, error) {
+	return n.pool.Get(ctx, kit.RunID+" "+kind, func(ctx context.Context) (*Network, func(context.Context) error, error) {
+		net, err := newNetwork(ctx, kit, kind)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -51,39 +52,53 @@ func (n *Networks) Get(ctx context.Context, kit *engine.Kit) (*Network, func(con
 	})
 }
 
-func newNetwork(ctx context.Context, kit *engine.Kit) (*Network, error) {
+func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, error) {
 	dir, err := Find(kit)
 	if err != nil {
 		return nil, err
 	}
-	subnet, err := freeSubnet(kit.RunID)
+	if err := offers(dir, kind); err != nil {
+		return nil, err
+	}
+	link := linkOf(kit.RunID, kind)
+	subnet, err := freeSubnet(kit.RunID + suffixes[kind])
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{kit: kit, dir: dir, bridge: bridgePrefix + kit.RunID, subnet: subnet, data: filepath.Join(kit.Dir, "cni-addresses")}
+	n := &Network{kit: kit, kind: kind, dir: dir, bridge: link, subnet: subnet, data: filepath.Join(kit.Dir, "cni-addresses-"+kind)}
 	text, err := os.ReadFile(forwardFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading whether packets are forwarded: %w", err)
 	}
 	n.forward = strings.TrimSpace(string(text))
 	loopback := map[string]any{"cniVersion": version, "name": "plimsoll-lo", "type": "loopback"}
-	bridge := map[string]any{
-		"cniVersion": version, "name": "plimsoll-" + kit.RunID, "type": "bridge", "bridge": n.bridge, "isGateway": true, "ipMasq": false,
+	own := config(kind, link)
+	maps.Copy(own, map[string]any{
+		"cniVersion": version, "name": "plimsoll-" + kit.RunID + suffixes[kind], "type": kind,
 		"ipam": map[string]any{"type": "host-local", "dataDir": n.data,
 			"ranges": [][]map[string]string{{{"subnet": subnet.String()}}}, "routes": []map[string]string{{"dst": "0.0.0.0/0"}}},
-	}
+	})
 	for _, c := range []struct {
 		config map[string]any
 		device string
-	}{{loopback, "lo"}, {bridge, "eth0"}} {
+	}{{loopback, "lo"}, {own, "eth0"}} {
 		text, err := json.Marshal(c.config)
 		if err != nil {
 			return nil, err
 		}
 		n.plugins = append(n.plugins, plugin{dir: dir, name: c.config["type"].(string), config: text, device: c.device})
 	}
-	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: n.bridge}); err != nil {
+	if link == "" {
+		return n, nil
+	}
+	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: link}); err != nil {
 		return nil, err
+	}
+	if err := parent(kind, link); err != nil {
+		return nil, errors.Join(err, n.close(context.WithoutCancel(ctx)))
+	}
+	if kind != Bridge {
+		return n, nil // what goes from one to the other crosses no bridge and no packet filter
 	}
 	// Where the packet filter can't be spoken to, containers start all the same;
 	// whether they reach each other is tried by whoever needs it.
@@ -93,8 +108,10 @@ func newNetwork(ctx context.Context, kit *engine.Kit) (*Network, error) {
 
 // Facts say what the network is.
 func (n *Network) Facts() map[string]string {
-	facts := map[string]string{"network": "bridge", "network-by": "CNI (loopback, bridge, host-local)", "cni-plugins": n.dir}
-	maps.Copy(facts, n.passage.Facts())
+	facts := map[string]string{"network": n.kind, "network-by": "CNI (loopback, " + n.kind + ", host-local)", "cni-plugins": n.dir}
+	if n.passage != nil {
+		maps.Copy(facts, n.passage.Facts())
+	}
 	if n.shut != nil {
 		facts["packet-filter"] = n.shut.Error()
 	}
@@ -105,20 +122,24 @@ func (n *Network) Facts() map[string]string {
 // addresses.
 func (n *Network) close(ctx context.Context) error {
 	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), os.RemoveAll(n.data))
-	if n.forward == "0" && !otherBridges(n.bridge) {
+	if n.forward == "0" && !otherBridges(n.kit.RunID) {
 		err = errors.Join(err, os.WriteFile(forwardFile, []byte("0"), 0))
 	}
 	if err != nil {
-		return fmt.Errorf("removing the network %s: %w", n.bridge, err)
+		return fmt.Errorf("removing the network %s: %w", n.kind, err)
+	}
+	if n.bridge == "" {
+		return nil
 	}
 	return errors.Join(n.kit.Ledger.Gone(engine.Thing{Kind: engine.KindLink, Name: n.bridge}))
 }
 
-// otherBridges: somebody who came after us may need what we switched on.
-func otherBridges(ours string) bool {
+// otherBridges: somebody who came after us may need what we switched on. The
+// run's own networks end together.
+func otherBridges(runID string) bool {
 	found, _ := filepath.Glob("/sys/class/net/*/bridge")
 	for _, f := range found {
-		if filepath.Base(filepath.Dir(f)) != ours {
+		if !ownLink(runID, filepath.Base(filepath.Dir(f))) {
 			return true
 		}
 	}

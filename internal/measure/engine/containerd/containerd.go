@@ -50,7 +50,7 @@ func (*Engine) Info() engine.Info {
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
 			engine.Client:   {byAPI, byCLI},
-			engine.Network:  {engine.DefaultLevel, "none", "host"},
+			engine.Network:  append([]string{engine.DefaultLevel, "none", "host"}, cni.Kinds()...),
 			engine.Rootless: {"no"},
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},

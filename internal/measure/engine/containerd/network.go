@@ -3,16 +3,25 @@ package containerd
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/record"
 )
 
 // join prepares the network that was asked for. By default it is one by CNI,
 // as containerd's managers make it; where that can't be had there is none, and
 // the facts say why.
 func (e *Engine) join(ctx context.Context, env *environment) error {
+	kind := cni.Bridge
 	switch level := env.spec.Level(engine.Network); {
+	case slices.Contains(cni.Kinds(), level): // what is asked for by name is had, or the environment is not
+		if why := env.noNetwork(); why != nil {
+			reason, fix := engine.Reason(why)
+			return &engine.Error{Class: record.Unavailable, Text: "no network " + level + ": " + reason, Fix: fix}
+		}
+		kind = level
 	case level != engine.DefaultLevel:
 		env.add(map[string]string{"network": level})
 		return nil
@@ -23,9 +32,12 @@ func (e *Engine) join(ctx context.Context, env *environment) error {
 			return nil
 		}
 	}
-	n, release, err := e.networks.Get(ctx, env.kit)
+	n, release, err := e.networks.Get(ctx, env.kit, kind)
 	if err != nil {
 		return err
+	}
+	if err := n.Try(ctx); err != nil {
+		return errors.Join(err, release(context.WithoutCancel(ctx)))
 	}
 	env.network = n
 	env.release = append(env.release, release)
@@ -33,7 +45,7 @@ func (e *Engine) join(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// noNetwork says why containers have no address by default, or nil.
+// noNetwork says why containers can have no address, or nil.
 func (env *environment) noNetwork() error {
 	switch {
 	case env.spec.Level(engine.Client) == byCLI:

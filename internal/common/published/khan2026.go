@@ -109,6 +109,9 @@ func (f *khanFile) read() []Measurement {
 	return out
 }
 
+// rounded keeps three places, one more than the author's own analysis prints.
+func rounded(v float64) float64 { return math.Round(1000*v) / 1000 }
+
 // khanValues are the means and standard deviations of the raw values, by host:
 // the engine is Docker everywhere, the host stands as its variant.
 func khanValues() []Value {
@@ -133,7 +136,7 @@ func khanValues() []Value {
 		}
 		for k := range cells {
 			mean, se, _ := stats.TMoments(x[k])
-			cells[k].Value, cells[k].SD = mean, se*math.Sqrt(float64(len(x[k])))
+			cells[k].Value, cells[k].SD = rounded(mean), rounded(se*math.Sqrt(float64(len(x[k]))))
 		}
 		out = append(out, cells...)
 	}

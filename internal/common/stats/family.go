@@ -43,3 +43,6 @@ func byValue(p []float64) []int {
 	})
 	return order
 }
+
+// NormalTail is the probability that a standard normal variable exceeds z.
+func NormalTail(z float64) float64 { return distuv.UnitNormal.Survival(z) }

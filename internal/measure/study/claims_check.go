@@ -112,6 +112,8 @@ func (c *checker) sides(d *claimTest) {
 		c.Add(d.at, "a test has neither ratio nor value", `ratio: "< 1", or value: "< 1ms"`)
 	case d.Ratio.at.Given() && !other:
 		c.Add(d.at, "a ratio of one thing only", "to, vary, to-workload or to-metric: what it is compared with")
+	case d.Ratio.at.Given() && d.Metric.Text == record.Failures.ID:
+		c.Add(d.Ratio.at, "a ratio of two shares of failures, which are 0 as a rule", `value: "<= 1%"`)
 	case d.Value.at.Given() && other:
 		c.Add(d.Value.at, "value is of one environment, and the test names another side", "ratio, or no to, vary, to-workload and to-metric")
 	case d.Vary.At.Given() && (d.To.at.Given() || d.ToWorkload.at.Given() || d.ToMetric.At.Given()):
@@ -207,7 +209,7 @@ func (c *checker) claimMetric(name yamlfile.Name, infos []*WorkloadInfo) *record
 	for _, i := range infos {
 		known = append(known, i.Metrics...)
 	}
-	known = append(append(known, record.LifeCycle...), c.cat.Sampled...)
+	known = append(append(append(known, record.LifeCycle...), c.cat.Sampled...), record.Failures)
 	ids := []string{}
 	for i := range known {
 		if known[i].ID == name.Text {

@@ -124,7 +124,7 @@ func (c *checker) paperRow(key yamlfile.Word, d paperRow) record.PaperRow {
 		return out
 	}
 	var metrics []string
-	for _, m := range append(slices.Clone(record.LifeCycle), info.Metrics...) {
+	for _, m := range append(append(slices.Clone(record.LifeCycle), info.Metrics...), record.Failures) {
 		metrics = append(metrics, m.ID)
 	}
 	known(c, d.Metric.Word, "metric of "+w.Name, metrics)

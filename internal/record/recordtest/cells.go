@@ -18,6 +18,8 @@ type Cells struct {
 	Value func(env *record.Environment, work *record.Workload, metric string) (float64, bool)
 	// Noise is the standard deviation of a block's logarithm in one cell.
 	Noise float64
+	// Fails, where given, says which trials fail, by their block.
+	Fails func(env *record.Environment, work *record.Workload, block int) bool
 }
 
 // Environment makes one for a Spec.
@@ -52,6 +54,9 @@ func (c Cells) Trials() iter.Seq[*record.Trial] {
 		for t := range c.Spec.Trials() {
 			e, w := c.cell(t)
 			t.Values, t.Host = map[string]float64{}, nil
+			if c.Fails != nil && c.Fails(e, w, t.Block) {
+				t.Failure = &record.Failure{Class: record.EngineError, Text: "it was told to fail"}
+			}
 			if t.Failure == nil {
 				t.Events = map[record.Event]int64{record.Request: t.Events[record.Request]}
 				for _, m := range w.AllMetrics() {

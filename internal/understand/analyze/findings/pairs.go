@@ -25,10 +25,11 @@ func pairsOf(runs []*analyze.Result, t *record.ClaimTest) ([]pair, []analyze.Cla
 // pair is one comparison with what it is judged by.
 type pair struct {
 	analyze.ClaimPair
-	sample sample.Sample
-	bounds bounds
-	fixed  bool    // each side is one number in all of 6 blocks or more: a count or a size
-	clear  float64 // how far inside or outside, on the scale of sample
+	sample  sample.Sample
+	bounds  bounds
+	fixed   bool     // each side is one number in all of 6 blocks or more: a count or a size
+	counted *counted // instead of sample: a share of failures
+	clear   float64  // how far inside or outside, on the scale of sample
 }
 
 // claimPairs are the pairs as they are reported.
@@ -54,6 +55,10 @@ type former struct {
 
 func (f *former) form() {
 	for _, w := range worksOf(f.r, &f.t.Workload) {
+		if f.t.Metric == record.Failures.ID {
+			f.failures(w)
+			continue
+		}
 		t := w.Table(f.t.Metric)
 		if t == nil {
 			continue

@@ -45,6 +45,9 @@ func judgePairs(pairs []pair) string {
 // inside is the one-sided p of the nearest value in the range, 1 where the
 // estimate itself lies there, NaN where there are too few blocks.
 func (p *pair) inside(by sample.Test) float64 {
+	if p.counted != nil {
+		return p.counted.inside(p.bounds)
+	}
 	if p.sample.Blocks() < sample.MinT {
 		return math.NaN()
 	}
@@ -62,6 +65,10 @@ func (p *pair) inside(by sample.Test) float64 {
 // judge gives one pair its verdict.
 func (p *pair) judge() {
 	p.Verdict, p.Blocks = analyze.ClaimInconclusive, p.sample.Blocks()
+	if p.counted != nil {
+		p.judgeCounted()
+		return
+	}
 	if p.Blocks == 0 {
 		if p.Reason == "" {
 			p.Reason = "no block has a value"
@@ -80,18 +87,26 @@ func (p *pair) judge() {
 	if p.B != nil && p.Unit != "" { // a difference's distance is in the metric's unit
 		p.clear /= math.Abs(center)
 	}
-	// On the sample's own scale, where the bounds were not rounded.
+	if p.decide(in) {
+		p.BlocksNeeded = blocksFor(center, in, p.bounds, p.Blocks)
+	}
+}
+
+// decide holds the interval against the range, on the sample's own scale, where
+// the bounds were not rounded. It says whether more blocks would tell.
+func (p *pair) decide(in stats.Interval) (open bool) {
 	switch {
 	case p.bounds.Contains(in.Lo, in.Hi):
 		p.Verdict, p.Reason = analyze.ClaimSupported, "the whole interval lies in "+p.Range
 	case !p.bounds.Apart(in.Lo, in.Hi):
 		p.Reason = "a bound of " + p.Range + " lies inside the interval"
-		p.BlocksNeeded = blocksFor(center, in, p.bounds, p.Blocks)
+		return true
 	case p.Holm != nil && *p.Holm < sample.OneSided:
 		p.Verdict, p.Reason = analyze.ClaimContradicted, "the whole interval lies outside "+p.Range
 	default:
 		p.Reason = "the interval lies outside " + p.Range + ", but among so many pairs that may be chance"
 	}
+	return false
 }
 
 // blocksFor is about how many blocks would take the interval off the bound: its

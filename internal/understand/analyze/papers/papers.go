@@ -110,6 +110,10 @@ func (p *pairing) cell(v published.Value) analyze.PaperCell {
 	if row.As != "" && v.Unit != "%" && !p.percent(&c, v, row) {
 		return c
 	}
+	if row.Metric == record.Failures.ID {
+		p.failures(&c, column(p.spec.Engines, v.Name()), column(p.spec.Images, v.Image), row)
+		return c
+	}
 	w, t, cell, why := p.find(column(p.spec.Engines, v.Name()), column(p.spec.Images, v.Image), row)
 	if cell == nil {
 		c.Missing = why

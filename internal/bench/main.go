@@ -1,12 +1,13 @@
 // Command bench prints what Plimsoll claims of itself, measured in one run:
 // "truth" holds the stopwatch beside others', "cost" what a trial costs us,
-// "drivers" our adapters beside the least that a client can do, "collect" what
+// "drivers" our adapters beside the least that a client can do, "commands" the
+// commands of a published study in a shell loop beside ours, "collect" what
 // watching containers costs, "aa" how often an environment is told from itself,
 // "calibration" how often the statistics keep what they say, "report" how large
 // the report of a million trials is and how soon it can be used, "serve" what a
 // viewer of a run costs; "screenshots" takes the documentation's pictures of a
 // real run. It is for the makers of Plimsoll (make bench-truth, bench-cost,
-// bench-drivers, bench-collect, bench-aa, bench-calibration, bench-report,
+// bench-drivers, bench-commands, bench-collect, bench-aa, bench-calibration, bench-report,
 // bench-serve, screenshots).
 package main
 
@@ -37,6 +38,8 @@ func bench(what string) error {
 		return cost(ctx)
 	case "drivers":
 		return drivers(ctx, os.Args[2:]...)
+	case "commands":
+		return commands(ctx, os.Args[2:]...)
 	case "collect":
 		return collectors(ctx, os.Args[2:]...)
 	case "aa":
@@ -50,5 +53,5 @@ func bench(what string) error {
 	case "screenshots":
 		return screenshots(ctx, os.Args[2:]...)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers, collect, aa, calibration, report, serve and screenshots", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, report, serve and screenshots", what)
 }

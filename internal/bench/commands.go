@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/docker"
+	"plimsoll/internal/record"
+)
+
+// The commands of everarts2020 in a shell loop, beside the workload echo: what a
+// user sees who types docker create, start and exec and looks at the clock. Both
+// make the same container and take turns in random order.
+const (
+	commandPairs = 40
+	agreement    = 0.05 // by how much the two may differ
+)
+
+// shellLoop is one shell for the whole loop, as its authors' program was one: the
+// first command of a new shell takes half as long again. It makes a life for each
+// name that it reads, and prints the clock before each command and after the last,
+// in microseconds.
+const shellLoop = `set -u
+while read -r name word; do
+	t0=$EPOCHREALTIME
+	docker create -ti --name "$name" --label "$LABEL" --cpus 1 --memory 1073741824 --memory-swap 1073741824 --network none \
+		--pull never --log-driver none --init=false --entrypoint sh "$IMAGE" >/dev/null || { echo "docker create"; exit 1; }
+	t1=$EPOCHREALTIME
+	docker start "$name" >/dev/null || { echo "docker start"; exit 1; }
+	t2=$EPOCHREALTIME
+	said=$(docker exec "$name" /bin/echo Hello World "$word") || { echo "docker exec"; exit 1; }
+	t3=$EPOCHREALTIME
+	docker rm --force --volumes "$name" >/dev/null || { echo "docker rm"; exit 1; }
+	echo "$t0 $t1 $t2 $t3 $said"
+done`
+
+// commandPhases are what is compared, by the names of the commands.
+var commandPhases = []struct {
+	name     string
+	from, to record.Event
+}{{"docker create", record.Request, record.Created}, {"docker start", record.Start, record.Started}, {"docker exec", record.Exec, record.Exit}}
+
+// phases are the three times of one life, in milliseconds.
+type phases [3]float64
+
+func commands(ctx context.Context, args ...string) (err error) {
+	pairs := commandPairs
+	if len(args) > 0 {
+		if pairs, err = strconv.Atoi(args[0]); err != nil || pairs < 6 {
+			return fmt.Errorf("%q is no number of pairs, 6 or more", args[0])
+		}
+	}
+	e := docker.New()
+	kit, done, err := benchKit(ctx, []engine.Engine{e})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	spec := engine.Spec{ID: "bench", Limits: engine.Limits{CPUs: 1, MemoryBytes: 1 << 30},
+		Levels: map[string]string{engine.Client: "cli", engine.Network: "none", engine.Image: "busybox"}}
+	env, err := e.Open(ctx, kit, spec)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close(context.WithoutCancel(ctx))) }()
+	like, err := modelled(ctx, kit, env)
+	if err != nil {
+		return err
+	}
+	shell, err := newShell(ctx, kit)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shell.close()) }()
+
+	var ours, theirs []phases
+	for pair := -1; pair < pairs; pair++ { // the first warms up
+		var a, b phases
+		turns := []func() error{
+			func() (err error) { a, err = byAdapter(ctx, kit, env); return },
+			func() (err error) { b, err = shell.life(kit, like); return },
+		}
+		rand.Shuffle(2, func(i, k int) { turns[i], turns[k] = turns[k], turns[i] })
+		for _, f := range turns {
+			if err := errors.Join(ctx.Err(), f()); err != nil {
+				return err
+			}
+		}
+		if pair >= 0 {
+			ours, theirs = append(ours, a), append(theirs, b)
+		}
+	}
+	if missed := showCommands(os.Stdout, ours, theirs); missed > 0 {
+		return fmt.Errorf("%d of 3 commands differ by more than %.0f %%", missed, 100*agreement)
+	}
+	return nil
+}
+
+// byAdapter is one life by the adapter.
+func byAdapter(ctx context.Context, kit *engine.Kit, env engine.Environment) (p phases, err error) {
+	word := adapter.Word()
+	res, err := env.(engine.Commander).Commands(ctx, engine.Task{Name: adapter.Name(kit.RunID, "ours", word[:8]),
+		Argv: []string{"/bin/echo", "Hello", "World", word}, Limit: lifeLimit})
+	switch {
+	case err != nil:
+		return p, err
+	case res.Failure != nil:
+		return p, errors.New(res.Failure.Text)
+	case string(res.Stdout) != "Hello World "+word+"\n":
+		return p, fmt.Errorf("echo said %q", res.Stdout)
+	}
+	for i, c := range commandPhases {
+		p[i] = float64(res.Events[c.to]-res.Events[c.from]) / 1e6
+	}
+	return p, nil
+}
+
+// modelled is what the ledger says of one of the adapter's containers, with no
+// name yet.
+func modelled(ctx context.Context, kit *engine.Kit, env engine.Environment) (engine.Thing, error) {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := byAdapter(ctx, kit, env)
+		ended <- err
+	}()
+	for {
+		for _, t := range kit.Ledger.Left() {
+			if t.Kind == engine.KindContainer {
+				t.Name = ""
+				return t, <-ended
+			}
+		}
+		select {
+		case err := <-ended:
+			return engine.Thing{}, errors.Join(errors.New("the adapter has told the ledger of no container"), err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// shell is the loop under way. Interrupts do not reach it: a life that has begun
+// comes to its end, and so leaves no container that a client was killed over.
+type shell struct {
+	process *child.Process
+	in      *io.PipeWriter
+	out     *bufio.Reader
+}
+
+func newShell(ctx context.Context, kit *engine.Kit) (*shell, error) {
+	asked, in := io.Pipe()
+	out, said := io.Pipe()
+	p, err := child.Start(context.WithoutCancel(ctx), child.Command{Argv: []string{"bash", "-c", shellLoop}, Stdin: asked, Stdout: said, Stderr: os.Stderr,
+		Env: append(os.Environ(), "LABEL="+engine.Label+"="+kit.RunID, "IMAGE="+kit.Images.Tag("busybox", kit.RunID))})
+	if err != nil {
+		return nil, fmt.Errorf("starting the shell: %w", err)
+	}
+	go func() {
+		<-p.Ended()
+		_ = said.Close() // so that nobody waits for what a dead shell will not say
+	}()
+	return &shell{process: p, in: in, out: bufio.NewReader(out)}, nil
+}
+
+// life is one life by the shell.
+func (s *shell) life(kit *engine.Kit, like engine.Thing) (phases, error) {
+	word := adapter.Word()
+	like.Name = adapter.Name(kit.RunID, "shell", word[:8])
+	return engine.Account(kit.Ledger, like, func() (phases, error) {
+		if _, err := fmt.Fprintln(s.in, like.Name, word); err != nil {
+			return phases{}, fmt.Errorf("asking the shell for a life: %w", err)
+		}
+		late := time.AfterFunc(lifeLimit, s.process.End)
+		defer late.Stop()
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			return phases{}, fmt.Errorf("the shell has ended, or was at it for more than %v: %w", lifeLimit, err)
+		}
+		return readPhases(line, word)
+	}, func(phases) bool { return true })
+}
+
+// readPhases reads a line of the loop: four times in seconds, and what echo said.
+func readPhases(line, word string) (p phases, err error) {
+	f := strings.Fields(line)
+	if len(f) != 7 || strings.Join(f[4:], " ") != "Hello World "+word {
+		return p, fmt.Errorf("the shell loop printed %q, want four times and the words of echo", line)
+	}
+	var at [4]float64
+	for i := range at {
+		if at[i], err = strconv.ParseFloat(strings.ReplaceAll(f[i], ",", "."), 64); err != nil {
+			return p, err
+		}
+	}
+	for i := range p {
+		p[i] = (at[i+1] - at[i]) * 1e3
+	}
+	return p, nil
+}
+
+func (s *shell) close() error {
+	err := s.in.Close()
+	late := time.AfterFunc(lifeLimit, s.process.End)
+	defer late.Stop()
+	if _, werr := s.process.Wait(); werr != nil {
+		err = errors.Join(err, fmt.Errorf("the shell: %w", werr))
+	}
+	return err
+}
+
+// showCommands prints a row for each command, and says how many differ for sure.
+func showCommands(w io.Writer, ours, theirs []phases) (missed int) {
+	for i, c := range commandPhases {
+		var a, b, logs []float64
+		for k := range ours {
+			a, b = append(a, ours[k][i]), append(b, theirs[k][i])
+			logs = append(logs, math.Log(ours[k][i]/theirs[k][i]))
+		}
+		mid, in, ok := stats.PseudoMedian(logs, 0.95)
+		low, high := math.Exp(in.Lo), math.Exp(in.Hi)
+		verdict := "undecided"
+		switch {
+		case !ok:
+		case low >= 1-agreement && high <= 1+agreement:
+			verdict = "met"
+		case high < 1-agreement || low > 1+agreement:
+			verdict = "MISSED"
+			missed++
+		}
+		fmt.Fprintf(w, "%-14s ours %7.1f ms, shell loop %7.1f ms, ratio %.3f [%.3f, %.3f] over %d pairs, goal 1 ± %.2f %s\n",
+			c.name, stats.Median(stats.Sorted(a)), stats.Median(stats.Sorted(b)), math.Exp(mid), low, high, len(logs), agreement, verdict)
+	}
+	return missed
+}

@@ -23,6 +23,8 @@ func TestProfilesAreMeasured(t *testing.T) {
 		cat.Engines = append(cat.Engines, study.EngineInfo{Name: name, Detached: true, Levels: map[string][]string{
 			"runtime": {"default", "runsc", "crun"}, "rootless": {"no", "yes"}, "storage": {"default", "overlay"}, "network": {"default", "bridge"}}})
 	}
+	cat.Engines = append(cat.Engines, study.EngineInfo{Name: "cri", Detached: true, Levels: map[string][]string{
+		"runtime": {"runc", "crun", "runsc"}, "endpoint": {"containerd", "crio"}}})
 	for _, name := range profile.Names() {
 		p, err := profile.Bundled(name)
 		if err != nil {

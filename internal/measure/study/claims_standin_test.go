@@ -114,7 +114,7 @@ func TestNotesOfStandIns(t *testing.T) {
 	}
 	for row, want := range map[string]string{
 		"osbench/create-files/difference-vs-native": "OSBench 1.0.1",
-		"blogbench/read/difference-vs-native":        "BlogBench",
+		"blogbench/read/difference-vs-native":       "BlogBench",
 		"pybench/difference-vs-native":              "another suite",
 		"lifecycle-single/stop":                     "the instant that the container terminated",
 	} {

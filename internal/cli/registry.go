@@ -30,6 +30,11 @@ func (r *registries) usable(levels map[string]string) (ok bool, reason, fix stri
 	if !image.IsReference(ref) {
 		return true, "", ""
 	}
+	return r.reachable(ref)
+}
+
+// reachable says whether what a reference means is here, or can be had.
+func (r *registries) reachable(ref string) (ok bool, reason, fix string) {
 	if st, err := r.store.State(ref); err != nil || st.State != image.NotFetched {
 		return true, "", "" // here already, or judged by whoever knows more
 	}

@@ -116,6 +116,11 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if err := s.coldHere(p); err != nil {
 		return nil, err
 	}
+	facts, _ := host.Machine{}.Facts(s.state.Dir) // what can't be read is not held against anything
+	regs := &registries{ctx: ctx, store: s.store(), said: map[string]error{}}
+	if err := s.feasible(p, roomOf(facts, s.state.Dir), regs.reachable); err != nil {
+		return nil, err
+	}
 	return p, comparable(p)
 }
 

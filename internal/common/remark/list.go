@@ -34,6 +34,7 @@ var List = []Kind{
 	{Code: "views", By: Report, Says: "the containers of one environment were not all alike from inside"},
 	{Code: "trial", By: Report, Says: "an oddity that was noted with single trials"},
 	{Code: "images-bound", By: Report, Title: "Images", Says: "an image of the study was bound to another (`--image`), which ran in its place"},
+	{Code: "limit-beyond", By: Plan, Says: "a limit of the study is beyond what the machine has, so that it bounds nothing"},
 	{Code: "simulated", By: Plan, Says: "the engines are simulated: nothing is measured; or they stand beside real ones, whose times alone are true"},
 	{Code: "baseline-added", By: Plan, Says: "a baseline that the study does not name runs with it"},
 	{Code: "unequal-terms", By: Plan, Says: "an engine can't be run with what is common to the study, and runs as it does by default"},

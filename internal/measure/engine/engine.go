@@ -139,6 +139,9 @@ type Info struct {
 	// Bare: nothing can be mounted into its containers, so that it carries the
 	// life cycle's payloads and no workload that needs a directory (floor).
 	Bare bool
+	// RefusesCPUs: it makes no container with a limit of more processors than
+	// the machine has.
+	RefusesCPUs bool
 	// Typical is what one trial of the life cycle takes in all, its clean-up and
 	// the wait for a quiet host too: for an estimate of the time, nothing else.
 	Typical time.Duration

@@ -203,3 +203,13 @@ func parseApplets(out string) ([]string, error) {
 	slices.Sort(l)
 	return slices.Compact(l), nil
 }
+
+// ReferenceOf is the reference that an image comes by, of a name of the
+// catalogue or of a reference itself; "" for one that comes from no registry.
+func ReferenceOf(name string) string {
+	r, err := recipeFor(name)
+	if err != nil {
+		return ""
+	}
+	return r.ref
+}

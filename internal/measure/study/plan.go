@@ -255,6 +255,17 @@ func (p *Plan) Counts() Counts {
 	return c
 }
 
+// EngineOf is the engine of an environment of the plan, "" where it has none of
+// that id.
+func (p *Plan) EngineOf(id string) string {
+	for i := range p.Environments {
+		if p.Environments[i].ID == id {
+			return p.Environments[i].Engine
+		}
+	}
+	return ""
+}
+
 // Drop takes an environment out of the plan before the run begins, because it
 // could not be made ready. It must not be called once a trial has run: the
 // places of all trials change.

@@ -52,6 +52,7 @@ func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) {
 	for i := range f.Takes {
 		c.takes(&f.Takes[i])
 	}
+	c.diskOf()
 	c.levels(top)
 }
 

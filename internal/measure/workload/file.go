@@ -63,13 +63,14 @@ type ready struct {
 }
 
 type needs struct {
-	Network  yamlfile.Flag  `key:"network" jsonschema_description:"Containers must reach each other."`
-	Detached yamlfile.Flag  `key:"detached" jsonschema_description:"The engine must be able to hold a container by itself."`
-	ICMP     yamlfile.Flag  `key:"icmp" jsonschema_description:"Its programs send echo requests: a container that may open no raw socket must be able to have an ICMP socket."`
-	Root     yamlfile.Flag  `key:"root" jsonschema_description:"The container must be run by root."`
-	Memory   yamlfile.Size  `key:"memory" jsonschema_description:"Memory that must be free, and within the limit, such as 256MiB."`
-	Disk     yamlfile.Size  `key:"disk" jsonschema_description:"Room on disk, such as 1GiB."`
-	CPUs     yamlfile.Count `key:"cpus" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"Processors of the machine."`
+	Network  yamlfile.Flag         `key:"network" jsonschema_description:"Containers must reach each other."`
+	Detached yamlfile.Flag         `key:"detached" jsonschema_description:"The engine must be able to hold a container by itself."`
+	ICMP     yamlfile.Flag         `key:"icmp" jsonschema_description:"Its programs send echo requests: a container that may open no raw socket must be able to have an ICMP socket."`
+	Root     yamlfile.Flag         `key:"root" jsonschema_description:"The container must be run by root."`
+	Memory   yamlfile.Size         `key:"memory" jsonschema_description:"Memory that must be free, and within the limit, such as 256MiB."`
+	Disk     yamlfile.Size         `key:"disk" jsonschema_description:"Room on disk, such as 1GiB."`
+	DiskOf   yamlfile.SettingWords `key:"disk-of" jsonschema_description:"Parameters whose product is the room on disk in bytes, where that is more: [size], or [count, bytes]."`
+	CPUs     yamlfile.Count        `key:"cpus" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"Processors of the machine."`
 }
 
 type parameter struct {

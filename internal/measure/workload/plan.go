@@ -18,7 +18,7 @@ const mainRole = "main"
 // plan makes what a trial does with these levels, one for every parameter.
 func (f *document) plan(chosen map[string]string) (*Plan, error) {
 	p := &Plan{
-		Limit: time.Duration(f.Limit.NS), Files: Files(chosen[filesParameter]), Needs: f.needs(),
+		Limit: time.Duration(f.Limit.NS), Files: Files(chosen[filesParameter]), Needs: f.needs(chosen),
 		ByCommands: byCommands(chosen),
 	}
 	if p.Files == "" { // it does not matter to the workload, and a root file system need not be writable
@@ -121,10 +121,10 @@ func holds(when yamlfile.Settings, chosen map[string]string) bool {
 	return true
 }
 
-func (f *document) needs() Needs {
+func (f *document) needs(params map[string]string) Needs {
 	return Needs{
 		Network: f.Needs.Network.On, Detached: f.Needs.Detached.On, Root: f.Needs.Root.On, ICMP: f.Needs.ICMP.On,
-		MemoryBytes: f.Needs.Memory.Bytes, DiskBytes: f.Needs.Disk.Bytes, CPUs: int(f.Needs.CPUs.N),
+		MemoryBytes: f.Needs.Memory.Bytes, DiskBytes: f.room(params), CPUs: int(f.Needs.CPUs.N),
 	}
 }
 

@@ -36,7 +36,7 @@ func (f *document) workload(path string, data []byte) Workload {
 	w := Workload{
 		Name: f.Name.Text, Title: f.Title.Text, What: f.What.Text, Group: f.Group.Text, Image: f.Image.Text,
 		Parameters: map[string][]string{}, Numbers: map[string]Number{}, About: map[string]string{}, Small: map[string]string{},
-		Detached: f.Needs.Detached.On, Needs: f.needs(), Path: path, Source: string(data), file: f,
+		Detached: f.Needs.Detached.On, Needs: f.needs(nil), Path: path, Source: string(data), file: f,
 	}
 	for _, p := range f.Parameters {
 		for _, l := range p.Levels.List {

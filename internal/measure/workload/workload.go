@@ -164,8 +164,11 @@ func (w Workload) Takes(parameter, level string) bool {
 }
 
 // NeedsOf are the needs with these levels.
-func (w Workload) NeedsOf(map[string]string) Needs {
+func (w Workload) NeedsOf(params map[string]string) Needs {
 	n := w.Needs
+	if w.file != nil {
+		n.DiskBytes = w.file.room(w.chosen(params))
+	}
 	n.Detached = n.Detached || w.Detached
 	return n
 }

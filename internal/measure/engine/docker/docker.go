@@ -44,7 +44,7 @@ func newEngine(f flavour) *Engine {
 // Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	info := engine.Info{
-		Name: e.name, Title: e.title, Detached: true, ByHand: e.byHand,
+		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
 		Levels: map[string][]string{

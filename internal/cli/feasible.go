@@ -1,0 +1,116 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
+)
+
+// room is what this machine has for a plan. What is 0 is not known, and then
+// not held against anything.
+type room struct {
+	cpus         int
+	memory, disk int64
+	dir          string // where disk is
+}
+
+// roomOf looks at the machine.
+func roomOf(h record.Host, dir string) room {
+	out := room{cpus: h.CPUs, memory: int64(h.Memory), dir: dir}
+	for {
+		var fs unix.Statfs_t
+		if err := unix.Statfs(dir, &fs); err == nil {
+			out.disk = int64(fs.Bavail) * fs.Bsize
+			return out
+		} else if !os.IsNotExist(err) || dir == filepath.Dir(dir) {
+			return out
+		}
+		dir = filepath.Dir(dir) // the state directory is made by the first run
+	}
+}
+
+// feasible takes out of a plan what this machine has no room for: limits that
+// an engine refuses, workloads that need more processors, memory or disk than
+// there are, and pulls of images that nobody here can give.
+func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, string, string)) error {
+	info := map[string]engine.Info{}
+	for _, e := range s.engines {
+		info[e.Info().Name] = e.Info()
+	}
+	cpus := p.Protocol.CPUs
+	if r.cpus > 0 && cpus > float64(r.cpus) {
+		fix := fmt.Sprintf("a study of your own with limits: {cpus: %d}, or a scale that has it", r.cpus)
+		var refused []string
+		for _, e := range p.Environments {
+			if info[e.Engine].RefusesCPUs {
+				refused = append(refused, e.ID)
+			}
+		}
+		for _, id := range refused {
+			reason := fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[p.EngineOf(id)].Title, r.cpus)
+			if err := p.Drop(id, reason, fix); err != nil {
+				return err
+			}
+		}
+		p.Remarks = append(p.Remarks, record.Remark{Code: "limit-beyond", Level: "warn",
+			Text: fmt.Sprintf("The study's limit is %g CPUs and this machine has %d: it bounds nothing here, and all share what there is.", cpus, r.cpus), Advice: fix})
+	}
+	if m := p.Protocol.MemoryBytes; r.memory > 0 && m > r.memory {
+		p.Remarks = append(p.Remarks, record.Remark{Code: "limit-beyond", Level: "warn",
+			Text: fmt.Sprintf("The study's limit is %d MiB of memory and this machine has %d: it bounds nothing here.", m>>20, r.memory>>20)})
+	}
+	type cell struct{ env, workload, reason, fix string }
+	var out []cell
+	for _, c := range p.Cells {
+		e, w := p.Environments[c.Env], p.Workloads[c.Workload]
+		if info[e.Engine].Simulated {
+			continue
+		}
+		known, err := workload.Of(w)
+		if err != nil {
+			return err
+		}
+		if reason, fix := r.lacks(known.NeedsOf(w.Params), p.Protocol); reason != "" {
+			out = append(out, cell{e.ID, w.ID, reason, fix})
+			continue
+		}
+		if ref := image.ReferenceOf(w.Params[engine.Image]); known.Pulls() && ref != "" {
+			if ok, reason, fix := pulls(ref); !ok {
+				out = append(out, cell{e.ID, w.ID, reason, fix})
+			}
+		}
+	}
+	for _, c := range out {
+		if err := p.DropCell(c.env, c.workload, study.Unavailable, c.reason, c.fix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lacks says what a workload needs and does not get here.
+func (r room) lacks(n workload.Needs, p record.Protocol) (reason, fix string) {
+	switch {
+	case r.cpus > 0 && n.CPUs > r.cpus:
+		return fmt.Sprintf("it needs %d CPUs and this machine has %d", n.CPUs, r.cpus), ""
+	case p.CPUs > 0 && float64(n.CPUs) > p.CPUs:
+		return fmt.Sprintf("it needs %d CPUs and the study's limit is %g", n.CPUs, p.CPUs), ""
+	case r.memory > 0 && n.MemoryBytes > r.memory:
+		return fmt.Sprintf("it needs %d MiB of memory and this machine has %d", n.MemoryBytes>>20, r.memory>>20), ""
+	case p.MemoryBytes > 0 && n.MemoryBytes > p.MemoryBytes:
+		return fmt.Sprintf("it needs %d MiB of memory and the study's limit is %d", n.MemoryBytes>>20, p.MemoryBytes>>20), ""
+	case r.disk > 0 && n.DiskBytes > r.disk:
+		return fmt.Sprintf("it needs %d MiB on disk, and %d are free below %s", n.DiskBytes>>20, r.disk>>20, r.dir), "make room there, or choose a smaller size"
+	}
+	return "", ""
+}

@@ -9,7 +9,7 @@ package studies
 import "embed"
 
 // FS has every bundled study as NAME.yaml, and the claims of the papers' studies
-// as claims/NAME.yaml.
+// as claims/NAME.yaml and their figures as figures/NAME.yaml.
 //
-//go:embed *.yaml claims/*.yaml
+//go:embed *.yaml claims/*.yaml figures/*.yaml
 var FS embed.FS

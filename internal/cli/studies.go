@@ -53,13 +53,17 @@ func studiesCommand(w World) *cobra.Command {
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	c.AddCommand(&cobra.Command{
+	var drawn figuresList
+	showCommand := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Print the text of a study, to begin one of your own with",
-		Example:           "  plimsoll studies show quick > my.yaml",
+		Example:           "  plimsoll studies show quick > my.yaml\n  plimsoll studies show baresi2024 --figures",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if drawn.wanted {
+				return drawn.show(w, args[0])
+			}
 			src, err := study.Find(args[0])
 			if err != nil {
 				return &exitError{status: Usage, err: err}
@@ -67,6 +71,8 @@ func studiesCommand(w World) *cobra.Command {
 			_, err = w.Stdout.Write(src.Data)
 			return err
 		},
-	})
+	}
+	drawn.add(showCommand)
+	c.AddCommand(showCommand)
 	return c
 }

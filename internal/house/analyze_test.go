@@ -9,12 +9,13 @@ import (
 // analyzing lists the packages below internal/understand/analyze as storeys
 // lists those of the house; "" is their core, the package analyze itself.
 var analyzing = [][]string{
+	{"figure"},
 	{"gate", "analyzetest"},
 	{"sequential", "history"},
 	{"evaluate", "compare", "factors"},
 	{"findings", "papers"},
 	{"", "derive"},
-	{"audit", "density", "load"},
+	{"audit", "density", "load", "sweep"},
 	{"sample"},
 }
 

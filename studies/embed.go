@@ -8,8 +8,9 @@ package studies
 
 import "embed"
 
-// FS has every bundled study as NAME.yaml, the claims of the papers' studies as
-// claims/NAME.yaml, and what each paper did as protocols/NAME.yaml.
+// FS has every bundled study as NAME.yaml; of the papers' studies the claims as
+// claims/NAME.yaml, what each paper did as protocols/NAME.yaml, and its figures
+// as figures/NAME.yaml.
 //
-//go:embed *.yaml claims/*.yaml protocols/*.yaml
+//go:embed *.yaml claims/*.yaml protocols/*.yaml figures/*.yaml
 var FS embed.FS

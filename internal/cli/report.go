@@ -25,6 +25,7 @@ type reportFlags struct {
 	overhead string
 	papers   bool
 	over     string // a parameter, or empty
+	figures  string // a study, or empty
 	picture  pictureFlags
 }
 
@@ -51,12 +52,24 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --overhead=floor --format csv
   plimsoll report plimsoll-run-1 --papers
   plimsoll report plimsoll-run-1 --over any
+  plimsoll report plimsoll-run-1 --figures baresi2024
   plimsoll report plimsoll-run-1 --format json | jq .
   plimsoll report plimsoll-run-1 --format html -o report.html
   plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
 		RunE: func(c *cobra.Command, dirs []string) error {
 			if len(dirs) == 0 {
 				return whichRun("report")
+			}
+			if f.figures != "" {
+				if err := f.oneReport(); err != nil {
+					return err
+				}
+				if !isPicture(f.format) {
+					if err := misplaced(c, f.format); err != nil {
+						return err
+					}
+				}
+				return figuresReport(w, dirs, f)
 			}
 			if isPicture(f.format) {
 				return drawReport(w, dirs, f)
@@ -84,6 +97,7 @@ func reportCommand(w World) *cobra.Command {
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
 	c.Flags().BoolVar(&f.papers, "papers", false, "print the published tables that the study repeats, with this run's numbers beside theirs, and nothing else")
 	c.Flags().StringVar(&f.over, "over", "", "print the medians over a numeric parameter of the workloads, such as size (any: each that there is); of a picture, the parameter of the chart parameter")
+	figuresFlag(c, &f.figures)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c
 }
@@ -91,13 +105,13 @@ func reportCommand(w World) *cobra.Command {
 // oneReport refuses several reports at once.
 func (f *reportFlags) oneReport() error {
 	n := 0
-	for _, given := range []bool{f.audit, f.overhead != "", f.papers, f.over != ""} {
+	for _, given := range []bool{f.audit, f.overhead != "", f.papers, f.over != "", f.figures != ""} {
 		if given {
 			n++
 		}
 	}
 	if n > 1 {
-		return fail(Usage, "--audit, --overhead, --papers and --over are reports of their own: choose one")
+		return fail(Usage, "--audit, --overhead, --papers, --over and --figures are reports of their own: choose one")
 	}
 	return nil
 }

@@ -58,11 +58,11 @@ func studiesCommand(w World) *cobra.Command {
 }
 
 func studiesShowCommand(w World) *cobra.Command {
-	protocol, format := false, "text"
+	protocol, figures, format := false, false, "text"
 	c := &cobra.Command{
 		Use:               "show NAME",
-		Short:             "Print the text of a study, to begin one of your own with, or its paper's protocol",
-		Example:           "  plimsoll studies show quick > my.yaml\n  plimsoll studies show baresi2024 --protocol",
+		Short:             "Print the text of a study, to begin one of your own with, or its paper's protocol or figures",
+		Example:           "  plimsoll studies show quick > my.yaml\n  plimsoll studies show baresi2024 --protocol\n  plimsoll studies show baresi2024 --figures",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,8 +73,11 @@ func studiesShowCommand(w World) *cobra.Command {
 				}
 				return showProtocol(w, s, args[0], format)
 			}
+			if figures {
+				return showFigures(w, args[0], format)
+			}
 			if cmd.Flags().Changed("format") {
-				return fail(Usage, "--format is of --protocol: the text of a study is YAML")
+				return fail(Usage, "--format is of --protocol and --figures: the text of a study is YAML")
 			}
 			src, err := study.Find(args[0])
 			if err != nil {
@@ -85,6 +88,8 @@ func studiesShowCommand(w World) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&protocol, "protocol", false, "what the paper did, what the study does, and why")
+	c.Flags().BoolVar(&figures, "figures", false, "the published figures, how each is drawn, and why some are not")
+	c.MarkFlagsMutuallyExclusive("protocol", "figures")
 	formatFlag(c, &format, "text", "markdown", "json")
 	return c
 }

@@ -9,13 +9,14 @@ import (
 // analyzing lists the packages below internal/understand/analyze as storeys
 // lists those of the house; "" is their core, the package analyze itself.
 var analyzing = [][]string{
+	{"figure"},
 	{"gate", "analyzetest"},
 	{"sequential", "history"},
 	{"evaluate", "compare", "factors"},
 	{"findings", "papers"},
 	{"", "derive"},
-	{"audit", "density", "load"},
-	{"sample", "sweep"},
+	{"audit", "density", "load", "sweep"},
+	{"sample"},
 }
 
 // floor is the storey of a package of analyze, counted from the top; -1 where it

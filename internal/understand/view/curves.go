@@ -32,6 +32,9 @@ var drawn = []curve{
 	{id: "daemon-cpu", title: "CPU, daemon", part: "daemon", columns: []string{"daemon-cpu"}, unit: "CPUs", scale: 1e-9},
 	{id: "client-cpu", title: "CPU, client", part: "client", columns: []string{"client-cpu"}, unit: "CPUs", scale: 1e-9},
 	{id: "host-busy", title: "CPU, machine", part: "host", columns: []string{"host-user", "host-system"}, unit: "CPUs", scale: 1e-9, least: 5 * tick},
+	{id: "host-received", title: "received, machine", part: "host", columns: []string{"host-received"}, unit: "bytes/s", scale: 1, least: 5 * tick},
+	{id: "host-sent", title: "sent, machine", part: "host", columns: []string{"host-sent"}, unit: "bytes/s", scale: 1, least: 5 * tick},
+	{id: "host-block-written", title: "written to disks, machine", part: "host", columns: []string{"host-block-written"}, unit: "bytes/s", scale: 1, least: 5 * tick},
 	{id: "monitor-memory", title: "memory, monitor", part: "monitor", columns: []string{"monitor-pss"}, unit: "bytes", scale: 1},
 	{id: "daemon-memory", title: "memory, daemon", part: "daemon", columns: []string{"daemon-pss"}, unit: "bytes", scale: 1},
 }
@@ -71,7 +74,7 @@ func (c *curve) trace(s *record.Series, cpus int) trace {
 			out.at, out.values = append(out.at, row[0]), append(out.values, sum*c.scale)
 		}
 	}
-	if out.counter && cpus > 0 {
+	if out.counter && c.unit == "CPUs" && cpus > 0 {
 		out.spread(float64(cpus))
 	}
 	return out

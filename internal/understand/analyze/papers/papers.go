@@ -205,6 +205,10 @@ func multiplied(e *sample.Estimate, by float64) *sample.Estimate {
 	return out
 }
 
+// Factor is what a number in a unit of ours is multiplied with to be in a
+// published one.
+func Factor(ours, theirs string) (float64, bool) { return inUnit(ours, theirs) }
+
 // inUnit gives the factor from a unit of ours to a published one.
 func inUnit(ours, theirs string) (by float64, ok bool) {
 	if ours == theirs {

@@ -1,0 +1,55 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"plimsoll/internal/common/published/figures"
+)
+
+// showFigures lists the published figures of a study.
+func showFigures(w World, name, format string) error {
+	list, err := figures.Of(name)
+	if err != nil {
+		return &exitError{status: Usage, err: err}
+	}
+	switch format {
+	case "json":
+		return printJSON(w.Stdout, list)
+	case "markdown":
+		return fail(Usage, "--figures comes as text or json; --protocol comes as markdown too")
+	}
+	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(tw, "FIGURE\tIN THE PAPER\tKIND\tWHAT IT SHOWS\tDRAWN FROM")
+	for _, f := range list {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", f.Name, f.Shows, f.Kind, f.Title, drawnFrom(&f))
+	}
+	return tw.Flush()
+}
+
+// drawnFrom says which numbers a figure is drawn from, or why it is not.
+func drawnFrom(f *figures.Figure) string {
+	var parts []string
+	if f.Workload != "" {
+		s := f.Workload
+		for _, word := range []string{f.Metric, f.Part} {
+			if word != "" {
+				s += "/" + word
+			}
+		}
+		if f.Over != "" {
+			s += " over " + f.Over
+		}
+		parts = append(parts, s)
+	}
+	if f.Table != "" {
+		parts = append(parts, "published "+f.Table)
+	}
+	if f.Because != "" {
+		parts = append(parts, f.Because)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,350 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/figure"
+	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
+)
+
+// figuresOf are the published figures with a run's numbers.
+type figuresOf struct {
+	res  *analyze.Result
+	list []figure.Figure
+}
+
+var figuresFormats = formats(figuresDocument,
+	format[figuresOf]{"csv", figuresCSV},
+	format[figuresOf]{"json", func(w io.Writer, o figuresOf, opts Options) error {
+		return asJSON(w, struct {
+			Schema  int             `json:"schema"`
+			Run     string          `json:"run"`
+			Figures []figure.Figure `json:"figures"`
+		}{analyze.Schema, o.res.Run.ID, o.list}, opts)
+	}},
+)
+
+// Figures writes published figures with the run's numbers beside theirs.
+func Figures(w io.Writer, name string, res *analyze.Result, list []figure.Figure, opts Options) error {
+	return figuresFormats.write(w, name, "the figures", figuresOf{res, list}, opts)
+}
+
+func figuresDocument(d *document.Document, o figuresOf, opts Options) {
+	begin(d, "Figures", o.res)
+	var undrawn []document.Item
+	for i := range o.list {
+		f := &o.list[i]
+		title := words.Clean(f.Title) + " (" + words.Clean(f.Shows) + ")"
+		switch {
+		case f.Missing != "":
+			undrawn = append(undrawn, document.Item{Text: document.Of(document.Strong, words.Clean(f.Name), ": "+title+": "+words.Sentence(words.Clean(f.Missing)))})
+			continue
+		case f.Kind == figures.Series:
+			undrawn = append(undrawn, document.Item{Text: document.Of(document.Strong, words.Clean(f.Name), ": "+title+": a curve over time; see the formats svg, png and pdf.")})
+			continue
+		}
+		for k := range f.Panels {
+			p := &f.Panels[k]
+			u := figureUnit(p)
+			head := title
+			if len(f.Panels) > 1 || f.Kind != figures.Bars {
+				head += ": " + words.Clean(p.Title)
+			}
+			if u.Name != "" {
+				head += ", " + words.Clean(u.Name)
+			}
+			d.Heading(2, head)
+			d.Add(figureTable(f.Kind, p, u, d, opts))
+		}
+		if f.Note != "" {
+			d.Legend(words.Sentence(words.Clean(f.Note)))
+		}
+	}
+	if len(undrawn) > 0 {
+		d.Heading(2, "Not drawn here")
+		d.List("   ", undrawn)
+	}
+	d.Gap(document.Text)
+	d.Legend("○ and what is in parentheses is published, measured on other machines; ● was measured here, a median with its 95 % interval. What compares are ratios and directions.")
+}
+
+// figureUnit is one for all values of a panel.
+func figureUnit(p *figure.Panel) words.Unit {
+	var all []float64
+	for _, b := range p.Bars {
+		all = append(all, b.Theirs.Value)
+	}
+	for _, l := range p.Lines {
+		for _, q := range l.Points {
+			if q.Y != nil {
+				all = append(all, q.Y.Value)
+			}
+		}
+	}
+	for _, b := range p.Boxes {
+		all = append(all, b.Values...)
+		if b.Box != nil {
+			all = append(all, b.Box.Median)
+		}
+	}
+	if len(p.Bars) > 0 {
+		return words.Unit{Name: p.Unit, By: 1} // the paper's
+	}
+	return words.UnitFor(p.Unit, all)
+}
+
+// figureTable has a row for each mark of a panel.
+func figureTable(kind figures.Kind, p *figure.Panel, u words.Unit, d *document.Document, opts Options) *document.Table {
+	var t *document.Table
+	var marks []figureMarks
+	switch kind {
+	case figures.Bars:
+		t, marks = barTable(p)
+	case figures.Boxes:
+		t, marks = boxTable(p, u)
+	default:
+		t, marks = lineTable(p, u)
+	}
+	if d.Medium == document.Text && !opts.NoPlot {
+		addMarks(t, marks, min(d.Width-t.Width()-document.Between, widePlot), u)
+	}
+	return t
+}
+
+func barTable(p *figure.Panel) (*document.Table, []figureMarks) {
+	t := &document.Table{Columns: document.Columns("", "published", "here", "95 %", "n")}
+	t.Columns[1].Right, t.Columns[2].Right, t.Columns[4].Right = true, true, true
+	var marks []figureMarks
+	for i := range p.Bars {
+		b := &p.Bars[i]
+		cited := short3(b.Theirs.Value)
+		cells := document.Cells(words.Clean(b.Label), "("+cited+")")
+		cells[1].Slanted = true
+		if b.Here == nil {
+			t.Rows = append(t.Rows, document.Row{Cells: append(cells, document.Cells("–", "", "")...)})
+		} else {
+			n := words.NumberOf(*b.Here, 1, 4)
+			t.Rows = append(t.Rows, document.Row{Cells: append(cells, document.Cells(n.Value, n.Interval, strconv.Itoa(b.N))...)})
+		}
+		marks = append(marks, figureMarks{theirs: &b.Theirs, ours: b.Here})
+	}
+	return t, marks
+}
+
+// mostPoints bounds the lines of a text table that one curve has.
+const mostPoints = 12
+
+func lineTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
+	t := &document.Table{Columns: document.Columns(words.Clean(p.Over), "published", "here", "95 %", "n")}
+	t.Columns[1].Right, t.Columns[2].Right, t.Columns[4].Right = true, true, true
+	var marks []figureMarks
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(l.Label), Rest: true}}, Tone: document.Head})
+		marks = append(marks, figureMarks{})
+		step := (len(l.Points) + mostPoints - 1) / mostPoints
+		for k := 0; k < len(l.Points); k += step {
+			q := &l.Points[k]
+			at := q.Level
+			if at == "" {
+				at = words.Short(q.X)
+			}
+			row := document.Cells("  "+words.Clean(at), "", "n/a", "", "")
+			m := figureMarks{}
+			switch {
+			case q.Y == nil:
+			case l.Published:
+				m.theirs = q.Y
+				row[1].Text, row[2].Text = "("+words.NumberOf(*q.Y, u.By, 4).Value+")", ""
+			default:
+				m.ours = q.Y
+				n := words.NumberOf(*q.Y, u.By, 4)
+				row[2].Text, row[3].Text = n.Value, n.Interval
+				if q.N > 0 {
+					row[4].Text = strconv.Itoa(q.N)
+				}
+			}
+			t.Rows = append(t.Rows, document.Row{Cells: row})
+			marks = append(marks, m)
+		}
+	}
+	return t, marks
+}
+
+func boxTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
+	t := &document.Table{Columns: document.Columns("", "low", "quartile", "median", "quartile", "high", "n")}
+	for i := 1; i < len(t.Columns); i++ {
+		t.Columns[i].Right = true
+	}
+	var marks []figureMarks
+	for i := range p.Boxes {
+		b := &p.Boxes[i]
+		name := words.Cut(words.Clean(b.Label), 30)
+		amount := func(v float64) string { return words.NumberOf(sample.Estimate{Value: v}, u.By, 4).Value }
+		switch {
+		case b.Box != nil:
+			t.Row(name, amount(b.Box.Low), amount(b.Box.Q1), amount(b.Box.Median), amount(b.Box.Q3), amount(b.Box.High), strconv.Itoa(b.N))
+		case len(b.Values) > 0:
+			t.Row(name, amount(b.Values[0]), "", amount(stats.Median(b.Values)), "", amount(b.Values[len(b.Values)-1]), strconv.Itoa(b.N))
+		default:
+			t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: name}, {Text: "n/a: " + words.Clean(b.Missing), Rest: true}}})
+		}
+		marks = append(marks, figureMarks{box: b})
+	}
+	return t, marks
+}
+
+// figureMarks is what one row has on the axis.
+type figureMarks struct {
+	theirs, ours *sample.Estimate
+	box          *figure.Box
+}
+
+// values are all that must be on the axis.
+func (m figureMarks) values() []float64 {
+	var out []float64
+	for _, e := range []*sample.Estimate{m.theirs, m.ours} {
+		if e != nil {
+			out = append(out, ends(&analyze.Cell{Median: e})...)
+		}
+	}
+	if m.box != nil {
+		if out = append(out, m.box.Values...); m.box.Box != nil {
+			out = append(append(out, m.box.Box.Low, m.box.Box.High), m.box.Box.Out...)
+		}
+	}
+	return out
+}
+
+// addMarks draws the rows on one logarithmic axis, where there is room and all is
+// positive.
+func addMarks(t *document.Table, marks []figureMarks, room int, u words.Unit) {
+	var cells []*analyze.Cell
+	for _, m := range marks {
+		for _, v := range m.values() {
+			cells = append(cells, &analyze.Cell{Median: &sample.Estimate{Value: v}})
+		}
+	}
+	a, ok := axisFor(cells, room)
+	if !ok {
+		return
+	}
+	t.Columns = append(t.Columns, document.Columns(a.ticks(u))...)
+	for i, m := range marks {
+		if s := a.both(m); s != "" {
+			for len(t.Rows[i].Cells) < len(t.Columns)-1 {
+				t.Rows[i].Cells = append(t.Rows[i].Cells, document.Cell{})
+			}
+			t.Rows[i].Cells = append(t.Rows[i].Cells, document.Cell{Text: s, Tone: document.Mark})
+		}
+	}
+}
+
+// both draws what is published as ○ and ours as ●, a box as ├─[▒●▒]─┤ and single
+// values as dots.
+func (a axis) both(m figureMarks) string {
+	line := []rune(strings.Repeat(" ", a.cells))
+	last := -1
+	put := func(v float64, r rune) {
+		at := a.at(v)
+		line[at], last = r, max(last, at)
+	}
+	span := func(from, to float64, r rune) {
+		for i := a.at(from); i <= a.at(to); i++ {
+			line[i], last = r, max(last, i)
+		}
+	}
+	if b := m.box; b != nil {
+		for _, v := range b.Values {
+			put(v, '•')
+		}
+		if x := b.Box; x != nil {
+			for _, v := range x.Out {
+				put(v, '·')
+			}
+			span(x.Low, x.High, '─')
+			put(x.Low, '├')
+			put(x.High, '┤')
+			span(x.Q1, x.Q3, '▒')
+			put(x.Median, '●')
+		}
+	}
+	if m.ours != nil {
+		e := ends(&analyze.Cell{Median: m.ours})
+		span(e[0], e[2], '─')
+	}
+	if m.theirs != nil {
+		put(m.theirs.Value, '○')
+	}
+	if m.ours != nil {
+		put(m.ours.Value, '●')
+	}
+	return string(line[:last+1])
+}
+
+// figuresCSV has a row for each mark.
+func figuresCSV(w io.Writer, o figuresOf, _ Options) error {
+	rows := [][]string{{"run", "figure", "shows", "kind", "panel", "unit", "label", "environment", "published", "x", "level", "value", "lo", "hi", "q1", "q3", "n", "missing"}}
+	number := func(v float64) string {
+		if math.IsNaN(v) {
+			return ""
+		}
+		return plain(&v)
+	}
+	for i := range o.list {
+		f := &o.list[i]
+		add := func(p *figure.Panel, label, env string, theirs bool, rest ...string) {
+			head := []string{words.Clean(o.res.Run.ID), words.Clean(f.Name), words.Clean(f.Shows), string(f.Kind), "", "", words.Clean(label), words.Clean(env), fmt.Sprint(theirs)}
+			if p != nil {
+				head[4], head[5] = words.Clean(p.Title), words.Clean(p.Unit)
+			}
+			rows = append(rows, append(head, rest...))
+		}
+		if len(f.Panels) == 0 {
+			add(nil, "", "", false, "", "", "", "", "", "", "", "", words.Clean(f.Missing))
+		}
+		for k := range f.Panels {
+			p := &f.Panels[k]
+			for _, b := range p.Bars {
+				add(p, b.Label, b.Env, true, "", "", number(b.Theirs.Value), plain(b.Theirs.Lo), plain(b.Theirs.Hi), "", "", "", "")
+				if b.Here != nil {
+					add(p, b.Label, b.Env, false, "", "", number(b.Here.Value), plain(b.Here.Lo), plain(b.Here.Hi), "", "", strconv.Itoa(b.N), "")
+				} else {
+					add(p, b.Label, b.Env, false, "", "", "", "", "", "", "", "", words.Clean(b.Missing))
+				}
+			}
+			for _, l := range p.Lines {
+				for _, q := range l.Points {
+					if q.Y == nil {
+						add(p, l.Label, l.Env, l.Published, number(q.X), words.Clean(q.Level), "", "", "", "", "", "", "no value")
+						continue
+					}
+					add(p, l.Label, l.Env, l.Published, number(q.X), words.Clean(q.Level), number(q.Y.Value), plain(q.Y.Lo), plain(q.Y.Hi), "", "", strconv.Itoa(q.N), "")
+				}
+			}
+			for _, b := range p.Boxes {
+				if x := b.Box; x != nil {
+					add(p, b.Label, b.Env, false, "", "", number(x.Median), number(x.Low), number(x.High), number(x.Q1), number(x.Q3), strconv.Itoa(b.N), "")
+					continue
+				}
+				for _, v := range b.Values {
+					add(p, b.Label, b.Env, false, "", "", number(v), "", "", "", "", strconv.Itoa(b.N), "")
+				}
+				if len(b.Values) == 0 {
+					add(p, b.Label, b.Env, false, "", "", "", "", "", "", "", "", words.Clean(b.Missing))
+				}
+			}
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/figure"
+)
+
+// Every format has each figure that can be drawn, theirs and ours, and says why
+// the others can't be.
+func TestFigures(t *testing.T) {
+	list, err := figures.Of("baresi2024")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, figures.Figure{Source: "baresi2024", Name: "boxes", Shows: "nowhere", Title: "Boxes", Kind: figures.Boxes, Workload: "hello", Metric: "startup"})
+	res, err := evaluate.Run(recordtest.Paper().Open(t), evaluate.Options{Values: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := figure.Of(res, list)
+	write := func(format string, o Options) string {
+		var b strings.Builder
+		if err := Figures(&b, format, res, all, o); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	text := write("text", Options{})
+	for _, want := range []string{"Start-up of one container (Table 3), ms", "(871)", "○", "●", "▒", "mpi-latency: ", "MPI programs and a cluster", "memory-ramp: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("text lacks %q:\n%s", want, text)
+		}
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if n := len([]rune(line)); n > defaultWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if s := write("text", Options{ASCII: true}); strings.ContainsFunc(s, func(r rune) bool { return r > 126 }) || strings.Contains(s, "?") {
+		t.Errorf("not ASCII, or a sign without one that looks like it:\n%s", s)
+	}
+	if s := write("markdown", Options{}); !strings.Contains(s, "| docker, ubuntu:18.04 | *(871)* |") {
+		t.Errorf("markdown:\n%s", s)
+	}
+	rows, err := csv.NewReader(strings.NewReader(write("csv", Options{}))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range rows[1:] {
+		seen[r[1]] = true
+	}
+	if len(seen) != len(all) {
+		t.Errorf("csv has %d figures, not %d", len(seen), len(all))
+	}
+	if s := write("json", Options{}); !strings.Contains(s, `"not-drawn"`) {
+		t.Error("json lacks what is not drawn")
+	}
+}

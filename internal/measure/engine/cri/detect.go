@@ -128,7 +128,7 @@ func (s *server) facts(st *state) map[string]string {
 		"version": s.version.GetRuntimeVersion(), "endpoint": endpointOf(s.version.GetRuntimeName()),
 		"socket": s.path, "cri-version": s.version.GetRuntimeApiVersion(), "client": byAPI,
 		"storage": st.storage, "image-store": st.storage, "cgroup": wrap.Version(), "cgroup-driver": st.driver,
-		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "rootless": s.rootless(), "daemon": "user's",
+		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "network-by": networkBy(st.cni), "rootless": s.rootless(), "daemon": "user's",
 	}
 	for k, v := range f {
 		if v == "" {

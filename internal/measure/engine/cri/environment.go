@@ -87,6 +87,9 @@ func (env *environment) open(ctx context.Context) error {
 		return err
 	}
 	env.add(s.facts(st))
+	if spec.Level(engine.Network) == "host" {
+		delete(env.facts, "network-by")
+	}
 	env.add(limitFacts(spec.Limits))
 	logs := filepath.Join(kit.Dir, adapter.Name(kit.RunID, "cri", spec.ID))
 	if err := os.MkdirAll(logs, 0o755); err != nil {

@@ -46,6 +46,7 @@ type state struct {
 	storage  string
 	driver   string // cgroupfs, systemd; empty where nobody says
 	sandbox  string // the image of the pod's own process
+	cni      []string
 }
 
 // ask reads a server's state. Only the conditions are part of the interface
@@ -67,6 +68,7 @@ func (s *server) ask(ctx context.Context) (*state, error) {
 		}
 	}
 	st.readConfig([]byte(r.GetInfo()["config"]))
+	st.cni = cniOf(r.GetInfo())
 	st.known = len(st.handlers) > 0
 	if c, err := s.runtime.RuntimeConfig(ctx, &v1.RuntimeConfigRequest{}); err == nil {
 		st.driver = strings.ToLower(c.GetLinux().GetCgroupDriver().String())

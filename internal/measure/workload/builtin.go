@@ -58,6 +58,7 @@ func builtIn() []Workload {
 		pullWorkload(),
 		densityWorkload(),
 		loadWorkload(),
+		leastMemoryWorkload(),
 	}
 }
 
@@ -178,7 +179,7 @@ func duration(level string) time.Duration {
 
 // knownMetric gives the built-in metric of this id.
 func knownMetric(id string) (record.Metric, bool) {
-	for _, list := range [][]record.Metric{pullMetrics, DensityMetrics, LoadMetrics} {
+	for _, list := range [][]record.Metric{pullMetrics, DensityMetrics, LoadMetrics, leastMemoryMetrics} {
 		if i := slices.IndexFunc(list, func(m record.Metric) bool { return m.ID == id }); i >= 0 {
 			return list[i], true
 		}

@@ -85,8 +85,9 @@ type Instance struct {
 	// Plan, where given, is what a workload from a file does.
 	Plan *Plan
 	// Density and Load, where given: the trial is a whole protocol.
-	Density *Density
-	Load    *Load
+	Density     *Density
+	Load        *Load
+	LeastMemory *LeastMemory
 }
 
 // Pulls says whether the workload is a pull, so that it needs an engine with

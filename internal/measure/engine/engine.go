@@ -233,6 +233,9 @@ type Task struct {
 	// Beside, where given, is a held container of the same environment: this
 	// one shares its network namespace, as in a pod.
 	Beside Held
+	// MemoryBytes, where given, is this container's memory limit, in place of the
+	// environment's, which must be a MemoryLimiter.
+	MemoryBytes int64
 }
 
 // Stop asks for a container to be stopped by the engine.

@@ -36,6 +36,8 @@ func (r *runner) protocol(i workload.Instance) protocol {
 		return densityRamp{&r.site, *i.Density}
 	case i.Load != nil:
 		return openLoop{&r.site, *i.Load}
+	case i.LeastMemory != nil:
+		return leastMemory{&r.site, *i.LeastMemory}
 	}
 	return lifeCycle{&r.site, i}
 }

@@ -49,7 +49,7 @@ func TestBundledClaims(t *testing.T) {
 		"silva2024":    "1 2 2b 3",
 		"arleskog2023": "1 2 3",
 		"khan2026":     "1 2 3 4 5",
-		"gerdes2024":   "1 2 2b 4",
+		"gerdes2024":   "1 2 2b 3 4",
 	}
 	all := bundledClaims(t)
 	tested := 0

@@ -59,6 +59,7 @@ func builtIn() []Workload {
 		pullWorkload(),
 		densityWorkload(),
 		loadWorkload(),
+		leastMemoryWorkload(),
 	}
 }
 
@@ -179,7 +180,7 @@ func duration(level string) time.Duration {
 
 // knownMetric gives the built-in metric of this id.
 func knownMetric(id string) (record.Metric, bool) {
-	for _, list := range [][]record.Metric{pullMetrics, DensityMetrics, LoadMetrics, commandMetrics} {
+	for _, list := range [][]record.Metric{pullMetrics, DensityMetrics, LoadMetrics, commandMetrics, leastMemoryMetrics} {
 		if i := slices.IndexFunc(list, func(m record.Metric) bool { return m.ID == id }); i >= 0 {
 			return list[i], true
 		}

@@ -15,6 +15,12 @@ type Density struct {
 	Rest time.Duration
 }
 
+// LeastMemory is a search for the least memory limit at which a container still
+// starts, downwards from From.
+type LeastMemory struct {
+	From int64 // bytes; a start with it must succeed
+}
+
 // Load is an open loop: short-lived containers are requested at intended
 // times, whether or not earlier ones have ended, and each latency counts from
 // the intended time.

@@ -90,8 +90,9 @@ type Instance struct {
 	// Echo, where given: the container's life by three commands.
 	Echo *Echo
 	// Density and Load, where given: the trial is a whole protocol.
-	Density *Density
-	Load    *Load
+	Density     *Density
+	Load        *Load
+	LeastMemory *LeastMemory
 }
 
 // Pulls says whether the workload is a pull, so that it needs an engine with

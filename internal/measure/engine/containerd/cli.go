@@ -77,8 +77,8 @@ func (s *settings) args(task engine.Task, join, fifos string, more ...string) []
 	if s.limits.CPUs > 0 {
 		args = append(args, "--cpus", strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
 	}
-	if s.limits.MemoryBytes > 0 {
-		args = append(args, "--memory-limit", strconv.FormatInt(s.limits.MemoryBytes, 10))
+	if n := s.limits.For(task).MemoryBytes; n > 0 {
+		args = append(args, "--memory-limit", strconv.FormatInt(n, 10))
 	}
 	for _, kv := range task.Env {
 		args = append(args, "--env", kv)

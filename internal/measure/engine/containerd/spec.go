@@ -79,10 +79,10 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 	if !s.seccompOff {
 		opts = append(opts, seccomp.WithDefaultProfile()) // it depends on the capabilities
 	}
-	if s.limits.MemoryBytes > 0 {
-		opts = append(opts, oci.WithMemoryLimit(uint64(s.limits.MemoryBytes)))
+	if n := s.limits.For(task).MemoryBytes; n > 0 {
+		opts = append(opts, oci.WithMemoryLimit(uint64(n)))
 		if s.swapToo {
-			opts = append(opts, oci.WithMemorySwap(s.limits.MemoryBytes))
+			opts = append(opts, oci.WithMemorySwap(n))
 		}
 	}
 	if s.limits.CPUs > 0 {

@@ -57,8 +57,8 @@ func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 	if s.limits.CPUs > 0 {
 		host.NanoCPUs = int64(s.limits.CPUs * 1e9)
 	}
-	if s.limits.MemoryBytes > 0 {
-		host.Memory, host.MemorySwap = s.limits.MemoryBytes, s.limits.MemoryBytes
+	if n := s.limits.For(task).MemoryBytes; n > 0 {
+		host.Memory, host.MemorySwap = n, n
 	}
 	return client.ContainerCreateOptions{
 		Name: task.Name,
@@ -89,8 +89,8 @@ func (s settings) args(task engine.Task, more ...string) []string {
 	if s.limits.CPUs > 0 {
 		args = append(args, "--cpus", strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
 	}
-	if s.limits.MemoryBytes > 0 {
-		n := strconv.FormatInt(s.limits.MemoryBytes, 10)
+	if l := s.limits.For(task); l.MemoryBytes > 0 {
+		n := strconv.FormatInt(l.MemoryBytes, 10)
 		args = append(args, "--memory", n, "--memory-swap", n)
 	}
 	for _, kv := range task.Env {

@@ -30,6 +30,8 @@ type environment struct {
 	byCLI    bool
 	facts    map[string]string
 
+	memoryLimit bool // the daemon can limit a container's memory
+
 	// unreached says why no container of this environment can be reached, though
 	// the daemon gives it an address; "" where it can.
 	unreached string
@@ -70,6 +72,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	}
 	env.add(daemonFacts(info))
 	env.add(d.limitFacts(info, spec.Limits))
+	env.memoryLimit = info.MemoryLimit
 	if err := env.versions(ctx); err != nil {
 		return err
 	}

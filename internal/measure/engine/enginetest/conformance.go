@@ -158,6 +158,7 @@ var checks = []check{
 	{"after hang", (*suite).afterHang},
 	{"isolation", (*suite).isolation},
 	{"limits", (*suite).limits},
+	{"memory of a task", (*suite).memory},
 	{"clock", (*suite).clock},
 	{"tools", (*suite).tools},
 	{"held", (*suite).held},

@@ -70,10 +70,37 @@ func (s *suite) limits(t *testing.T) {
 	default:
 		t.Fatalf("the fact limits is %q, want engine, cgroup-of-ours or none", facts["limits"])
 	}
+	got := s.inForce(t, 0)
+	if want := s.spec.Limits.MemoryBytes; want != 0 && got.MemoryBytes != want {
+		t.Errorf("the memory limit in force is %d, want %d", got.MemoryBytes, want)
+	}
+	if want := s.spec.Limits.CPUs; want != 0 && (got.CPUs < want*0.99 || got.CPUs > want*1.01) {
+		t.Errorf("the CPU limit in force is %.3f, want %.3f", got.CPUs, want)
+	}
+}
+
+// memory demands that a task's own memory limit is in force in place of the
+// environment's, where the engine can do that.
+func (s *suite) memory(t *testing.T) {
+	m, ok := s.env.(engine.MemoryLimiter)
+	if !ok || !m.LimitsMemory() {
+		t.Skip("a container can't have a memory limit of its own")
+	}
+	const want = 96 << 20
+	if got := s.inForce(t, want); got.MemoryBytes != want {
+		t.Errorf("the memory limit in force is %d, want the task's %d", got.MemoryBytes, int64(want))
+	}
+}
+
+// inForce gives the limits of a container that runs, which has a memory limit
+// of its own where memory is given.
+func (s *suite) inForce(t *testing.T, memory int64) engine.Limits {
+	t.Helper()
 	// The payload is there for a while: until it is killed after the grace,
 	// or at its limit where the engine has no stop.
 	args := probe.PayloadArgs{Stay: true, OnTerm: "ignore", Report: true}
 	task := s.task(&args)
+	task.MemoryBytes = memory
 	if s.opts.Skip["stop ignored"] == "" {
 		task.Stop = &engine.Stop{Grace: s.opts.Grace}
 	} else {
@@ -97,12 +124,7 @@ func (s *suite) limits(t *testing.T) {
 	if got == (engine.Limits{}) {
 		t.Fatal("no limits are in force, neither at the cgroup nor by what the payload sees")
 	}
-	if want := s.spec.Limits.MemoryBytes; want != 0 && got.MemoryBytes != want {
-		t.Errorf("the memory limit in force is %d, want %d", got.MemoryBytes, want)
-	}
-	if want := s.spec.Limits.CPUs; want != 0 && (got.CPUs < want*0.99 || got.CPUs > want*1.01) {
-		t.Errorf("the CPU limit in force is %.3f, want %.3f", got.CPUs, want)
-	}
+	return got
 }
 
 // reportedLimits reads the payload's report.

@@ -151,7 +151,7 @@ func (env *environment) args(task engine.Task, more ...string) []string {
 	if l := env.Spec.Limits; l.CPUs > 0 {
 		args = append(args, "--cpus="+strconv.FormatFloat(l.CPUs, 'f', -1, 64))
 	}
-	if l := env.Spec.Limits; l.MemoryBytes > 0 {
+	if l := env.Spec.Limits.For(task); l.MemoryBytes > 0 {
 		n := strconv.FormatInt(l.MemoryBytes, 10)
 		args = append(args, "--memory="+n, "--memory-swap="+n)
 	}

@@ -1,0 +1,4 @@
+package containerd
+
+// LimitsMemory is documented in engine.MemoryLimiter.
+func (env *environment) LimitsMemory() bool { return true }

@@ -1,0 +1,4 @@
+package oci
+
+// LimitsMemory is documented in engine.MemoryLimiter.
+func (e *environment) LimitsMemory() bool { return true }

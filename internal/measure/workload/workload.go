@@ -161,9 +161,9 @@ func (w Workload) Takes(parameter, level string) bool {
 }
 
 // NeedsOf are the needs with these levels.
-func (w Workload) NeedsOf(map[string]string) Needs {
+func (w Workload) NeedsOf(params map[string]string) Needs {
 	n := w.Needs
-	n.Detached = n.Detached || w.Detached
+	n.Detached = n.Detached || w.Detached || byCommands(w.chosen(params))
 	return n
 }
 

@@ -96,6 +96,9 @@ func Describe(name string) (Description, error) {
 }
 
 func recipeFor(name string) (recipe, error) {
+	if r, ok, err := dataRecipe(name); ok {
+		return r, err
+	}
 	var known []string
 	for _, r := range recipes {
 		if r.Name == name {

@@ -33,6 +33,10 @@ func (s *Store) State(name string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
+	if data, ok := strings.CutPrefix(name, dataPrefix); ok { // the data can always be made
+		_, below, _ := strings.Cut(data, ":")
+		return s.State(below)
+	}
 	var bases []string
 	switch {
 	case r.ref != "":

@@ -170,7 +170,7 @@ func (w Workload) NeedsOf(params map[string]string) Needs {
 	if w.file != nil {
 		n.DiskBytes = w.file.room(w.chosen(params))
 	}
-	n.Detached = n.Detached || w.Detached
+	n.Detached = n.Detached || w.Detached || byCommands(w.chosen(params))
 	return n
 }
 

@@ -19,6 +19,7 @@ func TestApptainer(t *testing.T) {
 		{"sandbox", "sandbox", "no", "", []string{"mnt"}, append(shared, "user")},
 		{"sif userns", "sif", "yes", "", []string{"mnt", "user"}, shared},
 		{"sandbox userns", "sandbox", "yes", "", []string{"mnt", "user"}, shared},
+		{"docker archive", byArchive, "no", "", []string{"mnt"}, append(shared, "user")},
 		{"no network", "sandbox", "no", "none", []string{"mnt", "net"}, []string{"pid"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -53,6 +53,9 @@ type Memory struct {
 	// Host is all that is taken: MemTotal − MemAvailable, without our own
 	// process.
 	Host *int64 `json:"host,omitempty"`
+	// Free is all that is not free, as the program free counts it: MemTotal −
+	// MemFree, without our own process, but with the page cache.
+	Free *int64 `json:"free,omitempty"`
 	// Threads are those of the whole machine.
 	Threads int64 `json:"threads,omitempty"`
 }
@@ -102,7 +105,7 @@ const (
 const (
 	DensityReached     = "reached"
 	DensityFootprint   = "footprint"
-	DensityPart        = "footprint-" // and payload, monitor, daemon, kernel or host
+	DensityPart        = "footprint-" // and payload, monitor, daemon, kernel, host or free
 	DensityNotBack     = "not-given-back"
 	DensityNotBackPart = "not-given-back-" // and daemon or kernel
 	DensityStartFirst  = "start-time-first"
@@ -135,6 +138,8 @@ var DensityMetrics = []Metric{
 		What: "of one container more, unreclaimable kernel memory of the whole machine"},
 	{ID: DensityPart + "host", Unit: "bytes", Better: LowerIsBetter, Title: "host",
 		What: "of one container more, what is no longer available on the whole machine (MemTotal − MemAvailable): the cross-check of the sum"},
+	{ID: DensityPart + "free", Unit: "bytes", Better: LowerIsBetter, Title: "not free",
+		What: "of one container more, what is no longer free on the whole machine (MemTotal − MemFree, as the program free prints it), page cache and all"},
 	{ID: DensityNotBack, Unit: "bytes", Better: LowerIsBetter, Title: "not given back",
 		What: "what the whole machine still takes after all containers are gone, against before"},
 	{ID: DensityNotBackPart + "daemon", Unit: "bytes", Better: LowerIsBetter, Title: "daemon keeps",

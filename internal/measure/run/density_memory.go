@@ -58,6 +58,10 @@ func (a *ramp) machine(m *record.Memory) {
 	if own, err := ownPSS(); err == nil {
 		taken := info.Total - info.Available - own
 		m.Host = &taken
+		if info.Free > 0 {
+			used := info.Total - info.Free - own
+			m.Free = &used
+		}
 	}
 }
 

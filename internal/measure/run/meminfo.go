@@ -9,7 +9,7 @@ import (
 // meminfo is what we need of /proc/meminfo, in bytes. What the kernel does not
 // tell is 0.
 type meminfo struct {
-	Total, Available, Shmem int64
+	Total, Available, Free, Shmem int64
 
 	// kernel is the memory that the kernel itself takes and does not give back
 	// under pressure. Vmalloc contains the stacks where those are mapped there
@@ -31,7 +31,7 @@ func readMeminfo(d proc.Dir) (meminfo, error) {
 		}
 		return int64(*n)
 	}
-	return meminfo{Total: told(m.MemTotalBytes), Available: told(m.MemAvailableBytes), Shmem: told(m.ShmemBytes),
+	return meminfo{Total: told(m.MemTotalBytes), Available: told(m.MemAvailableBytes), Free: told(m.MemFreeBytes), Shmem: told(m.ShmemBytes),
 		kernel: told(m.SUnreclaimBytes) + told(m.PageTablesBytes) + told(m.SecPageTablesBytes) +
 			max(told(m.KernelStackBytes), told(m.VmallocUsedBytes)) + told(m.PercpuBytes)}, nil
 }

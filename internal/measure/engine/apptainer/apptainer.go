@@ -1,5 +1,6 @@
 // Package apptainer runs containers with `apptainer exec` (or `singularity
-// exec`, its older name), from an image file (SIF) or a directory (sandbox).
+// exec`, its older name), from an image file (SIF), a directory (sandbox), or a
+// Docker archive that it converts at each start.
 //
 // It is opinionated: the command has no flags but those that a factor asks
 // for, since that is what users type. Apptainer's defaults then hold: the
@@ -33,7 +34,7 @@ type Engine struct{}
 func New() *Engine { return &Engine{} }
 
 var levels = map[string][]string{
-	engine.Storage:  {"sif", "sandbox"},
+	engine.Storage:  {"sif", "sandbox", byArchive},
 	engine.Network:  {"host", "none"},
 	engine.Rootless: {"no", "yes"},
 	engine.Client:   {"cli"},

@@ -20,6 +20,7 @@ func TestApptainer(t *testing.T) {
 		{"sandbox", "sandbox", "no", "", []string{"mnt"}, append(shared, "user"), enginetest.Variant},
 		{"sif userns", "sif", "yes", "", []string{"mnt", "user"}, shared, enginetest.Variant},
 		{"sandbox userns", "sandbox", "yes", "", []string{"mnt", "user"}, shared, nil},
+		{"docker archive", byArchive, "no", "", []string{"mnt"}, append(shared, "user"), enginetest.Variant},
 		{"no network", "sandbox", "no", "none", []string{"mnt", "net"}, []string{"pid"}, enginetest.Variant},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 type environment struct {
 	*clirun.Base
 	program installed
+	storage string
 	image   string
 	user    *engine.User // nil is root
 	userns  bool
@@ -46,15 +47,16 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.userns && env.netNone {
 		return nil, &engine.Error{Class: record.Unsupported, Text: "apptainer lets only root choose a network, and not in a user namespace"}
 	}
-	format, storage := image.SIF, "sif"
-	if spec.Level(engine.Storage) == "sandbox" {
-		format, storage = image.Directory, "sandbox"
+	storage := spec.Level(engine.Storage)
+	if storage == engine.DefaultLevel {
+		storage = "sif"
 	}
 	name := engine.ImageName(spec)
-	var err error
-	if env.image, err = kit.ImagePath(ctx, name, format, env.user); err != nil {
+	path, err := kit.ImagePath(ctx, name, formats[storage], env.user)
+	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}
+	env.storage, env.image = storage, source(storage, path)
 	held, why := engine.HeldByEngine, noInstance(ctx, kit, name, storage)
 	if env.instances = why == ""; !env.instances {
 		held = engine.HeldByUs

@@ -2,6 +2,7 @@ package apptainer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 func (e *environment) finish(p clirun.Plan) clirun.Plan {
 	p.OOM = e.Group.OOMWatch()
 	p.EngineStatus = func(n int) bool { return n == 255 }
-	p.Patterns = []adapter.Pattern{{Text: "could not open image", Class: record.Unavailable}}
+	p.Patterns = []adapter.Pattern{{Text: "could not open image", Class: record.Unavailable}, failedConversion}
 	return p
 }
 
@@ -77,7 +78,9 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err != nil {
 		return adapter.Refused(err), nil
 	}
-	return e.Base.Run(ctx, e.finish(clirun.Attached(task, e.exec(task, options))))
+	return e.converting(ctx, task, func(task engine.Task) (engine.Result, error) {
+		return e.Base.Run(ctx, e.finish(clirun.Attached(task, e.exec(task, options))))
+	})
 }
 
 // Hold is documented in engine.Holder: an instance, in which the payload is
@@ -87,8 +90,15 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	if err != nil {
 		return nil, err
 	}
+	words, done, err := e.scratch(task.Name)
+	if err != nil {
+		return nil, err
+	}
+	outer := task
+	outer.Env = append(words, task.Env...)
 	if !e.instances {
-		h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.finish(clirun.Attached(task, e.exec(task, options))), Place: e.place})
+		h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.finish(clirun.Attached(outer, e.exec(outer, options))), Place: e.place,
+			After: func(_ context.Context, res *engine.Result) { cleared(res, done()) }})
 		if err != nil {
 			return nil, err
 		}
@@ -97,11 +107,11 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	args := append(append([]string{"instance", "start"}, e.instanceLimits()...), options...)
 	args = append(args, e.image, task.Name)
 	plan := clirun.Plan{Task: task, Payload: 1, Steps: []clirun.Step{
-		{Begin: record.Request, End: record.Created, Cmd: e.call(task.Env, args...)},
+		{Begin: record.Request, End: record.Created, Cmd: e.call(outer.Env, args...)},
 		{Begin: record.Start, Cmd: e.inside(task.Name, task)},
 	}}
 	if err := e.Kit.Ledger.Made(e.thing(task.Name)); err != nil {
-		return nil, err
+		return nil, errors.Join(err, done())
 	}
 	plan = e.finish(plan)
 	if e.user == nil {
@@ -112,6 +122,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 			if err := e.leave(ctx, task.Name); err != nil && res.Failure == nil {
 				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
 			}
+			cleared(res, done())
 		},
 		// The program that executes in an instance hands no signal on.
 		ToPayload: true,
@@ -154,5 +165,10 @@ func (e *environment) place(ctx context.Context, pid int) engine.Place {
 
 // Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	return e.Exchange(ctx, task, e.exec(task, e.flags()), rounds)
+	var out []probe.Exchange
+	_, err := e.converting(ctx, task, func(task engine.Task) (res engine.Result, err error) {
+		out, err = e.Exchange(ctx, task, e.exec(task, e.flags()), rounds)
+		return res, err
+	})
+	return out, err
 }

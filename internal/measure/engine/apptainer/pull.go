@@ -58,6 +58,9 @@ func (e *environment) tool(argv []string) probe.Command {
 // Pull is documented in engine.Puller. The result of an earlier pull is
 // replaced, as a user's --force does; the cache is what makes a pull warm.
 func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
+	if e.storage == byArchive {
+		return engine.Pulled{Failure: &record.Failure{Class: record.Unsupported, Text: "a Docker archive is not pulled: the storages sif and sandbox are"}}, nil
+	}
 	if err := adapter.OwnDir(filepath.Dir(e.pulled(task.Ref)), e.user, e.Kit); err != nil {
 		return engine.Pulled{}, err
 	}

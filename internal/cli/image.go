@@ -35,7 +35,7 @@ func imageCommand(w World) *cobra.Command {
 
 // store is the image store outside of any run.
 func (s *setting) store() *image.Store {
-	return image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath})
+	return image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror})
 }
 
 // imageRow is an image as list and show give it.
@@ -237,7 +237,7 @@ func printBuilt(w World, format string, im image.Image, as, path string) error {
 }
 
 func imagePull(w World) *cobra.Command {
-	format := "text"
+	format, mirror := "text", ""
 	c := &cobra.Command{
 		Use:   "pull REF",
 		Short: "Fetch an image by reference from its registry, or its newer version",
@@ -254,6 +254,9 @@ for a newer one. The record of a run names the digest.`,
 			if err != nil {
 				return err
 			}
+			if err := s.useMirror(mirror); err != nil {
+				return err
+			}
 			store := s.store()
 			im, err := store.Fetch(ctx, args[0], w.Stderr)
 			if err != nil {
@@ -267,6 +270,7 @@ for a newer one. The record of a run names the digest.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	mirrorFlag(c, &mirror)
 	return c
 }
 

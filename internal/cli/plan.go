@@ -28,6 +28,9 @@ func planCommand(w World) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.useMirror(ch.mirror); err != nil {
+				return err
+			}
 			p, err := s.plan(cmd.Context(), studyName(args), ch)
 			if err != nil {
 				return err

@@ -19,9 +19,10 @@ const registryLimit = 5 * time.Second
 
 // registries asks each registry once whether it answers. It fetches nothing.
 type registries struct {
-	ctx   context.Context
-	store *image.Store
-	said  map[string]error
+	ctx    context.Context
+	store  *image.Store
+	mirror image.Mirror
+	said   map[string]error
 }
 
 // usable says whether an image by reference is here, or its registry answers.
@@ -41,6 +42,9 @@ func (r *registries) reachable(ref string) (ok bool, reason, fix string) {
 	parsed, err := reference.ParseReference(ref)
 	if err != nil {
 		return false, "the image " + ref + " is no reference: " + err.Error(), ""
+	}
+	if parsed, err = r.mirror.Of(parsed); err != nil {
+		return false, "the image " + ref + " has no place in the mirror: " + err.Error(), ""
 	}
 	registry := parsed.Context().Registry
 	host := registry.RegistryStr()

@@ -31,6 +31,14 @@ func TestRegistries(t *testing.T) {
 			t.Errorf("%q: %v, %q, %q", ref, ok, reason, fix)
 		}
 	}
+	mirror, err := image.ParseMirror(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub := &registries{ctx: t.Context(), store: r.store, mirror: mirror, said: map[string]error{}}
+	if ok, reason, _ := hub.reachable("alpine:3"); !ok || len(hub.said) != 1 {
+		t.Errorf("the mirror was not asked in Docker Hub's place: %s, %v", reason, hub.said)
+	}
 	if len(r.said) != 2 {
 		t.Errorf("%d registries were asked", len(r.said))
 	}

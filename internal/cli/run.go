@@ -83,6 +83,9 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 			if err := fits(f.format, asked != nil, resume != ""); err != nil {
 				return err
 			}
+			if err := s.useMirror(ch.mirror); err != nil {
+				return err
+			}
 			o := s.options()
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait

@@ -33,6 +33,7 @@ type setting struct {
 	user    *engine.User
 	noUser  string
 	limit   time.Duration // how long an engine may take to be found
+	mirror  image.Mirror  // of Docker Hub
 }
 
 // newSetting looks at who we are.
@@ -50,14 +51,14 @@ func newSetting(w World) (*setting, error) {
 		return nil, err
 	}
 	s.user, s.noUser = ordinaryUser(w, s.root)
-	return s, nil
+	return s, s.useMirror(w.Getenv("PLIMSOLL_MIRROR"))
 }
 
 // detectKit is a kit for looking only: it has no run.
 func (s *setting) detectKit() *engine.Kit {
 	return &engine.Kit{
 		Dir:      filepath.Join(s.state.Dir, "detect"),
-		Images:   image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath}),
+		Images:   image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror}),
 		LookPath: s.world.LookPath, Getenv: s.world.Getenv,
 		User: s.user, NoUser: s.noUser, Root: s.root,
 	}
@@ -68,7 +69,7 @@ func (s *setting) options() run.Options {
 	return run.Options{
 		Engines: s.engines, State: s.state, Root: s.root,
 		User: s.user, NoUser: s.noUser,
-		Getenv: s.world.Getenv, LookPath: s.world.LookPath,
+		Getenv: s.world.Getenv, LookPath: s.world.LookPath, Mirror: s.mirror,
 	}
 }
 

@@ -58,6 +58,7 @@ type changes struct {
 	open
 	scale  string
 	images map[string]string
+	mirror string
 }
 
 func (c *changes) add(cmd *cobra.Command) {
@@ -67,6 +68,7 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
 	cmd.Flags().StringVar(&c.scale, "scale", "", "a size of the study that it names itself, such as quick (plimsoll studies lists them; default: full)")
 	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in the place of one that the study names, such as ubuntu:18.04=debian; said with the results")
+	mirrorFlag(cmd, &c.mirror)
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
 }
@@ -117,7 +119,7 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 		return nil, err
 	}
 	facts, _ := host.Machine{}.Facts(s.state.Dir) // what can't be read is not held against anything
-	regs := &registries{ctx: ctx, store: s.store(), said: map[string]error{}}
+	regs := &registries{ctx: ctx, store: s.store(), mirror: s.mirror, said: map[string]error{}}
 	if err := s.feasible(p, roomOf(facts, s.state.Dir), regs.reachable); err != nil {
 		return nil, err
 	}
@@ -207,7 +209,7 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 	// What can't be read of the machine is empty, and is then not held against a level.
 	facts, _ := host.Machine{}.Facts(s.state.Dir)
 	store := s.store()
-	regs := &registries{ctx: ctx, store: store, said: map[string]error{}}
+	regs := &registries{ctx: ctx, store: store, mirror: s.mirror, said: map[string]error{}}
 	return func(name string, levels map[string]string) (bool, string, string) {
 		f, ok := byName[name]
 		if !ok {

@@ -59,19 +59,27 @@ func (s *Store) fetch(ctx context.Context, as, ref string, anew bool, progress i
 	if err != nil {
 		return &Error{Text: "the image " + ref + " is no reference", Err: err}
 	}
+	at, err := s.opts.Mirror.Of(parsed)
+	if err != nil {
+		return &Error{Text: "the image " + ref + " has no place in the mirror", Err: err}
+	}
 	transport := reach()
 	defer transport.CloseIdleConnections()
 	limit, cancel := context.WithTimeout(ctx, transferLimit)
 	defer cancel()
-	img, digest, err := resolve(limit, cancel, parsed, transport)
+	img, digest, err := resolve(limit, cancel, at, transport)
 	if err != nil {
 		return &Error{Text: "getting the image " + ref, Err: err, Fix: "see that the registry can be reached, or choose an image of the catalogue (plimsoll image list)"}
 	}
 	same := func(b base) bool { return !anew || b.Facts["digest"] == digest }
 	err = s.makeBase(limit, as, progress, same, func(ctx context.Context, work string) (tree, base, error) {
-		fmt.Fprintf(progress, "%s: fetching %s@%s\n", as, parsed.Context(), digest)
+		fmt.Fprintf(progress, "%s: fetching %s@%s\n", as, at.Context(), digest)
 		t, err := extract(ctx, img, work)
-		return t, base{Facts: map[string]string{"reference": parsed.Name(), "digest": digest}}, err
+		facts := map[string]string{"reference": parsed.Name(), "digest": digest}
+		if at != parsed {
+			facts["mirror"] = at.Name()
+		}
+		return t, base{Facts: facts}, err
 	})
 	if err != nil {
 		return &Error{Text: "getting the image " + ref, Err: err}

@@ -18,6 +18,8 @@ type Options struct {
 	RunID string
 	// LookPath finds a program; nil is exec.LookPath.
 	LookPath func(name string) (string, error)
+	// Mirror is asked for Docker Hub's images.
+	Mirror Mirror
 	// Root is where the distribution's own settings are read; "" is /.
 	Root string
 }

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -38,6 +39,7 @@ type Options struct {
 	NoUser    string
 	Getenv    func(string) string
 	LookPath  func(string) (string, error)
+	Mirror    image.Mirror // is asked for Docker Hub's images
 	Progress  Progress
 
 	// Finish, when done, lets the trial in flight end and then ends the run.

@@ -24,13 +24,18 @@ func TestBind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]int{}
+	found, seen := map[string]int{}, map[string]bool{}
 	for _, e := range p.Environments {
 		if e.Engine == "docker" && e.Levels["image"] != "" {
 			found[e.Levels["image"]]++
+			if i := levelsOf(e); seen[i] {
+				t.Errorf("%s is there twice", e.ID)
+			} else {
+				seen[i] = true
+			}
 		}
 	}
-	if len(found) != 2 || found["debian"] != 1 || found["busybox"] != 1 {
+	if len(found) != 2 || found["debian"] == 0 || found["busybox"] != found["debian"] {
 		t.Errorf("Docker's environments with an image: %v", found)
 	}
 	for _, w := range p.Workloads {
@@ -90,4 +95,14 @@ func TestScaleFull(t *testing.T) {
 	if full, err := own.At("full"); err != nil || full.Protocol.Blocks != 77 {
 		t.Errorf("%+v, %v", full, err)
 	}
+}
+
+// levelsOf writes the levels of an environment.
+func levelsOf(e record.Environment) string {
+	var out []string
+	for f, l := range e.Levels {
+		out = append(out, f+"="+l)
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
 }

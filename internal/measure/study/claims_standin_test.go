@@ -113,10 +113,9 @@ func TestNotesOfStandIns(t *testing.T) {
 		}
 	}
 	for row, want := range map[string]string{
-		"osbench/create-files/difference-vs-native": "OSBench 1.0.1",
+		"osbench/create-files/difference-vs-native": "OSBench",
 		"blogbench/read/difference-vs-native":       "BlogBench",
 		"pybench/difference-vs-native":              "another suite",
-		"lifecycle-single/stop":                     "the instant that the container terminated",
 	} {
 		if !strings.Contains(notes[row], want) {
 			t.Errorf("%s: the note is %q, expected %q in it", row, notes[row], want)

@@ -49,7 +49,7 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	}
 	d.Levels[engine.Rootless] = []engine.Level{root, rootless}
 	if !proc.Here.HasFileSystem("overlay") {
-		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", "modprobe overlay"
+		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", engine.Modprobe("overlay")
 	}
 	if !kit.Root {
 		if why, fix := userns.Forbidden(false); why != "" {

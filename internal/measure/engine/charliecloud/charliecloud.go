@@ -116,7 +116,7 @@ func noSquash(ctx context.Context, path string) (reason, fix string) {
 		return "this ch-run was built without SquashFS", "build Charliecloud with libsquashfuse"
 	}
 	if unix.Access("/dev/fuse", unix.R_OK|unix.W_OK) != nil {
-		return "/dev/fuse can't be opened", "modprobe fuse && chmod 666 /dev/fuse"
+		return "/dev/fuse can't be opened", fuseFix()
 	}
 	return "", ""
 }
@@ -232,4 +232,16 @@ func (e *environment) Close(ctx context.Context) error {
 // namespaces and go with them.
 func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
 	return nil, nil
+}
+
+// fuseFix makes /dev/fuse one that everybody may open, with the kernel's module
+// where that is what is missing.
+func fuseFix() string {
+	if _, err := os.Stat("/dev/fuse"); err == nil {
+		return "chmod 666 /dev/fuse"
+	}
+	if load := engine.Modprobe("fuse"); load != "" {
+		return load + " && chmod 666 /dev/fuse"
+	}
+	return ""
 }

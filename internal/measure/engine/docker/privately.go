@@ -75,7 +75,7 @@ func (e *Engine) privateStorage(kit *engine.Kit, info *system.Info, driver strin
 			return unavailable("apt-get install fuse-overlayfs", "fuse-overlayfs is not installed")
 		}
 		if !exists("/dev/fuse") {
-			return unavailable("modprobe fuse", "the kernel has no FUSE")
+			return unavailable(engine.Modprobe("fuse"), "the kernel has no FUSE")
 		}
 	case "overlayfs", "native":
 		if major < 24 {
@@ -91,7 +91,7 @@ func (e *Engine) privateStorage(kit *engine.Kit, info *system.Info, driver strin
 			return unavailable("", "Docker %s has no devicemapper any more", info.ServerVersion)
 		}
 		if devices, err := os.ReadFile("/proc/misc"); err != nil || !strings.Contains(string(devices), "device-mapper") {
-			return unavailable("modprobe dm_mod", "the kernel has no device-mapper")
+			return unavailable(engine.Modprobe("dm_mod"), "the kernel has no device-mapper")
 		}
 	case "zfs":
 		if no := kernelLacks("zfs"); no != nil {
@@ -106,7 +106,7 @@ func kernelLacks(fs string) *engine.Error {
 	if private.KernelHas(fs) {
 		return nil
 	}
-	return unavailable("modprobe "+fs, "the kernel has no %s", fs)
+	return unavailable(engine.Modprobe(fs), "the kernel has no %s", fs)
 }
 
 // majorVersion reads the first number of a version; 0 where there is none.

@@ -43,7 +43,7 @@ func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o
 	}
 	var err error
 	if o.Daemon, err = private.Start(ctx, kit, opts); err != nil && !exists("/dev/net/tun") {
-		err = errors.Join(err, unavailable("modprobe tun", "the kernel has no /dev/net/tun, which slirp4netns wants"))
+		err = errors.Join(err, unavailable(engine.Modprobe("tun"), "the kernel has no /dev/net/tun, which slirp4netns wants"))
 	}
 	return err
 }

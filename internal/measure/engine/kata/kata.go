@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/internal/measure/engine"
 )
 
 // Shim is the program that containerd, and Docker by it, starts for a pod.
@@ -44,7 +46,7 @@ func (m Machine) Missing(name string, lookPath func(string) (string, error)) (re
 	}
 	if _, err := os.Stat(m.Root + "/dev/kvm"); err != nil {
 		return "Kata Containers needs hardware virtualisation, and there is no /dev/kvm",
-			"modprobe kvm_intel or kvm_amd; in a virtual machine, allow nested virtualisation"
+			kvmFix()
 	}
 	if want := Handlers[name]; want != "" {
 		if path, is := m.configuration("configuration-" + strings.TrimPrefix(name, "kata-") + ".toml"); path == "" {
@@ -104,4 +106,13 @@ func Hypervisor(text string) string {
 		}
 	}
 	return ""
+}
+
+// kvmFix is what may bring /dev/kvm.
+func kvmFix() string {
+	const nested = "in a virtual machine, allow nested virtualisation"
+	if load := engine.Modprobe("kvm_amd", "kvm_intel"); load != "" {
+		return "modprobe kvm_intel or kvm_amd; " + nested
+	}
+	return nested
 }

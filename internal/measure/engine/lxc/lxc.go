@@ -121,7 +121,7 @@ func impossible(factor, level string) (reason, fix string) {
 		}
 	case factor == engine.Storage && level == "overlay":
 		if !proc.Here.HasFileSystem("overlay") {
-			return "the kernel has no overlay file system, or it is not loaded", "modprobe overlay"
+			return "the kernel has no overlay file system, or it is not loaded", engine.Modprobe("overlay")
 		}
 	}
 	return "", ""

@@ -81,7 +81,7 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 			return private.CanMake(kit, btrfs)
 		case zfs:
 			if !private.KernelHas(zfs) {
-				return &engine.Error{Class: record.Unavailable, Text: "the kernel has no zfs", Fix: "modprobe zfs"}
+				return &engine.Error{Class: record.Unavailable, Text: "the kernel has no zfs", Fix: engine.Modprobe("zfs")}
 			}
 			return &engine.Error{Class: record.Unavailable, Text: "podman's driver zfs needs a dataset, and Plimsoll makes no pools"}
 		}

@@ -69,13 +69,13 @@ func CanMake(kit *engine.Kit, fs string) *engine.Error {
 	case !kit.Root:
 		return no("sudo plimsoll run", "a file system on a loop device needs root")
 	case !KernelHas(fs):
-		return no("modprobe "+fs, "the kernel has no %s", fs)
+		return no(engine.Modprobe(fs), "the kernel has no %s", fs)
 	}
 	if _, err := kit.LookPath("mkfs." + fs); err != nil {
 		return no("apt-get install "+maker.pkg, "mkfs.%s is not installed", fs)
 	}
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
-		return no("modprobe loop", "the kernel has no loop devices")
+		return no(engine.Modprobe("loop"), "the kernel has no loop devices")
 	}
 	return nil
 }

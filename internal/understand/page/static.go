@@ -24,6 +24,7 @@ type static struct {
 	Verdict  []string
 	Picture  template.URL
 	Rankings []ranking
+	Drawings []drawing
 	Repeat   string
 }
 
@@ -73,8 +74,11 @@ func newStatic(d *view.Data) (*static, error) {
 	}
 	var err error
 	if len(s.Rankings) > 0 {
-		s.Picture, err = picture(d)
+		if s.Picture, err = picture(d); err != nil {
+			return nil, err
+		}
 	}
+	s.Drawings, err = drawings(d)
 	return s, err
 }
 

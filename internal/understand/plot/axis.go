@@ -13,6 +13,7 @@ import (
 type axis struct {
 	lo, hi   float64
 	log      bool
+	whole    bool    // it counts: no label between whole numbers
 	from, to float64 // points
 	unit     string  // the multiple in which labels are
 	by       float64 // and its size
@@ -156,7 +157,7 @@ func (a axis) candidates() [][]float64 {
 	for p := top; p >= top-2; p-- {
 		for _, m := range []float64{5, 2.5, 2, 1} {
 			step := m * math.Pow(10, p)
-			if (hi-lo)/step > 12 {
+			if (hi-lo)/step > 12 || a.whole && step != math.Trunc(step) {
 				continue
 			}
 			var values []float64

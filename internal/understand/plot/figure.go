@@ -103,16 +103,19 @@ func linesPanel(f *figure.Figure, in *figure.Panel, d *view.Data, env map[string
 	p := &panel{title: capital(words.Clean(in.Title)), x: x.axis(in.XUnit), y: y.axis(in.Unit), xLabel: words.Clean(in.Over)}
 	if f.Kind == figures.Ramps {
 		p.x = x.linear(in.XUnit)
+		p.x.whole = true
 	}
 	if p.y.unit != "" {
 		p.title += ", " + p.y.unit
 	}
-	strokes := make([]trace, len(in.Lines))
+	strokes, beside := make([]trace, len(in.Lines)), map[string]int{}
 	for i, l := range in.Lines {
 		t := trace{look{ink: muted}, stroke{ink: muted, width: 1, dash: []float64{4, 2}}, 2}
 		if e, ok := env[l.Env]; ok && l.Published {
-			t.line.ink = envLooks[e].thin(0.7)
-			t.shape = 3
+			n := beside[l.Env]
+			beside[l.Env]++
+			t.line.ink, t.line.dash = envLooks[e].thin(0.7), dashes[1+n%(len(dashes)-1)]
+			t.shape = 3 - n%3
 		} else if ok {
 			t = trace{envLooks[e], stroke{ink: envLooks[e].ink, width: 1.4}, 2.2}
 		}
@@ -167,7 +170,7 @@ func pointAt(p *panel, q figure.Point) tracePoint {
 func rowsPicture(f *figure.Figure, d *view.Data, o Options) *picture {
 	p := &picture{notes: []string{"Full marks were measured here: medians with their 95 % intervals. Grey marks are published, with their intervals where the paper has such; they were measured on other machines, so that ratios and directions compare."}}
 	if f.Kind == figures.Boxes {
-		p.notes = []string{fmt.Sprintf("Boxes reach from quartile to quartile, whiskers to the furthest values within 1.5 times that distance, and what lies beyond is a point; of fewer than %d values each is a point.", stats.LeastBox)}
+		p.notes = []string{boxesNote}
 	}
 	env, envLooks := placeOf(d), looks(d)
 	var charts []*rowChart
@@ -226,13 +229,13 @@ func fillBars(c *rowChart, in *figure.Panel, env map[string]int, envLooks []look
 	c.cols = []column{{head: "published", right: true}, {head: "here", right: true}, {head: "n", right: true}}
 	for _, b := range in.Bars {
 		r := chartRow{name: words.Clean(b.Label)}
-		published := words.NumberOf(b.Theirs, 1, 4)
+		published := words.Short(b.Theirs.Value)
 		here, n := "n/a", ""
 		if b.Here != nil {
 			here, n = words.NumberOf(*b.Here, 1, 4).Value, fmt.Sprint(b.N)
 		}
-		r.cells = []string{published.Value, here, n}
-		r.mark = mark{class: "cell", title: fmt.Sprintf("%s: published %s %s, here %s", r.name, published.Value, words.Clean(in.Unit), here),
+		r.cells = []string{published, here, n}
+		r.mark = mark{class: "cell", title: fmt.Sprintf("%s: published %s %s, here %s", r.name, published, words.Clean(in.Unit), here),
 			data: [][2]string{{"env", words.Clean(b.Env)}}}
 		if b.Here == nil {
 			r.mark.title += " (" + words.Clean(b.Missing) + ")"

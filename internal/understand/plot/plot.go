@@ -79,6 +79,7 @@ var charts = []struct {
 	{Chart{"overhead-ratios", "Ratios to a baseline", "how many times a baseline's value each environment has, with 95 % intervals"}, ratios},
 	{Chart{"phases", "Phases", "the life cycle from request to removed: medians of its steps, stacked"}, phases},
 	{Chart{"distributions", "Distributions", "each trial a point, with a box from quartile to quartile and whiskers to 2.5 and 97.5 %"}, distributions},
+	{Chart{"boxes", "Box plots", "a box from quartile to quartile with whiskers to the furthest values within 1.5 times that distance; fewer than five values are points"}, boxPlots},
 	{Chart{"ecdf", "Cumulative distributions", "which share of the trials took at most so long"}, ecdf},
 	{Chart{"heatmap", "Overhead", "the overhead of each environment in each workload against a baseline"}, heatmap},
 	{Chart{"curves", "Time series", "what was sampled during the trials: the median, and the quartiles around it"}, curves},

@@ -153,10 +153,16 @@ func lineTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 		t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(l.Label), Rest: true}}, Tone: document.Head})
 		marks = append(marks, figureMarks{})
 		step := (len(l.Points) + mostPoints - 1) / mostPoints
+		level := l.Published && len(l.Points) == 2 && l.Points[0].Y.Value == l.Points[1].Y.Value && l.Points[0].Level == ""
 		for k := 0; k < len(l.Points); k += step {
 			q := &l.Points[k]
 			at := q.Level
-			if at == "" {
+			if level && k > 0 {
+				break
+			}
+			if level {
+				at = "all"
+			} else if at == "" {
 				at = words.Short(q.X)
 			}
 			row := document.Cells("  "+words.Clean(at), "", "n/a", "", "")

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/figure"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
 )
@@ -71,6 +73,13 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 	b.d.Shortened = strings.Join(b.left, " ")
 	if b.d, err = tidy(b.d); err != nil {
 		return nil, fmt.Errorf("making the data of run %s: %w", res.Run.ID, err)
+	}
+	if slices.Contains(figures.Names(), res.Run.Study) {
+		list, err := figures.Of(res.Run.Study)
+		if err != nil {
+			return nil, err
+		}
+		b.d.Figures = figure.Of(res, list)
 	}
 	return b.d, nil
 }

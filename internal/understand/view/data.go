@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/figure"
 	"plimsoll/internal/understand/analyze/load"
 )
 
@@ -40,6 +41,9 @@ type Data struct {
 	Papers    []analyze.PaperTable `json:"papers,omitempty"`
 	Findings  *analyze.Findings    `json:"findings,omitempty"`
 	Features  *record.Features     `json:"features,omitempty"`
+	// Figures are what the study's paper drew, with the run's numbers: for
+	// pictures, and not among the data of a page.
+	Figures []figure.Figure `json:"-"`
 	// Trials are those that a reader can look up one by one.
 	Trials Trials `json:"trials"`
 	// Shortened says what was left out so that the page stays small, "" nothing.

@@ -122,7 +122,7 @@ func TestCurves(t *testing.T) {
 func TestRamps(t *testing.T) {
 	res := &analyze.Result{}
 	c := density.Cell{Env: "docker", Starts: &density.Points{N: []float64{0, 1, 2}, Y: []float64{1e8, 2e8, 3e8}}, Memory: map[string]density.Points{
-		"payload": {N: []float64{0, 1, 2}, Y: []float64{0, 10, 20}}, "kernel": {N: []float64{0, 1, 2}, Y: []float64{0, 1, 2}}, "host": {N: []float64{0, 1, 2}, Y: []float64{0, 100, 200}},
+		"payload": {N: []float64{0, 1, 2}, Y: []float64{50, 60, 70}}, "kernel": {N: []float64{0, 1, 2}, Y: []float64{0, 1, 2}}, "host": {N: []float64{0, 1, 2}, Y: []float64{0, 100, 200}},
 	}}
 	res.Workloads = []analyze.Workload{{ID: "density/3", Name: "density", Density: []density.Cell{c, {Env: "broken"}}}}
 	res.Papers = []analyze.PaperTable{{Source: "baresi2024", Table: "Table 5", Cells: []analyze.PaperCell{

@@ -88,7 +88,7 @@ func ramps(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 		}
 		p := Panel{Title: w.ID, Unit: "ns", Over: "containers running beside"}
 		if f.Part == "memory" {
-			p.Unit, p.Over = "bytes", "containers running"
+			p.Unit, p.Over = "bytes", "containers running; memory above where the ramp began"
 		}
 		most := 0.0
 		for k := range w.Density {
@@ -149,7 +149,8 @@ func rampOf(c *density.Cell, part string) []Point {
 	return out
 }
 
-// total adds the parts up, without that of the host, which has them all in it.
+// total adds the parts up, without that of the host, which has them all in it, and
+// counts from where the ramp begins: a daemon's own memory is no container's.
 func total(c *density.Cell) *density.Points {
 	sum, have := map[float64]float64{}, map[float64]int{}
 	parts := 0
@@ -172,7 +173,7 @@ func total(c *density.Cell) *density.Points {
 	}
 	slices.Sort(out.N)
 	for _, n := range out.N {
-		out.Y = append(out.Y, sum[n])
+		out.Y = append(out.Y, sum[n]-sum[out.N[0]])
 	}
 	return out
 }

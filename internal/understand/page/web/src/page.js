@@ -1,5 +1,5 @@
 // The page: its sections in their order, the contents, the filters.
-import {h, section} from './dom.js';
+import {absent, h, section} from './dom.js';
 import {filters} from './filters.js';
 import * as themes from './theme.js';
 import {audit} from './sections/audit.js';
@@ -14,7 +14,13 @@ import {run, verdict} from './sections/run.js';
 import {series} from './sections/series.js';
 import {workloads} from './sections/workloads.js';
 
-const sections = [run, verdict, ranking, phases, distributions, workloads, series, order, audit, findings, papers, features, facts, repeat];
+// figures are pictures that the file itself has; the page keeps them.
+const pictures = document.getElementById('figures');
+function figures() {
+  return pictures ?? absent('Curves and figures', 'no workload ran at two levels of a numeric parameter, and the study repeats no figures');
+}
+
+const sections = [run, verdict, ranking, phases, distributions, workloads, series, order, audit, findings, papers, figures, features, facts, repeat];
 
 // build makes all sections. One that fails says so, and the others stand.
 function build(m) {

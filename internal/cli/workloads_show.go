@@ -145,7 +145,7 @@ func needsText(x workload.Workload) string {
 		text string
 	}{
 		{n.Network, "a network between its containers"}, {n.Detached, "an engine that holds containers by itself"},
-		{n.Root, "containers of root"}, {n.CPUs > 0, fmt.Sprintf("%d processors", n.CPUs)},
+		{n.Root, "containers of root"}, {n.ICMP, "sockets for echo requests"}, {n.CPUs > 0, fmt.Sprintf("%d processors", n.CPUs)},
 		{n.MemoryBytes > 0, fmt.Sprintf("%d MiB of memory", n.MemoryBytes>>20)},
 		{n.DiskBytes > 0, fmt.Sprintf("%d MiB on disk", n.DiskBytes>>20)},
 	} {

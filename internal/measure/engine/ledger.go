@@ -36,7 +36,7 @@ const (
 	KindCgroup     = "cgroup"
 	KindLink       = "link"
 	KindNetNS      = "netns"
-	KindRule       = "rule" // of the packet filter, for the bridge of that name
+	KindRule       = "rule" // of the packet filter, for the bridge of that name, or the network
 	KindProcess    = "process"
 	KindFile       = "file" // outside of the run's folder
 	KindDaemon     = "daemon"

@@ -36,8 +36,11 @@ func two(t *testing.T, n *Network) (at [2]*Attachment) {
 }
 
 // Where a packet filter drops what is forwarded, and sees what is bridged,
-// containers of a run reach each other nevertheless.
-func TestPacketFilter(t *testing.T) {
+// containers of a run reach each other nevertheless, bridged or routed.
+func TestPacketFilter(t *testing.T)         { letThrough(t, Bridge, "bridge") }
+func TestPacketFilterOfRouted(t *testing.T) { letThrough(t, PTP, "network") }
+
+func letThrough(t *testing.T, kind, whose string) {
 	if !enginetest.OwnNetwork(t, "iptables") {
 		return
 	}
@@ -46,7 +49,7 @@ func TestPacketFilter(t *testing.T) {
 		t.Skip(err)
 	}
 	rules := dropped(t)
-	n, err := newNetwork(t.Context(), kit, Bridge)
+	n, err := newNetwork(t.Context(), kit, kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,7 @@ func TestPacketFilter(t *testing.T) {
 	if err := forward.Try(t.Context(), at[1].Path, at[0].Path, at[0].Address); err != nil {
 		t.Errorf("from one container to another: %v", err)
 	}
-	if !strings.HasPrefix(n.Facts()["packet-filter"], "a rule for the run's bridge in ") {
+	if !strings.HasPrefix(n.Facts()["packet-filter"], "a rule for the run's "+whose+" in ") {
 		t.Errorf("the facts do not tell of the rule: %v", n.Facts())
 	}
 	for _, a := range at {
@@ -64,6 +67,9 @@ func TestPacketFilter(t *testing.T) {
 	}
 	if err := n.close(t.Context()); err != nil {
 		t.Error(err)
+	}
+	if left := kit.Ledger.Left(); len(left) > 0 {
+		t.Errorf("the ledger still has %v", left)
 	}
 	if now := enginetest.Command(t, "iptables", "-S"); now != rules {
 		t.Errorf("the packet filter is\n%s\nand was\n%s", now, rules)

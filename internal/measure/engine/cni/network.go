@@ -88,7 +88,8 @@ func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, er
 		}
 		n.plugins = append(n.plugins, plugin{dir: dir, name: c.config["type"].(string), config: text, device: c.device})
 	}
-	if link == "" {
+	if link == "" { // the host routes, and its packet filter sees what it forwards
+		n.passage, n.shut = forward.Let(ctx, kit, subnet.String())
 		return n, nil
 	}
 	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: link}); err != nil {

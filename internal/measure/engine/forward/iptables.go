@@ -108,9 +108,9 @@ func (p iptables) mayDrop(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(text)) != "-P FORWARD ACCEPT", err
 }
 
-// rule is ours for a bridge, as iptables takes it.
+// rule is ours for a bridge or a network, as iptables takes it.
 func rule(bridge, mark string) []string {
-	return []string{"-i", bridge, "-o", bridge, "-m", "comment", "--comment", mark, "-j", "ACCEPT"}
+	return append(packets(bridge), "-m", "comment", "--comment", mark, "-j", "ACCEPT")
 }
 
 func (p iptables) insert(ctx context.Context, bridge, mark string) error {
@@ -125,7 +125,7 @@ func (p iptables) has(ctx context.Context, bridge, mark string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	want := regexp.MustCompile(`(?m)^-A FORWARD -i ` + regexp.QuoteMeta(bridge) + ` -o ` + regexp.QuoteMeta(bridge) +
+	want := regexp.MustCompile(`(?m)^-A FORWARD ` + regexp.QuoteMeta(strings.Join(packets(bridge), " ")) +
 		` -m comment --comment "?` + regexp.QuoteMeta(mark) + `"? -j ACCEPT$`) // some versions quote every comment
 	return want.Match(text), nil
 }

@@ -84,12 +84,9 @@ func (n nftables) String() string { return fmt.Sprintf("nftables %s %s %s", n.Fa
 // pass over are somebody's considered choice, with terms of their own.
 func (n nftables) mayDrop(context.Context) (bool, error) { return n.Policy == "drop", nil }
 
-// expression is ours for a bridge, as nft takes it and prints it.
+// expression is ours for a bridge or a network, as nft takes it and prints it.
 func expression(bridge string) []any {
-	match := func(key string) any {
-		return map[string]any{"match": map[string]any{"op": "==", "left": map[string]any{"meta": map[string]any{"key": key}}, "right": bridge}}
-	}
-	return []any{match("iifname"), match("oifname"), map[string]any{"accept": nil}}
+	return append(matches(bridge), map[string]any{"accept": nil})
 }
 
 func (n nftables) insert(ctx context.Context, bridge, mark string) error {

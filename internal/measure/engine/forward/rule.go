@@ -46,8 +46,8 @@ func places(ctx context.Context, kit *engine.Kit) ([]place, error) {
 // markOf is what a rule of a run bears.
 func markOf(runID string) string { return "plimsoll-" + runID }
 
-// Passage is what lets a bridge's own packets pass: a rule in every chain that
-// might drop them.
+// Passage is what lets the packets of a bridge, or of a network that the host
+// routes, pass: a rule in every chain that might drop them.
 type Passage struct {
 	kit    *engine.Kit
 	bridge string
@@ -55,11 +55,11 @@ type Passage struct {
 }
 
 // Let makes the rules for a bridge of the kit's run, which need not be there
-// yet; none where nothing can drop its packets. What was made must be closed,
-// also where there is an error.
+// yet, or for a network of its that the host routes; none where nothing can drop
+// its packets. What was made must be closed, also where there is an error.
 func Let(ctx context.Context, kit *engine.Kit, bridge string) (*Passage, error) {
 	p := &Passage{kit: kit, bridge: bridge}
-	if !kit.Root || !Filtered() {
+	if !kit.Root || !routed(bridge) && !Filtered() {
 		return p, nil
 	}
 	all, err := places(ctx, kit)
@@ -99,7 +99,11 @@ func (p *Passage) Facts() map[string]string {
 	if len(at) == 0 {
 		return nil
 	}
-	return map[string]string{"packet-filter": "a rule for the run's bridge in " + strings.Join(at, ", ")}
+	whose := "bridge"
+	if routed(p.bridge) {
+		whose = "network"
+	}
+	return map[string]string{"packet-filter": "a rule for the run's " + whose + " in " + strings.Join(at, ", ")}
 }
 
 // Close takes the rules away. It may be called twice, and on nil.

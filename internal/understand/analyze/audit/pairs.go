@@ -22,7 +22,7 @@ var brings = map[string][]string{
 		"kernel", "clock"},
 	"storage":       {"storage", "storage-on", "storage-pool", "storage-version", "root-fs", "store", "image-store", "root", "daemon", "host", "graph-root"},
 	"client":        {"client", "client-library", "cli", "cli-version", "cli-config", "api-version"},
-	"network":       {"network", "network-backend", "ns.net", "flags"},
+	"network":       {"network", "network-by", "network-backend", "packet-filter", "ns.net", "flags"},
 	"rootless":      {"rootless", "user", "store", "host", "daemon", "ulimits", "ns.user", "uid-map", "gid-map", "cgroup-path", "flags"},
 	"image":         {"image", "image-store"},
 	"seccomp":       {"seccomp", "seccomp-inside", "security", "seccomp-mode"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -45,7 +46,7 @@ func (l leastMemory) trial(ctx context.Context, p study.Trial, o *openEnv) (*rec
 	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
 		return unsettled(t, err)
 	}
-	s := &memorySearch{site: l.site, o: o, seq: p.Seq}
+	s := &memorySearch{site: l.site, o: o, seq: p.Seq, busybox: l.what.BusyBox}
 	l.observe(o, t, func() { s.search(ctx, l.what.From) })
 	if ctx.Err() != nil {
 		return nil, engine.Result{}, ctx.Err()
@@ -61,6 +62,8 @@ type memorySearch struct {
 	o     *openEnv
 	seq   int
 	tried int
+
+	busybox bool // its echo says the word
 
 	holds, fails int64
 	failure      *record.Failure // of the last start that failed
@@ -108,8 +111,12 @@ func (s *memorySearch) starts(ctx context.Context, limit int64) bool {
 func (s *memorySearch) start(ctx context.Context, limit int64) bool {
 	s.tried++
 	word := newWord()
+	argv := probe.PayloadArgs{Word: word}.Argv(probePath)
+	if s.busybox {
+		argv = []string{"/bin/echo", word}
+	}
 	res, err := runGuarded(ctx, s.o.env, engine.Task{
-		Name: fmt.Sprintf("plimsoll-%s-%d-%d", s.site.rec.ID, s.seq, s.tried), Argv: probe.PayloadArgs{Word: word}.Argv(probePath),
+		Name: fmt.Sprintf("plimsoll-%s-%d-%d", s.site.rec.ID, s.seq, s.tried), Argv: argv,
 		Limit: min(s.site.limit(), memoryProbeLimit), MemoryBytes: limit,
 	})
 	if err != nil {
@@ -118,6 +125,12 @@ func (s *memorySearch) start(ctx context.Context, limit int64) bool {
 	}
 	if s.failure = res.Failure; s.failure != nil {
 		return false
+	}
+	if s.busybox {
+		if strings.TrimSpace(string(res.Stdout)) != word {
+			s.failure = &record.Failure{Class: record.NoProof, Text: noProofText(probe.ErrNoProof, res)}
+		}
+		return s.failure == nil
 	}
 	if _, err := probe.ParsePayload(res.Stdout, word); err != nil {
 		s.failure = &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ type thirsty struct {
 	*fake.Fake
 	need  int64
 	flaky bool // each first start fails
+	mute  bool // BusyBox's echo says nothing
 }
 
 func (h thirsty) Info() engine.Info {
@@ -41,6 +43,12 @@ func (e *thirstyEnv) Run(ctx context.Context, task engine.Task) (engine.Result, 
 	if task.MemoryBytes == 0 {
 		return res, err
 	}
+	if task.Argv[0] == "/bin/echo" {
+		res.Stdout, res.Failure = []byte(task.Argv[1]+"\n"), nil
+		if e.of.mute {
+			res.Stdout = nil
+		}
+	}
 	first := !e.tried[task.MemoryBytes]
 	if e.tried == nil {
 		e.tried = map[int64]bool{}
@@ -57,19 +65,22 @@ func (e *thirstyEnv) Run(ctx context.Context, task engine.Task) (engine.Result, 
 func TestLeastMemory(t *testing.T) {
 	for _, c := range []struct {
 		name        string
+		program     string
 		engine      engine.Engine
 		holds       [2]int64
 		fails, fail string
 	}{
-		{name: "much", engine: thirsty{fake.New(), 9 << 20, false}, holds: [2]int64{9 << 20, 9<<20 + 9<<20/10}, fails: "yes"},
-		{name: "little", engine: thirsty{fake.New(), 160_000, false}, holds: [2]int64{160_000, 176_000}, fails: "yes"},
-		{name: "flaky", engine: thirsty{fake.New(), 9 << 20, true}, holds: [2]int64{9 << 20, 9<<20 + 9<<20/10}, fails: "yes"},
-		{name: "next to nothing", engine: thirsty{fake.New(), 1, false}, holds: [2]int64{leastTried, leastTried}},
-		{name: "more than there is", engine: thirsty{fake.New(), 1 << 30, false}, fail: "not even 64 MiB were enough: it was killed for its memory"},
+		{name: "much", engine: thirsty{Fake: fake.New(), need: 9 << 20}, holds: [2]int64{9 << 20, 9<<20 + 9<<20/10}, fails: "yes"},
+		{name: "little", engine: thirsty{Fake: fake.New(), need: 160_000}, holds: [2]int64{160_000, 176_000}, fails: "yes"},
+		{name: "flaky", engine: thirsty{Fake: fake.New(), need: 9 << 20, flaky: true}, holds: [2]int64{9 << 20, 9<<20 + 9<<20/10}, fails: "yes"},
+		{name: "next to nothing", engine: thirsty{Fake: fake.New(), need: 1}, holds: [2]int64{leastTried, leastTried}},
+		{name: "more than there is", engine: thirsty{Fake: fake.New(), need: 1 << 30}, fail: "not even 64 MiB were enough: it was killed for its memory"},
+		{name: "busybox", program: "busybox", engine: thirsty{Fake: fake.New(), need: 9 << 20}, holds: [2]int64{9 << 20, 9<<20 + 9<<20/10}, fails: "yes"},
+		{name: "busybox without its word", program: "busybox", engine: thirsty{Fake: fake.New(), mute: true}, fail: "not even 64 MiB were enough"},
 		{name: "no limits", engine: fake.New(), fail: "can't give a container a memory limit of its own"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := protocolOf(t, "  - least-memory\n", "  - "+c.engine.Info().Name+"\n", c.engine)
+			o := protocolOf(t, "  - {name: least-memory, parameters: {program: "+cmp.Or(c.program, "payload")+"}}\n", "  - "+c.engine.Info().Name+"\n", c.engine)
 			for _, tr := range carried(t, o) {
 				if c.fail != "" {
 					if tr.OK() || !strings.Contains(tr.Failure.Text, c.fail) {

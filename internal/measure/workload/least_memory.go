@@ -26,14 +26,17 @@ func leastMemoryWorkload() Workload {
 	return Workload{
 		Name: "least-memory", Title: "least memory", Group: lifeCycle, Image: "payload",
 		What:       "a search for the least memory limit with which a container starts: halved until a start fails twice, then narrowed down to a tenth",
-		Parameters: map[string][]string{"from": {"64MiB", "256MiB"}},
-		About:      map[string]string{"from": "The limit that the search begins with, with which a start must succeed."},
+		Parameters: map[string][]string{"from": {"64MiB", "256MiB"}, "program": {"payload", "busybox"}},
+		About: map[string]string{
+			"from":    "The limit that the search begins with, with which a start must succeed.",
+			"program": "What starts: our own payload, or BusyBox's echo, in an image that has it.",
+		},
 		Metrics:    leastMemoryMetrics,
 		takes: func(_ map[string]string, each time.Duration) time.Duration {
 			return leastMemoryStarts * each
 		},
 		protocol: func(p map[string]string) Instance {
-			return Instance{LeastMemory: &LeastMemory{From: whole(p["from"])}}
+			return Instance{LeastMemory: &LeastMemory{From: whole(p["from"]), BusyBox: p["program"] == "busybox"}}
 		},
 	}
 }

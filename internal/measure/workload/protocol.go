@@ -19,6 +19,8 @@ type Density struct {
 // starts, downwards from From.
 type LeastMemory struct {
 	From int64 // bytes; a start with it must succeed
+	// BusyBox: its echo says the trial's word in place of our own payload.
+	BusyBox bool
 }
 
 // Load is an open loop: short-lived containers are requested at intended

@@ -82,6 +82,9 @@ func (s *suite) limits(t *testing.T) {
 // memory demands that a task's own memory limit is in force in place of the
 // environment's, where the engine can do that.
 func (s *suite) memory(t *testing.T) {
+	if why := s.opts.Skip["limits"]; why != "" {
+		t.Skip(why)
+	}
 	m, ok := s.env.(engine.MemoryLimiter)
 	if !ok || !m.LimitsMemory() {
 		t.Skip("a container can't have a memory limit of its own")

@@ -21,8 +21,12 @@ func (p *pairing) failures(c *analyze.PaperCell, engine, image *record.PaperColu
 	}
 	for _, want := range choices {
 		if p.failuresOf(c, want, row) {
+			c.Missing = ""
 			return
 		}
+	}
+	if c.Missing != "" {
+		return
 	}
 	c.Missing = analyze.NotAsked
 	for _, want := range choices {
@@ -43,7 +47,11 @@ func (p *pairing) failuresOf(c *analyze.PaperCell, want map[string][]string, row
 		for k := range w.Counts {
 			n := &w.Counts[k]
 			e := p.res.Environment(n.Env)
-			if n.Trials == 0 || n.Rate == nil || e == nil || !fits(e.Engine, e.Levels, want) {
+			if e == nil || !fits(e.Engine, e.Levels, want) {
+				continue
+			}
+			if n.Trials == 0 || n.Rate == nil {
+				c.Missing = n.Missing
 				continue
 			}
 			c.Env, c.Workload, c.Metric, c.N = n.Env, w.ID, record.Failures.ID, n.Trials

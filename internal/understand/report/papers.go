@@ -86,6 +86,10 @@ func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *do
 			head += " (" + letters.of(cells[i].Note) + ")"
 		}
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: head, Rest: true}}, Tone: document.Head})
+		if len(cells) > mostPaperLines {
+			out.Rows = append(out.Rows, manyPaperCells(cells, own, m, letters)...)
+			continue
+		}
 		for _, c := range cells {
 			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, m, letters)})
 		}

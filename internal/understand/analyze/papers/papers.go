@@ -108,7 +108,14 @@ func (p *pairing) cell(v published.Value) analyze.PaperCell {
 	if row.As != "" && v.Unit != "%" && !p.percent(&c, v, row) {
 		return c
 	}
-	w, t, cell, why := p.find(column(p.spec.Engines, v.Name()), column(p.spec.Images, v.Image), row)
+	image := column(p.spec.Images, v.Image)
+	if row.Images != nil {
+		if image = column(row.Images, v.Image); image == nil {
+			c.Missing, c.NoCounterpart = "the study names no image that has these data", true
+			return c
+		}
+	}
+	w, t, cell, why := p.find(column(p.spec.Engines, v.Name()), image, row)
 	if cell == nil {
 		c.Missing = why
 		return c

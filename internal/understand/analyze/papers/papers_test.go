@@ -76,6 +76,22 @@ func TestPapers(t *testing.T) {
 	}
 }
 
+// A row may have images of its own: its size lies in them.
+func TestImagesOfARow(t *testing.T) {
+	s := recordtest.Paper()
+	s.Tables[0].Rows[0].Images = []record.PaperColumn{{Published: "alpine:3", Levels: map[string][]string{"image": {"debian"}}}}
+	res := analyzetest.Run(t, s)
+	if c := paperCell(t, res, "Table 3", "lifecycle-single/start", "docker", "alpine:3"); c.Env != "docker/debian" || c.Here == nil {
+		t.Errorf("%+v", c)
+	}
+	if c := paperCell(t, res, "Table 3", "lifecycle-single/start", "docker", "ubuntu:18.04"); c.Here != nil || !c.NoCounterpart || !strings.Contains(c.Missing, "no image") {
+		t.Errorf("%+v", c)
+	}
+	if c := paperCell(t, res, "Table 3", "lifecycle-single/stop", "docker", "alpine:3"); c.Env != "docker/busybox" {
+		t.Errorf("another row: %+v", c)
+	}
+}
+
 // Nothing stands in silently: another level, another image and another engine
 // are no match, and each gap has its own reason.
 func TestPapersMissing(t *testing.T) {

@@ -12,6 +12,9 @@ import (
 // by its reason. CSV and JSON have every value.
 const mostPaperLines = 30
 
+// medianNote says what the two published numbers are, where raw values are public.
+const medianNote = "Of the two published numbers the first is the authors' statistic, the mean without the five largest values, and the second the median of all of them with its 95 % interval."
+
 // manyPaperCells are the cells of a row of a data set: those with a number of ours,
 // then a line for each reason why the others have none.
 func manyPaperCells(cells []*analyze.PaperCell, own bool, m document.Medium, letters *footnotes) (out []document.Row) {

@@ -92,6 +92,25 @@ func TestImagesOfARow(t *testing.T) {
 	}
 }
 
+// Where a study's raw values are public, their median stands beside its own
+// statistic.
+func TestPublishedMedian(t *testing.T) {
+	s := recordtest.Paper()
+	s.Tables = []record.PaperTable{{Source: "everarts2020", Table: published.EverartsTable("Hello World"),
+		Engines: []record.PaperColumn{{Published: "docker/runc/overlay", Levels: map[string][]string{"engine": {"docker"}}}},
+		Images:  []record.PaperColumn{{Published: "alpine", Levels: map[string][]string{"image": {"busybox"}}}},
+		Rows:    []record.PaperRow{{Published: "hello-world/start", Workload: "hello", Metric: "startup"}}}}
+	res := analyzetest.Run(t, s)
+	c := paperCell(t, res, published.EverartsTable("Hello World"), "hello-world/start", "docker/runc/overlay", "alpine")
+	m := c.PublishedMedian
+	if c.Here == nil || c.Env != "docker/busybox" || m == nil || math.Round(m.Value) != 569 || m.Lo == nil || *m.Lo >= m.Value || *m.Hi <= m.Value || c.Published >= *m.Hi {
+		t.Errorf("%+v, the median %+v", c, m)
+	}
+	if n := len(res.Papers[0].Cells); n != 3*72 {
+		t.Errorf("%d published values are shown, want all %d", n, 3*72)
+	}
+}
+
 // Nothing stands in silently: another level, another image and another engine
 // are no match, and each gap has its own reason.
 func TestPapersMissing(t *testing.T) {

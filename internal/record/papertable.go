@@ -39,6 +39,9 @@ type PaperRow struct {
 	// As is "" for the value itself; PaperOverhead is the loss against native in
 	// per cent, PaperDifference the gain, its negative.
 	As string `json:"as,omitempty"`
+	// Images, where given, take the table's place for this row: a size that lies
+	// in the image makes it another one in each.
+	Images []PaperColumn `json:"images,omitempty"`
 	// Note says in what ours is another thing.
 	Note string `json:"note,omitempty"`
 }

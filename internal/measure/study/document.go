@@ -78,6 +78,8 @@ type paperRow struct {
 	Metric   yamlfile.Name `key:"metric" jsonschema:"required" jsonschema_description:"A metric of that workload."`
 	As       yamlfile.Name `key:"as" jsonschema:"enum=overhead,enum=difference" jsonschema_description:"What the paper gives instead of the value: the loss against native in per cent (overhead), or the gain (difference)."`
 	Note     yamlfile.Text `key:"note" jsonschema_description:"In what the study's number is another thing."`
+	// In a row whose size lies in the image, that is another one than the table's.
+	Images yamlfile.Keyed[yamlfile.Axes] `key:"images" jsonschema_description:"Each published image of this row: the image that stands for it, instead of the table's."`
 }
 
 type protocol struct {

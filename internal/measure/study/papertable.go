@@ -28,7 +28,12 @@ func (c *checker) paperTable(d paperTable) record.PaperTable {
 	}
 	for _, r := range d.Rows {
 		known(c, r.Key, "published row", rows)
-		out.Rows = append(out.Rows, c.paperRow(r.Key, r.Value))
+		row := c.paperRow(r.Key, r.Value)
+		for _, e := range r.Value.Images {
+			known(c, e.Key, "published image", images)
+			row.Images = append(row.Images, record.PaperColumn{Published: e.Key.Text, Levels: c.levelsOf(e.Value)})
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	for _, x := range d.Without {
 		if out.Without == nil {

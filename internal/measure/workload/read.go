@@ -2,6 +2,7 @@ package workload
 
 import (
 	"reflect"
+	"slices"
 
 	"plimsoll/internal/common/yamlfile"
 )
@@ -58,5 +59,8 @@ func (f *document) workload(path string, data []byte) Workload {
 		}
 	}
 	w.Metrics = append(w.Metrics, Standard...)
+	if slices.Contains(w.Parameters[startedByParameter], startedByExec) {
+		w.Metrics = append(w.Metrics, commandMetrics...)
+	}
 	return w
 }

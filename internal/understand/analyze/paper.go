@@ -62,6 +62,9 @@ type PaperCell struct {
 	CI95      *float64 `json:"ci95,omitempty"`
 	SD        *float64 `json:"sd,omitempty"`
 	From      string   `json:"from,omitempty"`
+	// PublishedMedian is of the paper's own raw values, with its 95 % interval,
+	// where those are public; Published is then the authors' own statistic.
+	PublishedMedian *sample.Estimate `json:"published_median,omitempty"`
 	// Here is the median of N values in Blocks blocks; as a percentage it is
 	// against native.
 	Here *sample.Estimate `json:"here,omitempty"`

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -88,11 +89,19 @@ func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *do
 			head += " (" + letters.of(cells[i].Note) + ")"
 		}
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: head, Rest: true}}, Tone: document.Head})
+		if len(cells) > mostPaperLines {
+			out.Rows = append(out.Rows, manyPaperCells(cells, own, m, letters)...)
+			continue
+		}
 		for _, c := range cells {
 			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, same, m, letters)})
 		}
 	}
 	notes = letters.list()
+	if slices.ContainsFunc(t.Cells, func(c analyze.PaperCell) bool { return c.PublishedMedian != nil }) {
+		out.Columns[2].Title = strings.Replace(out.Columns[2].Title, "\nmean", "\nmean; median", 1)
+		notes = append(notes, medianNote)
+	}
 	for _, why := range reasons {
 		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", words.FirstFew(folded[why]), letters.sentence(why)))
 	}
@@ -197,6 +206,10 @@ func paperCells(c *analyze.PaperCell, own, same bool, m document.Medium, letters
 	cited, unit := short3(c.Published), ""
 	if c.CI95 != nil {
 		cited += " ± " + short3(*c.CI95)
+	}
+	if c.PublishedMedian != nil {
+		n := words.NumberOf(*c.PublishedMedian, 1, 3)
+		cited = strings.TrimSpace(words.NumberOf(sample.Estimate{Value: c.Published}, 1, 3).Value + "; " + n.Value + " " + n.Interval)
 	}
 	if own {
 		unit = " " + words.Clean(c.Unit)

@@ -86,6 +86,12 @@ func cited(v published.Value) analyze.PaperCell {
 	if v.SD == v.SD {
 		c.SD = &v.SD
 	}
+	if m := v.Median; m != nil {
+		c.PublishedMedian = &sample.Estimate{Value: m.Value}
+		if m.Hi > 0 {
+			c.PublishedMedian.Lo, c.PublishedMedian.Hi = &m.Lo, &m.Hi
+		}
+	}
 	return c
 }
 
@@ -114,7 +120,14 @@ func (p *pairing) cell(v published.Value) analyze.PaperCell {
 		p.failures(&c, column(p.spec.Engines, v.Name()), column(p.spec.Images, v.Image), row)
 		return c
 	}
-	w, t, cell, why := p.find(column(p.spec.Engines, v.Name()), column(p.spec.Images, v.Image), row)
+	image := column(p.spec.Images, v.Image)
+	if row.Images != nil {
+		if image = column(row.Images, v.Image); image == nil {
+			c.Missing, c.NoCounterpart = "the study names no image that has these data", true
+			return c
+		}
+	}
+	w, t, cell, why := p.find(column(p.spec.Engines, v.Name()), image, row)
 	if cell == nil {
 		c.Missing = why
 		return c
@@ -170,7 +183,7 @@ func (p *pairing) percent(c *analyze.PaperCell, v published.Value, row *record.P
 		}
 		o := analyze.OverheadOf(sample.Estimate{Value: v.Value / b.Value}, v.Better).Value
 		c.From = fmt.Sprintf("%g against %g %s", v.Value, b.Value, v.Unit)
-		c.Unit, c.Better, c.CI95, c.SD = "%", record.LowerIsBetter, nil, nil
+		c.Unit, c.Better, c.CI95, c.SD, c.PublishedMedian = "%", record.LowerIsBetter, nil, nil, nil
 		if c.Published = 100 * o; row.As == record.PaperDifference {
 			c.Published, c.Better = -c.Published, record.HigherIsBetter
 		}

@@ -76,6 +76,41 @@ func TestPapers(t *testing.T) {
 	}
 }
 
+// A row may have images of its own: its size lies in them.
+func TestImagesOfARow(t *testing.T) {
+	s := recordtest.Paper()
+	s.Tables[0].Rows[0].Images = []record.PaperColumn{{Published: "alpine:3", Levels: map[string][]string{"image": {"debian"}}}}
+	res := analyzetest.Run(t, s)
+	if c := paperCell(t, res, "Table 3", "lifecycle-single/start", "docker", "alpine:3"); c.Env != "docker/debian" || c.Here == nil {
+		t.Errorf("%+v", c)
+	}
+	if c := paperCell(t, res, "Table 3", "lifecycle-single/start", "docker", "ubuntu:18.04"); c.Here != nil || !c.NoCounterpart || !strings.Contains(c.Missing, "no image") {
+		t.Errorf("%+v", c)
+	}
+	if c := paperCell(t, res, "Table 3", "lifecycle-single/stop", "docker", "alpine:3"); c.Env != "docker/busybox" {
+		t.Errorf("another row: %+v", c)
+	}
+}
+
+// Where a study's raw values are public, their median stands beside its own
+// statistic.
+func TestPublishedMedian(t *testing.T) {
+	s := recordtest.Paper()
+	s.Tables = []record.PaperTable{{Source: "everarts2020", Table: published.EverartsTable("Hello World"),
+		Engines: []record.PaperColumn{{Published: "docker/runc/overlay", Levels: map[string][]string{"engine": {"docker"}}}},
+		Images:  []record.PaperColumn{{Published: "alpine", Levels: map[string][]string{"image": {"busybox"}}}},
+		Rows:    []record.PaperRow{{Published: "hello-world/start", Workload: "hello", Metric: "startup"}}}}
+	res := analyzetest.Run(t, s)
+	c := paperCell(t, res, published.EverartsTable("Hello World"), "hello-world/start", "docker/runc/overlay", "alpine")
+	m := c.PublishedMedian
+	if c.Here == nil || c.Env != "docker/busybox" || m == nil || math.Round(m.Value) != 569 || m.Lo == nil || *m.Lo >= m.Value || *m.Hi <= m.Value || c.Published >= *m.Hi {
+		t.Errorf("%+v, the median %+v", c, m)
+	}
+	if n := len(res.Papers[0].Cells); n != 3*72 {
+		t.Errorf("%d published values are shown, want all %d", n, 3*72)
+	}
+}
+
 // Nothing stands in silently: another level, another image and another engine
 // are no match, and each gap has its own reason.
 func TestPapersMissing(t *testing.T) {

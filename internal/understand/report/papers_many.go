@@ -1,0 +1,37 @@
+package report
+
+import (
+	"fmt"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+)
+
+// mostPaperLines is how many values of one row a table shows one by one. A
+// published data set has more: of those, what nothing stands beside is counted
+// by its reason. CSV and JSON have every value.
+const mostPaperLines = 30
+
+// medianNote says what the two published numbers are, where raw values are public.
+const medianNote = "Of the two published numbers the first is the authors' statistic, the mean without the five largest values, and the second the median of all of them with its 95 % interval."
+
+// manyPaperCells are the cells of a row of a data set: those with a number of ours,
+// then a line for each reason why the others have none.
+func manyPaperCells(cells []*analyze.PaperCell, own bool, m document.Medium, letters *footnotes) (out []document.Row) {
+	without := map[string]int{}
+	var reasons []string
+	for _, c := range cells {
+		if c.Here != nil {
+			out = append(out, document.Row{Cells: paperCells(c, own, m, letters)})
+			continue
+		}
+		if without[c.Missing] == 0 {
+			reasons = append(reasons, c.Missing)
+		}
+		without[c.Missing]++
+	}
+	for _, why := range reasons {
+		out = append(out, document.Row{Cells: document.Cells(fmt.Sprintf("  %d more", without[why]), "", "", "–", letters.of(why))})
+	}
+	return out
+}

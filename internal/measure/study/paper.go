@@ -140,6 +140,8 @@ func (c *checker) fact(f *paperFact) {
 		c.Add(f.From.At, "from says where the study has it, and nothing says what the paper had", "is: …")
 	case !f.From.At.Given() && len(f.Is.list) > 0:
 		c.Add(f.at, "is has levels, and nothing says of what", "from: …")
+	case slices.Contains(judged, f.Aspect.Text) && (f.Here.At.Given() || f.From.At.Given()) && len(f.Workload.names) == 0:
+		c.Add(f.at, "a "+f.Aspect.Text+" that may differ decides claims, and nothing says of which workload", "workload: …")
 	case !f.From.At.Given() && f.Here.At.Given() && !f.Why.At.Given():
 		c.Add(f.Here.At, "what is done here differs, and nothing says why", "why: …")
 	case !f.From.At.Given() && f.Why.At.Given() && !f.Here.At.Given():

@@ -131,6 +131,7 @@ func TestBadProtocols(t *testing.T) {
 		"from: client, |":                 "nothing says of what",
 		"from: client, is: cli, |":        "nothing says what is done here instead",
 		"from: client, is: cli, why|here": "nothing says why",
+		"aspect: client|aspect: topology": "nothing says of which workload",
 		"aspect: client, |":               `no key "aspect"`,
 	} {
 		from, to, _ := strings.Cut(change, "|")

@@ -90,7 +90,7 @@ func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *do
 		}
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: head, Rest: true}}, Tone: document.Head})
 		if len(cells) > mostPaperLines {
-			out.Rows = append(out.Rows, manyPaperCells(cells, own, m, letters)...)
+			out.Rows = append(out.Rows, manyPaperCells(cells, own, same, m, letters)...)
 			continue
 		}
 		for _, c := range cells {

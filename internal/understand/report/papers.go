@@ -35,7 +35,7 @@ func papersDocument(d *document.Document, res *analyze.Result, _ Options) {
 func addPapers(d *document.Document, res *analyze.Result) {
 	for i := range res.Papers {
 		p := &res.Papers[i]
-		t, notes := paperTable(p, res.Run.Scale, d.Medium)
+		t, notes := paperTable(p, res.Run.Scale, d)
 		d.Heading(2, paperTitle(p))
 		if len(t.Rows) > 0 {
 			d.Add(t)
@@ -62,7 +62,7 @@ func paperTitle(t *analyze.PaperTable) string {
 
 // paperTable has a line for each published value, under a line for each row of
 // the paper. Rows beside which nothing could stand are left to the notes.
-func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *document.Table, notes []string) {
+func paperTable(t *analyze.PaperTable, scale string, d *document.Document) (out *document.Table, notes []string) {
 	same := t.Statistic != "" && slices.ContainsFunc(t.Cells, func(c analyze.PaperCell) bool { return c.Same != nil })
 	out = &document.Table{Columns: paperColumns(t, same)}
 	letters := &footnotes{scale: scale}
@@ -94,7 +94,7 @@ func paperTable(t *analyze.PaperTable, scale string, m document.Medium) (out *do
 			continue
 		}
 		for _, c := range cells {
-			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, same, m, letters)})
+			out.Rows = append(out.Rows, document.Row{Cells: paperCells(c, own, same, d, letters)})
 		}
 	}
 	notes = letters.list()
@@ -201,8 +201,12 @@ func sameUnit(cells []*analyze.PaperCell) bool {
 	return !slices.ContainsFunc(cells, func(c *analyze.PaperCell) bool { return c.Unit != cells[0].Unit })
 }
 
+// roomForNames is from which width on a page has room for the names of our
+// environments beside the paper's estimator; below it they are in the notes.
+const roomForNames = 120
+
 // paperCells are one value's; own says that its unit stands beside it.
-func paperCells(c *analyze.PaperCell, own, same bool, m document.Medium, letters *footnotes) []document.Cell {
+func paperCells(c *analyze.PaperCell, own, same bool, d *document.Document, letters *footnotes) []document.Cell {
 	cited, unit := short3(c.Published), ""
 	if c.CI95 != nil {
 		cited += " ± " + short3(*c.CI95)
@@ -215,7 +219,7 @@ func paperCells(c *analyze.PaperCell, own, same bool, m document.Medium, letters
 		unit = " " + words.Clean(c.Unit)
 		cited += unit
 	}
-	if m == document.Text {
+	if d.Medium == document.Text {
 		cited = "(" + cited + ")"
 	}
 	cells := document.Cells("  "+words.Clean(c.Engine), words.Clean(c.Image), cited)
@@ -227,7 +231,11 @@ func paperCells(c *analyze.PaperCell, own, same bool, m document.Medium, letters
 		cells = append(cells, document.Cells(sameText(c, unit))...)
 	}
 	n := words.NumberOf(*c.Here, 1, 4)
-	return append(cells, document.Cells(n.Value+unit, n.Interval, strconv.Itoa(c.N), words.Cut(words.Clean(c.Env), 40))...)
+	in := words.Cut(words.Clean(c.Env), 40)
+	if same && d.Medium == document.Text && d.Width < roomForNames {
+		in = letters.of("here: " + words.Clean(c.Env))
+	}
+	return append(cells, document.Cells(n.Value+unit, n.Interval, strconv.Itoa(c.N), in)...)
 }
 
 // short3 writes a published number as it stands: no digits are added to it.

@@ -80,6 +80,10 @@ func paperTable(t *analyze.PaperTable, scale string, d *document.Document) (out 
 			fold(why, row.name)
 			continue
 		}
+		if len(cells) > mostPaperLines && !slices.ContainsFunc(cells, func(c *analyze.PaperCell) bool { return c.Here != nil }) {
+			fold(noneOfMany, row.name)
+			continue
+		}
 		head, own := words.Clean(row.name), !sameUnit(cells)
 		if !own {
 			head += ", " + words.Clean(cells[0].Unit)

@@ -12,6 +12,10 @@ import (
 // by its reason. CSV and JSON have every value.
 const mostPaperLines = 30
 
+// noneOfMany is of a row of a data set beside which nothing stands, for whatever
+// reasons: they are in CSV and JSON.
+const noneOfMany = "this run has no value for any of its environments"
+
 // medianNote says what the two published numbers are, where raw values are public.
 const medianNote = "Of the two published numbers the first is the authors' statistic, the mean without the five largest values, and the second the median of all of them with its 95 % interval."
 

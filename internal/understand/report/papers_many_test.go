@@ -26,6 +26,9 @@ func TestPaperTableOfManyValues(t *testing.T) {
 		}
 		table.Cells = append(table.Cells, c)
 	}
+	for i := range 40 {
+		table.Cells = append(table.Cells, analyze.PaperCell{Engine: fmt.Sprintf("docker/r%d", i), Row: "hello-world/exec", Unit: "ms", Missing: fmt.Sprintf("reason %d", i%2)})
+	}
 	out, notes := paperTable(table, "", document.Text)
 	var lines []string
 	for _, r := range out.Rows {
@@ -44,7 +47,7 @@ func TestPaperTableOfManyValues(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	if len(notes) != 3 || notes[2] != medianNote || !strings.Contains(strings.Join(notes, " "), "no such driver here") && !strings.Contains(strings.Join(notes, " "), "No such driver here") {
+	if len(notes) != 4 || notes[2] != medianNote || !strings.Contains(notes[3], "hello-world/exec") || !strings.Contains(strings.Join(notes, " "), "no such driver here") && !strings.Contains(strings.Join(notes, " "), "No such driver here") {
 		t.Errorf("the reasons: %q", notes)
 	}
 }

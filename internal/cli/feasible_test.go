@@ -29,7 +29,7 @@ func TestFeasible(t *testing.T) {
 		{"no room for 20 GB", "abraham2020", room{disk: 10 << 30, dir: "/var"}, there, "docker sysbench-fileio/size-20g", "docker hello", "20480 MiB on disk, and 10240 are free below /var"},
 		{"a registry that does not answer", "baresi2024", plenty, func(ref string) (bool, string, string) {
 			return !strings.Contains(ref, "centos"), "no registry", ""
-		}, "docker pull/centos", "docker pull/ubuntu", "no registry"},
+		}, "docker/api pull/centos", "docker/api pull/ubuntu", "no registry"},
 	} {
 		st, err := study.Load(c.study, s.studyCatalogue())
 		if err != nil {

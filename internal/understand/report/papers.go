@@ -94,7 +94,7 @@ func paperTable(t *analyze.PaperTable, scale string, d *document.Document) (out 
 		}
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: head, Rest: true}}, Tone: document.Head})
 		if len(cells) > mostPaperLines {
-			out.Rows = append(out.Rows, manyPaperCells(cells, own, same, m, letters)...)
+			out.Rows = append(out.Rows, manyPaperCells(cells, own, same, d, letters)...)
 			continue
 		}
 		for _, c := range cells {

@@ -21,12 +21,12 @@ const medianNote = "Of the two published numbers the first is the authors' stati
 
 // manyPaperCells are the cells of a row of a data set: those with a number of ours,
 // then a line for each reason why the others have none.
-func manyPaperCells(cells []*analyze.PaperCell, own, same bool, m document.Medium, letters *footnotes) (out []document.Row) {
+func manyPaperCells(cells []*analyze.PaperCell, own, same bool, d *document.Document, letters *footnotes) (out []document.Row) {
 	without := map[string]int{}
 	var reasons []string
 	for _, c := range cells {
 		if c.Here != nil {
-			out = append(out, document.Row{Cells: paperCells(c, own, same, m, letters)})
+			out = append(out, document.Row{Cells: paperCells(c, own, same, d, letters)})
 			continue
 		}
 		if without[c.Missing] == 0 {

@@ -29,7 +29,7 @@ func TestPaperTableOfManyValues(t *testing.T) {
 	for i := range 40 {
 		table.Cells = append(table.Cells, analyze.PaperCell{Engine: fmt.Sprintf("docker/r%d", i), Row: "hello-world/exec", Unit: "ms", Missing: fmt.Sprintf("reason %d", i%2)})
 	}
-	out, notes := paperTable(table, "", document.Text)
+	out, notes := paperTable(table, "", &document.Document{Medium: document.Text, Width: 200})
 	var lines []string
 	for _, r := range out.Rows {
 		line := ""

@@ -23,7 +23,7 @@ func AddStatistics(r *analyze.Result, run *record.Run, values func(work, env, me
 		}
 		for k := range t.Cells {
 			c := &t.Cells[k]
-			if c.Here == nil {
+			if c.Here == nil || c.Metric == record.Failures.ID { // a share is of all trials, and no mean
 				continue
 			}
 			row := spec.Rows[slices.IndexFunc(spec.Rows, func(x record.PaperRow) bool { return x.Published == c.Row })]

@@ -31,7 +31,7 @@ func leastMemoryWorkload() Workload {
 			"from":    "The limit that the search begins with, with which a start must succeed.",
 			"program": "What starts: our own payload, or BusyBox's echo, in an image that has it.",
 		},
-		Metrics:    leastMemoryMetrics,
+		Metrics: leastMemoryMetrics,
 		takes: func(_ map[string]string, each time.Duration) time.Duration {
 			return leastMemoryStarts * each
 		},

@@ -48,7 +48,7 @@ func throttledStarts(t *testing.T, e engine.Engine, cpus float64, by string) {
 	if got := r.Run().Environments[0].Facts[wrap.Limits]; cpus > 0 && got != by {
 		t.Errorf("the limit is kept by %q, want %q", got, by)
 	}
-	trials := 0
+	trials, throttled := 0, 0
 	for tr, err := range r.Trials() {
 		if err != nil {
 			t.Fatal(err)
@@ -61,13 +61,19 @@ func throttledStarts(t *testing.T, e engine.Engine, cpus float64, by string) {
 		switch {
 		case cpus == 0 && held != nil:
 			t.Errorf("throttled for %d ns without a limit", *held)
-		case cpus > 0 && (held == nil || *held <= 0):
-			t.Errorf("with %v CPUs a start of %d ms was not throttled: %v", cpus, start/1e6, held)
+		case cpus > 0 && held == nil:
+			t.Errorf("with %v CPUs a start of %d ms says nothing", cpus, start/1e6)
 		case cpus > 0:
+			if *held > 0 { // a start on a busy machine can fall into two periods, each with its quota
+				throttled++
+			}
 			t.Logf("of a start of %d ms it was throttled for %d ms", start/1e6, *held/1e6)
 		}
 	}
 	if trials != 3 {
 		t.Errorf("%d trials, want 3", trials)
+	}
+	if cpus > 0 && throttled == 0 {
+		t.Errorf("with %v CPUs none of %d starts was throttled", cpus, trials)
 	}
 }

@@ -2,7 +2,6 @@ package cni
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,10 +72,19 @@ func parent(kind, link string) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if err := addBridge(fd, link); err != nil && !errors.Is(err, unix.EEXIST) {
+	if err := addBridge(fd, link); err != nil {
 		return fmt.Errorf("making %s, the parent of %s: %w", link, kind, err)
 	}
 	return setUp(fd, link, true)
+}
+
+// taken says that somebody has a link of the name that ours is to have, which
+// would be removed with the network.
+func taken(link string) error {
+	if _, err := os.Lstat("/sys/class/net/" + link); link == "" || err != nil {
+		return nil
+	}
+	return &engine.Error{Class: record.Unavailable, Text: "there is an interface " + link + ", which this run has not made"}
 }
 
 // offers says why the plug-in of a kind can't be called.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
@@ -94,5 +96,35 @@ func TestOwnLink(t *testing.T) {
 	}
 	if _, err := Remove(t.Context(), &engine.Kit{RunID: "abcd1234"}, engine.Thing{Kind: engine.KindLink, Name: "eth0"}); err == nil {
 		t.Error("eth0 would be removed")
+	}
+}
+
+// A link of a user's that is named as ours would be is not taken over, and stays.
+func TestTakenLink(t *testing.T) {
+	kit := enginetest.Kit(t)
+	if _, err := Find(kit); err != nil {
+		t.Skip(err)
+	}
+	for _, kind := range []string{Bridge, Macvlan} {
+		name := linkOf(kit.RunID, kind)
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(fd) })
+		if err := addBridge(fd, name); err != nil {
+			t.Skip("a bridge can't be made here: ", err)
+		}
+		t.Cleanup(func() {
+			if err := removeBridge(name); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := newNetwork(t.Context(), kit, kind); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: a link of somebody's was taken for ours: %v", kind, err)
+		}
+		if _, err := os.Stat("/sys/class/net/" + name); err != nil {
+			t.Errorf("a user's link is gone: %v", err)
+		}
 	}
 }

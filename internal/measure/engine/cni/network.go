@@ -61,6 +61,9 @@ func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, er
 		return nil, err
 	}
 	link := linkOf(kit.RunID, kind)
+	if err := taken(link); err != nil {
+		return nil, err
+	}
 	subnet, err := freeSubnet(kit.RunID + suffixes[kind])
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type room struct {
 
 // roomOf looks at the machine.
 func roomOf(h record.Host, dir string) room {
-	out := room{cpus: h.CPUs, memory: int64(h.Memory), dir: dir}
+	out := room{cpus: h.CPUs, memory: h.Memory, dir: dir}
 	for {
 		var fs unix.Statfs_t
 		if err := unix.Statfs(dir, &fs); err == nil {

@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -75,7 +76,7 @@ func TestSmallFiles(t *testing.T) {
 	r, n := tar.NewReader(bytes.NewReader(archive)), 0
 	for {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

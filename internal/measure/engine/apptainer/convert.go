@@ -1,9 +1,9 @@
 package apptainer
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -57,12 +57,12 @@ func cleared(res *engine.Result, err error) {
 
 // converting is a run in which what the conversion leaves is taken away after
 // the container has gone, outside of all that is timed.
-func (e *environment) converting(ctx context.Context, task engine.Task, run func(engine.Task) (engine.Result, error)) (engine.Result, error) {
+func (e *environment) converting(task engine.Task, run func(engine.Task) (engine.Result, error)) (engine.Result, error) {
 	words, done, err := e.scratch(task.Name)
 	if err != nil {
 		return engine.Result{}, err
 	}
-	task.Env = append(words, task.Env...)
+	task.Env = slices.Concat(words, task.Env)
 	res, err := run(task)
 	if cerr := done(); err == nil {
 		cleared(&res, cerr)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,7 +79,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err != nil {
 		return adapter.Refused(err), nil
 	}
-	return e.converting(ctx, task, func(task engine.Task) (engine.Result, error) {
+	return e.converting(task, func(task engine.Task) (engine.Result, error) {
 		return e.Base.Run(ctx, e.finish(clirun.Attached(task, e.exec(task, options))))
 	})
 }
@@ -95,7 +96,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		return nil, err
 	}
 	outer := task
-	outer.Env = append(words, task.Env...)
+	outer.Env = slices.Concat(words, task.Env)
 	if !e.instances {
 		h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.finish(clirun.Attached(outer, e.exec(outer, options))), Place: e.place,
 			After: func(_ context.Context, res *engine.Result) { cleared(res, done()) }})
@@ -166,7 +167,7 @@ func (e *environment) place(ctx context.Context, pid int) engine.Place {
 // Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	var out []probe.Exchange
-	_, err := e.converting(ctx, task, func(task engine.Task) (res engine.Result, err error) {
+	_, err := e.converting(task, func(task engine.Task) (res engine.Result, err error) {
 		out, err = e.Exchange(ctx, task, e.exec(task, e.flags()), rounds)
 		return res, err
 	})

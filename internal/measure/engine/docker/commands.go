@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -25,7 +26,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task, began
 	c := env.cli
 	res, err := c.Run(ctx, clirun.Plan{
 		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns,
-		OOM: func() bool { return env.d.oomKilled(ctx, task.Name, began) },
+		OOM: wrap.HostOr(func() bool { return env.d.oomKilled(ctx, task.Name, began) }),
 		Steps: clirun.Commands(
 			c.command(env.settings.createArgs(task)...),
 			c.command("start", task.Name),

@@ -3,7 +3,6 @@ package cri
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -188,50 +187,4 @@ func (e *events) why() string {
 		return "the server has no GetContainerEvents"
 	}
 	return words(e.err)
-}
-
-// The periods of the poll where there are no events: short while a container
-// is young, so that the end of a short one is told well, and longer afterwards,
-// so that a long one is not disturbed. A container that is held disturbs
-// others, and its end is asked for.
-const (
-	endPeriod     = 2 * time.Millisecond
-	endPeriodLate = 20 * time.Millisecond
-	endPeriodHeld = 250 * time.Millisecond
-	endYoung      = time.Second
-)
-
-func pollFact(why string) string {
-	return fmt.Sprintf("poll of ContainerStatus every %v, every %v once it has run for %v (%s)", endPeriod, endPeriodLate, endYoung, why)
-}
-
-// pollEnd asks until the container has ended, at once where it is hurried.
-func (s *server) pollEnd(ctx context.Context, id string, held bool, hurry <-chan struct{}) ended {
-	var running int64
-	began := time.Now()
-	for {
-		asked := stamp.Now()
-		r, err := s.runtime.ContainerStatus(ctx, &v1.ContainerStatusRequest{ContainerId: id})
-		at := stamp.Now()
-		if err != nil {
-			return ended{err: err}
-		}
-		if st := r.GetStatus(); st.GetState() == v1.ContainerState_CONTAINER_EXITED {
-			return ended{at: at, status: st, running: running}
-		}
-		running = asked
-		period := endPeriod
-		if time.Since(began) > endYoung {
-			if period = endPeriodLate; held {
-				period = endPeriodHeld
-			}
-		}
-		select {
-		case <-hurry:
-			began = time.Now() // it is young again
-		case <-ctx.Done():
-			return ended{err: ctx.Err()}
-		case <-time.After(period):
-		}
-	}
 }

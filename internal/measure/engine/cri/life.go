@@ -126,7 +126,10 @@ func (l *life) Up(ctx, stay context.Context) error {
 	if l.events == nil { // nobody tells of the end
 		l.end = newEnding()
 		held := l.Holding()
-		go func(e *ending) { e.tell(l.s.pollEnd(stay, l.ctr, held, e.hurry)) }(l.end)
+		go func(e *ending) {
+			p := endPoll{s: l.s, id: l.ctr, held: held, hurry: e.hurry}
+			e.tell(p.pollEnd(stay))
+		}(l.end)
 	}
 	l.End = &l.end.End
 	return nil

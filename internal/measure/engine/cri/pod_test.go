@@ -150,7 +150,9 @@ func TestPollAgainstEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		byPoll := make(chan ended, 1)
-		byEvent.watched = func(id string) { go func() { byPoll <- env.s.pollEnd(context.Background(), id, false, nil) }() }
+		byEvent.watched = func(id string) {
+			go func() { p := endPoll{s: env.s, id: id}; byPoll <- p.pollEnd(context.Background()) }()
+		}
 		res := env.Carry(t.Context(), byEvent)
 		if res.Failure != nil {
 			t.Fatalf("%+v", res.Failure)

@@ -183,7 +183,7 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "podman can't limit here, and its service is not ours"})
 	}
 	if env.byAPI {
-		env.AddFacts(map[string]string{"host": "unix://" + env.rest.socket, "wait-interval": waitInterval.String()})
+		env.AddFacts(map[string]string{"host": "unix://" + env.rest.socket, "wait-interval": fmt.Sprintf("%v, once it has run for %v at the end of its output", waitInterval, waitYoung)})
 	}
 	env.AddFacts(map[string]string{"cli": env.p.path, "client": clientLevel(spec), "user": env.p.who(),
 		"runtime-flags": strings.Join(env.flags, " ")})

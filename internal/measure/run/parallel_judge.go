@@ -17,7 +17,10 @@ func (j *ranked) judge(t *record.Trial, res engine.Result, said []place.Output) 
 	t.Events, t.Steps, t.Exit, t.Client = res.Events, res.Steps, res.Exit, res.Client
 	tasks, perr := j.proofs(said)
 	// What a rank says of its own end is nearer to the cause than what its
-	// launcher says then.
+	// launcher says then, but for ranks that were told to end at the limit.
+	if f := res.Failure; t.Failure == nil && f != nil && (f.Class == record.TimeOut || f.Class == record.OutOfMemory) {
+		t.Failure = f
+	}
 	if t.Failure == nil {
 		t.Failure = j.failedRank(tasks, said)
 	}
@@ -178,14 +181,18 @@ func (j *ranked) transport(t *record.Trial, first probe.Payload, seen mpi.Seen, 
 }
 
 // otherWay notes by which way a workload's messages went here, and gives a
-// baseline to which an engine's differs, or an engine that differs from a baseline.
+// baseline from which an engine's way differs. Where the baseline comes after the
+// engine for the first time, it is the baseline's trial that says so.
 func (j *ranked) otherWay(workload, way string) (env, its string) {
 	if j.ways[workload] == nil {
 		j.ways[workload] = map[string]string{}
 	}
 	all := j.ways[workload]
-	all[j.o.rec.ID] = way
 	mine := j.o.rec.Baseline != ""
+	if mine && all[j.o.rec.ID] == way {
+		return "", ""
+	}
+	all[j.o.rec.ID] = way
 	for _, e := range j.session.sorted() {
 		if its := all[e.rec.ID]; its != "" && its != way && (e.rec.Baseline != "") != mine {
 			return e.rec.ID, its

@@ -14,6 +14,9 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 	if e.netNone {
 		return adapter.Refused(adapter.Unsupported("in an empty network namespace a rank reaches neither its launcher nor the others")), nil
 	}
+	if ranks.Shared && e.user == nil && e.Spec.Limits != (engine.Limits{}) {
+		return adapter.Refused(adapter.Unsupported("with --sharens root's ranks leave the control group that limits them; it works without limits: protocol: {limits: {cpus: none, memory: none}}")), nil
+	}
 	options, err := e.options(task)
 	if err != nil {
 		return adapter.Refused(err), nil

@@ -159,7 +159,7 @@ test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at mom
 # what would be compiled anew, to follow the coverage, are engines' clients that
 # the test never calls.
 FUZZ := FuzzRead:measure/study:3000:plain FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
-	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
+	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParseSeen:measure/mpi:10000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
 	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
 	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
 	FuzzLogParser:measure/engine/cri:30000:plain FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \

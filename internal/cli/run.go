@@ -39,6 +39,7 @@ func runCommand(w World) *cobra.Command {
 		force    bool
 		wait     bool
 		trust    bool
+		where    placing
 	)
 	c := &cobra.Command{
 		Use:   "run [STUDY]",
@@ -90,8 +91,8 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
-				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine, --image or gate")
+				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) || where.given(cmd) {
+					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine, --image, --on, --hosts or gate")
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
@@ -113,7 +114,11 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
+				if o.Run.Place, err = where.record(); err != nil {
+					return err
+				}
 			}
+			o.Place = placeOf(o.Run.Place)
 			if o.Workloads, err = ownWorkloads(o.Plan); err != nil {
 				return err
 			}
@@ -147,6 +152,7 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 		},
 	}
 	ch.add(c)
+	where.add(c)
 	f.add(c, runFormats()...)
 	c.Flags().StringVar(&gate.base, "gate", "", "hold the run against the one in this directory, after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")

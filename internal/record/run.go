@@ -29,6 +29,8 @@ type Run struct {
 	Environments []Environment `json:"environments"`
 	Workloads    []Workload    `json:"workloads"`
 	Excluded     []Excluded    `json:"excluded,omitempty"`
+	// Place is where the ranks of parallel workloads ran; nil is this machine.
+	Place *Place `json:"place,omitempty"`
 	Host         Host          `json:"host"`
 	Images       []Image       `json:"images,omitempty"`
 	// Noise are the noise floors that are known of this run: under them no gate
@@ -45,6 +47,12 @@ type Run struct {
 	// left open; Gate is what the run was gated by meanwhile.
 	Looks []Look `json:"looks,omitempty"`
 	Gate  *Gate  `json:"gate,omitempty"`
+}
+
+// Place is where the ranks of parallel workloads run, and by which launcher.
+type Place struct {
+	On    string   `json:"on"`              // mpirun or srun
+	Hosts []string `json:"hosts,omitempty"` // of mpirun: HOST or HOST:SLOTS
 }
 
 // Own is the processor time of the program that measures, in ns, without that of

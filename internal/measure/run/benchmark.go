@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -130,7 +131,17 @@ func (c *cast) values(t *record.Trial) {
 	if values == nil {
 		values = map[string]float64{}
 	}
-	for _, s := range c.said.Steps {
+	maps.Copy(values, standardOf(c.said))
+	t.Values = values
+}
+
+// standardSum is the one of the standard metrics that adds up over processes.
+const standardSum = workload.MetricCPUTime
+
+// standardOf are the metrics that every workload has, of the main steps.
+func standardOf(said probe.Task) map[string]float64 {
+	values := map[string]float64{}
+	for _, s := range said.Steps {
 		if s.Kind != probe.TaskMain || s.End == 0 {
 			continue
 		}
@@ -142,7 +153,7 @@ func (c *cast) values(t *record.Trial) {
 			values[workload.MetricMaxRSS] = max(values[workload.MetricMaxRSS], float64(s.MaxRSS))
 		}
 	}
-	t.Values = values
+	return values
 }
 
 func mainOutput(out []byte, word string) []byte {

@@ -89,6 +89,10 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 			return false, errors.Join(errors.New("it is still there"), err)
 		}
 	case engine.KindFile:
+		if scratchOf(kit.RunID, t.Name) {
+			_, err := os.Lstat(t.Name)
+			return err == nil, os.RemoveAll(t.Name)
+		}
 		if _, err := os.Lstat(t.Name); err == nil && !strings.HasPrefix(t.Name, kit.Dir+"/") {
 			return false, errors.New("it is still there, and no engine is named that would remove it")
 		}
@@ -96,6 +100,11 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 	// The rest are processes, which the census has ended, and daemons with
 	// their file systems, which have their own account in the run's folder.
 	return false, nil
+}
+
+// scratchOf says whether a path is where a launcher of this run kept its files.
+func scratchOf(runID, path string) bool {
+	return runID != "" && filepath.Dir(path) == scratchParent && strings.HasPrefix(filepath.Base(path), "plimsoll-"+runID+"-")
 }
 
 // deepestFirst gives the items of one kind that may be taken away, so that a

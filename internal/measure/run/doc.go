@@ -10,6 +10,7 @@
 // that the next run or `plimsoll clean` would not find.
 //
 // Why it is so: docs/decisions/density-and-load.md,
+// docs/decisions/mpi.md,
 // docs/decisions/ownership.md,
 // docs/decisions/running.md.
 package run

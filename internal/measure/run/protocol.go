@@ -26,6 +26,8 @@ func (r *runner) protocol(i workload.Instance) protocol {
 	switch {
 	case i.Pull != nil:
 		return pull{&r.site, r.pulls, *i.Pull}
+	case i.Plan != nil && i.Plan.Launch != nil:
+		return parallel{site: &r.site, plan: i.Plan, unmet: r.unmet, place: r.Place, look: r.LookPath, ways: r.ways, session: r.session}
 	case i.Plan != nil:
 		return benchmark{site: &r.site, plan: i.Plan, unmet: r.unmet, onHost: r.onHost}
 	case i.Exec:

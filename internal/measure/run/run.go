@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -52,6 +53,9 @@ type Options struct {
 	// Settle is how long the host must have been calm before a trial; 0 means
 	// one millisecond.
 	Settle time.Duration
+	// Place is where the ranks of parallel workloads run; the zero value is this
+	// machine.
+	Place place.Place
 	// Steering decides how a run goes on whose number of blocks is left open.
 	Steering Steering
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
@@ -90,6 +94,8 @@ type runner struct {
 	begun     time.Time
 	pulls     *puller         // nil where the plan has none
 	tried     map[string]bool // environments that were opened, or half-way so
+	// ways are the transports of parallel trials, by workload and environment.
+	ways map[string]map[string]string
 	// was is the record of a resumed run as it stands, until what it says of the
 	// engines was held against what they say now; unchanged: it stays so.
 	was       *record.Run
@@ -100,7 +106,7 @@ type runner struct {
 // flight off; Options.Finish lets it end first. In either case the record can
 // be resumed.
 func Execute(ctx context.Context, o Options) (*Summary, error) {
-	r := &runner{Options: o, site: newSite(&o), openLimit: cmp.Or(o.OpenLimit, 2*time.Minute), engines: map[string]engine.Engine{}, known: newLookup(), tried: map[string]bool{}}
+	r := &runner{Options: o, site: newSite(&o), openLimit: cmp.Or(o.OpenLimit, 2*time.Minute), engines: map[string]engine.Engine{}, known: newLookup(), tried: map[string]bool{}, ways: map[string]map[string]string{}}
 	r.Engines = engine.Shield(o.Engines)
 	r.processes = engine.AllProcesses(r.Engines)
 	for _, e := range r.Engines {

@@ -53,6 +53,7 @@ func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) {
 		c.takes(&f.Takes[i])
 	}
 	c.diskOf()
+	c.launch()
 	c.levels(top)
 }
 
@@ -65,6 +66,7 @@ func (c *checker) parameter(p *parameter) {
 	if valid, ok := map[string][]string{
 		filesParameter:     {string(FilesBind), string(FilesOwn), string(FilesVolume), string(FilesTmpfs)},
 		startedByParameter: {startedByRun, startedByExec},
+		perParameter:       {perRank, perNode},
 	}[name]; ok {
 		for _, l := range p.Levels.List {
 			if !slices.Contains(valid, l.Text) {

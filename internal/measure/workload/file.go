@@ -18,6 +18,7 @@ type document struct {
 	Takes      []taking          `key:"takes" jsonschema:"minItems=1" jsonschema_description:"What a trial takes beside the life of its container, more or less: the sum of these. It is for the estimate of a run's time. Default: the parameter seconds, if there is one."`
 	Limit      yamlfile.Duration `key:"limit" jsonschema_description:"Time limit of one trial, from 1s to 24h, such as 2m."`
 	Env        []argument        `key:"env" jsonschema_description:"Environment of all roles: NAME=value."`
+	Launch     launch            `key:"launch" jsonschema_description:"The workload is a parallel program: run is started in so many ranks by the launcher of an MPI library or of a workload manager."`
 	roleKeys
 	Roles   roles    `key:"roles" jsonschema_description:"Several containers at once: all but the last are servers, held until the last has ended."`
 	Metrics []metric `key:"metrics" jsonschema_description:"How the numbers come out of what it prints."`
@@ -60,6 +61,14 @@ type ready struct {
 	Port argument      `key:"port" jsonschema_description:"A TCP port that is listened on."`
 	File argument      `key:"file" jsonschema_description:"A file that exists."`
 	Line yamlfile.Text `key:"line" jsonschema_description:"A regular expression that the output matches. Only for a server in a container of its own."`
+}
+
+// launch says in how many processes a parallel program is started.
+type launch struct {
+	at      yamlfile.Pos
+	Ranks   argument      `key:"ranks" jsonschema:"required" jsonschema_description:"How many ranks: a number, or a parameter."`
+	Nodes   argument      `key:"nodes" jsonschema_description:"On how many nodes they are: a number, or a parameter. Default 1."`
+	Program yamlfile.Flag `key:"program" jsonschema_description:"Plimsoll's own MPI program lies at /work/plimsoll-mpi."`
 }
 
 type needs struct {
@@ -111,6 +120,7 @@ type conditional struct {
 	Args []argument        `key:"args" jsonschema:"required,minItems=1" jsonschema_description:"The arguments that are there then."`
 }
 
+func (x *launch) Place(at yamlfile.Pos)      { x.at = at }
 func (x *role) Place(at yamlfile.Pos)        { x.at = at }
 func (x *ready) Place(at yamlfile.Pos)       { x.at = at }
 func (x *parameter) Place(at yamlfile.Pos)   { x.at = at }

@@ -27,9 +27,20 @@ type Plan struct {
 	ByCommands bool
 	// Needs are checked before the trial.
 	Needs Needs
+	// Launch, where given: the one role is a parallel program.
+	Launch *Launch
 	// Lacks say which words of a failed trial mean that the engine's container
 	// may not do what the workload needs.
 	Lacks []Lack
+}
+
+// Launch is a parallel program: in how many ranks it is started, and where.
+type Launch struct {
+	Ranks, Nodes int
+	// Shared: the ranks of a node share one container.
+	Shared bool
+	// Program: the MPI program of ours is to lie in WorkDir.
+	Program bool
 }
 
 // Lack is what a container may lack, told by what the workload's programs say.

@@ -103,6 +103,9 @@ func FuzzParsers(f *testing.F) {
 		f.Add(out)
 		f.Add(out[:len(out)/3])
 	}
+	for _, out := range []string{osuFull, imbAllreduce, mpiBench, iorText, mdtestText} {
+		f.Add([]byte(out))
+	}
 	f.Add([]byte(`{"jobs":[{"error":0,"read":{"total_ios":1,"bw_bytes":1e308,"iops":1,"clat_ns":{}},"write":{}}]}`))
 	f.Fuzz(func(t *testing.T, out []byte) {
 		for name, parse := range parsers {

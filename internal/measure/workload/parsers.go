@@ -15,6 +15,11 @@ type parser func(output []byte) (map[string]float64, error)
 var parsers = map[string]parser{
 	"dd":        parseDD,
 	"fio":       parseFio,
+	"imb":       parseIMB,
+	"ior":       parseIOR,
+	"mdtest":    parseMdtest,
+	"mpibench":  parseMPIBench,
+	"osu":       parseOSU,
 	"ping":      parsePing,
 	"stress-ng": parseStressNG,
 	"wrk":       parseWrk,

@@ -31,6 +31,10 @@ func (f *document) plan(chosen map[string]string) (*Plan, error) {
 		}
 		p.Roles = append(p.Roles, out)
 	}
+	var err error
+	if p.Launch, err = f.launched(chosen); err != nil {
+		return nil, err
+	}
 	for _, l := range f.Lacks {
 		p.Lacks = append(p.Lacks, Lack{Says: regexp.MustCompile(l.Says.Text), Because: l.Because.Text})
 	}

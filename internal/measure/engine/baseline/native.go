@@ -67,7 +67,16 @@ func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (en
 		cmd, _ := command(task)
 		return &container{cmd: cmd, exec: command, undo: func() error { return roots.give(root) }}, nil
 	}
-	return open(ctx, kit, spec, e)
+	if _, err := open(ctx, kit, spec, e); err != nil {
+		return nil, err
+	}
+	chroot, _ := kit.LookPath("chroot") // without it there are no ranks, and those say so
+	return &native{environment: e, roots: roots, chroot: chroot}, nil
+}
+
+// commandIn is a task's command, wherever its root is.
+func commandIn(task engine.Task) probe.Command {
+	return probe.Command{Argv: task.Argv, Env: task.Env, Dir: "/"}
 }
 
 // Leftovers is documented in engine.Engine.

@@ -1,0 +1,36 @@
+package place
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// fileOf tells of a file below a job's directory whose it is: mpirun's are
+// [JOB/]rank.N/stdout, srun's rank.N.stdout, as it was asked to call them.
+func fileOf(rel string) (rank int, stream string, ok bool) {
+	rest := rel
+	if i := strings.LastIndex(rel, "rank."); i >= 0 {
+		rest = rel[i+len("rank."):]
+	} else {
+		return 0, "", false
+	}
+	number, stream, found := strings.Cut(rest, "/")
+	if !found {
+		number, stream, found = strings.Cut(rest, ".")
+	}
+	rank, err := strconv.Atoi(number)
+	ok = found && err == nil && rank >= 0 && rank < 1<<24 && (stream == "stdout" || stream == "stderr")
+	return rank, stream, ok
+}
+
+// head reads at most so many bytes of a file.
+func head(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(io.LimitReader(f, most))
+}

@@ -1,0 +1,95 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"plimsoll/internal/common/yamlfile"
+)
+
+// The parameter that says how many containers carry the ranks of a node.
+const (
+	perParameter = "ranks-per-container"
+	perRank      = "one" // each rank is a container
+	perNode      = "all" // the ranks of a node share one
+)
+
+// maxRanks bounds a job: more than any machine that this was made for has.
+const maxRanks = 1 << 20
+
+// launched is the parallel program that a file asks for with these levels; nil is
+// none.
+func (f *document) launched(chosen map[string]string) (*Launch, error) {
+	if !f.Launch.at.Given() {
+		return nil, nil
+	}
+	number := func(what string, a argument) (int, error) {
+		s, err := expand(a.Text, true, func(name string) (string, bool) { v, ok := chosen[name]; return v, ok })
+		if err != nil {
+			return 0, err
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > maxRanks {
+			return 0, fmt.Errorf("launch: %s is %q, which is no number from 1 to %d", what, s, maxRanks)
+		}
+		return n, nil
+	}
+	l := &Launch{Nodes: 1, Shared: chosen[perParameter] == perNode, Program: f.Launch.Program.On}
+	var err error
+	if l.Ranks, err = number("ranks", f.Launch.Ranks); err != nil {
+		return nil, err
+	}
+	if f.Launch.Nodes.At.Given() {
+		if l.Nodes, err = number("nodes", f.Launch.Nodes); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// launch checks what a parallel program can't have beside it.
+func (c *checker) launch() {
+	f := c.f
+	at := f.Launch.at
+	if !at.Given() {
+		for _, p := range f.Parameters {
+			if p.name.Text == perParameter {
+				c.Add(p.name.At, "there is a parameter "+perParameter+" and no launch", "launch: {ranks: …}, which it is for")
+			}
+		}
+		return
+	}
+	for _, a := range []argument{f.Launch.Ranks, f.Launch.Nodes} {
+		names, err := references(a.Text)
+		if err != nil {
+			c.Add(a.At, err.Error(), `"}", or "$${" for the characters themselves`)
+		}
+		for _, n := range names {
+			if !slices.ContainsFunc(f.Parameters, func(p parameter) bool { return p.name.Text == n }) {
+				c.Add(a.At, "unknown reference "+yamlfile.Quote(n), "a parameter of the workload")
+			}
+		}
+	}
+	for _, x := range []struct {
+		there bool
+		what  string
+	}{
+		{f.Roles != nil, "roles"}, {len(f.Serve) > 0, "serve"}, {f.On.At.Given(), "on"}, {f.Pod.At.Given(), "pod"},
+		{len(f.Prepare) > 0, "prepare"}, {len(f.Fill) > 0, "fill"}, {len(f.Cleanup) > 0, "cleanup"},
+	} {
+		if x.there {
+			c.Add(at, "launch stands beside "+x.what, "run alone: every rank would do the rest as well")
+		}
+	}
+	for _, p := range f.Parameters {
+		if p.name.Text != filesParameter && p.name.Text != startedByParameter {
+			continue
+		}
+		for _, l := range p.Levels.List {
+			if l.Text != string(FilesBind) && l.Text != startedByRun {
+				c.Add(l.At, p.name.Text+" can be "+l.Text+" beside launch", "no such level: ranks are started by their launcher, and meet in a directory of the host")
+			}
+		}
+	}
+}

@@ -44,7 +44,7 @@ var storeys = [][]string{
 	{"advise", "calibrate"},
 	{"analyze"},
 	{"published"},
-	{"record", "stats", "harmless", "child", "yamlfile", "remark"},
+	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage"},
 	{"safepath"},
 }
 

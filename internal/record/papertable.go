@@ -1,5 +1,7 @@
 package record
 
+import "strings"
+
 // PaperTable says which of our numbers stand beside which of a published
 // table's. The published ones are not in the record: Source and Table name
 // them.
@@ -17,8 +19,38 @@ type PaperTable struct {
 	Engines []PaperColumn `json:"engines"`
 	Images  []PaperColumn `json:"images,omitempty"`
 	Rows    []PaperRow    `json:"rows"`
+	// Ratios are pairs of published engines whose ratio is set beside ours, in
+	// every row and image that has both.
+	Ratios []PaperPair `json:"ratios,omitempty"`
 	// Without says why nothing stands beside a published engine, image or row.
 	Without map[string]string `json:"without,omitempty"`
+}
+
+// PaperPair is Of over To, both published engines with their variants. A part
+// that is a star (docker/*/btrfs to docker/*/overlay) stands for the same on both
+// sides.
+type PaperPair struct {
+	Of string `json:"of"`
+	To string `json:"to"`
+}
+
+// Match says what the stars of a pattern stand for in the name of a published
+// engine; false where it is another.
+func (PaperPair) Match(pattern, name string) (stars []string, ok bool) {
+	want, have := strings.Split(pattern, "/"), strings.Split(name, "/")
+	if len(want) != len(have) {
+		return nil, false
+	}
+	for i, w := range want {
+		switch w {
+		case "*":
+			stars = append(stars, have[i])
+		case have[i]:
+		default:
+			return nil, false
+		}
+	}
+	return stars, true
 }
 
 // PaperColumn is a published engine or image, and the levels by factor (or by

@@ -147,7 +147,7 @@ var everartsValues = sync.OnceValue(func() []Value {
 				Value: TrimmedMean(values), CI95: math.NaN(), SD: math.NaN(),
 				Note: fmt.Sprintf("mean of %d values without the %d largest", len(values), dropped)}
 			sorted := stats.Sorted(values)
-			v.Median = &Median{Value: stats.Median(sorted)}
+			v.Raw, v.Median = values, &Median{Value: stats.Median(sorted)}
 			if i, ok := stats.MedianInterval(sorted, 0.95); ok {
 				v.Median.Lo, v.Median.Hi = i.Lo, i.Hi
 			}

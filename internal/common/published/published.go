@@ -36,7 +36,9 @@ type Value struct {
 	// standard deviation; both are NaN where the study gives none.
 	Value, CI95, SD float64
 	Note            string
-	// Median is that of the study's own raw values, where those are here.
+	// Raw are the study's own raw values, where those are here, and Median is
+	// theirs.
+	Raw    []float64
 	Median *Median
 }
 

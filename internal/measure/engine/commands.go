@@ -12,6 +12,8 @@ type Commander interface {
 	// Start, Started, Exec, Ready and Exit (the end of exec's command) and
 	// Removed, all stamped around the commands, and the exit status is exec's.
 	//
+	// Where task.Then is given it is called between exec and the removal.
+	//
 	// The image must have a shell. task.Stop means nothing.
 	Commands(ctx context.Context, task Task) (Result, error)
 }

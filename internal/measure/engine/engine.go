@@ -12,6 +12,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,20 +31,23 @@ const Namespace = "plimsoll"
 // The names of the factors. A level that a study does not name is "default":
 // the engine's own, and the facts say what that came to.
 const (
-	Runtime  = "runtime"       // runc, crun, youki, runsc
-	Storage  = "storage"       // overlay2, vfs, directory, squashfs, sif, sandbox …
-	Client   = "client"        // api, cli; for a bare runtime: steps (create, start, delete) or run
-	Network  = "network"       // none, host, default
-	Rootless = "rootless"      // no, yes
-	Image    = "image"         // payload, busybox …
-	Seccomp  = "seccomp"       // default, off
-	Cgroup   = "cgroup"        // v1, hybrid, v2: a property of the machine that can be asked for, never changed
-	Driver   = "cgroup-driver" // cgroupfs, systemd: who makes the engine's cgroups
-	Endpoint = "endpoint"      // whose CRI: containerd, crio
+	Runtime  = "runtime"  // runc, crun, youki, runsc
+	Storage  = "storage"  // overlay2, vfs, directory, squashfs, sif, sandbox …
+	Client   = "client"   // api, cli; for a bare runtime: steps (create, start, delete) or run
+	Network  = "network"  // none, host, default
+	Rootless = "rootless" // no, yes
+	// Privileged: root inside is the host's root, without a user namespace, in
+	// containers that have one by default (LXD, Incus).
+	Privileged = "privileged"    // no, yes
+	Image      = "image"         // payload, busybox …
+	Seccomp    = "seccomp"       // default, off
+	Cgroup     = "cgroup"        // v1, hybrid, v2: a property of the machine that can be asked for, never changed
+	Driver     = "cgroup-driver" // cgroupfs, systemd: who makes the engine's cgroups
+	Endpoint   = "endpoint"      // whose CRI: containerd, crio
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Image, Seccomp, Cgroup, Driver}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"
@@ -236,7 +240,20 @@ type Task struct {
 	// MemoryBytes, where given, is this container's memory limit, in place of the
 	// environment's, which must be a MemoryLimiter.
 	MemoryBytes int64
+	// Publish, where given, is a port of the container that the engine publishes
+	// on the host's loopback. It counts for a Commander alone.
+	Publish *Publish
+	// Then, where given, is called by a Commander when what it executed has ended
+	// with success, before the container is removed. That removal has no stamp.
+	Then func(context.Context)
 }
+
+// Publish is a TCP port inside a container and the one of 127.0.0.1 at which it
+// is reached from the host.
+type Publish struct{ Inside, Host int }
+
+// HostAddress is the host's end, as command lines write it.
+func (p Publish) HostAddress() string { return "127.0.0.1:" + strconv.Itoa(p.Host) }
 
 // Stop asks for a container to be stopped by the engine.
 type Stop struct {

@@ -11,13 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/common/dataimage"
 )
 
 // Images with data in a lower layer are named as references are, of a registry
 // that is this program: plimsoll/files-1000:busybox is busybox and a thousand
 // files. What comes before the colon is the data, what comes after it the image
 // below.
-const dataPrefix = "plimsoll/"
+const dataPrefix = dataimage.Prefix
 
 // Where the data lie.
 const (
@@ -28,10 +30,9 @@ const (
 
 // The five sizes of each, as everarts2020 has them.
 var (
-	dataCounts    = []int{10, 100, 1000, 10000, 100000}
-	dataDatabases = map[string]float64{"xs": 151.6e3, "sm": 536.6e3, "md": 2.6e6, "lg": 11.9e6, "xl": 111.6e6}
-	dataSizes     = []string{"xs", "sm", "md", "lg", "xl"}
-	dataBases     = []string{"busybox", "debian", "ubuntu-base", "toolbox"}
+	dataCounts = []int{10, 100, 1000, 10000, 100000}
+	dataSizes  = dataimage.Sizes()
+	dataBases  = []string{"busybox", "debian", "ubuntu-base", "toolbox"}
 )
 
 // fileLine is a small file's one line without its end: letters and digits.
@@ -91,7 +92,7 @@ func dataRecipe(name string) (r recipe, ok bool, err error) {
 // dataOf gives what makes a layer of data; nil for what is none.
 func dataOf(kind, size string) (made func() (tree, error), about string) {
 	if kind == "database" {
-		bytes, ok := dataDatabases[size]
+		bytes, ok := dataimage.Bytes(size)
 		if !ok {
 			return nil, ""
 		}

@@ -34,18 +34,24 @@ type echoed struct {
 func (e echoed) watched(asked bool) bool { return asked }
 
 func (e echoed) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
+	word := newWord()
+	return e.commanded(ctx, p, o, engine.Task{Argv: e.echo.Argv(word)}, e.echo.Output(word))
+}
+
+// commanded is a trial whose container lives by commands, and in which exec
+// prints what is wanted.
+func (s *site) commanded(ctx context.Context, p study.Trial, o *openEnv, task engine.Task, want string) (*record.Trial, engine.Result, error) {
 	t := blank(p)
 	// Nothing is stamped inside, so that the container's clock does not matter.
 	t.Clock = o.clock
-	word := newWord()
-	task := engine.Task{Name: fmt.Sprintf("plimsoll-%s-%d", e.rec.ID, p.Seq), Argv: e.echo.Argv(word), Limit: e.limit(), Checked: e.cold()}
-	if err := e.settle(ctx, o, t); err != nil || !t.OK() {
+	task.Name, task.Limit, task.Checked = fmt.Sprintf("plimsoll-%s-%d", s.rec.ID, p.Seq), s.limit(), s.cold()
+	if err := s.settle(ctx, o, t); err != nil || !t.OK() {
 		return unsettled(t, err)
 	}
-	e.between()
+	s.between()
 	var res engine.Result
 	var err error
-	e.observe(o, t, func() { res, err = e.commands(ctx, o, o.env, task) })
+	s.observe(o, t, func() { res, err = s.commands(ctx, o, o.env, task) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, res, ctx.Err() // broken off by the user: no result
@@ -56,22 +62,22 @@ func (e echoed) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.T
 	}
 	t.Events, t.Steps, t.Exit, t.Client = res.Events, res.Steps, res.Exit, res.Client
 	if t.Failure == nil {
-		t.Failure = e.proof(word, res)
+		t.Failure = unproved(want, res)
 	}
 	return t, res, nil
 }
 
-// proof judges what echo has printed, and its exit status.
-func (e echoed) proof(word string, res engine.Result) *record.Failure {
-	if want := e.echo.Output(word); string(res.Stdout) != want {
-		text := fmt.Sprintf("echo has not printed %q", want)
+// unproved judges what exec's program has printed, and its exit status.
+func unproved(want string, res engine.Result) *record.Failure {
+	if string(res.Stdout) != want {
+		text := fmt.Sprintf("the executed program has not printed %q", want)
 		if line := lastLine(res.Stdout); line != "" {
 			text += "; the last it said: " + line
 		}
 		return &record.Failure{Class: record.NoProof, Text: text}
 	}
 	if res.Exit == nil || *res.Exit != 0 {
-		return &record.Failure{Class: record.Crash, Text: "echo did not end with status 0"}
+		return &record.Failure{Class: record.Crash, Text: "the executed program did not end with status 0"}
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ func (r *runner) protocol(i workload.Instance) protocol {
 		return execution{&r.site, i}
 	case i.Echo != nil:
 		return echoed{&r.site, *i.Echo}
+	case i.Serve != nil:
+		return served{&r.site, *i.Serve}
 	case i.Density != nil:
 		return densityRamp{&r.site, *i.Density}
 	case i.Load != nil:

@@ -70,7 +70,14 @@ type paperTable struct {
 	Engines  yamlfile.Keyed[yamlfile.Axes] `key:"engines" jsonschema:"required" jsonschema_description:"Each published engine, with its variant as in singularity/sif: the levels (or engine) of the environments that stand for it."`
 	Images   yamlfile.Keyed[yamlfile.Axes] `key:"images" jsonschema_description:"Each published image: the image that stands for it; of several the first that ran."`
 	Rows     yamlfile.Keyed[paperRow]      `key:"rows" jsonschema_description:"Each published workload and metric, as in sqlite/1-thread/time: the study's."`
+	Ratios   []paperPair                   `key:"ratios" jsonschema:"minItems=1" jsonschema_description:"Pairs of published engines whose ratio is set beside ours."`
 	Without  yamlfile.Keyed[yamlfile.Text] `key:"without" jsonschema_description:"Published engines, images and rows that nothing stands beside, and why."`
+}
+
+// paperPair has patterns: a star is the same on both sides.
+type paperPair struct {
+	Of yamlfile.Text `key:"of" jsonschema:"required" jsonschema_description:"A published engine, with its variant; a star stands for any part (docker/*/btrfs)."`
+	To yamlfile.Text `key:"to" jsonschema:"required" jsonschema_description:"What it is divided by; a star stands for what the star in the same place of the order stands for in of."`
 }
 
 type paperRow struct {

@@ -89,8 +89,8 @@ func (c *combination) id(cat *Catalogue, common []string, varies []bool, token f
 var vague = map[string]bool{"default": true, "none": true, "host": true, "on": true, "off": true, "v1": true, "v2": true, "hybrid": true}
 
 // token gives a level's word in an id: the level itself where that is clear,
-// else with its factor: rootless and rootful for yes and
-// no, network-none, seccomp-off.
+// else with its factor: rootless and rootful for yes and no, likewise privileged
+// and unprivileged, network-none, seccomp-off.
 func token(factor, level string) string {
 	// An id is part of file names, and of an overlay's option in which ':' parts
 	// directories.
@@ -98,6 +98,8 @@ func token(factor, level string) string {
 	switch {
 	case factor == "rootless" && level == "no":
 		return "rootful"
+	case factor == "privileged" && level == "no":
+		return "unprivileged"
 	case level == "yes":
 		return factor
 	case level == "no":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/common/yamlfile"
@@ -34,6 +35,14 @@ func (c *checker) paperTable(d paperTable) record.PaperTable {
 			row.Images = append(row.Images, record.PaperColumn{Published: e.Key.Text, Levels: c.levelsOf(e.Value)})
 		}
 		out.Rows = append(out.Rows, row)
+	}
+	for _, r := range d.Ratios {
+		c.paperPattern(r.Of, engines)
+		c.paperPattern(r.To, engines)
+		if strings.Count(r.Of.Text, "*") != strings.Count(r.To.Text, "*") {
+			c.Add(r.To.At, yamlfile.Quote(r.To.Text)+" has another number of stars than "+yamlfile.Quote(r.Of.Text), "the same number: each stands for the same on both sides")
+		}
+		out.Ratios = append(out.Ratios, record.PaperPair{Of: r.Of.Text, To: r.To.Text})
 	}
 	for _, x := range d.Without {
 		if out.Without == nil {
@@ -81,6 +90,16 @@ func (c *checker) citation(d paperTable) (engines, images, rows []string) {
 		c.Unknown(d.Table.At, "table", d.Table.Text, tables)
 	}
 	return engines, images, rows
+}
+
+// paperPattern asks that a published engine is meant by a pattern.
+func (c *checker) paperPattern(w yamlfile.Text, engines []string) {
+	if engines == nil || !w.At.Given() {
+		return
+	}
+	if !slices.ContainsFunc(engines, func(e string) bool { _, ok := record.PaperPair{}.Match(w.Text, e); return ok }) {
+		c.Unknown(w.At, "published engine", w.Text, engines)
+	}
 }
 
 func known(c *checker, w yamlfile.Word, kind string, valid []string) {

@@ -56,6 +56,7 @@ func builtIn() []Workload {
 			},
 		},
 		echoWorkload(),
+		serverWorkload(),
 		pullWorkload(),
 		densityWorkload(),
 		loadWorkload(),
@@ -180,7 +181,7 @@ func duration(level string) time.Duration {
 
 // knownMetric gives the built-in metric of this id.
 func knownMetric(id string) (record.Metric, bool) {
-	for _, list := range [][]record.Metric{pullMetrics, DensityMetrics, LoadMetrics, commandMetrics, leastMemoryMetrics} {
+	for _, list := range [][]record.Metric{pullMetrics, DensityMetrics, LoadMetrics, commandMetrics, serverMetrics, leastMemoryMetrics} {
 		if i := slices.IndexFunc(list, func(m record.Metric) bool { return m.ID == id }); i >= 0 {
 			return list[i], true
 		}

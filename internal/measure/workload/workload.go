@@ -89,6 +89,8 @@ type Instance struct {
 	Plan *Plan
 	// Echo, where given: the container's life by three commands.
 	Echo *Echo
+	// Serve, where given: the same with a server, which the host asks.
+	Serve *Serve
 	// Density and Load, where given: the trial is a whole protocol.
 	Density     *Density
 	Load        *Load

@@ -19,7 +19,40 @@ type PaperTable struct {
 	// intervals are disjoint. It has one for each row and image, where the
 	// statistic has an interval.
 	Apart []PaperApart `json:"apart,omitempty"`
+	// Ratios are published ratios with those of the same two environments here.
+	Ratios []PaperRatio `json:"ratios,omitempty"`
 }
+
+// PaperRatio is one ratio, there and here.
+type PaperRatio struct {
+	// Of over To: published engines. Row and Image are the paper's words.
+	Of    string `json:"of"`
+	To    string `json:"to"`
+	Image string `json:"image,omitempty"`
+	Row   string `json:"row"`
+	// Theirs has an interval where the paper's raw values are public, and then is
+	// an estimate from these, of two independent samples (Hodges & Lehmann, on
+	// logarithms): they were not measured in turns. Else it is the quotient of the
+	// two published numbers.
+	Theirs sample.Estimate `json:"theirs"`
+	// Here is ours, over blocks.
+	Here   *sample.Estimate `json:"here,omitempty"`
+	Blocks int              `json:"blocks,omitempty"`
+	// Way compares the two: the sides of 1 on which they lie.
+	Way Way `json:"way,omitempty"`
+	// Missing says why there is no ratio of ours.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Way says whether two ratios lie on the same side of 1.
+type Way string
+
+// The ways. A ratio lies on a side where its interval does.
+const (
+	SameWay  Way = "same"
+	OtherWay Way = "other"
+	OpenWay  Way = "open" // one of the two can't be told from 1, or has no interval
+)
 
 // PaperApart are the pairs of engines of one row and image that have an interval
 // there and here.

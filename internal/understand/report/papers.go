@@ -43,6 +43,7 @@ func addPapers(d *document.Document, res *analyze.Result) {
 		for _, n := range notes {
 			d.Legend(n)
 		}
+		addPaperRatios(d, p)
 		if last := i+1 == len(res.Papers); d.Medium == document.Text && (last || res.Papers[i+1].Source != p.Source) {
 			d.Legend(paperLegend(p.Source))
 		} else if last {

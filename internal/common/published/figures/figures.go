@@ -33,6 +33,10 @@ const (
 	None   Kind = "not-drawn" // it says why
 )
 
+// OverData, as what a figure is over, means how much data lie in the image: a
+// number of files, or the size of a database.
+const OverData = "data"
+
 // Figure is one figure of a study.
 type Figure struct {
 	// Source is the study's key, Name the figure's here, Shows where it stands in

@@ -18,6 +18,15 @@ func Commands(create, start, exec, remove probe.Command) []Step {
 	}
 }
 
+// Before gives the steps of Commands that come before task.Then: those but the
+// removal, which is the caller's then.
+func Before(task engine.Task, steps []Step) []Step {
+	if task.Then == nil {
+		return steps
+	}
+	return steps[:len(steps)-1]
+}
+
 // CommandsPayload is the step of Commands whose output is the payload's.
 const CommandsPayload = 2
 

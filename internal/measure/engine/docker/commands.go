@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -19,6 +20,10 @@ func (env *environment) Commands(ctx context.Context, task engine.Task) (engine.
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
+	if task.Publish != nil && env.d.own != nil {
+		return engine.Result{Failure: &record.Failure{Class: record.Unsupported,
+			Text: "this daemon is a private one in a network namespace of its own: what it publishes is there, and not on the host's loopback"}}, nil
+	}
 	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCommands(ctx, task, time.Now()) })
 }
 
@@ -27,21 +32,25 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task, began
 	res, err := c.Run(ctx, clirun.Plan{
 		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns,
 		OOM: wrap.HostOr(func() bool { return env.d.oomKilled(ctx, task.Name, began) }),
-		Steps: clirun.Commands(
+		Steps: clirun.Before(task, clirun.Commands(
 			c.command(env.settings.createArgs(task)...),
 			c.command("start", task.Name),
 			c.command(execArgs(task.Name, task)...),
-			c.command("rm", "--force", "--volumes", task.Name)),
+			c.command("rm", "--force", "--volumes", task.Name))),
 	})
 	if res.Failure == nil && res.Exit != nil {
 		if ferr := execFailed(*res.Exit, res.Stdout, res.Stderr); ferr != nil {
 			res.Failure = env.Failure("", ferr)
 		}
 	}
-	if after := context.WithoutCancel(ctx); err != nil || res.Failure != nil {
+	switch after := context.WithoutCancel(ctx); {
+	case err != nil || res.Failure != nil:
 		env.Clear(after, task, &res)
 		env.Later(task.Name) // the daemon may still be making it for a client that was killed
-	} else {
+	case task.Then != nil:
+		task.Then(ctx)
+		env.Clear(after, task, &res)
+	default:
 		env.After(after, task, &res)
 	}
 	return res, err
@@ -49,7 +58,11 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task, began
 
 // createArgs are those of `docker create` for a container that is worked in.
 func (s settings) createArgs(task engine.Task) []string {
-	args := s.args(clirun.ShellTask(task), "--tty", "--interactive")
+	more := []string{"--tty", "--interactive"}
+	if p := task.Publish; p != nil {
+		more = append(more, "--publish", p.HostAddress()+":"+strconv.Itoa(p.Inside))
+	}
+	args := s.args(clirun.ShellTask(task), more...)
 	args[0] = "create"
 	return args
 }

@@ -15,6 +15,9 @@ func (e *environment) Commands(ctx context.Context, task engine.Task) (engine.Re
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
 	}
+	if task.Publish != nil {
+		return engine.Result{Failure: &record.Failure{Class: record.Unsupported, Text: "nothing listens in a simulated container: it has no port to publish"}}, nil
+	}
 	t := e.trial(task)
 	defer t.clock.keep()
 	defer e.been()

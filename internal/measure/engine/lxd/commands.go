@@ -32,8 +32,12 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task) (engi
 	remove := c.remove(task)
 	steps := clirun.Commands(c.command(initArgs(launch)...), c.command("start", task.Name, "--quiet"), c.execute(task.Name, task), remove.Cmd)
 	steps[len(steps)-1].Again = remove.Again
-	res, err := c.Run(ctx, clirun.Plan{Task: task, Payload: clirun.CommandsPayload, Patterns: patterns, Steps: steps})
-	if err != nil || res.Failure != nil {
+	res, err := c.Run(ctx, clirun.Plan{Task: task, Payload: clirun.CommandsPayload, Patterns: patterns, Steps: clirun.Before(task, steps)})
+	failed := err != nil || res.Failure != nil
+	if task.Then != nil && !failed {
+		task.Then(ctx)
+	}
+	if failed || task.Then != nil {
 		env.clear(ctx, task, &res)
 	}
 	return res, err

@@ -96,7 +96,8 @@ func (env *environment) open(ctx context.Context, s *server) error {
 	if err := env.connect(ctx, user); err != nil {
 		return err
 	}
-	env.shift = s.Environment.KernelFeatures["idmapped_mounts"] == "true"
+	// A privileged container has no ids to be mapped.
+	env.shift = s.Environment.KernelFeatures["idmapped_mounts"] == "true" && env.spec.Level(engine.Privileged) != "yes"
 	env.add(map[string]string{"tmpfs": "by liblxc", engine.HeldFact: engine.HeldByEngine})
 	if env.pool.Config[labelKey] == env.kit.RunID {
 		env.add(map[string]string{"storage-pool": "ours"})

@@ -7,8 +7,8 @@
 // that the image is the same tree as with every other engine. The daemon is
 // the user's and stays as it is: what is made lies in a project of the run's
 // own, with a profile for each environment. Settings that are not asked for
-// are the daemon's defaults: containers are unprivileged, and their network is
-// what the user's default profile gives.
+// are the daemon's defaults: containers are unprivileged (a level makes them
+// privileged), and their network is what the user's default profile gives.
 package lxd
 
 import (
@@ -78,7 +78,9 @@ func (e *Engine) Info() engine.Info {
 			engine.Client:   {byAPI, byCLI},
 			engine.Network:  {engine.DefaultLevel, "none", "host"},
 			engine.Rootless: {"no"},
-			engine.Image:    engine.ImageLevels(),
+			// The daemon's own default is "no" (security.privileged).
+			engine.Privileged: {"no", "yes"},
+			engine.Image:      engine.ImageLevels(),
 		},
 	}
 }

@@ -47,7 +47,7 @@ func (l *life) config() map[string]string {
 	return config
 }
 
-// devices are the container's own disks.
+// devices are the container's own disks, and the port that it publishes.
 func (l *life) devices() map[string]device {
 	all := map[string]device{}
 	volumes := l.volumes
@@ -63,6 +63,9 @@ func (l *life) devices() map[string]device {
 			all[name] = device{"type": "disk", "pool": l.env.pool.Name, "source": volumes[0], "path": m.Target}
 			volumes = volumes[1:]
 		}
+	}
+	if p := l.Task.Publish; p != nil {
+		all["published"] = device{"type": "proxy", "listen": "tcp:" + p.HostAddress(), "connect": "tcp:127.0.0.1:" + strconv.Itoa(p.Inside)}
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -89,6 +90,9 @@ func profileFor(spec engine.Spec, runID, pool string, user profile) (p map[strin
 	config := map[string]string{
 		labelKey:  runID,
 		"raw.lxc": "lxc.init.cmd = " + initCommand,
+	}
+	if l := spec.Level(engine.Privileged); l != engine.DefaultLevel {
+		config["security.privileged"] = strconv.FormatBool(l == "yes")
 	}
 	if c := spec.Limits.CPUs; c > 0 {
 		// A share of time, as with the other engines; limits.cpu would pin to whole processors.

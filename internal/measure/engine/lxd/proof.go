@@ -94,6 +94,9 @@ func (env *environment) judge(live instance, in map[string]string, privileged bo
 	if privileged != (strings.HasPrefix(in["uid_map"], "0 0 ")) {
 		return wrong("the container's security.privileged is %v, and its user map inside is %s", privileged, in["uid_map"])
 	}
+	if asked := env.spec.Level(engine.Privileged); asked != engine.DefaultLevel && (asked == "yes") != privileged {
+		return wrong("asked for privileged=%s, and the container's security.privileged is %v", asked, privileged)
+	}
 	if want := path.Base(strings.Fields(initCommand)[0]); !strings.HasPrefix(want, in["pid1"]) || in["pid1"] == "" {
 		return wrong("asked for %s as the init, PID 1 is %q", want, in["pid1"])
 	}

@@ -2,6 +2,7 @@ package podman
 
 import (
 	"context"
+	"strconv"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
@@ -21,20 +22,28 @@ func (env *environment) Commands(ctx context.Context, task engine.Task) (engine.
 }
 
 func (env *environment) runCommands(ctx context.Context, task engine.Task) (engine.Result, error) {
+	create := []string{"--tty", "--interactive"}
+	if p := task.Publish; p != nil {
+		create = append(create, "--publish="+p.HostAddress()+":"+strconv.Itoa(p.Inside))
+	}
 	plan := clirun.Plan{
 		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns, OOM: env.oom(),
-		Steps: clirun.Commands(
-			env.p.command(env.settings.args("create", clirun.ShellTask(task), "--tty", "--interactive")...),
+		Steps: clirun.Before(task, clirun.Commands(
+			env.p.command(env.settings.args("create", clirun.ShellTask(task), create...)...),
 			env.p.command("start", task.Name),
 			env.p.command(execArgs(task.Name, task)...),
 			// Without a grace: a shell at a terminal does not end at SIGTERM.
-			env.p.command("rm", "--force", "--time=0", "--volumes", task.Name)),
+			env.p.command("rm", "--force", "--time=0", "--volumes", task.Name))),
 	}
 	res, err := env.Base.Run(ctx, plan)
-	if after := context.WithoutCancel(ctx); err != nil || res.Failure != nil {
+	switch after := context.WithoutCancel(ctx); {
+	case err != nil || res.Failure != nil:
 		env.api.Clear(after, task, &res)
 		env.api.Later(task.Name) // as at every place where a command was killed: it may have been at work
-	} else {
+	case task.Then != nil:
+		task.Then(ctx)
+		env.api.Clear(after, task, &res)
+	default:
 		env.api.After(after, task, &res)
 	}
 	return res, err

@@ -24,6 +24,7 @@ var brings = map[string][]string{
 	"client":        {"client", "client-library", "cli", "cli-version", "cli-config", "api-version"},
 	"network":       {"network", "network-by", "network-backend", "packet-filter", "ns.net", "flags"},
 	"rootless":      {"rootless", "user", "store", "host", "daemon", "ulimits", "ns.user", "uid-map", "gid-map", "cgroup-path", "flags"},
+	"privileged":    {"privileged", "user", "ns.user", "uid-map", "gid-map", "capabilities", "seccomp-inside", "apparmor"},
 	"image":         {"image", "image-store"},
 	"seccomp":       {"seccomp", "seccomp-inside", "security", "seccomp-mode"},
 	"cgroup":        {"cgroup", "cgroup-path", "ns.cgroup", "cgroup-namespace"},

@@ -77,6 +77,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 	}
 	res.Papers = papers.Of(res, run)
 	papers.AddStatistics(res, run, s.values)
+	papers.AddRatios(res, run)
 	if res.Features, err = r.Features(); err != nil {
 		return nil, err
 	}

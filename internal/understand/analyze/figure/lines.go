@@ -15,6 +15,9 @@ import (
 // curves has a panel for each choice of the other parameters. Published is each
 // value that a table sets beside one of these.
 func curves(res *analyze.Result, f figures.Figure) ([]Panel, string) {
+	if f.Over == figures.OverData {
+		return dataCurves(res, f)
+	}
 	works := make([]sweep.Work, len(res.Workloads))
 	for i := range res.Workloads {
 		works[i] = sweep.Work{Name: res.Workloads[i].Group(), Params: res.Workloads[i].Params}

@@ -36,7 +36,7 @@ var storeys = [][]string{
 	{"collect"},
 	{"workload", "threshold", "profile"},
 	{"engine"},
-	{"host", "image", "probe"},
+	{"host", "image", "probe", "slurm"},
 	{"export", "importer"},
 	{"report"},
 	{"verdict", "document"},

@@ -267,9 +267,9 @@ func (r *slurmRun) follow(job string) (j slurm.Job, cancelled bool, err error) {
 					locked(func() { r.progress.Step(jobCourse(j)) })
 				}
 			},
-			Tick:    func() { locked(watch.tick) },
-			Remark:  func(text string) { locked(func() { r.progress.Remark(text) }) },
-			Ended:   func() bool { _, ok := r.ledger.End(job); return ok },
+			Tick:   func() { locked(watch.tick) },
+			Remark: func(text string) { locked(func() { r.progress.Remark(text) }) },
+			Ended:  func() bool { _, ok := r.ledger.End(job); return ok },
 		})
 	}()
 	ended := func(d time.Duration, or <-chan struct{}) bool {

@@ -73,7 +73,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-others test-vm unit unit-race unit-rest test-engine test-kill fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -155,6 +155,9 @@ KILLSEED ?= 1
 test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at moments drawn from KILLSEED: half an hour
 	$(GO) test -trimpath -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
 
+test-site: setup-test ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm: four minutes
+	$(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite' -v ./internal/cli -site
+
 # What reads input from outside: test, package, how many inputs; plain where most of
 # what would be compiled anew, to follow the coverage, are engines' clients that
 # the test never calls.
@@ -162,7 +165,7 @@ FUZZ := FuzzRead:measure/study:3000:plain FuzzProfile:understand/profile:1000 Fu
 	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParseSeen:measure/mpi:10000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
 	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
 	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
-	FuzzLogParser:measure/engine/cri:30000:plain FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
+	FuzzLogParser:measure/engine/cri:30000:plain FuzzParsers:measure/slurm:20000 FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
 	FuzzRequests:understand/web:2500 FuzzName:common/safepath:30000
 
 fuzz: ## fuzz what reads input from outside, some seconds each

@@ -15,8 +15,8 @@ LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless charliecloud apptainer bubblewrap"
 # shellcheck disable=SC2034 # for lab/setup
-LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm" # what the tests want in addition
-LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0" # that engines' scripts make; one of the user's is not noted
+LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm" # what the tests want in addition
+LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0 plimslurm0" # that engines' scripts make; one of the user's is not noted
 LAB_SELF=$(basename "$0")
 name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
 

@@ -22,6 +22,9 @@ func (o outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// errLost is why the first context of interrupts ends where an output is lost.
+var errLost = errors.New("nobody reads the output any more")
+
 // isLost says that nobody can read any more what is written: a pipe without a
 // reader, or a terminal that is gone.
 func isLost(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) }
@@ -34,10 +37,11 @@ func (w World) interrupts() (heeding World, first, second context.Context, stop 
 	if w.Signals != nil {
 		first, second, deaf = w.Signals()
 	}
-	first, lost := context.WithCancel(first)
+	first, end := context.WithCancelCause(first)
+	lost := func() { end(errLost) }
 	w.Stdout, w.Stderr = outlet{w.Stdout, lost}, outlet{w.Stderr, lost}
 	return w, first, second, func() {
-		lost()
+		end(nil)
 		deaf()
 	}
 }

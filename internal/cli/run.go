@@ -32,6 +32,7 @@ func runCommand(w World) *cobra.Command {
 	var (
 		ch       changes
 		gate     runGateFlags
+		on       onFlags
 		dir      string
 		resume   string
 		noise    string
@@ -55,7 +56,11 @@ whether something became worse than in an earlier run (status 3) or did not.
 
 The first SIGINT ends the run after the trial in flight, the second breaks it
 off; both clean up, and --resume goes on later. A lost terminal or session (SIGHUP)
-and a closed pipe are like the first; below nohup a run goes on.`,
+and a closed pipe are like the first; below nohup a run goes on.
+
+--on slurm submits the run as a job, from a login node of a cluster and without
+root, and follows it: Ctrl-C cancels the job; after a lost session --resume
+follows it again, and submits what a time limit or a lost node has left undone.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run baresi2024 --scale quick
@@ -63,7 +68,8 @@ and a closed pipe are like the first; below nohup a run goes on.`,
   plimsoll run quick --until 2% --time-budget 10m
   plimsoll run study.yaml --gate baseline --fail-above 5%
   plimsoll run study.yaml --gate-env crun --gate-env runc --fail-above 5%
-  plimsoll run --resume results`,
+  plimsoll run --resume results
+  plimsoll run study.yaml --on slurm --partition short --time-limit 2h -o ~/results`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +78,11 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 			s, err := newSetting(w)
 			if err != nil {
 				return err
+			}
+			if slurm, err := on.bySlurm(cmd, resume); err != nil {
+				return err
+			} else if slurm {
+				return runBySlurm(w, cmd, args, slurmAsked{on: &on, ch: ch, f: f, dir: dir, resume: resume, unlike: gate.unlike, trust: trust, noise: noise, progress: progress}, finish, broken)
 			}
 			unlike := gate.unlike
 			if resume != "" {
@@ -110,7 +121,7 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 					printPlan(w.Stderr, o.Plan, o.Engines, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
-				o.Run = &record.Run{Gate: asked}
+				o.Run = &record.Run{Gate: asked, ID: on.id}
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
@@ -154,6 +165,7 @@ and a closed pipe are like the first; below nohup a run goes on.`,
 	ch.add(c)
 	where.add(c)
 	f.add(c, runFormats()...)
+	on.add(c)
 	c.Flags().StringVar(&gate.base, "gate", "", "hold the run against the one in this directory, after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there

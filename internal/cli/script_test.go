@@ -10,9 +10,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidying{m}, map[string]func(){
 		"plimsoll": func() { os.Exit(Main(System())) },
 	})
+}
+
+// tidying takes away what the tests have in common, when the last has ended.
+type tidying struct{ *testing.M }
+
+func (m tidying) Run() int {
+	defer forgetProgram()
+	return m.M.Run()
 }
 
 // TestScripts drives the command line as a user does: each script is a

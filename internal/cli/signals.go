@@ -13,7 +13,7 @@ import (
 // SIGHUP more than once, and with a SIGTERM beside it: it is never the second.
 // Where it is ignored, as below nohup, it stays so.
 func notify() (first, second context.Context, stop func()) {
-	first, endFirst := context.WithCancel(context.Background())
+	first, endFirst := context.WithCancelCause(context.Background())
 	second, endSecond := context.WithCancel(context.Background())
 	ch := make(chan os.Signal, 4)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
@@ -27,7 +27,7 @@ func notify() (first, second context.Context, stop func()) {
 			select {
 			case sig := <-ch:
 				if n == 0 {
-					endFirst()
+					endFirst(signalled{sig})
 				} else if sig != syscall.SIGHUP {
 					endSecond()
 				}
@@ -42,10 +42,15 @@ func notify() (first, second context.Context, stop func()) {
 	return first, second, func() {
 		signal.Stop(ch)
 		close(done)
-		endFirst()
+		endFirst(nil)
 		endSecond()
 	}
 }
+
+// signalled is why the first context has ended.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.Signal.String() }
 
 // outlivePipes lets a write to a standard output or error that nobody reads any
 // more fail, instead of ending the program where it stands: see os/signal, SIGPIPE.

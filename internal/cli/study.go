@@ -78,33 +78,39 @@ func (c *changes) given(cmd *cobra.Command) bool {
 	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "engine", "image"}, cmd.Flags().Changed)
 }
 
-// plan reads a study and expands it on this machine.
-func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Plan, error) {
+// read reads a study and changes it as the command line says.
+func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue, error) {
 	cat := s.studyCatalogue()
 	st, err := study.Load(name, cat)
 	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
+		return nil, nil, &exitError{status: Usage, err: err}
 	}
 	if st, err = st.At(ch.scale); err != nil {
-		return nil, withHint(&exitError{status: Usage, err: err}, "plimsoll studies lists the scales of the bundled studies")
+		return nil, nil, withHint(&exitError{status: Usage, err: err}, "plimsoll studies lists the scales of the bundled studies")
 	}
 	if ch.blocks < 0 {
-		return nil, fail(Usage, "--blocks is %d: it must be at least 1", ch.blocks)
+		return nil, nil, fail(Usage, "--blocks is %d: it must be at least 1", ch.blocks)
 	}
 	if err := ch.number(st); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if ch.seed > study.MaxSeed {
-		return nil, fail(Usage, "--seed is %d: it can be at most %d", ch.seed, uint64(study.MaxSeed))
+		return nil, nil, fail(Usage, "--seed is %d: it can be at most %d", ch.seed, uint64(study.MaxSeed))
 	}
 	if ch.seed != 0 {
 		st.Protocol.Seed = ch.seed
 	}
 	if err := st.Bind(ch.images, cat); err != nil {
-		return nil, withHint(&exitError{status: Usage, err: err}, "--image OF-THE-STUDY=IN-ITS-PLACE, such as ubuntu:18.04=debian")
+		return nil, nil, withHint(&exitError{status: Usage, err: err}, "--image OF-THE-STUDY=IN-ITS-PLACE, such as ubuntu:18.04=debian")
 	}
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || ch.small
-	if err := s.narrow(st, ch.engines); err != nil {
+	return st, cat, s.narrow(st, ch.engines)
+}
+
+// plan reads a study and expands it on this machine.
+func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Plan, error) {
+	st, cat, err := s.read(name, ch)
+	if err != nil {
 		return nil, err
 	}
 	usable, err := s.usable(ctx, st, st.Path != "" || len(ch.engines) > 0)

@@ -36,7 +36,7 @@ var storeys = [][]string{
 	{"collect"},
 	{"workload", "threshold", "profile", "place"},
 	{"engine"},
-	{"host", "image", "probe", "mpi"},
+	{"host", "image", "probe", "mpi", "slurm"},
 	{"export", "importer"},
 	{"report"},
 	{"verdict", "document"},

@@ -12,7 +12,10 @@ const (
 	InsideFile = "inside.jsonl"
 	OutputDir  = "output"
 	SamplesDir = "samples"
-	lockFile   = ".lock"
+	// JobsDir is of a run that a cluster's scheduler ran: its jobs' script, logs
+	// and account. It is there before the record is.
+	JobsDir  = "jobs"
+	lockFile = ".lock"
 )
 
 // MaxSeq bounds Trial.Seq: a number beyond it is damage, not a plan.

@@ -161,7 +161,7 @@ func (w *Writer) mustBeFresh() error {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); name {
-		case lockFile, OutputDir, SamplesDir:
+		case lockFile, OutputDir, SamplesDir, JobsDir:
 			continue
 		case TrialsFile, InsideFile:
 			if info, err := e.Info(); err == nil && info.Size() == 0 {

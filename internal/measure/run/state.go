@@ -65,6 +65,9 @@ const claiming = ".claim-"
 
 var runID = regexp.MustCompile(`^[a-z0-9]{8}$`)
 
+// IsRunID says whether a text can be a run's id.
+func IsRunID(s string) bool { return runID.MatchString(s) }
+
 // NewRunID gives a new random id: eight of [a-z0-9].
 func NewRunID() string {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -1,0 +1,139 @@
+//go:build linux
+
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/slurm"
+)
+
+// The places where a run can run.
+const (
+	onLocal = "local"
+	onSlurm = "slurm"
+)
+
+// onJob is where the plimsoll inside of a job runs what it measures: in the
+// job's first node.
+const onJob = onLocal
+
+// onFlags say where a run runs, and what is asked of a cluster.
+type onFlags struct {
+	on      string
+	request slurm.Request
+	limit   string
+	most    int
+	id      string // of the run, given by the plimsoll on the login node
+}
+
+// jobFlags are those that only a job can have.
+var jobFlags = []string{"partition", "account", "nodes", "tasks-per-node", "time-limit", "share-nodes", "slurm-option", "max-jobs"}
+
+// mostJobs is how many jobs a run is given where nothing is said: a long study
+// needs several where the site's time limit is short.
+const mostJobs = 10
+
+func (o *onFlags) add(c *cobra.Command) {
+	o.on = onLocal
+	choiceFlag(c, &o.on, "on", "where to measure: on this machine, or as a job of the cluster whose login node this is", onLocal, onSlurm)
+	fl := c.Flags()
+	fl.StringVar(&o.request.Partition, "partition", "", "with --on slurm: the partition of the job")
+	fl.StringVar(&o.request.Account, "account", "", "with --on slurm: the account that the job is charged to")
+	fl.IntVar(&o.request.Nodes, "nodes", 1, "with --on slurm: how many nodes the job gets")
+	fl.IntVar(&o.request.TasksPerNode, "tasks-per-node", 0, "with --on slurm: how many tasks a node is to hold (default: the site's)")
+	fl.StringVar(&o.limit, "time-limit", "", "with --on slurm: the job's time limit, such as 30m or 1-12:00:00 (default: the partition's)")
+	fl.BoolVar(&o.request.Shared, "share-nodes", false, "with --on slurm: other jobs may run on the nodes meanwhile (default: the nodes are the job's alone)")
+	fl.StringArrayVar(&o.request.Options, "slurm-option", nil, "with --on slurm: a further option of sbatch, such as constraint=haswell; as often as needed")
+	fl.IntVar(&o.most, "max-jobs", mostJobs, "with --on slurm: submit the rest of the study again, until so many jobs, where a time limit or a lost node ends one")
+	fl.StringVar(&o.id, "run-id", "", "the id of the run, eight of a-z and 0-9: --on slurm gives it to the job (default: drawn)")
+}
+
+// bySlurm says whether a run is a cluster's: a new one that is to be, or one
+// that was begun so.
+func (o *onFlags) bySlurm(cmd *cobra.Command, resume string) (bool, error) {
+	is := o.on == onSlurm || resume != "" && !cmd.Flags().Changed("on") && slurm.Kept(resume)
+	if is {
+		return true, o.read(cmd)
+	}
+	if i := slices.IndexFunc(jobFlags, cmd.Flags().Changed); i >= 0 {
+		return false, fail(Usage, "--%s is for a job of a cluster: give --on slurm with it", jobFlags[i])
+	}
+	if o.id != "" && !run.IsRunID(o.id) {
+		return false, fail(Usage, "--run-id is %q: expected eight of a-z and 0-9", o.id)
+	}
+	return false, nil
+}
+
+func (o *onFlags) read(cmd *cobra.Command) error {
+	if o.limit != "" {
+		d, err := slurm.ParseTime(o.limit)
+		if err != nil {
+			if d, err = time.ParseDuration(o.limit); err != nil {
+				return fail(Usage, "--time-limit is %q: expected a time such as 30m, 2h, 1:30:00 or 1-12:00:00", o.limit)
+			}
+		}
+		if o.request.Limit = d; d == 0 {
+			return fail(Usage, "--time-limit is %q: Slurm's shortest is a minute", o.limit)
+		}
+	}
+	if o.most < 1 {
+		return fail(Usage, "--max-jobs is %d: it must be at least 1", o.most)
+	}
+	if err := o.request.Check(); err != nil {
+		return fail(Usage, "%w", err)
+	}
+	for _, f := range []string{"gate", "gate-env"} {
+		if cmd.Flags().Changed(f) {
+			return withHint(fail(Usage, "--%s is not for a job of a cluster", f), "measure first, then hold the record against the other one: plimsoll compare BASE NEW --fail-above 5%%")
+		}
+	}
+	return nil
+}
+
+// over lays what the command line asks for now over what was asked for the
+// run's earlier jobs.
+func (o *onFlags) over(cmd *cobra.Command, was slurm.Request) slurm.Request {
+	now := was
+	for flag, take := range map[string]func(){
+		"partition":      func() { now.Partition = o.request.Partition },
+		"account":        func() { now.Account = o.request.Account },
+		"nodes":          func() { now.Nodes, now.NodeList = o.request.Nodes, "" },
+		"tasks-per-node": func() { now.TasksPerNode = o.request.TasksPerNode },
+		"time-limit":     func() { now.Limit = o.request.Limit },
+		"share-nodes":    func() { now.Shared = o.request.Shared },
+		"slurm-option":   func() { now.Options = o.request.Options },
+	} {
+		if cmd.Flags().Changed(flag) {
+			take()
+		}
+	}
+	return now
+}
+
+// handedOn are the flags of a run that the plimsoll inside of the job gets.
+var handedOn = []string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "engine", "image", "mirror", "force"}
+
+// given are those of these flags that the command line has, as arguments.
+func given(fl *pflag.FlagSet, names []string) []string {
+	var argv []string
+	fl.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
+			return
+		}
+		value := f.Value.String()
+		if s, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(s.GetSlice(), ",")
+		} else if f.Value.Type() == "stringToString" {
+			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+		}
+		argv = append(argv, "--"+f.Name+"="+value)
+	})
+	return argv
+}

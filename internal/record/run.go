@@ -34,6 +34,8 @@ type Run struct {
 	// Noise are the noise floors that are known of this run: under them no gate
 	// says anything.
 	Noise []Noise `json:"noise,omitempty"`
+	// Agents are those that were asked what storage did in each trial.
+	Agents []Agent `json:"agents,omitempty"`
 	// Own is what the program itself took of the processors meanwhile.
 	Own *Own `json:"own,omitempty"`
 	// Residue is what the audit at the end found of ours; empty is right.

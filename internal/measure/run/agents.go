@@ -28,9 +28,6 @@ var agentLimit = 15 * time.Second
 // last time.
 const lostLimit = time.Second
 
-// sums stands before the ids of what all agents together have counted.
-const sums = "storage-"
-
 // agents asks all agents to begin and end a trial's window, outside the measured
 // time. One that is lost costs the trial a remark and nothing else.
 type agents struct {
@@ -65,7 +62,7 @@ func (r *runner) callAgents() {
 		r.agents.list = append(r.agents.list, &asked{Agent: a})
 		r.rec.Agents = met(r.rec.Agents, a.Agent)
 	}
-	metrics := storage.Metrics(sums, "", record.Sampled)
+	metrics := storage.SumMetrics()
 	for _, a := range r.Agents {
 		metrics = append(metrics, storage.Metrics(a.Name+"-", a.Name+", ", record.Detail)...)
 	}
@@ -171,7 +168,7 @@ func (s *site) keepAgents(t *record.Trial) {
 		addValues(t, storage.Values(x.Name+"-", counted))
 	}
 	if whole {
-		addValues(t, storage.Values(sums, total))
+		addValues(t, storage.Values(storage.SumsPrefix, total))
 	}
 }
 

@@ -68,6 +68,13 @@ func Metrics(prefix, title string, kind record.Kind) []record.Metric {
 	return out
 }
 
+// SumsPrefix stands before the ids of what all who count have counted together.
+const SumsPrefix = "storage-"
+
+// SumMetrics are the metrics of these sums, which a study can name before it is
+// known who will count.
+func SumMetrics() []record.Metric { return Metrics(SumsPrefix, "", record.Sampled) }
+
 // Values adds the quotients to counted values and puts a prefix before each id.
 func Values(prefix string, counted map[string]int64) map[string]float64 {
 	out := map[string]float64{}

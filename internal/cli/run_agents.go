@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -31,7 +32,7 @@ const localAgent = "local"
 const meetLimit = 30 * time.Second
 
 func (f *agentFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.addresses, "agent", nil, "ask this agent on a storage node what it counted in each trial: https://HOST:PORT#FINGERPRINT as plimsoll agent prints it, or local for this machine's own counters; may be given many times")
+	flags.StringArrayVar(&f.addresses, "agent", nil, "ask this agent on a storage node what it counted in each trial: https://HOST:PORT#FINGERPRINT as plimsoll agent prints it, or local for this machine's own counters, local:SOURCE,… for some of them; may be given many times")
 	flags.StringVar(&f.tokenFile, "agent-token-file", "", "the agents' token")
 	flags.StringVar(&f.jobName, "agent-job", "", "count the requests of this batch job alone, where servers can tell them apart (default $SLURM_JOB_ID)")
 }
@@ -86,8 +87,16 @@ func (f *agentFlags) meet(ctx context.Context, w World) (met []run.Agent, err er
 
 // counter is whoever an address means.
 func (f *agentFlags) counter(w World, address string) (agent.Counter, string, error) {
-	if address == localAgent {
-		b, err := agent.NewBook(agent.BookOptions{Name: localAgent, Version: Version, Sources: storage.Sources})
+	if name, list, some := strings.Cut(address, ":"); name == localAgent {
+		var names []string
+		if some {
+			names = strings.Split(list, ",")
+		}
+		sources, err := storage.Named(names)
+		if err != nil {
+			return nil, "", fail(Usage, "--agent: %w", err)
+		}
+		b, err := agent.NewBook(agent.BookOptions{Name: localAgent, Version: Version, Sources: sources})
 		if err != nil {
 			return nil, "", fail(Failed, "%w", err)
 		}

@@ -18,7 +18,7 @@ var parsers = map[string]func([]byte){
 	"job_stats":       func(b []byte) { parseJobStats(b) },
 	"mountstats":      func(b []byte) { _, _ = parseMountstats(b) },
 	"nfsd":            func(b []byte) { _, _ = parseNFSD(b) },
-	"gluster":         func(b []byte) { _, _ = parseGluster(b) },
+	"gluster":         func(b []byte) { _, _ = parseGluster(b, glusterUnit(b)) },
 	"ceph client":     func(b []byte) { _, _ = parseCephClient(b) },
 	"ceph mds":        func(b []byte) { _, _ = parseCephMDS(b) },
 	"ceph osd":        func(b []byte) { _, _ = parseCephOSD(b) },

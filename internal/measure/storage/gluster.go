@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -30,7 +31,11 @@ func readGluster(ctx context.Context, m *Machine, _ string) (Reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		one, err := parseGluster(out)
+		text, err := m.run(ctx, "gluster", "--mode=script", "volume", "profile", volume, "info", "peek")
+		if err != nil {
+			text = nil // waits are left out then; a volume that is not profiled fails here
+		}
+		one, err := parseGluster(out, glusterUnit(text))
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +79,25 @@ var (
 	glusterNotices = map[string]bool{"FORGET": true, "RELEASE": true, "RELEASEDIR": true, "UPCALL": true, "CI_IATT": true, "CI_XATTR": true, "CI_RENAME": true, "CI_UNLINK": true, "CI_FORGET": true, "CI_NLINK": true, "IPC": true}
 )
 
-// parseGluster gives the counters of each brick. A volume whose profile is off
-// has no bricks.
-func parseGluster(b []byte) (Reading, error) {
+// glusterLatency is a time as the text of a profile has it.
+var glusterLatency = regexp.MustCompile(`\d\.\d\d (us|ns) `)
+
+// glusterUnit gives the unit of the XML's latencies, ns, which only the text
+// tells: older versions count µs (as the documentation's example), 10.3 has ns.
+// 0: it is not known.
+func glusterUnit(text []byte) int64 {
+	switch m := glusterLatency.FindSubmatch(text); {
+	case m == nil:
+		return 0
+	case string(m[1]) == "us":
+		return 1000
+	}
+	return 1
+}
+
+// parseGluster gives the counters of each brick, with waits where the unit of
+// latencies is known, ns. A volume whose profile is off has no bricks.
+func parseGluster(b []byte, unit int64) (Reading, error) {
 	var p glusterProfile
 	if err := xml.Unmarshal(b, &p); err != nil {
 		return nil, fmt.Errorf("gluster volume profile: %w", err)
@@ -96,10 +117,10 @@ func parseGluster(b []byte) (Reading, error) {
 		c := map[string]int64{DataRead: s.Read, DataWritten: s.Written, ".duration": s.Duration,
 			DataRequests: 0, DataWait: 0, MetadataRequests: 0, MetadataWait: 0, MetadataOpens: 0}
 		for _, f := range s.Fops {
-			if f.Hits < 0 || !(f.AvgLatency >= 0) || float64(f.Hits)*f.AvgLatency*1000 > math.MaxInt64/1024 {
-				return nil, fmt.Errorf("gluster volume profile: %s of %s was called %d times and took %g µs each", f.Name, brick.Name, f.Hits, f.AvgLatency)
+			if f.Hits < 0 || !(f.AvgLatency >= 0) || float64(f.Hits)*f.AvgLatency*float64(unit) > math.MaxInt64/1024 {
+				return nil, fmt.Errorf("gluster volume profile: %s of %s was called %d times and took %g each", f.Name, brick.Name, f.Hits, f.AvgLatency)
 			}
-			wait := int64(float64(f.Hits) * f.AvgLatency * 1000)
+			wait := int64(float64(f.Hits) * f.AvgLatency * float64(unit))
 			switch {
 			case glusterNotices[f.Name]:
 			case glusterData[f.Name]:
@@ -112,6 +133,10 @@ func parseGluster(b []byte) (Reading, error) {
 			if f.Name == "OPEN" || f.Name == "CREATE" {
 				c[MetadataOpens] += f.Hits
 			}
+		}
+		if unit == 0 {
+			delete(c, DataWait)
+			delete(c, MetadataWait)
 		}
 		r[brick.Name] = Instance{Counters: c}
 	}

@@ -14,23 +14,20 @@ import (
 	"plimsoll/internal/measure/host/proc"
 )
 
-// remoteKinds are the types of file system whose servers are elsewhere.
-var remoteKinds = []string{"lustre", "nfs", "nfs4", "fuse.glusterfs", "ceph", "fuse.ceph-fuse", "fuse.ceph", "fuse.mfs", "moosefs", "beegfs", "fuse.beegfs"}
-
-// mountsOf gives the mounts of some types.
-func mountsOf(m *Machine, kinds ...string) ([]*proc.Mount, error) {
+// mountsOf gives the mounts whose type is meant.
+func mountsOf(m *Machine, meant func(fsType string) bool) ([]*proc.Mount, error) {
 	all, err := proc.Dir(m.path("/proc")).Mounts(proc.Self)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(x *proc.Mount) bool { return !slices.Contains(kinds, x.FSType) }), nil
+	return slices.DeleteFunc(all, func(x *proc.Mount) bool { return !meant(x.FSType) }), nil
 }
 
 // Settle has this machine's kernel send what it still holds of every mounted
 // remote file system to its servers, so that a window holds what was written in
 // it. A mount that does not answer in time is named, and waited for no longer.
 func Settle(ctx context.Context, m *Machine, limit time.Duration) error {
-	mounts, err := mountsOf(m, remoteKinds...)
+	mounts, err := mountsOf(m, proc.Remote)
 	if err != nil || len(mounts) == 0 {
 		return err
 	}

@@ -41,6 +41,7 @@ func runCommand(w World) *cobra.Command {
 		wait     bool
 		trust    bool
 		where    placing
+		asked    agentFlags
 	)
 	c := &cobra.Command{
 		Use:   "run [STUDY]",
@@ -69,7 +70,8 @@ follows it again, and submits what a time limit or a lost node has left undone.`
   plimsoll run study.yaml --gate baseline --fail-above 5%
   plimsoll run study.yaml --gate-env crun --gate-env runc --fail-above 5%
   plimsoll run --resume results
-  plimsoll run study.yaml --on slurm --partition short --time-limit 2h -o ~/results`,
+  plimsoll run study.yaml --on slurm --partition short --time-limit 2h -o ~/results
+  plimsoll run abraham2020 --agent local --agent https://oss1:7655#FINGERPRINT --agent-token-file token`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,11 +90,11 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			if resume != "" {
 				gate.unlike = false // it is not for a gate, which the record has
 			}
-			asked, err := gate.record()
+			gated, err := gate.record()
 			if err != nil {
 				return err
 			}
-			if err := fits(f.format, asked != nil, resume != ""); err != nil {
+			if err := fits(f.format, gated != nil, resume != ""); err != nil {
 				return err
 			}
 			if err := s.useMirror(ch.mirror); err != nil {
@@ -102,7 +104,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			o.Progress = newProgress(w, progress)
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
-				if len(args) > 0 || dir != "" || asked != nil || ch.given(cmd) || where.given(cmd) {
+				if len(args) > 0 || dir != "" || gated != nil || ch.given(cmd) || where.given(cmd) {
 					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine, --image, --on, --hosts or gate")
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
@@ -113,7 +115,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 				if trust {
 					return fail(Usage, "--trust-record is for --resume: a new run has no record yet")
 				}
-				ch.gated = asked != nil
+				ch.gated = gated != nil
 				if o.Plan, err = s.plan(finish, studyName(args), ch); err != nil {
 					return err
 				}
@@ -121,7 +123,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 					printPlan(w.Stderr, o.Plan, o.Engines, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
-				o.Run = &record.Run{Gate: asked, ID: on.id}
+				o.Run = &record.Run{Gate: gated, ID: on.id}
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
@@ -145,6 +147,10 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			if err := describeHost(finish, s, o.Run, force); err != nil {
 				return err
 			}
+			if o.Agents, err = asked.meet(finish, w); err != nil {
+				return err
+			}
+			o.AgentJob = asked.job(w)
 			planned := *o.Run
 			o.Plan.Record(&planned)
 			g, err := newGating(&planned)
@@ -170,6 +176,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
 	gate.add(c.Flags())
+	asked.add(c.Flags())
 	c.Flags().Lookup("unlike").Usage += "; with --resume: go on on another machine, kernel or version of an engine than the run was begun on"
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")

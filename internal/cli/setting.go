@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/storage"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 )
@@ -182,7 +183,7 @@ func (s *setting) detectOne(ctx context.Context, kit *engine.Kit, e engine.Engin
 
 // studyCatalogue is what a study can choose from.
 func (s *setting) studyCatalogue() *study.Catalogue {
-	c := &study.Catalogue{Factors: engine.Factors, Sampled: collect.Metrics()}
+	c := &study.Catalogue{Factors: engine.Factors, Sampled: append(collect.Metrics(), storage.SumMetrics()...)}
 	for _, e := range s.engines {
 		i := e.Info()
 		c.Engines = append(c.Engines, study.EngineInfo{

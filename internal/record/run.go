@@ -30,12 +30,14 @@ type Run struct {
 	Workloads    []Workload    `json:"workloads"`
 	Excluded     []Excluded    `json:"excluded,omitempty"`
 	// Place is where the ranks of parallel workloads ran; nil is this machine.
-	Place *Place `json:"place,omitempty"`
-	Host         Host          `json:"host"`
-	Images       []Image       `json:"images,omitempty"`
+	Place  *Place  `json:"place,omitempty"`
+	Host   Host    `json:"host"`
+	Images []Image `json:"images,omitempty"`
 	// Noise are the noise floors that are known of this run: under them no gate
 	// says anything.
 	Noise []Noise `json:"noise,omitempty"`
+	// Agents are those that were asked what storage did in each trial.
+	Agents []Agent `json:"agents,omitempty"`
 	// Own is what the program itself took of the processors meanwhile.
 	Own *Own `json:"own,omitempty"`
 	// Residue is what the audit at the end found of ours; empty is right.

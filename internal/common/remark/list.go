@@ -30,6 +30,7 @@ var List = []Kind{
 	{Code: "looked", By: Report, Says: "the number of blocks was left open: which environments left after how many, and why the run ended"},
 	{Code: "residue", By: Report, Title: "Left behind", Says: "something of ours was left behind"},
 	{Code: "unverified", By: Report, Says: "the adapter was never tried against the real engine"},
+	{Code: "unverified-storage", By: Report, Says: "counters of storage were read by a reader that was never tried on the real file system ([storage](storage.md))"},
 	{Code: "unequal", By: Report, Title: "Terms", Says: "two environments that are compared for one factor differ in more (see the audit); for all engines together, in what they do"},
 	{Code: "views", By: Report, Says: "the containers of one environment were not all alike from inside"},
 	{Code: "trial", By: Report, Says: "an oddity that was noted with single trials"},

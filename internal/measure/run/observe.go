@@ -15,6 +15,7 @@ func (s *site) observe(o *openEnv, t *record.Trial, measured func()) {
 		measured()
 		return
 	}
+	s.agents.begin(t.Seq)
 	before := usageNow()
 	throttled := s.throttling(o)
 	s.disturb.Begin()
@@ -24,6 +25,7 @@ func (s *site) observe(o *openEnv, t *record.Trial, measured func()) {
 	t.Host.ThrottledNS = throttled.since()
 	own := s.own()
 	before.addTo(&own.TimedCPU, &own.Timed)
+	s.agents.end()
 }
 
 // stampInside puts the payload's own stamps beside those from outside.

@@ -58,6 +58,10 @@ type Options struct {
 	Place place.Place
 	// Steering decides how a run goes on whose number of blocks is left open.
 	Steering Steering
+	// Agents are asked what the storage's servers and clients did in each trial,
+	// for AgentJob's requests alone where they can tell them apart.
+	Agents   []Agent
+	AgentJob string
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }
@@ -132,6 +136,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
 	sum.Unclean = r.cleanUp(clean, before, sum)
+	r.dismissAgents()
 	return sum, errors.Join(runErr, r.end(sum))
 }
 
@@ -159,6 +164,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if err := r.startWatching(ctx, jobs); err != nil {
 		return err
 	}
+	r.callAgents()
 	if err := r.writer.Update(r.rec); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type site struct {
 	dropFile  string
 	insider   *insider
 	watching  *watching // nil where nothing is sampled
+	agents    *agents   // nil where none is asked
 	// settled says of the trial under way that it was refused for what can't
 	// change within the run.
 	settled bool

@@ -82,6 +82,7 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 		} else if f := t.Failure; r.settled && f != nil && f.Class == record.Unsupported {
 			c.refused[p.Cell] = f
 		}
+		r.keepAgents(t)
 		if err := r.write(t, res, jobs[p.Cell].Plan != nil); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	engines "plimsoll/internal/measure/engine/catalogue"
+	"plimsoll/internal/measure/storage"
 	workloads "plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
@@ -55,7 +56,7 @@ func lives(typical map[string]time.Duration) Times {
 
 // market is what there really is, as the command line offers it.
 func market() *Catalogue {
-	c := &Catalogue{Factors: engine.Factors, Sampled: collect.Metrics()}
+	c := &Catalogue{Factors: engine.Factors, Sampled: append(collect.Metrics(), storage.SumMetrics()...)}
 	for _, e := range engines.All() {
 		i := e.Info()
 		levels := maps.Clone(i.Levels)

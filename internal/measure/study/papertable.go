@@ -148,7 +148,7 @@ func (c *checker) paperRow(key yamlfile.Word, d paperRow) record.PaperRow {
 		return out
 	}
 	var metrics []string
-	for _, m := range append(append(slices.Clone(record.LifeCycle), info.Metrics...), record.Failures) {
+	for _, m := range slices.Concat(record.LifeCycle, info.Metrics, c.cat.Sampled, []record.Metric{record.Failures}) {
 		metrics = append(metrics, m.ID)
 	}
 	known(c, d.Metric.Word, "metric of "+w.Name, metrics)

@@ -68,6 +68,7 @@ type Spec struct {
 	// Until stops after that many trials, as a killed run does; 0 runs all.
 	Until   int
 	Residue []string
+	Agents  []record.Agent
 	// Parts leave cells out that none of them has; Tables are the study's.
 	Parts  []record.Part
 	Tables []record.PaperTable
@@ -163,7 +164,7 @@ func (s Spec) Run() *record.Run {
 		Study: record.Study{Name: s.Name, Title: "A synthetic run", Parts: s.Parts, Tables: s.Tables, Claims: s.Claims, Images: s.Images},
 		Protocol: record.Protocol{Blocks: s.Blocks, Warmup: s.Warmup, PerBlock: s.PerBlock, Seed: s.Seed, Order: "random",
 			Cache: "warm", CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(10 * time.Second), Delta: 0.01},
-		Workloads: s.Workloads, Excluded: s.Excluded, Residue: s.Residue,
+		Workloads: s.Workloads, Excluded: s.Excluded, Residue: s.Residue, Agents: s.Agents,
 		Host: record.Host{Name: "lab", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", CPU: "Imaginary 3000",
 			CPUs: 2, Memory: 24 << 30, Cgroup: "v2", FileSystem: "ext4", Root: true},
 	}

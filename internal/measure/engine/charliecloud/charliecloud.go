@@ -25,6 +25,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -206,7 +207,8 @@ func (e *environment) prove(ctx context.Context) error {
 		return err
 	}
 	fs := p.Report["root.fs"]
-	if fuse := strings.Contains(fs, "fuse") || fs == "squashfs"; fuse != e.squash {
+	// A directory may lie on a parallel file system that is mounted through FUSE.
+	if fuse := strings.Contains(fs, "fuse") && !proc.Remote(fs) || fs == "squashfs"; fuse != e.squash {
 		return &engine.Error{Class: record.WrongComponent,
 			Text: fmt.Sprintf("the root file system inside is %s, which is not what storage=%s gives", fs, e.Facts()["storage"])}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +129,6 @@ func (p *endPoll) watch(ctx context.Context) <-chan struct{} {
 // inGroup says whether a process is in a control group of the container's: servers
 // name it after the container's id.
 func inGroup(pid int, container string) bool {
-	b, err := os.ReadFile("/proc/" + proc.PID(pid) + "/cgroup")
-	return err == nil && strings.Contains(string(b), container)
+	groups, err := proc.Here.Groups(proc.PID(pid))
+	return err == nil && slices.ContainsFunc(groups, func(g proc.Group) bool { return strings.Contains(g.Path, container) })
 }

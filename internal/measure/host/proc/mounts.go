@@ -4,6 +4,7 @@ package proc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/moby/sys/mountinfo"
@@ -55,6 +56,12 @@ func On(mounts []*Mount, path string) *Mount {
 	}
 	return best
 }
+
+// remote are the types of parallel and network file systems.
+var remote = []string{"lustre", "nfs", "nfs4", "fuse.glusterfs", "ceph", "fuse.ceph-fuse", "fuse.ceph", "fuse.mfs", "moosefs", "beegfs", "fuse.beegfs"}
+
+// Remote says whether the servers of a file system of this type are elsewhere.
+func Remote(fsType string) bool { return slices.Contains(remote, fsType) }
 
 // Below gives the mount points at or below one of these clean directories, in
 // the order in which they were mounted.

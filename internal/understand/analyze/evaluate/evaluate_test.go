@@ -137,6 +137,9 @@ func TestRemarks(t *testing.T) {
 		{"residue", "", "", func(s *recordtest.Spec) { s.Residue = []string{"mount /x"} }},
 		{"images-bound", "", "", func(s *recordtest.Spec) { s.Images = map[string]string{"alpine:3": "busybox"} }},
 		{"unverified", "runc", "", func(s *recordtest.Spec) { s.Envs[5].Unverified = true }},
+		{"unverified-storage", "", "", func(s *recordtest.Spec) {
+			s.Agents = []record.Agent{{Name: "oss1", Sources: []record.AgentSource{{Name: "lustre-oss", Unverified: true}}}}
+		}},
 		{"outliers", "runc", "startup", func(s *recordtest.Spec) { s.Envs[5].Sigma = 0.001; s.Envs[5].FirstSlow = 4; s.Shared = 0.0001 }},
 	} {
 		if res := analyzetest.Run(t, quiet()); analyzetest.Has(res, c.code, c.env, c.metric) {

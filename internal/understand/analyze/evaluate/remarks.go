@@ -112,6 +112,14 @@ func (s *store) runRemarks() []record.Remark {
 				Advice: "compare one start with the engine's own command before you trust it"})
 		}
 	}
+	for _, a := range s.run.Agents {
+		for _, source := range a.Sources {
+			if source.Unverified {
+				add("unverified-storage", warn, fmt.Sprintf("the reader of %s, whose counters the agent %s gave, was never tried on the real file system by its authors", source.Name, a.Name),
+					"write a file of a known size and compare the bytes before you trust it")
+			}
+		}
+	}
 	return out
 }
 

@@ -67,6 +67,13 @@ func figuresReport(w World, dirs []string, f reportFlags) error {
 	}
 	all := figure.Of(res, list)
 	if !isPicture(f.format) {
+		if plot.HasSeries(all) {
+			d, err := viewOf(dirs[0], res)
+			if err != nil {
+				return err
+			}
+			plot.FillSeries(all, d)
+		}
 		return show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error { return report.Figures(out, f.format, res, all, o) })
 	}
 	if err := noTerminal(w, f.format, f.output); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,8 +50,8 @@ func figuresDocument(d *document.Document, o figuresOf, opts Options) {
 		case f.Missing != "":
 			undrawn = append(undrawn, document.Item{Text: document.Of(document.Strong, words.Clean(f.Name), ": "+title+": "+words.Sentence(words.Clean(f.Missing)))})
 			continue
-		case f.Kind == figures.Series:
-			undrawn = append(undrawn, document.Item{Text: document.Of(document.Strong, words.Clean(f.Name), ": "+title+": a curve over time; see the formats svg, png and pdf.")})
+		case len(f.Panels) == 0:
+			undrawn = append(undrawn, document.Item{Text: document.Of(document.Strong, words.Clean(f.Name), ": "+title+": there is nothing of it.")})
 			continue
 		}
 		for k := range f.Panels {
@@ -64,7 +65,13 @@ func figuresDocument(d *document.Document, o figuresOf, opts Options) {
 				head += ", " + words.Clean(u.Name)
 			}
 			d.Heading(2, head)
-			d.Add(figureTable(f.Kind, p, u, d, opts))
+			d.Add(figureTable(f, p, u, d, opts))
+		}
+		switch {
+		case f.Kind == figures.Series:
+			d.Legend("Medians over the trials at each time after the request, with their quartiles where there are more than two.")
+		case f.Kind == figures.Ramps && f.Part != rampMemory:
+			d.Legend("Medians over the containers that came next to each other, with their 95 % intervals where 6 or more did.")
 		}
 		if f.Note != "" {
 			d.Legend(words.Sentence(words.Clean(f.Note)))
@@ -104,16 +111,29 @@ func figureUnit(p *figure.Panel) words.Unit {
 }
 
 // figureTable has a row for each mark of a panel.
-func figureTable(kind figures.Kind, p *figure.Panel, u words.Unit, d *document.Document, opts Options) *document.Table {
+func figureTable(f *figure.Figure, p *figure.Panel, u words.Unit, d *document.Document, opts Options) *document.Table {
 	var t *document.Table
 	var marks []figureMarks
-	switch kind {
+	switch f.Kind {
 	case figures.Bars:
 		t, marks = barTable(p)
 	case figures.Boxes:
 		t, marks = boxTable(p, u)
+	case figures.Ramps:
+		if f.Part == rampMemory { // it grows by what each adds, so that neighbours are not alike
+			t, marks = lineTable(p, u)
+			break
+		}
+		together := *p
+		together.Lines = nil
+		for _, l := range p.Lines {
+			together.Lines = append(together.Lines, neighbours(l))
+		}
+		t, marks = lineTable(&together, u)
 	default:
-		t, marks = lineTable(p, u)
+		if t, marks = lineTable(p, u); f.Kind == figures.Series {
+			t.Columns[3].Title = "quartiles"
+		}
 	}
 	if d.Medium == document.Text && !opts.NoPlot {
 		addMarks(t, marks, min(d.Width-t.Width()-document.Between, widePlot), u)
@@ -187,6 +207,38 @@ func lineTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 	return t, marks
 }
 
+// rampMemory is the part of a ramp that is its memory.
+const rampMemory = "memory"
+
+// neighbours takes the points of a long line together, so that a table has few of
+// them, and each has an interval where it can.
+func neighbours(l figure.Line) figure.Line {
+	step := (len(l.Points) + mostPoints - 1) / mostPoints
+	if l.Published || step < 2 || slices.ContainsFunc(l.Points, func(q figure.Point) bool { return q.Y == nil || q.Y.Lo != nil }) {
+		return l
+	}
+	out := l
+	out.Points = nil
+	for some := range slices.Chunk(l.Points, step) {
+		var values []float64
+		for _, q := range some {
+			values = append(values, q.Y.Value)
+		}
+		values = stats.Sorted(values)
+		y := sample.Estimate{Value: stats.Median(values)}
+		if i, ok := stats.MedianInterval(values, stats.Level); ok {
+			y.Lo, y.Hi = &i.Lo, &i.Hi
+		}
+		first, end := some[0].X, some[len(some)-1].X
+		q := figure.Point{X: (first + end) / 2, Level: words.Short(first), Y: &y, N: len(values)}
+		if end > first {
+			q.Level += " to " + words.Short(end)
+		}
+		out.Points = append(out.Points, q)
+	}
+	return out
+}
+
 func boxTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 	t := &document.Table{Columns: document.Columns("", "low", "quartile", "median", "quartile", "high", "n")}
 	for i := 1; i < len(t.Columns); i++ {
@@ -232,8 +284,8 @@ func (m figureMarks) values() []float64 {
 	return out
 }
 
-// addMarks draws the rows on one logarithmic axis, where there is room and all is
-// positive.
+// addMarks draws the rows on one axis, where there is room: a logarithmic one, or
+// where not all is positive a linear one.
 func addMarks(t *document.Table, marks []figureMarks, room int, u words.Unit) {
 	var cells []*analyze.Cell
 	for _, m := range marks {
@@ -242,6 +294,9 @@ func addMarks(t *document.Table, marks []figureMarks, room int, u words.Unit) {
 		}
 	}
 	a, ok := axisFor(cells, room)
+	if !ok {
+		a, ok = linearAxisFor(cells, room)
+	}
 	if !ok {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/figure"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Every format has each figure that can be drawn, theirs and ours, and says why
@@ -61,5 +62,35 @@ func TestFigures(t *testing.T) {
 	}
 	if s := write("json", Options{}); !strings.Contains(s, `"not-drawn"`) {
 		t.Error("json lacks what is not drawn")
+	}
+}
+
+// A curve over time has its medians, its quartiles and a linear axis where it
+// can be 0; of a ramp neighbours are taken together.
+func TestFiguresOverTime(t *testing.T) {
+	res, err := evaluate.Run(recordtest.Paper().Open(t), evaluate.Options{Values: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := figure.Line{Label: "docker"}
+	ramp := figure.Line{Label: "podman"}
+	for i := range 40 {
+		v, lo, hi := float64(i)/20, float64(i)/40, float64(i)/10
+		series.Points = append(series.Points, figure.Point{X: float64(i) / 10, Y: &sample.Estimate{Value: v, Lo: &lo, Hi: &hi}, N: 9})
+		ramp.Points = append(ramp.Points, figure.Point{X: float64(i), Y: &sample.Estimate{Value: 1e8 + 1e6*float64(i%8)}})
+	}
+	list := []figure.Figure{
+		{Figure: figures.Figure{Name: "cpu", Title: "CPU", Shows: "Figure 5", Kind: figures.Series}, Panels: []figure.Panel{{Title: "CPU, daemon", Unit: "CPUs", Over: "seconds", Lines: []figure.Line{series}}}},
+		{Figure: figures.Figure{Name: "starts", Title: "Starts", Shows: "Figure 6", Kind: figures.Ramps, Part: "starts"}, Panels: []figure.Panel{{Title: "density", Unit: "ns", Over: "containers", Lines: []figure.Line{ramp}}}},
+	}
+	var b strings.Builder
+	if err := Figures(&b, "text", res, list, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{"quartiles", "[0.9, 3.6]", "0 to 3", "36 to 39", "───●", "Medians over the trials", "came next to each other"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("text lacks %q:\n%s", want, text)
+		}
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// axis is a logarithmic axis of a number of characters.
+// axis is a logarithmic axis of a number of characters, or a linear one.
 type axis struct {
-	lo, hi float64 // logarithms
+	lo, hi float64 // logarithms, unless it is linear
 	cells  int
+	linear bool
 }
 
 // minPlot is the fewest characters in which a picture says anything.
@@ -32,7 +33,19 @@ func axisFor(cells []*analyze.Cell, n int) (axis, bool) {
 	if !(hi > lo) || n < minPlot {
 		return axis{}, false
 	}
-	return axis{lo, hi, n}, true
+	return axis{lo: lo, hi: hi, cells: n}, true
+}
+
+// linearAxisFor spans 0 and all medians and intervals, for what can be 0: a curve
+// of how busy something is.
+func linearAxisFor(cells []*analyze.Cell, n int) (axis, bool) {
+	a := axis{cells: n, linear: true}
+	for _, c := range cells {
+		for _, v := range ends(c) {
+			a.lo, a.hi = min(a.lo, v), max(a.hi, v)
+		}
+	}
+	return a, a.hi > a.lo && n >= minPlot
 }
 
 // ends gives lower end, median, upper end.
@@ -48,7 +61,10 @@ func ends(c *analyze.Cell) []float64 {
 }
 
 func (a axis) at(v float64) int {
-	f := (math.Log(v) - a.lo) / (a.hi - a.lo)
+	if !a.linear {
+		v = math.Log(v)
+	}
+	f := (v - a.lo) / (a.hi - a.lo)
 	return min(max(int(math.Round(f*float64(a.cells-1))), 0), a.cells-1)
 }
 
@@ -68,6 +84,9 @@ func (a axis) mark(c *analyze.Cell) string {
 // ticks writes the labels of the axis: powers of ten, or 1-2-5 where those
 // are fewer than two.
 func (a axis) ticks(s words.Unit) string {
+	if a.linear {
+		return a.linearTicks(s)
+	}
 	for _, steps := range [][]float64{{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}} {
 		line := []rune(strings.Repeat(" ", a.cells))
 		placed, free := 0, 0
@@ -94,4 +113,27 @@ func (a axis) ticks(s words.Unit) string {
 		}
 	}
 	return ""
+}
+
+// linearTicks are 0 and round numbers as far apart as labels need.
+func (a axis) linearTicks(s words.Unit) string {
+	const room = 8 // characters for a label
+	step := math.Pow(10, math.Floor(math.Log10((a.hi-a.lo)/s.By)))
+	for _, by := range []float64{0.1, 0.2, 0.5, 1, 2, 5} {
+		if at := by * step * s.By / (a.hi - a.lo) * float64(a.cells-1); at >= room {
+			step *= by
+			break
+		}
+	}
+	line := []rune(strings.Repeat(" ", a.cells))
+	free := 0
+	for k := math.Ceil(a.lo / s.By / step); k*step*s.By <= a.hi; k++ {
+		label := []rune(words.Short(k * step))
+		at := a.at(k * step * s.By)
+		if at >= free && at+len(label) <= a.cells {
+			copy(line[at:], label)
+			free = at + len(label) + 1
+		}
+	}
+	return strings.TrimRight(string(line), " ")
 }

@@ -32,7 +32,8 @@ func runCommand(w World) *cobra.Command {
 	var (
 		ch       changes
 		gate     runGateFlags
-		on       onFlags
+		job      onFlags
+		on       = onLocal
 		dir      string
 		resume   string
 		noise    string
@@ -78,10 +79,10 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			if err != nil {
 				return err
 			}
-			if slurm, err := on.bySlurm(cmd, resume); err != nil {
+			if slurm, err := job.bySlurm(cmd, on, resume); err != nil {
 				return err
 			} else if slurm {
-				return runBySlurm(w, cmd, args, slurmAsked{on: &on, ch: ch, f: f, dir: dir, resume: resume, unlike: gate.unlike, trust: trust, noise: noise, progress: progress}, finish, broken)
+				return runBySlurm(w, cmd, args, slurmAsked{job: &job, ch: ch, f: f, dir: dir, resume: resume, unlike: gate.unlike, trust: trust, noise: noise, progress: progress}, finish, broken)
 			}
 			unlike := gate.unlike
 			if resume != "" {
@@ -120,7 +121,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 					printPlan(w.Stderr, o.Plan, o.Engines, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
-				o.Run = &record.Run{Gate: asked, ID: on.id}
+				o.Run = &record.Run{Gate: asked, ID: job.id}
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
@@ -159,7 +160,8 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 	}
 	ch.add(c)
 	f.add(c, runFormats()...)
-	on.add(c)
+	choiceFlag(c, &on, "on", "where to measure: on this machine, or as a job of the cluster whose login node this is", onLocal, onSlurm)
+	job.add(c)
 	c.Flags().StringVar(&gate.base, "gate", "", "hold the run against the one in this directory, after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there

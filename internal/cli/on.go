@@ -10,23 +10,24 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/slurm"
 )
 
-// The places where a run can run.
-const (
-	onLocal = "local"
-	onSlurm = "slurm"
-)
+// onSlurm is the place that is a job of the cluster whose login node this is.
+const onSlurm = "slurm"
 
 // onJob is where the plimsoll inside of a job runs what it measures: in the
-// job's first node.
-const onJob = onLocal
+// job's first node, and ranks on all of them. jobsStateShared says that what it
+// keeps must be seen by all of the job's nodes.
+const (
+	onJob           = string(place.Srun)
+	jobsStateShared = true
+)
 
-// onFlags say where a run runs, and what is asked of a cluster.
+// onFlags are what a cluster is asked for.
 type onFlags struct {
-	on      string
 	request slurm.Request
 	limit   string
 	most    int
@@ -41,8 +42,6 @@ var jobFlags = []string{"partition", "account", "nodes", "tasks-per-node", "time
 const mostJobs = 10
 
 func (o *onFlags) add(c *cobra.Command) {
-	o.on = onLocal
-	choiceFlag(c, &o.on, "on", "where to measure: on this machine, or as a job of the cluster whose login node this is", onLocal, onSlurm)
 	fl := c.Flags()
 	fl.StringVar(&o.request.Partition, "partition", "", "with --on slurm: the partition of the job")
 	fl.StringVar(&o.request.Account, "account", "", "with --on slurm: the account that the job is charged to")
@@ -55,11 +54,11 @@ func (o *onFlags) add(c *cobra.Command) {
 	fl.StringVar(&o.id, "run-id", "", "the id of the run, eight of a-z and 0-9: --on slurm gives it to the job (default: drawn)")
 }
 
-// bySlurm says whether a run is a cluster's: a new one that is to be, or one
-// that was begun so.
-func (o *onFlags) bySlurm(cmd *cobra.Command, resume string) (bool, error) {
-	is := o.on == onSlurm || resume != "" && !cmd.Flags().Changed("on") && slurm.Kept(resume)
-	if is {
+// bySlurm says whether a run is a cluster's: a new one that is to be (on is the
+// place), or one that was begun so. The plimsoll inside of a job is told the
+// run's id: it measures.
+func (o *onFlags) bySlurm(cmd *cobra.Command, on, resume string) (bool, error) {
+	if on == onSlurm || resume != "" && o.id == "" && slurm.Kept(resume) {
 		return true, o.read(cmd)
 	}
 	if i := slices.IndexFunc(jobFlags, cmd.Flags().Changed); i >= 0 {

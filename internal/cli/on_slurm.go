@@ -188,7 +188,10 @@ func (r *slurmRun) submit() (string, error) {
 	dir := r.ledger.Dir
 	script := &slurm.Script{
 		Run: r.id, Program: program, Dir: dir, Jobs: slurm.JobsDir(dir), Begin: r.begin,
-		Resume: append([]string{"run", "--resume", dir, "--on=" + onJob, "--wait", "--progress=plain"}, r.resume...),
+		Resume: append([]string{"run", "--resume", dir, "--run-id=" + r.id, "--wait", "--progress=plain"}, r.resume...),
+	}
+	if jobsStateShared {
+		script.State = filepath.Join(slurm.JobsDir(dir), "state")
 	}
 	path, err := r.ledger.WriteScript(script)
 	if err != nil {
@@ -355,7 +358,7 @@ func jobCourse(j slurm.Job) string {
 
 // slurmAsked is what the command line says of a run by Slurm.
 type slurmAsked struct {
-	on              *onFlags
+	job             *onFlags
 	ch              changes
 	f               reportFlags
 	dir, resume     string
@@ -378,11 +381,11 @@ func runBySlurm(w World, cmd *cobra.Command, args []string, a slurmAsked, finish
 		if a.trust {
 			return fail(Usage, "--trust-record is for --resume: a new run has no record yet")
 		}
-		r, err = newSlurmRun(w, cmd, args, a.on, a.ch, a.dir)
+		r, err = newSlurmRun(w, cmd, args, a.job, a.ch, a.dir)
 	case len(args) > 0 || a.dir != "" || a.ch.given(cmd):
 		return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine or --image")
 	default:
-		r, err = oldSlurmRun(w, cmd, a.on, a.resume)
+		r, err = oldSlurmRun(w, cmd, a.job, a.resume)
 	}
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ func (p *placing) add(c *cobra.Command) {
 		words = append(words, string(k))
 	}
 	p.on = words[0]
-	choiceFlag(c, &p.on, "on", "where the ranks of MPI workloads run: on this machine, on hosts by mpirun, or by srun on the nodes of the allocation that this runs in", words...)
+	choiceFlag(c, &p.on, "on", "where to measure: on this machine; with the ranks of MPI workloads on hosts by mpirun, or by srun on the nodes of the allocation that this runs in; or as a job of the cluster whose login node this is", append(words, onSlurm)...)
 	c.Flags().StringVar(&p.hosts, "hosts", "", "with --on mpirun: the hosts, HOST or HOST:SLOTS with commas between, or a file with one a line")
 }
 

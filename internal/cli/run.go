@@ -32,7 +32,7 @@ func runCommand(w World) *cobra.Command {
 	var (
 		ch       changes
 		gate     runGateFlags
-		on       onFlags
+		job      onFlags
 		dir      string
 		resume   string
 		noise    string
@@ -81,10 +81,10 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			if err != nil {
 				return err
 			}
-			if slurm, err := on.bySlurm(cmd, resume); err != nil {
+			if slurm, err := job.bySlurm(cmd, where.on, resume); err != nil {
 				return err
 			} else if slurm {
-				return runBySlurm(w, cmd, args, slurmAsked{on: &on, ch: ch, f: f, dir: dir, resume: resume, unlike: gate.unlike, trust: trust, noise: noise, progress: progress}, finish, broken)
+				return runBySlurm(w, cmd, args, slurmAsked{job: &job, ch: ch, f: f, dir: dir, resume: resume, unlike: gate.unlike, trust: trust, noise: noise, progress: progress}, finish, broken)
 			}
 			unlike := gate.unlike
 			if resume != "" {
@@ -123,7 +123,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 					printPlan(w.Stderr, o.Plan, o.Engines, false)
 					return fail(NothingHere, "nothing of this study can be measured here")
 				}
-				o.Run = &record.Run{Gate: gated, ID: on.id}
+				o.Run = &record.Run{Gate: gated, ID: job.id}
 				if o.Dir, err = outputDir(dir, studyName(args)); err != nil {
 					return err
 				}
@@ -171,7 +171,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 	ch.add(c)
 	where.add(c)
 	f.add(c, runFormats()...)
-	on.add(c)
+	job.add(c)
 	c.Flags().StringVar(&gate.base, "gate", "", "hold the run against the one in this directory, after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there

@@ -12,6 +12,7 @@ type Script struct {
 	Program string   // plimsoll
 	Dir     string   // the record's
 	Jobs    string   // where the log and the job's end go
+	State   string   // what plimsoll keeps; "" is a place of each node's own
 	Begin   []string // the arguments of plimsoll that begin the run
 	Resume  []string // and those that go on with it, once it is begun
 }
@@ -27,10 +28,10 @@ func words(argv []string) string {
 	return b.String()
 }
 
-// scriptText is for any POSIX shell. What outlives a run on a node (images, the
-// folder of a run under way) must be the node's own: whether the process that
-// a run belongs to is alive can be seen on its own node only, and a home
-// directory is often all nodes'. So the place has the node's name.
+// scriptText is for any POSIX shell. What outlives a run (images, the folder of a
+// run under way) must be one node's or one run's own: whether the process that a
+// run belongs to is alive can be seen on its own node only, and a home directory
+// is often all nodes'. So the node's place has its name, and another is the run's.
 //
 // The first SIGTERM, which is sent to this script alone (before the time limit,
 // or by a cancellation), is handed on: the run ends after the trial in flight.
@@ -40,7 +41,7 @@ program=%[2]s
 dir=%[3]s
 jobs=%[4]s
 node=${SLURMD_NODENAME:-$(hostname)}
-export PLIMSOLL_STATE="${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/plimsoll-$(id -u)-$node"
+export PLIMSOLL_STATE=%[7]s
 
 # finish STATUS: says how the job has ended to who looks later.
 finish() {
@@ -88,5 +89,9 @@ finish $status
 
 // Text is the script.
 func (s *Script) Text() string {
-	return fmt.Sprintf(scriptText, s.Run, quoted(s.Program), quoted(s.Dir), quoted(s.Jobs), words(s.Begin), words(s.Resume))
+	state := `"${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/plimsoll-$(id -u)-$node"`
+	if s.State != "" {
+		state = quoted(s.State)
+	}
+	return fmt.Sprintf(scriptText, s.Run, quoted(s.Program), quoted(s.Dir), quoted(s.Jobs), words(s.Begin), words(s.Resume), state)
 }

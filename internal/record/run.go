@@ -30,9 +30,9 @@ type Run struct {
 	Workloads    []Workload    `json:"workloads"`
 	Excluded     []Excluded    `json:"excluded,omitempty"`
 	// Place is where the ranks of parallel workloads ran; nil is this machine.
-	Place *Place `json:"place,omitempty"`
-	Host         Host          `json:"host"`
-	Images       []Image       `json:"images,omitempty"`
+	Place  *Place  `json:"place,omitempty"`
+	Host   Host    `json:"host"`
+	Images []Image `json:"images,omitempty"`
 	// Noise are the noise floors that are known of this run: under them no gate
 	// says anything.
 	Noise []Noise `json:"noise,omitempty"`

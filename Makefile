@@ -73,7 +73,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -235,6 +235,9 @@ bench-drivers: setup-test ## our adapters beside the least that a client of the 
 
 bench-commands: setup-test ## docker create, start and exec in a shell loop, timed from outside, beside the workload echo
 	$(GO) run ./internal/bench commands
+
+bench-mpi: setup-test ## our MPI latency beside NetPIPE's (apt-get install netpipe-openmpi), in native and in a container
+	$(GO) run ./internal/bench mpi
 
 bench-collect: setup-test ## what watching containers costs, beside the engines' own "stats"
 	$(GO) run ./internal/bench collect

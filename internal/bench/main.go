@@ -5,10 +5,10 @@
 // watching containers costs, "aa" how often an environment is told from itself,
 // "calibration" how often the statistics keep what they say, "report" how large
 // the report of a million trials is and how soon it can be used, "serve" what a
-// viewer of a run costs; "screenshots" takes the documentation's pictures of a
+// viewer of a run costs, "mpi" our MPI latency beside NetPIPE's; "screenshots" takes the documentation's pictures of a
 // real run. It is for the makers of Plimsoll (make bench-truth, bench-cost,
 // bench-drivers, bench-commands, bench-collect, bench-aa, bench-calibration, bench-report,
-// bench-serve, screenshots).
+// bench-serve, bench-mpi, screenshots).
 package main
 
 import (
@@ -50,8 +50,10 @@ func bench(what string) error {
 		return reports(ctx)
 	case "serve":
 		return servePages(ctx, os.Args[2:]...)
+	case "mpi":
+		return mpiLatency(ctx, os.Args[2:]...)
 	case "screenshots":
 		return screenshots(ctx, os.Args[2:]...)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, report, serve and screenshots", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, report, serve, mpi and screenshots", what)
 }

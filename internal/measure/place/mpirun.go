@@ -3,6 +3,7 @@ package place
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (p Place) mpirun(ctx context.Context, j Job, look Look) (Launch, error) {
 	if per > runtime.NumCPU() {
 		argv = append(argv, "--oversubscribe")
 	}
-	return Launch{Argv: argv, Name: version}, nil
+	return Launch{Argv: argv, Env: handedOn(os.Environ(), settings...), Name: version}, nil
 }
 
 // slotted gives each host that names no slots as many as are wanted of it.

@@ -64,6 +64,20 @@ type Launch struct {
 // Look finds a program on the user's PATH.
 type Look func(name string) (string, error)
 
+// settings are what of our own environment is handed on: what a site, or its
+// modules, tell MPI libraries and their launchers.
+var settings = []string{"OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "UCX_", "FI_", "SLURM_CONF="}
+
+// handedOn are those of the settings that are there.
+func handedOn(environ []string, prefixes ...string) (env []string) {
+	for _, v := range environ {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(v, p) }) {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
 // Launch gives the launcher for a job. Its error says what is missing.
 func (p Place) Launch(ctx context.Context, j Job, look Look) (Launch, error) {
 	if j.Ranks < 1 || j.Nodes < 1 || j.Nodes > j.Ranks {

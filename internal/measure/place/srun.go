@@ -35,13 +35,8 @@ func srun(ctx context.Context, j Job, look Look) (Launch, error) {
 	}
 	argv := []string{path, "--ntasks", strconv.Itoa(j.Ranks), "--nodes", strconv.Itoa(j.Nodes), "--mpi=" + kind, "--kill-on-bad-exit=1",
 		"--output", j.Dir + "/rank.%t.stdout", "--error", j.Dir + "/rank.%t.stderr"}
-	var env []string
-	for _, v := range os.Environ() { // srun finds its allocation by these, and its controller
-		if strings.HasPrefix(v, "SLURM_") {
-			env = append(env, v)
-		}
-	}
-	return Launch{Argv: argv, Env: env, Name: "srun --mpi=" + kind}, nil
+	// srun finds its allocation, and its controller, by Slurm's.
+	return Launch{Argv: argv, Env: handedOn(os.Environ(), append(settings, "SLURM_")...), Name: "srun --mpi=" + kind}, nil
 }
 
 // mpiList reads what srun --mpi=list prints: a head line, then a kind a line, in

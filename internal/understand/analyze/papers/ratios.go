@@ -36,7 +36,9 @@ func AddRatios(r *analyze.Result, run *record.Run) {
 					b := &t.Cells[j]
 					same, ok := record.MatchEngine(pair.To, b.Engine)
 					if ok && slices.Equal(stars, same) && a != b && a.Row == b.Row && a.Image == b.Image && a.Unit == b.Unit {
-						t.Ratios = append(t.Ratios, paperRatio(r, a, b, raw[[3]string{a.Engine, a.Image, a.Row}], raw[[3]string{b.Engine, b.Image, b.Row}]))
+						q := paperRatio(r, a, b, raw[[3]string{a.Engine, a.Image, a.Row}], raw[[3]string{b.Engine, b.Image, b.Row}])
+						q.Pair, q.Same = pair, strings.Join(stars, "/")
+						t.Ratios = append(t.Ratios, q)
 					}
 				}
 			}

@@ -34,9 +34,9 @@ type PaperPair struct {
 	To string `json:"to"`
 }
 
-// Match says what the stars of a pattern stand for in the name of a published
-// engine; false where it is another.
-func (PaperPair) Match(pattern, name string) (stars []string, ok bool) {
+// MatchEngine says what the stars of a pattern stand for in the name of a
+// published engine; false where it is another.
+func MatchEngine(pattern, name string) (stars []string, ok bool) {
 	want, have := strings.Split(pattern, "/"), strings.Split(name, "/")
 	if len(want) != len(have) {
 		return nil, false

@@ -97,7 +97,7 @@ func (c *checker) paperPattern(w yamlfile.Text, engines []string) {
 	if engines == nil || !w.At.Given() {
 		return
 	}
-	if !slices.ContainsFunc(engines, func(e string) bool { _, ok := record.PaperPair{}.Match(w.Text, e); return ok }) {
+	if !slices.ContainsFunc(engines, func(e string) bool { _, ok := record.MatchEngine(w.Text, e); return ok }) {
 		c.Unknown(w.At, "published engine", w.Text, engines)
 	}
 }

@@ -25,6 +25,9 @@ type PaperTable struct {
 
 // PaperRatio is one ratio, there and here.
 type PaperRatio struct {
+	// Pair is the study's pair of patterns, and Same what its stars stand for.
+	Pair record.PaperPair `json:"pair"`
+	Same string           `json:"same,omitempty"`
 	// Of over To: published engines. Row and Image are the paper's words.
 	Of    string `json:"of"`
 	To    string `json:"to"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -11,6 +12,12 @@ import (
 
 // wayWords are what stands at a pair of ratios.
 var wayWords = map[analyze.Way]string{analyze.SameWay: "the same way", analyze.OtherWay: "the other way", analyze.OpenWay: "open"}
+
+// ratioHead is what several lines have in common.
+type ratioHead struct {
+	row  string
+	pair record.PaperPair
+}
 
 // addPaperRatios adds the published ratios that have one of ours beside them; of
 // the others it says how many there are and why.
@@ -23,7 +30,8 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 		out.Columns[i].Right = true
 	}
 	out.Columns[2].Slanted, out.Columns[3].Slanted = true, true
-	var rows, reasons []string
+	var heads []ratioHead
+	var reasons []string
 	without := map[string]int{}
 	ways := map[analyze.Way]int{}
 	for _, r := range t.Ratios {
@@ -35,14 +43,14 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 			continue
 		}
 		ways[r.Way]++
-		if !slices.Contains(rows, r.Row) {
-			rows = append(rows, r.Row)
+		if h := (ratioHead{r.Row, r.Pair}); !slices.Contains(heads, h) {
+			heads = append(heads, h)
 		}
 	}
-	for _, row := range rows {
-		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(row), Rest: true}}, Tone: document.Head})
+	for _, h := range heads {
+		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(h.row + ": " + h.pair.Of + " over " + h.pair.To), Rest: true}}, Tone: document.Head})
 		for _, r := range t.Ratios {
-			if r.Row == row && r.Here != nil {
+			if r.Here != nil && h == (ratioHead{r.Row, r.Pair}) {
 				out.Rows = append(out.Rows, document.Row{Cells: paperRatioCells(&r, d)})
 			}
 		}
@@ -52,7 +60,7 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 	}
 	d.Heading(3, "Ratios there and here: "+words.Clean(t.Table))
 	d.Add(out)
-	d.Legend(fmt.Sprintf("Of %s that have both, %d go the same way here, %d the other way, and %d are open: one of the two intervals has 1 in it.",
+	d.Legend(fmt.Sprintf("Of %s that have both, %d go the same way here, %d the other way, and %d are open: one of the two can't be told from 1.",
 		words.Plural(ways[analyze.SameWay]+ways[analyze.OtherWay]+ways[analyze.OpenWay], "ratio"), ways[analyze.SameWay], ways[analyze.OtherWay], ways[analyze.OpenWay]))
 	if slices.ContainsFunc(t.Ratios, func(r analyze.PaperRatio) bool { return r.Theirs.Lo != nil }) {
 		d.Legend("Theirs is estimated from the paper's raw values, as of two independent samples (Hodges and Lehmann, on logarithms); ours within blocks.")
@@ -70,7 +78,7 @@ func paperRatioCells(r *analyze.PaperRatio, d *document.Document) []document.Cel
 		value = "(" + value + ")"
 	}
 	blocks := fmt.Sprint(r.Blocks)
-	cells := document.Cells("  "+words.Clean(r.Of)+" / "+words.Clean(r.To), words.Clean(r.Image), value, interval, here.Value+" ×", here.Interval, blocks, wayWords[r.Way])
+	cells := document.Cells("  "+words.Clean(r.Same), words.Clean(r.Image), value, interval, here.Value+" ×", here.Interval, blocks, wayWords[r.Way])
 	cells[2].Slanted, cells[3].Slanted = true, true
 	return cells
 }

@@ -50,7 +50,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 		b.points = defaultPoints
 	}
 	b.d = &Data{
-		Schema: Schema, Run: res.Run, Overheads: res.Overhead, Audit: res.Audit, Papers: res.Papers, Findings: res.Findings,
+		Schema: Schema, Run: res.Run, Overheads: res.Overhead, Audit: res.Audit, Papers: papersOf(res), Findings: res.Findings,
 		Envs: []Env{}, Works: []Work{}, Verdict: []string{}, Trust: []Trust{},
 	}
 	b.environments()
@@ -111,4 +111,14 @@ func (b *builder) environments() {
 // leave notes what was left out.
 func (b *builder) leave(format string, args ...any) {
 	b.left = append(b.left, fmt.Sprintf(format, args...))
+}
+
+// papersOf are the published tables without their ratios, which a page does not
+// show: of a data set there are thousands.
+func papersOf(res *analyze.Result) []analyze.PaperTable {
+	out := slices.Clone(res.Papers)
+	for i := range out {
+		out[i].Ratios = nil
+	}
+	return out
 }

@@ -1,6 +1,8 @@
 package clirun
 
 import (
+	"context"
+
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -25,6 +27,13 @@ func Before(task engine.Task, steps []Step) []Step {
 		return steps
 	}
 	return steps[:len(steps)-1]
+}
+
+// Follow calls task.Then, where what was executed has ended with success.
+func Follow(ctx context.Context, task engine.Task, res *engine.Result) {
+	if res.Failure == nil && res.Exit != nil && *res.Exit == 0 {
+		task.Then(ctx)
+	}
 }
 
 // CommandsPayload is the step of Commands whose output is the payload's.

@@ -48,7 +48,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task, began
 		env.Clear(after, task, &res)
 		env.Later(task.Name) // the daemon may still be making it for a client that was killed
 	case task.Then != nil:
-		task.Then(ctx)
+		clirun.Follow(ctx, task, &res)
 		env.Clear(after, task, &res)
 	default:
 		env.After(after, task, &res)

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -12,7 +13,8 @@ import (
 var commandEvents = []record.Event{record.Request, record.Created, record.Start, record.Started, record.Exec, record.Ready, record.Exit, record.Removed}
 
 // commands: a container that is made, started and worked in by commands of
-// their own; its shell's end, a program's failure and the limit leave nothing.
+// their own; its shell's end, a program's failure, what follows it and the limit
+// leave nothing.
 func (s *suite) commands(t *testing.T) {
 	if _, ok := s.env.(engine.Commander); !ok {
 		t.Skip("the engine has no commands for create, start and exec")
@@ -45,6 +47,17 @@ func (s *suite) commands(t *testing.T) {
 	task.Env = []string{"PLIMSOLL_TEST=inside"}
 	if res = run(task); res.Failure != nil || strings.TrimSpace(string(res.Stdout)) != "inside" || res.Exit == nil || *res.Exit != 3 {
 		t.Errorf("a program's own status: failure %+v, stdout %q, exit %v", res.Failure, res.Stdout, show(res.Exit))
+	}
+	called := 0
+	task = s.tool("/bin/echo", "first")
+	task.Then = func(context.Context) { called++ }
+	if res = run(task); res.Failure != nil || called != 1 || res.Events[record.Exit] == 0 || res.Events[record.Removed] != 0 {
+		t.Errorf("what follows exec was called %d times: failure %+v, events %v", called, res.Failure, res.Events)
+	}
+	task = s.tool("/no-such-program")
+	task.Then = func(context.Context) { called++ }
+	if run(task); called != 1 {
+		t.Error("what follows exec was called though nothing had run")
 	}
 	task = s.tool("/bin/sleep", "600")
 	task.Limit = s.opts.Hang

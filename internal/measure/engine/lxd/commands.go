@@ -35,7 +35,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task) (engi
 	res, err := c.Run(ctx, clirun.Plan{Task: task, Payload: clirun.CommandsPayload, Patterns: patterns, Steps: clirun.Before(task, steps)})
 	failed := err != nil || res.Failure != nil
 	if task.Then != nil && !failed {
-		task.Then(ctx)
+		clirun.Follow(ctx, task, &res)
 	}
 	if failed || task.Then != nil {
 		env.clear(ctx, task, &res)

@@ -41,7 +41,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task) (engi
 		env.api.Clear(after, task, &res)
 		env.api.Later(task.Name) // as at every place where a command was killed: it may have been at work
 	case task.Then != nil:
-		task.Then(ctx)
+		clirun.Follow(ctx, task, &res)
 		env.api.Clear(after, task, &res)
 	default:
 		env.api.After(after, task, &res)

@@ -28,15 +28,17 @@ func AddRatios(r *analyze.Result, run *record.Run) {
 		for _, pair := range spec.Ratios {
 			for k := range t.Cells {
 				a := &t.Cells[k]
-				stars, ok := pair.Match(pair.Of, a.Engine)
+				stars, ok := record.MatchEngine(pair.Of, a.Engine)
 				if !ok {
 					continue
 				}
 				for j := range t.Cells {
 					b := &t.Cells[j]
-					same, ok := pair.Match(pair.To, b.Engine)
+					same, ok := record.MatchEngine(pair.To, b.Engine)
 					if ok && slices.Equal(stars, same) && a != b && a.Row == b.Row && a.Image == b.Image && a.Unit == b.Unit {
-						t.Ratios = append(t.Ratios, paperRatio(r, a, b, raw[[3]string{a.Engine, a.Image, a.Row}], raw[[3]string{b.Engine, b.Image, b.Row}]))
+						q := paperRatio(r, a, b, raw[[3]string{a.Engine, a.Image, a.Row}], raw[[3]string{b.Engine, b.Image, b.Row}])
+						q.Pair, q.Same = pair, strings.Join(stars, "/")
+						t.Ratios = append(t.Ratios, q)
 					}
 				}
 			}

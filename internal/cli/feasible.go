@@ -47,23 +47,8 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 	for _, e := range s.engines {
 		info[e.Info().Name] = e.Info()
 	}
-	cpus := p.Protocol.CPUs
-	if r.cpus > 0 && cpus > float64(r.cpus) {
-		fix := fmt.Sprintf("a study of your own with limits: {cpus: %d}, or a scale that has it", r.cpus)
-		var refused []string
-		for _, e := range p.Environments {
-			if info[e.Engine].RefusesCPUs {
-				refused = append(refused, e.ID)
-			}
-		}
-		for _, id := range refused {
-			reason := fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[p.EngineOf(id)].Title, r.cpus)
-			if err := p.Drop(id, reason, fix); err != nil {
-				return err
-			}
-		}
-		p.Remarks = append(p.Remarks, record.Remark{Code: "limit-beyond", Level: "warn",
-			Text: fmt.Sprintf("The study's limit is %g CPUs and this machine has %d: it bounds nothing here, and all share what there is.", cpus, r.cpus), Advice: fix})
+	if err := r.refused(p, info); err != nil {
+		return err
 	}
 	if m := p.Protocol.MemoryBytes; r.memory > 0 && m > r.memory {
 		p.Remarks = append(p.Remarks, record.Remark{Code: "limit-beyond", Level: "warn",
@@ -80,7 +65,7 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 		if err != nil {
 			return err
 		}
-		if reason, fix := r.lacks(known.NeedsOf(w.Params), p.Protocol); reason != "" {
+		if reason, fix := r.lacks(known.NeedsOf(w.Params), limitsOf(p, e)); reason != "" {
 			out = append(out, cell{e.ID, w.ID, reason, fix})
 			continue
 		}
@@ -98,17 +83,52 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 	return nil
 }
 
+// limitsOf are the limits of an environment in a plan: the study's, or its own.
+func limitsOf(p *study.Plan, e record.Environment) engine.Limits {
+	_, l, err := engine.Limited(e.Levels, engine.Limits{CPUs: p.Protocol.CPUs, MemoryBytes: p.Protocol.MemoryBytes})
+	if err != nil {
+		return engine.Limits{} // it is judged when it is opened
+	}
+	return l
+}
+
+// refused takes out what an engine does not start for want of processors, and
+// says where a limit bounds nothing.
+func (r room) refused(p *study.Plan, info map[string]engine.Info) error {
+	if r.cpus <= 0 {
+		return nil
+	}
+	fix := fmt.Sprintf("a study of your own with limits: {cpus: %d}, or a scale that has it", r.cpus)
+	type drop struct{ id, reason string }
+	var drops []drop
+	for _, e := range p.Environments {
+		if cpus := limitsOf(p, e).CPUs; cpus > float64(r.cpus) && info[e.Engine].RefusesCPUs {
+			drops = append(drops, drop{e.ID, fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[e.Engine].Title, r.cpus)})
+		}
+	}
+	for _, d := range drops {
+		if err := p.Drop(d.id, d.reason, fix); err != nil {
+			return err
+		}
+	}
+	if cpus := p.Protocol.CPUs; cpus > float64(r.cpus) {
+		p.Remarks = append(p.Remarks, record.Remark{Code: "limit-beyond", Level: "warn",
+			Text: fmt.Sprintf("The study's limit is %g CPUs and this machine has %d: it bounds nothing here, and all share what there is.", cpus, r.cpus), Advice: fix})
+	}
+	return nil
+}
+
 // lacks says what a workload needs and does not get here.
-func (r room) lacks(n workload.Needs, p record.Protocol) (reason, fix string) {
+func (r room) lacks(n workload.Needs, p engine.Limits) (reason, fix string) {
 	switch {
 	case r.cpus > 0 && n.CPUs > r.cpus:
 		return fmt.Sprintf("it needs %d CPUs and this machine has %d", n.CPUs, r.cpus), ""
 	case p.CPUs > 0 && float64(n.CPUs) > p.CPUs:
-		return fmt.Sprintf("it needs %d CPUs and the study's limit is %g", n.CPUs, p.CPUs), ""
+		return fmt.Sprintf("it needs %d CPUs and its limit is %g", n.CPUs, p.CPUs), ""
 	case r.memory > 0 && n.MemoryBytes > r.memory:
 		return fmt.Sprintf("it needs %d MiB of memory and this machine has %d", n.MemoryBytes>>20, r.memory>>20), ""
 	case p.MemoryBytes > 0 && n.MemoryBytes > p.MemoryBytes:
-		return fmt.Sprintf("it needs %d MiB of memory and the study's limit is %d", n.MemoryBytes>>20, p.MemoryBytes>>20), ""
+		return fmt.Sprintf("it needs %d MiB of memory and its limit is %d", n.MemoryBytes>>20, p.MemoryBytes>>20), ""
 	case r.disk > 0 && n.DiskBytes > r.disk:
 		return fmt.Sprintf("it needs %d MiB on disk, and %d are free below %s", n.DiskBytes>>20, r.disk>>20, r.dir), "make room there, or choose a smaller size"
 	}

@@ -15,7 +15,8 @@ import (
 // cgroupLevels are the ways in which a machine can have control groups.
 var cgroupLevels = []string{engine.DefaultLevel, "v1", "hybrid", "v2"}
 
-// withMachine adds to an engine's levels those that are the machine's: every
+// withMachine adds to an engine's levels those that are the machine's, and the
+// CPU limits, which all adapters take alike: every
 // engine on a host is under the host's cgroups, without a choice.
 func withMachine(i engine.Info) map[string][]string {
 	if i.Simulated || len(i.Levels[engine.Cgroup]) > 0 {
@@ -26,6 +27,7 @@ func withMachine(i engine.Info) map[string][]string {
 		levels = map[string][]string{}
 	}
 	levels[engine.Cgroup] = cgroupLevels
+	levels[engine.CPULimit] = engine.CPULimits
 	return levels
 }
 

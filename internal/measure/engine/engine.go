@@ -44,10 +44,11 @@ const (
 	Cgroup     = "cgroup"        // v1, hybrid, v2: a property of the machine that can be asked for, never changed
 	Driver     = "cgroup-driver" // cgroupfs, systemd: who makes the engine's cgroups
 	Endpoint   = "endpoint"      // whose CRI: containerd, crio
+	CPULimit   = "cpu-limit"     // none, or CPUs: 0.5; no adapter's, since it comes to each as Spec.Limits
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, CPULimit}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"

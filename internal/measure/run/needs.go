@@ -15,7 +15,7 @@ import (
 // unmet says which of a workload's needs this machine, the study's limits or
 // the engine do not meet.
 func (r *runner) unmet(n workload.Needs, o *openEnv) *record.Failure {
-	p := r.rec.Protocol
+	p := r.limits(o)
 	fail := func(class record.Class, format string, args ...any) *record.Failure {
 		return &record.Failure{Class: class, Text: fmt.Sprintf(format, args...)}
 	}
@@ -25,9 +25,9 @@ func (r *runner) unmet(n workload.Needs, o *openEnv) *record.Failure {
 	case n.CPUs > runtime.NumCPU():
 		return fail(record.Unavailable, "the workload needs %d CPUs and this machine has %d", n.CPUs, runtime.NumCPU())
 	case p.CPUs > 0 && float64(n.CPUs) > p.CPUs:
-		return fail(record.Skipped, "the workload needs %d CPUs and the study allows %g", n.CPUs, p.CPUs)
+		return fail(record.Skipped, "the workload needs %d CPUs and its limit is %g", n.CPUs, p.CPUs)
 	case p.MemoryBytes > 0 && n.MemoryBytes > p.MemoryBytes:
-		return fail(record.Skipped, "the workload needs %d MiB of memory and the study allows %d", n.MemoryBytes>>20, p.MemoryBytes>>20)
+		return fail(record.Skipped, "the workload needs %d MiB of memory and its limit is %d", n.MemoryBytes>>20, p.MemoryBytes>>20)
 	}
 	if n.DiskBytes > 0 {
 		var fs unix.Statfs_t

@@ -212,10 +212,11 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 	}
 	defer func() { r.kit.Longer = nil }()
 	p := r.rec.Protocol
-	spec := engine.Spec{
-		ID: rec.ID, Levels: maps.Clone(rec.Levels),
-		Limits: engine.Limits{CPUs: p.CPUs, MemoryBytes: p.MemoryBytes},
+	levels, limits, err := engine.Limited(maps.Clone(rec.Levels), engine.Limits{CPUs: p.CPUs, MemoryBytes: p.MemoryBytes})
+	if err != nil {
+		return &engine.Error{Class: record.Unsupported, Text: err.Error()}
 	}
+	spec := engine.Spec{ID: rec.ID, Levels: levels, Limits: limits}
 	if image != "" {
 		if spec.Levels == nil {
 			spec.Levels = map[string]string{}

@@ -43,6 +43,16 @@ func (s *site) limit() time.Duration {
 	return 30 * time.Second
 }
 
+// limits are those in force in an environment: the study's, or its own.
+func (s *site) limits(o *openEnv) engine.Limits {
+	p := s.rec.Protocol
+	_, l, err := engine.Limited(o.rec.Levels, engine.Limits{CPUs: p.CPUs, MemoryBytes: p.MemoryBytes})
+	if err != nil {
+		return engine.Limits{} // such an environment is never opened
+	}
+	return l
+}
+
 func (s *site) inside(env string, report map[string]string) record.Inside {
 	return s.insider.read(env, report)
 }

@@ -18,7 +18,7 @@ type throttling struct {
 
 func (s *site) throttling(o *openEnv) throttling {
 	env, ok := o.env.(engine.Throttler)
-	if !ok || s.rec.Protocol.CPUs <= 0 {
+	if !ok || s.limits(o).CPUs <= 0 {
 		return throttling{}
 	}
 	at, ok := env.Throttled()
@@ -44,7 +44,7 @@ func (before throttling) since() *int64 {
 // throttled, where the engine keeps the limit: by a group that was made for this
 // container and goes with it. What the engine did outside of it no limit held back.
 func (s *site) fillThrottled(t *record.Trial, o *openEnv, report map[string]string) {
-	if t.Host == nil || t.Host.ThrottledNS != nil || s.rec.Protocol.CPUs <= 0 || o.rec.Facts[wrap.Limits] != wrap.ByEngine {
+	if t.Host == nil || t.Host.ThrottledNS != nil || s.limits(o).CPUs <= 0 || o.rec.Facts[wrap.Limits] != wrap.ByEngine {
 		return
 	}
 	for key, unit := range map[string]time.Duration{"throttled_time": time.Nanosecond, "throttled_usec": time.Microsecond} {

@@ -64,6 +64,7 @@ func market() *Catalogue {
 			levels = map[string][]string{}
 		}
 		if !i.Simulated && levels[engine.Cgroup] == nil {
+			levels[engine.CPULimit] = engine.CPULimits
 			levels[engine.Cgroup] = []string{DefaultLevel, "v1", "hybrid", "v2"}
 		}
 		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})

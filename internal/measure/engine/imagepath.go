@@ -12,6 +12,17 @@ import (
 	"plimsoll/internal/record"
 )
 
+// SpecImage provides the image of a spec in a format, for an engine that the
+// user runs; nil is ourselves. Its error is of class record.Unavailable.
+func (k *Kit) SpecImage(ctx context.Context, spec Spec, f image.Format, user *User) (string, error) {
+	name := ImageName(spec)
+	path, err := k.ImagePath(ctx, name, f, user)
+	if err != nil {
+		return "", &Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	}
+	return path, nil
+}
+
 // ImagePath gives the path of an image for an engine that the user runs; nil
 // is ourselves. What is root's own an ordinary user can't reach, and a path that
 // the user can't reach is an error: the engine would fail with words that tell

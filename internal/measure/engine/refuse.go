@@ -16,10 +16,14 @@ func ImageName(spec Spec) string {
 	return "payload"
 }
 
-// Refuse checks the levels of a spec: an error of class record.Unsupported
-// for what the engine does not know, of record.Unavailable for what can't be
-// had here. Images are not checked: providing them tells.
+// Refuse checks an engine that was looked for and the levels of a spec: an
+// error of class record.Unsupported for what the engine does not know, of
+// record.Unavailable for what can't be had here. Images are not checked:
+// providing them tells.
 func Refuse(info Info, d Detection, spec Spec) error {
+	if !d.Usable {
+		return &Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
+	}
 	for _, factor := range slices.Sorted(maps.Keys(spec.Levels)) {
 		name := spec.Level(factor)
 		if name == DefaultLevel || factor == Image {

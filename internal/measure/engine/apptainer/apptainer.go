@@ -12,7 +12,6 @@ package apptainer
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,11 +42,7 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: known,
+	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: engine.Known(levels),
 		Typical: 150 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
 }
@@ -66,12 +61,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 }
 
 func (*Engine) detect(ctx context.Context, kit *engine.Kit) (engine.Detection, installed) {
-	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-		}
-	}
+	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{}}
 	var in installed
 	for _, name := range programs {
 		if path, err := kit.LookPath(name); err == nil && in.path == "" {

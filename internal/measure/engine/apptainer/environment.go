@@ -35,9 +35,6 @@ type environment struct {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d, in := e.detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
@@ -51,13 +48,12 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if storage == engine.DefaultLevel {
 		storage = "sif"
 	}
-	name := engine.ImageName(spec)
-	path, err := kit.ImagePath(ctx, name, formats[storage], env.user)
+	path, err := kit.SpecImage(ctx, spec, formats[storage], env.user)
 	if err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+		return nil, err
 	}
 	env.storage, env.image = storage, source(storage, path)
-	held, why := engine.HeldByEngine, noInstance(ctx, kit, name, storage)
+	held, why := engine.HeldByEngine, noInstance(ctx, kit, engine.ImageName(spec), storage)
 	if env.instances = why == ""; !env.instances {
 		held = engine.HeldByUs
 	}

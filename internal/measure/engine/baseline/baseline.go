@@ -46,12 +46,7 @@ func usable(names ...string) []engine.Level {
 
 // directory provides the image's root directory.
 func directory(ctx context.Context, kit *engine.Kit, spec engine.Spec) (string, error) {
-	dir, err := kit.Images.Path(ctx, engine.ImageName(spec), image.Directory)
-	if err != nil {
-		return "", &engine.Error{Class: record.Unavailable,
-			Text: fmt.Sprintf("providing the image %s for %s", engine.ImageName(spec), spec.ID), Err: err}
-	}
-	return dir, nil
+	return kit.SpecImage(ctx, spec, image.Directory, nil)
 }
 
 // env is the environment of a payload: that of the images, then the task's.

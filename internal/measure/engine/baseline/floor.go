@@ -62,9 +62,6 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 // Open is documented in engine.Engine.
 func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := f.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(f.Info(), d, spec); err != nil {
 		return nil, err
 	}

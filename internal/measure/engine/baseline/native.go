@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
-	"plimsoll/internal/record"
 )
 
 // Native runs the image's own programs in its own root directory, entered by
@@ -38,9 +37,6 @@ func (Native) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 // Open is documented in engine.Engine.
 func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := n.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(n.Info(), d, spec); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,23 +48,14 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "bubblewrap", Title: title, Levels: known,
+	return engine.Info{Name: "bubblewrap", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Helpers: []string{program}}}
 }
 
 // Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"daemon": "none"}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-		}
-	}
+	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	path, err := kit.LookPath(program)
 	if err != nil {
@@ -116,9 +106,6 @@ type environment struct {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
@@ -127,9 +114,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, &engine.Error{Class: record.Unavailable, Text: spec.ID, Err: err}
 	}
 	env := &environment{path: d.Where, user: user, host: spec.Level(engine.Network) == "host"}
-	name := engine.ImageName(spec)
-	if env.image, err = kit.ImagePath(ctx, name, image.Directory, user); err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	if env.image, err = kit.SpecImage(ctx, spec, image.Directory, user); err != nil {
+		return nil, err
 	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
 		return nil, err

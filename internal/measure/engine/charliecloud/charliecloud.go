@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,11 +51,7 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "charliecloud", Title: title, Levels: known,
+	return engine.Info{Name: "charliecloud", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
 		Rules: []engine.Rule{{
@@ -68,12 +63,7 @@ func (*Engine) Info() engine.Info {
 
 // Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-		}
-	}
+	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	none := &d.Levels[engine.Network][1]
 	none.Usable, none.Reason = false, "ch-run makes no network namespace: its containers have the host's network"
@@ -158,9 +148,6 @@ type environment struct {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
@@ -174,9 +161,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.squash {
 		format, storage = image.SquashFS, "squashfs"
 	}
-	name := engine.ImageName(spec)
-	if env.image, err = kit.ImagePath(ctx, name, format, user); err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	if env.image, err = kit.SpecImage(ctx, spec, format, user); err != nil {
+		return nil, err
 	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, true); err != nil {
 		return nil, err

@@ -60,9 +60,6 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 func (e *Engine) open(ctx context.Context, env *environment) error {
 	kit, spec := env.kit, env.spec
 	det := e.Detect(ctx, kit)
-	if !det.Usable {
-		return &engine.Error{Class: record.Unavailable, Text: det.Reason, Fix: det.Fix}
-	}
 	if err := engine.Refuse(e.Info(), det, spec); err != nil {
 		return err
 	}

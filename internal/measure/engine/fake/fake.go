@@ -34,24 +34,14 @@ func New() *Fake { return &Fake{seed: 1, now: epoch} }
 
 // Info is documented in engine.Engine.
 func (f *Fake) Info() engine.Info {
-	known := map[string][]string{}
-	for factor, names := range levels {
-		known[factor] = slices.Clone(names)
-	}
-	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: known, Detached: true,
+	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: engine.Known(levels), Detached: true,
 		Typical: 100 * time.Microsecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}}
 }
 
 // Detect is documented in engine.Engine. A fake is everywhere.
 func (f *Fake) Detect(context.Context, *engine.Kit) engine.Detection {
-	d := engine.Detection{Usable: true, Version: "simulated", Where: "built in",
-		Facts: map[string]string{"simulated": "yes"}, Levels: map[string][]engine.Level{}}
-	for factor, names := range levels {
-		for _, n := range names {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: n, Usable: true})
-		}
-	}
-	return d
+	return engine.Detection{Usable: true, Version: "simulated", Where: "built in",
+		Facts: map[string]string{"simulated": "yes"}, Levels: engine.AllUsable(levels)}
 }
 
 // Open is documented in engine.Engine.

@@ -34,9 +34,6 @@ type environment struct {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
@@ -46,9 +43,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env := &environment{programs: paths, dir: filepath.Join(kit.Dir, "lxc-"+adapter.Name(kit.RunID, spec.ID)),
 		overlay: spec.Level(engine.Storage) == "overlay", execute: spec.Level(engine.Client) == byExecute}
-	name := engine.ImageName(spec)
-	if env.image, err = kit.Images.Path(ctx, name, image.Directory); err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+	if env.image, err = kit.SpecImage(ctx, spec, image.Directory, nil); err != nil {
+		return nil, err
 	}
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, false); err != nil {
 		return nil, err

@@ -48,9 +48,6 @@ func level(spec engine.Spec, factor string) string {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}

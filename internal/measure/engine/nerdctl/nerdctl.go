@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,11 +50,7 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "nerdctl", Title: title, Levels: known, Detached: true,
+	return engine.Info{Name: "nerdctl", Title: title, Levels: engine.Known(levels), Detached: true,
 		Typical: 600 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: []string{"containerd-shim", "nerdctl"}},
 		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}}
@@ -66,12 +61,7 @@ const bridgeConfig = "/etc/cni/net.d/nerdctl-bridge.conflist"
 
 // Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-		}
-	}
+	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{}}
 	for i := range d.Levels[engine.Runtime] {
 		l := &d.Levels[engine.Runtime][i]
 		if _, err := kit.LookPath(l.Name); err != nil {

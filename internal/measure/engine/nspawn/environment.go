@@ -25,9 +25,6 @@ type environment struct {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
@@ -39,10 +36,9 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.storage == engine.DefaultLevel {
 		env.storage = overlay
 	}
-	name := engine.ImageName(spec)
-	path, err := kit.Images.Path(ctx, name, image.Directory)
+	path, err := kit.SpecImage(ctx, spec, image.Directory, nil)
 	if err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+		return nil, err
 	}
 	if err := env.open(ctx, kit, spec, path, d.Version); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))

@@ -12,7 +12,6 @@ package nspawn
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,11 +52,7 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "nspawn", Title: title, Levels: known,
+	return engine.Info{Name: "nspawn", Title: title, Levels: engine.Known(levels),
 		Typical: 120 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Helpers: []string{"systemd-nspawn", "(sd-"}},
 		Cgroups:   []engine.ContainerGroup{{Path: `/machine-[^/]+\.scope$|/systemd-nspawn@[^/]+$`}}}
@@ -65,12 +60,7 @@ func (*Engine) Info() engine.Info {
 
 // Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"daemon": "none"}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-		}
-	}
+	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	path, err := kit.LookPath(program)
 	if err != nil {
 		d.Reason, d.Fix = program+" is not installed", fix

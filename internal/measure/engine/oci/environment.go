@@ -40,13 +40,9 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	name := spec.Level(engine.Image)
-	if name == engine.DefaultLevel {
-		name = "payload"
-	}
-	rootfs, err := kit.Images.Path(ctx, name, image.Directory)
+	rootfs, err := kit.SpecImage(ctx, spec, image.Directory, nil)
 	if err != nil {
-		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
+		return nil, err
 	}
 	v, err := prog.version(ctx, path)
 	var known *engine.Error

@@ -67,11 +67,7 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: known, Detached: true,
+	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: engine.Known(levels), Detached: true,
 		Typical: 80 * time.Millisecond, Images: engine.ImagesGiven,
 		// gVisor starts itself anew as /proc/self/exe.
 		Processes: engine.Processes{Helpers: []string{"runc", "crun", "youki", "runsc", "exe"}},
@@ -80,14 +76,8 @@ func (e *Engine) Info() engine.Info {
 
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	d := engine.Detection{Facts: map[string]string{}, Levels: map[string][]engine.Level{}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			if factor != engine.Runtime {
-				d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-			}
-		}
-	}
+	d := engine.Detection{Facts: map[string]string{}, Levels: engine.AllUsable(levels)}
+	delete(d.Levels, engine.Runtime) // by what is looked for below
 	var versions, where []string
 	for _, f := range e.look(ctx, kit) {
 		d.Levels[engine.Runtime] = append(d.Levels[engine.Runtime], f.level)

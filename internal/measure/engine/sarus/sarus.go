@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,23 +54,14 @@ var levels = map[string][]string{
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
-	known := map[string][]string{}
-	for f, ls := range levels {
-		known[f] = slices.Clone(ls)
-	}
-	return engine.Info{Name: "sarus", Title: title, Levels: known, ByHand: byHand,
+	return engine.Info{Name: "sarus", Title: title, Levels: engine.Known(levels), ByHand: byHand,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Helpers: []string{"sarus", "runc"}}}
 }
 
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"daemon": "none"}}
-	for factor, ls := range levels {
-		for _, l := range ls {
-			d.Levels[factor] = append(d.Levels[factor], engine.Level{Name: l, Usable: true})
-		}
-	}
+	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	none := &d.Levels[engine.Network][1]
 	none.Usable, none.Reason = false, "Sarus makes no network namespace: its containers have the host's network"
@@ -102,9 +92,6 @@ type environment struct {
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
-	if !d.Usable {
-		return nil, &engine.Error{Class: record.Unavailable, Text: d.Reason, Fix: d.Fix}
-	}
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}

@@ -189,7 +189,7 @@ func (j *judge) usable(c *combination, levels map[string]string) verdict {
 		return verdict{}
 	}
 	if reason == "" {
-		reason = "It can't be had here, and the adapter does not say why."
+		reason = "It is not available here, and the adapter does not say why."
 	}
 	return verdict{kind: Unavailable, reason: reason, fix: fix}
 }

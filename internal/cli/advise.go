@@ -31,11 +31,11 @@ func adviseCommand(w World) *cobra.Command {
 	f := adviseFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "advise DIR...",
-		Short: "Say which environment suits which use, and how far the data carry that",
-		Long: `Ranks the environments of one or several runs for a use: by the criteria and
-weights of a profile, under its hard constraints, with all that speaks for and
-against each. What is not known is said; where the data carry no first place,
-there is none, but what would decide.
+		Short: "Recommend an environment for a use, and say how far the data support it",
+		Long: `Ranks the environments of one or more runs for a use: by the criteria and weights
+of a profile, within its hard constraints, with the case for and against each. It
+says what is not known. Where the data support no first place it names none, and
+says what would settle it.
 
 ` + profileList() + `
 A profile can also be a file of yours (--profile ./mine.yaml), and weights alone
@@ -56,8 +56,8 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.profile, "profile", "", "the use: a profile's name, or the path of a file")
-	fl.StringArrayVar(&f.weights, "weight", nil, "another weight, metric=3 or workload/metric=3; 0 leaves the criterion out")
-	fl.StringSliceVar(&f.require, "require", nil, "a property that is required too: "+strings.Join(advise.Words(), ", ")+", or the id of a feature; of several with | between them one is enough")
+	fl.StringArrayVar(&f.weights, "weight", nil, "change a weight: metric=3 or workload/metric=3; 0 drops the criterion")
+	fl.StringSliceVar(&f.require, "require", nil, "also require a property: "+strings.Join(advise.Words(), ", ")+", or the id of a feature; a|b means that either will do")
 	fl.StringVar(&f.features, "features", "", "a feature table (default: features.json of the run)")
 	f.add(c, report.AdviceFormats()...)
 	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
@@ -101,7 +101,7 @@ func (f *adviseFlags) advise(dirs []string) (*advise.Advice, error) {
 			return nil, withHint(e, "did you mean %q?", near)
 		}
 		if unknown.What == "property" && features == nil {
-			return nil, withHint(e, "the ids of features can be required where there is a table: plimsoll features -o %s", dirs[0])
+			return nil, withHint(e, "to require features by their ids, make a feature table first: plimsoll features -o %s", dirs[0])
 		}
 		return nil, e
 	case err != nil:
@@ -154,7 +154,7 @@ func (f *adviseFlags) read() (advise.Profile, error) {
 			if near := yamlfile.Nearest(f.profile, profile.Names()); near != "" {
 				return p, withHint(e, "did you mean %q?", near)
 			}
-			return p, withHint(e, "a profile of yours is named by its path: ./%s.yaml", f.profile)
+			return p, withHint(e, "name a profile of your own by its path: ./%s.yaml", f.profile)
 		}
 		return p, err
 	}
@@ -195,7 +195,7 @@ func setWeight(p *advise.Profile, key string, n float64) error {
 func addCriterion(p *advise.Profile, key string, n float64, results []*analyze.Result) error {
 	i := strings.LastIndexByte(key, '/')
 	if i <= 0 {
-		return fail(Usage, "--weight %s: without a profile expected workload/metric=3, such as hello/startup=3", key)
+		return fail(Usage, "--weight %s: without a profile, expected workload/metric=3, such as hello/startup=3", key)
 	}
 	c := advise.Criterion{Workload: key[:i], Metric: key[i+1:], Weight: n, Why: "asked for on the command line", Where: "--weight"}
 	for _, r := range results {

@@ -17,12 +17,12 @@ func cleanCommand(w World) *cobra.Command {
 	images, wait := false, false
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove whatever a run that was cut off left behind",
-		Long: `Removes the containers, images, mounts, cgroups and processes that a run left on
-this machine when it was killed: only what the run's ledger names, and of that
-only what bears the run's label. What can't be reached (an engine that is not
-running, a program that is not on PATH any more) stays in the ledger; it is
-told, with what would help, and the exit status is 1.
+		Short: "Remove whatever a killed run left behind",
+		Long: `Removes the containers, images, mounts, cgroups and processes that a killed run
+left on this machine: only what the run's ledger names, and of that only what
+carries the run's label. What can't be reached (an engine that is not running, a
+program no longer on PATH) stays in the ledger; you are told what would help, and
+the exit status is 1.
 The records stay, and can still be resumed.`,
 		Example: "  plimsoll clean\n  plimsoll clean --images",
 		Args:    cobra.NoArgs,
@@ -44,7 +44,7 @@ The records stay, and can still be resumed.`,
 				}
 			}
 			if err == nil && len(done.Kept) > 0 {
-				err = fmt.Errorf("%s could not be taken away: see above; plimsoll clean tries again", words.Plural(len(done.Kept), "thing"))
+				err = fmt.Errorf("%s could not be removed: see above; plimsoll clean tries again", words.Plural(len(done.Kept), "thing"))
 			}
 			if err != nil {
 				return fail(Failed, "%w", err)
@@ -53,7 +53,7 @@ The records stay, and can still be resumed.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
+	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c
 }
@@ -70,7 +70,7 @@ func printCleaned(w World, c *run.Cleaned) {
 	}
 	switch {
 	case len(c.Runs) > 0:
-		fmt.Fprintf(w.Stdout, "%s removed, after %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
+		fmt.Fprintf(w.Stdout, "%s removed, left by %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
 	case len(c.Removed) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed\n", words.Plural(len(c.Removed), "thing"))
 	default:

@@ -31,8 +31,8 @@ func measuring(World) []*cobra.Command {
 
 // onLinux says that something is not to be had on this system.
 func onLinux(what string) error {
-	return withHint(fail(NothingHere, "%s works on Linux only: Plimsoll measures there, and here it reads results", what),
-		"measure on Linux, and copy the directory of the run to this machine")
+	return withHint(fail(NothingHere, "%s works on Linux only: on this system Plimsoll only reads results", what),
+		"measure on Linux, and copy the run's directory to this machine")
 }
 
 // knownWorkloads takes a profile at its word: the catalogue that could find a

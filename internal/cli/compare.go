@@ -30,15 +30,15 @@ func compareCommand(w World) *cobra.Command {
 	f := compareFlags{printing: printing{format: "text"}, against: "auto"}
 	c := &cobra.Command{
 		Use:   "compare BASE [NEW]",
-		Short: "Say what changed between two runs, or two environments of one, and gate on it",
+		Short: "Show what changed between two runs, or two environments of one, and gate on it",
 		Long: `Compares what two runs have in common, by workload, metric and environment, or
-two environments of one run (--env twice). Two runs share no block: their values
-are divided by a baseline (native, floor) of the same block first, which takes out
-how fast the machine was on either day.
+two environments of one run (--env twice). Two runs share no block, so their
+values are first divided by a baseline (native, floor) of the same block: that
+cancels how fast the machine was on either day.
 
---fail-above makes it a gate: it fails (status 3) where a whole interval is worse
-by more than that, where a value is lost, or where trials fail more often. With
---strict, status 4 says that it could not tell.`,
+--fail-above makes it a gate: it fails (status 3) if a whole interval is worse by
+more than that, if a value is lost, or if trials fail more often. With --strict,
+status 4 says that it could not tell.`,
 		Example: `  plimsoll compare before after
   plimsoll compare before after --fail-above 5% --format junit -o gate.xml
   plimsoll compare before after --thresholds gate.yaml --strict
@@ -77,7 +77,7 @@ by more than that, where a value is lost, or where trials fail more often. With
 	}
 	f.printing.add(c, report.ChangesFormats()...)
 	fl := c.Flags()
-	fl.StringArrayVar(&f.envs, "env", nil, "an environment of the only run: give it twice, BASE first")
+	fl.StringArrayVar(&f.envs, "env", nil, "with a single run, one of its environments: give it twice, BASE first")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the cells with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
 	fl.StringSliceVar(&f.col, "col", nil, "factors whose levels are its columns")

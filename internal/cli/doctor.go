@@ -17,9 +17,9 @@ func doctorCommand(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what on this machine would disturb a measurement",
+		Short: "Show what on this machine would disturb a measurement",
 		Long: `Looks at the machine and says what would disturb a measurement, and what to do
-about it. Ends with status 5 where numbers measured here could not be trusted.`,
+about it. Exits with status 5 if numbers measured here could not be trusted.`,
 		Example: "  plimsoll doctor\n  plimsoll doctor --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

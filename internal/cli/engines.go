@@ -16,11 +16,11 @@ func enginesCommand(w World) *cobra.Command {
 	format, check := "text", false
 	c := &cobra.Command{
 		Use:   "engines [NAME...]",
-		Short: "Say which engines can be measured here, which not, why, and what would help",
-		Long: `Looks for every engine that there is an adapter for and says what can be had of
-it here: its version, storage drivers, runtimes, cgroups, with root and without.
-With names it says all that is known of those, each level that can't be had with
-the reason and the command that would help. It changes nothing.`,
+		Short: "Show which engines can be measured here, which can't, why, and what would help",
+		Long: `Looks for every engine that has an adapter and shows what is available here: its
+version, storage drivers, runtimes, cgroups, with root and without. For engines
+that you name it shows all that is known, and for each level that is missing the
+reason and the command that would help. It changes nothing.`,
 		Example: `  plimsoll engines
   plimsoll engines docker podman
   plimsoll engines containerd --check && plimsoll run --engine containerd
@@ -55,7 +55,7 @@ the reason and the command that would help. It changes nothing.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	c.Flags().BoolVar(&check, "check", false, "fail (status 5) where one of the named engines is not usable here")
+	c.Flags().BoolVar(&check, "check", false, "fail (status 5) if one of the named engines is not usable here")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		s, err := newSetting(w)
 		if err != nil {

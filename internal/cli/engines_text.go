@@ -57,7 +57,7 @@ func printEngines(out io.Writer, all []found) error {
 	}
 	if len(levels) > 0 && err == nil {
 		_, err = fmt.Fprintln(out)
-		for _, l := range wrapWords("Levels that can't be had: "+strings.Join(levels, ", ")+". `plimsoll engines NAME` says which, why, and what would help.", 100) {
+		for _, l := range wrapWords("Levels not available: "+strings.Join(levels, ", ")+". `plimsoll engines NAME` says which, why, and what would help.", 100) {
 			if err == nil {
 				_, err = fmt.Fprintln(out, l)
 			}
@@ -185,7 +185,7 @@ func engineDetails(b *strings.Builder, f found) {
 	case f.Info.Unverified:
 		verified = "no: the adapter was written from the documentation, and never run against the real engine"
 	case f.Info.ByHand != "":
-		verified = "by hand: the adapter was run against " + f.Info.Title + " " + f.Info.ByHand + "; no package has it, so that the tests run against a stand-in"
+		verified = "by hand: the adapter was run against " + f.Info.Title + " " + f.Info.ByHand + "; no package has it, so the tests run against a stand-in"
 	}
 	field("verified", verified)
 	detached := "no: a container ends with the program that started it"

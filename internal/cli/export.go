@@ -13,8 +13,8 @@ func exportCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write a run for other programs",
-		Long: `Writes every value of a run as a table (csv, json, parquet), or what other
-programs read: Go's benchmark format for benchstat, hyperfine's JSON,
+		Long: `Writes every value of a run as a table (csv, json, parquet), or in a format that
+other programs read: Go's benchmark format for benchstat, hyperfine's JSON,
 OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
 		Example: `  plimsoll export plimsoll-run-1 -o values.csv
   plimsoll export plimsoll-run-1 --format parquet -o values.parquet
@@ -23,7 +23,7 @@ OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "" && export.Binary(format) && w.Width() > 0 {
-				return withHint(fail(Usage, "%s is not for a terminal", format), "write it to a file: -o FILE")
+				return withHint(fail(Usage, "%s can't go to a terminal", format), "write it to a file: -o FILE")
 			}
 			r, err := openRun(args[0])
 			if err != nil {
@@ -37,7 +37,7 @@ OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
 		},
 	}
 	formatFlag(c, &format, export.Formats()...)
-	c.Flags().StringVar(&opts.Metric, "metric", "", "write this metric only (hyperfine: default the first duration that the report shows)")
+	c.Flags().StringVar(&opts.Metric, "metric", "", "write only this metric (hyperfine: by default the first duration in the report)")
 	c.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	return c
 }

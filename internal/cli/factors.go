@@ -13,11 +13,11 @@ func factorsCommand(w World) *cobra.Command {
 	format, ascii := "text", false
 	c := &cobra.Command{
 		Use:   "factors DIR",
-		Short: "Say what matters most: which factor explains how much of the variance of a run",
-		Long: `Reads a run over a matrix of environments and workload parameters and says which
+		Short: "Show what matters most: how much of a run's variance each factor explains",
+		Long: `Reads a run over a matrix of environments and workload parameters, and says what
 share of the variance comes from the storage driver, the runtime, the engine and
-whatever else varied, and from each two of them together. Factors that the plan
-varied only together are said so and given one share. Baselines are no part of it.`,
+whatever else varied, and from each pair of them. Factors that the plan only
+varied together are reported together, with one share. Baselines are left out.`,
 		Example: `  plimsoll factors plimsoll-run-1
   plimsoll factors plimsoll-run-1 --workload sqlite --metric time
   plimsoll factors plimsoll-run-1 --engine docker,podman --format json`,
@@ -37,8 +37,8 @@ varied only together are said so and given one share. Baselines are no part of i
 	formatFlag(c, &format, report.FactorFormats()...)
 	c.Flags().StringVar(&opts.Workload, "workload", "", "only this workload, or this choice of its parameters (default: all, one after the other)")
 	c.Flags().StringVar(&opts.Metric, "metric", "", "the metric (default: each workload's first)")
-	c.Flags().StringSliceVar(&opts.Engines, "engine", nil, "only the environments of these engines, e.g. to make the matrix whole")
-	c.Flags().BoolVar(&ascii, "ascii", false, "no characters beyond ASCII")
+	c.Flags().StringSliceVar(&opts.Engines, "engine", nil, "only the environments of these engines, e.g. to make the matrix complete")
+	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
 	return c
 }
 

@@ -23,14 +23,13 @@ func featuresCommand(w World) *cobra.Command {
 	wait, ascii := false, false
 	c := &cobra.Command{
 		Use:   "features [ENGINE...]",
-		Short: "Fill the feature table of the engines that are here by trying each feature",
-		Long: `Tries what engines can do, one by one and with their own commands, and prints
-yes, partial, no or untried (-), each proved by what was run and what came back.
-"No" stands only where an engine refused, or lacks the command by its own help;
-what this machine can't tell is untried. The rows are those of Table 2 of
-baresi2024 and some that have come since; a published value that is another is
-shown beside ours. Everything is taken away again, and the user's daemons are
-not reconfigured.`,
+		Short: "Fill in the feature table of the engines here by trying each feature",
+		Long: `Tries the features one by one, with each engine's own commands, and prints yes,
+partial, no or untried (-), each backed by what was run and what came back. "No"
+means that the engine refused, or that its own help lacks the command; what this
+machine can't tell is untried. The rows are those of Table 2 of baresi2024 and
+some newer ones; where a published value differs, it is shown beside ours.
+Everything is removed again, and your daemons are not reconfigured.`,
 		Example: `  plimsoll features
   plimsoll features docker podman -o features.json
   plimsoll features podman apptainer --feature signed-images
@@ -70,7 +69,7 @@ not reconfigured.`,
 			}
 			switch {
 			case finish.Err() != nil:
-				return fail(Interrupted, "interrupted: everything was taken away, and no table is kept")
+				return fail(Interrupted, "interrupted: everything was removed, and no table is kept")
 			case err != nil:
 				return fail(Failed, "%w", err)
 			case !table.Tried():
@@ -80,12 +79,12 @@ not reconfigured.`,
 		},
 	}
 	formatFlag(c, &format, report.FeatureFormats()...)
-	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "plain", "none")
+	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "plain", "none")
 	c.Flags().StringSliceVar(&o.Features, "feature", nil, "only these rows, by their ids, with what was run and what came back")
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
-	c.Flags().StringVar(&read, "read", "", "try nothing, and print the table of this file or run directory")
-	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
-	c.Flags().BoolVar(&ascii, "ascii", false, "no characters beyond ASCII")
+	c.Flags().StringVar(&read, "read", "", "try nothing: print the table in this file or run directory")
+	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
 	c.ValidArgsFunction = cobra.FixedCompletions(features.Engines(), cobra.ShellCompDirectiveNoFileComp)
 	_ = c.RegisterFlagCompletionFunc("feature", cobra.FixedCompletions(features.IDs(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
 	return c

@@ -22,7 +22,7 @@ import (
 
 // figuresFlag is --figures: a study, or one figure of it.
 func figuresFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "figures", "", "print or draw the published figures of this study, or one of them as STUDY/FIGURE, or those of a .yaml file: theirs and the run's")
+	c.Flags().StringVar(to, "figures", "", "print or draw the published figures of this study, this run's beside them; STUDY/FIGURE picks one, and a .yaml file brings its own")
 	_ = c.RegisterFlagCompletionFunc("figures", cobra.FixedCompletions(figures.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
 }
 
@@ -52,10 +52,10 @@ func figuresNamed(name string) ([]figures.Figure, error) {
 // figuresReport prints or draws the figures of one run.
 func figuresReport(w World, dirs []string, f reportFlags) error {
 	if len(dirs) > 1 {
-		return withHint(fail(Usage, "figures are of one run, and %d are named", len(dirs)), "draw them one by one")
+		return withHint(fail(Usage, "figures are made from one run, and %d are named", len(dirs)), "draw them one by one")
 	}
 	if f.metric != "" {
-		return fail(Usage, "--metric is no choice of --figures: a figure names its own")
+		return fail(Usage, "--metric does not go with --figures: each figure has its own")
 	}
 	list, err := figuresNamed(f.figures)
 	if err != nil {
@@ -80,7 +80,7 @@ func figuresReport(w World, dirs []string, f reportFlags) error {
 		return err
 	}
 	if len(all) > 1 && f.output == "" {
-		return withHint(fail(Usage, "%s has %d figures, and a picture has one", f.figures, len(all)), "-o FILE.%s writes FILE-FIGURE.%s of each, and --figures %s/%s is one", f.format, f.format, f.figures, all[0].Name)
+		return withHint(fail(Usage, "%s has %d figures, and a picture shows one", f.figures, len(all)), "-o FILE.%s writes FILE-FIGURE.%s of each, and --figures %s/%s is one", f.format, f.format, f.figures, all[0].Name)
 	}
 	d, err := viewOf(dirs[0], res)
 	if err != nil {

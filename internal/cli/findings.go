@@ -21,12 +21,12 @@ func findingsCommand(w World) *cobra.Command {
 	f := findingsFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "findings DIR...",
-		Short: "Say which of a study's claims hold here, with our number beside the published one",
-		Long: `Tests the claims that a study carries against what was measured: supported where
-the whole interval of every pair lies in the range that the claim states,
-contradicted where that of any lies outside, inconclusive where one reaches over a
-bound, and not tested, with what is missing. Several directories are taken
-together, each pair within one of them.`,
+		Short: "Test which of a study's claims hold here, our number beside the published one",
+		Long: `Tests a study's claims against what was measured. A claim is supported if the
+whole interval of every pair lies in the range that it states, contradicted if
+that of any pair lies outside, inconclusive if one crosses a bound, or not tested,
+with what is missing. You can give several directories; each pair is taken within
+one of them.`,
 		Example: `  plimsoll findings plimsoll-run-1
   plimsoll findings plimsoll-run-1 --claim 6a
   plimsoll findings part-1 part-2 --study baresi2024
@@ -77,7 +77,7 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 		remarks = nil
 	}
 	if len(claims) == 0 {
-		return nil, withHint(fail(Usage, "the study of run %s carries no claims: there is nothing to test", runs[0].Run.ID), "give the study whose claims are meant, such as --study baresi2024")
+		return nil, withHint(fail(Usage, "the study of run %s carries no claims: there is nothing to test", runs[0].Run.ID), "name the study whose claims you mean, such as --study baresi2024")
 	}
 	found := findings.Judge(runs, claims, features)
 	found.Remarks = append(remarks, found.Remarks...)

@@ -21,12 +21,12 @@ type gateFlags struct {
 }
 
 func (f *gateFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail where a metric is worse by more than this, such as 5%")
+	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail if a metric is worse by more than this, such as 5%")
 	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
-	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
-	fl.StringVar(&f.failures, "allow-failures", "", "gate: let pass where up to this share of a cell's trials fails beyond BASE's (default 5%)")
-	fl.BoolVar(&f.missing, "allow-missing", false, "gate: let pass what BASE has and NEW has not")
-	fl.BoolVar(&f.unlike, "unlike", false, "gate in spite of another machine or another protocol")
+	fl.BoolVar(&f.strict, "strict", false, "gate: exit with status 4 if it cannot tell")
+	fl.StringVar(&f.failures, "allow-failures", "", "gate: let up to this share more of a cell's trials fail than in BASE (default 5%)")
+	fl.BoolVar(&f.missing, "allow-missing", false, "gate: pass even if NEW lacks what BASE has")
+	fl.BoolVar(&f.unlike, "unlike", false, "gate even between different machines or protocols")
 }
 
 // thresholds puts the gate together; nil where none is asked for.

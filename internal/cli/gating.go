@@ -43,7 +43,7 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 	case f.base != "" && len(f.envs) > 0:
 		return nil, fail(Usage, "--gate and --gate-env are two gates: choose one")
 	case !f.given():
-		return nil, withHint(fail(Usage, "a threshold is given, and nothing to hold the run against"), "give --gate BASE_DIR, or two environments of the run by --gate-env A --gate-env B")
+		return nil, withHint(fail(Usage, "a threshold is given, but nothing to compare the run with"), "give --gate BASE_DIR, or two environments of the run by --gate-env A --gate-env B")
 	case f.base == "" && len(f.envs) != 2:
 		return nil, withHint(fail(Usage, "--gate-env is given %d times", len(f.envs)), "give it twice: --gate-env BASE --gate-env NEW")
 	}

@@ -78,8 +78,8 @@ any series is for the worse, or where the last run has lost a value. With
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the series with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	choiceFlag(c, &f.against, "against", "what each run is divided by; none: absolute values", "auto", "native", "floor", "host", "none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the permutations")
-	fl.BoolVar(&f.gate, "fail-on-change", false, "gate: fail where the last change of a series is for the worse")
-	fl.BoolVar(&f.strict, "strict", false, "gate: end with status 4 where it cannot tell")
+	fl.BoolVar(&f.gate, "fail-on-change", false, "gate: fail if the last change of a series is for the worse")
+	fl.BoolVar(&f.strict, "strict", false, "gate: exit with status 4 if it cannot tell")
 	return c
 }
 

@@ -19,13 +19,13 @@ const pageFile = "report.html"
 // htmlReport writes the page of one run to a file or to standard output.
 func htmlReport(w World, dirs []string, f reportFlags) error {
 	if len(dirs) != 1 {
-		return withHint(fail(Usage, "a page is of one run, and %d are named", len(dirs)), "write one after the other, each with its own -o FILE")
+		return withHint(fail(Usage, "a page shows one run, and %d are named", len(dirs)), "write one after the other, each with its own -o FILE")
 	}
 	if f.audit || f.overhead != "" || f.papers || f.over != "" || f.metric != "" {
 		return withHint(fail(Usage, "the page has everything in it: --audit, --overhead, --papers, --over and --metric are for the other formats"), "plimsoll report %s --format html -o report.html", dirs[0])
 	}
 	if f.output == "" && w.Width() > 0 {
-		return withHint(fail(Usage, "a page is not for a terminal"), "plimsoll report %s --format html -o report.html", dirs[0])
+		return withHint(fail(Usage, "a page can't go to a terminal"), "plimsoll report %s --format html -o report.html", dirs[0])
 	}
 	d, err := viewOf(dirs[0], nil)
 	if err != nil {

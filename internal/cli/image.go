@@ -21,7 +21,7 @@ import (
 func imageCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "image",
-		Short: "List, build, fetch and remove the images that engines start, and say what they take",
+		Short: "List, build, fetch and remove the images that engines start, and show their sizes",
 		Example: `  plimsoll image list
   plimsoll image build debian
   plimsoll image pull alpine:3
@@ -116,7 +116,7 @@ func imageShow(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:     "show NAME",
-		Short:   "Show what an image is made of, and in which formats it is at hand",
+		Short:   "Show what an image is made of, and which formats it is available in",
 		Args:    cobra.ExactArgs(1),
 		Example: "  plimsoll image show debian",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -189,7 +189,7 @@ func imageBuild(w World) *cobra.Command {
 	as := string(image.Directory)
 	c := &cobra.Command{
 		Use:   "build NAME",
-		Short: "Build an image in one of the engines' formats, and say where it lies",
+		Short: "Build an image in one of the engines' formats, and say where it is",
 		Long: `Builds an image of the catalogue and packs it in a format. Images made from the
 distribution's packages (debian, ubuntu-base, toolbox) need root, debootstrap and
 the apt sources of this machine the first time; what is done goes to standard
@@ -240,7 +240,7 @@ func imagePull(w World) *cobra.Command {
 	format, mirror := "text", ""
 	c := &cobra.Command{
 		Use:   "pull REF",
-		Short: "Fetch an image by reference from its registry, or its newer version",
+		Short: "Fetch an image, or a newer version of it, from its registry",
 		Long: `Fetches an image from its registry into the store. REF is a reference, or a name
 of the catalogue that stands for one (alpine, ubuntu, centos). A run fetches what
 is missing by itself, but takes what is here as it is: only this command looks

@@ -40,14 +40,14 @@ func imageSizes(w World) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "sizes [IMAGE...]",
-		Short: "Pull images into every engine that is here, and print what they take",
+		Short: "Pull images into every engine here, and print their sizes",
 		Long: `Has each engine of the study "images" pull each image, by default busybox, from
 a registry on loopback, beside another image with the same base, asks it for the
-sizes and removes all of it again. One number called "size" means another thing
-in every engine; here are all of them:
+sizes and removes all of it again. Every engine means something else by "size";
+here is each of them:
 
   compressed   configuration and layers as the registry's manifest gives them
-  transferred  what left the registry: less where a layer was at hand
+  transferred  what left the registry: less if a layer was already there
   unpacked     apparent size of the unpacked files
   on disk      allocated for all that the engine keeps of the image
   shared       the part of that which the other image uses too
@@ -92,9 +92,9 @@ in every engine; here are all of them:
 		},
 	}
 	c.Flags().StringSliceVar(&ch.engines, "engine", nil, "only these engines")
-	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
+	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	formatFlag(c, &format, "text", "json")
-	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c
 }
 
@@ -139,7 +139,7 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 		return nil, err
 	}
 	if len(p.Cells) == 0 {
-		return nil, withHint(fail(NothingHere, "no engine is here that could pull"), "plimsoll engines says what is missing and what would help")
+		return nil, withHint(fail(NothingHere, "no engine here can pull"), "plimsoll engines says what is missing and what would help")
 	}
 	return p, nil
 }
@@ -289,7 +289,7 @@ func sizesStatus(sum *run.Summary) error {
 	case sum.Interrupted:
 		return fail(Interrupted, "interrupted")
 	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return fail(Failed, "not everything could be taken away after it: %v %v", sum.Unclean, sum.Residue)
+		return fail(Failed, "not everything could be removed afterwards: %v %v", sum.Unclean, sum.Residue)
 	case sum.Failed+sum.Unsupported > 0:
 		return fail(SomeFailed, "%d of %d pulls failed", sum.Failed+sum.Unsupported, sum.Trials)
 	}

@@ -14,17 +14,17 @@ func importCommand(w World) *cobra.Command {
 	output := ""
 	c := &cobra.Command{
 		Use:   "import FILE... -o DIR",
-		Short: "Make a run of what hyperfine or a Go benchmark measured",
+		Short: "Turn what hyperfine or a Go benchmark measured into a run",
 		Long: `Reads hyperfine's JSON or Go's benchmark format into a run's directory, so that
-report and export work on it. Nothing there was interleaved and the machine is
-unknown but for what the file names: the report says so.`,
+report and export work on it. The measurements were not interleaved, and nothing
+is known of the machine beyond what the file names: the report says so.`,
 		Example: `  plimsoll import hyperfine.json -o imported
   plimsoll import old.txt new.txt -o imported
   plimsoll report imported`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if output == "" {
-				return withHint(fail(Usage, "it is not said where the run is to go"), "name a new directory: -o DIR")
+				return withHint(fail(Usage, "no directory is given for the run"), "name a new directory: -o DIR")
 			}
 			var files []importer.File
 			for _, path := range paths {
@@ -41,7 +41,7 @@ unknown but for what the file names: the report says so.`,
 			if err := importer.Write(output, run, trials); err != nil {
 				return fail(Failed, "%w", err)
 			}
-			fmt.Fprintf(w.Stderr, "measurements: %d, environments: %d, workloads: %d; look at them by: plimsoll report %s\n",
+			fmt.Fprintf(w.Stderr, "measurements: %d, environments: %d, workloads: %d; look at them with: plimsoll report %s\n",
 				len(trials), len(run.Environments), len(run.Workloads), output)
 			return nil
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // lateHint is what helps where an engine did not answer in time.
-const lateHint = "wait until the machine is less busy: plimsoll doctor says what keeps it so; what hangs all the same needs mending, or to be taken off the PATH"
+const lateHint = "wait until the machine is less busy (plimsoll doctor says what keeps it busy); if the program still hangs, repair it or take it off the PATH"
 
 // late turns what an engine could not say in time into a reason that does not
 // read as if it were not there.
@@ -24,7 +24,7 @@ func (f found) late(limit time.Duration) found {
 	if f.Reason != "" {
 		said = " (" + f.Reason + ")"
 	}
-	f.Reason = fmt.Sprintf("it did not answer within %s, so that nobody knows whether it can be used%s", limit, said)
+	f.Reason = fmt.Sprintf("it did not answer within %s, so it is not known whether it can be used%s", limit, said)
 	f.Fix = lateHint
 	return f
 }
@@ -38,7 +38,7 @@ func (s *setting) tellLate(all []found, named bool) error {
 	for _, f := range all {
 		switch {
 		case f.Late && f.Usable:
-			lines = append(lines, fmt.Sprintf("%s did not answer everything within %s: what of it is missing in the plan may be there", f.Info.Title, s.limit))
+			lines = append(lines, fmt.Sprintf("%s did not answer everything within %s: what the plan lacks of it may be there all the same", f.Info.Title, s.limit))
 		case f.Late:
 			lines = append(lines, f.Info.Title+": "+words.Clean(f.Reason))
 		}

@@ -31,7 +31,7 @@ func TestLateEngine(t *testing.T) {
 	if err := os.WriteFile(file, []byte("plimsoll: 1\nname: mine\nworkloads: [hello]\nenvironments: [fake]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const unknown = "did not answer within 30s, so that nobody knows whether it can be used (asking it for its version: context deadline exceeded)"
+	const unknown = "did not answer within 30s, so it is not known whether it can be used (asking it for its version: context deadline exceeded)"
 	for _, c := range []struct {
 		args   []string
 		status Status
@@ -42,7 +42,7 @@ func TestLateEngine(t *testing.T) {
 		{[]string{"run", file}, Failed, "Fake (simulated): it " + unknown, ""},
 		{[]string{"plan", "demo", "--engine", "fake"}, Failed, "Fake (simulated): it " + unknown, ""},
 		{[]string{"plan", "demo"}, NothingHere, "warning: Fake (simulated): it " + unknown, unknown},
-		{[]string{"engines", "fake"}, Done, "", "nobody knows whether it can be used"},
+		{[]string{"engines", "fake"}, Done, "", "it is not known whether it can be used"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out, errs bytes.Buffer

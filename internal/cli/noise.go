@@ -44,7 +44,7 @@ func readSelfTest(path string) (*selfTest, error) {
 	}
 	var r selfTest
 	if err := json.Unmarshal(data, &r); err != nil || len(r.Noise) == 0 {
-		return nil, withHint(fail(Usage, "%s is no result of a self-test with a noise floor", path), "make it by plimsoll selftest --format json")
+		return nil, withHint(fail(Usage, "%s is not the result of a self-test with a noise floor", path), "make one with plimsoll selftest --format json")
 	}
 	return &r, nil
 }

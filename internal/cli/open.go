@@ -25,9 +25,9 @@ type open struct {
 
 func (o *open) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&o.until, "until", "", "run until each ratio is known to this half-width, such as 2%: looked at after 10, 20, 40 … blocks, when environments that are known leave")
-	fl.DurationVar(&o.budget, "time-budget", 0, "run as many whole blocks as fit into this time, such as 10m, opening the environments included")
-	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most so many blocks (default: the study's, else %d)", study.DefaultMaxBlocks))
+	fl.StringVar(&o.until, "until", "", "run until each ratio is known to within this half-width, such as 2%: checked after 10, 20, 40 … blocks, when environments that are known well enough drop out")
+	fl.DurationVar(&o.budget, "time-budget", 0, "run as many whole blocks as fit into this time, such as 10m, including the time to open the environments")
+	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most this many blocks (default: the study's, else %d)", study.DefaultMaxBlocks))
 	for flag, words := range map[string][]string{"until": {"1%", "2%", "5%", "10%"}, "time-budget": {"1m", "10m", "1h"}} {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
 	}
@@ -108,7 +108,7 @@ func course(p record.Protocol, gated bool) string {
 		parts = append(parts, fmt.Sprintf("%s blocks, and ends when each ratio is known to ± %.3g %%", looks, 100*p.Until))
 	}
 	if p.TimeBudgetNS > 0 {
-		parts = append(parts, fmt.Sprintf("begins no block that would not fit into %s", time.Duration(p.TimeBudgetNS)))
+		parts = append(parts, fmt.Sprintf("starts no block that would not fit into %s", time.Duration(p.TimeBudgetNS)))
 	}
 	if len(parts) == 0 {
 		return ""

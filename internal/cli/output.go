@@ -67,7 +67,7 @@ type printing struct {
 func (p *printing) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &p.format, formats...)
 	c.Flags().StringVarP(&p.output, "output", "o", "", "write to this file instead of standard output")
-	c.Flags().BoolVar(&p.ascii, "ascii", false, "no characters beyond ASCII")
+	c.Flags().BoolVar(&p.ascii, "ascii", false, "use ASCII characters only")
 }
 
 func (p *printing) show(w World, write func(io.Writer, report.Options) error) error {

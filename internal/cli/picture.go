@@ -41,7 +41,7 @@ func (f *pictureFlags) add(c *cobra.Command) {
 func (f *pictureFlags) addSize(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Float64Var(&f.Width, "width", 0, "width of a picture in points, 1/72 inch (default 640)")
-	fl.BoolVar(&f.Dark, "dark", false, "draw a picture on dark ground (an SVG follows its reader's scheme without it)")
+	fl.BoolVar(&f.Dark, "dark", false, "draw on a dark background (without it an SVG follows the reader's colour scheme)")
 	fl.IntVar(&f.DPI, "dpi", 0, "resolution of a PNG in dots per inch (default 144)")
 }
 
@@ -49,7 +49,7 @@ func (f *pictureFlags) addSize(c *cobra.Command) {
 func misplaced(c *cobra.Command, format string) error {
 	for _, name := range pictureOnly {
 		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
-			return withHint(fail(Usage, "--%s is for pictures, and %s is none", name, format), "give --format %s", strings.Join(plot.Formats(), " or "))
+			return withHint(fail(Usage, "--%s is for pictures, and %s is not one", name, format), "give --format %s", strings.Join(plot.Formats(), " or "))
 		}
 	}
 	return nil
@@ -60,10 +60,10 @@ func isPicture(format string) bool { return slices.Contains(plot.Formats(), form
 // drawReport draws a chart of one run.
 func drawReport(w World, dirs []string, f reportFlags) error {
 	if len(dirs) > 1 {
-		return withHint(fail(Usage, "a picture is of one run, and %d are named", len(dirs)), "draw them one by one")
+		return withHint(fail(Usage, "a picture shows one run, and %d are named", len(dirs)), "draw them one by one")
 	}
 	if f.audit || f.overhead != "" || f.papers {
-		return withHint(fail(Usage, "--audit, --overhead and --papers are tables"), "a picture is chosen by --chart")
+		return withHint(fail(Usage, "--audit, --overhead and --papers are tables"), "choose a picture with --chart")
 	}
 	if err := noTerminal(w, f.format, f.output); err != nil {
 		return err
@@ -82,7 +82,7 @@ func drawReport(w World, dirs []string, f reportFlags) error {
 // noTerminal refuses to write what no terminal shows to one.
 func noTerminal(w World, format, output string) error {
 	if output == "" && plot.Binary(format) && w.Width() > 0 {
-		return withHint(fail(Usage, "%s is not for a terminal", format), "write it to a file: -o FILE")
+		return withHint(fail(Usage, "%s can't go to a terminal", format), "write it to a file: -o FILE")
 	}
 	return nil
 }

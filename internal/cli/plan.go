@@ -19,7 +19,7 @@ func planCommand(w World) *cobra.Command {
 	var ch changes
 	c := &cobra.Command{
 		Use:               "plan [STUDY]",
-		Short:             "Say what would run, what can't and why, and how long it takes",
+		Short:             "Show what would run, what can't and why, and how long it takes",
 		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan baresi2024 --scale quick\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStudies,
@@ -47,7 +47,7 @@ func planCommand(w World) *cobra.Command {
 		},
 	}
 	ch.add(c)
-	c.Flags().BoolVar(&all, "all", false, "list every environment, also where there are hundreds")
+	c.Flags().BoolVar(&all, "all", false, "list every environment, even if there are hundreds")
 	formatFlag(c, &format, "text", "json")
 	return c
 }

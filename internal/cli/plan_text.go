@@ -143,7 +143,7 @@ func printPublished(out io.Writer, p *study.Published) {
 		return
 	}
 	fmt.Fprintf(out, "\nPublished: %d combinations, %d of them valid (%s).\n", p.Combinations, p.Valid, p.Source)
-	fmt.Fprintf(out, "Here:      %d combinations, %d of them valid by the rules below, had here or not; baselines are not counted.\n", p.OurCombinations, p.OurValid)
+	fmt.Fprintf(out, "Here:      %d combinations, %d of them valid by the rules below, available here or not; baselines are not counted.\n", p.OurCombinations, p.OurValid)
 	if p.Difference != "" && (p.OurValid != p.Valid || p.OurCombinations != p.Combinations) {
 		for _, l := range wrapWords(p.Difference, 98) {
 			fmt.Fprintln(out, "  "+l)

@@ -82,12 +82,12 @@ func TestNothingPassesSilently(t *testing.T) {
 		{"a directory that is no run", empty, 1, "is not a run: it has no run.json", "is not a run"},
 		{"a file", file, 1, "is a file; give the directory", "is a file"},
 		{"a newer format", edited(t, whole(), record.RunFile, swap(`"format": 1`, `"format": 99`)), 1, "has format 99, written by a newer plimsoll; this one reads formats up to 1", "has format 99"},
-		{"no format", edited(t, whole(), record.RunFile, swap(`"format": 1`, `"fromat": 1`)), 1, "is not of plimsoll: it names no format version", "names no format version"},
+		{"no format", edited(t, whole(), record.RunFile, swap(`"format": 1`, `"fromat": 1`)), 1, "is not plimsoll's: it names no format version", "names no format version"},
 		{"half of run.json", edited(t, whole(), record.RunFile, keep(0.5)), 1, "this file is damaged", "this file is damaged"},
 		{"an empty run.json", edited(t, whole(), record.RunFile, keep(0)), 1, "is empty", "is empty"},
 		{"no trials", edited(t, whole(), record.TrialsFile, keep(0)), 1, "NEW (run 0a1b2c3d) has no counted trial that succeeded", "no trial was recorded"},
-		{"half of the trials", edited(t, whole(), record.TrialsFile, keep(0.5)), 4, "NEW is said to be done and is not whole: the last line of trials.jsonl is torn", "torn-tail"},
-		{"the first trials", edited(t, whole(), record.TrialsFile, cut), 4, "NEW is said to be done and is not whole: run.json says that 104 trials were recorded, and trials.jsonl holds 60", "of the 24 planned"},
+		{"half of the trials", edited(t, whole(), record.TrialsFile, keep(0.5)), 4, "NEW is marked as done but is incomplete: the last line of trials.jsonl is torn", "torn-tail"},
+		{"the first trials", edited(t, whole(), record.TrialsFile, cut), 4, "NEW is marked as done but is incomplete: run.json says that 104 trials were recorded, and trials.jsonl holds 60", "of the 24 planned"},
 		{"another digit", edited(t, whole(), record.TrialsFile, change), 1, "trials.jsonl:31: this line is damaged: its sum is ", "trials.jsonl:31: this line is damaged: its sum is "},
 		{"a line less", edited(t, whole(), record.TrialsFile, lose), 1, "trials.jsonl:31: this line is damaged: its sum is ", "trials.jsonl:31: this line is damaged: its sum is "},
 		{"a torn line", edited(t, whole(), record.TrialsFile, spoil), 1, "trials.jsonl:41: this line is damaged", "trials.jsonl:41: this line is damaged"},
@@ -148,7 +148,7 @@ func TestGateNamesTheCell(t *testing.T) {
 func TestGateOnFailures(t *testing.T) {
 	base := day(t, 1, nil)
 	next := day(t, 2, func(s *recordtest.Spec) { s.Envs[2].FailEvery, s.Envs[2].Class = 4, record.TimeOut })
-	const line = "runc of hello: 0 of 24 failed in BASE, 6 of 24 in NEW: 25 % more of its trials failed than in BASE, and 5 % are let pass"
+	const line = "runc of hello: 0 of 24 failed in BASE, 6 of 24 in NEW: 25 % more of its trials failed than in BASE, and 5 % are tolerated"
 	for _, c := range []struct {
 		args   []string
 		status int

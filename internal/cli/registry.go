@@ -41,7 +41,7 @@ func (r *registries) reachable(ref string) (ok bool, reason, fix string) {
 	}
 	parsed, err := reference.ParseReference(ref)
 	if err != nil {
-		return false, "the image " + ref + " is no reference: " + err.Error(), ""
+		return false, "the image " + ref + " is not a reference: " + err.Error(), ""
 	}
 	if parsed, err = r.mirror.Of(parsed); err != nil {
 		return false, "the image " + ref + " has no place in the mirror: " + err.Error(), ""
@@ -54,7 +54,7 @@ func (r *registries) reachable(ref string) (ok bool, reason, fix string) {
 		r.said[host] = err
 	}
 	if err != nil {
-		return false, fmt.Sprintf("the image %s is not here, and its registry does not answer: %v", ref, err), "plimsoll image pull " + ref + " where it does"
+		return false, fmt.Sprintf("the image %s is not here, and its registry does not answer: %v", ref, err), "when it does: plimsoll image pull " + ref
 	}
 	return true, "", ""
 }

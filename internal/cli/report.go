@@ -32,7 +32,7 @@ type reportFlags struct {
 func (f *reportFlags) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &f.format, formats...)
 	c.Flags().StringVar(&f.metric, "metric", "", "the metric to rank by (default: the study's)")
-	c.Flags().BoolVar(&f.ascii, "ascii", false, "no characters beyond ASCII")
+	c.Flags().BoolVar(&f.ascii, "ascii", false, "use ASCII characters only")
 	metrics := make([]string, len(record.LifeCycle))
 	for i, m := range record.LifeCycle {
 		metrics[i] = m.ID + "\t" + m.What
@@ -92,11 +92,11 @@ func reportCommand(w World) *cobra.Command {
 	}
 	f.add(c, slices.Concat(report.Formats(), []string{htmlFormat}, plot.Formats())...)
 	f.picture.add(c)
-	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and in what they differ beyond what they are compared for")
+	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and how they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
 	c.Flags().BoolVar(&f.papers, "papers", false, "print the published tables that the study repeats, with this run's numbers beside theirs, and nothing else")
-	c.Flags().StringVar(&f.over, "over", "", "print the medians over a numeric parameter of the workloads, such as size (any: each that there is); of a picture, the parameter of the chart parameter")
+	c.Flags().StringVar(&f.over, "over", "", "print the medians over a numeric parameter of the workloads, such as size (any: all of them); for a picture, the parameter of the chart 'parameter'")
 	figuresFlag(c, &f.figures)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c

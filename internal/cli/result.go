@@ -38,7 +38,7 @@ func meant(dir string) string {
 		if near := nearRun(dir); near != "" {
 			return "did you mean " + near + "?"
 		}
-		return "plimsoll run measures, and says where its record is"
+		return "plimsoll run makes one, and says where it is"
 	case err != nil:
 		return ""
 	case !info.IsDir():
@@ -90,7 +90,7 @@ func whichRun(command string) error {
 	found = slices.DeleteFunc(found, func(d string) bool { return !holdsRun(d) })
 	err := fail(Usage, "%s of which run? no directory is given", command)
 	if len(found) == 0 {
-		return withHint(err, "plimsoll run measures, and says where its record is")
+		return withHint(err, "plimsoll run makes one, and says where it is")
 	}
 	slices.SortFunc(found, func(a, b string) int { return strings.Compare(b, a) })
 	return withHint(err, "the newest one here is %s", found[0])
@@ -131,7 +131,7 @@ func nothingYet(res *analyze.Result, dir string) string {
 	case res.Run.Trials > 0 || res.Run.Imported != nil:
 		return ""
 	case res.Run.Status == "running":
-		return fmt.Sprintf("%s holds no trial yet: if it is being measured, look again soon; if it was cut off, plimsoll run --resume %s goes on", dir, dir)
+		return fmt.Sprintf("%s holds no trial yet: if it is being measured, look again soon; if it was cut off, plimsoll run --resume %s continues", dir, dir)
 	}
 	return fmt.Sprintf("%s holds no trial: plimsoll run --resume %s measures it", dir, dir)
 }

@@ -46,18 +46,18 @@ func runCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [STUDY]",
 		Short: "Measure, and print the table",
-		Long: `Measures the environments of a study, by default of the bundled study "quick",
-prints the table, and writes the report as a page, report.html in the record. A study is the name of a bundled one (plimsoll studies) or
-the path of a file.
+		Long: `Measures the environments of a study (by default the bundled study "quick"),
+prints the table, and writes the report as a page, report.html in the record. A
+study is the name of a bundled one (plimsoll studies) or the path of a file.
 
---until 2% spends trials where they are needed: it looks after 10, 20, 40 … blocks,
-lets go of the environments whose ratios are known to ± 2 %, and ends when all are.
+--until 2% spends trials where they are needed: after 10, 20, 40 … blocks it drops
+the environments whose ratios are known to ± 2 %, and it ends when all are.
 --time-budget ends the run in time. --gate BASE ends it as soon as it is clear
-whether something became worse than in an earlier run (status 3) or did not.
+whether something got worse than in an earlier run (status 3) or did not.
 
-The first SIGINT ends the run after the trial in flight, the second breaks it
-off; both clean up, and --resume goes on later. A lost terminal or session (SIGHUP)
-and a closed pipe are like the first; below nohup a run goes on.
+The first SIGINT ends the run after the trial in flight, the second ends it at
+once; both clean up, and you can --resume later. Losing the terminal or session
+(SIGHUP) and a closed pipe act like the first; under nohup a run goes on.
 
 --on slurm submits the run as a job, from a login node of a cluster and without
 root, and follows it: Ctrl-C cancels the job; after a lost session --resume
@@ -105,7 +105,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
 				if len(args) > 0 || dir != "" || gated != nil || ch.given(cmd) || where.given(cmd) {
-					return fail(Usage, "--resume goes on with the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine, --image, --on, --hosts or gate")
+					return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --engine, --image, --on, --hosts or gate")
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
@@ -172,19 +172,19 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 	where.add(c)
 	f.add(c, runFormats()...)
 	job.add(c)
-	c.Flags().StringVar(&gate.base, "gate", "", "hold the run against the one in this directory, after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
-	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "hold an environment of the run against another one: give it twice, BASE first")
+	c.Flags().StringVar(&gate.base, "gate", "", "compare the run with the one in this directory after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
+	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "compare two environments of the run: give it twice, BASE first")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
 	gate.add(c.Flags())
 	asked.add(c.Flags())
-	c.Flags().Lookup("unlike").Usage += "; with --resume: go on on another machine, kernel or version of an engine than the run was begun on"
+	c.Flags().Lookup("unlike").Usage += "; with --resume: continue on another machine, kernel or engine version than the run began on"
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
-	c.Flags().StringVar(&resume, "resume", "", "go on with the run in this directory")
-	c.Flags().BoolVar(&trust, "trust-record", false, "go on with a record that belongs to another user: what it says is run")
-	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may lie under it")
-	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
-	c.Flags().BoolVar(&force, "force", false, "measure though doctor refuses")
-	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+	c.Flags().StringVar(&resume, "resume", "", "resume the run in this directory")
+	c.Flags().BoolVar(&trust, "trust-record", false, "resume a record that belongs to another user: what it says is executed")
+	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may be set below it")
+	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&force, "force", false, "measure even if doctor refuses")
+	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c
 }
 
@@ -249,7 +249,7 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 	r.Host = facts
 	if host.Refused(facts.Remarks) && !force {
 		printHost(World{Stdout: s.world.Stderr}, facts)
-		return withHint(fail(NothingHere, "numbers measured here now could not be trusted"), "--force measures all the same, and the report will say so")
+		return withHint(fail(NothingHere, "numbers measured here now could not be trusted"), "--force measures anyway, and the report will say so")
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func runError(err error, dir string, begun bool) error {
 	}
 	var unlike *run.UnlikeError
 	if errors.As(err, &unlike) {
-		return withHint(fail(Usage, "%w", err), "go on with it where it was begun, or start a new run; --unlike goes on here all the same, and the record keeps both")
+		return withHint(fail(Usage, "%w", err), "resume it where it began, or start a new run; --unlike resumes it here anyway, and the record keeps both")
 	}
 	var refused *gate.RefusedError
 	if errors.As(err, &refused) {
@@ -295,7 +295,7 @@ func runError(err error, dir string, begun bool) error {
 	if !begun || !holdsRun(dir) {
 		return fail(Failed, "%w", err) // there is nothing to go on with
 	}
-	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume goes on", shortPath(dir))
+	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume continues", shortPath(dir))
 }
 
 // finishRun prints the table, or a gate's answer, and says where the record lies.
@@ -313,7 +313,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	}
 	path := shortPath(sum.Dir)
 	if sum.Interrupted && sum.Trials == 0 {
-		return withHint(fail(Interrupted, "interrupted before the first trial"), "go on with: plimsoll run --resume %s", path)
+		return withHint(fail(Interrupted, "interrupted before the first trial"), "continue with: plimsoll run --resume %s", path)
 	}
 	// Of a million trials the analysis takes seconds: one is for all that follows.
 	res, err := readWith(sum.Dir, evaluate.Options{Levels: view.Levels})
@@ -340,9 +340,9 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	}
 	switch {
 	case sum.Interrupted:
-		return withHint(fail(Interrupted, "interrupted"), "go on with: plimsoll run --resume %s", path)
+		return withHint(fail(Interrupted, "interrupted"), "continue with: plimsoll run --resume %s", path)
 	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return fail(Failed, "the measurement holds, but not everything could be taken away after it")
+		return fail(Failed, "the measurement stands, but not everything could be removed afterwards")
 	case answer != nil:
 		return gateStatus(answer.Gate, g.strict) // what failed is part of its answer
 	case sum.Without() != "":

@@ -22,11 +22,11 @@ func selftestCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove the stopwatch on this machine, in about a minute",
-		Long: `Injects a delay of 5 ms and looks whether it is found, in the right phase and
-nothing else; enters the same environment under two names and looks whether they
-are told apart; and prints the noise floor of this machine, under which no gate
-may be set. Ends with status 1 where the stopwatch was found wrong, and with 4
-where this machine is too noisy to tell.`,
+		Long: `Injects a delay of 5 ms and checks that it shows up in the right phase and nowhere
+else; enters the same environment under two names and checks that they are not
+told apart; and prints the noise floor of this machine, below which no gate may be
+set. Exits with status 1 if the stopwatch was found wrong, and with 4 if this
+machine is too noisy to tell.`,
 		Example: "  plimsoll selftest\n  plimsoll selftest --blocks 400 --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -70,8 +70,8 @@ where this machine is too noisy to tell.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	choiceFlag(c, &progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
-	c.Flags().BoolVar(&wait, "wait", false, "wait while another Plimsoll measures on this machine")
+	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	choiceFlag(c, &runtime, "runtime", "the bare runtime to try", "auto", "crun", "runc", "none")
 	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks with the runtime (default 200); the stopwatch alone gets five times as many")
 	return c
@@ -132,7 +132,7 @@ func printSelftest(w World, r *selftest.Result) {
 		}
 		fmt.Fprintf(w.Stdout, "%s  %s: %s (wanted: %s)\n", mark, c.Name, c.Text, c.Wanted)
 	}
-	fmt.Fprintln(w.Stdout, "\nNoise floor: under this no gate may be set on this machine.")
+	fmt.Fprintln(w.Stdout, "\nNoise floor: no gate may be set below this on this machine.")
 	for _, n := range r.Noise {
 		fmt.Fprintf(w.Stdout, "  %s: %.1f %% of %.2f ms, with %d blocks\n", n.Env, 100*n.Relative, n.MedianNS/1e6, n.Blocks)
 	}

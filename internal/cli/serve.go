@@ -20,13 +20,13 @@ func serveCommand(w World) *cobra.Command {
 	listen := defaultListen
 	c := &cobra.Command{
 		Use:   "serve DIR...",
-		Short: "Show runs in a browser: also one that goes on, two compared, and their history",
-		Long: `Serves pages of all runs in the folders; each DIR is a run, or a folder of runs,
-and new ones appear as they come. A run in progress is followed live, at under
-1 % of one processor, and not at all while nobody looks.
+		Short: "Show runs in a browser: live ones too, two compared, and their history",
+		Long: `Serves pages of all runs in the folders. Each DIR is a run, or a folder of runs;
+new ones appear as they come. A run in progress is followed live, at under 1 % of
+one processor, and not at all while nobody looks.
 
 Only this machine can connect, unless --listen names another address: then a
-token is needed, which is a part of the address that is printed. The connection
+token is needed, which is part of the address that is printed. The connection
 is not encrypted; through ssh -L 7654:127.0.0.1:7654 it is. SIGINT ends it.`,
 		Example: `  plimsoll serve results
   plimsoll serve results plimsoll-run-1 --listen 127.0.0.1:0
@@ -43,7 +43,7 @@ is not encrypted; through ssh -L 7654:127.0.0.1:7654 it is. SIGINT ends it.`,
 			return serve(w, dirs, listen)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", defaultListen, "address and port to listen at; port 0 takes any that is free")
+	c.Flags().StringVar(&listen, "listen", defaultListen, "address and port to listen on; port 0 takes any free one")
 	return c
 }
 
@@ -61,7 +61,7 @@ func serve(w World, dirs []string, listen string) error {
 	}
 	l, err := net.Listen("tcp", listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return withHint(fail(Failed, "listening at %s: the port is in use", listen), "end the program that has it, another plimsoll serve perhaps, or give --listen %s", net.JoinHostPort(host, "0"))
+		return withHint(fail(Failed, "listening on %s: the port is in use", listen), "end the program that has it, another plimsoll serve perhaps, or give --listen %s", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
 		return withHint(fail(Failed, "%w", err), "--listen takes an address of this machine and a port, such as %s", defaultListen)

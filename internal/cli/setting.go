@@ -81,7 +81,7 @@ func ordinaryUser(w World, root bool) (*engine.User, string) {
 	if !root {
 		u, err := user.Current()
 		if err != nil {
-			return nil, "who we are can't be found out: " + err.Error()
+			return nil, "can't find out which user this is: " + err.Error()
 		}
 		return engineUser(u, w.Getenv("XDG_RUNTIME_DIR"))
 	}

@@ -61,7 +61,7 @@ func studiesShowCommand(w World) *cobra.Command {
 	protocol, figures, format := false, false, "text"
 	c := &cobra.Command{
 		Use:               "show NAME",
-		Short:             "Print the text of a study, to begin one of your own with, or its paper's protocol or figures",
+		Short:             "Print the text of a study, to start your own from, or its paper's protocol or figures",
 		Example:           "  plimsoll studies show quick > my.yaml\n  plimsoll studies show baresi2024 --protocol\n  plimsoll studies show baresi2024 --figures",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeStudies,
@@ -77,7 +77,7 @@ func studiesShowCommand(w World) *cobra.Command {
 				return showFigures(w, args[0], format)
 			}
 			if cmd.Flags().Changed("format") {
-				return fail(Usage, "--format is of --protocol and --figures: the text of a study is YAML")
+				return fail(Usage, "--format goes with --protocol or --figures: the text of a study is YAML")
 			}
 			src, err := study.Find(args[0])
 			if err != nil {

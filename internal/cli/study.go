@@ -65,9 +65,9 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&c.blocks, "blocks", 0, "number of blocks, instead of the study's")
 	c.open.add(cmd)
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
-	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, but for the parameters that the study names")
-	cmd.Flags().StringVar(&c.scale, "scale", "", "a size of the study that it names itself, such as quick (plimsoll studies lists them; default: full)")
-	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in the place of one that the study names, such as ubuntu:18.04=debian; said with the results")
+	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, except for parameters that the study names")
+	cmd.Flags().StringVar(&c.scale, "scale", "", "a scale that the study defines, such as quick (plimsoll studies lists them; default: full)")
+	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so")
 	mirrorFlag(cmd, &c.mirror)
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")

@@ -35,7 +35,7 @@ func stepSummary(w World, write func(io.Writer) error) {
 }
 
 // cutSummary ends a summary that has no room.
-const cutSummary = "\n\n*The rest has no room in a step's summary: see the log, or `plimsoll report` of the record.*\n"
+const cutSummary = "\n\n*The rest does not fit into a step's summary: see the log, or run `plimsoll report` on the record.*\n"
 
 func appendSummary(path string, text []byte) error {
 	room := int64(mostSummary)

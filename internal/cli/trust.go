@@ -20,7 +20,7 @@ import (
 func trustRecord(w World, dir string, own []workload.Workload, trust bool) (trusted []int, err error) {
 	where, name, uid, err := safepath.Caller(w.Getenv).Foreign(dir, filepath.Join(dir, record.RunFile))
 	if err != nil {
-		return nil, fail(Failed, "asking whose the record is: %w", err)
+		return nil, fail(Failed, "finding out who owns the record: %w", err)
 	}
 	if where == "" {
 		return nil, nil
@@ -34,8 +34,8 @@ func trustRecord(w World, dir string, own []workload.Workload, trust bool) (trus
 		says = "it has the commands of its own workloads: " + strings.Join(all, ", ")
 	}
 	if !trust {
-		return nil, withHint(fail(Usage, "%s belongs to %s, and going on with the record does what it says; %s", where, name, says),
-			"look into %s; --trust-record goes on all the same", filepath.Join(dir, record.RunFile))
+		return nil, withHint(fail(Usage, "%s belongs to %s, and resuming the record executes what it says; %s", where, name, says),
+			"look into %s; --trust-record resumes it anyway", filepath.Join(dir, record.RunFile))
 	}
 	fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text("the record is of "+name+": "+says))
 	return []int{uid}, nil

@@ -22,8 +22,8 @@ func workloadsCommand(w World) *cobra.Command {
 		Short: "List what can run inside a container, show one, or try one",
 		Long: `Lists the workloads of the catalogue. A workload is one of those, or the path of
 a file such as ./mine.yaml. With --try, one small trial of it runs in each of the
-engines named and in native, and its numbers are printed: they are of one trial
-and no measurement.`,
+engines named and in native, and its numbers are printed: they come from one
+trial, and are not a measurement.`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  plimsoll workloads
   plimsoll workloads show iperf3

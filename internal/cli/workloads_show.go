@@ -22,7 +22,7 @@ func workloadsShowCommand(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:               "show WORKLOAD",
-		Short:             "Say all about a workload: what it runs, its parameters and its metrics",
+		Short:             "Show all about a workload: what it runs, its parameters and its metrics",
 		Args:              cobra.ExactArgs(1),
 		Example:           "  plimsoll workloads show iperf3\n  plimsoll workloads show ./mine.yaml --format json",
 		ValidArgsFunction: completeWorkloads,
@@ -54,7 +54,7 @@ func findWorkload(nameOrPath string) (workload.Workload, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
+		err = errors.New("it is not a regular file")
 	}
 	if err != nil {
 		return workload.Workload{}, fail(Usage, "reading the workload %s: %w", nameOrPath, err)
@@ -144,7 +144,7 @@ func needsText(x workload.Workload) string {
 		on   bool
 		text string
 	}{
-		{n.Network, "a network between its containers"}, {n.Detached, "an engine that holds containers by itself"},
+		{n.Network, "a network between its containers"}, {n.Detached, "an engine that keeps containers running by itself"},
 		{n.Root, "containers of root"}, {n.ICMP, "sockets for echo requests"}, {n.CPUs > 0, fmt.Sprintf("%d processors", n.CPUs)},
 		{n.MemoryBytes > 0, fmt.Sprintf("%d MiB of memory", n.MemoryBytes>>20)},
 		{n.DiskBytes > 0, fmt.Sprintf("%d MiB on disk", n.DiskBytes>>20)},

@@ -36,8 +36,8 @@ func (f *tryFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.engines, "try", nil, "run one small trial in these engines and in native")
 	c.Flags().StringSliceVar(&f.set, "set", nil, "with --try: set parameters, as in threads=4")
 	c.Flags().BoolVar(&f.full, "full", false, "with --try: the defaults instead of the small levels")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait while another Plimsoll measures on this machine")
-	choiceFlag(c, &f.progress, "progress", "how to show the course", "auto", "bar", "plain", "json", "none")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 }
 
 // tryRow is one environment of a try.
@@ -104,11 +104,11 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 		return fail(Interrupted, "interrupted")
 	case sum.Without() != "":
 		keep = true
-		return withHint(fail(SomeFailed, "%s", sum.Without()), "what they printed is kept below %s", o.Dir)
+		return withHint(fail(SomeFailed, "%s", sum.Without()), "what they printed is kept under %s", o.Dir)
 	case sum.Trials == 0:
 		return fail(NothingHere, "it can't be tried here")
 	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return fail(Failed, "not everything could be taken away after the trial; plimsoll clean does")
+		return fail(Failed, "not everything could be removed after the trial; plimsoll clean tries again")
 	}
 	return nil
 }
@@ -237,6 +237,6 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 			}
 		}
 	}
-	fmt.Fprintln(w.Stdout, "One trial each: a try, and no measurement.")
+	fmt.Fprintln(w.Stdout, "One trial each: a try, not a measurement.")
 	return nil
 }

@@ -60,7 +60,7 @@ func (c *chain) take(line []byte) ([]byte, error) {
 	c.crc = crc32.Update(c.crc, castagnoli, body)
 	switch {
 	case has && said != c.crc:
-		return nil, fmt.Errorf("its sum is %s, and what stands in the file up to here has the sum %s: it was changed, or a line before it is missing or was moved", sumText(said), sumText(c.crc))
+		return nil, fmt.Errorf("its sum is %s, but what the file holds up to here has the sum %s: it was changed, or a line before it is missing or was moved", sumText(said), sumText(c.crc))
 	case !has && (c.begun || c.known != nil && c.lines > c.known.Trials):
 		return nil, fmt.Errorf(`it has no "sum", which every line of this run has`)
 	case c.known != nil && c.lines == c.known.Trials && sumText(c.crc) != c.known.Last:
@@ -97,10 +97,10 @@ func (c *chain) remark() *Remark {
 	case c.known != nil && c.lines < c.known.Trials:
 		return &Remark{Code: "lines-missing", Level: "warn",
 			Text:   fmt.Sprintf("%s says that %d trials were recorded, and %s holds %d: the last ones are missing", RunFile, c.known.Trials, TrialsFile, c.lines),
-			Advice: "if it was copied, copy it anew; else go on with it by --resume, which measures them again"}
+			Advice: "if it was copied, copy it again; else continue it with --resume, which measures them again"}
 	case c.lines > 0 && !c.begun:
 		return &Remark{Code: "no-sums", Level: "info",
-			Text: "the lines of " + TrialsFile + " have no sums, as an earlier version wrote them: that one was changed or is missing would not be seen"}
+			Text: "the lines of " + TrialsFile + " have no sums, since an earlier version wrote them: a changed or missing one would go unnoticed"}
 	}
 	return nil
 }

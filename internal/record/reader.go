@@ -111,7 +111,7 @@ func (r *Reader) remarkTorn(sc *lineScanner, what string) {
 	r.remark(Remark{
 		Code: "torn-tail", Level: "info",
 		Text:   fmt.Sprintf("the last line of %s is torn (line %d, %d bytes): the run was killed while it wrote; the %s is left out", filepath.Base(sc.path), sc.number+1, len(sc.torn), what),
-		Advice: "go on with the run by --resume: it measures what is missing",
+		Advice: "continue the run with --resume: it measures what is missing",
 	})
 }
 
@@ -201,7 +201,7 @@ func decodeRun(path string, data []byte) (*Run, error) {
 	}
 	switch {
 	case v.Format == nil || *v.Format < 1:
-		return nil, fmt.Errorf("%s is not of plimsoll: it names no format version", path)
+		return nil, fmt.Errorf("%s is not plimsoll's: it names no format version", path)
 	case *v.Format > FormatVersion:
 		return nil, fmt.Errorf("%s has format %d, written by a newer plimsoll; this one reads formats up to %d: use the newer one", path, *v.Format, FormatVersion)
 	}

@@ -155,9 +155,9 @@ func (w *Writer) mustBeFresh() error {
 			continue
 		}
 		if _, err := w.readRun(); err != nil {
-			return fmt.Errorf("%s is not empty: %w, or choose a new or an empty directory", w.dir, err)
+			return fmt.Errorf("%s is not empty: %w, or choose a new or empty directory", w.dir, err)
 		}
-		return fmt.Errorf("%s already holds a run: go on with it by --resume %s, or choose another directory", w.dir, w.dir)
+		return fmt.Errorf("%s already holds a run: continue it with --resume %s, or choose another directory", w.dir, w.dir)
 	}
 	for _, e := range entries {
 		switch name := e.Name(); name {
@@ -172,7 +172,7 @@ func (w *Writer) mustBeFresh() error {
 				continue
 			}
 		}
-		return fmt.Errorf("%s is not empty and not a run (it holds %q): choose a new or an empty directory", w.dir, e.Name())
+		return fmt.Errorf("%s is not empty and not a run (it holds %q): choose a new or empty directory", w.dir, e.Name())
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func (w *Writer) Append(t *Trial) error {
 	}
 	line, sums := w.sums.seal(line)
 	if err := w.trials.append(line, w.Sync); err != nil {
-		return fmt.Errorf("recording trial %d: %w; free some room, then go on with --resume %s", t.Seq, err, w.dir)
+		return fmt.Errorf("recording trial %d: %w; free some room, then continue with --resume %s", t.Seq, err, w.dir)
 	}
 	w.sums = sums
 	w.complete[t.Seq] = true

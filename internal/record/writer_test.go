@@ -195,7 +195,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(another, RunFile), []byte(`{"name": "my own"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(another, someRun()); err == nil || strings.Contains(err.Error(), "--resume") || !strings.Contains(err.Error(), "not of plimsoll") {
+	if _, err := Create(another, someRun()); err == nil || strings.Contains(err.Error(), "--resume") || !strings.Contains(err.Error(), "not plimsoll's") {
 		t.Errorf("another program's run.json: %v", err)
 	}
 	// What a Create killed half-way leaves is no obstacle.

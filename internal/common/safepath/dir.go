@@ -181,7 +181,7 @@ func (d *Dir) RemoveAll(name string) error {
 	return d.removeAll(name)
 }
 
-var errName = errors.New("it is no name of a single file")
+var errName = errors.New("it is not the name of a single file")
 
 // plain refuses what is more than one component.
 func plain(name string) error {

@@ -31,7 +31,7 @@ func open(path string, rule Rule, mk bool, perm fs.FileMode) (*Dir, error) {
 func at(path string, rule Rule) (*Dir, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no directory")}
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a directory")}
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (e *UnsafeError) Error() string {
 
 // ErrNotRegular says that something else than a file lies where a file is read
 // or written: a pipe, a device, a socket, a directory.
-var ErrNotRegular = errors.New("it is no regular file")
+var ErrNotRegular = errors.New("it is not a regular file")
 
 // ErrMounted says that something is mounted in a tree that is to be removed.
 var ErrMounted = errors.New("something is mounted there")

@@ -106,7 +106,7 @@ func (f *Format) syntax(whole Pos, err error, p *Problems) {
 		p.Add(at, fmt.Sprintf("nested deeper than %d levels", maxDepth), f.a()+", which needs six")
 		return
 	}
-	p.Add(at, "this is no valid YAML: "+what, "")
+	p.Add(at, "this is not valid YAML: "+what, "")
 }
 
 // refuse looks for what we do without: anchors and aliases are how a few

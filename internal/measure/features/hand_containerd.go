@@ -65,7 +65,7 @@ func containerd(b *bench) {
 				return []string{filepath.Join(f[1], "snapshots", "*", "fs")}
 			}
 		}
-		t.untried("containerd does not tell where it unpacks images")
+		t.untried("containerd does not report where it unpacks images")
 		return nil
 	}
 	b.hand = h
@@ -88,6 +88,6 @@ func mounted(t *try, at string) []string {
 			return []string{m.Root} // one layer: bound, and the file system is the root's
 		}
 	}
-	t.untried("the image's mount is not to be found")
+	t.untried("the image's mount can't be found")
 	return nil
 }

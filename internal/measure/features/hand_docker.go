@@ -25,7 +25,7 @@ func docker(b *bench) {
 	h.unpacked = func(t *try) []string {
 		info := strings.Fields(t.must(h.cmd("info", "--format", "{{.DockerRootDir}} {{.Driver}}")...))
 		if len(info) != 2 {
-			t.untried("docker info does not tell where images are unpacked")
+			t.untried("docker info does not report where images are unpacked")
 		}
 		return []string{filepath.Join(info[0], info[1], "*", "diff"), filepath.Join(info[0], info[1], "dir", "*")}
 	}
@@ -59,7 +59,7 @@ func overlayDirs(t *try, text string) []string {
 		Data map[string]string
 	}
 	if err := json.Unmarshal([]byte(text), &driver); err != nil || driver.Data["UpperDir"] == "" {
-		t.untried("the storage driver does not tell where its layers lie: %s", strings.TrimSpace(text))
+		t.untried("the storage driver does not report where its layers are: %s", strings.TrimSpace(text))
 	}
 	dirs := []string{driver.Data["UpperDir"]}
 	if lower := driver.Data["LowerDir"]; lower != "" {

@@ -16,7 +16,7 @@ func daemonOfRoot(t *try) {
 		}
 	}
 	if err := json.Unmarshal([]byte(t.must(t.b.hand.program[0], "query", "/1.0")), &answer); err != nil || answer.Environment.PID == 0 {
-		t.untried("the daemon does not tell its process")
+		t.untried("the daemon does not report its process")
 	}
 	status, err := proc.Here.Status(proc.PID(answer.Environment.PID))
 	if err != nil {

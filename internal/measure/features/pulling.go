@@ -39,7 +39,7 @@ func pullAndPush(t *try) {
 		t.partial("it pulls; pushing failed: %s", t.plain(s))
 	}
 	if !t.b.registry.has(t.ctx, path) {
-		t.partial("it pulls; what it says to have pushed is not in the registry")
+		t.partial("it pulls; what it claims to have pushed is not in the registry")
 	}
 	t.yes("pulled, run and pushed")
 }

@@ -28,7 +28,7 @@ func compatibilityRows() []Feature {
 				t.image()
 				t.cleanAll(t.b.hand.drop("oci"))
 				t.refuses(notAnImage, t.b.hand.cmd("image", "import", t.configuredSample().ociArchive(t), "--alias", "oci")...)
-				t.untried("it imported an OCI image, which no attempt is written for")
+				t.untried("it imported an OCI image, for which no attempt is written")
 			},
 		},
 	}, {

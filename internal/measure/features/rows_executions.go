@@ -47,7 +47,7 @@ func executionRows() []Feature {
 			"apptainer":    lacks("it runs one container at a time", []string{"swarm", "cluster"}, "--help"),
 			"lxd": func(t *try) {
 				t.run(t.b.hand.cmd("cluster", "list")...)
-				t.untried("it groups servers to a cluster and places containers: trying it would reconfigure the user's daemon")
+				t.untried("it groups servers to a cluster and places containers: trying it would reconfigure your daemon")
 			},
 		},
 	}, {
@@ -112,7 +112,7 @@ func (t *try) pid(name string) int {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || pid <= 1 {
-		t.untried("the engine does not tell the container's process")
+		t.untried("the engine does not report the container's process")
 	}
 	return pid
 }
@@ -137,7 +137,7 @@ func (t *try) limited(pid int, before int64) {
 	got := wrap.InForce(pid).MemoryBytes
 	t.observe("memory limit of the container's control group: %d before, %d after", before, got)
 	if got != changedLimit {
-		t.no("the command went through, and the control group's limit is not the new one")
+		t.no("the command succeeded, but the control group's limit is not the new one")
 	}
 }
 
@@ -185,7 +185,7 @@ func childOfCommand(t *try) {
 	case child:
 		t.no("a container is a child of its command, in a control group of its own")
 	}
-	t.no("a container is no child of the command that starts it")
+	t.no("a container is not a child of the command that starts it")
 }
 
 // parents are a process's, the nearest first, each with its number.
@@ -216,7 +216,7 @@ func gpu(opts ...string) attempt {
 		case unknownOption(s):
 			t.no("it has no such option: %s", t.plain(s))
 		case s.status != 0 && !s.holds("gpu", "nvidia", "cdi", "device driver"):
-			t.untried("it failed, but not for the want of a GPU: %s", t.plain(s))
+			t.untried("it failed, but not for lack of a GPU: %s", t.plain(s))
 		}
 		t.partial("the option %s is known; there is no GPU here to see what it hands over", strings.Join(opts, " "))
 	}

@@ -79,7 +79,7 @@ func imageRows() []Feature {
 			"lxd": func(t *try) {
 				t.image()
 				t.refuses([]string{"protocol"}, t.b.hand.cmd("remote", "add", "plimsoll", "http://"+t.b.registry.addr, "--protocol", "oci", "--public")...)
-				t.untried("it knows OCI registries, which no attempt is written for")
+				t.untried("it supports OCI registries, for which no attempt is written")
 			},
 		},
 	}, {
@@ -91,7 +91,7 @@ func imageRows() []Feature {
 				t.image()
 				t.cleanAll(t.b.hand.drop("docker"))
 				t.refuses(notAnImage, t.b.hand.cmd("image", "import", t.plainSample().dockerArchive(t, t.b.tag("x")), "--alias", "docker")...)
-				t.untried("it imported a Docker image, which no attempt is written for")
+				t.untried("it imported a Docker image, for which no attempt is written")
 			},
 		},
 	}, {
@@ -189,11 +189,11 @@ func (t *try) built() {
 func (t *try) shows(s said, words ...string) {
 	t.judge(s)
 	if s.all() == "" {
-		t.untried("nothing was said in what came of it")
+		t.untried("the result said nothing")
 	}
 	for _, w := range words {
 		if !strings.Contains(s.all(), w) {
-			t.no("it went through, but %q is missing in what came of it", w)
+			t.no("it succeeded, but %q is missing from the result", w)
 		}
 	}
 }

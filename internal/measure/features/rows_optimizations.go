@@ -58,13 +58,13 @@ func optimizationRows() []Feature {
 			file := t.pulls().file
 			f := strings.Fields(t.must("fincore", "--bytes", "--noheadings", "--output", "RES,SIZE", file))
 			if len(f) != 2 {
-				t.untried("fincore did not tell what is in the page cache")
+				t.untried("fincore did not report what is in the page cache")
 			}
 			res, err := strconv.ParseInt(f[0], 10, 64)
 			size, err2 := strconv.ParseInt(f[1], 10, 64)
 			switch {
 			case err != nil || err2 != nil || size == 0:
-				t.untried("fincore did not tell what is in the page cache")
+				t.untried("fincore did not report what is in the page cache")
 			case res < size/10:
 				t.yes("what was pulled was not in the page cache afterwards")
 			case res > size/2:
@@ -163,7 +163,7 @@ func (t *try) du(paths ...string) int64 {
 	size, _, _ := strings.Cut(lines[len(lines)-1], "\t")
 	n, err := strconv.ParseInt(size, 10, 64)
 	if err != nil {
-		t.untried("du did not tell a size")
+		t.untried("du did not report a size")
 	}
 	return n
 }

@@ -69,7 +69,7 @@ func sinceRows() []Feature {
 				if _, err := t.b.kit.LookPath("dmtcp_launch"); err != nil {
 					t.untried("DMTCP, which it uses, is not installed")
 				}
-				t.untried("its checkpoints are DMTCP's, which no attempt is written for")
+				t.untried("its checkpoints are DMTCP's, for which no attempt is written")
 			},
 		},
 	}, {

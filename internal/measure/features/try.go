@@ -138,7 +138,7 @@ func lacks(why string, words []string, help ...string) attempt {
 		if low := strings.ToLower(s.all()); len(strings.Fields(low)) > 20 {
 			for _, w := range words {
 				if strings.Contains(low, w) {
-					t.untried("its help names %q, which no attempt is written for", w)
+					t.untried("its help names %q, for which no attempt is written", w)
 				}
 			}
 			t.no("%s", why)

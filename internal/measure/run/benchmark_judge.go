@@ -53,7 +53,7 @@ func (c *cast) explain(t *record.Trial, res engine.Result) {
 	}
 	for _, s := range c.servers {
 		if line := s.endedEarly(); line != "" {
-			t.Failure.Text += "; the role " + s.role.Name + " had ended by itself: " + line
+			t.Failure.Text += "; the role " + s.role.Name + " ended by itself: " + line
 		}
 	}
 	said := [][]byte{res.Stdout, res.Stderr, []byte(t.Failure.Text)}

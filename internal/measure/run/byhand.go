@@ -94,7 +94,7 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 			return err == nil, os.RemoveAll(t.Name)
 		}
 		if _, err := os.Lstat(t.Name); err == nil && !strings.HasPrefix(t.Name, kit.Dir+"/") {
-			return false, errors.New("it is still there, and no engine is named that would remove it")
+			return false, errors.New("it is still there, and no engine is known that would remove it")
 		}
 	}
 	// The rest are processes, which the census has ended, and daemons with

@@ -62,7 +62,7 @@ func (r *runner) sweepAbandoned(ctx context.Context) {
 		r.progress.Remark(err.Error())
 	}
 	for _, owner := range abandoned {
-		r.progress.Step("clearing away what run " + owner.RunID + " left")
+		r.progress.Step("cleaning up what run " + owner.RunID + " left")
 		c := new(Cleaned)
 		if err := c.run(ctx, r.Options, owner.RunID); err != nil {
 			r.progress.Remark(err.Error())

@@ -33,7 +33,7 @@ func canDrop(path string) error {
 }
 
 func coldError(err error) error {
-	return &engine.Error{Class: record.Unavailable, Text: "cache: cold was asked for, and the machine's caches can't be dropped", Fix: coldFix, Err: err}
+	return &engine.Error{Class: record.Unavailable, Text: "cache: cold was asked for, but the machine's caches can't be dropped", Fix: coldFix, Err: err}
 }
 
 // canBeCold refuses an environment whose trials could not begin as the protocol

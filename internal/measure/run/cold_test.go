@@ -75,7 +75,7 @@ func TestColdWhereCachesCantBeDropped(t *testing.T) {
 		t.Errorf("%d things were asked of it; excluded %+v", asked.Load(), sum.Excluded)
 	}
 	for _, x := range sum.Excluded {
-		if x.ID != "actual" || !strings.Contains(x.Reason, "cache: cold was asked for, and the machine's caches can't be dropped: open /proc/sys/vm/no-such-file") || !strings.Contains(x.Fix, "root") {
+		if x.ID != "actual" || !strings.Contains(x.Reason, "cache: cold was asked for, but the machine's caches can't be dropped: open /proc/sys/vm/no-such-file") || !strings.Contains(x.Fix, "root") {
 			t.Errorf("excluded %+v", x)
 		}
 	}

@@ -57,7 +57,7 @@ func (a *ramp) dropDead(ctx context.Context) {
 		res, err := a.end(ctx, h)
 		switch {
 		case err != nil:
-			a.remark("removing a container that had ended by itself: " + err.Error())
+			a.remark("removing a container that ended by itself: " + err.Error())
 		case res.Failure != nil:
 			a.remark("a container ended by itself: " + string(res.Failure.Class) + ", " + res.Failure.Text)
 		default:

@@ -154,6 +154,6 @@ func (s *memorySearch) fill(t *record.Trial, from int64) {
 	if s.fails > 0 {
 		t.Values[workload.MetricLeastMemoryFails] = float64(s.fails)
 	} else {
-		t.Remarks = append(t.Remarks, fmt.Sprintf("the search ended at %d bytes, with which a container still started", s.holds))
+		t.Remarks = append(t.Remarks, fmt.Sprintf("the search ended at %d bytes, at which a container still started", s.holds))
 	}
 }

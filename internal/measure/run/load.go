@@ -55,7 +55,7 @@ func (l openLoop) trial(ctx context.Context, p study.Trial, o *openEnv) (*record
 	t.Clock = o.clock
 	t.At = time.Now()
 	if o.virtual && !l.timePasses(ctx, o) {
-		l.refuse(t, o.rec.ID+" is simulated and no time passes in it; the fake's runtimes sleeping and serial have some")
+		l.refuse(t, o.rec.ID+" is simulated and takes no time; the fake's runtimes sleeping and serial take some")
 		return t, engine.Result{}, ctx.Err()
 	}
 	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
@@ -111,7 +111,7 @@ func (l *loader) fill(t *record.Trial) {
 			t.Remarks = append(t.Remarks, fmt.Sprintf("the load of %.3g containers a second ended after %d (%s): %s", p.Rate, p.Arrivals, p.Limit.Class, p.Limit.Text))
 		}
 		if p.LagNS > int64(10*time.Millisecond) {
-			t.Remarks = append(t.Remarks, "we ourselves handed a container over more than 10 ms late: the machine had no CPU left for it; latencies contain it")
+			t.Remarks = append(t.Remarks, "Plimsoll itself handed over a container more than 10 ms late: the machine had no CPU left for it; the latencies include the delay")
 			break
 		}
 	}

@@ -144,7 +144,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if r.Resume {
 		if err := r.clearAway(ctx); err != nil {
-			r.progress.Remark("clearing away what the earlier part of this run left: " + err.Error())
+			r.progress.Remark("cleaning up what the earlier part of this run left: " + err.Error())
 		}
 	}
 	if err := r.openAll(ctx, sum); err != nil {

@@ -39,7 +39,7 @@ func StateDir(root bool, getenv func(string) string) (State, error) {
 	if h := getenv("HOME"); filepath.IsAbs(h) {
 		return State{filepath.Join(h, ".local/state/plimsoll")}, nil
 	}
-	return State{}, errors.New("finding a place for our state: neither HOME nor XDG_STATE_HOME is set; set PLIMSOLL_STATE to a directory of yours")
+	return State{}, errors.New("finding a place for our state: neither HOME nor XDG_STATE_HOME is set; set PLIMSOLL_STATE to a directory of your own")
 }
 
 // Images is where images are kept between runs.

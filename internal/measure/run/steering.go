@@ -120,7 +120,7 @@ func (c *course) enter(block int) (bool, error) {
 	}
 	why := ""
 	if last {
-		why = fmt.Sprintf("%d blocks are the most that were asked for", done)
+		why = fmt.Sprintf("%d blocks are the most that you asked for", done)
 	}
 	if c.Steering.Look != nil && (last || c.Steering.At(done)) && !c.looked(done) {
 		if err := c.look(done, why); err != nil || c.ended {
@@ -169,7 +169,7 @@ func (c *course) look(blocks int, why string) error {
 	if c.Steering.Look != nil {
 		var err error
 		if l, err = c.Steering.Look(blocks, why); err != nil {
-			return fmt.Errorf("looking after %d blocks: %w", blocks, err)
+			return fmt.Errorf("the check after %d blocks: %w", blocks, err)
 		}
 	}
 	l.At, l.Blocks = time.Now(), blocks

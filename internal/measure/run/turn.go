@@ -21,7 +21,7 @@ func (o *Options) Turn(ctx context.Context) (unlock func(), err error) {
 		var beside *host.BusyError
 		unlock, beside, err = lock(o.Root, o.Getenv)
 		if beside != nil && o.Progress != nil {
-			o.Progress.Remark(fmt.Sprintf("an ordinary user's Plimsoll measures at the same time (process %d holds %s): each disturbs the other's numbers", beside.PID, harmless.Text(beside.File)))
+			o.Progress.Remark(fmt.Sprintf("an ordinary user's Plimsoll is measuring at the same time (process %d holds %s): each disturbs the other's numbers", beside.PID, harmless.Text(beside.File)))
 		}
 		var busy *host.BusyError
 		if !o.Wait || !errors.As(err, &busy) {

@@ -21,7 +21,7 @@ func (e *UnlikeError) Error() string {
 	for _, d := range e.Differs {
 		list = append(list, d.String())
 	}
-	return fmt.Sprintf("run %s can't be gone on with here: what was measured and what would be differ (%s)", e.RunID, strings.Join(list, "; "))
+	return fmt.Sprintf("run %s can't be resumed here: this machine differs from what it was measured on (%s)", e.RunID, strings.Join(list, "; "))
 }
 
 // compared makes the differences of two lists of facts. What one side does not

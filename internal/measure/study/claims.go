@@ -30,7 +30,7 @@ type claimsRef struct {
 
 type claim struct {
 	at        yamlfile.Pos
-	ID        claimID          `key:"id" jsonschema:"required" jsonschema_description:"A name for ever, such as baresi2024/6a."`
+	ID        claimID          `key:"id" jsonschema:"required" jsonschema_description:"A permanent name, such as baresi2024/6a."`
 	Says      yamlfile.Text    `key:"says" jsonschema:"required" jsonschema_description:"The sentence."`
 	Why       yamlfile.Text    `key:"why" jsonschema_description:"What is not known of its cause; answers may follow."`
 	Needs     yamlfile.Text    `key:"needs" jsonschema_description:"What cannot be had: why nothing is tested, or what the tests leave out."`

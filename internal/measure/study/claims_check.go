@@ -17,7 +17,7 @@ func (c *checker) claims(list []claim, study string) []record.Claim {
 	for i := range list {
 		d := &list[i]
 		if before, ok := seen[d.ID.Text]; ok && d.ID.At.Given() {
-			c.Add(d.ID.At, fmt.Sprintf("claim %s is there twice (first in line %d)", d.ID.Text, before.Line), "each id once")
+			c.Add(d.ID.At, fmt.Sprintf("claim %s occurs twice (first in line %d)", d.ID.Text, before.Line), "each id once")
 		}
 		seen[d.ID.Text] = d.ID.At
 		out = append(out, c.claim(d, study))

@@ -170,7 +170,7 @@ func commonLevels(s *Study, cat *Catalogue, engine *EngineInfo, e *Entry, missed
 			remark(record.Remark{
 				Code: "unequal-terms", Level: "warn",
 				Text:   fmt.Sprintf("%s can't be run with the common %s %s and runs as it does by default.", engine.Name, f, level),
-				Advice: fmt.Sprintf("Mind the difference when you compare %s with the others, or exclude it.", engine.Name),
+				Advice: fmt.Sprintf("Keep the difference in mind when you compare %s with the others, or exclude it.", engine.Name),
 			})
 		}
 	}

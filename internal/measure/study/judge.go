@@ -134,7 +134,7 @@ func (j *judge) cell(c *combination, w *WorkloadInfo, params map[string]string) 
 	}
 	needs := w.needs(params)
 	if needs.Detached && !c.engine.Detached {
-		return impossible("%s needs an engine that holds containers by itself, and %s does not.", w.Name, c.engine.Name)
+		return impossible("%s needs an engine that keeps containers running by itself, and %s does not.", w.Name, c.engine.Name)
 	}
 	if i := slices.Index(j.cat.Factors, "network"); needs.Network && i >= 0 && c.level(i) == "none" {
 		return impossible("%s needs a network between its containers, and network none has none.", w.Name)
@@ -189,7 +189,7 @@ func (j *judge) usable(c *combination, levels map[string]string) verdict {
 		return verdict{}
 	}
 	if reason == "" {
-		reason = "It can't be had here, and the adapter does not say why."
+		reason = "It is not available here, and the adapter does not say why."
 	}
 	return verdict{kind: Unavailable, reason: reason, fix: fix}
 }

@@ -37,7 +37,7 @@ func (c *checker) wholeParts(doc *document) {
 	seen := map[string]yamlfile.Pos{}
 	for _, p := range doc.Parts {
 		if before, ok := seen[p.Name.Text]; ok {
-			c.Add(p.Name.At, fmt.Sprintf("part %s is there twice (first in line %d)", p.Name.Text, before.Line), "a name of its own for each")
+			c.Add(p.Name.At, fmt.Sprintf("part %s occurs twice (first in line %d)", p.Name.Text, before.Line), "a name of its own for each")
 		}
 		seen[p.Name.Text] = p.Name.At
 	}

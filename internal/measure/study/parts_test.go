@@ -114,7 +114,7 @@ func TestScales(t *testing.T) {
 	if _, err := s.At("quik"); err == nil || !strings.Contains(err.Error(), `did you mean "quick"?`) {
 		t.Errorf("%v", err)
 	}
-	if _, err := mustRead(t, seven("[hello]", "environments: [docker]")).At("quick"); err == nil || !strings.Contains(err.Error(), "one size only") {
+	if _, err := mustRead(t, seven("[hello]", "environments: [docker]")).At("quick"); err == nil || !strings.Contains(err.Error(), "only one size") {
 		t.Errorf("%v", err)
 	}
 	q, err := s.At("quick")

@@ -137,7 +137,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	p.Published = s.Published.beside(asked, possible)
 	for _, r := range j.unused() {
 		remark(record.Remark{Code: "rule-unused", Level: "info",
-			Text: fmt.Sprintf("The study excludes what it does not have: %s.", describe(r.When, cat))})
+			Text: fmt.Sprintf("The study excludes what it does not contain: %s.", describe(r.When, cat))})
 	}
 	return p, nil
 }
@@ -272,7 +272,7 @@ func (p *Plan) EngineOf(id string) string {
 func (p *Plan) Drop(id, reason, fix string) error {
 	i := slices.IndexFunc(p.Environments, func(e record.Environment) bool { return e.ID == id })
 	if i < 0 {
-		return fmt.Errorf("dropping environment %s from the plan: it is not in it", id)
+		return fmt.Errorf("dropping environment %s from the plan: it is not there", id)
 	}
 	e := p.Environments[i]
 	p.Environments = slices.Delete(p.Environments, i, i+1)
@@ -300,7 +300,7 @@ func (p *Plan) DropCell(env, workload, kind, reason, fix string) error {
 		return p.Environments[c.Env].ID == env && p.Workloads[c.Workload].ID == workload
 	})
 	if i < 0 {
-		return fmt.Errorf("dropping %s with %s from the plan: it is not in it", env, workload)
+		return fmt.Errorf("dropping %s with %s from the plan: it is not there", env, workload)
 	}
 	e := p.Environments[p.Cells[i].Env]
 	p.Cells = slices.Delete(p.Cells, i, i+1)

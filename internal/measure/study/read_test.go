@@ -244,7 +244,7 @@ func TestExtendsStaysInside(t *testing.T) {
 		write(t, dir, fmt.Sprintf("c%d.yaml", i), fmt.Sprintf("plimsoll: 1\nname: c\nextends: ./c%d.yaml\n", i+1))
 	}
 	for ref, want := range map[string]string{
-		"./link.yaml": "escapes", "./dir.yaml": "no regular file", "./c0.yaml": "a chain of at most 8",
+		"./link.yaml": "escapes", "./dir.yaml": "not a regular file", "./c0.yaml": "a chain of at most 8",
 	} {
 		_, err := Load(write(t, dir, "x.yaml", "plimsoll: 1\nname: x\nextends: "+ref+"\n"), catalogue())
 		if es := onlyErrors(t, err); !strings.Contains(es.Error(), want) || strings.Contains(es.Error(), "secret") || len(es.List) != 1 {

@@ -60,7 +60,7 @@ func FromRun(run *record.Run) (*Plan, error) {
 		}
 	}
 	if n := product(len(p.Cells), q.PerBlock, q.Blocks+q.Warmup); n == 0 || n > maxTrials {
-		return refuse("its plan comes to %d trials", n)
+		return refuse("its plan has %d trials", n)
 	}
 	if got := p.Digest(); got != q.Plan {
 		return refuse("its record leads to another plan (%s) than it began with (%s)", got, q.Plan)

@@ -154,7 +154,7 @@ func readIn(dir, rel string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := root.Open(rel)
 	if err != nil {

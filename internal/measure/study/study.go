@@ -77,7 +77,7 @@ func (s *Study) At(scale string) (*Study, error) {
 	}
 	p := &yamlfile.Problems{}
 	if len(names) == 0 {
-		p.Add(yamlfile.Pos{Path: s.at.Path}, "the study has no scale "+yamlfile.Quote(scale), "none: it has one size only")
+		p.Add(yamlfile.Pos{Path: s.at.Path}, "the study has no scale "+yamlfile.Quote(scale), "none: it has only one size")
 	} else {
 		p.Unknown(yamlfile.Pos{Path: s.at.Path}, "scale", scale, names)
 	}

@@ -101,7 +101,7 @@ func Names() []Chart {
 // Formats lists the formats.
 func Formats() []string { return []string{"svg", "png", "pdf"} }
 
-// Binary says whether a format is not for a terminal.
+// Binary says whether a format can't go to a terminal.
 func Binary(format string) bool { return format == "png" || format == "pdf" }
 
 // Draw writes one chart of a run. An error that is ErrNoData says that the run

@@ -42,7 +42,7 @@ func adviceDocument(d *document.Document, a *advise.Advice, _ Options) {
 		d.Add(adviceTable(a))
 		d.Gap(document.Text)
 		d.Legend(adviceLegend(a))
-		d.Heading(2, "What speaks for and against")
+		d.Heading(2, "The case for and against")
 		for _, l := range adviceEvidence(a) {
 			d.Add(document.Heading{Level: 3, Text: l.title, Inner: true}, document.List{Items: l.items, Lead: "   ", Marked: true})
 		}
@@ -129,11 +129,11 @@ func verdictSentences(a *advise.Advice) []string {
 	case v.Outcome == advise.Tie:
 		s = fmt.Sprintf("Cannot tell which of %s comes first.", names)
 	case v.Outcome == advise.Nobody:
-		s = "Nobody can be ranked."
+		s = "No environment can be ranked."
 	case len(v.Leaders) == 1:
-		s = fmt.Sprintf("Cannot tell: by what is measured, which bears %.0f %% of the weight, %s comes first.", 100*v.Measured, names)
+		s = fmt.Sprintf("Cannot tell: by what is measured, which carries %.0f %% of the weight, %s comes first.", 100*v.Measured, names)
 	case len(v.Leaders) > 1:
-		s = fmt.Sprintf("Cannot tell: by what is measured, which bears %.0f %% of the weight, one of %s comes first.", 100*v.Measured, names)
+		s = fmt.Sprintf("Cannot tell: by what is measured, which carries %.0f %% of the weight, one of %s comes first.", 100*v.Measured, names)
 	default:
 		s = "Cannot tell: no criterion is measured of any environment that may be chosen."
 	}
@@ -239,7 +239,7 @@ func adviceLegend(a *advise.Advice) string {
 	}
 	s := fmt.Sprintf("score: how many times worse than %s, the weighted geometric mean over the criteria; lower is better. Brackets: 95 %% intervals, from whole blocks. ", strings.Join(refs, " or "))
 	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", words.Plural(len(a.Pairs), "pair"))
-	s += fmt.Sprintf("dominated by: surely no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", words.Percent(a.Profile.Matters))
+	s += fmt.Sprintf("dominated by: certainly no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", words.Percent(a.Profile.Matters))
 	s += "+ among the best, − among the worst; of a property: fact, what the engine says of the environment; inside, what the payload saw (plimsoll report DIR --audit shows both); features, what was found by trying the engine."
 	if a.Sensitivity != nil {
 		s += " first places: over random weights around the given ones, by the estimates as they stand."

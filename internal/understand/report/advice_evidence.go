@@ -102,7 +102,7 @@ func answerText(x advise.Answer) string {
 // adviceApart lists those without data, and those that are barred, the same
 // reason of several once. What would measure them is one command for all.
 func adviceApart(a *advise.Advice) []adviceList {
-	apart, barred := adviceList{title: "Not ranked, since something is not known"}, adviceList{title: "Barred by what is required"}
+	apart, barred := adviceList{title: "Not ranked, because something is not known"}, adviceList{title: "Ruled out by what is required"}
 	var names nameGroups
 	var commands []string
 	for _, x := range a.Apart {
@@ -172,7 +172,7 @@ func (g *nameGroups) items() []document.Item {
 
 // adviceSensitivity says how far the first place hangs on the weights.
 func adviceSensitivity(a *advise.Advice) adviceList {
-	l := adviceList{title: "If the weights were others"}
+	l := adviceList{title: "With other weights"}
 	s := a.Sensitivity
 	if s == nil {
 		return l

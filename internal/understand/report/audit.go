@@ -34,7 +34,7 @@ func auditDocument(d *document.Document, res *analyze.Result, _ Options) {
 	d.Legend(isolationLegend())
 	alike, differ := termsOf(res)
 	if len(alike) > 0 {
-		d.Heading(2, "Alike wherever it is known")
+		d.Heading(2, "The same wherever it is known")
 		d.Led("   ", strings.Join(alike, ", "), document.Plain)
 	}
 	if len(differ) > 0 {
@@ -239,9 +239,9 @@ func comparedText(unequal, all int) string {
 	if all == 0 {
 		return "No two environments differ in one factor only."
 	}
-	s := fmt.Sprintf("%s of one factor (of two engines: of the two environments most alike)", words.Plural(all, "comparison"))
+	s := fmt.Sprintf("%s of one factor (for two engines: of the two most similar environments)", words.Plural(all, "comparison"))
 	if unequal == 0 {
-		return s + "; none differs in anything else that is known of both."
+		return s + "; none differs in anything else known of both."
 	}
 	return fmt.Sprintf("%s; %d differ in more than that factor and what it brings with it:", s, unequal)
 }

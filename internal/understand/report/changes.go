@@ -258,10 +258,10 @@ func changesLegend(c *compare.Changes) []string {
 		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
 	}
 	out := []string{
-		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): so many might tell.", words.Percent(c.Delta), c.Test),
+		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): that many might tell.", words.Percent(c.Delta), c.Test),
 	}
 	if len(c.Quantiles) > 0 {
-		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate is on it.", compare.QuantileName(c.Quantiles[0].Quantile), words.Plural(len(c.Quantiles), "cell")))
+		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate uses it.", compare.QuantileName(c.Quantiles[0].Quantile), words.Plural(len(c.Quantiles), "cell")))
 	}
 	if g := c.Gate; g != nil {
 		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", words.Percent((1-g.Level)/2), g.Test, words.Plural(g.Tested, "cell")))
@@ -303,7 +303,7 @@ func sideText(s compare.Side) string {
 // factLines say what differs, the same difference of several environments once.
 func factLines(facts []compare.Fact) []string {
 	if len(facts) == 0 {
-		return []string{"Machine, tool, protocol and configuration are the same, as far as they are known."}
+		return []string{"Machine, tool, protocol and configuration are the same, as far as is known."}
 	}
 	var order []string
 	envs := map[string][]string{}

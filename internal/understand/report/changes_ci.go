@@ -81,7 +81,7 @@ func changesJUnit(w io.Writer, c *compare.Changes, _ Options) error {
 		add(k)
 	}
 	if c.Gate != nil && c.Gate.Incomplete {
-		add(junitCase{Class: "plimsoll", Name: "both runs are whole", Skipped: &junitMessage{Message: gateLine(c.Gate)}})
+		add(junitCase{Class: "plimsoll", Name: "both runs are complete", Skipped: &junitMessage{Message: gateLine(c.Gate)}})
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err

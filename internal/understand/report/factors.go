@@ -129,7 +129,7 @@ func factorsLegend(f *factors.Factors) []string {
 		for _, k := range slices.Sorted(maps.Keys(f.Fixed)) {
 			fixed = append(fixed, words.Clean(k)+" "+words.Clean(f.Fixed[k]))
 		}
-		out = append(out, "The same everywhere, so that nothing can be said of it: "+strings.Join(fixed, ", ")+".")
+		out = append(out, "The same everywhere, so nothing can be said about it: "+strings.Join(fixed, ", ")+".")
 	}
 	for _, l := range f.LeftOut {
 		out = append(out, words.Sentence(fmt.Sprintf("Left out: %s with %s: %s", words.Clean(l.Env), words.Clean(l.Workload), words.Clean(l.Reason))))

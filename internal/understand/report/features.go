@@ -81,7 +81,7 @@ func featuresHead(f *record.Features) string {
 }
 
 const featuresLegend = "part: partial; -: could not be tried here; [yes], [part], [no]: the value that was published " +
-	"(baresi2024, Table 2), where it is another or nothing could be tried."
+	"(baresi2024, Table 2), where it differs or nothing could be tried."
 
 // triedEngines are the columns of the table.
 func triedEngines(f *record.Features) []string {
@@ -188,7 +188,7 @@ func featureNotes(f *record.Features) []note {
 		}
 	}
 	notes := []note{
-		{"Other than published", differs}, {"Partial", partial}, {"Could not be tried here", lines}, {"Engines that are not here", missing},
+		{"Other than published", differs}, {"Partial", partial}, {"Could not be tried here", lines}, {"Engines not here", missing},
 	}
 	return slices.DeleteFunc(notes, func(n note) bool { return len(n.lines) == 0 })
 }

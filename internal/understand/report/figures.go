@@ -82,7 +82,7 @@ func figuresDocument(d *document.Document, o figuresOf, opts Options) {
 		d.List("   ", undrawn)
 	}
 	d.Gap(document.Text)
-	d.Legend("○ and what is in parentheses is published, measured on other machines; ● was measured here, a median with its 95 % interval. What compares are ratios and directions.")
+	d.Legend("○ and values in parentheses are published, measured on other machines; ● was measured here, a median with its 95 % interval. Compare ratios and directions only.")
 }
 
 // figureUnit is one for all values of a panel.

@@ -131,7 +131,7 @@ func changeSentence(h *history.History, c *history.Change) string {
 // besideLines say what else changed there.
 func besideLines(c *history.Change) []string {
 	if len(c.Facts) == 0 {
-		return []string{"Nothing else that is recorded differs between the two."}
+		return []string{"Nothing else on record differs between the two."}
 	}
 	lines := factLines(c.Facts)
 	for i := range lines {

@@ -25,12 +25,12 @@ func overheadWanted(res *analyze.Result, opts Options) (*analyze.Overhead, error
 		}
 	}
 	if opts.Overhead == AnyBaseline {
-		return nil, fmt.Errorf("finding the overhead in run %s: no baseline ran; run the study anew with native, floor or host", words.Clean(res.Run.ID))
+		return nil, fmt.Errorf("finding the overhead in run %s: no baseline ran; run the study again with native, floor or host", words.Clean(res.Run.ID))
 	}
 	if !slices.Contains(analyze.Baselines, opts.Overhead) {
 		return nil, fmt.Errorf("no baseline %q: it can be native, floor or host", opts.Overhead)
 	}
-	return nil, fmt.Errorf("finding the overhead against %s: it did not run in run %s; choose another baseline, or run the study anew with it", opts.Overhead, words.Clean(res.Run.ID))
+	return nil, fmt.Errorf("finding the overhead against %s: it did not run in run %s; choose another baseline, or run the study again with it", opts.Overhead, words.Clean(res.Run.ID))
 }
 
 // overheadOf is a heat map of a result.
@@ -119,11 +119,11 @@ func overheadCells(cells []analyze.OverheadCell) []document.Cell {
 
 // overheadLegend says how to read the table.
 func overheadLegend(res *analyze.Result, o *analyze.Overhead) []string {
-	out := []string{fmt.Sprintf("Per cent of %s's speed that is lost: (Pb - Pi)/Pb where more is better (↑), 1 - Pb/Pi where less is; "+
-		"0 is alike, 50 half as fast, below 0 faster. Brackets: 95 %% intervals, from the ratios inside blocks (%d). "+
+	out := []string{fmt.Sprintf("Per cent of %s's speed lost: (Pb - Pi)/Pb where more is better (↑), 1 - Pb/Pi where less is; "+
+		"0 is the same, 50 half as fast, below 0 faster. Brackets: 95 %% intervals, from the ratios inside blocks (%d). "+
 		"= equal within ±%.3g %%, ~ cannot tell yet, no mark: different (Holm over the table, 5 %%).", o.Baseline, res.Run.Blocks, 100*res.Run.Delta)}
 	if len(o.Suites) > 0 {
-		out = append(out, "The geometric mean is of the relative speeds of the workloads, block by block; it is given where an environment has all of them.")
+		out = append(out, "The geometric mean is of the relative speeds of the workloads, block by block; it is given if an environment has all of them.")
 	}
 	if slices.ContainsFunc(o.Rows, func(r analyze.OverheadRow) bool {
 		return slices.ContainsFunc(r.Cells, func(c analyze.OverheadCell) bool { return c.Method == "t" })

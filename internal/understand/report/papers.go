@@ -135,7 +135,7 @@ func statisticNotes(t *analyze.PaperTable, same bool) []string {
 	}
 	var out []string
 	if what := t.Statistic.What(); what != "" {
-		out = append(out, "By the paper's estimator: "+what+". What is judged here is judged by medians.")
+		out = append(out, "By the paper's estimator: "+what+". Verdicts here use medians.")
 	}
 	for _, a := range t.Apart {
 		s := words.Clean(strings.Join(slices.DeleteFunc([]string{a.Row, a.Image}, func(s string) bool { return s == "" }), ", "))
@@ -289,7 +289,7 @@ func (f *footnotes) list() []string {
 
 // paperLegend says whose numbers are whose.
 func paperLegend(source string) string {
-	return "Numbers in parentheses are published: " + citation(source) + ". They were measured on other machines; the medians beside them are this run's. What compares are ratios and directions."
+	return "Numbers in parentheses are published: " + citation(source) + ". They were measured on other machines; the medians beside them are this run's. Compare ratios and directions only."
 }
 
 // shortCitation names a study by its authors and year.
@@ -300,7 +300,7 @@ func shortCitation(key string) string {
 	return words.Clean(key)
 }
 
-var errNoPapers = errors.New("the study of this run sets no published tables beside its numbers; the bundled studies with the names of papers do (plimsoll studies)")
+var errNoPapers = errors.New("this run's study has no published tables to compare with; the bundled studies named after papers do (plimsoll studies)")
 
 // papersCSV has a row for each published value, in its own unit.
 func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {

@@ -127,7 +127,7 @@ func methods(cells []density.Cell) []string {
 	for _, m := range []struct{ method, text string }{
 		{"ramps", "of the median over ramps"},
 		{"t", "of the mean of few ramps (preliminary)"},
-		{"points", "of the points of one ramp (Theil and Sen), which are taken for independent"},
+		{"points", "of the points of one ramp (Theil and Sen), which are assumed independent"},
 	} {
 		if seen[m.method] {
 			parts = append(parts, m.text)
@@ -225,7 +225,7 @@ func loads(name string, cells []load.Cell) section {
 			return 0, false
 		})
 	}
-	s.notes = append(s.notes, "Latency counts from the intended start to the payload's first byte, over all arrivals; what failed counts as later than all others, and a quantile stands where the arrivals carry it.")
+	s.notes = append(s.notes, "Latency counts from the intended start to the payload's first byte, over all arrivals; what failed counts as later than all others, and a quantile is given where there are enough arrivals for it.")
 	for _, c := range cells {
 		if c.Search {
 			s.notes = append(s.notes, "Of a search: the highest rate lies between holds and fails; the latencies are of the rate that held; arrivals are those of all rates tried.")

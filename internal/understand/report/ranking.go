@@ -179,7 +179,7 @@ func (r *ranking) leftOut(l layout) string {
 	if len(lost) == 0 {
 		return ""
 	}
-	return "Left out in a terminal this narrow: " + strings.Join(lost, ", ") + "."
+	return "Left out in so narrow a terminal: " + strings.Join(lost, ", ") + "."
 }
 
 // missing is the reason with the remark's number.
@@ -313,7 +313,7 @@ func (r *ranking) legend(delta float64) []string {
 	}
 	for _, b := range analyze.Baselines {
 		if len(others[b]) > 1 {
-			out = append(out, fmt.Sprintf("× %s: each against the %s of the most like levels (%d ran).", b, b, len(others[b])))
+			out = append(out, fmt.Sprintf("× %s: each against the %s with the most similar levels (%d ran).", b, b, len(others[b])))
 		}
 	}
 	return out
@@ -378,7 +378,7 @@ func (r *ranking) more(l layout) *document.Table {
 
 // moreLegend explains that table.
 func (r *ranking) moreLegend() string {
-	s := "spread: the distance between the quartiles over the median. far out: values beyond Tukey's far fences, counted like all others. p95 needs 72 values, p99 needs 368."
+	s := "spread: the distance between the quartiles over the median. far out: values beyond Tukey's far fences, which count like all others. p95 needs 72 values, p99 needs 368."
 	if r.unit.Name != "" {
 		s = "In " + r.unit.Name + ". " + s
 	}

@@ -74,7 +74,7 @@ func Formats() []string { return resultFormats.names() }
 func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 	if opts.Audit {
 		if res.Audit == nil {
-			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it anew from the run's directory")
+			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it again from the run's directory")
 		}
 		return auditFormats.write(w, name, "the equivalence audit", res, opts)
 	}

@@ -111,7 +111,7 @@ func TestLeftOut(t *testing.T) {
 		180: nil,
 	} {
 		text := strings.Join(strings.Fields(render(t, "text", res, Options{Width: width})), " ")
-		if (len(want) > 0) != strings.Contains(text, "Left out in a terminal this narrow") {
+		if (len(want) > 0) != strings.Contains(text, "Left out in so narrow a terminal") {
 			t.Errorf("%d columns:\n%s", width, text)
 		}
 		for _, w := range want {

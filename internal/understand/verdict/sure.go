@@ -11,7 +11,7 @@ import (
 )
 
 // care begins what speaks against a verdict.
-const care = "Take it with care: "
+const care = "Treat this with care: "
 
 // state says how far the run has come.
 func (q *question) state() string {
@@ -19,7 +19,7 @@ func (q *question) state() string {
 	case "done":
 		return fmt.Sprintf("The run is over, with %s.", words.Plural(run.Trials, "trial"))
 	case "running":
-		return fmt.Sprintf("The run is not over: %s so far.", words.Plural(run.Trials, "trial"))
+		return fmt.Sprintf("The run is not finished: %s so far.", words.Plural(run.Trials, "trial"))
 	default:
 		return fmt.Sprintf("The run was interrupted after %s.", words.Plural(run.Trials, "trial"))
 	}
@@ -44,7 +44,7 @@ func (q *question) doubts() []string {
 	switch run.Status {
 	case "done":
 	case "running":
-		out = append(out, "the run is not over")
+		out = append(out, "the run is not finished")
 	default:
 		out = append(out, "the run was interrupted")
 	}

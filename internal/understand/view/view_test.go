@@ -292,7 +292,7 @@ func TestUnusualRuns(t *testing.T) {
 		{"without a trial", "No environment has a value", record.InMemory(none, nil)},
 		{"without anything", "Nothing was to be measured", record.InMemory(&record.Run{Status: "done"}, nil)},
 		{"killed", "was interrupted", killed.Open(t)},
-		{"going on", "the run is not over", huge},
+		{"going on", "the run is not finished", huge},
 		{"torn", "", torn(t)},
 		{"imported", "imported", imported()},
 		{"extreme", "", extreme()},

@@ -126,7 +126,7 @@ func openOwn(dir string, names ...string) (*os.File, error) {
 			err = fmt.Errorf("it is the user %d's with mode %#o, and only we may be able to write there", st.Uid, st.Mode&0o7777)
 		}
 		if err == nil && i == len(names) && st.Mode&unix.S_IFMT != unix.S_IFREG {
-			err = errors.New("it is no regular file")
+			err = errors.New("it is not a regular file")
 		}
 		if err != nil {
 			_ = unix.Close(at)

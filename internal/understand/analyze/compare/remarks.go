@@ -16,19 +16,19 @@ func (c *Changes) remarks() {
 		c.Remarks = append(c.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
 	}
 	if c.Base.Env == "" && c.BaseRun.Run.ID == c.NewRun.Run.ID {
-		add("same-run", "warn", "give two runs, or two environments of one by --env", "BASE and NEW are one run: whatever it is compared for, nothing differs")
+		add("same-run", "warn", "give two runs, or two environments of one by --env", "BASE and NEW are the same run: nothing can differ")
 	}
 	if bars := c.Barred(); len(bars) > 0 {
-		add("unlike", "warn", "measure both on one machine, by one protocol", "the two runs differ in what decides how fast things are: %s", strings.Join(bars, "; "))
+		add("unlike", "warn", "measure both on one machine, with one protocol", "the two runs differ in what decides how fast things are: %s", strings.Join(bars, "; "))
 	}
 	for _, s := range []struct {
 		name string
 		r    *analyze.Result
 	}{{"BASE", c.BaseRun}, {"NEW", c.NewRun}} {
 		if s.r.Run.Status != "done" {
-			add("incomplete", "warn", "go on with it by plimsoll run --resume", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
+			add("incomplete", "warn", "continue it with plimsoll run --resume", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
 		} else if why := Truncated(s.r); why != "" {
-			add("incomplete", "warn", "if it was copied, copy it anew; else go on with it by plimsoll run --resume", "%s is said to be done and is not whole: %s", s.name, why)
+			add("incomplete", "warn", "if it was copied, copy it again; else continue it with plimsoll run --resume", "%s is marked as done but is incomplete: %s", s.name, why)
 		}
 		if s.r.Run.Protocol.Order == "sequential" && s.r.Run.Imported == nil {
 			add("sequential", "warn", "measure with the order random", "%s ran its environments one after the other: a drift of the machine looks like a difference", s.name)
@@ -38,7 +38,7 @@ func (c *Changes) remarks() {
 		}
 	}
 	if c.BaseRun.Run.Imported != nil || c.NewRun.Run.Imported != nil {
-		add("not-interleaved", "warn", "read no small difference out of it; measure both as environments of one study by plimsoll run", "what was imported was measured one thing after the other: whatever the machine did between the two is taken for a difference, and no interval covers that")
+		add("not-interleaved", "warn", "don't trust a small difference; measure both as environments of one study with plimsoll run", "imported numbers were measured one after the other: whatever the machine did in between looks like a difference, and no interval covers that")
 	}
 	absolute, lost, few := 0, 0, 0
 	var by []string
@@ -57,10 +57,10 @@ func (c *Changes) remarks() {
 		}
 	}
 	if len(by) > 0 {
-		add("not-interleaved", "info", "", "the two runs share no block: each value was divided by %s of its own block, which takes out how fast the machine was then, but not what moved in one environment alone", strings.Join(by, " or "))
+		add("not-interleaved", "info", "", "the two runs share no block: each value was divided by %s of its own block, which cancels how fast the machine was then, but not what changed in one environment alone", strings.Join(by, " or "))
 	}
 	if absolute > 0 {
-		add("absolute", "warn", "let native or floor run in both", "%s of absolute values of two sessions: a machine that is 5 %% faster on one day looks like a change", cellsOf(absolute))
+		add("absolute", "warn", "run native or floor in both", "%s of absolute values of two sessions: a machine that is 5 %% faster on one day looks like a change", cellsOf(absolute))
 	}
 	if lost > 0 {
 		add("lost", "warn", "plimsoll engines says what is usable here, and why not", "%s with a value in BASE and none in NEW", cellsOf(lost))

@@ -59,5 +59,5 @@ func lookText(l record.Look) string {
 	for _, w := range works {
 		parts = append(parts, strings.Join(who[w], ", ")+" with "+w)
 	}
-	return fmt.Sprintf("left after %s, their question answered, so that their n is smaller by design: %s", count(l.Blocks, "block"), strings.Join(parts, "; "))
+	return fmt.Sprintf("left after %s, their question answered, so their n is smaller by design: %s", count(l.Blocks, "block"), strings.Join(parts, "; "))
 }

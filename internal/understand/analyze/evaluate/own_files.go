@@ -35,7 +35,7 @@ func ownFilesRemarks(r *analyze.Result, w *analyze.Workload) []record.Remark {
 		what = append(what, "in memory in "+strings.Join(memory, ", "))
 	}
 	if len(unsynced) > 0 {
-		what = append(what, "on a disk but never synced, the overlay being mounted volatile, in "+strings.Join(unsynced, ", "))
+		what = append(what, "on a disk but never synced, since the overlay is mounted volatile, in "+strings.Join(unsynced, ", "))
 	}
 	if !disk || len(what) == 0 {
 		return nil

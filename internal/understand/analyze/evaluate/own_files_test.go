@@ -20,7 +20,7 @@ func TestOwnFiles(t *testing.T) {
 		want  string // in the text; "" no remark
 	}{
 		{"disk", "own", "overlay rw,relatime", "", ""},
-		{"volatile", "own", "overlay rw,relatime,volatile", "", "never synced, the overlay being mounted volatile, in runc"},
+		{"volatile", "own", "overlay rw,relatime,volatile", "", "never synced, since the overlay is mounted volatile, in runc"},
 		{"memory", "own", "overlay rw", record.FilesInMemory, "in memory in runc"},
 		{"elsewhere", "bind", "overlay rw,relatime,volatile", record.FilesInMemory, ""},
 		{"another word", "own", "overlay rw,nonvolatile", "", ""},

@@ -51,10 +51,10 @@ func (s *store) runRemarks() []record.Remark {
 	}
 	switch {
 	case s.run.Status == "running":
-		add("incomplete", info, fmt.Sprintf("the run is not over: %d trials so far", s.trials),
-			"if it was killed, go on with it by --resume")
+		add("incomplete", info, fmt.Sprintf("the run is not finished: %d trials so far", s.trials),
+			"if it was killed, continue it with --resume")
 	case s.run.Status != "done":
-		add("incomplete", warn, fmt.Sprintf("the run was interrupted after %d trials", s.trials), "go on with it by --resume")
+		add("incomplete", warn, fmt.Sprintf("the run was interrupted after %d trials", s.trials), "continue it with --resume")
 	}
 	for _, l := range s.run.Looks {
 		if text := lookText(l); text != "" {
@@ -70,12 +70,12 @@ func (s *store) runRemarks() []record.Remark {
 			fmt.Sprintf("measure at least %d blocks, better 10 to 20", sample.MinRank))
 	}
 	if s.run.Protocol.Order != "" && s.run.Protocol.Order != "random" {
-		add("order", warn, "the order of the trials was not random: drift of the machine falls on the environments unequally, and no interval covers that",
+		add("order", warn, "the order of the trials was not random: drift of the machine affects the environments unequally, and no interval covers that",
 			"use the order random for anything but a demonstration")
 	}
 	for _, from := range slices.Sorted(maps.Keys(s.run.Study.Images)) {
 		add("images-bound", info, fmt.Sprintf("the study's image %s was bound to %s, which ran in its place", from, s.run.Study.Images[from]),
-			"run it with its own image before you make anything of a difference that may be the image's")
+			"run it with its own image before you read anything into a difference that the image may cause")
 	}
 	if s.stolen > 0 {
 		level, share := info, s.stolenNS/s.lastedNS
@@ -93,8 +93,8 @@ func (s *store) runRemarks() []record.Remark {
 			}
 		}
 		if len(unlike) > 0 {
-			add("unlike-parts", warn, fmt.Sprintf("the run was gone on with at %s on what it was not begun on (%s): its times are of both", e.Until.UTC().Format("2006-01-02 15:04 UTC"), strings.Join(unlike, "; ")),
-				"measure anew for numbers of one machine; run.json has the facts of both")
+			add("unlike-parts", warn, fmt.Sprintf("the run was resumed at %s on something other than it began on (%s): its times mix both", e.Until.UTC().Format("2006-01-02 15:04 UTC"), strings.Join(unlike, "; ")),
+				"measure again for numbers of one machine; run.json has the facts of both")
 		}
 	}
 	if o := s.run.Own; o != nil && o.TimedShare() > ownFrom {
@@ -140,7 +140,7 @@ func (s *store) countRemarks(work *analyze.Workload, w, e int) []record.Remark {
 		add("failures", warn, fmt.Sprintf("%s of %d failed (%s): %s", count(f.N, "trial"), n.Trials, f.Class, f.Text), advice)
 	}
 	if want := s.wanted(n.Env, work.ID) * max(1, s.run.Protocol.PerBlock); s.run.Status == "done" && n.Trials > 0 && n.Trials < want {
-		add("incomplete", warn, fmt.Sprintf("%s of the %d planned", count(n.Trials, "trial"), want), "go on with the run by --resume")
+		add("incomplete", warn, fmt.Sprintf("%s of the %d planned", count(n.Trials, "trial"), want), "continue the run with --resume")
 	}
 	if c.throttled > 0 {
 		add("throttled", info, fmt.Sprintf("%s of %d were held back by the study's CPU limit", count(c.throttled, "trial"), n.Trials),

@@ -26,7 +26,7 @@ func bars(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 	}
 	out = slices.DeleteFunc(out, func(p Panel) bool { return !ours[p.Title+", "+p.Unit] })
 	if len(out) == 0 {
-		return nil, "this run has nothing that stands beside these values of " + f.Table
+		return nil, "this run has nothing to compare with these values of " + f.Table
 	}
 	return out, ""
 }

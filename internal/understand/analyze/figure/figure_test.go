@@ -40,7 +40,7 @@ func TestBars(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	f.Table, f.Rows = "Table 5", nil
-	if got := figure.Of(result(t, recordtest.Paper()), []figures.Figure{f})[0]; !strings.Contains(got.Missing, "nothing that stands beside these values of Table 5") {
+	if got := figure.Of(result(t, recordtest.Paper()), []figures.Figure{f})[0]; !strings.Contains(got.Missing, "nothing to compare with these values of Table 5") {
 		t.Errorf("%+v", got)
 	}
 }

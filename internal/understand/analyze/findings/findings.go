@@ -27,8 +27,8 @@ func ClaimsOf(runs []*analyze.Result) ([]record.Claim, []record.Remark) {
 				out = append(out, c)
 			case !reflect.DeepEqual(out[i], c):
 				remarks = append(remarks, record.Remark{Code: "claims-differ", Level: "warn",
-					Text:   fmt.Sprintf("Run %s carries another %s than the runs before it: those count.", r.Run.ID, c.ID),
-					Advice: "give the study whose claims are meant with --study"})
+					Text:   fmt.Sprintf("Run %s carries another %s than the runs before it: theirs count.", r.Run.ID, c.ID),
+					Advice: "name the study whose claims you mean with --study"})
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func Judge(runs []*analyze.Result, claims []record.Claim, features *record.Featu
 		out.Runs = append(out.Runs, analyze.FindingsRun{ID: r.Run.ID, Study: r.Run.Study, Status: r.Run.Status, Started: r.Run.Started, Blocks: r.Run.Blocks, Machine: analyze.MachineOf(r.Run.Host)})
 		for _, from := range slices.Sorted(maps.Keys(r.Run.Bound)) {
 			out.Remarks = append(out.Remarks, record.Remark{Code: "images-bound", Level: "info",
-				Text:   fmt.Sprintf("Run %s had the image %s in the place of %s.", r.Run.ID, r.Run.Bound[from], from),
+				Text:   fmt.Sprintf("Run %s had the image %s in place of %s.", r.Run.ID, r.Run.Bound[from], from),
 				Advice: "run it with the study's own image"})
 		}
 		if r.Run.Protocol.SmallSizes {

@@ -16,7 +16,7 @@ func CanGate(base *analyze.Result, next *record.Run, t Thresholds) error {
 		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) has no counted trial that succeeded", base.Run.ID), "look at it with plimsoll report"}
 	}
 	if base.Run.Status != "done" || compare.Truncated(base) != "" {
-		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) is incomplete, so that nothing could pass by it", base.Run.ID), "go on with BASE by plimsoll run --resume, or measure it anew"}
+		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) is incomplete, so nothing could pass against it", base.Run.ID), "continue BASE with plimsoll run --resume, or measure it again"}
 	}
 	c, common, yardstick, err := compare.Before(base, next, t.Metrics())
 	if err != nil {
@@ -26,7 +26,7 @@ func CanGate(base *analyze.Result, next *record.Run, t Thresholds) error {
 	case !common:
 		return &RefusedError{"the gate is refused: BASE and this study have no environment and workload in common", "plimsoll plan lists what would run; give the study that BASE was measured with"}
 	case !yardstick && !t.Absolute:
-		return &RefusedError{"the gate is refused: no baseline ran in BASE that will run now, so that nothing takes out how fast the machine is today", "measure BASE with native or floor; the simulated engines have none: --gate-env compares two of one run"}
+		return &RefusedError{"the gate is refused: no baseline ran in BASE that will run now, so nothing cancels how fast the machine is today", "measure BASE with native or floor; the simulated engines have none: --gate-env compares two of one run"}
 	}
 	_, _, err = gated(c, t)
 	return err

@@ -69,7 +69,7 @@ func TestGateIsRefused(t *testing.T) {
 	}
 	refused("matches no cell", Judge(c, Thresholds{Rules: []Rule{{Where: "g.yaml:3:5", Metric: "startap", FailAbove: 0.1}}}))
 	refused("always pass", Judge(c, Thresholds{Rules: []Rule{{Metric: "*", Ignore: true}}}))
-	refused("noise floor of 6 %, which the self-test", Judge(c, Thresholds{FailAbove: 0.05, Noise: map[string]float64{"": 0.06}}))
+	refused("below the noise floor of 6 %, from the self-test", Judge(c, Thresholds{FailAbove: 0.05, Noise: map[string]float64{"": 0.06}}))
 	c.NewRun.Run.Host.CPU = "Another 4000"
 	c.Facts = compare.Facts(c.BaseRun, c.NewRun)
 	refused("machine cpu: Imaginary 3000, now Another 4000", Judge(c, Thresholds{FailAbove: 0.05}))

@@ -34,16 +34,16 @@ func gateFailures(c *compare.Changes, t Thresholds) (failed, open int) {
 		more := fmt.Sprintf("%s more of its trials failed than in BASE", sample.Percent(extra))
 		switch {
 		case f.Worse, extra > allowed+rounding && (!t.Looking || least > allowed+rounding):
-			g.State, g.Reason = compare.GateFails, fmt.Sprintf("%s, and %s are let pass", more, sample.Percent(allowed))
+			g.State, g.Reason = compare.GateFails, fmt.Sprintf("%s, and %s are tolerated", more, sample.Percent(allowed))
 			if extra <= allowed+rounding {
 				g.Reason = more + ", and the intervals of the two shares lie apart"
 			}
 			failed++
 		case extra > allowed+rounding:
-			g.State, g.Reason = compare.Inconclusive, fmt.Sprintf("%s, and %s are let pass: its later trials decide", more, sample.Percent(allowed))
+			g.State, g.Reason = compare.Inconclusive, fmt.Sprintf("%s, and %s are tolerated: its later trials decide", more, sample.Percent(allowed))
 			open++
 		case extra > 0:
-			g.Reason = fmt.Sprintf("%s, and %s are let pass", more, sample.Percent(allowed))
+			g.Reason = fmt.Sprintf("%s, and %s are tolerated", more, sample.Percent(allowed))
 		}
 	}
 	return failed, open

@@ -97,7 +97,7 @@ func Judge(c *compare.Changes, t Thresholds) error {
 func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []float64, err error) {
 	if bars := c.Barred(); len(bars) > 0 && !t.Unlike {
 		return nil, nil, &RefusedError{"the gate is refused: BASE and NEW were not measured alike (" + strings.Join(bars, "; ") + ")",
-			"measure BASE anew; --unlike gates all the same"}
+			"measure BASE again; --unlike gates anyway"}
 	}
 	used := make([]bool, len(t.Rules))
 	for i := range c.Cells {
@@ -122,7 +122,7 @@ func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []
 		}
 	}
 	if len(gated) == 0 {
-		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so that it would always pass", "give --fail-above, or rules that match"}
+		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so it would always pass", "give --fail-above, or rules that match"}
 	}
 	return gated, limits, underNoise(c, gated, limits, t.Noise)
 }
@@ -205,7 +205,7 @@ func answer(ch *compare.Change, limit, holm float64, looks int, t Thresholds) (c
 	case ch.Method == "identical":
 		return compare.Passed, "each value is the same", nil
 	case ch.Absolute() && !t.Absolute:
-		return compare.Inconclusive, "no baseline that both runs have takes the machine's own change out of it; --against none gates absolute values all the same", nil
+		return compare.Inconclusive, "no baseline that both runs have cancels the machine's own change; --against none gates absolute values anyway", nil
 	}
 	center, in, _, ok := ch.Sample.Estimate(1 - sample.Alpha/float64(looks))
 	if !ok || ch.Ratio.Lo == nil {

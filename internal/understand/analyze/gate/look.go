@@ -55,7 +55,7 @@ func Look(c *compare.Changes) record.Look {
 					l.Settled++
 				}
 			} else {
-				x = &record.LookCell{Env: e.ID, Workload: w.ID, Why: "no threshold is for it"}
+				x = &record.LookCell{Env: e.ID, Workload: w.ID, Why: "it has no threshold"}
 			}
 			switch {
 			case w.Counts[i].Trials == 0 || gone[id]:

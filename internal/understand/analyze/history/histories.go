@@ -46,7 +46,7 @@ func New(runs []Past, skipped []SkippedRun, o Options) (*Histories, error) {
 		h.add(r)
 	}
 	if len(h.Histories) == 0 {
-		return nil, errors.New("no run with a counted trial that succeeded: there is no history")
+		return nil, errors.New("no run has a counted trial that succeeded: there is no history")
 	}
 	kept := 0
 	for i := range h.Histories {
@@ -205,7 +205,7 @@ func (s *Series) blocksOf(r *analyze.Result, params map[string]string) (logs []f
 	case t == nil:
 		return nil, "no such metric"
 	case !compare.SameMeaning(t.Metric, s.Metric):
-		return nil, "the metric meant something else: its unit, its events or its direction differ"
+		return nil, "the metric meant something else then: its unit, its events or its direction differ"
 	}
 	cell := t.Cell(s.Env)
 	if cell.Median == nil {

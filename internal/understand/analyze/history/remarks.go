@@ -18,11 +18,11 @@ func (h *History) remarks() {
 		h.Remarks = append(h.Remarks, record.Remark{Code: code, Level: level, Text: fmt.Sprintf(format, a...), Advice: advice})
 	}
 	if n := len(h.Runs); n < stats.MinBreakable {
-		add("short", "warn", "keep the runs and go on", "%d of the %d runs that a change of level needs to be told from chance: no change can be found yet", n, stats.MinBreakable)
+		add("short", "warn", "keep the runs and add more", "%d of the %d runs that a change of level needs to be told from chance: no change can be found yet", n, stats.MinBreakable)
 	}
 	for _, r := range h.Runs {
 		if r.Status != "done" {
-			add("incomplete", "warn", "go on with it by plimsoll run --resume", "run %s (%s) is not done (%s): its values are of %s", r.Run, r.Dir, r.Status, blocksText(r.Blocks))
+			add("incomplete", "warn", "continue it with plimsoll run --resume", "run %s (%s) is not done (%s): its values are of %s", r.Run, r.Dir, r.Status, blocksText(r.Blocks))
 		}
 	}
 	h.gaps(add)
@@ -33,13 +33,13 @@ func (h *History) remarks() {
 		}
 	}
 	if absolute > 0 {
-		add("absolute", "warn", "let native or floor run in each", "%d series of absolute values: how fast the machine was on each day is in them", absolute)
+		add("absolute", "warn", "run native or floor in each", "%d series of absolute values: how fast the machine was on each day is in them", absolute)
 	}
 	for _, c := range h.Changes {
 		if !c.Confirmed {
 			s := &h.Series[c.Series]
 			h.Remarks = append(h.Remarks, record.Remark{Code: "unconfirmed", Level: "info", Env: s.Env, Workload: s.Workload, Metric: s.Metric.ID,
-				Text: fmt.Sprintf("run %s lies off the level before it, and no run after it says the same", h.Runs[c.After].Run), Advice: "run once more"})
+				Text: fmt.Sprintf("run %s lies off the level before it, and no run after it agrees", h.Runs[c.After].Run), Advice: "run once more"})
 		}
 	}
 }

@@ -49,7 +49,7 @@ func Of(r *analyze.Result, run *record.Run) []analyze.PaperTable {
 		for k, v := range published.Find(published.Query{Source: key[0], Table: key[1]}) {
 			if !seen[key][k] {
 				c := cited(v)
-				c.Missing, c.NoCounterpart = "the study has nothing that stands beside it", true
+				c.Missing, c.NoCounterpart = "the study has nothing to compare with it", true
 				out[i].Cells = append(out[i].Cells, c)
 			}
 		}

@@ -124,9 +124,9 @@ func TestPapersMissing(t *testing.T) {
 		{"Table 3", "lifecycle-single/start", "podman", "alpine:3", analyze.NotAsked, false},
 		{"Table 3", "lifecycle-single/start", "docker", "centos:8", analyze.NotAsked, false},
 		{"Table 3", "lifecycle-single/start", "singularity/docker-image", "alpine:3", "Nothing is converted at a start.", true},
-		{"Table 3", "lifecycle-single/start", "sarus", "alpine:3", "nothing that stands beside it", true},
+		{"Table 3", "lifecycle-single/start", "sarus", "alpine:3", "nothing to compare with it", true},
 		{"Table 8", "redis/set/difference-vs-native", "docker", "ubuntu:18.04", analyze.NotAsked, false},
-		{"Table 8", "nginx/difference-vs-native", "docker", "ubuntu:18.04", "nothing that stands beside it", true},
+		{"Table 8", "nginx/difference-vs-native", "docker", "ubuntu:18.04", "nothing to compare with it", true},
 	} {
 		got := paperCell(t, res, c.table, c.row, c.engine, c.image)
 		if got.Here != nil || !strings.Contains(got.Missing, c.why) || got.NoCounterpart != c.none {

@@ -77,7 +77,7 @@ func questionOf(t *analyze.Table, e int, envs []record.Environment) *question {
 	case c.Median == nil:
 		return &question{half: math.NaN(), why: c.Missing}
 	case ref == nil:
-		return &question{half: math.NaN(), why: "nothing to hold it against has a value"}
+		return &question{half: math.NaN(), why: "nothing to compare it with has a value"}
 	case ref == c:
 		return nil
 	}

@@ -74,7 +74,7 @@ func hold(r *analyze.Result, cells []record.LookCell, work *analyze.Workload, as
 		switch {
 		case open && reference && k >= 0:
 			if cells[k].Left {
-				cells[k].Left, cells[k].Why = false, "others are held against it"
+				cells[k].Left, cells[k].Why = false, "others are compared with it"
 			}
 		case !open && k < 0:
 			cells = append(cells, record.LookCell{Env: e.ID, Workload: work.ID, Left: true, Why: "nothing is open beside it"})

@@ -12,8 +12,8 @@ type Ranks struct {
 	// Shared: the ranks of one node share one container, where the engine has a
 	// way to that; else each has its own.
 	Shared bool
-	// PerNode is how many there are on one node.
-	PerNode int
+	// PerNode is how many there are on one node, of so many nodes.
+	PerNode, Nodes int
 	// Scratch is the launcher's directory of files, which ranks must see at the
 	// same path.
 	Scratch string

@@ -35,6 +35,9 @@ func srun(ctx context.Context, j Job, look Look) (Launch, error) {
 	}
 	argv := []string{path, "--ntasks", strconv.Itoa(j.Ranks), "--nodes", strconv.Itoa(j.Nodes), "--mpi=" + kind, "--kill-on-bad-exit=1",
 		"--output", j.Dir + "/rank.%t.stdout", "--error", j.Dir + "/rank.%t.stderr"}
+	if j.Nodes == 1 {
+		argv = append(argv, "--relative", "0") // the first node, which is ours where a batch script runs us
+	}
 	// srun finds its allocation, and its controller, by Slurm's.
 	return Launch{Argv: argv, Env: handedOn(os.Environ(), append(settings, "SLURM_")...), Name: "srun --mpi=" + kind}, nil
 }

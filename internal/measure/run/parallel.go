@@ -141,7 +141,7 @@ func (j *ranked) prepare(ctx context.Context) (ranks engine.Ranks, task engine.T
 	}
 	ranks = engine.Ranks{
 		Launcher: launch.Argv, Env: append(launch.Env, mpi.Verbose...), Shared: l.Shared,
-		PerNode: (l.Ranks + l.Nodes - 1) / l.Nodes, Scratch: j.scratch,
+		PerNode: (l.Ranks + l.Nodes - 1) / l.Nodes, Nodes: l.Nodes, Scratch: j.scratch,
 	}
 	return ranks, task, nil
 }

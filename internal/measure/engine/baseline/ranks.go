@@ -25,6 +25,9 @@ func (n *native) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.T
 	if n.chroot == "" {
 		return adapter.Refused(&engine.Error{Class: record.Unavailable, Text: "there is no program chroot on PATH, by which ranks would enter the root directory"}), nil
 	}
+	if ranks.Nodes > 1 {
+		return adapter.Refused(adapter.Unsupported("native's root is mounted on this machine alone, and ranks on other nodes would not find it")), nil
+	}
 	// The launcher's files, which ranks look for at the same path.
 	mounts := append(task.Mounts, engine.Mount{Kind: engine.Bind, Source: "/tmp", Target: "/tmp"})
 	root, err := n.roots.take(mounts)

@@ -81,7 +81,7 @@ func TestSiteNodeDies(t *testing.T) {
 	c.lab("bash", "-c", ". lab/lib.sh; kill -KILL $(saved_pid $LAB_RUN/slurm/n1.pid)")
 	t.Logf("ended process %s", strings.TrimSpace(string(text)))
 	ids := func() []string { ids, _ := c.jobs(out); return ids }
-	c.until("a second job", 40*time.Second, func() bool { return len(ids()) > 1 || ended(l.done) })
+	c.until("a second job", 90*time.Second, func() bool { return len(ids()) > 1 || ended(l.done) })
 	c.lab("lab/engines/slurm", "up")
 	code, said := l.end(time.Minute)
 	_, ends := c.jobs(out)

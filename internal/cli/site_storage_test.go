@@ -11,12 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 )
 
@@ -247,89 +245,4 @@ func (p *subject) trialsOf(dir string) []record.Trial {
 		out = append(out, *tr)
 	}
 	return out
-}
-
-// starting is a workload that loads ten programs with their libraries.
-const starting = `plimsoll-workload: 1
-name: ten-programs
-title: Ten programs, loaded
-what: A shell starts ten programs, which load their libraries and end.
-group: application
-image: debian
-parameters:
-  files: {levels: [bind], what: Nothing is written.}
-takes: [{time: 1s}]
-limit: 2m
-roles:
-  shell:
-    run: [sh, -c, "for p in ls cat sort grep sed find tar gzip perl bash; do $p --version >/dev/null || exit 1; done; echo 10 programs"]
-metrics:
-  - id: programs
-    unit: count
-    better: higher
-    what: Programs that were started.
-    regexp: '([0-9]+) programs'
-`
-
-const startingStudy = `plimsoll: 1
-name: opens
-protocol: {blocks: 10, warmup: 1, cache: cold, trial-limit: 2m}
-workloads: [{file: ten-programs.yaml}]
-environments:
-  - engine: charliecloud
-    storage: [directory, squashfs]
-  - engine: apptainer
-    storage: sif
-    rootless: no
-`
-
-// TestSiteOpens: what a directory of files asks of the metadata server, against
-// one file. Whatever comes out is said, beside the paper's 200 against 128 to 131
-// opens; only that there is an answer is demanded.
-func TestSiteOpens(t *testing.T) {
-	onSite(t)
-	mnt := fileSystem(t, "ceph")
-	p := onFileSystem(t, mnt)
-	address, token := p.agentOnNode("ceph-mds", "ceph-osd")
-	p.write("ten-programs.yaml", starting)
-	p.write("study.yaml", startingStudy)
-	p.measured("run", "study.yaml", "--wait", "--progress", "none", "-o", "out", "--agent", address, "--agent-token-file", token)
-	byEnv := map[string][]record.Trial{}
-	for _, tr := range p.trialsOf("out") {
-		if !tr.Warmup {
-			byEnv[tr.Env] = append(byEnv[tr.Env], tr)
-		}
-	}
-	for _, id := range []string{"storage-metadata-opens", "storage-metadata-requests", "storage-data-requests", "storage-data-read"} {
-		values := map[string][]float64{}
-		blocks := map[string]map[int]float64{}
-		for env, trials := range byEnv {
-			for _, tr := range trials {
-				v, ok := tr.Values[id]
-				if !ok {
-					t.Fatalf("trial %d of %s has no %s: %q", tr.Seq, env, id, tr.Remarks)
-				}
-				values[env] = append(values[env], v)
-				if blocks[env] == nil {
-					blocks[env] = map[int]float64{}
-				}
-				blocks[env][tr.Block] = v
-			}
-			t.Logf("%s of %s: median %g of %v", id, env, stats.Median(slices.Sorted(slices.Values(values[env]))), values[env])
-		}
-		for _, other := range []string{"charliecloud/squashfs", "apptainer/sif"} {
-			var ratios []float64
-			for block, v := range blocks["charliecloud/directory"] {
-				if blocks[other][block] > 0 {
-					ratios = append(ratios, v/blocks[other][block])
-				}
-			}
-			slices.Sort(ratios)
-			if i, ok := stats.MedianInterval(ratios, 0.95); ok {
-				t.Logf("%s: directory over %s: %.3g [%.3g, %.3g] in %d blocks", id, other, stats.Median(ratios), i.Lo, i.Hi, len(ratios))
-			} else {
-				t.Logf("%s: directory over %s: no interval in %d blocks", id, other, len(ratios))
-			}
-		}
-	}
 }

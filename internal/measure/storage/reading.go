@@ -19,7 +19,7 @@ type Instance struct {
 	// only shows that all began anew.
 	Counters map[string]int64
 	// Earlier holds what counters had come to when they last began anew on
-	// purpose, as those of an hour do; nil where they never do.
+	// purpose, such as with each hour; nil where they never do.
 	Earlier map[string]int64
 }
 

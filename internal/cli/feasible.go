@@ -71,7 +71,7 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 		}
 		if ref := image.ReferenceOf(w.Params[engine.Image]); known.Pulls() && ref != "" {
 			if ok, reason, fix := pulls(ref); !ok {
-				out = append(out, cell{e.ID, w.ID, reason, fix})
+				out = append(out, cell{e.ID, w.ID, reason, orInstead(fix, w.Params[engine.Image])})
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 		}
 		if ref := image.ReferenceOf(w.Params[engine.Image]); known.Pulls() && ref != "" {
 			if ok, reason, fix := pulls(ref); !ok {
-				out = append(out, cell{e.ID, w.ID, reason, fix})
+				out = append(out, cell{e.ID, w.ID, reason, orInstead(fix, w.Params[engine.Image])})
 			}
 		}
 	}
@@ -99,15 +99,19 @@ func (r room) refused(p *study.Plan, info map[string]engine.Info) error {
 		return nil
 	}
 	fix := fmt.Sprintf("a study of your own with limits: {cpus: %d}, or a scale that has it", r.cpus)
-	type drop struct{ id, reason string }
+	type drop struct{ id, reason, fix string }
 	var drops []drop
 	for _, e := range p.Environments {
 		if cpus := limitsOf(p, e).CPUs; cpus > float64(r.cpus) && info[e.Engine].RefusesCPUs {
-			drops = append(drops, drop{e.ID, fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[e.Engine].Title, r.cpus)})
+			fix := fix
+			if e.Levels[engine.CPULimit] != "" {
+				fix = fmt.Sprintf("%s: %d for this environment, or less", engine.CPULimit, r.cpus)
+			}
+			drops = append(drops, drop{e.ID, fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[e.Engine].Title, r.cpus), fix})
 		}
 	}
 	for _, d := range drops {
-		if err := p.Drop(d.id, d.reason, fix); err != nil {
+		if err := p.Drop(d.id, d.reason, d.fix); err != nil {
 			return err
 		}
 	}

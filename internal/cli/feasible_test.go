@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,6 +59,45 @@ func TestFeasible(t *testing.T) {
 		}
 		if c.gone != "" && said == "" {
 			t.Errorf("%s: no reason says %q: %+v", c.name, c.reason, p.Excluded)
+		}
+	}
+}
+
+// A CPU limit of one environment is held against the machine, and against what
+// its workloads need, there alone.
+func TestFeasibleOwnLimit(t *testing.T) {
+	s, err := newSetting(System())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	text := "plimsoll: 1\nname: own\nprotocol: {limits: {cpus: none}}\nworkloads: [hello]\nenvironments: [{engine: docker, cpu-limit: [default, 0.5, 4]}]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := study.Load(path, s.studyCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.Expand(st, s.studyCatalogue(), study.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.feasible(p, room{cpus: 2}, func(string) (bool, string, string) { return true, "", "" }); err != nil {
+		t.Fatal(err)
+	}
+	if !runsIn(p, "docker hello") || !runsIn(p, "docker/cpu-limit-0.5 hello") || runsIn(p, "docker/cpu-limit-4 hello") {
+		t.Errorf("with 2 processors: %+v", p.Cells)
+	}
+	for _, e := range p.Environments {
+		want := map[string]float64{"docker": 0, "docker/cpu-limit-0.5": 0.5}[e.ID]
+		if got := limitsOf(p, e).CPUs; e.Engine == "docker" && got != want {
+			t.Errorf("%s has a limit of %g CPUs, not %g", e.ID, got, want)
+		}
+	}
+	for _, x := range p.Excluded {
+		if x.Kind == study.Unavailable && !strings.Contains(x.Fix, "cpu-limit: 2") {
+			t.Errorf("the fix of %s is %q", x.ID, x.Fix)
 		}
 	}
 }

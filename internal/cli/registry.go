@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	reference "github.com/google/go-containerregistry/pkg/name"
@@ -31,7 +32,21 @@ func (r *registries) usable(levels map[string]string) (ok bool, reason, fix stri
 	if !image.IsReference(ref) {
 		return true, "", ""
 	}
-	return r.reachable(ref)
+	ok, reason, fix = r.reachable(ref)
+	return ok, reason, orInstead(fix, ref)
+}
+
+// orInstead adds to a fix that another image can stand in the place of one that
+// the study names, which needs no registry.
+func orInstead(fix, named string) string {
+	if fix == "" {
+		return ""
+	}
+	to := "debian"
+	if named == "alpine" || strings.HasPrefix(named, "alpine:") {
+		to = "busybox" // its userland, and about its size
+	}
+	return fix + "; or take an image that is built here: --image " + named + "=" + to
 }
 
 // reachable says whether what a reference means is here, or can be had.

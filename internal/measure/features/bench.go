@@ -36,8 +36,6 @@ type bench struct {
 // hand is how an engine's commands are spelled. What is nil an engine has not.
 type hand struct {
 	program []string // with its global options
-	// prepare makes what all attempts need, once.
-	prepare func(t *try)
 	// provide hands an image over; its name is what the others take.
 	provide func(t *try, s *sample) string
 	// once runs a program in a new container that is removed at its end.

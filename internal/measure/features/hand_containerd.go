@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"plimsoll/internal/measure/engine"
 	adapter "plimsoll/internal/measure/engine/containerd"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -16,14 +15,6 @@ import (
 func containerd(b *bench) {
 	b.env = []string{"HOME=" + filepath.Join(b.dir, "home")}
 	h := hand{program: []string{"ctr", "--address", b.where, "--namespace", adapter.Namespace(b.kit.RunID)}}
-	h.prepare = func(t *try) {
-		once(t, "namespace", func(t *try) bool {
-			name := b.enter(engine.KindNamespace, adapter.Namespace(b.kit.RunID))
-			t.must("ctr", "--address", b.where, "namespaces", "create", name, b.label())
-			t.clean([]string{"ctr", "--address", b.where, "namespaces", "remove", name})
-			return true
-		})
-	}
 	run := func(verb, name, image string, opts, argv []string) []string {
 		args := append([]string{"run", verb, "--label", b.label(), "--cgroup", "/" + name}, opts...)
 		return h.argv(append(append(args, image, name), argv...))
@@ -70,6 +61,8 @@ func containerd(b *bench) {
 	}
 	b.hand = h
 	socket := b.where
+	// Its namespace is made before the first attempt, by the adapter's own way:
+	// a second creation is refused.
 	b.begin = func(ctx context.Context) error { return adapter.Begin(ctx, b.kit, socket) }
 	b.end = func(ctx context.Context) error { return adapter.End(ctx, b.kit, socket) }
 }

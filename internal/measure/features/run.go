@@ -201,12 +201,7 @@ func (b *bench) cell(ctx context.Context, f Feature, number int) record.FeatureC
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "preparing the attempt: " + err.Error()}
 	}
-	v := t.attempt(func(t *try) {
-		if b.hand.prepare != nil {
-			b.hand.prepare(t)
-		}
-		a(t)
-	})
+	v := t.attempt(a)
 	over, stop := context.WithTimeout(context.WithoutCancel(ctx), attemptLimit)
 	defer stop()
 	for _, u := range slices.Backward(t.undo) {

@@ -28,6 +28,7 @@ var brings = map[string][]string{
 	"image":         {"image", "image-store"},
 	"seccomp":       {"seccomp", "seccomp-inside", "security", "seccomp-mode"},
 	"cgroup":        {"cgroup", "cgroup-path", "ns.cgroup", "cgroup-namespace"},
+	"cpu-limit":     {"cpu-limit", "limits", "limits-reason", "cgroup-path"},
 	"cgroup-driver": {"cgroup-driver", "cgroup-path", "daemon", "host"},
 }
 

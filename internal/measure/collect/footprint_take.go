@@ -232,7 +232,7 @@ func (s *survey) fill(into []*Quantity, g *group, open func(*target) (instrument
 	}
 	for i, q := range into {
 		if *q = (Quantity{Value: out[i]}); out[i] == none {
-			*q = Quantity{Missing: "this kernel does not tell it"}
+			*q = Quantity{Missing: "this kernel does not report it"}
 		}
 	}
 	return true

@@ -49,7 +49,7 @@ func openEnergy(t *target) (instrument, error) {
 		*into = append(*into, c)
 	}
 	if len(e.packages) == 0 {
-		return nil, absent("the processor tells no energy (RAPL): /sys/class/powercap has none")
+		return nil, absent("the processor reports no energy (RAPL): /sys/class/powercap has none")
 	}
 	return e, nil
 }

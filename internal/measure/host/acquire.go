@@ -37,7 +37,7 @@ func (e *BusyError) Error() string {
 			who += " (" + e.Comm + ")"
 		}
 	}
-	return fmt.Sprintf("another Plimsoll measures on this machine: %s holds %s; wait until it has ended", who, e.File)
+	return fmt.Sprintf("another Plimsoll is measuring on this machine: %s holds %s; wait until it has ended", who, e.File)
 }
 
 // Lock takes this machine's turn to measure, or gives a *BusyError at once.

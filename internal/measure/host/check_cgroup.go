@@ -146,7 +146,7 @@ func checkContainers(r *reading) []record.Remark {
 	}
 	return one(levelWarn, "containers-running",
 		fmt.Sprintf("Other containers run on this machine: %s.", strings.Join(parts, ", ")),
-		"stop them for the time of the measurement, if they may be stopped")
+		"stop them while you measure, if you can")
 }
 
 // holderOf names what holds a container: the parent of its first process,

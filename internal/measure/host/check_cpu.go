@@ -88,10 +88,10 @@ func checkFrequency(r *reading) []record.Remark {
 func checkVirtual(r *reading) []record.Remark {
 	var l []record.Remark
 	if c := r.m.container(); c != "" {
-		l = append(l, say(levelWarn, "in-container", fmt.Sprintf("Plimsoll itself runs in a container (%s): engines inside it behave otherwise than on a machine.", c), "run it on the machine itself"))
+		l = append(l, say(levelWarn, "in-container", fmt.Sprintf("Plimsoll itself runs in a container (%s): engines inside it behave differently than on the machine itself.", c), "run it on the machine itself"))
 	}
 	if h := r.m.hypervisor(r.cpu); h != "" {
-		l = append(l, say(levelInfo, "virtual-machine", fmt.Sprintf("This is a virtual machine (%s): its neighbours may slow it down, and some system calls are dearer than on bare metal.", h), ""))
+		l = append(l, say(levelInfo, "virtual-machine", fmt.Sprintf("This is a virtual machine (%s): its neighbours may slow it down, and some system calls cost more than on bare metal.", h), ""))
 	}
 	return l
 }
@@ -119,7 +119,7 @@ func checkKernel(r *reading) []record.Remark {
 		}
 	}
 	if r.facts.More["thp"] == "always" {
-		l = append(l, say(levelInfo, "thp", "Transparent huge pages are always on: memory figures come in steps of 2 MiB, and the first touch of memory is dearer.",
+		l = append(l, say(levelInfo, "thp", "Transparent huge pages are always on: memory figures come in steps of 2 MiB, and the first touch of memory costs more.",
 			"echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"))
 	}
 	return l

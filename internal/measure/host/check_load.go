@@ -119,7 +119,7 @@ func checkPressure(r *reading) []record.Remark {
 		}
 	}
 	if !seen {
-		l = append(l, say(levelInfo, "no-psi", "The kernel does not say how long processes wait (no pressure stall information), so disturbances during a trial are seen less well.",
+		l = append(l, say(levelInfo, "no-psi", "The kernel does not say how long processes wait (no pressure stall information), so disturbances during a trial are harder to see.",
 			"boot with psi=1, where the kernel has it"))
 	}
 	return l

@@ -236,7 +236,7 @@ func (a *Advice) remarks(results []*analyze.Result, cols []*column, features *re
 	for _, r := range results {
 		if r.Run.Gate != nil {
 			put("gated", "warn", fmt.Sprintf("run %s ended when its gate was decided: differences that ended it are larger there than they are", r.Run.ID),
-				"measure a number of blocks that is fixed beforehand")
+				"measure a number of blocks fixed in advance")
 		}
 	}
 	ranked := map[string]bool{"": true}

@@ -125,7 +125,7 @@ func (b *builder) finish(from *record.Imported) *record.Run {
 	run.Host.Remarks = []record.Remark{
 		{Code: "not-interleaved", Level: "warn",
 			Text:   "these numbers were measured by " + program + " and imported: one thing after the other, not interleaved; a block is the n-th measurement of each, not a moment that they share",
-			Advice: "read no small difference out of it; measure with `plimsoll run` to have blocks"},
+			Advice: "don't trust a small difference; measure with `plimsoll run` to have blocks"},
 		{Code: "host-unknown", Level: "info",
 			Text: "of the machine only what the file names is known: nothing tells what disturbed it, nor that it was the same one for all"},
 	}

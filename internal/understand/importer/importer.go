@@ -55,7 +55,7 @@ func Import(files []File) (*record.Run, []record.Trial, error) {
 		f.Data = bytes.TrimPrefix(f.Data, []byte("\xef\xbb\xbf")) // as editors on Windows write it
 		this := detect(f.Data)
 		if format != "" && this != format {
-			return nil, nil, fmt.Errorf("importing %s: it is in the format %s, the file before it in %s: import them one by one", f.Path, this, format)
+			return nil, nil, fmt.Errorf("importing %s: it is in the format %s, the file before it in %s: import them separately", f.Path, this, format)
 		}
 		format = this
 		b.file(name)

@@ -146,7 +146,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, _, err := Import([]File{old, {Path: "h.json", Data: []byte(`{"results":[{"command":"a","times":[1]}]}`)}}); err == nil || !strings.Contains(err.Error(), "one by one") {
+	if _, _, err := Import([]File{old, {Path: "h.json", Data: []byte(`{"results":[{"command":"a","times":[1]}]}`)}}); err == nil || !strings.Contains(err.Error(), "separately") {
 		t.Errorf("two formats: %v", err)
 	}
 	if _, _, err := Import(nil); err == nil {

@@ -64,7 +64,7 @@ func write(w io.Writer, d *view.Data, style, script []byte) error {
 	}
 	if script != nil {
 		if bytes.Contains(script, []byte("</script")) || bytes.Contains(script, []byte("<!--")) {
-			return errors.New("writing the page: its script would end its own element; bundle it anew with make page")
+			return errors.New("writing the page: its script would end its own element; bundle it again with make page")
 		}
 		c.Script = template.JS(script) //nolint:gosec // our own bundle, from the program itself
 		packed, err := pack(d)

@@ -75,12 +75,12 @@ var charts = []struct {
 	Chart
 	make func(d *view.Data, o Options) (*picture, error)
 }{
-	{Chart{"ranking", "Ranking", "medians with their 95 % intervals, native and floor as lines, and who cannot be told apart"}, ranking},
+	{Chart{"ranking", "Ranking", "medians with their 95 % intervals, native and floor as lines, and which cannot be told apart"}, ranking},
 	{Chart{"overhead-ratios", "Ratios to a baseline", "how many times a baseline's value each environment has, with 95 % intervals"}, ratios},
 	{Chart{"phases", "Phases", "the life cycle from request to removed: medians of its steps, stacked"}, phases},
 	{Chart{"distributions", "Distributions", "each trial a point, with a box from quartile to quartile and whiskers to 2.5 and 97.5 %"}, distributions},
 	{Chart{"boxes", "Box plots", "a box from quartile to quartile with whiskers to the furthest values within 1.5 times that distance; fewer than five values are points"}, boxPlots},
-	{Chart{"ecdf", "Cumulative distributions", "which share of the trials took at most so long"}, ecdf},
+	{Chart{"ecdf", "Cumulative distributions", "which share of the trials took at most that long"}, ecdf},
 	{Chart{"heatmap", "Overhead", "the overhead of each environment in each workload against a baseline"}, heatmap},
 	{Chart{"curves", "Time series", "what was sampled during the trials: the median, and the quartiles around it"}, curves},
 	{Chart{"parameter", "Over a parameter", "a metric over a numeric parameter of a workload: medians with their 95 % intervals"}, parameterPicture},

@@ -159,7 +159,7 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 	run := res.Run
 	none := func(code string) bool { return found[code] == nil }
 	ours := run.Imported == nil && run.Trials > 0
-	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It went to its end: %s in %s.", words.Plural(run.Trials-run.Warmup, "trial"), words.Plural(run.Blocks, "block")))
+	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It ran to its end: %s in %s.", words.Plural(run.Trials-run.Warmup, "trial"), words.Plural(run.Blocks, "block")))
 	add(run.Status == "done" && ours && len(run.Residue) == 0, "Left behind", "Nothing was left behind.")
 	add(ours && run.Host.Kernel != "" && !slices.ContainsFunc(run.Host.Remarks, func(m record.Remark) bool { return m.Level != "info" }),
 		"Machine", "Nothing was found that disturbs measurements.")

@@ -38,7 +38,7 @@ func (s *Server) routes() {
 	m.HandleFunc("/api/compare", s.apiCompare)
 	m.HandleFunc("/api/history", s.apiHistory)
 	m.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
-		s.fail(w, http.StatusNotFound, errors.New("there is no such address: docs/serve.md lists those that there are"))
+		s.fail(w, http.StatusNotFound, errors.New("there is no such address: docs/serve.md lists them all"))
 	})
 	m.HandleFunc("/assets/{name}", s.asset)
 	m.HandleFunc("/runs/{id}", s.pageRun)
@@ -64,7 +64,7 @@ func (s *Server) run(then func(http.ResponseWriter, *http.Request, *place)) http
 	}
 }
 
-var errNoRun = errors.New("there is no such run: /api/runs lists those that there are")
+var errNoRun = errors.New("there is no such run: /api/runs lists them all")
 
 func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 	_, others, folders := s.listing.scan()

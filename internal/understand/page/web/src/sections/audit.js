@@ -42,7 +42,7 @@ export function audit(m) {
   return section('audit', 'Equal terms?', 'What each environment isolates, as the payload saw it, and what is configured differently. A difference in time may be one of these.',
     h('h3', null, 'Isolation'), h('p', {class: 'note'}, '● a namespace of its own, – the host’s, ? not known. uid: the user inside = who that is outside; caps: effective capabilities; nnp: no_new_privs.'), isolation(m, envs),
     h('h3', null, 'Comparisons'),
-    h('p', null, pairs.length ? `${plural(pairs.length, 'comparison')} of one factor (of two engines: of the two environments most alike); ${unequal.length ? `${unequal.length} differ in more than that factor and what it brings with it.` : 'none differs in anything else that is known of both.'}` : 'No two environments differ in one factor only.'),
+    h('p', null, pairs.length ? `${plural(pairs.length, 'comparison')} of one factor (for two engines: of the two most similar environments); ${unequal.length ? `${unequal.length} differ in more than that factor and what it brings with it.` : 'none differs in anything else known of both.'}` : 'No two environments differ in one factor only.'),
     unequal.length ? table({name: 'unequal', title: 'Comparisons that differ in more', rows: [['one', 'other', 'compared for', 'differs also in'],
       ...unequal.map(p => [m.nameOf(p.a), m.nameOf(p.b), list(p.factors).join(', ') || 'the same, twice', list(p.beyond).map(d => `${d.key}: ${say(d.key, d.a)} / ${say(d.key, d.b)}`).join('; ')])]}) : null,
     other.length ? details('differ', `Properties that differ (${new Set(other.map(o => o[0])).size})`, () => table({name: 'differ-table', title: 'Properties that differ', rows: [['property', 'value', 'environments'], ...other]})) : null,

@@ -24,16 +24,23 @@ func TestThrottledStarts(t *testing.T) {
 	}
 	for by, e := range map[string]engine.Engine{wrap.ByUs: bubblewrap.New(), wrap.ByEngine: docker.New()} {
 		t.Run(e.Info().Name, func(t *testing.T) {
-			throttledStarts(t, e, 0, wrap.Nobody)
-			throttledStarts(t, e, 0.02, by)
+			throttledStarts(t, e, 0, "", wrap.Nobody)
+			throttledStarts(t, e, 0.02, "", by)
+			// The environment's own limit is in force, and not the study's.
+			throttledStarts(t, e, 0, "0.02", by)
+			throttledStarts(t, e, 0.02, engine.NoLimit, wrap.Nobody)
 		})
 	}
 }
 
-func throttledStarts(t *testing.T, e engine.Engine, cpus float64, by string) {
+func throttledStarts(t *testing.T, e engine.Engine, cpus float64, own, by string) {
 	t.Helper()
 	o := protocolOf(t, "  - hello\n", "  - engine: "+e.Info().Name+"\n", e)
 	o.Plan.Protocol.CPUs, o.Plan.Protocol.Blocks = cpus, 3
+	if own != "" {
+		o.Plan.Environments[0].Levels = map[string]string{engine.CPULimit: own}
+		cpus, _ = engine.CPUs(own)
+	}
 	sum, err := Execute(t.Context(), o)
 	if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
 		t.Skip("it can't be had here: ", sum.Excluded[0].Reason)

@@ -69,7 +69,7 @@ func TestNoFirstAnswer(t *testing.T) {
 // An engine that lets nobody ask has failed the trial, and a simulated one has
 // no port at all.
 func TestServedByNobody(t *testing.T) {
-	o := protocolOf(t, "  - http-server\n", fakes("medium"), fake.New())
+	o := protocolOf(t, "  - server-answer\n", fakes("medium"), fake.New())
 	for _, tr := range carried(t, o) {
 		if tr.OK() || tr.Failure.Class != record.Unsupported || !strings.Contains(tr.Failure.Text, "no port to publish") {
 			t.Errorf("%+v", tr.Failure)

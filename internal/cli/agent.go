@@ -95,7 +95,7 @@ func (o *agentSetting) serve(w World, sources []storage.Source) error {
 	if err != nil {
 		return fail(Failed, "%w", err)
 	}
-	defer b.Close()
+	defer func() { _ = b.Close() }()
 	l, err := net.Listen("tcp", o.listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return withHint(fail(Failed, "listening at %s: the port is in use", o.listen), "end the program that has it, another plimsoll agent perhaps, or give --listen %s", net.JoinHostPort(host, "0"))

@@ -175,7 +175,7 @@ func fullAt(dir string) string {
 		return "" // it is told by what could not be written
 	}
 	switch {
-	case uint64(st.Bavail)*uint64(st.Bsize) < little:
+	case st.Bavail*uint64(st.Bsize) < little:
 		return fmt.Sprintf("the file system of %s is full", dir)
 	case st.Files > 0 && st.Ffree == 0:
 		return fmt.Sprintf("the file system of %s has no room for another file", dir)

@@ -124,7 +124,7 @@ func (r *slurmRun) say(format string, a ...any) {
 // execute submits, follows, and submits the rest, until the study is done or
 // nobody but the user can say how it goes on.
 func (r *slurmRun) execute() error {
-	defer r.ledger.Close()
+	defer func() { _ = r.ledger.Close() }()
 	for {
 		job, err := r.job()
 		if err != nil {

@@ -57,7 +57,7 @@ func (f *agentFlags) meet(ctx context.Context, w World) (met []run.Agent, err er
 	}()
 	names, whole := map[string]string{}, map[string]string{}
 	for _, address := range f.addresses {
-		c, host, err := f.counter(w, address)
+		c, host, err := f.counter(address)
 		if err != nil {
 			return met, err
 		}
@@ -86,7 +86,7 @@ func (f *agentFlags) meet(ctx context.Context, w World) (met []run.Agent, err er
 }
 
 // counter is whoever an address means.
-func (f *agentFlags) counter(w World, address string) (agent.Counter, string, error) {
+func (f *agentFlags) counter(address string) (agent.Counter, string, error) {
 	if name, list, some := strings.Cut(address, ":"); name == localAgent {
 		var names []string
 		if some {

@@ -10,12 +10,11 @@ import (
 // fileOf tells of a file below a job's directory whose it is: mpirun's are
 // [JOB/]rank.N/stdout, srun's rank.N.stdout, as it was asked to call them.
 func fileOf(rel string) (rank int, stream string, ok bool) {
-	rest := rel
-	if i := strings.LastIndex(rel, "rank."); i >= 0 {
-		rest = rel[i+len("rank."):]
-	} else {
+	i := strings.LastIndex(rel, "rank.")
+	if i < 0 {
 		return 0, "", false
 	}
+	rest := rel[i+len("rank."):]
 	number, stream, found := strings.Cut(rest, "/")
 	if !found {
 		number, stream, found = strings.Cut(rest, ".")
@@ -31,6 +30,6 @@ func head(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, most))
 }

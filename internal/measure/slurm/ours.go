@@ -8,9 +8,10 @@ import (
 
 var runID = regexp.MustCompile(`^[a-z0-9]{8}$`)
 
-// Name is what a run's jobs are called, and Comment what their comment says.
-// Both have the run's id.
-func Name(run string) string    { return "plimsoll-" + run }
+// Name is what a run's jobs are called.
+func Name(run string) string { return "plimsoll-" + run }
+
+// Comment is what the comment of a run's jobs says.
 func Comment(run string) string { return "plimsoll run " + run }
 
 // NotOursError is a job that is not cancelled, since it can't be proved to be

@@ -66,14 +66,14 @@ func given(s string) string {
 var jobID = regexp.MustCompile(`^[0-9]+([_+][0-9]+|_\[[0-9,:%-]+\]?(\.\.\.\]?)?)?$`)
 
 // parseSubmitted reads what sbatch --parsable prints: 12, or 12;cluster.
-func parseSubmitted(text string) (id, cluster string, err error) {
+func parseSubmitted(text string) (id string, err error) {
 	for line := range strings.Lines(text) { // a site's plug-ins may print before it
-		id, cluster, _ = strings.Cut(strings.TrimSpace(line), ";")
+		id, _, _ = strings.Cut(strings.TrimSpace(line), ";")
 	}
 	if n, err := strconv.ParseUint(id, 10, 32); err != nil || n == 0 {
-		return "", "", fmt.Errorf("sbatch --parsable printed %q: expected a job's number as its last line", strings.TrimSpace(text))
+		return "", fmt.Errorf("sbatch --parsable printed %q: expected a job's number as its last line", strings.TrimSpace(text))
 	}
-	return id, cluster, nil
+	return id, nil
 }
 
 // maxTime bounds what a time may be: a year, as Slurm does.

@@ -74,12 +74,12 @@ func TestParseTime(t *testing.T) {
 
 func TestParseSubmitted(t *testing.T) {
 	for text, want := range map[string]string{"12\n": "12", "12;cluster\n": "12", "a plug-in's greeting\n13\n": "13"} {
-		if id, _, err := parseSubmitted(text); err != nil || id != want {
+		if id, err := parseSubmitted(text); err != nil || id != want {
 			t.Errorf("%q: %q %v", text, id, err)
 		}
 	}
 	for _, bad := range []string{"", "Submitted batch job 12", "0", "-1", "12 13", "99999999999"} {
-		if id, _, err := parseSubmitted(bad); err == nil {
+		if id, err := parseSubmitted(bad); err == nil {
 			t.Errorf("%q: %q", bad, id)
 		}
 	}
@@ -134,7 +134,7 @@ func FuzzParsers(f *testing.F) {
 	f.Add("JobId=2 JobName=a=b c=d ExitCode=0:0")
 	f.Add(`{"at":"2026-11-23T07:26:35Z","step":"submitted","run":"3vro44wx","job":"2"}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		jobs, err := parseJobs("squeue", text)
+		jobs, _ := parseJobs("squeue", text)
 		for _, j := range jobs {
 			if !jobID.MatchString(j.ID) || j.State == "" {
 				t.Errorf("%q gives %+v", text, j)
@@ -143,7 +143,7 @@ func FuzzParsers(f *testing.F) {
 		if d, err := ParseTime(text); err == nil && (d < 0 || d > maxTime) {
 			t.Errorf("%q is %v", text, d)
 		}
-		if id, _, err := parseSubmitted(text); err == nil && !jobID.MatchString(id) {
+		if id, err := parseSubmitted(text); err == nil && !jobID.MatchString(id) {
 			t.Errorf("%q gives the job %q", text, id)
 		}
 		nodes, _ := parseNodes(text)

@@ -123,6 +123,6 @@ func (c *Client) Submit(ctx context.Context, r *Request, run, log, script string
 	if err != nil {
 		return "", err
 	}
-	id, _, err := parseSubmitted(text)
+	id, err := parseSubmitted(text)
 	return id, err
 }

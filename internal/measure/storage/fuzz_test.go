@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -12,7 +13,9 @@ var parsers = map[string]func([]byte){
 	"lustre stats": func(b []byte) {
 		stats, _, _ := parseLustreStats(b)
 		for _, s := range stats {
-			s.ns()
+			if ns, known := s.ns(); known && ns < 0 && s.sum >= 0 {
+				panic(fmt.Sprintf("%+v waited for %d ns", s, ns))
+			}
 		}
 	},
 	"job_stats":       func(b []byte) { parseJobStats(b) },

@@ -33,7 +33,7 @@ const (
 	None   Kind = "not-drawn" // it says why
 )
 
-// OverData, as what a figure is over, means how much data lie in the image: a
+// OverData as what a figure is over means how much data lie in the image: a
 // number of files, or the size of a database.
 const OverData = "data"
 

@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"context"
+	"slices"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -29,7 +30,7 @@ func (n *native) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.T
 		return adapter.Refused(adapter.Unsupported("native's root is mounted on this machine alone, and ranks on other nodes would not find it")), nil
 	}
 	// The launcher's files, which ranks look for at the same path.
-	mounts := append(task.Mounts, engine.Mount{Kind: engine.Bind, Source: "/tmp", Target: "/tmp"})
+	mounts := append(slices.Clone(task.Mounts), engine.Mount{Kind: engine.Bind, Source: "/tmp", Target: "/tmp"})
 	root, err := n.roots.take(mounts)
 	if err != nil {
 		return adapter.Refused(err), nil

@@ -79,8 +79,8 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 	h := fnv.New64a()
 	h.Write([]byte(spec.ID))
 	for _, factor := range engine.Factors {
-		if factor == engine.CPULimit {
-			continue // it comes as a limit, and simulated chance knows none
+		if factor == engine.CPULimit || factor == engine.Privileged {
+			continue // simulated containers have neither: chance is what it was before there were these factors
 		}
 		h.Write([]byte{0})
 		h.Write([]byte(spec.Level(factor)))

@@ -24,7 +24,7 @@ import (
 
 // slow is given by make test-site: what waits for nodes to die and for time
 // limits takes minutes.
-var atSite = flag.Bool("site", false, "run the tests of a cluster that take longer, too")
+var atSite = flag.Bool("site", os.Getenv("PLIMSOLL_SITE") == "1", "run the tests of a cluster that take longer, too")
 
 // onCluster is an ordinary user at the login node of the lab's Slurm, whose home
 // all nodes share.

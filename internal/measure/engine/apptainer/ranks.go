@@ -24,5 +24,8 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 	if ranks.Shared {
 		options = append(options, "--sharens")
 	}
+	if e.userns {
+		ranks = clirun.Apart(ranks)
+	}
 	return e.Base.Run(ctx, e.finish(clirun.Launched(ranks, task, e.exec(task, options))))
 }

@@ -20,7 +20,7 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 	if ranks.Shared {
 		options = append(options, "--join", "--join-ct="+strconv.Itoa(ranks.PerNode), "--join-tag="+task.Name)
 	}
-	p := clirun.Launched(ranks, task, e.command(task, options...))
+	p := clirun.Launched(clirun.Apart(ranks), task, e.command(task, options...))
 	p.OOM = e.Group.OOMWatch()
 	return e.Base.Run(ctx, p)
 }

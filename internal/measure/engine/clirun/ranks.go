@@ -2,6 +2,7 @@ package clirun
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -20,4 +21,20 @@ func Launched(ranks engine.Ranks, task engine.Task, cmd probe.Command) Plan {
 	// A launcher that is killed leaves ranks on other nodes.
 	p.Gentle = launcherGrace
 	return p
+}
+
+// singleCopy is how Open MPI 4's ranks copy large messages through shared memory.
+const singleCopy = "OMPI_MCA_btl_vader_single_copy_mechanism="
+
+// Apart are ranks each in a user namespace of its own, by which the kernel keeps
+// them from reading each other's memory. Open MPI 4 sees that while it connects
+// and falls back on emulated copies; in 4.1.4 the ranks then wait for each other
+// for ever as soon as some MiB are on their way at once. Told so from the start, it
+// makes the same copies and does not hang. What the user has set stays.
+func Apart(ranks engine.Ranks) engine.Ranks {
+	set := func(e string) bool { return strings.HasPrefix(e, singleCopy) }
+	if !ranks.Shared && !slices.ContainsFunc(ranks.Env, set) {
+		ranks.Env = append(slices.Clone(ranks.Env), singleCopy+"emulated")
+	}
+	return ranks
 }

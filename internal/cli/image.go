@@ -35,7 +35,7 @@ func imageCommand(w World) *cobra.Command {
 
 // store is the image store outside of any run.
 func (s *setting) store() *image.Store {
-	return image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror})
+	return image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom)})
 }
 
 // imageRow is an image as list and show give it.

@@ -120,3 +120,64 @@ func TestRanks(t *testing.T) {
 		t.Errorf("%d trials have a transport, want 9", len(ways))
 	}
 }
+
+const manyRanks = `plimsoll: 1
+name: many
+title: Many ranks
+protocol: {blocks: 1, warmup: 0, limits: {cpus: none, memory: none}}
+baselines: [native]
+workloads:
+  - {name: mpi-barrier, parameters: {ranks: 64, iterations: 10, ranks-per-container: [one, all]}}
+environments: [native, {engine: charliecloud, storage: directory}]
+`
+
+// TestSiteManyRanks: 64 ranks, many to a processor, prove the bookkeeping: each is
+// known, and each has proved itself. Nothing is said of their speed.
+func TestSiteManyRanks(t *testing.T) {
+	slowly(t)
+	if _, err := exec.LookPath("mpirun"); err != nil {
+		t.Skip("there is no mpirun on this machine: apt-get install openmpi-bin")
+	}
+	p := withToolbox(t)
+	study, out := filepath.Join(p.dir, "many.yaml"), filepath.Join(p.dir, "out")
+	if err := os.WriteFile(study, []byte(manyRanks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("run", study, "--wait", "--progress", "none", "-o", out)
+	late := time.AfterFunc(4*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	defer late.Stop()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	r, err := record.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := r.Run(); len(run.Residue) > 0 {
+		t.Errorf("left behind: %v", run.Residue)
+	}
+	all, err := r.Insides()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := map[string]string{}
+	for _, in := range all {
+		ranks[in.ID] = in.More["mpi.ranks"]
+	}
+	n := 0
+	for tr, err := range r.Trials() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !tr.OK() {
+			t.Errorf("%s %s failed: %s: %s", tr.Env, tr.Workload, tr.Failure.Class, tr.Failure.Text)
+		} else if n++; ranks[tr.Inside] != "64" {
+			t.Errorf("%s %s: %q ranks", tr.Env, tr.Workload, ranks[tr.Inside])
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d trials succeeded, want 4", n)
+	}
+}

@@ -185,9 +185,13 @@ func (r *slurmRun) submit() (string, error) {
 	if err != nil {
 		return "", fail(Failed, "finding the program that the job is to run: %w", err)
 	}
+	s, err := newSetting(r.w)
+	if err != nil {
+		return "", err
+	}
 	dir := r.ledger.Dir
 	script := &slurm.Script{
-		Run: r.id, Program: program, Dir: dir, Jobs: slurm.JobsDir(dir), Begin: r.begin,
+		Run: r.id, Program: program, Dir: dir, Jobs: slurm.JobsDir(dir), Begin: r.begin, Images: s.state.Images(),
 		Resume: append([]string{"run", "--resume", dir, "--run-id=" + r.id, "--wait", "--progress=plain"}, r.resume...),
 	}
 	if jobsStateShared {

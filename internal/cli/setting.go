@@ -37,6 +37,9 @@ type setting struct {
 	mirror  image.Mirror  // of Docker Hub
 }
 
+// imagesFrom is the variable that names a further image store, to read from.
+const imagesFrom = "PLIMSOLL_IMAGES"
+
 // newSetting looks at who we are.
 func newSetting(w World) (*setting, error) {
 	s := &setting{world: w, root: os.Geteuid() == 0, engines: w.Engines, limit: w.DetectLimit}
@@ -59,7 +62,7 @@ func newSetting(w World) (*setting, error) {
 func (s *setting) detectKit() *engine.Kit {
 	return &engine.Kit{
 		Dir:      filepath.Join(s.state.Dir, "detect"),
-		Images:   image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror}),
+		Images:   image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom)}),
 		LookPath: s.world.LookPath, Getenv: s.world.Getenv,
 		User: s.user, NoUser: s.noUser, Root: s.root,
 	}
@@ -70,7 +73,7 @@ func (s *setting) options() run.Options {
 	return run.Options{
 		Engines: s.engines, State: s.state, Root: s.root,
 		User: s.user, NoUser: s.noUser,
-		Getenv: s.world.Getenv, LookPath: s.world.LookPath, Mirror: s.mirror,
+		Getenv: s.world.Getenv, LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom),
 	}
 }
 

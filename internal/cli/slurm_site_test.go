@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/slurm"
+	"plimsoll/internal/record"
 )
 
 func slowly(t *testing.T) {
@@ -184,4 +186,75 @@ func TestSiteRefusals(t *testing.T) {
 		t.Errorf("status %d:\n%s%s", code, said, c.log(out))
 	}
 	c.whole(out)
+}
+
+// siteRanks are two ranks on two nodes.
+const siteRanks = `plimsoll: 1
+name: site-ranks
+protocol: {blocks: 2, warmup: 0, limits: {cpus: none, memory: none}}
+baselines: [native]
+workloads:
+  - {name: mpi-latency, parameters: {nodes: 2, size: 65536, iterations: 100}}
+  - {name: mpi-allreduce, parameters: {nodes: 2, ranks: 2, iterations: 10}}
+environments:
+  - native
+  - {engine: charliecloud, storage: directory}
+  - {engine: apptainer, storage: sandbox}
+`
+
+// Ranks on two nodes, each a container, started by srun inside of a job: what
+// passes between them goes by TCP. The image comes from the login node's store.
+func TestSiteRanks(t *testing.T) {
+	slowly(t)
+	c := cluster(t, "shared")
+	enginetest.Toolbox(t, enginetest.Kit(t))
+	c.user = &syscall.Credential{} // whose image store the tests have filled
+	state := filepath.Join(c.dir, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-al", enginetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err != nil {
+		if out2, err2 := exec.Command("cp", "-a", "-f", enginetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err2 != nil {
+			t.Fatalf("%v: %s, %v: %s", err, out, err2, out2)
+		}
+	}
+	// Open MPI takes any interface for one that leads to the other rank.
+	c.env = append(c.env, "PLIMSOLL_STATE="+state, "OMPI_MCA_btl_tcp_if_include=10.83.55.0/24")
+	study, out := filepath.Join(c.dir, "ranks.yaml"), filepath.Join(c.dir, "out")
+	if err := os.WriteFile(study, []byte(siteRanks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, said := c.run(3*time.Minute, "run", study, "--on", "slurm", "--nodes", "2", "--force", "--progress", "plain", "-o", out)
+	r, err := record.Open(out)
+	if err != nil {
+		t.Fatalf("status %d, %v:\n%s%s", code, err, said, c.log(out))
+	}
+	if run := r.Run(); run.Status != "done" || len(run.Residue) > 0 {
+		t.Errorf("the run is %s, residue %v", run.Status, run.Residue)
+	}
+	all, err := r.Insides()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways := map[string]string{}
+	for _, in := range all {
+		ways[in.ID] = in.More["mpi.transport"] + " over " + in.More["mpi.nodes"]
+	}
+	good := map[string]int{}
+	for tr, err := range r.Trials() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !tr.OK():
+			t.Errorf("%s %s failed: %s: %s", tr.Env, tr.Workload, tr.Failure.Class, tr.Failure.Text)
+		case ways[tr.Inside] != "ob1 tcp over 2":
+			t.Errorf("%s %s: the messages went by %q", tr.Env, tr.Workload, ways[tr.Inside])
+		default:
+			good[tr.Env]++
+		}
+	}
+	if good["native"] != 4 || good["charliecloud"] != 4 || good["apptainer"] != 4 {
+		t.Errorf("of four trials each succeeded: %v (status %d)\n%s%s", good, code, said, c.log(out))
+	}
 }

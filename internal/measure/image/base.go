@@ -40,13 +40,35 @@ func baseName(name string) string {
 	return plain + "-" + hex.EncodeToString(sum[:4])
 }
 
+// foundBase is where a base lies: in this store, or in the one that it may take
+// from. That one may be changed by nobody but ourselves and root, like our own.
+func (s *Store) foundBase(name string) string {
+	own := s.baseDir(name)
+	if s.opts.From == "" || exists(filepath.Join(own, "base.json")) {
+		return own
+	}
+	other := &Store{dir: s.opts.From}
+	home, err := other.marked()
+	if home == nil || err != nil {
+		return own
+	}
+	_ = home.Close() // it was only looked at
+	if info, err := os.Stat(other.dir); err != nil || info.Mode()&0o022 != 0 {
+		return own
+	}
+	if there := other.baseDir(name); exists(filepath.Join(there, "base.json")) {
+		return there
+	}
+	return own
+}
+
 // errNoBase: it was not made yet.
 var errNoBase = errors.New("it has not been built here")
 
 // describeBase reads what a base is, without looking at its files.
 func (s *Store) describeBase(name string) (base, error) {
 	var b base
-	text, err := os.ReadFile(filepath.Join(s.baseDir(name), "base.json"))
+	text, err := os.ReadFile(filepath.Join(s.foundBase(name), "base.json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return b, errNoBase
 	}
@@ -63,7 +85,7 @@ func (s *Store) readBase(name string) (tree, base, error) {
 	if err != nil {
 		return nil, b, err
 	}
-	t, err := readTree(filepath.Join(s.baseDir(name), "rootfs"), nil)
+	t, err := readTree(filepath.Join(s.foundBase(name), "rootfs"), nil)
 	if err != nil {
 		return nil, b, err
 	}

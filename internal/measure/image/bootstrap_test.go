@@ -305,3 +305,45 @@ func TestToolboxIsComplete(t *testing.T) {
 		}
 	}
 }
+
+// A base of another store is read where this one has none, unless others could
+// have written it.
+func TestBaseOfAnotherStore(t *testing.T) {
+	from := storeIn(t, storeDir(t), Options{})
+	src := t.TempDir()
+	write(t, filepath.Join(src, "file"), "content")
+	fill := func(facts string) func(context.Context, string) (tree, base, error) {
+		return func(context.Context, string) (tree, base, error) {
+			tr, err := readTree(src, nil)
+			return tr, base{Facts: map[string]string{"a": facts}}, err
+		}
+	}
+	var progress bytes.Buffer
+	if err := from.makeBase(t.Context(), "x", &progress, anyBase, fill("theirs")); err != nil {
+		t.Fatal(err)
+	}
+	s := storeIn(t, storeDir(t), Options{From: from.dir})
+	tr, b, err := s.readBase("x")
+	if err != nil || b.Facts["a"] != "theirs" || len(tr) == 0 {
+		t.Errorf("%v %+v %v", tr, b, err)
+	}
+	if exists(s.baseDir("x")) {
+		t.Error("it was copied")
+	}
+	if err := s.makeBase(t.Context(), "x", &progress, func(b base) bool { return b.Facts["a"] == "ours" }, fill("ours")); err != nil {
+		t.Fatal(err)
+	}
+	if _, b, err := s.readBase("x"); err != nil || b.Facts["a"] != "ours" {
+		t.Errorf("%+v %v", b, err)
+	}
+	if _, b, err := from.readBase("x"); err != nil || b.Facts["a"] != "theirs" {
+		t.Errorf("the other store was changed: %+v %v", b, err)
+	}
+	open := storeIn(t, storeDir(t), Options{From: from.dir})
+	if err := os.Chmod(from.dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open.readBase("x"); !errors.Is(err, errNoBase) {
+		t.Errorf("a store that everybody can write to was read: %v", err)
+	}
+}

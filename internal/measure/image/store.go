@@ -18,6 +18,9 @@ type Options struct {
 	RunID string
 	// LookPath finds a program; nil is exec.LookPath.
 	LookPath func(name string) (string, error)
+	// From is another store, "" for none: what was built or fetched there is used
+	// where this store does not have it. Nothing is written to it.
+	From string
 	// Mirror is asked for Docker Hub's images.
 	Mirror Mirror
 	// Root is where the distribution's own settings are read; "" is /.

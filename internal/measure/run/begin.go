@@ -71,7 +71,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	store := image.NewStore(o.State.Images(), probe.Binary(), image.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror})
+	store := image.NewStore(o.State.Images(), probe.Binary(), image.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror, From: o.From})
 	return &engine.Kit{
 		RunID: id, Dir: dir, ProbePath: path, Images: store,
 		LookPath: o.LookPath, Getenv: o.Getenv,

@@ -169,6 +169,7 @@ func (j *ranked) transport(t *record.Trial, first probe.Payload, seen mpi.Seen, 
 	first.Report["mpi.library"] = seen.Library
 	if seen.Nodes > 0 {
 		first.Report["mpi.nodes"] = fmt.Sprint(seen.Nodes)
+		first.Report["mpi.ranks"] = fmt.Sprint(seen.Ranks)
 	}
 	j.fillInside(t, j.o, first)
 	if way == "" {

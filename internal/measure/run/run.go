@@ -41,6 +41,7 @@ type Options struct {
 	Getenv    func(string) string
 	LookPath  func(string) (string, error)
 	Mirror    image.Mirror // is asked for Docker Hub's images
+	From      string       // a further image store, to read from
 	Progress  Progress
 
 	// Finish, when done, lets the trial in flight end and then ends the run.

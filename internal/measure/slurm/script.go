@@ -13,6 +13,7 @@ type Script struct {
 	Dir     string   // the record's
 	Jobs    string   // where the log and the job's end go
 	State   string   // what plimsoll keeps; "" is a place of each node's own
+	Images  string   // the login node's image store, which the job reads
 	Begin   []string // the arguments of plimsoll that begin the run
 	Resume  []string // and those that go on with it, once it is begun
 }
@@ -42,6 +43,10 @@ dir=%[3]s
 jobs=%[4]s
 node=${SLURMD_NODENAME:-$(hostname)}
 export PLIMSOLL_STATE=%[7]s
+# Nodes seldom reach a registry or a package source: what was built or fetched on
+# the login node is taken from there, where the node sees it.
+images=%[8]s
+export PLIMSOLL_IMAGES="${PLIMSOLL_IMAGES:-$images}"
 
 # finish STATUS: says how the job has ended to who looks later.
 finish() {
@@ -93,5 +98,5 @@ func (s *Script) Text() string {
 	if s.State != "" {
 		state = quoted(s.State)
 	}
-	return fmt.Sprintf(scriptText, s.Run, quoted(s.Program), quoted(s.Dir), quoted(s.Jobs), words(s.Begin), words(s.Resume), state)
+	return fmt.Sprintf(scriptText, s.Run, quoted(s.Program), quoted(s.Dir), quoted(s.Jobs), words(s.Begin), words(s.Resume), state, quoted(s.Images))
 }

@@ -19,7 +19,8 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list = append(list, figures.Figure{Source: "baresi2024", Name: "boxes", Shows: "nowhere", Title: "Boxes", Kind: figures.Boxes, Workload: "hello", Metric: "startup"})
+	list = append(list, figures.Figure{Source: "baresi2024", Name: "boxes", Shows: "nowhere", Title: "Boxes", Kind: figures.Boxes, Workload: "hello", Metric: "startup"},
+		figures.Figure{Source: "baresi2024", Name: "lustre", Shows: "nowhere", Title: "Lustre", Kind: figures.None, Because: "there is no Lustre"})
 	res, err := evaluate.Run(recordtest.Paper().Open(t), evaluate.Options{Values: true})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ func TestFigures(t *testing.T) {
 		return b.String()
 	}
 	text := write("text", Options{})
-	for _, want := range []string{"Start-up of one container (Table 3), ms", "(871)", "○", "●", "▒", "mpi-latency: ", "MPI programs and a cluster", "memory-ramp: "} {
+	for _, want := range []string{"Start-up of one container (Table 3), ms", "(871)", "○", "●", "▒", "mpi-latency: ", "lustre: ", "there is no Lustre", "memory-ramp: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("text lacks %q:\n%s", want, text)
 		}

@@ -29,6 +29,7 @@ var sizeColumns = []struct{ id, title string }{
 	{workload.SizeShared, "SHARED"},
 	{workload.SizeUnique, "UNIQUE"},
 	{workload.SizeConverted, "CONVERTED"},
+	{workload.SizeSaved, "SAVED"},
 	{workload.SizePrinted, "PRINTED"},
 }
 
@@ -53,6 +54,8 @@ here is each of them:
   shared       the part of that which the other image uses too
   unique       the part of that which this image alone uses
   converted    the archive made of it (SIF, SquashFS)
+  saved        the archive that the engine's own command packs of it
+               (docker save, podman save, ctr images export, ch-convert)
   printed      the size that the engine itself prints`,
 		Example: "  plimsoll image sizes\n  plimsoll image sizes busybox debian --format json",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -40,7 +40,12 @@ func (r *slurmRun) judge(job string, j slurm.Job, cancelled bool) (again bool, e
 	}
 	dir := shortPath(r.ledger.Dir)
 	trials := fmt.Sprintf("%d trials are recorded", sum.Trials)
-	if full := fullAt(r.ledger.Dir); full != "" {
+	full := fullAt(r.ledger.Dir)
+	if full == "" && strings.Contains(lastWords(r.ledger.Log(job)), unix.ENOSPC.Error()) {
+		// What the job's plimsoll cleared away at its end has made some room.
+		full = fmt.Sprintf("the file system of %s was full", r.ledger.Dir)
+	}
+	if full != "" {
 		return false, withHint(fail(Failed, "job %s has ended, and %s; %s", job, full, trials), "free some room, then: plimsoll run --resume %s", dir)
 	}
 	if werr != nil {

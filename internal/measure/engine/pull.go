@@ -27,6 +27,14 @@ type Sizer interface {
 	Sizes(ctx context.Context, ref string) (ImageSizes, error)
 }
 
+// Saver is a Puller whose engine packs an image that it has into one archive, as
+// `docker save` does.
+type Saver interface {
+	// Save has the engine write the archive, which nobody keeps, and gives its
+	// size in bytes.
+	Save(ctx context.Context, ref string) (int64, error)
+}
+
 // PullTask is one pull.
 type PullTask struct {
 	// Ref is what to pull: HOST:PORT/plimsoll/NAME:TAG, from a registry on

@@ -186,5 +186,12 @@ func (l pull) fillSizes(ctx context.Context, t *record.Trial, env engine.Sizer, 
 			t.Values[id] = float64(sizes[id])
 		}
 	}
+	if saver, ok := env.(engine.Saver); ok {
+		n, err := saver.Save(limit, ref)
+		if err != nil {
+			return &record.Failure{Class: failureOf(err).Class, Text: "having the image saved: " + err.Error()}
+		}
+		t.Values[workload.SizeSaved] = float64(n)
+	}
 	return nil
 }

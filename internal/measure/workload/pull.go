@@ -32,6 +32,7 @@ const (
 	SizeShared        = "size-shared"
 	SizeUnique        = "size-unique"
 	SizeConverted     = "size-converted"
+	SizeSaved         = "size-saved"
 	SizePrinted       = "size-printed"
 )
 
@@ -65,6 +66,8 @@ var pullMetrics = []record.Metric{
 		What: "the part of that which this image alone uses"},
 	{ID: SizeConverted, Unit: "bytes", Better: record.LowerIsBetter, Title: "converted",
 		What: "the archive made of it (SIF, SquashFS)"},
+	{ID: SizeSaved, Unit: "bytes", Better: record.LowerIsBetter, Title: "saved",
+		What: "the archive that the engine's own command packs of it (docker save, podman save, ctr images export, ch-convert)"},
 	{ID: SizePrinted, Unit: "bytes", Better: record.LowerIsBetter, Title: "printed",
 		What: "the size that the engine itself prints, which is another thing in every engine"},
 }

@@ -189,6 +189,14 @@ func (s *pullSuite) sizes(t *testing.T, ctx context.Context) {
 	if z.Disk >= 0 && z.How == "" {
 		t.Error("Sizes: how Disk was read is not said")
 	}
+	if saver, ok := s.puller.(engine.Saver); ok {
+		n, err := saver.Save(ctx, s.image.Ref)
+		t.Logf("Save: %d bytes", n)
+		// A compressed archive can be smaller than the registry's layers, by little.
+		if err != nil || n < s.image.Compressed*8/10 || z.Unpacked > 0 && n > z.Unpacked*13/10+1<<20 {
+			t.Errorf("Save: %d bytes of an image of %d compressed and %d unpacked: %v", n, s.image.Compressed, z.Unpacked, err)
+		}
+	}
 	if z.Shared >= 0 && z.Unique >= 0 && z.Disk >= 0 && z.Shared+z.Unique != z.Disk {
 		t.Errorf("Sizes: shared %d and unique %d do not make disk %d", z.Shared, z.Unique, z.Disk)
 	}

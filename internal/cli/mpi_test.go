@@ -23,6 +23,7 @@ workloads:
   - {name: mpi-latency, parameters: {size: 65536, iterations: 100, ranks-per-container: [one, all]}}
   - {name: mpi-allreduce, parameters: {ranks: 4, iterations: 10}}
   - ./endless.yaml
+  - ./stranger.yaml
 environments:
   - native
   - {engine: charliecloud, storage: directory}
@@ -40,6 +41,18 @@ launch: {ranks: "2"}
 run: [sleep, "1000"]
 `
 
+// strangers know nothing of their launcher, as where the library in the image does
+// not match the one outside: each takes itself for a job of one rank.
+const strangers = `plimsoll-workload: 1
+name: stranger
+what: Ranks that do not find each other.
+group: os
+image: toolbox
+limit: 30s
+launch: {ranks: "2", program: true}
+run: [env, -i, OMPI_MCA_ess_singleton_isolated=1, /work/plimsoll-mpi, barrier, --iterations, "10"]
+`
+
 // TestRanks: ranks that the host's mpirun starts are one job in each environment,
 // their transport is read, and a job that never ends is ended with all its ranks.
 func TestRanks(t *testing.T) {
@@ -48,7 +61,7 @@ func TestRanks(t *testing.T) {
 	}
 	p := withToolbox(t)
 	study, out := filepath.Join(p.dir, "mpi.yaml"), filepath.Join(p.dir, "out")
-	for path, text := range map[string]string{study: mpiStudy, filepath.Join(p.dir, "endless.yaml"): endlessRanks} {
+	for path, text := range map[string]string{study: mpiStudy, filepath.Join(p.dir, "endless.yaml"): endlessRanks, filepath.Join(p.dir, "stranger.yaml"): strangers} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -87,6 +100,10 @@ func TestRanks(t *testing.T) {
 		case tr.Env == "bubblewrap":
 			if tr.Failure == nil || tr.Failure.Class != record.Unsupported || !strings.Contains(tr.Failure.Text, "launcher of parallel programs") {
 				t.Errorf("%s: %+v", what, tr.Failure)
+			}
+		case tr.Workload == "stranger":
+			if tr.Failure == nil || tr.Failure.Class != record.WrongComponent || !strings.Contains(tr.Failure.Text, "does not understand its launcher") {
+				t.Errorf("%s: %+v, want class %s", what, tr.Failure, record.WrongComponent)
 			}
 		case tr.Workload == "endless":
 			if tr.Failure == nil || tr.Failure.Class != record.TimeOut {

@@ -84,6 +84,7 @@ type ramp struct {
 // rampHeld is one container of a ramp.
 type rampHeld struct {
 	engine.Held
+	name string
 	word string
 	up   int // the place of its step
 }

@@ -113,12 +113,12 @@ func (b *builder) leave(format string, args ...any) {
 	b.left = append(b.left, fmt.Sprintf(format, args...))
 }
 
-// papersOf are the published tables without their ratios, which a page does not
-// show: of a data set there are thousands.
+// papersOf are the published tables, with those of their ratios that have one of
+// ours beside them: of a data set there are thousands that have not.
 func papersOf(res *analyze.Result) []analyze.PaperTable {
 	out := slices.Clone(res.Papers)
 	for i := range out {
-		out[i].Ratios = nil
+		out[i].Ratios = slices.DeleteFunc(slices.Clone(out[i].Ratios), func(r analyze.PaperRatio) bool { return r.Here == nil })
 	}
 	return out
 }

@@ -88,9 +88,34 @@ function paper(m, t, i) {
     apart.length ? h('p', {class: 'note'}, `Nothing stands beside ${apart.slice(0, 6).join(', ')}${apart.length > 6 ? ` and ${apart.length - 6} more` : ''}: the study${scale ? ` at the scale ${scale}` : ''} has no counterpart.`) : null];
 }
 
+const ways = {same: 'the same way', other: 'the other way', open: 'open'};
+
+// ratios are those that were published, as far as there is one of ours.
+function ratios(t, i) {
+  const all = list(t.ratios);
+  if (!all.length) return null;
+  const num = e => estimate(e.value, e.lo, e.hi, {by: 1}), heads = new Map(), count = w => all.filter(r => r.way === w).length;
+  for (const r of all) {
+    const head = `${r.row}: ${r.pair.of} over ${r.pair.to}`;
+    heads.set(head, [...(heads.get(head) ?? []), r]);
+  }
+  const rows = [];
+  for (const [head, of] of heads) {
+    rows.push({head});
+    for (const r of of) {
+      const there = num(r.theirs), here = num(r.here);
+      rows.push([r.same ?? '', r.image ?? '', {el: h('span', {class: 'published'}, `${there.value} ×`), v: r.theirs.value, num: true, cls: 'theirs'}, {t: there.interval, num: true, cls: 'quiet'},
+        {t: `${here.value} ×`, v: r.here.value, num: true}, {t: here.interval, num: true, cls: 'quiet'}, {t: r.blocks ?? '', num: true}, ways[r.way] ?? '']);
+    }
+  }
+  const head = t => ({t, num: true});
+  return details(`ratios-${i}`, `Ratios there and here: ${count('same')} go the same way, ${count('other')} the other way, ${count('open')} are open`, () => [
+    table({name: `paper-ratios-${i}`, title: `Ratios of ${cite(t.source)}, ${t.table}, there and here`, cls: 'paper', rows: [['', 'image', {t: cite(t.source), cls: 'theirs', num: true}, head('95 %'), head('here'), head('95 %'), head('blocks'), ''], ...rows]})]);
+}
+
 export function papers(m) {
   const all = list(m.data.papers);
   if (!all.length) return absent('Published tables', 'the study sets none beside its numbers; the bundled studies of papers do');
   return section('papers', 'Published beside ours', 'What is slanted is published, a mean with the half-width of its interval, measured by others on other machines; what is upright was measured here, a median with its 95 % interval. What compares are ratios and directions.',
-    all.map((t, i) => paper(m, t, i)), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
+    all.map((t, i) => [paper(m, t, i), ratios(t, i)]), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
 }

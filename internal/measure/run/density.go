@@ -84,7 +84,6 @@ type ramp struct {
 // rampHeld is one container of a ramp.
 type rampHeld struct {
 	engine.Held
-	name string
 	word string
 	up   int // the place of its step
 }

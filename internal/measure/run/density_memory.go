@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 
 	"github.com/prometheus/procfs"
 
@@ -25,7 +24,6 @@ func (a *ramp) footprint(ctx context.Context) snapshot {
 	if a.o.virtual {
 		return a.modelled()
 	}
-	told := a.told(ctx) // first: what it costs the daemon belongs to no rest
 	f, err := collect.TakeFootprint(ctx, a.site.processes, a.subjects(ctx))
 	if err != nil {
 		a.remark("reading the memory: " + err.Error())
@@ -44,7 +42,6 @@ func (a *ramp) footprint(ctx context.Context) snapshot {
 		m.Daemon, s.cpu.Daemon = a.part(f.Daemon.PSS, "the daemon's memory"), a.quietly(f.Daemon.CPU)
 	}
 	a.machine(m)
-	m.Told = told
 	return s
 }
 
@@ -66,28 +63,6 @@ func (a *ramp) machine(m *record.Memory) {
 			m.Free = &used
 		}
 	}
-}
-
-// told is what the engine's own command says.
-func (a *ramp) told(ctx context.Context) *int64 {
-	teller, ok := a.o.env.(engine.Teller)
-	if !ok {
-		return nil
-	}
-	names := make([]string, len(a.held))
-	for i, h := range a.held {
-		names[i] = h.name
-	}
-	sum, err := teller.MemoryTold(ctx, names)
-	var e *engine.Error
-	if errors.As(err, &e) && e.Class == record.Unsupported {
-		return nil
-	}
-	if err != nil {
-		a.remark("the engine does not say what its containers take: " + err.Error())
-		return nil
-	}
-	return &sum
 }
 
 // modelled is what a simulated engine says of itself.

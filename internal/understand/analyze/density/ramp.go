@@ -35,9 +35,9 @@ type Points struct {
 
 func (p *Points) add(n int, y float64) { p.N, p.Y = append(p.N, float64(n)), append(p.Y, y) }
 
-// MemoryParts are the parts whose sum is the footprint, and host, free and told,
-// which are measured on their own.
-var MemoryParts = []string{"payload", "monitor", "daemon", "kernel", "host", "free", "told"}
+// MemoryParts are the parts whose sum is the footprint, and host and free, which
+// are measured on their own.
+var MemoryParts = []string{"payload", "monitor", "daemon", "kernel", "host", "free"}
 
 func memoryPart(m *record.Memory, part string) *int64 {
 	switch part {
@@ -53,8 +53,6 @@ func memoryPart(m *record.Memory, part string) *int64 {
 		return m.Host
 	case "free":
 		return m.Free
-	case "told":
-		return m.Told
 	}
 	return nil
 }

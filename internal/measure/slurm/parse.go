@@ -43,7 +43,7 @@ func parseJobs(command, text string) ([]Job, error) {
 			continue
 		}
 		f := strings.SplitN(line, "|", fields)
-		if len(f) < fields || !jobID.MatchString(f[0]) || f[1] == "" {
+		if len(f) < fields || !jobID.MatchString(f[0]) || state(f[1]) == "" {
 			return nil, fmt.Errorf("%s, line %d: %q is no job in the %d fields that were asked for, separated by |", command, n, line, fields)
 		}
 		j := Job{ID: f[0], State: state(f[1]), User: f[2], Nodes: given(f[3]), Start: given(f[5]), Reason: given(f[6]), Name: f[7], Comment: given(f[8])}

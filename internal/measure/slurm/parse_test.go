@@ -128,6 +128,7 @@ func TestStates(t *testing.T) {
 // FuzzParsers: what Slurm and whoever has jobs in it may print.
 func FuzzParsers(f *testing.F) {
 	f.Add(queue)
+	f.Add("0| |||||||")
 	f.Add("n1|down*\nn2|idle\n")
 	f.Add("12;cluster\n")
 	f.Add("1-00:30:00")

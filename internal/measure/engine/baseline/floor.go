@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -104,38 +102,14 @@ func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (eng
 			}
 		}
 		if kit.Root { // nobody else may
-			if err := makeDevices(filepath.Join(fl.Upper, "dev")); err != nil {
-				return nil, errors.Join(err, undo())
+			dev := filepath.Join(fl.Upper, "dev")
+			if err := errors.Join(os.Mkdir(dev, 0o755), makeDevices(dev)); err != nil { //nolint:gosec // as everywhere
+				return nil, errors.Join(fmt.Errorf("making the floor's devices: %w", err), undo())
 			}
 		}
 		return &container{cmd: probe.Command{Argv: task.Argv, Env: env(task), Dir: "/", Floor: fl}, undo: undo}, nil
 	}}
 	return open(ctx, kit, spec, e)
-}
-
-// devices are what programs expect in /dev, by their numbers, see devices.txt of
-// the kernel's documentation.
-var devices = []struct {
-	name         string
-	major, minor uint32
-}{{"null", 1, 3}, {"zero", 1, 5}, {"full", 1, 7}, {"random", 1, 8}, {"urandom", 1, 9}}
-
-// makeDevices puts them into an upper layer's /dev, before the trial: what a
-// floor does in it stays the least that can be done.
-func makeDevices(dir string) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return fmt.Errorf("making the floor's devices: %w", err)
-	}
-	for _, d := range devices {
-		path := filepath.Join(dir, d.name)
-		if err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(d.major, d.minor))); err != nil {
-			return fmt.Errorf("making %s: %w", path, err)
-		}
-		if err := os.Chmod(path, 0o666); err != nil { //nolint:gosec // as everywhere; Mknod is subject to the umask
-			return err
-		}
-	}
-	return nil
 }
 
 // removeTree removes the overlay's directories. The kernel leaves one of mode

@@ -14,7 +14,9 @@ import (
 
 // root is an image's directory, read-only, at a place of the run's own, with
 // /proc, /sys and /dev in it and a /work to write in: the directory itself is
-// shared and nothing is mounted in it.
+// shared and nothing is mounted in it. Nothing in it leads to what is the
+// machine's and can be removed: whoever removes a killed run's directory by hand
+// (rm -rf goes through mounts) removes the run's own. So /dev holds nodes of its own.
 type root struct {
 	path   string
 	work   string   // the directory that is at /work
@@ -48,32 +50,42 @@ func (r *root) fill(image string) error {
 	for _, m := range []struct {
 		source, at, kind string
 		flags            uintptr
-		readonly         bool
+		options          string
+		then             func(at string) error
 	}{
 		// Read-only, no clean-up can ever reach the shared files through it.
-		{image, "", "", unix.MS_BIND, true},
-		{"proc", "/proc", "proc", plain, false},
-		{"/sys", "/sys", "", unix.MS_BIND, true},
-		{"/dev", "/dev", "", unix.MS_BIND, false},
-		{"shm", "/dev/shm", "tmpfs", plain, false},
-		{r.work, "/work", "", unix.MS_BIND, false},
+		{image, "", "", unix.MS_BIND, "", readOnly},
+		{"proc", "/proc", "proc", plain, "", nil},
+		{"/sys", "/sys", "", unix.MS_BIND, "", readOnly},
+		{"dev", "/dev", "tmpfs", unix.MS_NOSUID | unix.MS_NOEXEC, "mode=755", fillDev},
+		{"shm", "/dev/shm", "tmpfs", plain, "mode=1777", nil},
+		{r.work, "/work", "", unix.MS_BIND, "", nil},
 	} {
 		if m.at != "" {
 			if fi, err := os.Lstat(r.path + m.at); err != nil || !fi.IsDir() {
 				continue // not every image has it
 			}
 		}
-		if err := r.mount(m.source, r.path+m.at, m.kind, m.flags, ""); err != nil {
+		if err := r.mount(m.source, r.path+m.at, m.kind, m.flags, m.options); err != nil {
 			return err
 		}
-		if m.readonly {
-			// A bind mount takes MS_RDONLY only when it is mounted again, see mount(2).
-			if err := unix.Mount("", r.path+m.at, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-				return mountError(r.path+m.at, err)
+		if m.then != nil {
+			if err := m.then(r.path + m.at); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// readOnly is its own step: a bind mount takes MS_RDONLY only when it is mounted
+// again, see mount(2).
+func readOnly(at string) error {
+	return mountError(at, unix.Mount("", at, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+}
+
+func fillDev(at string) error {
+	return errors.Join(makeDevices(at), os.Mkdir(filepath.Join(at, "shm"), 0o755)) //nolint:gosec // as everywhere
 }
 
 // mount mounts something where nothing of it goes further.

@@ -56,6 +56,9 @@ type Memory struct {
 	// Free is all that is not free, as the program free counts it: MemTotal −
 	// MemFree, without our own process, but with the page cache.
 	Free *int64 `json:"free,omitempty"`
+	// Told is what the engine's own command says of its containers, together, at
+	// the top of the ramp (docker stats, podman stats).
+	Told *int64 `json:"told,omitempty"`
 	// Threads are those of the whole machine.
 	Threads int64 `json:"threads,omitempty"`
 }
@@ -105,7 +108,7 @@ const (
 const (
 	DensityReached     = "reached"
 	DensityFootprint   = "footprint"
-	DensityPart        = "footprint-" // and payload, monitor, daemon, kernel, host or free
+	DensityPart        = "footprint-" // and payload, monitor, daemon, kernel, host, free or told
 	DensityNotBack     = "not-given-back"
 	DensityNotBackPart = "not-given-back-" // and daemon or kernel
 	DensityStartFirst  = "start-time-first"
@@ -140,6 +143,8 @@ var DensityMetrics = []Metric{
 		What: "of one container more, what is no longer available on the whole machine (MemTotal − MemAvailable): the cross-check of the sum"},
 	{ID: DensityPart + "free", Unit: "bytes", Better: LowerIsBetter, Title: "not free",
 		What: "of one container more, what is no longer free on the whole machine (MemTotal − MemFree, as the program free prints it), page cache and all"},
+	{ID: DensityPart + "told", Unit: "bytes", Better: LowerIsBetter, Title: "as told",
+		What: "of one container more, what the engine's own command says of it (docker stats, podman stats), asked when all run"},
 	{ID: DensityNotBack, Unit: "bytes", Better: LowerIsBetter, Title: "not given back",
 		What: "what the whole machine still takes after all containers are gone, against before"},
 	{ID: DensityNotBackPart + "daemon", Unit: "bytes", Better: LowerIsBetter, Title: "daemon keeps",

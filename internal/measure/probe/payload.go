@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Payload is what a payload said.
@@ -35,7 +36,9 @@ type PayloadArgs struct {
 	// TouchBytes is anonymous memory, in small pages, that is written to after
 	// the first line and the report, and kept.
 	TouchBytes int64
-	Echo       bool // answer each line of standard input with a stamp (clock exchange)
+	// Rest is for how long it sleeps before it ends.
+	Rest time.Duration
+	Echo bool // answer each line of standard input with a stamp (clock exchange)
 }
 
 // Argv gives the argument list, with path as Argv[0].
@@ -55,6 +58,9 @@ func (a PayloadArgs) Argv(path string) []string {
 	}
 	if a.TouchBytes > 0 {
 		argv = append(argv, "--touch", strconv.FormatInt(a.TouchBytes, 10))
+	}
+	if a.Rest > 0 {
+		argv = append(argv, "--rest", strconv.FormatInt(a.Rest.Nanoseconds(), 10))
 	}
 	if a.Echo {
 		argv = append(argv, "--echo")

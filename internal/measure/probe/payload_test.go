@@ -185,7 +185,7 @@ func TestPayloadNonBlockingStdout(t *testing.T) {
 
 func TestPayloadUsage(t *testing.T) {
 	path := probePath(t)
-	for _, args := range [][]string{{}, {"payload"}, {"payload", "w", "--exit", "256"}, {"payload", "w", "--no"}, {"payload", "w", "--touch", "-1"}, {"payload", "w", "--touch"}, {"payload", "w", "--on-term", "x"}, {"delay"}, {"delay", "x", "--", "/bin/true"}, {"floor", "a"}} {
+	for _, args := range [][]string{{}, {"payload"}, {"payload", "w", "--exit", "256"}, {"payload", "w", "--no"}, {"payload", "w", "--touch", "-1"}, {"payload", "w", "--touch"}, {"payload", "w", "--rest", "1s"}, {"payload", "w", "--on-term", "x"}, {"delay"}, {"delay", "x", "--", "/bin/true"}, {"floor", "a"}} {
 		err := exec.Command(path, args...).Run()
 		if ee := (*exec.ExitError)(nil); !errors.As(err, &ee) || ee.ExitCode() != 64 {
 			t.Errorf("%v: %v, want status 64", args, err)
@@ -232,5 +232,18 @@ func TestPayloadTouches(t *testing.T) {
 	const asked, slack = 64<<20 - 5, 64 << 10
 	if got := resident(asked) - resident(0); got < asked-slack || got > asked+slack {
 		t.Errorf("%d bytes more of anonymous memory, want %d", got, asked)
+	}
+}
+
+// TestPayloadRests: what comes after its first line, and before its last.
+func TestPayloadRests(t *testing.T) {
+	const rest = 30 * time.Millisecond
+	argv := PayloadArgs{Word: "w", Report: true, Rest: rest}.Argv(probePath(t))
+	out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := ParsePayload(out, "w"); err != nil || p.Done-p.First < rest.Nanoseconds() {
+		t.Errorf("it ended %s after it began: %+v, %v", time.Duration(p.Done-p.First), p, err)
 	}
 }

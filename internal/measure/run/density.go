@@ -84,6 +84,7 @@ type ramp struct {
 // rampHeld is one container of a ramp.
 type rampHeld struct {
 	engine.Held
+	name string
 	word string
 	up   int // the place of its step
 }
@@ -103,6 +104,7 @@ func (a *ramp) run(ctx context.Context) *record.Failure {
 		return nil
 	}
 	a.rest(ctx, record.RampRest, a.footprint(ctx))
+	a.tell(ctx)
 	a.findDead(ctx)
 	f := a.goDown(ctx)
 	a.wait(ctx, washOut)

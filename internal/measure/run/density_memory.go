@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 
 	"github.com/prometheus/procfs"
 
@@ -62,6 +63,30 @@ func (a *ramp) machine(m *record.Memory) {
 			used := info.Total - info.Free - own
 			m.Free = &used
 		}
+	}
+}
+
+// tell adds what the engine's own command says to the last step. It is asked once,
+// at the top and after the rest: what that costs the daemon belongs to no rest, and
+// Docker takes a second or two to answer.
+func (a *ramp) tell(ctx context.Context) {
+	teller, ok := a.o.env.(engine.Teller)
+	m := a.steps[len(a.steps)-1].Memory
+	if !ok || m == nil || len(a.held) == 0 || ctx.Err() != nil {
+		return
+	}
+	names := make([]string, len(a.held))
+	for i, h := range a.held {
+		names[i] = h.name
+	}
+	sum, err := teller.MemoryTold(ctx, names)
+	var e *engine.Error
+	switch {
+	case errors.As(err, &e) && e.Class == record.Unsupported: // here it has no such number
+	case err != nil:
+		a.remark("the engine does not say what its containers take: " + err.Error())
+	default:
+		m.Told = &sum
 	}
 }
 

@@ -25,8 +25,10 @@ func (a *ramp) goUp(ctx context.Context) *record.Failure {
 		n := len(a.held)
 		h := &rampHeld{word: newWord()}
 		begin := a.now()
+		task := a.task(n, h.word)
+		h.name = task.Name
 		var err error
-		if h.Held, err = holdGuarded(ctx, a.holder, a.task(n, h.word)); err != nil {
+		if h.Held, err = holdGuarded(ctx, a.holder, task); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}

@@ -15,10 +15,14 @@ func builtIn() []Workload {
 	return []Workload{
 		{
 			Name: "hello", Title: "hello", Group: lifeCycle, Image: "payload",
-			What:  "one process that answers, looks around and ends: the life cycle and nothing else",
-			takes: itsLife,
-			payload: func(map[string]string) probe.PayloadArgs {
-				return probe.PayloadArgs{Report: true}
+			What:       "one process that answers, looks around and ends: the life cycle and nothing else",
+			Parameters: map[string][]string{"rest": {"0s", "1s"}},
+			About:      map[string]string{"rest": "How long it stays idle before it ends, so that nothing of the start is left when the end begins."},
+			takes: func(p map[string]string, each time.Duration) time.Duration {
+				return each + duration(p["rest"])
+			},
+			payload: func(p map[string]string) probe.PayloadArgs {
+				return probe.PayloadArgs{Report: true, Rest: duration(p["rest"])}
 			},
 		},
 		{

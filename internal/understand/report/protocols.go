@@ -137,7 +137,7 @@ func methods(cells []density.Cell) []string {
 		return nil
 	}
 	return []string{"Slopes over the number that run; brackets: 95 % intervals " + strings.Join(parts, "; ") +
-		". footprint is payload, monitor, daemon and kernel together; host is measured apart, of the whole machine."}
+		". footprint is payload, monitor, daemon and kernel together; host and free are measured apart, of the whole machine; told is what the engine's own command says at the top."}
 }
 
 // quarters are where the curves of start and stop are shown.

@@ -79,9 +79,11 @@ func endedWithin(t *testing.T, h engine.Held, grace time.Duration) (res engine.R
 // its whole life is known afterwards.
 func (s *suite) held(t *testing.T) {
 	args := probe.PayloadArgs{Stay: true}
-	h := s.hold(t, s.env, s.task(&args))
+	task := s.task(&args)
+	h := s.hold(t, s.env, task)
 	stdout, _ := h.Output()
 	prove(t, engine.Result{Stdout: stdout}, args.Word)
+	s.told(t, task.Name)
 	select {
 	case <-h.Ended():
 		t.Error("Ended is closed, and the container should still run")
@@ -116,6 +118,27 @@ func (s *suite) held(t *testing.T) {
 	}
 	if again, err := end(t, h, time.Second); err != nil || !reflect.DeepEqual(again, res) {
 		t.Errorf("End for the second time: %v, %+v; want the same as before, %+v", err, again, res)
+	}
+}
+
+// told: the engine's own count of a running container's memory, or why there is
+// none. A payload of some ten kilobytes is charged with kernel memory too.
+func (s *suite) told(t *testing.T, name string) {
+	t.Helper()
+	teller, ok := s.env.(engine.Teller)
+	if !ok {
+		return
+	}
+	n, err := teller.MemoryTold(t.Context(), []string{name})
+	t.Logf("told: %d bytes, %v", n, err)
+	if err == nil && (n < 1<<12 || n > 1<<28) {
+		t.Errorf("the engine tells of %d bytes for one small container", n)
+	}
+	if err != nil && !strings.Contains(err.Error(), "cgroup") {
+		t.Errorf("MemoryTold: %v", err)
+	}
+	if _, err := teller.MemoryTold(t.Context(), []string{"plimsoll-no-such"}); err == nil {
+		t.Error("MemoryTold of a container that there is not: no error")
 	}
 }
 

@@ -52,7 +52,7 @@ type payload struct{ probe.PayloadArgs }
 func (p payload) stays() bool                            { return p.Stay }
 func (p payload) ignores() bool                          { return p.OnTerm == "ignore" }
 func (p payload) status() int                            { return p.Exit }
-func (p payload) lasts(work time.Duration) time.Duration { return work }
+func (p payload) lasts(work time.Duration) time.Duration { return work + p.Rest }
 func (p payload) touches() int64                         { return 0 }
 
 func (p payload) begin(t *trial, first int64) []byte {
@@ -91,6 +91,12 @@ func parsePayload(argv []string) (probe.PayloadArgs, bool) {
 			a.Echo = true
 		case "--on-term":
 			a.OnTerm = value()
+		case "--rest":
+			n, err := strconv.ParseInt(value(), 10, 64)
+			if err != nil {
+				return a, false
+			}
+			a.Rest = time.Duration(n)
 		case "--exit":
 			n, err := strconv.Atoi(value())
 			if err != nil {

@@ -6,9 +6,7 @@
 #include "text.h"
 #include "verbs.h"
 
-#define MAX_NS 3600000000000LL
-
-static void sleep_until(i64 at) {
+void sleep_until(i64 at) {
 	struct __kernel_timespec t = {at / 1000000000, at % 1000000000};
 	long r;
 	sys_prctl(PROBE_PR_SET_TIMERSLACK, 1); /* else the kernel may be 50 us late; failing is no harm */
@@ -16,7 +14,7 @@ static void sleep_until(i64 at) {
 		r = sys_clock_nanosleep(PROBE_CLOCK_MONOTONIC, PROBE_TIMER_ABSTIME, &t);
 	} while (r == -EINTR);
 	if (r < 0)
-		complain(STATUS_SYSTEM, "delay: clock_nanosleep", r);
+		complain(STATUS_SYSTEM, "clock_nanosleep", r);
 }
 
 static __attribute__((noreturn)) void become(i64 start, i64 ns, const char *only, const char *program, char **argv,

@@ -11,13 +11,14 @@ struct args {
 	int status;
 	int stay, ignore, report, echo;
 	i64 touch; /* bytes */
+	i64 rest;  /* ns */
 };
 
 static struct out out;
 
 static void parse(struct args *a, char **argv) {
 	if (!argv[0] || !argv[0][0] || text_len(argv[0]) > 128)
-		complain(STATUS_USAGE, "usage: payload WORD [--exit N] [--stay] [--on-term exit|ignore] [--report] [--touch BYTES] [--echo]", 0);
+		complain(STATUS_USAGE, "usage: payload WORD [--exit N] [--stay] [--on-term exit|ignore] [--report] [--touch BYTES] [--rest NS] [--echo]", 0);
 	a->word = *argv++;
 	for (; *argv; argv++) {
 		if (text_eq(*argv, "--stay")) {
@@ -34,6 +35,10 @@ static void parse(struct args *a, char **argv) {
 			a->touch = text_num(*++argv, 1LL << 46);
 			if (a->touch < 0)
 				complain(STATUS_USAGE, "payload: --touch takes a number of bytes", 0);
+		} else if (text_eq(*argv, "--rest") && argv[1]) {
+			a->rest = text_num(*++argv, MAX_NS);
+			if (a->rest < 0)
+				complain(STATUS_USAGE, "payload: --rest takes nanoseconds, an hour at most", 0);
 		} else if (text_eq(*argv, "--exit") && argv[1]) {
 			i64 n = text_num(*++argv, 255);
 			if (n < 0)
@@ -145,6 +150,8 @@ void verb_payload(i64 start, char **argv) {
 		echo();
 	else if (a.stay)
 		wait_term(a.ignore);
+	if (a.rest)
+		sleep_until(now() + a.rest);
 
 	out_text(&out, "plimsoll done ");
 	out_num(&out, now());

@@ -12,6 +12,9 @@ enum {
 	STATUS_NO_EXEC = 127 /* the program could not be started */
 };
 
+#define MAX_NS 3600000000000LL /* no sleep is longer than an hour */
+void sleep_until(i64 at);
+
 /* start is the stamp of the program's first instruction; argv begins after
  * the verb; self is argv[0]. All end the process. */
 __attribute__((noreturn)) void verb_payload(i64 start, char **argv);

@@ -28,6 +28,11 @@ func TestFree(t *testing.T) {
 	for i := range steps {
 		steps[i].Memory.Free = nil
 	}
+	told := int64(8 * 5 << 20)
+	steps = append(steps, record.DensityStep{Phase: record.RampRest, N: 8, Memory: &record.Memory{Told: &told}})
+	if v := ReadRamp(steps).Values()[record.DensityPart+"told"]; v != 5<<20 {
+		t.Errorf("the engine tells of %v for each container, want 5 MiB", v)
+	}
 	if v, ok := ReadRamp(steps).Values()[record.DensityPart+"free"]; ok {
 		t.Errorf("nobody read what is free, and it is %v", v)
 	}

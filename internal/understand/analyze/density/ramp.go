@@ -35,9 +35,9 @@ type Points struct {
 
 func (p *Points) add(n int, y float64) { p.N, p.Y = append(p.N, float64(n)), append(p.Y, y) }
 
-// MemoryParts are the parts whose sum is the footprint, and host and free, which
-// are measured on their own.
-var MemoryParts = []string{"payload", "monitor", "daemon", "kernel", "host", "free"}
+// MemoryParts are the parts whose sum is the footprint, and host, free and told,
+// which are measured on their own.
+var MemoryParts = []string{"payload", "monitor", "daemon", "kernel", "host", "free", "told"}
 
 func memoryPart(m *record.Memory, part string) *int64 {
 	switch part {
@@ -74,6 +74,10 @@ func ReadRamp(steps []record.DensityStep) *Ramp {
 			remember(r.Memory, s)
 		case record.RampRest:
 			r.idle, r.idleN = s.Idle, s.N
+			if s.Memory != nil && s.Memory.Told != nil {
+				// Asked at the top only; of no container an engine tells nothing.
+				r.Memory["told"] = Points{N: []float64{0, float64(s.N)}, Y: []float64{0, float64(*s.Memory.Told)}}
+			}
 		case record.RampDown:
 			if d, ok := between(s.Events, record.Stop, record.Removed); ok {
 				r.Stops.add(s.N, d)

@@ -3,12 +3,17 @@ package mpi
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestProgramIsBuiltFromSource rebuilds what is committed.
@@ -91,6 +96,7 @@ func TestEveryTest(t *testing.T) {
 	}{
 		{"2", []string{"latency", "--size", "0"}, `"latency_ns":`},
 		{"2", []string{"latency", "--size", "65536", "--iterations", "10"}, `"latency_ns":`},
+		{"2", []string{"latency", "--buffers", "one", "--size", "65536", "--iterations", "10"}, `"latency_ns":`},
 		{"2", []string{"bandwidth", "--size", "1048576", "--iterations", "2"}, `"bandwidth_bytes_per_second":`},
 		{"3", []string{"alltoall", "--size", "1000", "--iterations", "10"}, `"mean_ns":`},
 		{"3", []string{"scatter", "--size", "1000", "--iterations", "10"}, `"mean_ns":`},
@@ -112,6 +118,45 @@ func TestEveryTest(t *testing.T) {
 		if err != nil || !ok || seen.Ranks != int(c.ranks[0]-'0') || seen.Nodes != 1 || seen.ABI != "openmpi" || !strings.HasPrefix(seen.Library, "Open MPI v") {
 			t.Errorf("%v: %+v, %v, %v", c.args, seen, ok, err)
 		}
+	}
+}
+
+// TestSharedProcessor: ranks that share a processor read no faster together than
+// one alone. Where each counts its own turn only, eight read eight times as fast.
+func TestSharedProcessor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts MPI jobs: left out with -short")
+	}
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		t.Fatal(err)
+	}
+	cpu := 0
+	for !allowed.IsSet(cpu) {
+		cpu++
+	}
+	launcher, program := mpirun(t)
+	launcher = append([]string{"taskset", "-c", strconv.Itoa(cpu)}, launcher...)
+	read := func(ranks string) float64 {
+		argv := append(slices.Clone(launcher), ranks, "--bind-to", "none", program, "ior", "--block", "4194304", "--transfer", "262144", "--file", "process")
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Dir = t.TempDir()
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", argv, err)
+		}
+		var said struct {
+			Read float64 `json:"read_bytes_per_second"`
+		}
+		if err := json.Unmarshal(out, &said); err != nil || said.Read <= 0 {
+			t.Fatalf("%s: %v", out, err)
+		}
+		return said.Read
+	}
+	one, eight := read("1"), read("8")
+	t.Logf("one rank reads %.3g bytes/s, eight %.3g", one, eight)
+	if eight > 3*one {
+		t.Errorf("eight ranks on one processor read %.1f times as fast as one", eight/one)
 	}
 }
 

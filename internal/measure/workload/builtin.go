@@ -27,7 +27,7 @@ func builtIn() []Workload {
 		},
 		{
 			Name: "status", Title: "status", Group: lifeCycle, Image: "payload",
-			What:       "one process that ends with an exit status that the engine must hand on; a trial with another status fails",
+			What:       "one process that ends with an exit status, which the engine must pass on; a trial with another status fails",
 			Parameters: map[string][]string{"code": {"7"}},
 			Numbers:    map[string]Number{"code": {0, 124}},
 			About:      map[string]string{"code": "The exit status."},
@@ -90,7 +90,7 @@ const (
 func densityWorkload() Workload {
 	return Workload{
 		Name: "density", Title: "density", Group: lifeCycle, Image: "payload",
-		What: "one more container as soon as the last is ready, up to count, then down one after the other: times against the number that run, and the memory of each",
+		What: "starts one more container as soon as the last is ready, up to count, then stops them one after the other: times against the number running, and the memory of each",
 		Parameters: map[string][]string{
 			"count": {"100", "10", "20", "50"},
 			"touch": {"0", "16MiB", "64MiB", "256MiB"},

@@ -25,7 +25,7 @@ const leastMemoryStarts = 24
 func leastMemoryWorkload() Workload {
 	return Workload{
 		Name: "least-memory", Title: "least memory", Group: lifeCycle, Image: "payload",
-		What:       "a search for the least memory limit with which a container starts: halved until a start fails twice, then narrowed down to a tenth",
+		What:       "searches for the least memory limit with which a container starts: halves it until a start fails twice, then narrows it down to a tenth",
 		Parameters: map[string][]string{"from": {"64MiB", "256MiB"}, "program": {"payload", "busybox"}},
 		About: map[string]string{
 			"from":    "The limit that the search begins with, with which a start must succeed.",

@@ -38,7 +38,7 @@ func (Echo) Output(word string) string { return "Hello World " + word + "\n" }
 func echoWorkload() Workload {
 	return Workload{
 		Name: "echo", Title: "echo", Group: lifeCycle, Image: "busybox", Detached: true,
-		What:    "three commands of the engine's: create and start a container that holds a shell, then exec the image's /bin/echo in it",
+		What:    "three of the engine's commands: create and start a container that runs a shell, then exec the image's /bin/echo in it",
 		Metrics: commandMetrics, takes: itsLife, builtin: []string{strings.Join(Echo{}.Argv("")[:3], " ")},
 		payload:  func(map[string]string) probe.PayloadArgs { return probe.PayloadArgs{} },
 		protocol: func(map[string]string) Instance { return Instance{Echo: &Echo{}} },

@@ -75,7 +75,7 @@ var pullMetrics = []record.Metric{
 func pullWorkload() Workload {
 	return Workload{
 		Name: "pull", Group: lifeCycle, // without a title, so that a report names the parameters
-		What: "gets an image from a registry on loopback and says what it takes: cold, with its base at hand (shared), or a second time (warm)",
+		What: "pulls an image from a registry on loopback: cold, with its base already there (shared), or a second time (warm)",
 		Parameters: map[string][]string{
 			"image": {"busybox", "payload", "debian", "ubuntu-base", "toolbox", "alpine", "ubuntu", "centos"},
 			"cache": {CacheCold, CacheShared, CacheWarm},

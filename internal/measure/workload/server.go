@@ -38,7 +38,7 @@ func (Serve) Output(word string) string { return word + "\n" }
 func serverWorkload() Workload {
 	return Workload{
 		Name: "server-answer", Title: "HTTP server", Group: lifeCycle, Image: "busybox", Detached: true,
-		What:    "three commands of the engine's: create a container with a published port, start it, and exec BusyBox's HTTP server in it; then the host asks until it answers",
+		What:    "three of the engine's commands: create a container with a published port, start it, and exec BusyBox's HTTP server in it; then the host asks until it answers",
 		Metrics: append(serverMetrics[:1:1], commandMetrics...), takes: itsLife, builtin: []string{"httpd"},
 		Needs:    Needs{Network: true},
 		payload:  func(map[string]string) probe.PayloadArgs { return probe.PayloadArgs{} },

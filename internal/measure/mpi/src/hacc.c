@@ -59,7 +59,7 @@ void hacc(const struct options *o)
 		if (!restart && o->sync)
 			file_sync(&f);
 		file_close(&f);
-		took[restart] = phase(begin, now());
+		took[restart] = phase(begin);
 	}
 	mpi.Barrier(mpi.world);
 	if ((o->per_process || mpi.rank == 0) && unlink(path) != 0)

@@ -5,7 +5,7 @@
  * file. Then each rank reads what the next one has written (IOR's -C), so that
  * its own node's cache does not answer where there are several, and looks whether
  * it is right. A phase lasts from the barrier before the open to the last rank's
- * close, as IOR counts.
+ * close.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ void ior(const struct options *o)
 	if (o->sync)
 		file_sync(&f);
 	file_close(&f);
-	double wrote = phase(begin, now());
+	double wrote = phase(begin);
 
 	int other = (mpi.rank + 1) % mpi.size;
 	path_of(path, o, "ior", other);
@@ -82,7 +82,7 @@ void ior(const struct options *o)
 				wrong("what is read of rank %d's segment %ld is not what was written", other, s);
 		}
 	file_close(&f);
-	double read = phase(begin, now());
+	double read = phase(begin);
 
 	path_of(path, o, "ior", mpi.rank);
 	mpi.Barrier(mpi.world);

@@ -10,6 +10,7 @@ struct options {
 	long iterations; /* 0: as the OSU micro-benchmarks have it for this size */
 	long warmup;     /* -1: likewise */
 	long window;     /* messages in flight, of bandwidth */
+	int one_buffer;  /* latency receives into what it has sent from */
 
 	/* Of the tests of files. */
 	const char *dir;
@@ -38,10 +39,9 @@ void file_read(struct file *f, void *to, long size, long long at);
 void file_sync(struct file *f);
 void file_close(struct file *f);
 
-/* phase is what a phase took in all: from the first rank's beginning to the last
- * rank's end, in ns. All ranks must be on one clock, or begin together, which the
- * barrier before sees to. The result is rank 0's. */
-double phase(int64_t begin, int64_t end);
+/* phase ends a phase and gives what it took in all, in ns: from the first rank's
+ * leaving the barrier before it to the last rank's end. The result is rank 0's. */
+double phase(int64_t begin);
 
 /* transport prints the library's own control variables that tell by which way
  * messages go. */

@@ -23,6 +23,9 @@ type checker struct {
 // check checks a study at its full size, then each of its scales: what is
 // wrong with the study itself is said once.
 func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
+	for _, d := range doc.Parts {
+		enoughBlocks(p, d.Name.Text, d.Blocks, doc.Protocol)
+	}
 	s := checkOne(doc, src, cat, p, top)
 	if p.Any() {
 		return s
@@ -103,7 +106,7 @@ func (c *checker) missing(doc *document, top yamlfile.Pos) {
 
 func (c *checker) protocol(d protocol) record.Protocol {
 	p := record.Protocol{
-		Blocks: 10, Warmup: 1, PerBlock: 1, Order: "random", Cache: "warm",
+		Blocks: defaultBlocks, Warmup: 1, PerBlock: 1, Order: "random", Cache: "warm",
 		CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(30 * time.Second), Delta: 0.01,
 	}
 	put(&p.Blocks, int(d.Blocks.N), d.Blocks.At.Given())

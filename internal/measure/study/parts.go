@@ -59,6 +59,25 @@ func (c *checker) part(d part) Part {
 	return out
 }
 
+// defaultBlocks are a protocol's that gives none.
+const defaultBlocks = 10
+
+// enoughBlocks demands that a part's trials have so many blocks to be in as they
+// are given. Who lays fewer blocks over a study of somebody else's means at most
+// these, and so does the command line.
+func enoughBlocks(p *yamlfile.Problems, part string, blocks yamlfile.Count, of protocol) {
+	most := int64(defaultBlocks)
+	if of.Blocks.At.Given() {
+		most = of.Blocks.N
+	}
+	open := of.Until.At.Given() || of.TimeBudget.At.Given()
+	if blocks.N <= most || open || of.Blocks.At.Given() && of.Blocks.At.Path != blocks.At.Path {
+		return
+	}
+	p.Add(blocks.At, fmt.Sprintf("part %s has %d blocks, and the protocol %d", part, blocks.N, most),
+		"at most the protocol's: a part's trials are in the first of them; give the protocol more, and the other parts fewer")
+}
+
 // at lays a scale over the study; nil where the scale itself is wrong.
 func (doc *document) at(k yamlfile.KeyedEntry[scale], p *yamlfile.Problems) *document {
 	out, sc := *doc, k.Value
@@ -94,6 +113,7 @@ func (doc *document) at(k yamlfile.KeyedEntry[scale], p *yamlfile.Problems) *doc
 		d, v := &out.Parts[i], x.Value
 		d.skipped = v.Skip.Text
 		put(&d.Blocks, v.Blocks, v.Blocks.At.Given())
+		enoughBlocks(p, x.Key.Text, v.Blocks, out.Protocol)
 		put(&d.Warmup, v.Warmup, v.Warmup.At.Given())
 		put(&d.Workloads, v.Workloads, v.Workloads != nil)
 		put(&d.Environments, v.Environments, v.Environments != nil)

@@ -226,7 +226,7 @@ func TestPartsResume(t *testing.T) {
 func TestPartsPlaces(t *testing.T) {
 	for _, text := range []string{
 		inParts,
-		strings.Replace(inParts, "blocks: 5", "blocks: 1", 1),
+		strings.NewReplacer("blocks: 5", "blocks: 1", "blocks: 2", "blocks: 1", "blocks: 3\n    warmup", "blocks: 1\n    warmup").Replace(inParts),
 		strings.Replace(inParts, "warmup: 2", "warmup: 0, per-block: 3", 1),
 		// No part is in the last blocks.
 		"plimsoll: 1\nname: t\nprotocol: {blocks: 6}\nparts: [{name: a, blocks: 2, warmup: false, workloads: [hello], environments: [docker]}]\n",

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/record"
@@ -78,13 +79,25 @@ func (r *ranking) forgetCommon(groups []*remarkGroup) {
 	}
 }
 
+// counted takes the number of trials off a remark on single ones: "4 trials: why".
+func counted(text string) (n int, rest string) {
+	first, rest, ok := strings.Cut(text, ": ")
+	number, noun, _ := strings.Cut(first, " ")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil || strings.TrimSuffix(noun, "s") != "trial" {
+		return 0, text
+	}
+	return n, rest
+}
+
 // text says what the group's remarks say, each sentence once, after the
-// environments that it belongs to.
+// environments that it belongs to and the number of trials that it counts.
 func (g *remarkGroup) text() string {
 	var sentences []string
-	envs := map[string][]string{}
+	envs, trials := map[string][]string{}, map[string]int{}
 	for _, m := range g.remarks {
-		s := words.Clean(m.Text)
+		n, s := counted(words.Clean(m.Text))
+		trials[s] += n
 		if !slices.Contains(sentences, s) {
 			sentences = append(sentences, s)
 		}
@@ -93,8 +106,12 @@ func (g *remarkGroup) text() string {
 		}
 	}
 	for i, s := range sentences {
-		if len(envs[s]) > 0 {
-			sentences[i] = strings.Join(envs[s], ", ") + ": " + s
+		who := strings.Join(envs[s], ", ")
+		if n := trials[s]; n > 0 {
+			who = strings.TrimSuffix(words.Plural(n, "trial")+" of "+who, " of ")
+		}
+		if who != "" {
+			sentences[i] = who + ": " + s
 		}
 		if i < len(sentences)-1 {
 			sentences[i] = strings.TrimSuffix(sentences[i], ".")

@@ -25,7 +25,7 @@ static const struct {
 
 static void usage(const char *why, const char *what)
 {
-	fprintf(stderr, "plimsoll-mpi: %s %s\nusage: plimsoll-mpi TEST [--size BYTES] [--iterations N] [--warmup N] [--window N] [--buffers one|two] [--dir DIR] [--api posix|mpiio] [--file shared|process] [--sync yes|no] [--block BYTES] [--transfer BYTES] [--segments N] [--particles N] [--count N] [--library PATH]\ntests:", why, what);
+	fprintf(stderr, "plimsoll-mpi: %s %s\nusage: plimsoll-mpi TEST [--size BYTES] [--iterations N] [--warmup N] [--window N] [--buffers one|two] [--best N] [--dir DIR] [--api posix|mpiio] [--file shared|process] [--sync yes|no] [--block BYTES] [--transfer BYTES] [--segments N] [--particles N] [--count N] [--library PATH]\ntests:", why, what);
 	for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
 		fprintf(stderr, " %s", tests[i].name);
 	fputc('\n', stderr);
@@ -64,6 +64,8 @@ static struct options parse(int argc, char **argv, const char **library)
 			o.api = value;
 		else if (strcmp(name, "--file") == 0)
 			o.per_process = strcmp(value, "process") == 0;
+		else if (strcmp(name, "--best") == 0)
+			o.best = whole(name, value, 1000);
 		else if (strcmp(name, "--buffers") == 0)
 			o.one_buffer = strcmp(value, "one") == 0;
 		else if (strcmp(name, "--sync") == 0)

@@ -28,18 +28,10 @@ static void chosen(const struct options *o, long small, long large, long *iterat
 	*warmup = o->warmup >= 0 ? o->warmup : (big ? large : small) / (big ? 10 : 100);
 }
 
-void latency(const struct options *o)
+/* trips is what so many round trips take, after some that do not count. */
+static int64_t trips(char *out, char *in, int size, long warmup, long iterations)
 {
-	pair(o);
-	long iterations, warmup;
-	chosen(o, 10000, 1000, &iterations, &warmup);
-	int size = (int)o->size;
-	/* OSU's programs receive into another buffer than they send from. NetPIPE has
-	 * one: each message is then one that the other side has just written, which is
-	 * slower where caches are not shared. */
-	char *out = room(o->size, 1), *in = o->one_buffer ? out : room(o->size, 2);
 	int64_t begin = 0;
-	mpi.Barrier(mpi.world);
 	for (long i = 0; i < warmup + iterations; i++) {
 		if (i == warmup)
 			begin = now();
@@ -51,12 +43,32 @@ void latency(const struct options *o)
 			mpi.Send(in, size, mpi.byte, 0, DATA, mpi.world);
 		}
 	}
-	int64_t took = now() - begin;
+	return now() - begin;
+}
+
+void latency(const struct options *o)
+{
+	pair(o);
+	long iterations, warmup;
+	chosen(o, 10000, 1000, &iterations, &warmup);
+	int size = (int)o->size;
+	/* OSU's programs receive into another buffer than they send from. NetPIPE has
+	 * one: each message is then one that the other side has just written, which is
+	 * slower where caches are not shared. */
+	char *out = room(o->size, 1), *in = o->one_buffer ? out : room(o->size, 2);
+	int64_t shortest = 0;
+	long k = 0;
+	mpi.Barrier(mpi.world);
+	do {
+		int64_t took = trips(out, in, size, k == 0 ? warmup : 0, iterations);
+		if (k == 0 || took < shortest)
+			shortest = took;
+	} while (++k < o->best);
 	if (mpi.rank != 0)
 		return;
-	if (memcmp(out, in, (size_t)size) != 0)
+	if (!o->one_buffer && memcmp(out, in, (size_t)size) != 0)
 		wrong("what came back is not what was sent");
-	printf(",\"iterations\":%ld,\"latency_ns\":%.3f", iterations, (double)took / 2 / (double)iterations);
+	printf(",\"iterations\":%ld,\"latency_ns\":%.3f", iterations, (double)shortest / 2 / (double)iterations);
 }
 
 void bandwidth(const struct options *o)

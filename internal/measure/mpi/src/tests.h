@@ -11,6 +11,7 @@ struct options {
 	long warmup;     /* -1: likewise */
 	long window;     /* messages in flight, of bandwidth */
 	int one_buffer;  /* latency receives into what it has sent from */
+	long best;       /* latency is the least of so many means */
 
 	/* Of the tests of files. */
 	const char *dir;

@@ -153,7 +153,11 @@ func TestSharedProcessor(t *testing.T) {
 		}
 		return said.Read
 	}
-	one, eight := read("1"), read("8")
+	// The best of some: others on the machine make either slower, and nothing faster.
+	var one, eight float64
+	for range 4 {
+		one, eight = max(one, read("1")), max(eight, read("8"))
+	}
 	t.Logf("one rank reads %.3g bytes/s, eight %.3g", one, eight)
 	if eight > 3*one {
 		t.Errorf("eight ranks on one processor read %.1f times as fast as one", eight/one)

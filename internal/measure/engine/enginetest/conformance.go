@@ -121,6 +121,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 			t.Errorf("Options.Only: there is no check %q", name)
 		}
 	}
+	s.waited() // also where -run left the checks out that wait for them
 	s.closeBox(t)
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)

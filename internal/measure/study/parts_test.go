@@ -224,14 +224,19 @@ func TestPartsResume(t *testing.T) {
 
 // Every trial of a plan is found at one place, whatever the blocks of its parts.
 func TestPartsPlaces(t *testing.T) {
-	for _, text := range []string{
-		inParts,
-		strings.NewReplacer("blocks: 5", "blocks: 1", "blocks: 2", "blocks: 1", "blocks: 3\n    warmup", "blocks: 1\n    warmup").Replace(inParts),
-		strings.Replace(inParts, "warmup: 2", "warmup: 0, per-block: 3", 1),
+	fewer := mustRead(t, inParts)
+	fewer.Protocol.Blocks = 1 // as by --blocks: fewer than the parts'
+	byOption, err := Expand(fewer, catalogue(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*Plan{
+		mustExpand(t, inParts, Options{}),
+		byOption,
+		mustExpand(t, strings.Replace(inParts, "warmup: 2", "warmup: 0, per-block: 3", 1), Options{}),
 		// No part is in the last blocks.
-		"plimsoll: 1\nname: t\nprotocol: {blocks: 6}\nparts: [{name: a, blocks: 2, warmup: false, workloads: [hello], environments: [docker]}]\n",
+		mustExpand(t, "plimsoll: 1\nname: t\nprotocol: {blocks: 6}\nparts: [{name: a, blocks: 2, warmup: false, workloads: [hello], environments: [docker]}]\n", Options{}),
 	} {
-		p := mustExpand(t, text, Options{})
 		seen := map[string]int{}
 		n := 0
 		for trial := range p.From(0) {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/record"
@@ -136,8 +137,20 @@ func methods(cells []density.Cell) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []string{"Slopes over the number that run; brackets: 95 % intervals " + strings.Join(parts, "; ") +
-		". footprint is payload, monitor, daemon and kernel together; host and free are measured apart, of the whole machine; told is what the engine's own command says at the top."}
+	shown := func(part string) bool {
+		return slices.ContainsFunc(cells, func(c density.Cell) bool { return c.Slope(record.DensityPart+part) != nil })
+	}
+	text := "footprint is payload, monitor, daemon and kernel together"
+	switch host, free := shown("host"), shown("free"); {
+	case host && free:
+		text += "; host and free are measured apart, of the whole machine"
+	case host:
+		text += "; host is measured apart, of the whole machine"
+	}
+	if shown("told") {
+		text += "; told is what the engine's own command says at the top"
+	}
+	return []string{"Slopes over the number that run; brackets: 95 % intervals " + strings.Join(parts, "; ") + ". " + text + "."}
 }
 
 // quarters are where the curves of start and stop are shown.

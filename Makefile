@@ -43,8 +43,9 @@ ENGINE_TESTS = $(MEASURING) $(filter-out ./internal/cli $(MEASURING),$(ASKING)) 
 OTHER_TESTS = ./internal/measure/image $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/image)")
 
 # Where goroutines run: under the race detector in make unit, but for the command
-# line, whose tests are mostly waiting for programs.
-RACE = $(filter-out ./internal/cli,$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>' internal | xargs -n1 dirname | sort -u | sed 's|^|./|'))
+# line, whose tests are mostly waiting for programs, and for what starts its
+# goroutines only beside a real engine.
+RACE = $(filter-out ./internal/cli ./internal/bench ./internal/measure/features $(ADAPTERS:%=./internal/measure/engine/%),$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>' internal | xargs -n1 dirname | sort -u | sed 's|^|./|'))
 
 # The adapters' folders.
 ADAPTERS = $(shell sed -n 's|.*"plimsoll/internal/measure/engine/\([a-z]*\)"|\1|p' internal/measure/engine/catalogue/catalogue.go)
@@ -135,14 +136,19 @@ test-vm: $(SUM) ## what needs another kernel's control groups, in a small virtua
 	@mkdir -p bin
 	@$(NICE) $(GOTEST) --packages="$(VM)" -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
 
-unit: ## no engine, no root, no network: most of the tests in about a minute, with the race detector (needs a C compiler)
+# Much of it is waiting, so that more packages than processors go on at once; compilers,
+# linkers and tests live too shortly here to collect garbage often.
+UNIT := -trimpath -vet=off -short -p 3 -timeout 5m
+
+unit: export GOGC := 400
+unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
 	@$(MAKE) --no-print-directory -k -j2 unit-race unit-rest
 
 unit-race:
-	CGO_ENABLED=1 $(GO) test -trimpath -short -race -timeout 5m $(RACE)
+	CGO_ENABLED=1 $(GO) test $(UNIT) -race $(RACE)
 
 unit-rest:
-	$(GO) test -trimpath -short -timeout 5m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+	$(GO) test $(UNIT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
 
 test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
 	@[ -n "$(filter $(ENGINE),$(ADAPTERS))" ] || { echo "$(if $(ENGINE),there is no adapter $(ENGINE): make test-engine ENGINE=NAME,say which: make test-engine ENGINE=NAME) with one of $(ADAPTERS)"; exit 2; }

@@ -47,6 +47,9 @@ func TestWeightedMeansRefuses(t *testing.T) {
 // The interval covers what it should where columns depend on each other, where
 // one has few of the blocks, and where they are of runs without common blocks.
 func TestWeightedMeansCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const rounds = 3000
 	for _, c := range []struct {
 		name string

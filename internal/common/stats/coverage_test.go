@@ -75,6 +75,9 @@ func TestCoverageOfShapes(t *testing.T) {
 // the intervals of quantiles hold the truth too. Taken for independent they
 // do not: else this test would prove nothing.
 func TestCoverageInBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	const reps = 1000
 	for _, c := range []struct {
 		blocks, each int

@@ -124,6 +124,9 @@ func footprint(t *testing.T, s ...Subject) *Footprint {
 
 // Bytes through a veth pair: what the payload sent is what its counters say.
 func TestNetworkShows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("making network interfaces needs root")
 	}
@@ -167,6 +170,9 @@ func TestNetworkShows(t *testing.T) {
 // Without a control group of its own a payload counts by its processes: those
 // that it starts, too.
 func TestPayloadWithoutGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	c := newTestCollector(t, 20*time.Millisecond)
 	p := startWorker(t, "burn=400", 0)
 	w := c.Watch(Subject{PIDs: []int{p.pid()}})

@@ -84,6 +84,9 @@ func TestCgroupOfALauncher(t *testing.T) {
 // A group with a CPU limit says for how long it was held back; one without says
 // nothing.
 func TestThrottledOfAGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures this machine: left out with -short")
+	}
 	needRoot(t)
 	quota, value, stat := "cpu.cfs_quota_us", "1000", "throttled_time"
 	dir := "/sys/fs/cgroup/cpu/plimsoll-probe-test-throttled"

@@ -81,6 +81,9 @@ func (f *talker) meet(t *testing.T) Agent {
 // What agents count lands in the record, by agent and as a sum; one that is lost
 // or hangs in the middle costs its values and those sums, and nothing else.
 func TestAgents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for agents that hang: left out with -short")
+	}
 	good := &talker{name: "oss1", counted: map[string]int64{storage.DataWritten: 100, storage.DataRequests: 4, storage.DataWait: 400}}
 	lost := &talker{name: "oss2", counted: map[string]int64{storage.DataWritten: 11}}
 	hangs := &talker{name: "mds1", counted: map[string]int64{storage.MetadataOpens: 3}}

@@ -69,6 +69,9 @@ func runFiles(t *testing.T, engines []engine.Engine, limits, environments string
 // TestPlanned: workloads from files in native: steps, servers, references,
 // metrics, what was kept of the output; and each kind of failure has its class.
 func TestPlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real trials: left out with -short")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("native needs root")
 	}

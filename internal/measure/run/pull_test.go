@@ -174,6 +174,9 @@ func needBusyBox(t *testing.T) {
 }
 
 func TestPulls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packs images anew: left out with -short")
+	}
 	needBusyBox(t)
 	good, none := newPulling("good"), spoiled{Fake: fake.New(), name: "none", from: 1 << 30}
 	o := pullOptions(t, "busybox", good, none)
@@ -234,6 +237,9 @@ func TestPulls(t *testing.T) {
 
 // A store that was not emptied is no cold pull, whatever the engine says.
 func TestPullThatIsNotCold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packs images anew: left out with -short")
+	}
 	needBusyBox(t)
 	liar := newPulling("liar")
 	liar.store.lies = true
@@ -253,6 +259,9 @@ func TestPullThatIsNotCold(t *testing.T) {
 }
 
 func TestPullThatNeverEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packs images anew: left out with -short")
+	}
 	needBusyBox(t)
 	stuck := newPulling("stuck")
 	stuck.store.stops = true

@@ -27,6 +27,9 @@ import (
 // ratios must lie, are difference constraints on the logarithms of the cells;
 // a solution of these is a run that supports it.
 func TestEncodedClaims(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes data for each claim: left out with -short")
+	}
 	tested, flipped := 0, 0
 	for study, claims := range bundledClaims(t) {
 		for _, c := range claims {

@@ -35,6 +35,9 @@ func clientPlan(kit *engine.Kit, state, onTerm string, limit time.Duration) clir
 // Whatever ends a container before its time, its client gets the chance to
 // clear away: where the payload ends when it is told to, and where it does not.
 func TestGentleEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for programs that ignore signals: left out with -short")
+	}
 	b, kit := base(t)
 	for _, onTerm := range []string{"exit", "ignore"} {
 		t.Run("time-out, "+onTerm, func(t *testing.T) {

@@ -33,10 +33,8 @@ RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 # It emulates a processor, and measures nothing here.
 VM := ./internal/measure/vmtest/...
 
-# What holds numbers against a load that it makes itself, and what asks real engines,
-# by the kit that these tests take. The command line's come last: they want the image
-# toolbox, which the tests of image build meanwhile, and wait for a quiet machine
-# before each trial.
+# What holds numbers against a load that it makes itself comes first; then what asks
+# real engines, by the kit that these tests take, and beside it the command line's.
 MEASURING := ./internal/measure/collect ./internal/measure/run ./internal/measure/selftest
 ASKING = $(sort $(shell grep -rlE --include='*_test.go' 'enginetest\.(Kit|Conformance|Pulls)\>' internal | xargs -n1 dirname | sed 's|^|./|'))
 ENGINE_TESTS = $(MEASURING) $(filter-out ./internal/cli $(MEASURING),$(ASKING)) ./internal/cli
@@ -74,7 +72,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-measuring test-adapters test-cli test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -113,20 +111,37 @@ run: setup-run build ## set up engines, then measure them and print the table
 test: setup-test ## set up engines, then run every test (what only reads the source: make check)
 	# What is fetched, beside what can be compiled without.
 	@$(MAKE) --no-print-directory -j4 page axe compile $(SUM)
-	# Engines are asked one package after the other; beside them runs what asks none.
+	# Beside what asks engines runs what asks none.
 	@mkdir -p bin; rm -f bin/again-*.txt; status=0; \
-	$(MAKE) --no-print-directory -k -j2 NICE=nice test-engines test-others fuzz test-vm || status=$$?; \
+	$(MAKE) --no-print-directory -k -j3 NICE=nice test-engines test-beside || status=$$?; \
 	if [ -n "$$(cat bin/again-*.txt 2>/dev/null)" ]; then echo "failed once, and were tried again by themselves:"; cat bin/again-*.txt; fi; \
 	exit $$status
 
 compile:
 	@$(GO) build -trimpath ./...
 
+test-engines:
+	@status=0; $(MAKE) --no-print-directory test-measuring || status=$$?; \
+	$(MAKE) --no-print-directory -k test-adapters test-cli || status=$$?; exit $$status
+
+test-beside:
+	@status=0; for t in test-others fuzz test-vm; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
+
 # One package at a time and never from the cache: they share the engines of this
 # machine. The next one is compiled while one runs, and waits for the lock.
-test-engines: $(SUM)
+ALONE = -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines.lock' -timeout $(TEST_TIME) $(TEST_FLAGS)
+
+test-measuring: $(SUM)
 	@mkdir -p bin
-	@$(GOTEST) --packages="$(ENGINE_TESTS)" -- -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines.lock' -timeout $(TEST_TIME) $(TEST_FLAGS)
+	@$(GOTEST) --packages="$(MEASURING)" -- $(ALONE)
+
+test-adapters: $(SUM)
+	@mkdir -p bin
+	@$(GOTEST) --packages="$(filter-out ./internal/cli $(MEASURING),$(ENGINE_TESTS))" -- $(ALONE)
+
+test-cli: $(SUM)
+	@mkdir -p bin
+	@$(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
 
 test-others: $(SUM)
 	@mkdir -p bin

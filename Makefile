@@ -72,7 +72,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-measuring test-adapters test-cli test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-measuring test-adapters test-cli test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -122,7 +122,8 @@ compile:
 
 test-engines:
 	@status=0; $(MAKE) --no-print-directory test-measuring || status=$$?; \
-	$(MAKE) --no-print-directory -k test-adapters test-cli || status=$$?; exit $$status
+	$(MAKE) --no-print-directory -k test-adapters test-cli || status=$$?; \
+	$(MAKE) --no-print-directory test-whole || status=$$?; exit $$status
 
 test-beside:
 	@status=0; for t in test-others fuzz test-vm; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
@@ -141,7 +142,14 @@ test-adapters: $(SUM)
 
 test-cli: $(SUM)
 	@mkdir -p bin
-	@$(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
+	@$(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -skip '$(WHOLE)'
+
+# What compares the whole machine before and after.
+WHOLE := ^TestKilledEverywhere$$
+
+test-whole: $(SUM)
+	@mkdir -p bin
+	@$(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -run '$(WHOLE)'
 
 test-others: $(SUM)
 	@mkdir -p bin

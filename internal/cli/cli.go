@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/record"
 )
 
 // World is everything that comes from outside, so that tests can drive the
@@ -43,6 +44,8 @@ type World struct {
 	// DetectLimit is how long an engine may take to be found; 0 stands for what
 	// the contract says.
 	DetectLimit time.Duration
+	// Judge, where given, has the last word on what the doctor remarks.
+	Judge func([]record.Remark) []record.Remark
 	// Signals makes contexts that end when the user interrupts, see notify; nil:
 	// nobody does.
 	Signals func() (first, second context.Context, stop func())

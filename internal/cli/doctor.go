@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -31,7 +32,7 @@ about it. Exits with status 5 if numbers measured here could not be trusted.`,
 			if err != nil {
 				return err
 			}
-			facts.Remarks = host.Machine{}.Doctor(cmd.Context(), s.state.Dir, containersOf(s.engines))
+			facts.Remarks = s.doctor(cmd.Context())
 			if format == "json" {
 				if err := printJSON(w.Stdout, facts); err != nil {
 					return err
@@ -47,6 +48,15 @@ about it. Exits with status 5 if numbers measured here could not be trusted.`,
 	}
 	formatFlag(c, &format, "text", "json")
 	return c
+}
+
+// doctor looks at the machine.
+func (s *setting) doctor(ctx context.Context) []record.Remark {
+	l := host.Machine{}.Doctor(ctx, s.state.Dir, containersOf(s.engines))
+	if s.world.Judge != nil {
+		l = s.world.Judge(l)
+	}
+	return l
 }
 
 // printHost prints what is known of a machine: what a file, the firmware or a

@@ -245,7 +245,7 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 	if err != nil {
 		return err
 	}
-	facts.Remarks = host.Machine{}.Doctor(ctx, s.state.Dir, containersOf(s.engines))
+	facts.Remarks = s.doctor(ctx)
 	r.Host = facts
 	if host.Refused(facts.Remarks) && !force {
 		printHost(World{Stdout: s.world.Stderr}, facts)

@@ -7,12 +7,29 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"plimsoll/internal/record"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(tidying{m}, map[string]func(){
-		"plimsoll": func() { os.Exit(Main(System())) },
+		"plimsoll": func() { os.Exit(Main(patient())) },
 	})
+}
+
+// patient is the world in which the hypervisor's other machines are no reason to
+// measure nothing: the tests on measuring run on busy machines too.
+func patient() World {
+	w := System()
+	w.Judge = func(l []record.Remark) []record.Remark {
+		for i := range l {
+			if l[i].Code == "steal-heavy" {
+				l[i].Level = "warn"
+			}
+		}
+		return l
+	}
+	return w
 }
 
 // tidying takes away what the tests have in common, when the last has ended.

@@ -21,6 +21,9 @@ const (
 	pressureWarn = 0.05
 )
 
+// stealHeavy is the remark on a machine whose processors others have.
+const stealHeavy = "steal-heavy"
+
 func checkSteal(r *reading) []record.Remark {
 	if !r.before.hasTicks || !r.after.hasTicks {
 		return nil
@@ -35,7 +38,7 @@ func checkSteal(r *reading) []record.Remark {
 	text := fmt.Sprintf("The hypervisor took %.0f %% of the CPU time away within %d ms.", 100*share, r.took.Milliseconds())
 	switch {
 	case share > stealRefuse:
-		return one(levelRefuse, "steal-heavy", text, "measure on another machine or at another time: no number can be trusted like this")
+		return one(levelRefuse, stealHeavy, text, "measure on another machine or at another time: no number can be trusted like this")
 	case share > stealWarn:
 		return one(levelWarn, "steal", text, "measure when the physical machine is less busy, or on a dedicated one")
 	}

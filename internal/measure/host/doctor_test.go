@@ -159,6 +159,26 @@ func TestDoctorNoticesWhatHappensInTheWindow(t *testing.T) {
 	}
 }
 
+// TestDoctorLooksAgain: what may be over in a moment refuses no machine.
+func TestDoctorLooksAgain(t *testing.T) {
+	for want, stolen := range map[string]int{"steal warn": 15, "steal-heavy refuse": 150} {
+		m := stored(t, "debian12-vm-hybrid")
+		m.set(t, "/proc/stat", "cpu  1000 0 500 100000 10 0 5 0 0 0\nprocesses 1\n")
+		looks := 0
+		e := examOf(m, func() {
+			looks++
+			stat := "cpu  1000 0 500 100045 10 0 5 15 0 0\nprocesses 1\n"
+			if looks == 2 {
+				stat = fmt.Sprintf("cpu  1000 0 500 %d 10 0 5 %d 0 0\nprocesses 1\n", 100645-stolen, 15+stolen)
+			}
+			m.set(t, "/proc/stat", stat)
+		})
+		if got := codes(e.judge(t.Context())); looks != 2 || !slices.Contains(got, want) {
+			t.Errorf("after %d looks %q, expected %q after 2", looks, got, want)
+		}
+	}
+}
+
 func TestDoctorOnDiskAndClock(t *testing.T) {
 	e := examOf(stored(t, "debian12-vm-hybrid"), nil)
 	e.ticker = func() error { return errors.New("it stands still") }

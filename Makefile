@@ -195,7 +195,7 @@ test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time
 FUZZ := FuzzRead:measure/study:3000:plain FuzzProfile:understand/profile:1000 FuzzThresholds:understand/threshold:2500 \
 	FuzzValues:measure/workload:1000 FuzzParsers:measure/workload:4000 FuzzParseSeen:measure/mpi:10000 FuzzParsers:measure/host:15000 FuzzParsers:measure/collect:10000 \
 	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
-	FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
+	FuzzParseSample:measure/trace:10000 FuzzReadTrace:record:5000 FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
 	FuzzLogParser:measure/engine/cri:30000:plain FuzzParsers:measure/slurm:20000 FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
 	FuzzRequests:understand/web:2500 FuzzCounters:measure/storage:2500 FuzzName:common/safepath:30000
 

@@ -27,6 +27,7 @@ func measuring(w World) []*cobra.Command {
 		workloadsCommand(w),
 		imageCommand(w),
 		selftestCommand(w),
+		explainCommand(w),
 		cleanCommand(w),
 		agentCommand(w),
 	}

@@ -15,6 +15,7 @@ import (
 // ownDoor are the files that start a program by another way than the package
 // child, each with its reason.
 var ownDoor = map[string]string{
+	"internal/measure/trace/start_linux.go":     "the thread that starts the program and waits for it is the one that is followed",
 	"internal/measure/child/process.go":         "it is the door",
 	"internal/measure/probe/launcher.go":        "a launcher lives as long as its environment; each answer of its has a limit, and it dies with the thread that started it",
 	"internal/measure/engine/podman/service.go": "a service lives as long as its environment; each answer has a limit, and its end is told by its process id",

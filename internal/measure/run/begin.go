@@ -57,6 +57,9 @@ func (r *runner) begin() (err error) {
 	if err == nil {
 		r.calm, err = host.Machine{}.NewQuiet()
 	}
+	if err == nil && r.Trace != nil {
+		r.tracing, err = startTracing(*r.Trace)
+	}
 	return err
 }
 

@@ -56,5 +56,8 @@ func (r *runner) end(sum *Summary) error {
 	if r.calm != nil {
 		errs = append(errs, r.calm.Close())
 	}
+	if r.tracing != nil {
+		errs = append(errs, r.tracing.recorder.Close())
+	}
 	return errors.Join(errs...)
 }

@@ -52,12 +52,21 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	var res engine.Result
 	var err error
 	var sampled *collect.Series
+	var followed *record.Trace
 	l.observe(o, t, func() {
 		var series *collect.Watch
 		if l.watchesStarts() {
 			series = l.watching.begin(o, "", word, nil)
 		}
-		res, err = runGuarded(ctx, o.env, task)
+		run := func() engine.Result {
+			res, err = runGuarded(ctx, o.env, task)
+			return res
+		}
+		if l.tracing.wants(p, o) {
+			followed = l.tracing.follow(t, run)
+		} else {
+			run()
+		}
 		sampled = ended(series, res.Events[record.Request])
 	})
 	switch {
@@ -70,6 +79,7 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	said := l.fill(t, o, l.inst, word, res)
 	l.fillThrottled(t, o, said.Report)
 	l.watching.keep(t, sampled, true)
+	l.keepTrace(t, followed)
 	return t, res, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/trace"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
@@ -63,6 +64,9 @@ type Options struct {
 	// for AgentJob's requests alone where they can tell them apart.
 	Agents   []Agent
 	AgentJob string
+	// Trace follows every second life cycle of an environment through the kernel;
+	// nil: none.
+	Trace *trace.Options
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }

@@ -24,6 +24,7 @@ type site struct {
 	insider   *insider
 	watching  *watching // nil where nothing is sampled
 	agents    *agents   // nil where none is asked
+	tracing   *tracing  // nil where nothing is followed
 	// settled says of the trial under way that it was refused for what can't
 	// change within the run.
 	settled bool

@@ -1,0 +1,137 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/measure/trace"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/report"
+	"plimsoll/internal/understand/timeline"
+)
+
+// explainFlags are how a start is followed.
+type explainFlags struct {
+	printing
+	starts         int
+	allCalls, wait bool
+	progress       string
+}
+
+func explainCommand(w World) *cobra.Command {
+	f := explainFlags{printing: printing{format: "text"}, starts: 10, progress: "auto"}
+	c := &cobra.Command{
+		Use:   "explain ENGINE [FACTOR=LEVEL…] | -- COMMAND…",
+		Short: "Show where the time of a start goes: who waited for whom, and for what",
+		Long: `Follows the starts of an engine's containers, or of a command of your own, through
+all processes that they wait for: client, daemon, shim, runtime and the kernel. It
+shows what lay on the way from the request to the first byte (of a command: to its
+end), and what each part went into: a system call, a lock, the disk, a grace period
+of the kernel, a processor that was busy.
+
+Every second start is not traced, and tells what tracing costs. Nothing of the
+tracing stays on the machine, after a kill either. It needs root.`,
+		Example: `  plimsoll explain docker network=none
+  plimsoll explain oci runtime=crun client=run --starts 50
+  plimsoll explain -- docker run --rm --network none busybox true
+  plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 || c.ArgsLenAtDash() > 0 {
+				return errors.New("expected an engine, or the command to explain after --: plimsoll explain ENGINE, plimsoll explain -- COMMAND")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.starts < 1 || f.starts > 1000 {
+				return fail(Usage, "--starts is %d: expected 1 to 1000", f.starts)
+			}
+			explain := f.environment
+			if c.ArgsLenAtDash() == 0 {
+				explain = f.command
+			}
+			x, err := explain(w, args)
+			if err != nil {
+				return err
+			}
+			return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteExplanation(out, f.format, x, o) })
+		},
+	}
+	f.printing.add(c, report.ExplanationFormats()...)
+	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
+	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which slows the starts down by a sixth or more")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	return c
+}
+
+// options of the tracing.
+func (f *explainFlags) options() trace.Options {
+	return trace.Options{Stacks: true, AllCalls: f.allCalls, Code: true}
+}
+
+// rooted refuses who can't follow what the kernel does.
+func rooted(args []string) error {
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	return withHint(fail(NothingHere, "what the kernel does can only be followed as root"), "sudo plimsoll explain %s", strings.Join(args, " "))
+}
+
+// command follows a command line of the user's.
+func (f *explainFlags) command(w World, argv []string) (*timeline.Explanation, error) {
+	program, err := w.LookPath(argv[0])
+	if err != nil {
+		return nil, fail(Usage, "%s is no program that is found here", argv[0])
+	}
+	if err := rooted(append([]string{"--"}, argv...)); err != nil {
+		return nil, err
+	}
+	w, ctx, _, stop := w.interrupts()
+	defer stop()
+	r, err := trace.Open(f.options())
+	if err != nil {
+		return nil, withHint(fail(NothingHere, "this kernel can't be followed: %w", err), "plimsoll explain needs a kernel with tracepoints (CONFIG_FTRACE, CONFIG_PERF_EVENTS)")
+	}
+	defer func() { _ = r.Close() }()
+	return f.follow(ctx, w, r, append([]string{program}, argv[1:]...))
+}
+
+// follow runs the command traced and untraced, in pairs of random order; the first
+// pair warms up.
+func (f *explainFlags) follow(ctx context.Context, w World, r *trace.Recorder, argv []string) (*timeline.Explanation, error) {
+	var traces []*record.Trace
+	var untraced []int64
+	for n := range f.starts + 1 {
+		if f.progress != "none" {
+			fmt.Fprintf(w.Stderr, "%d/%d\n", n, f.starts)
+		}
+		order := []bool{true, false}
+		if rand.IntN(2) == 0 {
+			order = []bool{false, true}
+		}
+		for _, traced := range order {
+			t, ns, err := r.Command(ctx, argv, traced)
+			switch {
+			case errors.Is(err, context.Canceled):
+				return nil, fail(Interrupted, "interrupted")
+			case err != nil:
+				return nil, fail(Failed, "%w", err)
+			case n == 0:
+			case traced:
+				traces = append(traces, t)
+			default:
+				untraced = append(untraced, ns)
+			}
+		}
+	}
+	return timeline.Explain(traces, untraced)
+}

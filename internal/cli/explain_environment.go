@@ -1,0 +1,148 @@
+//go:build linux
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/timeline"
+)
+
+// environment follows the starts of an engine's containers, by a small study of
+// its own of which every second block is traced.
+func (f *explainFlags) environment(w World, args []string) (*timeline.Explanation, error) {
+	if err := rooted(args); err != nil {
+		return nil, err
+	}
+	w, finish, broken, stop := w.interrupts()
+	defer stop()
+	s, err := newSetting(w)
+	if err != nil {
+		return nil, err
+	}
+	cat := s.studyCatalogue()
+	st, err := f.study(args, cat)
+	if err != nil {
+		return nil, err
+	}
+	usable, err := s.usable(finish, st, true)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := study.Expand(st, cat, study.Options{Usable: usable})
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	for _, e := range slices.Clone(plan.Environments) {
+		if e.Baseline != "" && e.Engine != args[0] {
+			if err := plan.Drop(e.ID, "", ""); err != nil {
+				return nil, err
+			}
+		}
+	}
+	parent, err := os.MkdirTemp("", "plimsoll-explain-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(parent)
+	o := s.options()
+	tracing := f.options()
+	o.Plan, o.Run, o.Dir, o.Trace = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record"), &tracing
+	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
+	if err := describeHost(finish, s, o.Run, true); err != nil {
+		return nil, err
+	}
+	sum, err := run.Execute(broken, o)
+	switch {
+	case errors.Is(err, run.ErrNothing) || err == nil && sum.Trials == 0:
+		return nil, unopened(plan.Excluded)
+	case err != nil:
+		return nil, fail(Failed, "%w", err)
+	case sum.Interrupted:
+		return nil, fail(Interrupted, "interrupted")
+	}
+	return explained(o.Dir)
+}
+
+// unopened says why nothing could be started.
+func unopened(excluded []record.Excluded) error {
+	for _, x := range excluded {
+		if x.Reason != "" {
+			return withHint(fail(NothingHere, "%s can't be started here: %s", x.ID, x.Reason), "%s", x.Fix)
+		}
+	}
+	return fail(NothingHere, "it can't be started here")
+}
+
+// study is the one that is traced: a container that says that it is there, again
+// and again.
+func (f *explainFlags) study(args []string, cat *study.Catalogue) (*study.Study, error) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2}\n", 2*f.starts)
+	fmt.Fprintf(&text, "workloads: [hello]\nenvironments:\n  - engine: %s\n", args[0])
+	for _, a := range args[1:] {
+		factor, level, ok := strings.Cut(a, "=")
+		if !ok || factor == "" || level == "" || strings.ContainsAny(a, "\n{}[]#:,\"' ") {
+			return nil, fail(Usage, "%q is no factor and its level: expected one like network=none (plimsoll engines %s lists them)", a, args[0])
+		}
+		fmt.Fprintf(&text, "    %s: %s\n", factor, level)
+	}
+	st, err := study.Read(study.Source{Path: "(explain)", Data: []byte(text.String())}, cat)
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	return st, nil
+}
+
+// explained reads what was traced, and the starts between.
+func explained(dir string) (*timeline.Explanation, error) {
+	r, err := record.Open(dir)
+	if err != nil {
+		return nil, fail(Failed, "%w", err)
+	}
+	var traces []*record.Trace
+	var untraced []int64
+	var failed *record.Failure
+	for t, err := range r.Trials() {
+		if err != nil {
+			return nil, fail(Failed, "%w", err)
+		}
+		i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
+		switch {
+		case t.Failure != nil:
+			failed = t.Failure
+		case t.Warmup:
+		case i < 0:
+			untraced = append(untraced, t.Events[record.Ready]-t.Events[record.Request])
+		default:
+			in, err := r.Samples(t.Samples[i])
+			if err != nil {
+				return nil, fail(Failed, "%w", err)
+			}
+			seen, err := record.ReadTrace(in, t.Samples[i])
+			if err = errors.Join(err, in.Close()); err != nil {
+				return nil, fail(Failed, "%w", err)
+			}
+			traces = append(traces, seen)
+		}
+	}
+	switch {
+	case len(traces) == 0 && failed != nil:
+		return nil, fail(SomeFailed, "no start succeeded: %s: %s", failed.Class, failed.Text)
+	case len(traces) == 0:
+		return nil, fail(NothingHere, "no start was traced")
+	}
+	n := min(len(traces), len(untraced))
+	if n < len(traces) {
+		untraced = nil // their neighbours are missing: what tracing costs stays untold
+	}
+	return timeline.Explain(traces, untraced[:min(n, len(untraced))])
+}

@@ -1,0 +1,81 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/trace"
+	"plimsoll/internal/record"
+)
+
+// tracing follows life cycles through the kernel.
+type tracing struct{ recorder *trace.Recorder }
+
+func startTracing(o trace.Options) (*tracing, error) {
+	r, err := trace.Open(o)
+	if err != nil {
+		return nil, fmt.Errorf("this kernel can't be followed: %w", err)
+	}
+	return &tracing{r}, nil
+}
+
+// askers are the processes that ask for starts: ours, and those of ours that do so
+// on the command line's behalf.
+func askers() []int {
+	all := []int{os.Getpid()}
+	for _, pid := range proc.Here.PIDs() {
+		if s, err := proc.Here.Stat(pid); err == nil && s.PPID == os.Getpid() {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// wants says whether a trial is followed: those of every second block, so that
+// what the following costs shows beside those of the others.
+func (f *tracing) wants(p study.Trial, o *openEnv) bool {
+	return f != nil && !o.virtual && p.Block%2 == 0
+}
+
+// follow carries a life cycle out and records what the kernel saw of it. Where
+// that can't be recorded the trial stands without it.
+func (f *tracing) follow(t *record.Trial, run func() engine.Result) *record.Trace {
+	var res engine.Result
+	began, ask := false, askers()
+	seen, err := f.recorder.Record(func() (record.TraceHead, error) {
+		began = true
+		res = run()
+		return record.TraceHead{
+			What: t.Env, From: res.Events[record.Request], To: res.Events[record.Ready], Until: string(record.Ready),
+			Askers: ask,
+		}, nil
+	})
+	if err != nil {
+		t.Remarks = append(t.Remarks, "what the kernel did was not recorded: "+err.Error())
+		if !began {
+			run()
+		}
+		return nil
+	}
+	if seen.From == 0 || seen.To <= seen.From {
+		return nil // it has not become ready: its failure says why
+	}
+	return seen
+}
+
+// keepTrace keeps what was recorded beside the trial.
+func (s *site) keepTrace(t *record.Trial, seen *record.Trace) {
+	if seen == nil || !t.OK() {
+		return
+	}
+	name, err := s.writeSamples(t.Seq, record.TraceSamples, func(w io.Writer) error { return record.WriteTrace(w, seen) })
+	if err != nil {
+		t.Remarks = append(t.Remarks, "what the kernel did could not be kept: "+err.Error())
+		return
+	}
+	t.Samples = append(t.Samples, name)
+}

@@ -1,0 +1,235 @@
+package trace
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/timeline"
+)
+
+// The parts of a program whose graph of waits is known. Each is this test's own
+// binary, under its part's name.
+//
+//	client ── socket ──> server ── pipe ──> worker
+//	                     computes 15 ms     sleeps 25 ms, answers, sleeps 40 ms more
+//	                     another thread of its own (a futex): 10 ms
+const (
+	computes = 15 * time.Millisecond
+	sleeps   = 25 * time.Millisecond
+	beside   = 40 * time.Millisecond
+	locked   = 10 * time.Millisecond
+)
+
+func TestMain(m *testing.M) {
+	switch os.Args[0] {
+	case "server":
+		serve(os.Args[1])
+	case "client":
+		ask(os.Args[1])
+	case "worker":
+		pause := unix.NsecToTimespec(int64(sleeps))
+		must(unix.Nanosleep(&pause, nil))
+		fmt.Println("done")
+		time.Sleep(beside)
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func ask(socket string) {
+	c, err := net.Dial("unix", socket)
+	must(err)
+	_, err = fmt.Fprintln(c, "go")
+	must(err)
+	_, err = bufio.NewReader(c).ReadString('\n')
+	must(err)
+}
+
+// serve answers until it is killed.
+func serve(socket string) {
+	l, err := net.Listen("unix", socket)
+	must(err)
+	fmt.Println("listening")
+	for {
+		c, err := l.Accept()
+		must(err)
+		_, err = bufio.NewReader(c).ReadString('\n')
+		must(err)
+		burn(computes)
+		other := make(chan struct{})
+		go func() {
+			runtime.LockOSThread() // its end ends the thread
+			burn(locked)
+			close(other)
+		}()
+		<-other
+		w := exec.Command("/proc/self/exe")
+		w.Args = []string{"worker"}
+		out, err := w.StdoutPipe()
+		must(err)
+		must(w.Start())
+		_, err = bufio.NewReader(out).ReadString('\n')
+		must(err)
+		_, err = fmt.Fprintln(c, "done")
+		must(err)
+		go func() { _ = w.Wait() }()
+	}
+}
+
+// burn computes for as long by this thread's own clock.
+func burn(d time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for begin := ownTime(); ownTime()-begin < d; {
+	}
+}
+
+// TestKnownGraph: the way through a program whose waits are known, over a socket, a
+// thread of its own, a pipe and a pause, is that way and no other.
+func TestKnownGraph(t *testing.T) {
+	r := recorder(t)
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	server := exec.Command("/proc/self/exe")
+	server.Args = []string{"server", socket}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The program's name is its part.
+	client := filepath.Join(dir, "client")
+	if err := os.WriteFile(client, fmt.Appendf(nil, "#!/bin/sh\nexec -a client %s %s\n", self, socket), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var trees []*timeline.Step
+	for range 5 {
+		time.Sleep(2 * beside) // the last worker has ended
+		tr, _, err := r.Command(t.Context(), []string{"bash", client}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.Tail.Lost != 0 {
+			t.Errorf("%d events were lost", tr.Tail.Lost)
+		}
+		trees = append(trees, timeline.Read(tr).Tree())
+	}
+	tree, _ := timeline.Mean(trees)
+	// Other programs on this machine may take the processor meanwhile: that is no
+	// part of these.
+	// Processes that begin and Go's runtime take some milliseconds more.
+	worker := at(tree, "client", "server", "worker")
+	for what, c := range map[string]struct {
+		took, want time.Duration
+	}{
+		"the server's own part":        {time.Duration(at(tree, "client", "server") - worker), computes + locked},
+		"the worker's pause":           {time.Duration(at(tree, "worker", "waits for a pause that it makes itself")), sleeps},
+		"the worker, up to its answer": {time.Duration(worker), sleeps},
+	} {
+		if c.took < c.want*9/10 || c.took > c.want*12/10+10*time.Millisecond {
+			t.Errorf("%s: %v on the way, expected %v; the whole:\n%s", what, c.took, c.want, outline(tree, 0))
+		}
+	}
+}
+
+// at is the time below a path of names, from the root or any step below it.
+func at(s *timeline.Step, path ...string) int64 {
+	if s.Name == path[0] {
+		if len(path) == 1 {
+			return s.NS
+		}
+		var sum int64
+		for _, b := range s.Steps {
+			sum += at(b, path[1:]...)
+		}
+		return sum
+	}
+	var sum int64
+	for _, b := range s.Steps {
+		sum += at(b, path...)
+	}
+	return sum
+}
+
+func outline(s *timeline.Step, depth int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%*s%s %.2f ms\n", 2*depth, "", s.Name, float64(s.NS)/1e6)
+	for _, x := range s.Steps {
+		b.WriteString(outline(x, depth+1))
+	}
+	return b.String()
+}
+
+func recorder(t *testing.T) *Recorder {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("traces this machine: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("tracing needs root")
+	}
+	r, err := Open(Options{Stacks: true, Code: true})
+	if err != nil {
+		t.Skipf("this kernel can't be traced: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// TestCommands: what fails, hangs or isn't there.
+func TestCommands(t *testing.T) {
+	r := recorder(t)
+	if _, _, err := r.Command(t.Context(), []string{"sh", "-c", "echo broken >&2; exit 3"}, true); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("a command that fails: %v", err)
+	}
+	if _, _, err := r.Command(t.Context(), []string{"/nonexistent"}, true); err == nil {
+		t.Error("a command that is not there is run")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := r.Command(ctx, []string{"sh", "-c", "sleep 60 & wait"}, true); err == nil {
+		t.Error("a command that hangs is waited for")
+	}
+	tr, ns, err := r.Command(t.Context(), []string{"sleep", "0.03"}, true)
+	if err != nil || ns < 30e6 || tr.To-tr.From != ns || tr.Until != string(record.Exit) {
+		t.Fatalf("%+v, %d ns, %v", tr, ns, err)
+	}
+	if tr, ns, err := r.Command(t.Context(), []string{"true"}, false); tr != nil || ns <= 0 || err != nil {
+		t.Errorf("untraced: %v, %d ns, %v", tr, ns, err)
+	}
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/timeline"
+	"plimsoll/internal/understand/words"
+)
+
+var explanationFormats = formats(explanationDocument,
+	format[*timeline.Explanation]{"json", asJSON[*timeline.Explanation]},
+	format[*timeline.Explanation]{"folded", func(w io.Writer, x *timeline.Explanation, _ Options) error {
+		return timeline.WriteFolded(w, x.Tree)
+	}},
+	format[*timeline.Explanation]{"chrome", func(w io.Writer, x *timeline.Explanation, _ Options) error {
+		return timeline.WriteChrome(w, x.Median)
+	}},
+)
+
+// ExplanationFormats lists the formats of WriteExplanation.
+func ExplanationFormats() []string { return explanationFormats.names() }
+
+// WriteExplanation renders where a start's time went.
+func WriteExplanation(w io.Writer, name string, x *timeline.Explanation, opts Options) error {
+	return explanationFormats.write(w, name, "an explanation", x, opts)
+}
+
+// told is the least share of a start that has a line of its own.
+const told = 0.01
+
+func explanationDocument(d *document.Document, x *timeline.Explanation, _ Options) {
+	d.Heading(1, words.Clean(x.What))
+	took := fmt.Sprintf("%s ms until %s", about(x.NS), startEnds[x.Until])
+	if x.Starts > 1 {
+		took += fmt.Sprintf(" (the median of %d starts", x.Starts)
+		if x.Interval != nil {
+			took += fmt.Sprintf(", 95 %% interval %s to %s", about(x.Interval.Lo), about(x.Interval.Hi))
+		}
+		took += ")"
+	}
+	d.Para(took + ". " + explained(x))
+
+	d.Heading(2, "Where the time went")
+	t := &document.Table{Columns: []document.Column{{Title: "ms", Right: true, Points: true}, {Title: "%", Right: true}, {Title: "who, and what for"}}}
+	addSteps(t, x.Tree, x.Tree.NS, 0)
+	d.Add(t)
+	d.Legend("Below a program stand those that it waited for, and what its own time went into. Only what the end had to wait for counts: what went on beside it costs nothing here.")
+
+	d.Heading(2, "One after the other")
+	s := &document.Table{Columns: []document.Column{{Title: "at, ms", Right: true, Points: true}, {Title: "ms", Right: true, Points: true}, {Title: "who"}, {Title: "most of it"}}}
+	for _, g := range x.Median.Stages(int64(told * float64(x.Median.Span))) {
+		s.Row(fixed(g.From), fixed(g.To-g.From), words.Clean(g.Program), fmt.Sprintf("%s (%.0f %%)", words.Clean(g.Why), 100*g.Share))
+	}
+	d.Add(s)
+	d.Legend(fmt.Sprintf("The start whose time is the median, of %s ms.", fixed(x.Median.Span)))
+}
+
+// startEnds say in words what a start is followed to.
+var startEnds = map[string]string{"exit": "it has ended", "ready": "its first byte has reached us", "first": "its first instruction"}
+
+// explained says how far the time is explained, and what the tracing cost.
+func explained(x *timeline.Explanation) string {
+	s := fmt.Sprintf("%.0f %% of it has no cause with a name.", 100*float64(x.UnexplainedNS)/float64(max(x.Tree.NS, 1)))
+	if x.Overhead != 0 {
+		s += fmt.Sprintf(" Tracing makes it %.3f × as long", x.Overhead)
+		if x.OverheadInterval != nil {
+			s += fmt.Sprintf(" [%.3f, %.3f]", x.OverheadInterval.Lo, x.OverheadInterval.Hi)
+		}
+		s += "."
+	}
+	if x.Lost > 0 {
+		s += fmt.Sprintf(" The kernel had no room for %d events: what they would have shown is missing.", x.Lost)
+	}
+	return s
+}
+
+func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {
+	name := words.Clean(s.Name)
+	if s.Unexplained {
+		name += " (no cause known)"
+	}
+	row := document.Row{Cells: document.Cells(fixed(s.NS), fmt.Sprintf("%.0f", 100*float64(s.NS)/float64(max(whole, 1))), strings.Repeat("  ", depth)+name)}
+	if s.Cause {
+		row.Tone = document.Dim
+	}
+	t.Rows = append(t.Rows, row)
+	rest, n := int64(0), 0
+	for _, b := range s.Steps {
+		if float64(b.NS) < told*float64(whole) {
+			rest += b.NS
+			n++
+			continue
+		}
+		addSteps(t, b, whole, depth+1)
+	}
+	if n < len(s.Steps) && float64(rest) >= told*float64(whole)/2 {
+		t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: document.Cells(fixed(rest), fmt.Sprintf("%.0f", 100*float64(rest)/float64(max(whole, 1))), strings.Repeat("  ", depth+1)+fmt.Sprintf("%d more, each below %.0f %%", n, 100*told))})
+	}
+}
+
+// fixed writes nanoseconds as milliseconds with two decimals: steps are to add up.
+func fixed(ns int64) string { return fmt.Sprintf("%.2f", float64(ns)/1e6) }
+
+// about writes nanoseconds as milliseconds with three digits.
+func about(ns float64) string { return strconv.FormatFloat(ns/1e6, 'g', 3, 64) }

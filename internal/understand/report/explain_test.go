@@ -1,0 +1,91 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/common/golden"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/timeline"
+)
+
+// followed is made up: a client asks a daemon, which waits for the disk and for a
+// runtime; long is the runtime's time, ns.
+func followed(long int64) *record.Trace {
+	t := &record.Trace{TraceHead: record.TraceHead{
+		What: "client run <x>", Until: "exit", To: 80e6 + long, Waiter: 1,
+		Threads: []record.TraceThread{{ID: 1, Process: 1, Name: "client", Command: "client run"}, {ID: 2, Process: 2, Name: "daemon", Command: "daemon"}},
+		Calls:   map[int]string{1: "read", 2: "fsync", 3: "mount"},
+		Frames:  []string{"unix_stream_read_generic", "jbd2_log_wait_commit", "vfs_fsync_range", "pipe_read"},
+	}, Tail: &record.TraceTail{}}
+	add := func(at int64, e record.TraceEvent) {
+		e.At = at
+		t.Events = append(t.Events, e)
+	}
+	add(5e6, record.TraceEvent{Kind: record.TraceWake, Thread: 1, Other: 2})
+	add(5e6, record.TraceEvent{Kind: record.TraceSwitch, Other: 2, CPU: 1, Runnable: true})
+	add(6e6, record.TraceEvent{Kind: record.TraceEnter, Thread: 1, Call: 1})
+	add(6e6, record.TraceEvent{Kind: record.TraceSwitch, Thread: 1, Stack: []int{0}})
+	add(10e6, record.TraceEvent{Kind: record.TraceEnter, Thread: 2, CPU: 1, Call: 2})
+	add(10e6, record.TraceEvent{Kind: record.TraceSwitch, Thread: 2, CPU: 1, Stack: []int{1, 2}})
+	add(35e6, record.TraceEvent{Kind: record.TraceWake, Thread: 99, Other: 2, Interrupt: true})
+	add(36e6, record.TraceEvent{Kind: record.TraceSwitch, Other: 2, CPU: 1, Runnable: true})
+	add(36e6, record.TraceEvent{Kind: record.TraceLeave, Thread: 2, CPU: 1, Call: 2})
+	add(40e6, record.TraceEvent{Kind: record.TraceFork, Thread: 2, Other: 3})
+	add(41e6, record.TraceEvent{Kind: record.TraceSwitch, Other: 3, Runnable: true})
+	add(41e6, record.TraceEvent{Kind: record.TraceExec, Thread: 3, Text: "runc create"})
+	add(42e6, record.TraceEvent{Kind: record.TraceEnter, Thread: 2, CPU: 1, Call: 1})
+	add(42e6, record.TraceEvent{Kind: record.TraceSwitch, Thread: 2, CPU: 1, Stack: []int{3}})
+	add(45e6, record.TraceEvent{Kind: record.TraceEnter, Thread: 3, Call: 3})
+	add(60e6+long, record.TraceEvent{Kind: record.TraceLeave, Thread: 3, Call: 3})
+	add(61e6+long, record.TraceEvent{Kind: record.TraceWake, Thread: 3, Other: 2})
+	add(61e6+long, record.TraceEvent{Kind: record.TraceExit, Thread: 3})
+	add(61e6+long, record.TraceEvent{Kind: record.TraceSwitch, Thread: 3})
+	add(62e6+long, record.TraceEvent{Kind: record.TraceSwitch, Other: 2, CPU: 1, Runnable: true})
+	add(62e6+long, record.TraceEvent{Kind: record.TraceLeave, Thread: 2, CPU: 1, Call: 1})
+	add(70e6+long, record.TraceEvent{Kind: record.TraceWake, Thread: 2, Other: 1})
+	add(71e6+long, record.TraceEvent{Kind: record.TraceSwitch, Other: 1, Runnable: true})
+	add(71e6+long, record.TraceEvent{Kind: record.TraceLeave, Thread: 1, Call: 1})
+	return t
+}
+
+func TestExplanation(t *testing.T) {
+	var traces []*record.Trace
+	var plain []int64
+	for i := range int64(8) {
+		traces = append(traces, followed((i*7%8-4)*1e6))
+		plain = append(plain, 78e6+(i*7%8-4)*1e6)
+	}
+	traces[3].Tail.Lost = 3
+	x, err := timeline.Explain(traces, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, o := range map[string]Options{"explain.txt": {Width: 100}, "explain.md": {}} {
+		format := "text"
+		if strings.HasSuffix(file, ".md") {
+			format = "markdown"
+		}
+		var b bytes.Buffer
+		if err := WriteExplanation(&b, format, x, o); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+file, b.String())
+	}
+	var b bytes.Buffer
+	if err := WriteExplanation(&b, "folded", x, Options{}); err != nil || !strings.Contains(b.String(), "client run;daemon;runc create;in mount ") {
+		t.Errorf("folded: %v\n%s", err, b.String())
+	}
+	b.Reset()
+	var chrome struct {
+		Events []map[string]any `json:"traceEvents"`
+	}
+	if err := WriteExplanation(&b, "chrome", x, Options{}); err != nil || json.Unmarshal(b.Bytes(), &chrome) != nil || len(chrome.Events) < 10 {
+		t.Errorf("chrome: %v, %d events", err, len(chrome.Events))
+	}
+	if _, err := timeline.Explain(nil, nil); err == nil {
+		t.Error("nothing is explained")
+	}
+}

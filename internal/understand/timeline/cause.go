@@ -1,0 +1,166 @@
+package timeline
+
+import "strings"
+
+// Cause says why a piece of the way took time.
+type Cause struct {
+	// Text is the cause in words; it is the same for the same cause.
+	Text string
+	// Unexplained: the time is seen, and what it was spent on is not.
+	Unexplained bool
+}
+
+// mechanism names a wait by a function of the kernel that it lies in.
+type mechanism struct {
+	function string
+	text     string
+}
+
+// waits are what a thread can wait for in the kernel. The first that is on the
+// stack decides: the general ones come last.
+var waits = []mechanism{
+	{"synchronize_rcu_expedited", "an expedited RCU grace period"},
+	{"synchronize_rcu", "an RCU grace period"},
+	{"synchronize_rcu_tasks", "an RCU grace period of tasks"},
+	{"synchronize_srcu", "an SRCU grace period"},
+	{"rcu_barrier", "RCU's callbacks"},
+	{"percpu_down_write", "everyone to leave a per-processor lock"},
+	{"percpu_rwsem_wait", "a per-processor lock"},
+	{"rtnl_lock", "the lock of the network configuration (RTNL)"},
+	{"netlink_dump", "an answer about the network configuration"},
+	{"jbd2_log_wait_commit", "the file system's journal on the disk"},
+	{"blkdev_issue_flush", "the disk to flush its cache"},
+	{"submit_bio_wait", "the disk"},
+	{"folio_wait_writeback", "data on their way to the disk"},
+	{"filemap_fault", "a part of a program or a library from the disk"},
+	{"folio_wait_bit_common", "data from the disk"},
+	{"io_schedule", "the disk"},
+	{"wait_on_buffer", "the disk"},
+	{"rwsem_down_write_slowpath", "a lock of the kernel (a read-write semaphore)"},
+	{"rwsem_down_read_slowpath", "a lock of the kernel (a read-write semaphore)"},
+	{"__mutex_lock", "a lock of the kernel (a mutex)"},
+	{"wait_for_completion", "the kernel to finish a job"},
+	{"flush_work", "a job of the kernel's workers"},
+	{"hrtimer_nanosleep", "a pause that it makes itself"},
+	{"do_wait", "a process of its own to end"},
+	{"fifo_open", "the other end of a named pipe to be opened"},
+	{"wait_for_partner", "the other end of a named pipe to be opened"},
+	{"pipe_read", "something to be written to a pipe"},
+	{"pipe_write", "room in a pipe"},
+	{"unix_stream_connect", "a server to take its connection"},
+	{"unix_stream_read_generic", "a message from a Unix socket"},
+	{"unix_wait_for_peer", "room in a Unix socket"},
+	{"tcp_recvmsg", "a message by TCP"},
+	{"inet_csk_accept", "a connection by TCP"},
+	{"inet_stream_connect", "a connection by TCP"},
+	{"vfork", "its child to execute a program"},
+	{"futex_do_wait", "another thread (a futex)"},
+	{"futex_wait_queue", "another thread (a futex)"},
+	{"do_epoll_wait", "one of its files (epoll)"},
+	{"ep_poll", "one of its files (epoll)"},
+	{"do_poll", "one of its files (poll)"},
+	{"do_select", "one of its files (select)"},
+	{"do_sigtimedwait", "a signal"},
+	{"sigsuspend", "a signal"},
+	{"flock_lock_inode_wait", "a lock on a file"},
+	{"fuse_", "a file system in user space"},
+	{"tty_read", "the terminal"},
+}
+
+// purposes say what for, by a function further out on the stack.
+var purposes = []mechanism{
+	{"cgroup_procs_write", "moving into a cgroup"},
+	{"cgroup_threads_write", "moving into a cgroup"},
+	{"cgroup_attach", "moving into a cgroup"},
+	{"cgroup_mkdir", "making a cgroup"},
+	{"cgroup_rmdir", "removing a cgroup"},
+	{"namespace_unlock", "changing mounts"},
+	{"kern_unmount", "unmounting"},
+	{"path_umount", "unmounting"},
+	{"deactivate_super", "letting go of a file system"},
+	{"do_new_mount", "mounting"},
+	{"path_mount", "mounting"},
+	{"copy_net_ns", "making a network namespace"},
+	{"copy_mnt_ns", "copying mounts"},
+	{"create_new_namespaces", "making namespaces"},
+	{"switch_task_namespaces", "leaving a namespace"},
+	{"unregister_netdevice", "removing a network device"},
+	{"register_netdevice", "adding a network device"},
+	{"rtnl_newlink", "adding a network device"},
+	{"rtnl_dellink", "removing a network device"},
+	{"nf_tables", "changing the packet filter (nftables)"},
+	{"nfnetlink_rcv", "changing the packet filter (nftables)"},
+	{"do_ip_setsockopt", "changing the packet filter (iptables)"},
+	{"seccomp_set_mode", "installing a seccomp filter"},
+	{"vfs_fsync_range", "fsync"},
+	{"sync_filesystem", "syncing a file system"},
+	{"ksys_sync", "sync"},
+	{"bpf_prog_load", "loading a BPF program"},
+	{"cgroup_bpf", "attaching a BPF program to a cgroup"},
+	{"begin_new_exec", "executing a program"},
+	{"bprm_execve", "executing a program"},
+	{"do_exit", "ending"},
+}
+
+func find(stack []string, all []mechanism) string {
+	for _, m := range all {
+		for _, f := range stack {
+			if f == m.function || strings.HasPrefix(f, m.function) {
+				return m.text
+			}
+		}
+	}
+	return ""
+}
+
+// ownCode is the cause of what a program computed where nothing says what.
+const ownCode = "its own code"
+
+// computes says whether the program itself had the time, and not the kernel for it.
+func (p *Piece) computes() bool {
+	return p.Interval != nil && p.Interval.State == Running && p.Interval.Call == ""
+}
+
+// Why says why a piece took time.
+func (p *Piece) Why() Cause {
+	i := p.Interval
+	if i == nil {
+		return Cause{"nothing was seen", true}
+	}
+	switch i.State {
+	case Running:
+		if i.Call == "" {
+			return Cause{ownCode, true}
+		}
+		return Cause{Text: "in " + i.Call}
+	case Queued:
+		return Cause{Text: "waits for a processor"}
+	case Waiting:
+		what, purpose := find(i.Stack, waits), find(i.Stack, purposes)
+		if what == "" {
+			what = outer(i)
+		}
+		if what == "" {
+			return Cause{"a wait", true}
+		}
+		if purpose != "" {
+			purpose = " (" + purpose + ")"
+		}
+		return Cause{Text: "waits for " + what + purpose}
+	}
+	return Cause{"nothing was seen", true}
+}
+
+// outer names a wait that is none of the known ones by its system call, or by the
+// innermost function that is not the scheduler's.
+func outer(i *Interval) string {
+	if i.Call != "" {
+		return "something in " + i.Call
+	}
+	for _, f := range i.Stack {
+		if !strings.Contains(f, "schedule") {
+			return "something in the kernel's " + f
+		}
+	}
+	return ""
+}

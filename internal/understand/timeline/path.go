@@ -1,0 +1,195 @@
+package timeline
+
+import (
+	"slices"
+	"sort"
+)
+
+// Piece is a stretch of the way from a request to its end: what had to go on then
+// for the end to come when it came.
+type Piece struct {
+	From, To int64
+	Thread   int
+	Interval *Interval // nil: nothing is known of that time
+	// Depth is how many waits deep it lies: 0 is what the waiter did itself.
+	Depth int
+	// For are the threads that waited for this piece, the waiter first.
+	For []int
+}
+
+// Span is how long the piece takes, ns.
+func (p *Piece) Span() int64 { return p.To - p.From }
+
+// deepest bounds how many waits are followed into each other.
+const deepest = 64
+
+// Path is the way from the request to the end, without a gap: a thread's wait is
+// replaced by what the thread that ended it did meanwhile, and so on. A wait that
+// no thread ended (a timer, a device) stays one, and so does one whose waker was
+// itself waiting for this thread.
+func (c *Course) Path() []Piece {
+	w := walk{course: c}
+	if len(c.askers) > 0 {
+		w.asked(0, c.Span, nil)
+	} else {
+		w.resolve(c.Waiter, 0, c.Span, nil)
+	}
+	return w.pieces
+}
+
+type walk struct {
+	course *Course
+	pieces []Piece
+}
+
+func (w *walk) piece(from, to int64, thread int, i *Interval, above []int) {
+	if to <= from {
+		return
+	}
+	w.pieces = append(w.pieces, Piece{From: from, To: to, Thread: thread, Interval: i, Depth: len(above), For: above})
+}
+
+// asked explains the time of processes that ask by several threads, which hand
+// what comes in to each other: between a question that leaves them and the answer
+// that comes in counts who answers, and else what they do themselves.
+func (w *walk) asked(from, to int64, above []int) {
+	type part struct {
+		from, to int64
+		by       int // who answers; 0: themselves
+	}
+	var parts []part
+	c := w.course
+	i := sort.Search(len(c.crossings), func(i int) bool { return c.crossings[i].at > to }) - 1
+	for to > from {
+		for i >= 0 && c.crossings[i].at > from && !(c.asks(c.crossings[i].to) && c.answers(c.crossings[i].from)) {
+			i--
+		}
+		if i < 0 || c.crossings[i].at <= from {
+			parts = append(parts, part{from, to, 0})
+			break
+		}
+		answer := c.crossings[i]
+		for i >= 0 && c.crossings[i].at > from && !(c.asks(c.crossings[i].from) && c.answers(c.crossings[i].to)) {
+			i--
+		}
+		begin := from
+		if i >= 0 && c.crossings[i].at > from {
+			begin = c.crossings[i].at
+		}
+		parts = append(parts, part{answer.at, to, 0}, part{begin, answer.at, answer.from})
+		to = begin
+	}
+	for _, p := range slices.Backward(parts) {
+		id := c.asker(p.from, p.to)
+		if p.by == 0 || len(above) >= deepest {
+			w.plain(id, p.from, p.to, above)
+		} else {
+			w.resolve(p.by, p.from, p.to, append(above[:len(above):len(above)], id))
+		}
+	}
+}
+
+// answers says whether a thread can answer: it is none of those that ask, and not
+// the kernel's.
+func (c *Course) answers(id int) bool {
+	t := c.Threads[id]
+	return id != 0 && !c.asks(id) && (t == nil || !t.Kernel)
+}
+
+// plain is a thread's time as it is, whoever ended its waits.
+func (w *walk) plain(id int, from, to int64, above []int) {
+	t := w.course.Threads[id]
+	for i := 0; t != nil && i < len(t.Intervals); i++ {
+		in := &t.Intervals[i]
+		begin, end := max(from, in.From), min(to, in.To)
+		if end <= begin {
+			continue
+		}
+		w.piece(from, begin, id, nil, above)
+		w.piece(begin, end, id, in, above)
+		from = end
+	}
+	w.piece(from, to, id, nil, above)
+}
+
+// resolve explains what a thread's time between two instants went into.
+func (w *walk) resolve(id int, from, to int64, above []int) {
+	t := w.course.Threads[id]
+	if t == nil {
+		w.piece(from, to, id, nil, above)
+		return
+	}
+	if len(above) > 0 && len(above) < deepest && w.course.asks(id) {
+		w.asked(from, to, above)
+		return
+	}
+	if t.Parent != 0 && from < t.Born {
+		// It had to be made first.
+		born := min(t.Born, to)
+		w.resolve(t.Parent, from, born, above)
+		from = born
+	}
+	i := sort.Search(len(t.Intervals), func(i int) bool { return t.Intervals[i].To > from })
+	for ; i < len(t.Intervals) && t.Intervals[i].From < to; i++ {
+		in := &t.Intervals[i]
+		w.piece(from, in.From, id, nil, above)
+		begin, end := max(from, in.From), min(to, in.To)
+		if by := t.ended(i, to); w.follows(by, id, above) && (end == in.To || by != in) {
+			w.resolve(by.Waker, begin, end, append(above[:len(above):len(above)], id))
+		} else {
+			w.piece(begin, end, id, in, above)
+		}
+		from = end
+	}
+	w.piece(from, to, id, nil, above)
+}
+
+// ended is the wait whose end explains one: itself, or, where a timer ended it and the
+// thread went on waiting for its files, the one of these that somebody ended.
+func (t *Thread) ended(i int, to int64) *Interval {
+	in := &t.Intervals[i]
+	if in.State != Waiting || in.Waker != 0 || !in.polls() {
+		return in
+	}
+	for k := i + 1; k < len(t.Intervals) && t.Intervals[k].From < to; k++ {
+		next := &t.Intervals[k]
+		switch {
+		case next.State != Waiting:
+		case !next.polls():
+			return in
+		case next.Waker != 0 && next.To <= to:
+			return next
+		}
+	}
+	return in
+}
+
+// polls says whether a wait is for any of several files, until a time.
+func (i *Interval) polls() bool {
+	for _, f := range i.Stack {
+		switch f {
+		case "do_epoll_wait", "ep_poll", "do_poll", "do_sys_poll", "do_select":
+			return true
+		}
+	}
+	return false
+}
+
+// follows says whether a wait is explained by the thread that ended it. What the
+// kernel's own threads do is the mechanism that the waiting thread's stack names.
+func (w *walk) follows(in *Interval, id int, above []int) bool {
+	if in.State != Waiting || in.Waker == 0 || in.Waker == id || len(above) >= deepest || contains(above, in.Waker) {
+		return false
+	}
+	waker := w.course.Threads[in.Waker]
+	return waker == nil || !waker.Kernel
+}
+
+func contains(all []int, id int) bool {
+	for _, a := range all {
+		if a == id {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,201 @@
+package timeline
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sort"
+)
+
+// Step is time on the way, by who waited for whom: below a program stand those
+// that it waited for, and what its own time went into.
+type Step struct {
+	// Name is a program's, or a cause.
+	Name string
+	// NS is the time in all, with that of the steps below, ns.
+	NS int64
+	// Cause: what time went into, not who waited; nothing stands below it.
+	Cause bool
+	// Unexplained: the time is seen, and what it was spent on is not.
+	Unexplained bool
+	// First is when it first lay on the way, ns after the request.
+	First int64
+	Steps []*Step
+}
+
+// below finds or adds a step below.
+func (s *Step) below(name string, cause bool, at int64) *Step {
+	for _, b := range s.Steps {
+		if b.Name == name && b.Cause == cause {
+			return b
+		}
+	}
+	b := &Step{Name: name, Cause: cause, First: at}
+	s.Steps = append(s.Steps, b)
+	return b
+}
+
+// Tree is the way from the request to the end, summed up: the root is who asked.
+func (c *Course) Tree() *Step {
+	root := &Step{Name: c.name(c.Waiter, 0)}
+	own := busy{}
+	for _, p := range c.Path() {
+		at, last := root, root.Name
+		root.NS += p.Span()
+		for _, id := range append(p.For[:len(p.For):len(p.For)], p.Thread) {
+			// The waiter's own threads, and a program's among each other, are one.
+			if name := c.name(id, p.From); name != last {
+				at, last = at.below(name, false, p.From), name
+				at.NS += p.Span()
+			}
+		}
+		if p.computes() {
+			own.add(at, c.Threads[p.Thread].parts(p.From, p.To))
+		}
+		why := p.Why()
+		leaf := at.below(why.Text, true, p.From)
+		leaf.NS += p.Span()
+		leaf.Unexplained = why.Unexplained
+	}
+	for step, parts := range own {
+		if len(parts) == 0 {
+			parts = c.partsOf(step.Name)
+		}
+		step.divide(parts)
+	}
+	return root
+}
+
+// busy counts what programs computed when the clock ticked, by step.
+type busy map[*Step]map[string]int64
+
+func (b busy) add(s *Step, parts []string) {
+	if b[s] == nil {
+		b[s] = map[string]int64{}
+	}
+	for _, p := range parts {
+		b[s][p]++
+	}
+}
+
+// divide divides the time that a program computed among what it computed, by how
+// often the clock found it there.
+func (s *Step) divide(parts map[string]int64) {
+	i := slices.IndexFunc(s.Steps, func(b *Step) bool { return b.Cause && b.Name == ownCode })
+	var all int64
+	for _, n := range parts {
+		all += n
+	}
+	if i < 0 || all == 0 {
+		return
+	}
+	whole := s.Steps[i]
+	s.Steps = slices.Delete(s.Steps, i, i+1)
+	left := whole.NS
+	for k, name := range slices.Sorted(maps.Keys(parts)) {
+		ns := whole.NS * parts[name] / all
+		if k == len(parts)-1 {
+			ns = left
+		}
+		left -= ns
+		text := name
+		if name == "" {
+			text = ownCode
+		}
+		leaf := s.below(text, true, whole.First)
+		leaf.NS += ns
+		leaf.Unexplained = name == ""
+	}
+}
+
+// parts are what the thread was at at the ticks between two instants.
+func (t *Thread) parts(from, to int64) []string {
+	var all []string
+	i := sort.Search(len(t.code), func(i int) bool { return t.code[i].from >= from })
+	for ; i < len(t.code) && t.code[i].from < to; i++ {
+		all = append(all, t.code[i].name)
+	}
+	return all
+}
+
+// partsOf are what a program was at, at all ticks, on the way or not.
+func (c *Course) partsOf(program string) map[string]int64 {
+	all := map[string]int64{}
+	for _, t := range c.Threads {
+		for _, k := range t.code {
+			if t.Name(k.from) == program {
+				all[k.name]++
+			}
+		}
+	}
+	return all
+}
+
+// asker is what those are called that asked on a trial's behalf.
+const asker = "plimsoll"
+
+func (c *Course) name(id int, at int64) string {
+	if c.asks(id) {
+		return asker
+	}
+	if t := c.Threads[id]; t != nil {
+		return t.Name(at)
+	}
+	return "?"
+}
+
+// UnexplainedNS is how much of a step's time has no cause with a name, ns.
+func (s *Step) UnexplainedNS() int64 {
+	if s.Cause {
+		if s.Unexplained {
+			return s.NS
+		}
+		return 0
+	}
+	var sum int64
+	for _, b := range s.Steps {
+		sum += b.UnexplainedNS()
+	}
+	return sum
+}
+
+// Mean is what several starts of the same thing have in common: each step's mean
+// time over the middle half of them by how long they took, so that steps still add
+// up and a single wild start does not count. It gives how many starts that were.
+func Mean(trees []*Step) (*Step, int) {
+	if len(trees) == 0 {
+		return nil, 0
+	}
+	sorted := slices.SortedFunc(slices.Values(trees), func(a, b *Step) int { return cmp.Compare(a.NS, b.NS) })
+	cut := len(sorted) / 4
+	middle := sorted[cut : len(sorted)-cut]
+	sum := &Step{Name: middle[0].Name}
+	for _, t := range middle {
+		sum.add(t)
+	}
+	sum.share(int64(len(middle)))
+	return sum, len(middle)
+}
+
+func (s *Step) add(t *Step) {
+	s.NS += t.NS
+	for _, b := range t.Steps {
+		mine := s.below(b.Name, b.Cause, b.First)
+		mine.Unexplained = b.Unexplained
+		mine.First = min(mine.First, b.First)
+		mine.add(b)
+	}
+}
+
+func (s *Step) share(n int64) {
+	if s.Cause {
+		s.NS /= n
+		return
+	}
+	s.NS = 0
+	for _, b := range s.Steps {
+		b.share(n)
+		s.NS += b.NS
+	}
+	slices.SortStableFunc(s.Steps, func(a, b *Step) int { return cmp.Compare(b.NS, a.NS) })
+}

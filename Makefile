@@ -35,7 +35,7 @@ VM := ./internal/measure/vmtest/...
 
 # What holds numbers against a load that it makes itself comes first; then what asks
 # real engines, by the kit that these tests take, and beside it the command line's.
-MEASURING := ./internal/measure/collect ./internal/measure/run ./internal/measure/selftest
+MEASURING := ./internal/measure/collect ./internal/measure/trace ./internal/measure/run ./internal/measure/selftest
 ASKING = $(sort $(shell grep -rlE --include='*_test.go' 'enginetest\.(Kit|Conformance|Pulls)\>' internal | xargs -n1 dirname | sed 's|^|./|'))
 ENGINE_TESTS = $(MEASURING) $(filter-out ./internal/cli $(MEASURING),$(ASKING)) ./internal/cli
 OTHER_TESTS = ./internal/measure/image $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/image)")

@@ -67,7 +67,7 @@ const (
 	TraceSwitch TraceKind = "switch" // Thread left the processor to Other; State is what it then was
 	TraceWake   TraceKind = "wake"   // Thread woke Other; in an interrupt it only happened to run
 	TraceFork   TraceKind = "fork"   // Thread made Other; Process is Other's
-	TraceExec   TraceKind = "exec"   // Thread executes the program Text
+	TraceExec   TraceKind = "exec"   // Thread executes the program Text; "": one without a name
 	TraceExit   TraceKind = "exit"   // Thread ended
 	TraceEnter  TraceKind = "enter"  // Thread called the system call Call
 	TraceLeave  TraceKind = "leave"  // and came back

@@ -126,7 +126,10 @@ func (g *gathering) sample(cpu int, s sample) {
 		g.programs.parents[e.Other] = s.pid
 	case executed:
 		e.Kind, e.Process = record.TraceExec, e.Thread
-		e.Text = filepath.Base(p.text(s.raw, "filename"))
+		// A program that is executed by its descriptor has a number for a name.
+		if e.Text = filepath.Base(p.text(s.raw, "filename")); strings.Trim(e.Text, "0123456789") == "" {
+			e.Text = ""
+		}
 	case exited:
 		e.Kind = record.TraceExit
 	case called:

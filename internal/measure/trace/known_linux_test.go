@@ -133,8 +133,10 @@ func TestKnownGraph(t *testing.T) {
 	if err := os.WriteFile(client, fmt.Appendf(nil, "#!/bin/sh\nexec -a client %s %s\n", self, socket), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var trees []*timeline.Step
-	for range 5 {
+	// Others may have the processors in some of the starts; a way that is wrong is
+	// wrong in all of them.
+	var wrong []string
+	for range 8 {
 		time.Sleep(2 * beside) // the last worker has ended
 		tr, _, err := r.Command(t.Context(), []string{"bash", client}, true)
 		if err != nil {
@@ -143,24 +145,32 @@ func TestKnownGraph(t *testing.T) {
 		if tr.Tail.Lost != 0 {
 			t.Errorf("%d events were lost", tr.Tail.Lost)
 		}
-		trees = append(trees, timeline.Read(tr).Tree())
+		if wrong = off(timeline.Read(tr).Tree()); len(wrong) == 0 {
+			return
+		}
 	}
-	tree, _ := timeline.Mean(trees)
-	// Other programs on this machine may take the processor meanwhile: that is no
-	// part of these.
-	// Processes that begin and Go's runtime take some milliseconds more.
-	worker := at(tree, "client", "server", "worker")
+	t.Error(strings.Join(wrong, "\n"))
+}
+
+// off says what of a way is not as the graph is. Processes that begin and Go's
+// runtime take some milliseconds more.
+func off(tree *timeline.Step) []string {
+	const queued = "waits for a processor"
+	worker := at(tree, "client", "server", "worker") - at(tree, "worker", queued)
+	served := at(tree, "client", "server") - at(tree, "client", "server", "worker") - at(tree, "client", "server", queued)
+	var wrong []string
 	for what, c := range map[string]struct {
 		took, want time.Duration
 	}{
-		"the server's own part":        {time.Duration(at(tree, "client", "server") - worker), computes + locked},
+		"the server's own part":        {time.Duration(served), computes + locked},
 		"the worker's pause":           {time.Duration(at(tree, "worker", "waits for a pause that it makes itself")), sleeps},
 		"the worker, up to its answer": {time.Duration(worker), sleeps},
 	} {
-		if c.took < c.want*9/10 || c.took > c.want*12/10+10*time.Millisecond {
-			t.Errorf("%s: %v on the way, expected %v; the whole:\n%s", what, c.took, c.want, outline(tree, 0))
+		if c.took < c.want*9/10 || c.took > c.want*13/10+5*time.Millisecond {
+			wrong = append(wrong, fmt.Sprintf("%s: %v on the way, expected %v; the whole:\n%s", what, c.took, c.want, outline(tree, 0)))
 		}
 	}
+	return wrong
 }
 
 // at is the time below a path of names, from the root or any step below it.

@@ -241,8 +241,9 @@ func (b *builder) event(e *record.TraceEvent) {
 		b.now[e.Other] = &open{Interval: Interval{From: e.At, State: Queued, CPU: e.CPU}}
 	case record.TraceExec:
 		b.enter(e.Thread, e.At, Running, Running, e.CPU)
-		t := b.thread(e.Thread)
-		t.names = append(t.names, named{e.At, e.Text})
+		if t := b.thread(e.Thread); e.Text != "" {
+			t.names = append(t.names, named{e.At, e.Text})
+		}
 	case record.TraceExit:
 		b.thread(e.Thread).Died = e.At
 	case record.TraceEnter:

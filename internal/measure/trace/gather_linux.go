@@ -126,8 +126,9 @@ func (g *gathering) sample(cpu int, s sample) {
 		g.programs.parents[e.Other] = s.pid
 	case executed:
 		e.Kind, e.Process = record.TraceExec, e.Thread
-		// A program that is executed by its descriptor has a number for a name.
-		if e.Text = filepath.Base(p.text(s.raw, "filename")); strings.Trim(e.Text, "0123456789") == "" {
+		// A program that is executed by its descriptor has a number for a name, and one
+		// that executes itself again another's.
+		if e.Text = filepath.Base(p.text(s.raw, "filename")); e.Text == "exe" || strings.Trim(e.Text, "0123456789") == "" {
 			e.Text = ""
 		}
 	case exited:

@@ -74,21 +74,47 @@ func (p *programs) of(pid int, at uint64) (module, function string) {
 		all := p.maps[pid]
 		for i := len(all) - 1; i >= 0; i-- {
 			if m := all[i]; at >= m.from && at < m.to {
-				f := p.files[m.file]
-				if f == nil {
-					f = openProgram(m.file)
-					p.files[m.file] = f
-				}
+				f := p.file(p.source(pid, m.file))
 				return f.name, f.function(at - m.from + m.offset)
 			}
 		}
-		parent, ok := p.parents[pid]
-		if len(all) > 0 || !ok {
+		// What a process maps itself it has beside what it was born with.
+		var ok bool
+		if pid, ok = p.parents[pid]; !ok {
 			break
 		}
-		pid = parent
 	}
 	return "", ""
+}
+
+func (p *programs) file(name string) *program {
+	f := p.files[name]
+	if f == nil {
+		f = openProgram(name)
+		p.files[name] = f
+	}
+	return f
+}
+
+// source is the file that a mapping is of. What a process executes as a copy that has
+// no name (runc does, so that no container can overwrite it) is of the program that
+// its parent is.
+func (p *programs) source(pid int, file string) string {
+	if file != "/" && !strings.HasPrefix(file, "/memfd:") && !strings.HasSuffix(file, " (deleted)") {
+		return file
+	}
+	for range 16 {
+		for _, m := range p.maps[pid] {
+			if strings.HasPrefix(m.file, "/") && len(m.file) > 1 && !strings.HasPrefix(m.file, "/memfd:") && !strings.Contains(m.file, ".so") && !strings.HasSuffix(m.file, " (deleted)") {
+				return m.file
+			}
+		}
+		var ok bool
+		if pid, ok = p.parents[pid]; !ok {
+			break
+		}
+	}
+	return file
 }
 
 // part names what a process was busy with, from its stack.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/run"
-	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -28,25 +27,13 @@ func (f *explainFlags) environment(w World, args []string) (*timeline.Explanatio
 	if err != nil {
 		return nil, err
 	}
-	cat := s.studyCatalogue()
-	st, err := f.study(args, cat)
+	text, err := f.study(args)
 	if err != nil {
 		return nil, err
 	}
-	usable, err := s.usable(finish, st, true)
+	plan, err := s.smallPlan(finish, "(explain)", text, s.studyCatalogue(), func(engine string) bool { return engine == args[0] })
 	if err != nil {
 		return nil, err
-	}
-	plan, err := study.Expand(st, cat, study.Options{Usable: usable})
-	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
-	}
-	for _, e := range slices.Clone(plan.Environments) {
-		if e.Baseline != "" && e.Engine != args[0] {
-			if err := plan.Drop(e.ID, "", ""); err != nil {
-				return nil, err
-			}
-		}
 	}
 	parent, err := os.MkdirTemp("", "plimsoll-explain-")
 	if err != nil {
@@ -84,22 +71,18 @@ func unopened(excluded []record.Excluded) error {
 
 // study is the one that is traced: a container that says that it is there, again
 // and again.
-func (f *explainFlags) study(args []string, cat *study.Catalogue) (*study.Study, error) {
+func (f *explainFlags) study(args []string) (string, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2}\n", 2*f.starts)
 	fmt.Fprintf(&text, "workloads: [hello]\nenvironments:\n  - engine: %s\n", args[0])
 	for _, a := range args[1:] {
 		factor, level, ok := strings.Cut(a, "=")
 		if !ok || factor == "" || level == "" || strings.ContainsAny(a, "\n{}[]#:,\"' ") {
-			return nil, fail(Usage, "%q is no factor and its level: expected one like network=none (plimsoll engines %s lists them)", a, args[0])
+			return "", fail(Usage, "%q is no factor and its level: expected one like network=none (plimsoll engines %s lists them)", a, args[0])
 		}
 		fmt.Fprintf(&text, "    %s: %s\n", factor, level)
 	}
-	st, err := study.Read(study.Source{Path: "(explain)", Data: []byte(text.String())}, cat)
-	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
-	}
-	return st, nil
+	return text.String(), nil
 }
 
 // explained reads what was traced, and the starts between.
@@ -140,9 +123,8 @@ func explained(dir string) (*timeline.Explanation, error) {
 	case len(traces) == 0:
 		return nil, fail(NothingHere, "no start was traced")
 	}
-	n := min(len(traces), len(untraced))
-	if n < len(traces) {
-		untraced = nil // their neighbours are missing: what tracing costs stays untold
+	if len(untraced) != len(traces) {
+		untraced = nil // some neighbours are missing: what tracing costs stays untold
 	}
-	return timeline.Explain(traces, untraced[:min(n, len(untraced))])
+	return timeline.Explain(traces, untraced)
 }

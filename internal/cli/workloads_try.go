@@ -135,28 +135,13 @@ func (s *setting) tryPlan(ctx context.Context, x workload.Workload, f tryFlags) 
 		}
 	}
 	fmt.Fprintf(&text, "environments: [native, %s]\n", strings.Join(slices.DeleteFunc(slices.Clone(f.engines), func(n string) bool { return n == "native" }), ", "))
-	st, err := study.Read(study.Source{Path: "(the try)", Data: []byte(text.String())}, cat)
-	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
-	}
-	usable, err := s.usable(ctx, st, true)
+	keeps := func(engine string) bool { return engine == "native" || slices.Contains(f.engines, engine) }
+	p, err := s.smallPlan(ctx, "(the try)", text.String(), cat, keeps)
 	if err != nil {
 		return nil, err
 	}
-	p, err := study.Expand(st, cat, study.Options{Usable: usable})
-	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
-	}
-	// The baselines that every study has say nothing in a try.
-	for _, e := range slices.Clone(p.Environments) {
-		if e.Baseline != "" && e.Engine != "native" && !slices.Contains(f.engines, e.Engine) {
-			if err := p.Drop(e.ID, "", ""); err != nil {
-				return nil, err
-			}
-		}
-	}
 	p.Excluded = slices.DeleteFunc(p.Excluded, func(x record.Excluded) bool {
-		return x.Reason == "" || s.baseline(x.Engine) && x.Engine != "native" && !slices.Contains(f.engines, x.Engine)
+		return x.Reason == "" || s.baseline(x.Engine) && !keeps(x.Engine)
 	})
 	return p, nil
 }

@@ -71,7 +71,6 @@ const (
 	TraceExit   TraceKind = "exit"   // Thread ended
 	TraceEnter  TraceKind = "enter"  // Thread called the system call Call
 	TraceLeave  TraceKind = "leave"  // and came back
-	TraceNote   TraceKind = "note"   // Text: what the system call that Thread is in is about
 	TraceCode   TraceKind = "code"   // when the clock ticked Thread was at Text: a system call, a part of its program
 )
 
@@ -99,9 +98,6 @@ type TraceEvent struct {
 type TraceTail struct {
 	// Lost is the number of events that the kernel had no room for.
 	Lost int64 `json:"lost"`
-	// Overhead is what tracing costs a start here, as a ratio to starts without it
-	// in the same blocks, 0 where it was not measured.
-	Overhead float64 `json:"overhead,omitempty"`
 }
 
 // WriteTrace writes a trace as lines of JSON.
@@ -146,14 +142,13 @@ func ReadTrace(in io.Reader, name string) (*Trace, error) {
 	for sc.next() {
 		var line struct {
 			TraceEvent
-			TraceTail
 			Lost *int64 `json:"lost"`
 		}
 		if err := json.Unmarshal(sc.line, &line); err != nil {
 			return nil, sc.damage(err)
 		}
 		if line.Lost != nil {
-			t.Tail = &TraceTail{Lost: *line.Lost, Overhead: line.Overhead}
+			t.Tail = &TraceTail{Lost: *line.Lost}
 			break
 		}
 		for _, f := range line.Stack {

@@ -21,7 +21,7 @@ func someTrace() *Trace {
 			{At: 11, Kind: TraceSwitch, Other: 4, Runnable: true},
 			{At: 12, Kind: TraceExec, Thread: 4, Process: 4, Text: "runc \"create\"\n"},
 		},
-		Tail: &TraceTail{Lost: 3, Overhead: 1.02},
+		Tail: &TraceTail{Lost: 3},
 	}
 }
 

@@ -25,7 +25,7 @@ func TestTracedStarts(t *testing.T) {
 	for _, e := range []engine.Engine{bubblewrap.New(), docker.New()} {
 		t.Run(e.Info().Name, func(t *testing.T) {
 			o := protocolOf(t, "  - hello\n", "  - engine: "+e.Info().Name+"\n", e)
-			o.Plan.Protocol.Blocks, o.Trace = 4, &trace.Options{Stacks: true, Calls: true}
+			o.Plan.Protocol.Blocks, o.Trace = 4, &trace.Options{Stacks: true, AllCalls: true}
 			sum, err := Execute(t.Context(), o)
 			if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
 				t.Skip("it can't be had here: ", sum.Excluded[0].Reason)

@@ -2,9 +2,8 @@ package trace
 
 import "golang.org/x/sys/unix"
 
-// calls are the system calls that are recorded unless all are asked for: those that
-// make a container, those that wait for or speak to somebody, and those that write
-// through to a disk.
+// calls names system calls: those that make a container, those that wait for or speak
+// to somebody, and those that write through to a disk. Another has its number for a name.
 var calls = map[int]string{
 	unix.SYS_CLONE: "clone", unix.SYS_CLONE3: "clone3", unix.SYS_EXECVE: "execve", unix.SYS_EXECVEAT: "execveat",
 	unix.SYS_EXIT_GROUP: "exit_group", unix.SYS_WAIT4: "wait4", unix.SYS_WAITID: "waitid", unix.SYS_KILL: "kill",

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
 
@@ -21,8 +19,8 @@ import (
 type Options struct {
 	// Stacks: where threads wait in the kernel, not only that they do.
 	Stacks bool
-	// Calls: which system calls threads are in; AllCalls: each.
-	Calls, AllCalls bool
+	// AllCalls: the beginning and the end of every system call.
+	AllCalls bool
 	// Code: what programs compute, by looking some thousand times a second.
 	Code bool
 	// Pages of the buffer of each processor, a power of two; 0: 4096.
@@ -82,8 +80,8 @@ func Open(opts Options) (*Recorder, error) {
 		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, false},
 		{executed, "sched/sched_process_exec", []string{"filename", "pid"}, true, false},
 		{exited, "sched/sched_process_exit", []string{"pid"}, true, false},
-		{called, "raw_syscalls/sys_enter", []string{"id"}, opts.Calls || opts.AllCalls, false},
-		{returned, "raw_syscalls/sys_exit", []string{"id"}, opts.Calls || opts.AllCalls, false},
+		{called, "raw_syscalls/sys_enter", []string{"id"}, opts.AllCalls, false},
+		{returned, "raw_syscalls/sys_exit", []string{"id"}, opts.AllCalls, false},
 	} {
 		if !p.on {
 			continue
@@ -98,9 +96,6 @@ func Open(opts Options) (*Recorder, error) {
 		w := want{point: point, stack: p.stack}
 		if p.kind == executed {
 			r.herald = []want{w}
-		}
-		if (p.kind == called || p.kind == returned) && !opts.AllCalls {
-			w.filter = byNumber()
 		}
 		r.wants, r.kinds = append(r.wants, w), append(r.kinds, p.kind)
 	}
@@ -129,23 +124,6 @@ func Open(opts Options) (*Recorder, error) {
 		r.heralds = append(r.heralds, herald)
 	}
 	return r, nil
-}
-
-// byNumber is the filter that lets the system calls through that are of interest.
-func byNumber() string {
-	ids := make([]int, 0, len(calls))
-	for n := range calls {
-		ids = append(ids, n)
-	}
-	slices.Sort(ids)
-	var b strings.Builder
-	for i, n := range ids {
-		if i > 0 {
-			b.WriteString("||")
-		}
-		fmt.Fprintf(&b, "id==%d", n)
-	}
-	return b.String()
 }
 
 // online lists the processors, as /sys/devices/system/cpu/online writes them.
@@ -191,15 +169,6 @@ func (r *Recorder) Close() error {
 
 func (r *Recorder) all() []*ring { return slices.Concat(r.rings, r.heralds) }
 
-// Now is the clock of the events, ns of CLOCK_MONOTONIC.
-func Now() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(err) // no kernel lacks this clock
-	}
-	return ts.Nano()
-}
-
 // Record records while do runs, and gives what it saw; do says what the trace is
 // of, from when to when, and who waited.
 func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, error) {
@@ -213,7 +182,7 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	}
 	// Our own garbage waits too.
 	runtime.GC()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer stamp.Quiet()()
 	quit := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {

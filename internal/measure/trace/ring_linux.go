@@ -22,9 +22,8 @@ type ring struct {
 
 // want is one event to record.
 type want struct {
-	point  tracepoint
-	stack  bool   // with the kernel's stack
-	filter string // of the kernel's own language for filters
+	point tracepoint
+	stack bool // with the kernel's stack
 	// clock: no tracepoint but ticks, with the program's own stack, and where
 	// programs' files are mapped.
 	clock bool
@@ -68,9 +67,6 @@ func newRing(cpu, pages int, wants []want, ids map[uint64]int) (*ring, error) {
 		} else {
 			err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, r.fds[0])
 		}
-		if err == nil && w.filter != "" {
-			err = setFilter(fd, w.filter)
-		}
 		var id uint64
 		if err == nil {
 			id, err = idOf(fd)
@@ -100,17 +96,6 @@ func (r *ring) mmap(fd, pages int) error {
 	}
 	r.all, r.data = b, b[pageSize:]
 	r.page = (*unix.PerfEventMmapPage)(unsafe.Pointer(&b[0]))
-	return nil
-}
-
-func setFilter(fd int, text string) error {
-	p, err := unix.BytePtrFromString(text)
-	if err != nil {
-		return err
-	}
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_SET_FILTER, uintptr(unsafe.Pointer(p))); errno != 0 {
-		return fmt.Errorf("filtering by %s: %w", text, errno)
-	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
 
@@ -35,9 +36,9 @@ func (r *Recorder) Command(ctx context.Context, argv []string, traced bool) (*re
 		// Whoever interrupts us interrupts it once, through us, and all that it started.
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		c.Cancel = func() error { return unix.Kill(-c.Process.Pid, unix.SIGKILL) }
-		head.From = Now()
+		head.From = stamp.Now()
 		err := c.Run()
-		head.To = Now()
+		head.To = stamp.Now()
 		return head, err
 	}
 	var t *record.Trace

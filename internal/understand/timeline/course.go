@@ -38,7 +38,6 @@ type Interval struct {
 	State    State
 	CPU      int
 	Call     string // the system call that the thread is in; "": its own code
-	Note     string // what the call is about, such as a path
 	// Stack is where the thread waits in the kernel, innermost function first.
 	Stack []string
 	// Waker is the thread that ended a wait, 0 where an interrupt did, or where
@@ -86,7 +85,6 @@ type Course struct {
 	Waiter  int
 	Threads map[int]*Thread
 	Lost    int64
-	Cut     bool // the trace has no tail
 
 	// askers are the processes that asked where no single thread of theirs did, and
 	// crossings what went between them and others.
@@ -102,9 +100,9 @@ type crossing struct {
 
 // Read derives the course of a start from its trace.
 func Read(t *record.Trace) *Course {
-	b := builder{trace: t, now: map[int]*open{}, course: &Course{
+	b := builder{trace: t, now: map[int]*Interval{}, course: &Course{
 		What: t.What, Until: t.Until, Span: t.To - t.From, Waiter: t.Waiter,
-		Threads: map[int]*Thread{}, Cut: t.Tail == nil,
+		Threads: map[int]*Thread{},
 	}}
 	if t.Tail != nil {
 		b.course.Lost = t.Tail.Lost
@@ -171,13 +169,10 @@ func (c *Course) asker(from, to int64) int {
 	return best
 }
 
-// open is the interval that a thread is in while events are read.
-type open struct{ Interval }
-
 type builder struct {
 	trace  *record.Trace
 	course *Course
-	now    map[int]*open
+	now    map[int]*Interval // those that threads are in while events are read
 }
 
 func (b *builder) thread(id int) *Thread {
@@ -198,16 +193,16 @@ func (b *builder) close(id int, at int64) {
 	o.To = at
 	if o.To > o.From {
 		t := b.thread(id)
-		t.Intervals = append(t.Intervals, o.Interval)
+		t.Intervals = append(t.Intervals, *o)
 	}
 }
 
 // enter begins another interval, with the system call of the one before; was is
 // what the event shows a thread to have been that none was seen of.
-func (b *builder) enter(id int, at int64, was, s State, cpu int) *open {
-	next := &open{Interval: Interval{From: at, State: s, CPU: cpu}}
+func (b *builder) enter(id int, at int64, was, s State, cpu int) *Interval {
+	next := &Interval{From: at, State: s, CPU: cpu}
 	if o := b.now[id]; o != nil {
-		next.Call, next.Note = o.Call, o.Note
+		next.Call = o.Call
 		b.close(id, at)
 	} else {
 		t := b.thread(id)
@@ -238,7 +233,7 @@ func (b *builder) event(e *record.TraceEvent) {
 		}
 		*child = Thread{ID: e.Other, Process: e.Process, Parent: e.Thread, Born: e.At, Kernel: b.thread(e.Thread).Kernel}
 		child.names = []named{{e.At, b.thread(e.Thread).Name(e.At)}}
-		b.now[e.Other] = &open{Interval: Interval{From: e.At, State: Queued, CPU: e.CPU}}
+		b.now[e.Other] = &Interval{From: e.At, State: Queued, CPU: e.CPU}
 	case record.TraceExec:
 		b.enter(e.Thread, e.At, Running, Running, e.CPU)
 		if t := b.thread(e.Thread); e.Text != "" {
@@ -253,10 +248,6 @@ func (b *builder) event(e *record.TraceEvent) {
 	case record.TraceCode:
 		t := b.thread(e.Thread)
 		t.code = append(t.code, named{e.At, e.Text})
-	case record.TraceNote:
-		if o := b.now[e.Thread]; o != nil {
-			o.Note = e.Text
-		}
 	}
 }
 
@@ -310,7 +301,7 @@ func (b *builder) wake(e *record.TraceEvent) {
 			b.woken(&t.Intervals[n-1], e)
 		}
 	case o.State == Waiting:
-		b.woken(&o.Interval, e)
+		b.woken(o, e)
 		b.enter(e.Other, e.At, Waiting, Queued, e.CPU)
 	}
 }
@@ -332,5 +323,5 @@ var sends = map[string]bool{"write": true, "writev": true, "sendto": true, "send
 // called parts a thread's time at the border of a system call.
 func (b *builder) called(e *record.TraceEvent, call string) {
 	o := b.enter(e.Thread, e.At, Running, Running, e.CPU)
-	o.Call, o.Note = call, ""
+	o.Call = call
 }

@@ -11,9 +11,8 @@ type Piece struct {
 	From, To int64
 	Thread   int
 	Interval *Interval // nil: nothing is known of that time
-	// Depth is how many waits deep it lies: 0 is what the waiter did itself.
-	Depth int
-	// For are the threads that waited for this piece, the waiter first.
+	// For are the threads that waited for this piece, the waiter first; none: it is
+	// what the waiter did itself.
 	For []int
 }
 
@@ -46,7 +45,7 @@ func (w *walk) piece(from, to int64, thread int, i *Interval, above []int) {
 	if to <= from {
 		return
 	}
-	w.pieces = append(w.pieces, Piece{From: from, To: to, Thread: thread, Interval: i, Depth: len(above), For: above})
+	w.pieces = append(w.pieces, Piece{From: from, To: to, Thread: thread, Interval: i, For: above})
 }
 
 // asked explains the time of processes that ask by several threads, which hand
@@ -178,18 +177,9 @@ func (i *Interval) polls() bool {
 // follows says whether a wait is explained by the thread that ended it. What the
 // kernel's own threads do is the mechanism that the waiting thread's stack names.
 func (w *walk) follows(in *Interval, id int, above []int) bool {
-	if in.State != Waiting || in.Waker == 0 || in.Waker == id || len(above) >= deepest || contains(above, in.Waker) {
+	if in.State != Waiting || in.Waker == 0 || in.Waker == id || len(above) >= deepest || slices.Contains(above, in.Waker) {
 		return false
 	}
 	waker := w.course.Threads[in.Waker]
 	return waker == nil || !waker.Kernel
-}
-
-func contains(all []int, id int) bool {
-	for _, a := range all {
-		if a == id {
-			return true
-		}
-	}
-	return false
 }

@@ -59,7 +59,7 @@ func words(c *Course) string {
 				what += " in " + p.Interval.Call
 			}
 		}
-		fmt.Fprintf(&b, "%d-%d %d:%d %s\n", p.From, p.To, p.Depth, p.Thread, what)
+		fmt.Fprintf(&b, "%d-%d %d:%d %s\n", p.From, p.To, len(p.For), p.Thread, what)
 	}
 	return b.String()
 }
@@ -124,7 +124,7 @@ func TestBornOnTheWay(t *testing.T) {
 // TestPathHasNoGaps: whatever the events, also hostile ones, the way covers the
 // span without a gap or an overlap.
 func TestPathHasNoGaps(t *testing.T) {
-	kinds := []record.TraceKind{record.TraceSwitch, record.TraceWake, record.TraceFork, record.TraceExec, record.TraceExit, record.TraceEnter, record.TraceLeave, record.TraceNote}
+	kinds := []record.TraceKind{record.TraceSwitch, record.TraceWake, record.TraceFork, record.TraceExec, record.TraceExit, record.TraceEnter, record.TraceLeave}
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		s := newTale(1000, 1, 1, 2, 3)

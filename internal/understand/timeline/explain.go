@@ -21,13 +21,13 @@ type Explanation struct {
 	Used   int `json:"used"`
 	// NS is the median of what the starts took, with its 95 % interval where there
 	// are enough of them, ns; Without that of the starts that were not traced.
-	NS       float64         `json:"ns"`
-	Interval *stats.Interval `json:"interval,omitempty"`
-	Without  float64         `json:"without_ns,omitempty"`
+	NS       float64 `json:"ns"`
+	Interval *Range  `json:"interval,omitempty"`
+	Without  float64 `json:"without_ns,omitempty"`
 	// Overhead is what tracing costs: the ratio of traced starts to their untraced
 	// neighbours, with its 95 % interval.
-	Overhead         float64         `json:"overhead,omitempty"`
-	OverheadInterval *stats.Interval `json:"overhead_interval,omitempty"`
+	Overhead         float64 `json:"overhead,omitempty"`
+	OverheadInterval *Range  `json:"overhead_interval,omitempty"`
 	// Lost is the number of events that the kernel had no room for.
 	Lost int64 `json:"lost,omitempty"`
 	// UnexplainedNS is the part of the used starts' mean without a cause that has a
@@ -36,6 +36,12 @@ type Explanation struct {
 	Tree          *Step `json:"tree"`
 	// Median is the course of the start whose time is the median.
 	Median *Course `json:"-"`
+}
+
+// Range is a 95 % interval.
+type Range struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
 }
 
 // Explain says where the time went. Untraced are the times of starts that were not
@@ -66,7 +72,7 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 		x.Without, _ = median(plain)
 		x.Overhead = math.Exp(stats.HodgesLehmann(logs))
 		if i, ok := stats.HodgesLehmannInterval(logs, 0.95); ok {
-			x.OverheadInterval = &stats.Interval{Lo: math.Exp(i.Lo), Hi: math.Exp(i.Hi)}
+			x.OverheadInterval = &Range{Lo: math.Exp(i.Lo), Hi: math.Exp(i.Hi)}
 		}
 	}
 	x.Tree, x.Used = Mean(trees)
@@ -76,10 +82,10 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 	return x, nil
 }
 
-func median(x []float64) (float64, *stats.Interval) {
+func median(x []float64) (float64, *Range) {
 	s := stats.Sorted(x)
 	if i, ok := stats.MedianInterval(s, 0.95); ok {
-		return stats.Median(s), &i
+		return stats.Median(s), &Range{i.Lo, i.Hi}
 	}
 	return stats.Median(s), nil
 }

@@ -11,16 +11,16 @@ import (
 // that it waited for, and what its own time went into.
 type Step struct {
 	// Name is a program's, or a cause.
-	Name string
+	Name string `json:"name"`
 	// NS is the time in all, with that of the steps below, ns.
-	NS int64
+	NS int64 `json:"ns"`
 	// Cause: what time went into, not who waited; nothing stands below it.
-	Cause bool
+	Cause bool `json:"cause,omitempty"`
 	// Unexplained: the time is seen, and what it was spent on is not.
-	Unexplained bool
+	Unexplained bool `json:"unexplained,omitempty"`
 	// First is when it first lay on the way, ns after the request.
-	First int64
-	Steps []*Step
+	First int64   `json:"first_ns"`
+	Steps []*Step `json:"steps,omitempty"`
 }
 
 // below finds or adds a step below.

@@ -189,9 +189,14 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	c := &study.Catalogue{Factors: engine.Factors, Sampled: append(collect.Metrics(), storage.SumMetrics()...)}
 	for _, e := range s.engines {
 		i := e.Info()
-		c.Engines = append(c.Engines, study.EngineInfo{
+		info := study.EngineInfo{
 			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withImages(withMachine(i)), Unverified: i.Unverified, Detached: i.Detached, Bare: i.Bare,
-		})
+			Below: i.Below,
+		}
+		for _, m := range i.Mechanisms {
+			info.Mechanisms = append(info.Mechanisms, study.Mechanism(m))
+		}
+		c.Engines = append(c.Engines, info)
 	}
 	for _, r := range catalogue.Rules() {
 		c.Rules = append(c.Rules, study.Rule(r))

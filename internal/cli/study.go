@@ -199,6 +199,9 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 	for _, p := range st.Parts {
 		for _, e := range p.Environments {
 			names = append(names, e.Engines...)
+			if e.Ablate != nil {
+				names = append(names, s.below(e.Engines)...)
+			}
 		}
 	}
 	byName := map[string]found{}
@@ -237,12 +240,28 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 	}, nil
 }
 
+// below are the engines that engines call, and those that these call.
+func (s *setting) below(engines []string) (out []string) {
+	for _, name := range engines {
+		for name != "" {
+			i := slices.IndexFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == name })
+			if i < 0 {
+				break
+			}
+			if name = s.engines[i].Info().Below; name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
 // usableWith says whether an engine that is here has these levels too.
 func usableWith(f found, levels map[string]string) (ok bool, reason, fix string) {
 	for _, factor := range slices.Sorted(maps.Keys(levels)) {
 		level := levels[factor]
 		for _, l := range f.Levels[factor] {
-			if l.Name == level && !l.Usable {
+			if slices.Contains(engine.Parts(factor, level), l.Name) && !l.Usable {
 				return false, l.Reason, l.Fix
 			}
 		}

@@ -44,11 +44,12 @@ const (
 	Cgroup     = "cgroup"        // v1, hybrid, v2: a property of the machine that can be asked for, never changed
 	Driver     = "cgroup-driver" // cgroupfs, systemd: who makes the engine's cgroups
 	Endpoint   = "endpoint"      // whose CRI: containerd, crio
+	Without    = "without"       // mechanisms that are left out, joined by And: pid-namespace+masked-paths
 	CPULimit   = "cpu-limit"     // none, or CPUs: 0.5; no adapter's, since it comes to each as Spec.Limits
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, CPULimit}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, Without, CPULimit}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"
@@ -158,6 +159,10 @@ type Info struct {
 	Cgroups []ContainerGroup
 	// OCI: the levels of the factor runtime are OCI runtimes.
 	OCI bool
+	// Mechanisms are what it does at a start and can be taken away, from the outside
+	// in; Below is the engine that it calls for the rest, "" where there is none.
+	Mechanisms []Mechanism
+	Below      string
 	// Rules are combinations of levels that the engine can't have anywhere; what
 	// depends on a version, a kernel or a package is none: Detect finds that.
 	// Lacks are what the adapter does not have yet.

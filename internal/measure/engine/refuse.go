@@ -34,12 +34,14 @@ func Refuse(info Info, d Detection, spec Spec) error {
 		if factor == Cgroup && len(info.Levels[Cgroup]) == 0 {
 			continue
 		}
-		if !slices.Contains(info.Levels[factor], name) {
-			return &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s has no %s=%s", info.Title, factor, name)}
-		}
-		for _, l := range d.Levels[factor] {
-			if l.Name == name && !l.Usable {
-				return &Error{Class: record.Unavailable, Text: fmt.Sprintf("%s with %s=%s: %s", info.Title, factor, name, l.Reason), Fix: l.Fix}
+		for _, part := range Parts(factor, name) {
+			if !slices.Contains(info.Levels[factor], part) {
+				return &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s has no %s=%s", info.Title, factor, part)}
+			}
+			for _, l := range d.Levels[factor] {
+				if l.Name == part && !l.Usable {
+					return &Error{Class: record.Unavailable, Text: fmt.Sprintf("%s with %s=%s: %s", info.Title, factor, part, l.Reason), Fix: l.Fix}
+				}
 			}
 		}
 	}

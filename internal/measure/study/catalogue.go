@@ -59,6 +59,10 @@ type EngineInfo struct {
 	Detached bool
 	// Bare is true where nothing can be mounted into a container.
 	Bare bool
+	// Mechanisms are what it does at a start and can be taken away, from the outside
+	// in, and Below is the engine that it calls, if any.
+	Mechanisms []Mechanism
+	Below      string
 }
 
 // WorkloadInfo is what a study must know of a workload.
@@ -274,6 +278,9 @@ func isReference(level string) bool { return strings.ContainsAny(level, "/:@") }
 // knows says whether the adapter has this level; the default is always had,
 // and with it any image by reference where the adapter takes images at all.
 func (e *EngineInfo) knows(factor, level string) bool {
+	if factor == withoutFactor {
+		return !slices.ContainsFunc(parts(factor, level), func(p string) bool { return !slices.Contains(e.Levels[factor], p) })
+	}
 	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||
 		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0
 }

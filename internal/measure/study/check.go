@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"plimsoll/internal/common/yamlfile"
@@ -261,9 +262,11 @@ func (c *checker) factor(a yamlfile.Axis, engines []string) bool {
 	valid := c.cat.levels(a.Key.Text, engines...)
 	good := true
 	for _, l := range a.Levels.List {
-		if !slices.Contains(valid, l.Text) && !(a.Key.Text == imageFactor && isReference(l.Text)) {
-			c.Unknown(l.At, a.Key.Text, l.Text, valid)
-			good = false
+		for _, part := range parts(a.Key.Text, l.Text) {
+			if !slices.Contains(valid, part) && !(a.Key.Text == imageFactor && isReference(part)) {
+				c.Unknown(l.At, a.Key.Text, part, valid)
+				good = false
+			}
 		}
 	}
 	return good
@@ -300,7 +303,40 @@ func (c *checker) entry(e environment) Entry {
 	for _, w := range e.As.List {
 		out.As = append(out.As, w.Text)
 	}
+	c.ablation(e, &out)
 	return out
+}
+
+// ablation checks what is to be taken away.
+func (c *checker) ablation(e environment, out *Entry) {
+	if !e.Ablate.At.Given() {
+		return
+	}
+	known := []string{AllMechanisms}
+	for _, name := range out.Engines {
+		for _, m := range c.cat.engine(name).Mechanisms {
+			if !slices.Contains(known, m.Name) {
+				known = append(known, m.Name)
+			}
+		}
+	}
+	if len(known) == 1 && len(out.Engines) > 0 {
+		c.Add(e.Ablate.At, "nothing can be taken away from "+strings.Join(out.Engines, ", "), "an engine that has mechanisms (plimsoll engines NAME lists them)")
+	}
+	for _, w := range e.Ablate.List {
+		if !slices.Contains(known, w.Text) {
+			c.Unknown(w.At, "mechanism", w.Text, known)
+		}
+		out.Ablate = append(out.Ablate, w.Text)
+	}
+	for _, a := range e.Levels {
+		if len(a.Levels.List) > 1 {
+			c.Add(a.Levels.List[1].At, fmt.Sprintf("%s has %d levels beside ablate", a.Key.Text, len(a.Levels.List)), "one: what everything else stays like")
+		}
+	}
+	if e.As.At.Given() {
+		c.Add(e.As.At, "as stands beside ablate", "one of them")
+	}
 }
 
 func (c *checker) exclusion(x exclusion) Rule {

@@ -98,6 +98,8 @@ func token(factor, level string) string {
 	switch {
 	case factor == "rootless" && level == "no":
 		return "rootful"
+	case factor == withoutFactor:
+		return factor + "-" + level
 	case factor == "privileged" && level == "no":
 		return "unprivileged"
 	case level == "yes":

@@ -172,11 +172,20 @@ func (r *rule) matches(c *combination) bool {
 		if named == "" {
 			named = DefaultLevel
 		}
-		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.level(f.factor)) {
+		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.level(f.factor)) && !f.part(named) {
 			return false
 		}
 	}
 	return true
+}
+
+// part says whether a level is made of several, among which are all those of which
+// the rule's is made.
+func (f factorIs) part(level string) bool {
+	had := strings.Split(level, joint)
+	return slices.ContainsFunc(f.levels, func(l string) bool {
+		return !slices.ContainsFunc(strings.Split(l, joint), func(p string) bool { return !slices.Contains(had, p) })
+	})
 }
 
 // usable judges by this machine.

@@ -103,6 +103,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	for _, from := range slices.Sorted(maps.Keys(s.Images)) {
 		remark(record.Remark{Code: "images-bound", Level: "info", Text: fmt.Sprintf("The study's image %s is %s in this run.", from, s.Images[from])})
 	}
+	s, ablations := s.ablate(cat, opts, p.Protocol.Seed)
 	u := unite(s, cat, remark)
 	j := newJudge(s, cat, opts.Usable)
 	u.addWorkloads(p, s, cat, j)
@@ -129,6 +130,9 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 		p.add(names[i], c, v, j, cat, u.when[i])
 	}
 	p.Study.Parts = u.parts(s, names, p)
+	for _, x := range ablations {
+		p.Study.Ablations = append(p.Study.Ablations, x.name(u.idsOf(s, cat, x.entries, names)))
+	}
 	if !anything {
 		p := &yamlfile.Problems{}
 		p.Add(s.at, "every environment of the study is impossible ("+strings.TrimSuffix(first, ".")+")", "at least one that can be")
@@ -275,7 +279,8 @@ func (p *Plan) Drop(id, reason, fix string) error {
 		return fmt.Errorf("dropping environment %s from the plan: it is not there", id)
 	}
 	e := p.Environments[i]
-	p.Environments = slices.Delete(p.Environments, i, i+1)
+	// Into a new list: whoever points to an environment of the old one has what it was.
+	p.Environments = slices.Concat(p.Environments[:i], p.Environments[i+1:])
 	p.Excluded = slices.DeleteFunc(p.Excluded, func(x record.Excluded) bool { return x.ID == id })
 	p.Excluded = append(p.Excluded, record.Excluded{ID: id, Engine: e.Engine, Levels: e.Levels, Kind: Unavailable, Reason: reason, Fix: fix})
 	cells := p.Cells[:0]

@@ -96,6 +96,9 @@ type Entry struct {
 	Engines []string
 	Factors []Axis
 	As      []string
+	// Ablate, where given, are the mechanisms that are taken away, singly, one after
+	// the other and in combinations; AllMechanisms for all that the engine has.
+	Ablate []string
 
 	at yamlfile.Pos
 }

@@ -57,6 +57,23 @@ func unite(s *Study, cat *Catalogue, remark func(record.Remark)) *united {
 	return u
 }
 
+// idsOf are the ids of entries that stand for one environment each.
+func (u *united) idsOf(s *Study, cat *Catalogue, entries []Entry, names []string) []string {
+	out := make([]string, len(entries))
+	engines := views(cat)
+	for i := range entries {
+		part := Part{Environments: entries[i : i+1]}
+		for _, c := range combine(s, &part, cat, engines, map[string]bool{}, func(record.Remark) {}) {
+			for k := range u.all {
+				if u.all[k].identity() == c.identity() {
+					out[i] = names[k]
+				}
+			}
+		}
+	}
+	return out
+}
+
 // in says whether a combination is one of those that the study was published
 // with.
 func (u *united) in(i int, p *Published) bool {

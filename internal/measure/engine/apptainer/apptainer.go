@@ -44,7 +44,8 @@ var levels = map[string][]string{
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: engine.Known(levels),
 		Typical: 150 * time.Millisecond, Images: engine.ImagesPulled,
-		Processes: engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
+		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Storage, "sif", "sandbox"), engine.Exchanged(engine.Network, "none", "host")},
+		Processes:  engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
 }
 
 // installed is what is known of the program.

@@ -44,13 +44,22 @@ var levels = map[string][]string{
 	engine.Seccomp:  {"off"},
 	engine.Client:   {"cli"},
 	engine.Image:    engine.ImageLevels(),
+	engine.Without:  engine.WithoutLevels(mechanisms),
 }
+
+// mechanisms are what can be taken away.
+var mechanisms = append(engine.LeftOut(engine.UserNamespace, engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
+	engine.Exchanged(engine.Network, "none", "host"))
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "bubblewrap", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, Images: engine.ImagesGiven,
-		Processes: engine.Processes{Helpers: []string{program}}}
+		Processes:  engine.Processes{Helpers: []string{program}},
+		Mechanisms: mechanisms, Rules: []engine.Rule{{
+			When:    map[string][]string{engine.Rootless: {"yes"}, engine.Without: {engine.UserNamespace}},
+			Because: "An ordinary user's containers are made in a user namespace of their own.",
+		}}}
 }
 
 // Detect is documented in engine.Engine.
@@ -148,7 +157,10 @@ func (e *environment) prove(ctx context.Context) error {
 	if ns := p.Report["ns.net"]; (ns == host.Net) != e.host {
 		return wrong("asked for network=%s, and the payload saw the network namespace %s (the host's is %s)", e.Facts()["network"], ns, host.Net)
 	}
-	if pid := p.Report["pid"]; pid != "" && pid != "1" {
+	if err := adapter.JudgeOmitted(e.Spec, p.Report); err != nil {
+		return err
+	}
+	if pid := p.Report["pid"]; pid != "" && pid != "1" && !e.Spec.Omits(engine.PIDNamespace) {
 		return wrong("the payload is to be PID 1 and is %s", pid)
 	}
 	if mode := p.Report["seccomp"]; mode != "" && mode != host.Seccomp {

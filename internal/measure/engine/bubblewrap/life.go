@@ -16,14 +16,35 @@ import (
 
 // command: with --die-with-parent nothing outlives a bwrap that was killed.
 func (e *environment) command(task engine.Task, options ...string) probe.Command {
-	argv := []string{e.path, "--unshare-all"}
-	if e.host {
-		argv = append(argv, "--share-net")
-	}
-	argv = append(argv, "--as-pid-1", "--die-with-parent", "--ro-bind", e.image, "/", "--proc", "/proc", "--dev", "/dev")
+	argv := append([]string{e.path}, e.unshare()...)
+	argv = append(argv, "--die-with-parent", "--ro-bind", e.image, "/", "--proc", "/proc", "--dev", "/dev")
 	argv = append(append(argv, options...), "--chdir", "/", "--")
 	// bwrap hands its environment down to the container.
 	return adapter.As(probe.Command{Argv: append(argv, task.Argv...), Env: task.Env, Dir: "/"}, e.user, e.Kit)
+}
+
+// unshare are the options for the namespaces.
+func (e *environment) unshare() []string {
+	if e.Spec.Level(engine.Without) == engine.DefaultLevel {
+		if e.host {
+			return []string{"--unshare-all", "--share-net", "--as-pid-1"}
+		}
+		return []string{"--unshare-all", "--as-pid-1"}
+	}
+	var argv []string
+	for _, n := range []struct {
+		mechanism string
+		options   []string
+	}{{engine.UserNamespace, []string{"--unshare-user-try"}}, {engine.CgroupNamespace, []string{"--unshare-cgroup-try"}},
+		{engine.PIDNamespace, []string{"--unshare-pid", "--as-pid-1"}}, {engine.IPCNamespace, []string{"--unshare-ipc"}}, {engine.UTSNamespace, []string{"--unshare-uts"}}} {
+		if !e.Spec.Omits(n.mechanism) {
+			argv = append(argv, n.options...)
+		}
+	}
+	if !e.host {
+		argv = append(argv, "--unshare-net")
+	}
+	return argv
 }
 
 // options are bwrap's for what a trial wants beside its program.

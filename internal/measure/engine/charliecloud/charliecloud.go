@@ -53,7 +53,8 @@ var levels = map[string][]string{
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "charliecloud", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, Images: engine.ImagesPulled,
-		Processes: engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
+		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Storage, "squashfs", "directory")},
+		Processes:  engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
 		Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Network: {"none"}},
 			Because: "ch-run makes no network namespace: its containers have the host's network.",

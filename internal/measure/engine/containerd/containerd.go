@@ -26,6 +26,21 @@ import (
 // Name is the engine's name in studies.
 const Name = "containerd"
 
+// mechanisms are what can be taken away, from the outside in.
+var mechanisms = append([]engine.Mechanism{
+	engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
+	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
+}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.Keyring, engine.PivotRoot,
+	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
+	engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun"))...)
+
+// byCLIAll: ctr has no options for what a client of the API can say.
+var byCLIAll = engine.Rule{
+	When:    map[string][]string{engine.Client: {byCLI}, engine.Without: engine.WithoutLevels(mechanisms)[1:]},
+	Because: "ctr run has no option that leaves it out.",
+	Source:  "https://github.com/containerd/containerd/tree/main/cmd/ctr",
+}
+
 // Engine is containerd. Its zero value is not usable; see New.
 type Engine struct {
 	images *images
@@ -45,7 +60,8 @@ func (*Engine) Info() engine.Info {
 		Name: Name, Title: "containerd", Detached: true,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
-		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI},
+		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), byCLIAll},
+		Mechanisms: mechanisms, Below: "oci",
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -55,6 +71,7 @@ func (*Engine) Info() engine.Info {
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {"cgroupfs", "systemd"},
+			engine.Without:  engine.WithoutLevels(mechanisms),
 		},
 	}
 }

@@ -91,10 +91,11 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		image: img, imageEnv: config.Config.Env, snapshotter: storage(spec), runID: kit.RunID,
 		shim: env.runtime.shim, options: options, hostNet: hostNetwork(spec),
 		seccompOff: spec.Level(engine.Seccomp) == "off", systemd: spec.Level(engine.Driver) == "systemd",
-		cgroupNS: cgroupNamespaces(), swapToo: limitsSwap(), limits: spec.Limits,
+		cgroupNS: cgroupNamespaces(), swapToo: limitsSwap(), limits: spec.Limits, omits: spec.Omits,
 	}
 	switch o := options.(type) {
 	case *runc.Options:
+		o.NoPivotRoot, o.NoNewKeyring = spec.Omits(engine.PivotRoot), spec.Omits(engine.Keyring)
 		env.settings.program = o.BinaryName
 	case *runtimeoptions.Options:
 		env.settings.config = o.ConfigPath

@@ -57,6 +57,11 @@ func (env *environment) prove(ctx context.Context) error {
 		delete(env.facts, "client-library")
 		env.add(env.cli.facts(ctx))
 	}
+	if !seen.foreign() {
+		if err := adapter.JudgeOmitted(env.spec, payload.Report); err != nil {
+			return err
+		}
+	}
 	if err := seen.judge(env.spec, env.runtime); err != nil {
 		return err
 	}

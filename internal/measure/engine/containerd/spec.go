@@ -31,6 +31,7 @@ type settings struct {
 	cgroupNS    bool
 	swapToo     bool // swap can be taken away with the memory, as Docker does
 	limits      engine.Limits
+	omits       func(mechanism string) bool
 }
 
 // specVersion is the oldest that has all that is asked for: crun before 1.9
@@ -73,7 +74,8 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 	if s.hostNet {
 		opts = append(opts, oci.WithHostNamespace(specs.NetworkNamespace))
 	}
-	if s.cgroupNS {
+	opts = append(opts, s.leaveOut()...)
+	if s.cgroupNS && !s.omits(engine.CgroupNamespace) {
 		opts = append(opts, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.CgroupNamespace}))
 	}
 	if !s.seccompOff {
@@ -88,6 +90,26 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 	if s.limits.CPUs > 0 {
 		const period = 100_000
 		opts = append(opts, oci.WithCPUCFS(int64(s.limits.CPUs*period), period))
+	}
+	return opts
+}
+
+// leaveOut takes away what is not wanted.
+func (s *settings) leaveOut() (opts []oci.SpecOpts) {
+	if s.omits(engine.MaskedPaths) {
+		opts = append(opts, oci.WithMaskedPaths(nil), oci.WithReadonlyPaths(nil))
+	}
+	if s.omits(engine.Capabilities) {
+		opts = append(opts, oci.WithCapabilities(engine.OwnCapabilities()))
+	}
+	if s.omits(engine.PIDNamespace) {
+		opts = append(opts, oci.WithHostNamespace(specs.PIDNamespace))
+	}
+	if s.omits(engine.IPCNamespace) {
+		opts = append(opts, oci.WithHostNamespace(specs.IPCNamespace))
+	}
+	if s.omits(engine.UTSNamespace) {
+		opts = append(opts, oci.WithHostNamespace(specs.UTSNamespace), oci.WithHostname(""))
 	}
 	return opts
 }

@@ -27,6 +27,13 @@ const Name = "cri"
 // byAPI is the one client that there is.
 const byAPI = "api"
 
+// mechanisms are what can be taken away, from the outside in.
+var mechanisms = append([]engine.Mechanism{
+	engine.Exchanged(engine.Network, engine.DefaultLevel, "host"),
+	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
+}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
+	engine.Exchanged(engine.Runtime, "runc", "crun"))...)
+
 // Engine is the Container Runtime Interface. Its zero value is not usable;
 // see New.
 type Engine struct {
@@ -60,7 +67,8 @@ func (*Engine) Info() engine.Info {
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},
 			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
 		},
-		OCI: true, Rules: []engine.Rule{engine.OnlyOCI},
+		OCI: true, Rules: []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...)},
+		Mechanisms: mechanisms, Below: "oci",
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
@@ -71,6 +79,7 @@ func (*Engine) Info() engine.Info {
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
+			engine.Without:  engine.WithoutLevels(mechanisms),
 		},
 	}
 }

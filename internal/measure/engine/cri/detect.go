@@ -72,7 +72,8 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 // what would help.
 func (e *Engine) possible(ctx context.Context, kit *engine.Kit, s *server, st *state, factor, level string) error {
 	known := e.Info().Levels[factor]
-	if level != engine.DefaultLevel && factor != engine.Image && !slices.Contains(known, level) {
+	has := !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) })
+	if level != engine.DefaultLevel && factor != engine.Image && !has {
 		return &engine.Error{Class: record.Unsupported,
 			Text: fmt.Sprintf("CRI has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
 	}

@@ -17,11 +17,12 @@ type settings struct {
 	network string // "host", or the pod's own
 	seccomp v1.SecurityProfile_ProfileType
 	limits  engine.Limits
+	omits   func(mechanism string) bool
 	logs    string // the directory for the pods' log directories
 }
 
 func settingsFor(spec engine.Spec, runID, handler, logs string) settings {
-	s := settings{runID: runID, handler: handler, limits: spec.Limits, logs: logs,
+	s := settings{runID: runID, handler: handler, limits: spec.Limits, omits: spec.Omits, logs: logs,
 		network: spec.Level(engine.Network), seccomp: v1.SecurityProfile_RuntimeDefault}
 	if spec.Level(engine.Seccomp) == "off" {
 		s.seccomp = v1.SecurityProfile_Unconfined
@@ -35,6 +36,12 @@ func (s settings) namespaces() *v1.NamespaceOption {
 	n := &v1.NamespaceOption{Network: v1.NamespaceMode_POD, Pid: v1.NamespaceMode_CONTAINER, Ipc: v1.NamespaceMode_POD}
 	if s.network == "host" {
 		n.Network = v1.NamespaceMode_NODE
+	}
+	if s.omits(engine.PIDNamespace) {
+		n.Pid = v1.NamespaceMode_NODE
+	}
+	if s.omits(engine.IPCNamespace) {
+		n.Ipc = v1.NamespaceMode_NODE
 	}
 	return n
 }
@@ -107,6 +114,12 @@ func (s settings) container(task engine.Task, n called, mounts []*v1.Mount) *v1.
 			},
 		},
 	}
+	if s.omits(engine.MaskedPaths) {
+		c.Linux.SecurityContext.MaskedPaths, c.Linux.SecurityContext.ReadonlyPaths = nil, nil
+	}
+	if s.omits(engine.Capabilities) {
+		c.Linux.SecurityContext.Capabilities = &v1.Capability{AddCapabilities: capabilityNames()}
+	}
 	for _, kv := range task.Env {
 		k, v, _ := strings.Cut(kv, "=")
 		c.Envs = append(c.Envs, &v1.KeyValue{Key: k, Value: v})
@@ -120,6 +133,14 @@ func (s settings) container(task engine.Task, n called, mounts []*v1.Mount) *v1.
 		r.MemoryLimitInBytes, r.MemorySwapLimitInBytes = s.limits.MemoryBytes, s.limits.MemoryBytes
 	}
 	return c
+}
+
+// capabilityNames are our own as Kubernetes writes them.
+func capabilityNames() (names []string) {
+	for _, c := range engine.OwnCapabilities() {
+		names = append(names, strings.TrimPrefix(c, "CAP_"))
+	}
+	return names
 }
 
 // The paths below /proc and /sys that Kubernetes hides from a container that

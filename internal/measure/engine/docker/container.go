@@ -18,10 +18,11 @@ type settings struct {
 	network string // empty: not named
 	seccomp string // "off", or empty
 	limits  engine.Limits
+	omits   func(mechanism string) bool
 }
 
 func settingsFor(spec engine.Spec, runID, tag, runtime string) settings {
-	s := settings{image: tag, runID: runID, limits: spec.Limits}
+	s := settings{image: tag, runID: runID, limits: spec.Limits, omits: spec.Omits}
 	if spec.Level(engine.Runtime) != engine.DefaultLevel {
 		s.runtime = runtime
 	}
@@ -54,6 +55,7 @@ func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 	if s.seccomp == "off" {
 		host.SecurityOpt = []string{"seccomp=unconfined"}
 	}
+	s.leaveOut(host)
 	if s.limits.CPUs > 0 {
 		host.NanoCPUs = int64(s.limits.CPUs * 1e9)
 	}
@@ -71,6 +73,38 @@ func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 	}
 }
 
+// leaveOut takes away what is not wanted. Empty lists of paths are none; nil ones
+// would be the daemon's own.
+func (s settings) leaveOut(host *container.HostConfig) {
+	if s.omits(engine.MaskedPaths) {
+		host.MaskedPaths, host.ReadonlyPaths = []string{}, []string{}
+	}
+	if s.omits(engine.Capabilities) {
+		host.CapAdd = engine.OwnCapabilities()
+	}
+	if s.omits(engine.PIDNamespace) {
+		host.PidMode = "host"
+	}
+	if s.omits(engine.UTSNamespace) {
+		host.UTSMode = "host"
+	}
+	if s.omits(engine.IPCNamespace) {
+		host.IpcMode = "host"
+	}
+	if s.omits(engine.CgroupNamespace) {
+		host.CgroupnsMode = "host"
+	}
+}
+
+// leaveOutArgs do the same on the command line.
+var leaveOutArgs = map[string][]string{
+	engine.MaskedPaths:     {"--security-opt", "systempaths=unconfined"},
+	engine.PIDNamespace:    {"--pid", "host"},
+	engine.UTSNamespace:    {"--uts", "host"},
+	engine.IPCNamespace:    {"--ipc", "host"},
+	engine.CgroupNamespace: {"--cgroupns", "host"},
+}
+
 // args are the settings for the command line, after "docker run".
 func (s settings) args(task engine.Task, more ...string) []string {
 	args := append([]string{"run"}, more...)
@@ -85,6 +119,16 @@ func (s settings) args(task engine.Task, more ...string) []string {
 	args = append(args, s.mountArgs(task)...)
 	if s.seccomp == "off" {
 		args = append(args, "--security-opt", "seccomp=unconfined")
+	}
+	for _, m := range mechanisms {
+		if m.Factor == engine.Without && s.omits(m.Name) {
+			args = append(args, leaveOutArgs[m.Name]...)
+		}
+	}
+	if s.omits(engine.Capabilities) {
+		for _, c := range engine.OwnCapabilities() {
+			args = append(args, "--cap-add", c)
+		}
 	}
 	if s.limits.CPUs > 0 {
 		args = append(args, "--cpus", strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))

@@ -10,6 +10,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -69,11 +70,16 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf(format, args...), Fix: fix}
 	}
 	known := e.Info().Levels[factor]
-	if len(known) > 0 && factor != engine.Image && !slices.Contains(known, level) {
+	has := !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) })
+	if len(known) > 0 && factor != engine.Image && !has {
 		return &engine.Error{Class: record.Unsupported,
 			Text: fmt.Sprintf("%s has no level %q of the factor %s; it has %s", e.name, level, factor, strings.Join(known, ", "))}
 	}
 	switch factor {
+	case engine.Without:
+		if why := adapter.NoCgroupNamespace(level); why != "" {
+			return no("", "%s", why)
+		}
 	case engine.Runtime:
 		if runtimeName(info, level) == "" {
 			return e.noRuntime(info, level)

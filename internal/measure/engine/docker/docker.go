@@ -29,6 +29,15 @@ const (
 	byCLI = "cli"
 )
 
+// mechanisms are what can be taken away, from the outside in.
+var mechanisms = append([]engine.Mechanism{
+	engine.Exchanged(engine.Client, byCLI, byAPI),
+	engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
+	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
+}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities,
+	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
+	engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun"))...)
+
 // Engine is the Docker Engine, or another one with its API. Its zero value is
 // not usable; see New and Balena.
 type Engine struct {
@@ -47,6 +56,7 @@ func (e *Engine) Info() engine.Info {
 		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
+		Mechanisms: mechanisms, Below: "containerd",
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -56,6 +66,7 @@ func (e *Engine) Info() engine.Info {
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
+			engine.Without:  engine.WithoutLevels(mechanisms),
 		},
 	}
 	if e.daemon == "" { // what its own daemon has, and no private ones

@@ -50,6 +50,11 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 	if env.unreached != "" && env.spec.Level(engine.Network) == "host" && !loopbackAlone() {
 		return &engine.Error{Class: record.WrongComponent, Text: "asked for the network host, and a container can't be reached: " + env.unreached}
 	}
+	if !seen.foreign() {
+		if err := adapter.JudgeOmitted(env.spec, payload.Report); err != nil {
+			return err
+		}
+	}
 	return seen.judge(env.spec, runtime)
 }
 

@@ -50,6 +50,8 @@ func (*Engine) Info() engine.Info {
 		Typical: 700 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Helpers: []string{"lxc", "[lxc", "memfd:lxc"}}, // lxc-attach runs a copy of itself
 		Cgroups:   []engine.ContainerGroup{{Path: `/(lxc\.payload\.[^/]+|lxc/[^/]+)$`}},
+		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Client, bySteps, byExecute), engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
+			engine.Exchanged(engine.Storage, "overlay", "directory")},
 		Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Runtime: {engine.OCIRuntimes}},
 			Because: "LXC starts containers by its own library, and takes no OCI runtime.",

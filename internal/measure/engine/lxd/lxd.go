@@ -72,6 +72,9 @@ func (e *Engine) Info() engine.Info {
 		// Its monitors bear the daemon's name, with a title.
 		Processes: engine.Processes{Daemons: []string{e.daemon}, Helpers: []string{"lxc", "[lxc"}, Titles: []string{"[lxc monitor]"}},
 		Rules:     rules(),
+		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Client, byCLI, byAPI), engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
+			engine.Exchanged(engine.Privileged, "no", "yes")},
+		Below: "lxc",
 		Levels: map[string][]string{
 			engine.Runtime:  {"lxc"},
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

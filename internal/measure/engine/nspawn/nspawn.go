@@ -54,8 +54,9 @@ var levels = map[string][]string{
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "nspawn", Title: title, Levels: engine.Known(levels),
 		Typical: 120 * time.Millisecond, Images: engine.ImagesGiven,
-		Processes: engine.Processes{Helpers: []string{"systemd-nspawn", "(sd-"}},
-		Cgroups:   []engine.ContainerGroup{{Path: `/machine-[^/]+\.scope$|/systemd-nspawn@[^/]+$`}}}
+		Processes:  engine.Processes{Helpers: []string{"systemd-nspawn", "(sd-"}},
+		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Storage, overlay, directory), engine.Exchanged(engine.Network, "none", "host")},
+		Cgroups:    []engine.ContainerGroup{{Path: `/machine-[^/]+\.scope$|/systemd-nspawn@[^/]+$`}}}
 }
 
 // Detect is documented in engine.Engine.

@@ -25,6 +25,7 @@ type bundle struct {
 	cgroupNS bool
 	mounts   []engine.Mount
 	netPath  string // a network namespace to join, or ""
+	omits    func(mechanism string) bool
 }
 
 // write makes the bundle's directory with its config.json.
@@ -59,17 +60,45 @@ func (b bundle) config() *specs.Spec {
 			MaskedPaths:   maskedPaths,
 			ReadonlyPaths: readonlyPaths,
 			Resources:     b.resources(),
-			Namespaces: []specs.LinuxNamespace{{Type: specs.MountNamespace}, {Type: specs.PIDNamespace},
-				{Type: specs.UTSNamespace}, {Type: specs.IPCNamespace}},
+			Namespaces:    []specs.LinuxNamespace{{Type: specs.MountNamespace}},
 		},
 	}
+	b.leaveOut(s)
 	if !b.hostNet {
 		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: b.netPath})
 	}
-	if b.cgroupNS {
+	if b.cgroupNS && !b.omits(engine.CgroupNamespace) {
 		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
 	}
 	return s
+}
+
+// leaveOut takes away what is not wanted, and adds the namespaces that are.
+func (b bundle) leaveOut(s *specs.Spec) {
+	for _, n := range []struct {
+		mechanism string
+		kind      specs.LinuxNamespaceType
+	}{{engine.PIDNamespace, specs.PIDNamespace}, {engine.UTSNamespace, specs.UTSNamespace}, {engine.IPCNamespace, specs.IPCNamespace}} {
+		if !b.omits(n.mechanism) {
+			s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: n.kind})
+		}
+	}
+	if b.omits(engine.UTSNamespace) {
+		s.Hostname = ""
+	}
+	if b.omits(engine.MaskedPaths) {
+		s.Linux.MaskedPaths, s.Linux.ReadonlyPaths = nil, nil
+	}
+	if b.omits(engine.Capabilities) {
+		all := engine.OwnCapabilities()
+		s.Process.Capabilities = &specs.LinuxCapabilities{Bounding: all, Effective: all, Permitted: all}
+	}
+	if b.omits(engine.SmallMounts) {
+		s.Mounts = append(slices.Clone(mounts[:2]), furtherMounts(b.mounts)...)
+	}
+	if b.omits(engine.OwnCgroup) {
+		s.Linux.CgroupsPath, s.Linux.Resources = "", nil
+	}
 }
 
 // process is the payload, or one more program in the same container.
@@ -125,7 +154,8 @@ var capabilities = []string{
 	"CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_CHROOT",
 }
 
-// mounts are docker's default ones.
+// mounts are docker's default ones, those first without which a program that is
+// careful does not run.
 var mounts = []specs.Mount{
 	{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
 	{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "strictatime", "mode=755", "size=65536k"}},

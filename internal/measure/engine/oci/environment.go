@@ -58,6 +58,9 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		}
 	}
 	if spec.Limits != (engine.Limits{}) {
+		if spec.Omits(engine.OwnCgroup) {
+			return nil, &engine.Error{Class: record.Unsupported, Text: "no container can be limited without a control group"}
+		}
 		if why, fix := wrap.AtTop(); why != "" {
 			return nil, &engine.Error{Class: record.Unavailable, Text: "no container can be limited: " + why, Fix: fix}
 		}
@@ -71,7 +74,8 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	env := &environment{Base: b, program: prog, path: path, rootfs: rootfs, cgroupNS: cgroupNamespaces(),
 		oneCall: spec.Level(engine.Client) == "run",
 		dir:     filepath.Join(kit.Dir, stateDir, prog.name),
-		options: global{root: filepath.Join(kit.Dir, stateDir, prog.name, "state"), hostNet: spec.Level(engine.Network) == "host"}}
+		options: global{root: filepath.Join(kit.Dir, stateDir, prog.name, "state"), hostNet: spec.Level(engine.Network) == "host",
+			noCgroup: spec.Omits(engine.OwnCgroup)}}
 	if err := env.prepare(ctx, v); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
 	}
@@ -138,7 +142,10 @@ func (e *environment) prove(ctx context.Context) error {
 		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
 	}
 	r := p.Report
-	if r["pid"] != "1" {
+	if err := adapter.JudgeOmitted(e.Spec, r); err != nil {
+		return err
+	}
+	if r["pid"] != "1" && !e.Spec.Omits(engine.PIDNamespace) {
 		return wrong("the payload is not PID 1 but %s", r["pid"])
 	}
 	// gVisor has a kernel of its own, with a version of its own.

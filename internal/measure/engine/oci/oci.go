@@ -54,8 +54,17 @@ func names() []string {
 	return ns
 }
 
+// mechanisms are what can be taken away, from the outside in.
+var mechanisms = append([]engine.Mechanism{
+	engine.Exchanged(engine.Client, "steps", "run"),
+}, append(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
+	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
+	append([]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
+		engine.LeftOut(engine.OwnCgroup)...)...)...)
+
 // levels are the adapter's, its default first.
 var levels = map[string][]string{
+	engine.Without:  engine.WithoutLevels(mechanisms),
 	engine.Runtime:  names(),
 	engine.Client:   {"steps", "run"},
 	engine.Network:  {"none", "host"},
@@ -65,13 +74,23 @@ var levels = map[string][]string{
 	engine.Image:    engine.ImageLevels(),
 }
 
+var rules = []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, "runsc"), {
+	When:    map[string][]string{engine.Runtime: {"runc", "youki"}, engine.Without: {engine.OwnCgroup}},
+	Because: "Of the runtimes only crun can run a container of root's in the control group of who calls it.",
+	Source:  "https://github.com/containers/crun/blob/main/crun.1.md",
+}, {
+	When:    map[string][]string{engine.Runtime: {"youki"}, engine.Without: {engine.PivotRoot, engine.Keyring}},
+	Because: "youki takes these options and does as without them.",
+	Source:  "https://github.com/youki-dev/youki",
+}}
+
 // Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: engine.Known(levels), Detached: true,
 		Typical: 80 * time.Millisecond, Images: engine.ImagesGiven,
 		// gVisor starts itself anew as /proc/self/exe.
 		Processes: engine.Processes{Helpers: []string{"runc", "crun", "youki", "runsc", "exe"}},
-		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}}
+		OCI:       true, Mechanisms: mechanisms, Rules: rules}
 }
 
 // Detect is documented in engine.Engine.
@@ -156,7 +175,7 @@ func (e *Engine) find(_ context.Context, kit *engine.Kit, p program) (string, en
 func (e *Engine) refuse(ctx context.Context, kit *engine.Kit, spec engine.Spec) (program, string, error) {
 	for _, factor := range slices.Sorted(maps.Keys(spec.Levels)) {
 		level := spec.Level(factor)
-		if level == engine.DefaultLevel || factor == engine.Image || slices.Contains(levels[factor], level) {
+		if level == engine.DefaultLevel || factor == engine.Image || known(factor, level) {
 			continue
 		}
 		return program{}, "", &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("a bare OCI runtime has no %s=%s", factor, level)}
@@ -167,6 +186,11 @@ func (e *Engine) refuse(ctx context.Context, kit *engine.Kit, spec engine.Spec) 
 		return p, "", &engine.Error{Class: record.Unavailable, Text: l.Reason, Fix: l.Fix}
 	}
 	return p, path, nil
+}
+
+// known says whether the adapter has a level.
+func known(factor, level string) bool {
+	return !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(levels[factor], p) })
 }
 
 // cgroupNamespaces says whether the kernel has them.

@@ -24,16 +24,29 @@ func (e *environment) plan(task engine.Task, dir string, oneCall bool) clirun.Pl
 
 // begin are the steps up to where the payload runs.
 func (e *environment) begin(task engine.Task, dir string, oneCall bool) []clirun.Step {
+	args := append([]string{"--bundle", dir}, e.omitted()...)
 	if oneCall {
-		return []clirun.Step{{Begin: record.Request, End: record.Removed, Removes: true, Cmd: e.command("run", "--bundle", dir, task.Name)}}
+		return []clirun.Step{{Begin: record.Request, End: record.Removed, Removes: true, Cmd: e.command(append(append([]string{"run"}, args...), task.Name)...)}}
 	}
 	file := filepath.Join(dir, "pid")
-	create := e.command("create", "--bundle", dir, "--pid-file", file, task.Name)
+	create := e.command(append(append([]string{"create"}, args...), "--pid-file", file, task.Name)...)
 	create.PidFile = file
 	return []clirun.Step{
 		{Begin: record.Request, End: record.Created, Cmd: create},
 		{Begin: record.Start, End: record.Started, Cmd: e.command("start", task.Name)},
 	}
+}
+
+// omitted are the options of create and run by which the runtime leaves something
+// out that is not in a bundle.
+func (e *environment) omitted() (options []string) {
+	if e.Spec.Omits(engine.PivotRoot) {
+		options = append(options, "--no-pivot")
+	}
+	if e.Spec.Omits(engine.Keyring) {
+		options = append(options, "--no-new-keyring")
+	}
+	return options
 }
 
 // end are the steps after that. A bare runtime has no stop: it is SIGTERM, the

@@ -30,6 +30,7 @@ type global struct {
 	root     string // state directory
 	hostNet  bool
 	platform string // runsc only
+	noCgroup bool   // crun only
 }
 
 // programs are the runtimes that are known, in the order of preference for
@@ -37,7 +38,12 @@ type global struct {
 var programs = []program{
 	{name: "runc", fix: "apt-get install runc", global: func(o global) []string { return []string{"--root", o.root} }},
 	{name: "crun", fix: "apt-get install crun", usable: crunUsable,
-		global: func(o global) []string { return []string{"--root", o.root} }},
+		global: func(o global) []string {
+			if o.noCgroup {
+				return []string{"--root", o.root, "--cgroup-manager=disabled"}
+			}
+			return []string{"--root", o.root}
+		}},
 	{name: "youki", fix: "cargo install youki --locked --features v1,v2,systemd,seccomp", noRun: youkiRun,
 		global: func(o global) []string { return []string{"--root", o.root} }},
 	{name: "runsc", fix: "apt-get install runsc", global: func(o global) []string {

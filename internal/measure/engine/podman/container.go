@@ -2,6 +2,7 @@ package podman
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -18,6 +19,7 @@ type settings struct {
 	seccomp string   // "off", or empty
 	ulimits []string // options
 	limits  engine.Limits
+	omits   func(mechanism string) bool
 }
 
 // logDriver is the same for every engine.
@@ -38,6 +40,14 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 	if s.seccomp == "off" {
 		args = append(args, "--security-opt=seccomp=unconfined")
 	}
+	for _, m := range mechanisms {
+		if m.Factor == engine.Without && s.omits(m.Name) && leaveOutArgs[m.Name] != "" {
+			args = append(args, leaveOutArgs[m.Name])
+		}
+	}
+	if s.omits(engine.Capabilities) {
+		args = append(args, "--cap-add="+strings.Join(engine.OwnCapabilities(), ","))
+	}
 	args = append(args, s.ulimits...)
 	if s.limits.CPUs > 0 {
 		args = append(args, "--cpus="+strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
@@ -51,6 +61,16 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 	}
 	args = append(args, "--entrypoint", `["`+task.Argv[0]+`"]`, s.image)
 	return append(args, task.Argv[1:]...)
+}
+
+// leaveOutArgs take away what is not wanted.
+var leaveOutArgs = map[string]string{
+	engine.OwnCgroup:       "--cgroups=disabled",
+	engine.MaskedPaths:     "--security-opt=unmask=ALL",
+	engine.PIDNamespace:    "--pid=host",
+	engine.UTSNamespace:    "--uts=host",
+	engine.IPCNamespace:    "--ipc=host",
+	engine.CgroupNamespace: "--cgroupns=host",
 }
 
 // graceSeconds is the grace period as podman takes it: whole seconds, a part

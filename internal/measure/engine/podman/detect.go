@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -60,7 +61,9 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 	if level == engine.DefaultLevel {
 		return nil
 	}
-	if known := New().Info().Levels[factor]; len(known) > 0 && factor != engine.Image && !slices.Contains(known, level) {
+	known := New().Info().Levels[factor]
+	has := !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) })
+	if len(known) > 0 && factor != engine.Image && !has {
 		return &engine.Error{Class: record.Unsupported,
 			Text: fmt.Sprintf("podman has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
 	}
@@ -71,6 +74,10 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 		return nil
 	}
 	switch factor {
+	case engine.Without:
+		if why := adapter.NoCgroupNamespace(level); why != "" {
+			return &engine.Error{Class: record.Unavailable, Text: why}
+		}
 	case engine.Runtime:
 		return need(level, level)
 	case engine.Storage:

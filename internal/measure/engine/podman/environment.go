@@ -142,7 +142,10 @@ func runtimeFlags(runtime, network string, rootless bool) []string {
 
 // configure decides who limits and starts the launcher.
 func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec engine.Spec, info *info, tag string) error {
-	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits}
+	if spec.Omits(engine.OwnCgroup) && spec.Limits != (engine.Limits{}) {
+		return &engine.Error{Class: record.Unsupported, Text: "no container can be limited without a control group"}
+	}
+	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits, omits: spec.Omits}
 	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
 		env.settings.network = l
 	}

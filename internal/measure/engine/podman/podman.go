@@ -33,6 +33,15 @@ const (
 	byAPI   = "api"
 )
 
+// mechanisms are what can be taken away, from the outside in.
+var mechanisms = append([]engine.Mechanism{
+	engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
+	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
+}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities,
+	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
+	append([]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
+		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup)...)...)...)
+
 // Engine is Podman. See New.
 type Engine struct {
 	mu     sync.Mutex
@@ -55,6 +64,7 @@ func (*Engine) Info() engine.Info {
 		Processes: engine.Processes{Helpers: []string{"conmon", "slirp4netns", "pasta", "rootlessport", "fuse-overlayfs"}},
 		Cgroups:   []engine.ContainerGroup{{Path: `/libpod-[0-9a-f]{64}(\.scope)?$`}},
 		OCI:       true, Rules: rules(), Lacks: lacks(),
+		Mechanisms: mechanisms, Below: "oci",
 		Levels: map[string][]string{
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
 			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},
@@ -63,6 +73,7 @@ func (*Engine) Info() engine.Info {
 			engine.Rootless: {engine.DefaultLevel, "no", "yes"},
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
+			engine.Without:  engine.WithoutLevels(mechanisms),
 		},
 	}
 }

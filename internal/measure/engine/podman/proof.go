@@ -48,6 +48,11 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	seen := evidence{live: live[0], info: info, inside: payload.Report, host: adapter.HostNow()}
 	env.AddFacts(seen.facts())
 	env.unreached = adapter.OnlyLoopback(payload.Report)
+	if !seen.foreign() {
+		if err := adapter.JudgeOmitted(spec, payload.Report); err != nil {
+			return err
+		}
+	}
 	return seen.judge(spec)
 }
 

@@ -26,6 +26,13 @@ type spec struct {
 	} `json:"log_configuration"`
 	Network   *namespace `json:"netns,omitempty"`
 	Seccomp   string     `json:"seccomp_profile_path,omitempty"`
+	PID       *namespace `json:"pidns,omitempty"`
+	UTS       *namespace `json:"utsns,omitempty"`
+	IPC       *namespace `json:"ipcns,omitempty"`
+	Cgroup    *namespace `json:"cgroupns,omitempty"`
+	Cgroups   string     `json:"cgroups_mode,omitempty"`
+	CapAdd    []string   `json:"cap_add,omitempty"`
+	Unmask    []string   `json:"unmask,omitempty"`
 	Rlimits   []rlimit   `json:"r_limits,omitempty"`
 	Resources *resources `json:"resource_limits,omitempty"`
 	Mounts    []mount    `json:"mounts,omitempty"`
@@ -71,7 +78,9 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 	c.mount(task)
 	if s.seccomp == "off" {
 		c.Seccomp = "unconfined"
+		c.Notes["io.podman.annotations.seccomp"] = "unconfined" // as podman's remote client tells inspect
 	}
+	c.leaveOut(s.omits)
 	if len(task.Env) > 0 {
 		c.Env = map[string]string{}
 	}
@@ -94,6 +103,25 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 		c.Resources.Memory = &memoryLimit{Limit: n, Swap: n}
 	}
 	return json.Marshal(c)
+}
+
+// leaveOut takes away what leaveOutArgs do.
+func (c *spec) leaveOut(omits func(mechanism string) bool) {
+	for mechanism, ns := range map[string]**namespace{engine.PIDNamespace: &c.PID, engine.UTSNamespace: &c.UTS,
+		engine.IPCNamespace: &c.IPC, engine.CgroupNamespace: &c.Cgroup} {
+		if omits(mechanism) {
+			*ns = &namespace{Mode: "host"}
+		}
+	}
+	if omits(engine.OwnCgroup) {
+		c.Cgroups = "disabled"
+	}
+	if omits(engine.Capabilities) {
+		c.CapAdd = engine.OwnCapabilities()
+	}
+	if omits(engine.MaskedPaths) {
+		c.Unmask = []string{"ALL"}
+	}
 }
 
 // parseUlimit reads "nofile=1024:1024".

@@ -1,4 +1,4 @@
-/* mounts.c: the mount of the root directory, and how many mounts there are. */
+/* mounts.c: the mount of the root directory, and how many mounts there are, in all and below /proc. */
 #include "report.h"
 
 static struct lines file;
@@ -31,30 +31,38 @@ static void root(struct out *o, char *s) {
 	report_text(o, "root.options", field(&s));
 }
 
-static int is_root(const char *s) {
+/* point is where a line's mount point begins. */
+static const char *point(const char *s) {
 	for (int i = 0; i < 4; i++) {
 		while (*s && *s != ' ')
 			s++;
 		if (*s)
 			s++;
 	}
-	return s[0] == '/' && s[1] == ' ';
+	return s;
 }
 
 void report_mounts(struct out *o) {
-	i64 n = 0;
+	static const char proc[] = "/proc/";
+	i64 n = 0, below = 0;
 	int found = 0;
 	if (lines_open(&file, "/proc/self/mountinfo") < 0)
 		return;
 	while (lines_next(&file)) {
+		const char *at = point(file.line);
+		usize same = 0;
+		while (same < sizeof(proc) - 1 && at[same] == proc[same])
+			same++;
 		n++;
-		if (is_root(file.line)) { /* the last one lies on top */
+		below += same == sizeof(proc) - 1;
+		if (at[0] == '/' && at[1] == ' ') { /* the last one lies on top */
 			memcpy(kept, file.line, file.len + 1);
 			found = 1;
 		}
 	}
 	lines_close(&file);
 	report_num(o, "mounts", n);
+	report_num(o, "mounts.proc", below); /* those that hide or protect something below /proc */
 	if (found)
 		root(o, kept);
 }

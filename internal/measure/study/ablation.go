@@ -1,0 +1,327 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
+
+// Mechanism is something that an engine does at each start and that a level of a
+// factor takes away: To instead of From.
+type Mechanism struct {
+	Name             string
+	Factor, From, To string
+	Title, Price     string
+}
+
+// AllMechanisms stands in a study for all that an engine has.
+const AllMechanisms = "all"
+
+// withoutFactor is the one factor of which several levels may be joined.
+const (
+	withoutFactor = "without"
+	joint         = "+"
+)
+
+// parts are the levels that a level is made of.
+func parts(factor, level string) []string {
+	if factor != withoutFactor {
+		return []string{level}
+	}
+	return strings.Split(level, joint)
+}
+
+// heldOut is how many combinations of an ablation are there to be predicted, and
+// heldOutOf of how many mechanisms each.
+const (
+	heldOut   = 3
+	heldOutOf = 3
+)
+
+// levelSet are the levels that an environment names, by factor.
+type levelSet map[string]string
+
+// without gives the levels with a mechanism taken away; false where it is not there.
+func (l levelSet) without(m *Mechanism) (levelSet, bool) {
+	out := maps.Clone(l)
+	if m.Factor == withoutFactor {
+		before := l[withoutFactor]
+		if before == "" || before == DefaultLevel {
+			out[withoutFactor] = m.To
+			return out, true
+		}
+		out[withoutFactor] = before + joint + m.To
+		return out, !slices.Contains(parts(withoutFactor, before), m.To)
+	}
+	out[m.Factor] = m.To
+	return out, l[m.Factor] == m.From
+}
+
+// ablator makes the environments of the ablations of a study.
+type ablator struct {
+	cat    *Catalogue
+	views  map[string]*view
+	judge  *judge
+	seed   uint64
+	levels []levelSet // of the ablation that is being made, each environment once
+	engine []string
+}
+
+// ablated is an ablation whose environments have no ids yet: they are numbers in
+// entries.
+type ablated struct {
+	record.Ablation
+	entries []Entry
+}
+
+// ablate puts the environments of its ablations in the place of the entries that
+// ask for them. What can't be had here is not asked for, and said.
+func (s *Study) ablate(cat *Catalogue, opts Options, seed uint64) (*Study, []*ablated) {
+	var found []*ablated
+	out := *s
+	out.Parts = slices.Clone(s.Parts)
+	for p := range out.Parts {
+		var entries []Entry
+		for _, e := range out.Parts[p].Environments {
+			if e.Ablate == nil {
+				entries = append(entries, e)
+				continue
+			}
+			for _, name := range e.Engines {
+				a := &ablator{cat: cat, views: views(cat), judge: newJudge(s, cat, opts.Usable), seed: seed}
+				x := a.make(s, &e, cat.engine(name))
+				found = append(found, x)
+				entries = append(entries, x.entries...)
+			}
+		}
+		out.Parts[p].Environments = entries
+	}
+	return &out, found
+}
+
+// env is the number of an environment, written as the id that it has until names
+// are given.
+func (a *ablator) env(engine string, l levelSet) string {
+	for i := range a.levels {
+		if a.engine[i] == engine && maps.Equal(a.levels[i], l) {
+			return fmt.Sprint(i)
+		}
+	}
+	a.levels, a.engine = append(a.levels, l), append(a.engine, engine)
+	return fmt.Sprint(len(a.levels) - 1)
+}
+
+// can says whether an environment can be had here, and if not, why.
+func (a *ablator) can(engine string, l levelSet) string {
+	c := combination{engine: a.views[engine], named: make([]string, len(a.cat.Factors))}
+	for i, f := range a.cat.Factors {
+		if v := l[f]; v != DefaultLevel {
+			c.named[i] = v
+		}
+	}
+	v := a.judge.environment(&c)
+	if v.kind == "" {
+		v = a.judge.usable(&c, c.levels(a.cat))
+	}
+	return v.reason
+}
+
+// first are the levels with everything: those that are named, else those that the
+// mechanisms take away.
+func first(e *EngineInfo, named levelSet) levelSet {
+	out := maps.Clone(named)
+	for _, m := range e.Mechanisms {
+		if m.Factor != withoutFactor && out[m.Factor] == "" {
+			out[m.Factor] = m.From
+		}
+	}
+	return out
+}
+
+func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
+	named := levelSet{}
+	for f, l := range s.Common {
+		if info.knows(f, l) {
+			named[f] = l
+		}
+	}
+	for _, axis := range e.Factors {
+		named[axis.Name] = axis.Levels[0]
+	}
+	base := first(info, named)
+	x := &ablated{Ablation: record.Ablation{Engine: info.Name, Base: a.env(info.Name, base)}}
+	var asked []*Mechanism
+	for i := range info.Mechanisms {
+		m := &info.Mechanisms[i]
+		if slices.Contains(e.Ablate, AllMechanisms) || slices.Contains(e.Ablate, m.Name) {
+			asked = append(asked, m)
+		}
+	}
+	chain := base
+	var gone []string
+	var simple []*Mechanism
+	for _, m := range asked {
+		next, there := chain.without(m)
+		if !there {
+			continue // it is not in this base
+		}
+		step := record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price}
+		if a.alone(&step, info.Name, base, m, asked) {
+			simple = append(simple, m)
+		}
+		if why := a.can(info.Name, next); why == "" {
+			chain, step.After = next, a.env(info.Name, next)
+			step.Missing = ""
+			gone = append(gone, m.Name)
+		}
+		x.Steps = append(x.Steps, step)
+	}
+	a.holdOut(x, info.Name, base, simple)
+	a.below(x, info, chain, gone)
+	for i, l := range a.levels {
+		entry := Entry{Engines: []string{a.engine[i]}, at: e.at}
+		for _, f := range slices.Sorted(maps.Keys(l)) {
+			entry.Factors = append(entry.Factors, Axis{Name: f, Levels: []string{l[f]}})
+		}
+		x.entries = append(x.entries, entry)
+	}
+	return x
+}
+
+// alone finds two environments that differ in a mechanism and in nothing else:
+// with the base, else with one other mechanism taken away from both. It says
+// whether it is the base.
+func (a *ablator) alone(step *record.AblationStep, engine string, base levelSet, m *Mechanism, all []*Mechanism) bool {
+	if to, there := base.without(m); there {
+		if step.Missing = a.can(engine, to); step.Missing == "" {
+			step.With, step.Without = a.env(engine, base), a.env(engine, to)
+			return true
+		}
+	}
+	for _, other := range all {
+		given, ok := base.without(other)
+		if !ok || other == m {
+			continue
+		}
+		if to, there := given.without(m); there && a.can(engine, given) == "" && a.can(engine, to) == "" {
+			step.With, step.Without, step.Given, step.Missing = a.env(engine, given), a.env(engine, to), other.Name, ""
+			return false
+		}
+	}
+	return false
+}
+
+// holdOut takes several mechanisms away at once, of those that are estimated one
+// by one.
+func (a *ablator) holdOut(x *ablated, engine string, base levelSet, simple []*Mechanism) {
+	n := min(heldOutOf, len(simple)-1)
+	if n < 2 {
+		return
+	}
+	r := rand.New(rand.NewPCG(a.seed, 0x61626c617465))
+	seen := map[string]bool{}
+	for range 20 * heldOut {
+		if len(x.HeldOut) == heldOut {
+			return
+		}
+		l, there := base, true
+		var names []string
+		for _, i := range r.Perm(len(simple))[:n] {
+			var ok bool
+			l, ok = l.without(simple[i])
+			there = there && ok
+			names = append(names, simple[i].Name)
+		}
+		slices.Sort(names)
+		if key := strings.Join(names, joint); !there || seen[key] || a.can(engine, l) != "" {
+			continue
+		} else {
+			seen[key] = true
+		}
+		if known := len(a.levels); a.env(engine, l) == fmt.Sprint(known) { // else a step has it
+			x.HeldOut = append(x.HeldOut, record.HeldOut{Env: fmt.Sprint(known), Mechanisms: names})
+		}
+	}
+}
+
+// below follows the engines that an engine calls, to the floor: each first without
+// what was taken away above it, then, one after the other, without what only it
+// can do without.
+func (a *ablator) below(x *ablated, info *EngineInfo, above levelSet, gone []string) {
+	for info.Below != "" {
+		if info = a.cat.engine(info.Below); info == nil {
+			return
+		}
+		l := levelSet{}
+		for _, f := range []string{"runtime", imageFactor} {
+			if v := above[f]; v != "" && v != DefaultLevel && info.knows(f, v) {
+				l[f] = v
+			}
+		}
+		l = first(info, l)
+		var rest []*Mechanism
+		for i := range info.Mechanisms {
+			m := &info.Mechanisms[i]
+			next, there := l.without(m)
+			switch {
+			case !there || a.can(info.Name, next) != "":
+			case m.Factor == "client" || slices.Contains(gone, m.Name):
+				l = next
+			default:
+				rest = append(rest, m)
+			}
+		}
+		if a.can(info.Name, l) != "" {
+			continue
+		}
+		b := record.Below{Engine: info.Name, Env: a.env(info.Name, l)}
+		for _, m := range rest {
+			next, there := l.without(m)
+			if !there || a.can(info.Name, next) != "" {
+				continue
+			}
+			b.Steps = append(b.Steps, record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price, After: a.env(info.Name, next)})
+			l, gone = next, append(gone, m.Name)
+		}
+		x.Below, above = append(x.Below, b), l
+	}
+	if a.cat.engine(floorBaseline) != nil && a.can(floorBaseline, levelSet{}) == "" {
+		x.Below = append(x.Below, record.Below{Engine: floorBaseline, Env: a.env(floorBaseline, levelSet{})})
+	}
+}
+
+// floorBaseline is the least that the kernel can do.
+const floorBaseline = "floor"
+
+// name gives the environments of an ablation their ids, and leaves out what the
+// plan has not.
+func (x *ablated) name(ids []string) record.Ablation {
+	id := func(number string) string {
+		var i int
+		if _, err := fmt.Sscan(number, &i); err != nil {
+			return ""
+		}
+		return ids[i]
+	}
+	out := x.Ablation
+	out.Base = id(out.Base)
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		s.With, s.Without, s.After = id(s.With), id(s.Without), id(s.After)
+	}
+	for i := range out.HeldOut {
+		out.HeldOut[i].Env = id(out.HeldOut[i].Env)
+	}
+	for i := range out.Below {
+		b := &out.Below[i]
+		b.Env = id(b.Env)
+		for k := range b.Steps {
+			b.Steps[k].After = id(b.Steps[k].After)
+		}
+	}
+	return out
+}

@@ -28,6 +28,7 @@ func measuring(w World) []*cobra.Command {
 		imageCommand(w),
 		selftestCommand(w),
 		explainCommand(w),
+		ablateCommand(w),
 		cleanCommand(w),
 		agentCommand(w),
 	}

@@ -102,6 +102,17 @@ type engineJSON struct {
 	Levels   map[string][]levelJSON `json:"levels,omitempty"`
 	Reason   string                 `json:"reason,omitempty"`
 	Fix      string                 `json:"fix,omitempty"`
+	// Mechanisms are what plimsoll ablate takes away.
+	Mechanisms []mechanismJSON `json:"mechanisms,omitempty"`
+}
+
+type mechanismJSON struct {
+	Name   string `json:"name"`
+	Factor string `json:"factor"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Title  string `json:"title"`
+	Price  string `json:"price"`
 }
 
 type levelJSON struct {
@@ -117,6 +128,9 @@ func enginesJSON(all []found) []engineJSON {
 		e := engineJSON{
 			Name: f.Info.Name, Title: f.Info.Title, Baseline: f.Info.Baseline, Verified: !f.Info.Unverified, ByHand: f.Info.ByHand,
 			Usable: f.Usable, Version: f.Version, Where: f.Where, Facts: f.Facts, Reason: f.Reason, Fix: f.Fix,
+		}
+		for _, m := range f.Info.Mechanisms {
+			e.Mechanisms = append(e.Mechanisms, mechanismJSON{m.Name, m.Factor, m.From, m.To, m.Title, m.Price})
 		}
 		for factor, ls := range f.Levels {
 			if e.Levels == nil {

@@ -198,6 +198,11 @@ func engineDetails(b *strings.Builder, f found) {
 			field(k, f.Facts[k])
 		}
 	}
+	var mechanisms []string
+	for _, m := range f.Info.Mechanisms {
+		mechanisms = append(mechanisms, m.Name)
+	}
+	field("mechanisms", strings.Join(mechanisms, ", "))
 	for _, factor := range engine.Factors {
 		levelDetails(b, f, factor)
 	}

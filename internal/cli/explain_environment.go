@@ -72,16 +72,14 @@ func unopened(excluded []record.Excluded) error {
 // study is the one that is traced: a container that says that it is there, again
 // and again.
 func (f *explainFlags) study(args []string) (string, error) {
+	levels, err := levelLines(args)
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2}\n", 2*f.starts)
 	fmt.Fprintf(&text, "workloads: [hello]\nenvironments:\n  - engine: %s\n", args[0])
-	for _, a := range args[1:] {
-		factor, level, ok := strings.Cut(a, "=")
-		if !ok || factor == "" || level == "" || strings.ContainsAny(a, "\n{}[]#:,\"' ") {
-			return "", fail(Usage, "%q is no factor and its level: expected one like network=none (plimsoll engines %s lists them)", a, args[0])
-		}
-		fmt.Fprintf(&text, "    %s: %s\n", factor, level)
-	}
+	text.WriteString(levels)
 	return text.String(), nil
 }
 

@@ -117,6 +117,8 @@ type Study struct {
 	Tables []PaperTable `json:"tables,omitempty"`
 	// Claims are the sentences that the study tests.
 	Claims []Claim `json:"claims,omitempty"`
+	// Command is what asked for it, where that wrote the study by itself.
+	Command string `json:"command,omitempty"`
 	// Ablations say what was taken away from which engine, where something was.
 	Ablations []Ablation `json:"ablations,omitempty"`
 	// Images are those of the study that were bound to others, which ran in

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/load"
@@ -42,6 +43,8 @@ type Result struct {
 	Audit *audit.Audit `json:"audit"`
 	// Overhead has a heat map for each baseline that ran.
 	Overhead []Overhead `json:"overhead,omitempty"`
+	// Ablations are waterfalls of the engines from which something was taken away.
+	Ablations []*ablation.Waterfall `json:"ablations,omitempty"`
 	// Papers are published tables, with the run's numbers beside theirs.
 	Papers []PaperTable `json:"papers,omitempty"`
 	// Findings says which of the study's claims hold, where it has any.

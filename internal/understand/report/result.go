@@ -33,6 +33,9 @@ func resultDocument(d *document.Document, res *analyze.Result, opts Options) {
 		d.Add(t)
 		d.Legend(overviewLegend(baseline, res.Run.Delta))
 	}
+	if opts.Metric == "" {
+		addAblations(d, res)
+	}
 	for i, r := range rankings {
 		l := rankingTable(d, r, res.Run.Delta, opts, i+1)
 		if brief {

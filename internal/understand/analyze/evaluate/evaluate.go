@@ -75,6 +75,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 			res.Overhead = append(res.Overhead, *o)
 		}
 	}
+	res.Ablations = ablations(res, run)
 	res.Papers = papers.Of(res, run)
 	papers.AddStatistics(res, run, s.values)
 	papers.AddRatios(res, run)
@@ -336,6 +337,9 @@ func (s *store) whyNoValue(w, e, m int) string {
 func repeat(run *record.Run) string {
 	if run.Imported != nil {
 		return "" // only the program that measured it can
+	}
+	if run.Study.Command != "" {
+		return run.Study.Command
 	}
 	study := run.Study.Path
 	if study == "" {

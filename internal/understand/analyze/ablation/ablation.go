@@ -1,0 +1,284 @@
+// Package ablation says what each mechanism of an engine costs, from runs of the
+// engine without it.
+//
+// It is opinionated. A cost is a difference between two environments in the same
+// blocks, never between two tables. What is taken away one after the other ends at
+// the floor, and what could not be parted further is a step like any other, with a
+// name that says so. Each mechanism is also taken away alone: where that gives
+// another cost, the two belong together, and that is shown; and what all costs
+// predict together for combinations that were held out stands beside what those
+// took.
+//
+// Why it is so: docs/decisions/why.md.
+package ablation
+
+import (
+	"math"
+	"slices"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+// Waterfall is what an engine's metric is made of. All values are in the metric's
+// unit.
+type Waterfall struct {
+	Engine   string        `json:"engine"`
+	Workload string        `json:"workload"`
+	Metric   record.Metric `json:"metric"`
+	// Blocks is how many blocks have both ends.
+	Blocks int `json:"blocks"`
+	// Base is with everything, Floor what is left at the end.
+	Base  Level `json:"base"`
+	Floor Level `json:"floor"`
+	// Whole is the difference of the two, and Rest what the steps do not add up to:
+	// each is an estimate of its own.
+	Whole *sample.Estimate `json:"whole,omitempty"`
+	Rest  float64          `json:"rest"`
+	Steps []Step           `json:"steps"`
+	// HeldOut are combinations from which nothing was estimated.
+	HeldOut []HeldOut `json:"held_out,omitempty"`
+}
+
+// Level is an environment with its median.
+type Level struct {
+	Env    string           `json:"env"`
+	Median *sample.Estimate `json:"median,omitempty"`
+}
+
+// Kind says what a step is.
+type Kind string
+
+// The kinds of steps.
+const (
+	Mechanism Kind = "mechanism" // it is left out, or exchanged
+	Engine    Kind = "engine"    // all that an engine does above the one that it calls
+	Last      Kind = "last"      // all that is left above the floor
+)
+
+// Step is what is taken away.
+type Step struct {
+	Kind Kind `json:"kind"`
+	// Of is the engine from which it is taken away.
+	Of        string `json:"of"`
+	Mechanism string `json:"mechanism,omitempty"`
+	Title     string `json:"title,omitempty"`
+	Price     string `json:"price,omitempty"`
+	// Chain is what it costs after all steps before it are gone, Share that as a
+	// part of the base, and After what is left.
+	Chain *sample.Estimate `json:"chain,omitempty"`
+	Share float64          `json:"share,omitempty"`
+	After *Level           `json:"after,omitempty"`
+	// Alone is what it costs while everything else is there, but for Given, which is
+	// then taken away from both.
+	Alone *sample.Estimate `json:"alone,omitempty"`
+	Given string           `json:"given,omitempty"`
+	// Together is how much more it costs in the chain than alone, where that is
+	// surely not nothing: it then does a part of its work with one of those before it.
+	Together *sample.Estimate `json:"together,omitempty"`
+	// Missing says why there is no number.
+	Missing string `json:"missing,omitempty"`
+}
+
+// HeldOut is a combination that was predicted.
+type HeldOut struct {
+	Env        string   `json:"env"`
+	Mechanisms []string `json:"mechanisms"`
+	// Measured is its median; Off how much longer it took than the costs of its
+	// mechanisms, each alone, predict.
+	Measured *sample.Estimate `json:"measured,omitempty"`
+	Off      *sample.Estimate `json:"off,omitempty"`
+	// Fits: the prediction is within a tenth of what was measured, or the interval
+	// of their difference holds 0.
+	Fits bool `json:"fits"`
+	// Missing says why there is no number.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Near is how far from what was measured a prediction may lie.
+const Near = 0.1
+
+// Column are the values of an environment, by block, NaN where a block has none;
+// and why there are none, where that is so.
+type Column func(env string) (byBlock []float64, median *sample.Estimate, missing string)
+
+// Of makes the waterfall of an ablation; nil where its base was not measured.
+func Of(a *record.Ablation, workload string, metric record.Metric, column Column) *Waterfall {
+	m := &maker{a: a, column: column, w: &Waterfall{Engine: a.Engine, Workload: workload, Metric: metric, Base: Level{Env: a.Base}}}
+	var why string
+	if m.last, m.w.Base.Median, why = column(a.Base); why != "" {
+		return nil
+	}
+	m.base, m.w.Floor = m.last, m.w.Base
+	m.level = 1 - (1-stats.Level)/float64(max(1, len(a.Steps)))
+	for i := range a.Steps {
+		m.step(a.Engine, &a.Steps[i])
+	}
+	above := a.Engine
+	for _, b := range a.Below {
+		s := Step{Kind: Engine, Of: above, Mechanism: b.Engine}
+		if b.Engine == "floor" {
+			s.Kind = Last
+		}
+		if m.goesOn(&s, b.Env) {
+			above = b.Engine
+		}
+		m.w.Steps = append(m.w.Steps, s)
+		for k := range b.Steps {
+			m.step(b.Engine, &b.Steps[k])
+		}
+	}
+	m.whole()
+	for _, h := range a.HeldOut {
+		m.w.HeldOut = append(m.w.HeldOut, m.heldOut(h))
+	}
+	return m.w
+}
+
+type maker struct {
+	a          *record.Ablation
+	column     Column
+	w          *Waterfall
+	base, last []float64
+	level      float64 // of the intervals that decide on Together
+}
+
+// goesOn takes the chain on to an environment; false where it was not measured.
+func (m *maker) goesOn(s *Step, env string) bool {
+	if env == "" {
+		return false
+	}
+	next, median, why := m.column(env)
+	if why != "" {
+		s.Missing = why
+		return false
+	}
+	d := differences(m.last, next)
+	if s.Chain = estimate(d, stats.Level); s.Chain == nil {
+		s.Missing = "no block has both"
+		return false
+	}
+	s.Share = s.Chain.Value / m.w.Base.Median.Value
+	s.After = &Level{Env: env, Median: median}
+	m.last, m.w.Floor = next, *s.After
+	return true
+}
+
+func (m *maker) step(of string, x *record.AblationStep) {
+	s := Step{Kind: Mechanism, Of: of, Mechanism: x.Mechanism, Title: x.Title, Price: x.Price, Given: x.Given, Missing: x.Missing}
+	before := m.last
+	chained := m.goesOn(&s, x.After)
+	if x.With != "" && x.Without != "" {
+		with, _, why := m.column(x.With)
+		without, _, why2 := m.column(x.Without)
+		switch {
+		case why != "":
+			s.Missing = why
+		case why2 != "":
+			s.Missing = why2
+		default:
+			alone := differences(with, without)
+			s.Alone = estimate(alone, stats.Level)
+			if chained {
+				m.together(&s, differences(before, m.last), alone)
+			}
+		}
+	}
+	if s.Alone != nil || s.Chain != nil {
+		s.Missing = ""
+	}
+	m.w.Steps = append(m.w.Steps, s)
+}
+
+// together compares a mechanism's cost in the chain with that alone, block by
+// block, on a level that holds for all mechanisms at once.
+func (m *maker) together(s *Step, chain, alone []float64) {
+	d := differences(chain, alone)
+	if e := estimate(d, m.level); e != nil && e.Lo != nil && (*e.Lo > 0 || *e.Hi < 0) {
+		s.Together = e
+	}
+}
+
+func (m *maker) whole() {
+	d := differences(m.base, m.last)
+	for _, v := range d {
+		if !math.IsNaN(v) {
+			m.w.Blocks++
+		}
+	}
+	if m.w.Whole = estimate(d, stats.Level); m.w.Whole == nil {
+		return
+	}
+	m.w.Rest = m.w.Whole.Value
+	for _, s := range m.w.Steps {
+		if s.Chain != nil {
+			m.w.Rest -= s.Chain.Value
+		}
+	}
+}
+
+func (m *maker) heldOut(h record.HeldOut) HeldOut {
+	out := HeldOut{Env: h.Env, Mechanisms: h.Mechanisms}
+	off, median, why := m.column(h.Env)
+	if out.Measured = median; why != "" {
+		out.Missing = why
+		return out
+	}
+	off = differences(off, m.base)
+	for _, name := range h.Mechanisms {
+		i := slices.IndexFunc(m.a.Steps, func(s record.AblationStep) bool { return s.Mechanism == name })
+		if i < 0 {
+			out.Missing = "nothing is known of " + name
+			return out
+		}
+		with, _, _ := m.column(m.a.Steps[i].With)
+		without, _, why := m.column(m.a.Steps[i].Without)
+		if why != "" {
+			out.Missing = name + " alone: " + why
+			return out
+		}
+		cost := differences(with, without)
+		for b := range off {
+			if b < len(cost) {
+				off[b] += cost[b]
+			} else {
+				off[b] = math.NaN()
+			}
+		}
+	}
+	if out.Off = estimate(off, stats.Level); out.Off == nil {
+		out.Missing = "no block has all of them"
+		return out
+	}
+	out.Fits = math.Abs(out.Off.Value) <= Near*out.Measured.Value || out.Off.Lo != nil && *out.Off.Lo <= 0 && *out.Off.Hi >= 0
+	return out
+}
+
+// differences are those of two columns, block by block.
+func differences(a, b []float64) []float64 {
+	d := make([]float64, min(len(a), len(b)))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// estimate is the middle of differences with its interval: the pseudo-median, and
+// for few blocks the mean with Student's interval.
+func estimate(d []float64, level float64) *sample.Estimate {
+	var x []float64
+	for _, v := range d {
+		if !math.IsNaN(v) {
+			x = append(x, v)
+		}
+	}
+	if len(x) == 0 {
+		return nil
+	}
+	if v, i, ok := stats.PseudoMedian(x, level); ok {
+		return sample.NewEstimate(v, i, true)
+	}
+	v, i, ok := stats.TInterval(x, level)
+	return sample.NewEstimate(v, i, ok && len(x) >= sample.MinT)
+}

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
+)
+
+var ablationFormats = formats(ablationsDocument,
+	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
+		return asJSON(w, res.Ablations, opts)
+	}},
+)
+
+// AblationFormats lists the formats of WriteAblations.
+func AblationFormats() []string { return ablationFormats.names() }
+
+// WriteAblations renders what each mechanism of an engine costs.
+func WriteAblations(w io.Writer, name string, res *analyze.Result, opts Options) error {
+	return ablationFormats.write(w, name, "an ablation", res, opts)
+}
+
+func ablationsDocument(d *document.Document, res *analyze.Result, _ Options) {
+	for _, x := range res.Ablations {
+		addAblation(d, res, x, 1)
+	}
+	origin(d, res)
+}
+
+// addAblations are the section of a whole report.
+func addAblations(d *document.Document, res *analyze.Result) {
+	for _, x := range res.Ablations {
+		addAblation(d, res, x, 2)
+	}
+}
+
+func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfall, level int) {
+	a := ablationWords{x: x, unit: words.UnitFor(x.Metric.Unit, []float64{x.Base.Median.Value})}
+	title := x.Workload
+	if w := res.Workload(x.Workload); w != nil {
+		title = cmp.Or(w.Title, w.ID)
+	}
+	d.Heading(level, fmt.Sprintf("What %s is made of: %s, %s", words.Clean(x.Engine), words.Clean(title), strings.ToLower(words.Clean(x.Metric.Title))))
+	d.Para(a.summary())
+	d.Add(a.table(d))
+	for _, s := range x.Steps {
+		if s.Given != "" {
+			d.Legend(fmt.Sprintf("° %s can't be taken away alone: its cost is that without %s.", words.Clean(s.Mechanism), words.Clean(s.Given)))
+		}
+	}
+	d.Legend(fmt.Sprintf("One after the other: what each costs when all above it are gone already, and what is then left. Alone: while all else is there. Brackets: 95 %% intervals, from differences inside blocks (%d).", x.Blocks))
+	if s := a.changes(); len(s) > 0 {
+		d.Heading(level+1, "What can be saved, and its price")
+		d.List(" ", document.Items(s))
+	}
+	if s := a.together(); len(s) > 0 {
+		d.Heading(level+1, "What belongs together")
+		d.List(" ", document.Items(s))
+	}
+	if t := a.heldOut(); len(t.Rows) > 0 {
+		d.Heading(level+1, "What was predicted")
+		d.Add(t)
+		d.Legend(fmt.Sprintf("Several taken away at once, against the sum of what each costs alone. + the prediction is within %.0f %% of what was measured, or the interval of the difference holds 0.", 100*ablation.Near))
+	}
+}
+
+// ablationWords are what is said of a waterfall.
+type ablationWords struct {
+	x    *ablation.Waterfall
+	unit words.Unit
+}
+
+func (a ablationWords) number(e *sample.Estimate) document.Cell {
+	if e == nil {
+		return document.Cell{}
+	}
+	n := words.NumberOf(*e, a.unit.By, 2)
+	return document.Cell{Text: n.Value, Tail: n.Interval}
+}
+
+func (a ablationWords) amount(v float64) string { return words.Amount(v, a.x.Metric.Unit) }
+
+func (a ablationWords) summary() string {
+	x := a.x
+	s := fmt.Sprintf("%s with everything (%s), %s at the end (%s).", a.amount(x.Base.Median.Value), words.Clean(x.Base.Env), a.amount(x.Floor.Median.Value), words.Clean(x.Floor.Env))
+	steps := slices.Clone(x.Steps)
+	slices.SortStableFunc(steps, func(p, q ablation.Step) int { return cmp.Compare(q.Share, p.Share) })
+	var most []string
+	for _, st := range steps {
+		if len(most) < 3 && st.Share >= 0.05 {
+			most = append(most, fmt.Sprintf("%s %.0f %%", a.stepName(st), 100*st.Share))
+		}
+	}
+	if len(most) > 0 {
+		s += " Most of it: " + strings.Join(most, ", ") + "."
+	}
+	if x.Whole != nil && max(x.Rest, -x.Rest) >= 0.02*x.Whole.Value {
+		s += fmt.Sprintf(" The steps add up to %s, the difference of the two ends is %s.", a.amount(x.Whole.Value-x.Rest), a.amount(x.Whole.Value))
+	}
+	return s
+}
+
+// stepName says in a few words what is taken away.
+func (a ablationWords) stepName(s ablation.Step) string {
+	switch s.Kind {
+	case ablation.Engine:
+		return fmt.Sprintf("%s itself, above %s", words.Clean(s.Of), words.Clean(s.Mechanism))
+	case ablation.Last:
+		return words.Clean(s.Of) + " itself, above the floor"
+	}
+	if s.Of != a.x.Engine {
+		return words.Clean(s.Of) + ": " + words.Clean(s.Mechanism)
+	}
+	return words.Clean(s.Mechanism)
+}
+
+const barWidth = 20
+
+func (a ablationWords) table(d *document.Document) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Title: "taken away"}, {Title: "one after\nthe other, " + a.unit.Name, Points: true}, {Title: "of all", Right: true},
+		{Title: "left, " + a.unit.Name, Points: true}, {Title: "alone, " + a.unit.Name, Points: true}}}
+	bars := map[int]string{}
+	row := func(name string, cost *sample.Estimate, share string, left *sample.Estimate, alone *sample.Estimate, missing string) {
+		r := document.Row{Cells: []document.Cell{{Text: name}, a.number(cost), {Text: share}, {}, a.number(alone)}}
+		if left != nil {
+			r.Cells[3].Text = words.NumberOf(sample.Estimate{Value: left.Value}, a.unit.By, 2).Value
+		}
+		if missing != "" {
+			r = document.Row{Tone: document.Dim, Cells: []document.Cell{{Text: name}, {Text: "n/a: " + words.Clean(missing), Rest: true}}}
+		} else {
+			bars[len(t.Rows)] = a.bar(d, left, cost)
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	row("nothing", nil, "", a.x.Base.Median, nil, "")
+	for _, s := range a.x.Steps {
+		name := a.stepName(s)
+		if s.Given != "" {
+			name += " °"
+		}
+		share := ""
+		if s.Chain != nil && s.Chain.Lo != nil && (*s.Chain.Lo > 0 || *s.Chain.Hi < 0) {
+			share = fmt.Sprintf("%.0f %%", 100*s.Share)
+		}
+		var left *sample.Estimate
+		if s.After != nil {
+			left = s.After.Median
+		}
+		row(name, s.Chain, share, left, s.Alone, s.Missing)
+	}
+	if d.Medium == document.Text && t.Width()+document.Between+barWidth <= d.Width {
+		t.Columns = append(t.Columns, document.Column{})
+		for i, bar := range bars {
+			t.Rows[i].Cells = append(t.Rows[i].Cells, document.Cell{Text: bar})
+		}
+	}
+	return t
+}
+
+// bar is what is left, and behind it what was taken away.
+func (a ablationWords) bar(d *document.Document, left, cost *sample.Estimate) string {
+	if left == nil {
+		return ""
+	}
+	full, gone := "█", "░"
+	if d.ASCII {
+		full, gone = "#", "."
+	}
+	whole := a.x.Base.Median.Value
+	n := min(barWidth, max(0, int(left.Value/whole*barWidth+0.5)))
+	m := 0
+	if cost != nil {
+		m = min(barWidth-n, max(0, int((left.Value+cost.Value)/whole*barWidth+0.5)-n))
+	}
+	return strings.Repeat(full, n) + strings.Repeat(gone, m)
+}
+
+// changes are what a user can do without, the most that it saves first.
+func (a ablationWords) changes() []string {
+	var steps []ablation.Step
+	for _, s := range a.x.Steps {
+		if s.Kind == ablation.Mechanism && s.Of == a.x.Engine && s.Price != "" && s.Alone != nil && s.Alone.Lo != nil && *s.Alone.Lo > 0 {
+			steps = append(steps, s)
+		}
+	}
+	slices.SortStableFunc(steps, func(p, q ablation.Step) int { return cmp.Compare(q.Alone.Value, p.Alone.Value) })
+	var out []string
+	for _, s := range steps {
+		line := fmt.Sprintf("without %s (%s): %s of %s less; %s.", words.Clean(s.Mechanism), words.Clean(s.Title), a.amount(s.Alone.Value), a.amount(a.x.Base.Median.Value), words.Clean(s.Price))
+		if s.Given != "" {
+			line = strings.TrimSuffix(line, ".") + fmt.Sprintf(" (with %s gone already).", words.Clean(s.Given))
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func (a ablationWords) together() []string {
+	var out []string
+	for _, s := range a.x.Steps {
+		if s.Together == nil {
+			continue
+		}
+		how := "more"
+		if s.Together.Value < 0 {
+			how = "less"
+		}
+		out = append(out, fmt.Sprintf("%s costs %s %s once all above it is gone than alone.", words.Clean(s.Mechanism), a.amount(max(s.Together.Value, -s.Together.Value)), how))
+	}
+	return out
+}
+
+func (a ablationWords) heldOut() *document.Table {
+	t := &document.Table{Columns: []document.Column{{}, {Title: "taken away at once"}, {Title: "predicted, " + a.unit.Name, Points: true}, {Title: "measured, " + a.unit.Name, Points: true}, {Title: "difference, " + a.unit.Name, Points: true}}}
+	for _, h := range a.x.HeldOut {
+		names := words.Clean(strings.Join(h.Mechanisms, ", "))
+		if h.Missing != "" {
+			t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: []document.Cell{{}, {Text: names}, {Text: "n/a: " + words.Clean(h.Missing), Rest: true}}})
+			continue
+		}
+		mark := "+"
+		if !h.Fits {
+			mark = "−"
+		}
+		predicted := sample.Estimate{Value: h.Measured.Value - h.Off.Value}
+		t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: mark}, {Text: names}, a.number(&predicted), a.number(&sample.Estimate{Value: h.Measured.Value}), a.number(h.Off)}})
+	}
+	return t
+}

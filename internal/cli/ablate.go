@@ -215,4 +215,3 @@ func levelLines(args []string) (string, error) {
 	}
 	return text.String(), nil
 }
-

@@ -114,8 +114,16 @@ func (d *Decoder) admits(key string) admits {
 	if key != "" && key == d.References {
 		return admits{isReference, MaxReference, names.expected}
 	}
+	if key != "" && key == d.Joined {
+		return joined
+	}
 	return names
 }
+
+// JoinedPattern admits several names in one, as masked-paths+pid-namespace.
+const JoinedPattern = `^[a-z0-9][a-z0-9._-]*(\+[a-z0-9][a-z0-9._-]*)*$`
+
+var joined = admits{regexp.MustCompile(JoinedPattern).MatchString, MaxReference, names.expected + "; several of them joined by '+'"}
 
 // SettingPattern is what a workload's parameter may be set to: a name that may
 // have capitals, such as 16MiB.

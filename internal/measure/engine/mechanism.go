@@ -57,7 +57,6 @@ var exchanges = map[[2]string]Mechanism{
 	{Client, "execute"}:  {Name: "client", Title: "three commands instead of one", Price: "the phases can then not be told apart"},
 	{Network, "none"}:    {Name: "network", Title: "the engine's network", Price: "the container is then reached by nobody, and reaches nobody"},
 	{Network, "host"}:    {Name: "network-namespace", Title: "a network namespace", Price: "the container then shares the host's addresses and ports"},
-	{Runtime, "crun"}:    {Name: "runtime", Title: "another runtime than crun", Price: "none that is known: crun does the same in C"},
 	{Seccomp, "off"}:     {Name: "seccomp", Title: "a seccomp filter", Price: "the container can then use every system call of the kernel"},
 	{Privileged, "yes"}:  {Name: UserNamespace, Title: "a user namespace", Price: "root in the container is then the host's root"},
 	{Storage, "sandbox"}: {Name: "image-format", Title: "an image in one file, instead of a directory", Price: "the image is then thousands of files"},
@@ -78,6 +77,8 @@ func Exchanged(factor, from, to string) Mechanism {
 	m := exchanges[[2]string{factor, to}]
 	switch {
 	case m.Name != "":
+	case factor == Runtime:
+		m = Mechanism{Name: Runtime, Title: from + " instead of " + to, Price: "whatever else the two runtimes do differently"}
 	case from == "squashfs":
 		m = exchanges[[2]string{Storage, "sandbox"}]
 	default: // a directory instead of an overlay
@@ -115,7 +116,8 @@ func Parts(factor, level string) []string {
 // do for a container is not the host's kernel's work.
 func OwnKernel(mechanisms []Mechanism, runtimes ...string) Rule {
 	return Rule{When: map[string][]string{Runtime: runtimes, Without: WithoutLevels(mechanisms)[1:]},
-		Because: "This runtime's containers have a kernel of their own, in which the host's mechanisms are not what a start is made of."}
+		Because: "This runtime's containers have a kernel of their own, in which the host's mechanisms are not what a start is made of.",
+		Source:  "https://gvisor.dev/docs/architecture_guide/intro/"}
 }
 
 // KnownCapabilities are the bits of those capabilities that every engine in use

@@ -289,6 +289,9 @@ func (a *ablator) below(x *ablated, info *EngineInfo, above levelSet, gone []str
 		}
 		x.Below, above = append(x.Below, b), l
 	}
+	if info.Simulated {
+		return // nothing that was measured belongs beside it
+	}
 	if a.cat.engine(floorBaseline) != nil && a.can(floorBaseline, levelSet{}) == "" {
 		x.Below = append(x.Below, record.Below{Engine: floorBaseline, Env: a.env(floorBaseline, levelSet{})})
 	}

@@ -126,7 +126,7 @@ func readClaims(src Source, cat *Catalogue, p *yamlfile.Problems) []claim {
 	if root == nil {
 		return nil
 	}
-	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor}
+	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: withoutFactor}
 	if !claimsFormat.Is(d, root) {
 		return nil
 	}

@@ -179,6 +179,7 @@ func TestWorkloads(t *testing.T) {
 func TestDrop(t *testing.T) {
 	p := mustExpand(t, seven("[hello, stop]", "environments: [docker, podman]"), Options{})
 	before := p.Trial(p.Trials() - 1)
+	docker := &p.Environments[slices.Index(envIDs(p), "docker")]
 	if err := p.Drop("floor", "no overlay", "modprobe overlay"); err != nil {
 		t.Fatal(err)
 	}
@@ -198,6 +199,10 @@ func TestDrop(t *testing.T) {
 	}
 	if got := excludedIDs(p, Impossible); slices.Contains(got, "floor × stop") {
 		t.Errorf("floor is listed twice: %v", got)
+	}
+	// A run that has opened the others points to them.
+	if docker.ID != "docker" {
+		t.Errorf("docker has become %s", docker.ID)
 	}
 	if p.Drop("nonesuch", "", "") == nil {
 		t.Error("dropped what is not there")

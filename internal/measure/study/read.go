@@ -48,7 +48,7 @@ func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []str
 	if root == nil {
 		return nil, nil
 	}
-	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor}
+	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: withoutFactor}
 	doc := &document{}
 	if !format.Is(d, root) {
 		return nil, nil

@@ -131,8 +131,18 @@ func generate(t *testing.T) []byte {
 	image := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/image"} }
 	s.Definitions["image"] = imageSchema
 	s.Definitions["images"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{image(), {Type: "array", Items: image(), MinItems: new(uint64(1)), UniqueItems: true}}}
+	// Mechanisms may be joined.
+	mechanism := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/mechanism"} }
+	s.Definitions["mechanism"] = &jsonschema.Schema{Type: "string", Pattern: yamlfile.JoinedPattern, MaxLength: new(uint64(yamlfile.MaxReference))}
+	s.Definitions["mechanisms"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{mechanism(), {Type: "array", Items: mechanism(), MinItems: new(uint64(1)), UniqueItems: true}}}
 	of := func(f string) (word, levels *jsonschema.Schema) {
-		name := map[bool][2]string{false: {"word", "levels"}, true: {"image", "images"}}[f == imageFactor]
+		name := [2]string{"word", "levels"}
+		switch f {
+		case imageFactor:
+			name = [2]string{"image", "images"}
+		case withoutFactor:
+			name = [2]string{"mechanism", "mechanisms"}
+		}
 		return &jsonschema.Schema{Ref: "#/$defs/" + name[0]}, &jsonschema.Schema{Ref: "#/$defs/" + name[1]}
 	}
 	env := s.Definitions["environment"]

@@ -53,7 +53,7 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 	d.Add(a.table(d))
 	for _, s := range x.Steps {
 		if s.Given != "" {
-			d.Legend(fmt.Sprintf("° %s can't be taken away alone: its cost is that without %s.", words.Clean(s.Mechanism), words.Clean(s.Given)))
+			d.Legend(fmt.Sprintf("* %s can't be taken away alone: its cost is that without %s.", words.Clean(s.Mechanism), words.Clean(s.Given)))
 		}
 	}
 	d.Legend(fmt.Sprintf("One after the other: what each costs when all above it are gone already, and what is then left. Alone: while all else is there. Brackets: 95 %% intervals, from differences inside blocks (%d).", x.Blocks))
@@ -144,7 +144,10 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 	for _, s := range a.x.Steps {
 		name := a.stepName(s)
 		if s.Given != "" {
-			name += " °"
+			name += " *"
+		}
+		if len(s.Includes) > 0 {
+			name += ", with " + words.Clean(words.List(s.Includes))
 		}
 		share := ""
 		if s.Chain != nil && s.Chain.Lo != nil && (*s.Chain.Lo > 0 || *s.Chain.Hi < 0) {
@@ -162,7 +165,21 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 			t.Rows[i].Cells = append(t.Rows[i].Cells, document.Cell{Text: bar})
 		}
 	}
+	for _, column := range []int{4, 1} {
+		if d.Medium == document.Text && t.Width() > d.Width {
+			dropTails(t, column)
+		}
+	}
 	return t
+}
+
+// dropTails leaves the intervals of a column out, where the page has no room.
+func dropTails(t *document.Table, column int) {
+	for i := range t.Rows {
+		if column < len(t.Rows[i].Cells) {
+			t.Rows[i].Cells[column].Tail = ""
+		}
+	}
 }
 
 // bar is what is left, and behind it what was taken away.

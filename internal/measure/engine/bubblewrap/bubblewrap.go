@@ -59,6 +59,7 @@ func (*Engine) Info() engine.Info {
 		Mechanisms: mechanisms, Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Rootless: {"yes"}, engine.Without: {engine.UserNamespace}},
 			Because: "An ordinary user's containers are made in a user namespace of their own.",
+			Source:  "https://github.com/containers/bubblewrap/blob/main/README.md",
 		}}}
 }
 

@@ -34,6 +34,13 @@ var mechanisms = append([]engine.Mechanism{
 }, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
 	engine.Exchanged(engine.Runtime, "runc", "crun"))...)
 
+// masksAlways: a list without paths is no list on the wire.
+var masksAlways = engine.Rule{
+	When:    map[string][]string{engine.Endpoint: {crio}, engine.Without: {engine.MaskedPaths}},
+	Because: "CRI-O hides its own paths below /proc where a request names none, unless the container is privileged.",
+	Source:  "https://github.com/cri-o/cri-o/blob/main/internal/factory/container/container.go",
+}
+
 // Engine is the Container Runtime Interface. Its zero value is not usable;
 // see New.
 type Engine struct {
@@ -67,7 +74,7 @@ func (*Engine) Info() engine.Info {
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},
 			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
 		},
-		OCI: true, Rules: []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...)},
+		OCI: true, Rules: []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), masksAlways},
 		Mechanisms: mechanisms, Below: "oci",
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},

@@ -72,6 +72,8 @@ func (e *Engine) Info() engine.Info {
 	if e.daemon == "" { // what its own daemon has, and no private ones
 		info.Levels[engine.Storage] = []string{engine.DefaultLevel, "overlay2", "aufs"}
 		delete(info.Levels, engine.Rootless)
+		delete(info.Levels, engine.Without)
+		info.Mechanisms, info.Below = nil, ""
 	}
 	return info
 }

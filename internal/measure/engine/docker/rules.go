@@ -7,7 +7,7 @@ const rootlessLimits = "https://docs.docker.com/engine/security/rootless/trouble
 // rules are what no daemon of this API can have; of the flavours only Docker is
 // known without root.
 func (f flavour) rules() []engine.Rule {
-	all := []engine.Rule{engine.OwnKernel(mechanisms, foreignKernel...), {
+	all := []engine.Rule{{
 		When:    map[string][]string{engine.Runtime: {engine.OtherRuntimes}},
 		Because: "Docker starts containers by OCI runtimes only: its LXC driver was removed in version 1.10.",
 		Source:  "https://docs.docker.com/engine/deprecated/#lxc-built-in-exec-driver",
@@ -19,7 +19,7 @@ func (f flavour) rules() []engine.Rule {
 	if f.daemon == "" {
 		return all
 	}
-	return append(all, engine.Rule{
+	return append(all, engine.OwnKernel(mechanisms, foreignKernel...), engine.Rule{
 		When:    map[string][]string{engine.Rootless: {"yes"}, engine.Storage: {"aufs", "devicemapper", "zfs"}},
 		Because: "Rootless Docker can mount overlay2, fuse-overlayfs, btrfs and vfs only.",
 		Source:  rootlessLimits,

@@ -34,7 +34,7 @@ func New() *Fake { return &Fake{seed: 1, now: epoch} }
 
 // Info is documented in engine.Engine.
 func (f *Fake) Info() engine.Info {
-	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: engine.Known(levels), Detached: true,
+	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: engine.Known(levels), Detached: true, Mechanisms: mechanisms,
 		Typical: 100 * time.Microsecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}}
 }
 
@@ -67,7 +67,7 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 			}
 			continue
 		}
-		if !slices.Contains(levels[factor], level) {
+		if slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(levels[factor], p) }) {
 			class := record.Unsupported
 			if factor == engine.Image {
 				class = record.Unavailable
@@ -79,8 +79,8 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 	h := fnv.New64a()
 	h.Write([]byte(spec.ID))
 	for _, factor := range engine.Factors {
-		if factor == engine.CPULimit || factor == engine.Privileged {
-			continue // simulated containers have neither: chance is what it was before there were these factors
+		if factor == engine.CPULimit || factor == engine.Privileged || factor == engine.Without {
+			continue // chance is what it was before there were these factors
 		}
 		h.Write([]byte{0})
 		h.Write([]byte(spec.Level(factor)))

@@ -57,7 +57,23 @@ var levels = map[string][]string{
 	engine.Network: {"none", "host", "bridge"},
 	engine.Storage: {"overlay", "copy"},
 	engine.Image:   {"payload", "busybox"},
+	engine.Without: engine.WithoutLevels(mechanisms),
 }
+
+// mechanisms are what can be taken away. Each of the first three costs what its
+// level does; the last two are OmittedAlone each and less together.
+var mechanisms = append([]engine.Mechanism{
+	engine.Exchanged(engine.Client, "cli", "api"),
+	engine.Exchanged(engine.Network, "bridge", "none"),
+	engine.Exchanged(engine.Storage, "copy", "overlay"),
+}, engine.LeftOut(engine.PIDNamespace, engine.OwnCgroup)...)
+
+// What the mechanisms cost that the factor without takes away: each alone, and both
+// together, since they share a part of their work.
+const (
+	OmittedAlone    = 4 * time.Millisecond
+	OmittedTogether = 5 * time.Millisecond
+)
 
 func runtimeNames() []string {
 	var names []string
@@ -87,6 +103,13 @@ func modelFor(base Model, spec engine.Spec) Model {
 	if spec.Level(engine.Storage) == "copy" {
 		add(Create, 40*time.Millisecond)
 		add(Remove, 10*time.Millisecond)
+	}
+	pid, group := spec.Omits(engine.PIDNamespace), spec.Omits(engine.OwnCgroup)
+	switch {
+	case pid && group:
+		add(Create, -OmittedTogether)
+	case pid || group:
+		add(Create, -OmittedAlone)
 	}
 	return m
 }

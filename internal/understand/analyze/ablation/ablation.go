@@ -74,6 +74,9 @@ type Step struct {
 	// then taken away from both.
 	Alone *sample.Estimate `json:"alone,omitempty"`
 	Given string           `json:"given,omitempty"`
+	// Includes are steps before it that were to be taken away and were not measured:
+	// the cost in the chain is theirs too.
+	Includes []string `json:"includes,omitempty"`
 	// Together is how much more it costs in the chain than alone, where that is
 	// surely not nothing: it then does a part of its work with one of those before it.
 	Together *sample.Estimate `json:"together,omitempty"`
@@ -142,6 +145,7 @@ type maker struct {
 	w          *Waterfall
 	base, last []float64
 	level      float64 // of the intervals that decide on Together
+	pending    []string
 }
 
 // goesOn takes the chain on to an environment; false where it was not measured.
@@ -152,6 +156,7 @@ func (m *maker) goesOn(s *Step, env string) bool {
 	next, median, why := m.column(env)
 	if why != "" {
 		s.Missing = why
+		m.pending = append(m.pending, s.Mechanism)
 		return false
 	}
 	d := differences(m.last, next)
@@ -162,6 +167,7 @@ func (m *maker) goesOn(s *Step, env string) bool {
 	s.Share = s.Chain.Value / m.w.Base.Median.Value
 	s.After = &Level{Env: env, Median: median}
 	m.last, m.w.Floor = next, *s.After
+	s.Includes, m.pending = m.pending, nil
 	return true
 }
 
@@ -180,7 +186,7 @@ func (m *maker) step(of string, x *record.AblationStep) {
 		default:
 			alone := differences(with, without)
 			s.Alone = estimate(alone, stats.Level)
-			if chained {
+			if chained && s.Includes == nil {
 				m.together(&s, differences(before, m.last), alone)
 			}
 		}

@@ -1,0 +1,17 @@
+package docker
+
+import (
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
+)
+
+// Command line and API leave out the same.
+func TestMechanisms(t *testing.T) {
+	for _, client := range []string{"cli", "api"} {
+		t.Run(client, func(t *testing.T) {
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"})
+		})
+	}
+}

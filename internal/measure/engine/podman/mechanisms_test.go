@@ -1,0 +1,24 @@
+package podman
+
+import (
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
+)
+
+// Command line and API leave out the same.
+func TestMechanisms(t *testing.T) {
+	for _, client := range []string{"cli", "api"} {
+		t.Run(client, func(t *testing.T) {
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"}, engine.OwnCgroup)
+		})
+	}
+}
+
+// A container without a control group must have a PID namespace.
+func TestNoControlGroup(t *testing.T) {
+	for _, client := range []string{"cli", "api"} {
+		enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Runtime: "crun", engine.Network: "none"}, engine.PIDNamespace)
+	}
+}

@@ -1,0 +1,151 @@
+package study
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record"
+)
+
+// taken is a market in which something can be taken away.
+func taken() *Catalogue {
+	c := catalogue()
+	without := func(name string) Mechanism {
+		return Mechanism{Name: name, Factor: "without", From: DefaultLevel, To: name, Title: "the " + name}
+	}
+	runtime := Mechanism{Name: "runtime", Factor: "runtime", From: "runc", To: "crun"}
+	network := Mechanism{Name: "network", Factor: "network", From: DefaultLevel, To: "none"}
+	namespace := Mechanism{Name: "network-namespace", Factor: "network", From: "none", To: "host"}
+	client := Mechanism{Name: "client", Factor: "client", From: "cli", To: "api"}
+	give := func(name, below string, ms ...Mechanism) {
+		e := c.engine(name)
+		e.Mechanisms, e.Below = ms, below
+		e.Levels["without"] = []string{DefaultLevel}
+		for _, m := range ms {
+			if m.Factor == "without" {
+				e.Levels["without"] = append(e.Levels["without"], m.To)
+			}
+		}
+	}
+	give("docker", "oci", client, network, without("masks"), without("pid"), namespace, runtime)
+	give("oci", "", Mechanism{Name: "client", Factor: "client", From: "steps", To: "run"}, without("masks"), without("pid"), without("mounts"), runtime, without("cgroup"))
+	c.Rules = append(c.Rules, Rule{When: map[string][]string{"runtime": {"runc"}, "without": {"cgroup"}}, Because: "Only crun can."},
+		Rule{When: map[string][]string{"engine": {"docker"}, "without": {"masks+pid"}}, Because: "Not both."})
+	return c
+}
+
+func ablation(t *testing.T, text string, usable func(string, map[string]string) (bool, string, string)) (*Plan, record.Ablation) {
+	t.Helper()
+	cat := taken()
+	st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [hello]\nenvironments:\n" + text)}, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Expand(st, cat, Options{Usable: usable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Study.Ablations) != 1 {
+		t.Fatalf("%+v", p.Study.Ablations)
+	}
+	return p, p.Study.Ablations[0]
+}
+
+func TestAblation(t *testing.T) {
+	p, a := ablation(t, "  - {engine: docker, ablate: all}\n", nil)
+	if len(p.Excluded) > 0 {
+		t.Errorf("asked for what can't be: %+v", p.Excluded)
+	}
+	if a.Base != "docker/runc/cli" {
+		t.Errorf("base %s", a.Base)
+	}
+	for _, x := range []struct{ mechanism, with, without, given, after, missing string }{
+		{"client", "docker/runc/cli", "docker/runc/api", "", "docker/runc/api", ""},
+		{"network", "docker/runc/cli", "docker/runc/cli/network-none", "", "docker/runc/api/network-none", ""},
+		{"masks", "docker/runc/cli", "docker/runc/cli/without-masks", "", "docker/runc/api/network-none/without-masks", ""},
+		{"pid", "docker/runc/cli", "docker/runc/cli/without-pid", "", "", ""}, // a rule is against both
+		{"network-namespace", "docker/runc/cli/network-none", "docker/runc/cli/network-host", "network", "docker/runc/api/network-host/without-masks", ""},
+		{"runtime", "docker/runc/cli", "docker/crun/cli", "", "docker/crun/api/network-host/without-masks", ""},
+	} {
+		i := slices.IndexFunc(a.Steps, func(s record.AblationStep) bool { return s.Mechanism == x.mechanism })
+		if i < 0 {
+			t.Errorf("no step %s", x.mechanism)
+			continue
+		}
+		if s := a.Steps[i]; s.With != x.with || s.Without != x.without || s.Given != x.given || s.After != x.after || s.Missing != x.missing {
+			t.Errorf("%s: %+v", x.mechanism, s)
+		}
+	}
+	// The runtime below is without what is gone above it, and then without its own.
+	if len(a.Below) != 2 || a.Below[0].Env != "oci/crun/run/without-masks" || a.Below[1].Env != "floor" {
+		t.Fatalf("below: %+v", a.Below)
+	}
+	var own []string
+	for _, s := range a.Below[0].Steps {
+		own = append(own, s.Mechanism)
+	}
+	if got := strings.Join(own, " "); got != "pid mounts cgroup" {
+		t.Errorf("only the runtime can do without %s", got)
+	}
+	if len(a.HeldOut) != heldOut {
+		t.Errorf("held out: %+v", a.HeldOut)
+	}
+	ids := envIDs(p)
+	for _, h := range a.HeldOut {
+		if !slices.Contains(ids, h.Env) || len(h.Mechanisms) != heldOutOf || slices.Contains(h.Mechanisms, "masks") && slices.Contains(h.Mechanisms, "pid") {
+			t.Errorf("held out: %+v", h)
+		}
+	}
+	// The same seed holds out the same.
+	if _, b := ablation(t, "  - {engine: docker, ablate: all}\n", nil); b.HeldOut[0].Env != a.HeldOut[0].Env {
+		t.Errorf("%v, and with the same seed %v", a.HeldOut[0], b.HeldOut[0])
+	}
+	// A run goes on from its record alone.
+	var run record.Run
+	p.Record(&run)
+	if _, err := FromRun(&run); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is named stays as it is named, and what can't be had here is said.
+func TestAblationHere(t *testing.T) {
+	usable := func(engine string, levels map[string]string) (bool, string, string) {
+		if levels["runtime"] == "crun" {
+			return false, "it is not installed", ""
+		}
+		return true, "", ""
+	}
+	p, a := ablation(t, "  - {engine: docker, client: api, network: none, ablate: [client, network, network-namespace, runtime]}\n", usable)
+	if a.Base != "docker/runc/network-none" && a.Base != "docker/network-none/runc" && a.Base != "docker/runc/api/network-none" {
+		t.Errorf("base %s", a.Base)
+	}
+	if len(a.Steps) != 2 || a.Steps[0].Mechanism != "network-namespace" || a.Steps[0].Given != "" || a.Steps[1].Missing != "it is not installed" || a.Steps[1].After != "" {
+		t.Errorf("%+v", a.Steps)
+	}
+	for _, e := range p.Environments {
+		if e.Levels["runtime"] == "crun" {
+			t.Errorf("%s can't be had", e.ID)
+		}
+	}
+}
+
+func TestBadAblation(t *testing.T) {
+	for text, want := range map[string]string{
+		"{engine: docker, ablate: [seccom]}":                 `unknown mechanism "seccom"`,
+		"{engine: native, ablate: all}":                      "nothing can be taken away from native",
+		"{engine: docker, ablate: all, client: [api, cli]}":  "client has 2 levels beside ablate",
+		"{engine: docker, ablate: all, as: [a, b]}":          "as stands beside ablate",
+		"{engine: docker, without: pid+nonesuch}":            `unknown without "nonesuch"`,
+		"{engine: docker, without: masks, ablate: [client]}": "",
+	} {
+		_, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nworkloads: [hello]\nenvironments: [" + text + "]\n")}, taken())
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/common/golden"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+func ms(v, half float64) *sample.Estimate {
+	lo, hi := (v-half)*1e6, (v+half)*1e6
+	return &sample.Estimate{Value: v * 1e6, Lo: &lo, Hi: &hi}
+}
+
+// waterfall is made up, with everything that there can be.
+func waterfall() *analyze.Result {
+	after := func(env string, v float64) *ablation.Level { return &ablation.Level{Env: env, Median: ms(v, 1)} }
+	return &analyze.Result{Run: analyze.RunInfo{Repeat: "plimsoll ablate engine --blocks 20 --seed 1"}, Ablations: []*ablation.Waterfall{{
+		Engine: "engine", Workload: "hello", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns"}, Blocks: 20,
+		Base: ablation.Level{Env: "engine/a", Median: ms(100, 4)}, Floor: *after("floor", 1), Whole: ms(99, 4), Rest: 3e6,
+		Steps: []ablation.Step{
+			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "network", Title: "the engine's network", Price: "nobody reaches it", Chain: ms(50, 5), Share: 0.5, After: after("engine/a-b", 50), Alone: ms(48, 6)},
+			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "network-namespace", Title: "a network namespace", Price: "it shares the host's", Chain: ms(10, 2), Share: 0.1, After: after("engine/a-b-c", 40), Alone: ms(20, 2), Given: "network", Together: ms(-10, 3)},
+			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "seccomp", Title: "a filter", Price: "every call", Chain: ms(0.5, 2), Share: 0.005, After: after("engine/a-b-c-d", 39.5), Alone: ms(-1, 4)},
+			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "cgroup-namespace", Missing: "on cgroup v1 there is <none>"},
+			{Kind: ablation.Engine, Of: "engine", Mechanism: "low", Missing: "it could not be opened"},
+			{Kind: ablation.Mechanism, Of: "low", Mechanism: "keyring", Chain: ms(20, 2), Share: 0.2, After: after("low-keyring", 19.5), Includes: []string{"low"}},
+			{Kind: ablation.Last, Of: "low", Mechanism: "floor", Chain: ms(18.5, 1), Share: 0.185, After: after("floor", 1)},
+		},
+		HeldOut: []ablation.HeldOut{
+			{Env: "x", Mechanisms: []string{"network", "seccomp"}, Measured: ms(52, 2), Off: ms(1, 3), Fits: true},
+			{Env: "y", Mechanisms: []string{"network", "network-namespace"}, Measured: ms(52, 2), Off: ms(20, 3)},
+			{Env: "z", Mechanisms: []string{"keyring", "seccomp"}, Missing: "it could not be opened"},
+		},
+	}}}
+}
+
+func TestAblation(t *testing.T) {
+	for name, opts := range map[string]Options{"ablation.text": {Width: 130}, "ablation.80.text": {Width: 80, ASCII: true}, "ablation.markdown": {}} {
+		var b bytes.Buffer
+		if err := WriteAblations(&b, name[strings.LastIndex(name, ".")+1:], waterfall(), opts); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+name, b.String())
+	}
+	var b bytes.Buffer
+	if err := WriteAblations(&b, "json", waterfall(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var back []ablation.Waterfall
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 1 || len(back[0].Steps) != 7 {
+		t.Errorf("%v: %s", err, b.String())
+	}
+	// One of few blocks has no intervals, and nothing is then said to be saved.
+	few := waterfall()
+	for i := range few.Ablations[0].Steps {
+		s := &few.Ablations[0].Steps[i]
+		for _, e := range []*sample.Estimate{s.Chain, s.Alone, s.Together} {
+			if e != nil {
+				e.Lo, e.Hi = nil, nil
+			}
+		}
+	}
+	b.Reset()
+	if err := WriteAblations(&b, "text", few, Options{}); err != nil || strings.Contains(b.String(), "can be saved") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}

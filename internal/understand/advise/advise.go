@@ -53,6 +53,7 @@ func Run(results []*analyze.Result, features *record.Features, p Profile, o Opti
 			}
 		}
 	}
+	results, apart := takenApart(results)
 	cols, err := a.match(results, o)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,47 @@ func Run(results []*analyze.Result, features *record.Features, p Profile, o Opti
 	a.rank(cols, admitted)
 	a.judge()
 	a.remarks(results, cols, features)
+	a.savings(apart)
 	return a, nil
+}
+
+// takenApart parts runs in which something was taken away from an engine from the
+// others: what there is without is nobody's choice as it stands. Where there are no
+// others they are all there is.
+func takenApart(results []*analyze.Result) (whole, apart []*analyze.Result) {
+	for _, r := range results {
+		if len(r.Ablations) > 0 {
+			apart = append(apart, r)
+		} else {
+			whole = append(whole, r)
+		}
+	}
+	if len(whole) == 0 {
+		return results, apart
+	}
+	return whole, apart
+}
+
+// savings are those of the engines that are ranked, in the order of the ranking.
+func (a *Advice) savings(apart []*analyze.Result) {
+	var seen []string
+	for _, r := range a.Ranked {
+		if slices.Contains(seen, r.Engine) {
+			continue
+		}
+		seen = append(seen, r.Engine)
+		for _, res := range apart {
+			for _, x := range res.Ablations {
+				if x.Engine != r.Engine {
+					continue
+				}
+				for _, s := range x.Savings() {
+					a.Savings = append(a.Savings, Saving{Engine: x.Engine, Mechanism: s.Mechanism, Title: s.Title, Price: s.Price, Saves: *s.Alone,
+						Base: x.Base.Median.Value, Given: s.Given, Metric: x.Metric, Run: res.Run.ID})
+				}
+			}
+		}
+	}
 }
 
 // candidates are the environments of all runs that are no baselines.

@@ -27,8 +27,26 @@ type Advice struct {
 	// Sensitivity is missing where fewer than two are ranked.
 	Sensitivity *Sensitivity    `json:"sensitivity,omitempty"`
 	Remarks     []record.Remark `json:"remarks"`
+	// Savings are what the engines that are ranked can do without, by runs in which
+	// it was taken away.
+	Savings []Saving `json:"savings,omitempty"`
 
 	draws int
+}
+
+// Saving is a mechanism that an engine can do without.
+type Saving struct {
+	Engine    string `json:"engine"`
+	Mechanism string `json:"mechanism"`
+	Title     string `json:"title"`
+	Price     string `json:"price"` // what its user gives up
+	// Saves is what it costs while all else is there (but for Given), in the unit of
+	// Metric; Base what the engine takes with everything.
+	Saves  sample.Estimate `json:"saves"`
+	Base   float64         `json:"base"`
+	Given  string          `json:"given,omitempty"`
+	Metric record.Metric   `json:"metric"`
+	Run    string          `json:"run"`
 }
 
 // Source names a run that was read.

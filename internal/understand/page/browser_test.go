@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/page/browsertest"
 	"plimsoll/internal/understand/view"
@@ -63,7 +66,29 @@ func (r report) large() bool { return len(r.data.Envs) > 20 }
 func made(t *testing.T, s viewtest.Spec) report {
 	t.Helper()
 	data := must(s.Data(filepath.Join(t.TempDir(), "run")))(t)
+	data.Ablations = takenApart(data)
 	return written(t, fmt.Sprintf("%d-environments", s.Envs), data)
+}
+
+// takenApart is an engine of which something was taken away, with steps of all kinds.
+func takenApart(data *view.Data) []*ablation.Waterfall {
+	e := func(v, half float64) *sample.Estimate {
+		lo, hi := v-half, v+half
+		return &sample.Estimate{Value: v, Lo: &lo, Hi: &hi}
+	}
+	level := func(v float64) ablation.Level { return ablation.Level{Env: data.Envs[0].ID, Median: e(v, 1e6)} }
+	step := func(kind ablation.Kind, what string, chain, left float64) ablation.Step {
+		after := level(left)
+		return ablation.Step{Kind: kind, Of: "docker", Mechanism: what, Title: "the " + what, Price: "a <b>price</b>", Chain: e(chain, 1e6), Share: chain / 1e8, After: &after, Alone: e(chain, 2e6)}
+	}
+	metric, _ := record.MetricByID("startup")
+	return []*ablation.Waterfall{{
+		Engine: "docker", Workload: data.Works[0].ID, Metric: metric, Blocks: 20, Base: level(1e8), Floor: level(1e6), Whole: e(99e6, 1e6),
+		Steps: []ablation.Step{step(ablation.Mechanism, "network", 6e7, 4e7), step(ablation.Mechanism, "keyring", -1e6, 41e6),
+			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "seccomp", Missing: "it is not there"},
+			step(ablation.Engine, "oci", 2e7, 21e6), step(ablation.Last, "floor", 2e7, 1e6)},
+		HeldOut: []ablation.HeldOut{{Env: data.Envs[0].ID, Mechanisms: []string{"network", "keyring"}, Measured: e(5e7, 1e6), Off: e(1e6, 2e6), Fits: true}},
+	}}
 }
 
 func written(t *testing.T, name string, data *view.Data) report {

@@ -60,6 +60,9 @@ func newStatic(d *view.Data) (*static, error) {
 	for _, v := range d.Verdict {
 		s.Verdict = append(s.Verdict, words.Prose(v))
 	}
+	for i, x := range d.Ablations {
+		s.list(fmt.Sprintf("static-waterfall-%d", i), "What "+words.Clean(x.Engine)+" is made of", report.WaterfallTable(x))
+	}
 	s.list("failures", "Failures", failures(d))
 	s.list("excluded", "Not measured", report.ExcludedTable(d.Excluded))
 	s.list("remarks", "Remarks", report.RemarkTable(d.Remarks))

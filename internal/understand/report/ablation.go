@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
@@ -72,6 +71,12 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 	}
 }
 
+// WaterfallTable is the table of one waterfall, for a page.
+func WaterfallTable(x *ablation.Waterfall) *document.Table {
+	a := ablationWords{x: x, unit: words.UnitFor(x.Metric.Unit, []float64{x.Base.Median.Value})}
+	return a.table(&document.Document{Medium: document.Markdown})
+}
+
 // ablationWords are what is said of a waterfall.
 type ablationWords struct {
 	x    *ablation.Waterfall
@@ -91,13 +96,9 @@ func (a ablationWords) amount(v float64) string { return words.Amount(v, a.x.Met
 func (a ablationWords) summary() string {
 	x := a.x
 	s := fmt.Sprintf("%s with everything (%s), %s at the end (%s).", a.amount(x.Base.Median.Value), words.Clean(x.Base.Env), a.amount(x.Floor.Median.Value), words.Clean(x.Floor.Env))
-	steps := slices.Clone(x.Steps)
-	slices.SortStableFunc(steps, func(p, q ablation.Step) int { return cmp.Compare(q.Share, p.Share) })
 	var most []string
-	for _, st := range steps {
-		if len(most) < 3 && st.Share >= 0.05 {
-			most = append(most, fmt.Sprintf("%s %.0f %%", a.stepName(st), 100*st.Share))
-		}
+	for _, st := range x.Largest() {
+		most = append(most, fmt.Sprintf("%s %.0f %%", words.Clean(x.Name(st)), 100*st.Share))
 	}
 	if len(most) > 0 {
 		s += " Most of it: " + strings.Join(most, ", ") + "."
@@ -106,20 +107,6 @@ func (a ablationWords) summary() string {
 		s += fmt.Sprintf(" The steps add up to %s, the difference of the two ends is %s.", a.amount(x.Whole.Value-x.Rest), a.amount(x.Whole.Value))
 	}
 	return s
-}
-
-// stepName says in a few words what is taken away.
-func (a ablationWords) stepName(s ablation.Step) string {
-	switch s.Kind {
-	case ablation.Engine:
-		return fmt.Sprintf("%s itself, above %s", words.Clean(s.Of), words.Clean(s.Mechanism))
-	case ablation.Last:
-		return words.Clean(s.Of) + " itself, above the floor"
-	}
-	if s.Of != a.x.Engine {
-		return words.Clean(s.Of) + ": " + words.Clean(s.Mechanism)
-	}
-	return words.Clean(s.Mechanism)
 }
 
 const barWidth = 20
@@ -142,7 +129,7 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 	}
 	row("nothing", nil, "", a.x.Base.Median, nil, "")
 	for _, s := range a.x.Steps {
-		name := a.stepName(s)
+		name := words.Clean(a.x.Name(s))
 		if s.Given != "" {
 			name += " *"
 		}
@@ -202,15 +189,8 @@ func (a ablationWords) bar(d *document.Document, left, cost *sample.Estimate) st
 
 // changes are what a user can do without, the most that it saves first.
 func (a ablationWords) changes() []string {
-	var steps []ablation.Step
-	for _, s := range a.x.Steps {
-		if s.Kind == ablation.Mechanism && s.Of == a.x.Engine && s.Price != "" && s.Alone != nil && s.Alone.Lo != nil && *s.Alone.Lo > 0 {
-			steps = append(steps, s)
-		}
-	}
-	slices.SortStableFunc(steps, func(p, q ablation.Step) int { return cmp.Compare(q.Alone.Value, p.Alone.Value) })
 	var out []string
-	for _, s := range steps {
+	for _, s := range a.x.Savings() {
 		line := fmt.Sprintf("without %s (%s): %s of %s less; %s.", words.Clean(s.Mechanism), words.Clean(s.Title), a.amount(s.Alone.Value), a.amount(a.x.Base.Median.Value), words.Clean(s.Price))
 		if s.Given != "" {
 			line = strings.TrimSuffix(line, ".") + fmt.Sprintf(" (with %s gone already).", words.Clean(s.Given))

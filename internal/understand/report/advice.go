@@ -47,7 +47,7 @@ func adviceDocument(d *document.Document, a *advise.Advice, _ Options) {
 			d.Add(document.Heading{Level: 3, Text: l.title, Inner: true}, document.List{Items: l.items, Lead: "   ", Marked: true})
 		}
 	}
-	for _, l := range append(adviceApart(a), adviceSensitivity(a), adviceRemarks(a)) {
+	for _, l := range append(adviceApart(a), adviceChanges(a), adviceSensitivity(a), adviceRemarks(a)) {
 		addMarked(d, 2, l)
 	}
 	d.Gap(document.Markdown)
@@ -83,6 +83,19 @@ func addAdviceVerdict(d *document.Document, a *advise.Advice) {
 		decide = append(decide, document.Item{Text: text})
 	}
 	d.List("→ ", decide)
+}
+
+// adviceChanges lists what an engine can do without, and what that costs its user.
+func adviceChanges(a *advise.Advice) adviceList {
+	l := adviceList{title: "What could be saved, and its price"}
+	for _, c := range a.Savings {
+		s := fmt.Sprintf("%s without %s saves %s of %s; %s", words.Clean(c.Engine), words.Clean(c.Mechanism), words.Amount(c.Saves.Value, c.Metric.Unit), words.Amount(c.Base, c.Metric.Unit), words.Clean(c.Price))
+		if c.Given != "" {
+			s += ", and " + words.Clean(c.Given) + " must be gone already"
+		}
+		l.items = append(l.items, document.Item{Text: document.Say(words.Sentence(s))})
+	}
+	return l
 }
 
 // adviceRemarks lists what weakens the whole.

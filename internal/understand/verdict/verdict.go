@@ -33,9 +33,9 @@ type question struct {
 	all   []string // that have a value, in the order of the ranking
 }
 
-// Of says in at most three sentences which environment is best, by how
-// much, how the engines follow each other, and how sure that is. It is about
-// the first metric shown that has a value, or about the one that is named.
+// Of says in at most three sentences which environment is best, by how much, how
+// the engines follow each other, and how sure that is; or what an engine's times
+// are made of, where the run took it apart. It is about the first metric shown that has a value, or about the one that is named.
 func Of(res *analyze.Result, metric string) []string {
 	q := newQuestion(res, metric)
 	switch {
@@ -43,6 +43,9 @@ func Of(res *analyze.Result, metric string) []string {
 		return []string{"Nothing was to be measured."}
 	case len(q.first) == 0:
 		return []string{fmt.Sprintf("No environment has a value of %s: %s.", q.about(), strings.TrimSuffix(q.why(), ".")), q.state()}
+	}
+	if made := q.made(); made != nil { // none of the others is anybody's choice as it stands
+		return append(made, q.state())
 	}
 	best, engines, against, sure := q.best(), q.engines(), q.against(), q.sure()
 	switch { // a warning is a sentence of its own
@@ -53,6 +56,29 @@ func Of(res *analyze.Result, metric string) []string {
 		against, sure = join(against, sure), ""
 	}
 	return slices.DeleteFunc([]string{best, engines, against, sure}, func(s string) bool { return s == "" })
+}
+
+// made says what an engine's times are made of, and what can be saved at which
+// price, where something was taken away from it.
+func (q *question) made() []string {
+	for _, x := range q.res.Ablations {
+		if x.Workload != q.work.ID || x.Metric.ID != q.table.Metric.ID {
+			continue
+		}
+		var of []string
+		for _, s := range x.Largest() {
+			of = append(of, fmt.Sprintf("%s %s", words.Amount(s.Chain.Value, x.Metric.Unit), words.Clean(x.Name(s))))
+		}
+		if len(of) > 0 {
+			said := []string{fmt.Sprintf("The %s of %s are made of %s, among others.", words.Amount(x.Base.Median.Value, x.Metric.Unit), words.Clean(x.Base.Env), words.List(of))}
+			if most := x.Savings(); len(most) > 0 {
+				s := most[0]
+				said = append(said, fmt.Sprintf("Without %s it is %s less; %s.", words.Clean(s.Title), words.Amount(s.Alone.Value, x.Metric.Unit), words.Clean(s.Price)))
+			}
+			return said
+		}
+	}
+	return nil
 }
 
 // join makes one sentence of two.

@@ -13,6 +13,7 @@ package view
 import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/figure"
@@ -31,16 +32,18 @@ type Data struct {
 	// Verdict answers the study's question in at most three sentences.
 	Verdict []string `json:"verdict"`
 	// Trust says whether machine and run can be relied on, the worst first.
-	Trust     []Trust              `json:"trust"`
-	Envs      []Env                `json:"envs"`
-	Works     []Work               `json:"works"`
-	Excluded  []record.Excluded    `json:"excluded"`
-	Remarks   []record.Remark      `json:"remarks"`
-	Overheads []analyze.Overhead   `json:"overheads,omitempty"`
-	Audit     *audit.Audit         `json:"audit,omitempty"`
-	Papers    []analyze.PaperTable `json:"papers,omitempty"`
-	Findings  *analyze.Findings    `json:"findings,omitempty"`
-	Features  *record.Features     `json:"features,omitempty"`
+	Trust     []Trust            `json:"trust"`
+	Envs      []Env              `json:"envs"`
+	Works     []Work             `json:"works"`
+	Excluded  []record.Excluded  `json:"excluded"`
+	Remarks   []record.Remark    `json:"remarks"`
+	Overheads []analyze.Overhead `json:"overheads,omitempty"`
+	// Ablations are waterfalls of engines from which something was taken away.
+	Ablations []*ablation.Waterfall `json:"ablations,omitempty"`
+	Audit     *audit.Audit          `json:"audit,omitempty"`
+	Papers    []analyze.PaperTable  `json:"papers,omitempty"`
+	Findings  *analyze.Findings     `json:"findings,omitempty"`
+	Features  *record.Features      `json:"features,omitempty"`
 	// Figures are what the study's paper drew, with the run's numbers: for
 	// pictures, and not among the data of a page.
 	Figures []figure.Figure `json:"-"`

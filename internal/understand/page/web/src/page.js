@@ -12,6 +12,7 @@ import {phases} from './sections/phases.js';
 import {ranking} from './sections/ranking.js';
 import {run, verdict} from './sections/run.js';
 import {series} from './sections/series.js';
+import {waterfall} from './sections/waterfall.js';
 import {workloads} from './sections/workloads.js';
 
 // figures are pictures that the file itself has; the page keeps them.
@@ -20,7 +21,7 @@ function figures() {
   return pictures ?? absent('Curves and figures', 'no workload ran at two levels of a numeric parameter, and the study repeats no figures');
 }
 
-const sections = [run, verdict, ranking, phases, distributions, workloads, series, order, audit, findings, papers, figures, features, facts, repeat];
+const sections = [run, verdict, waterfall, ranking, phases, distributions, workloads, series, order, audit, findings, papers, figures, features, facts, repeat];
 
 // build makes all sections. One that fails says so, and the others stand.
 function build(m) {

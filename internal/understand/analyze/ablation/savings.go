@@ -1,0 +1,43 @@
+package ablation
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Savings are the mechanisms that a user of the engine can do without, at a price,
+// and that surely cost something: the most first.
+func (w *Waterfall) Savings() []Step {
+	var out []Step
+	for _, s := range w.Steps {
+		if s.Kind == Mechanism && s.Of == w.Engine && s.Price != "" && s.Alone != nil && s.Alone.Lo != nil && *s.Alone.Lo > 0 {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(p, q Step) int { return cmp.Compare(q.Alone.Value, p.Alone.Value) })
+	return out
+}
+
+// least is the smallest share of the base that is worth a word.
+const least = 0.05
+
+// Largest are the steps of the chain with the largest shares, three at most, each
+// at least 5 % of the base.
+func (w *Waterfall) Largest() []Step {
+	steps := slices.DeleteFunc(slices.Clone(w.Steps), func(s Step) bool { return s.Share < least })
+	slices.SortStableFunc(steps, func(p, q Step) int { return cmp.Compare(q.Share, p.Share) })
+	return steps[:min(len(steps), 3)]
+}
+
+// Name says in a few words what a step takes away.
+func (w *Waterfall) Name(s Step) string {
+	switch {
+	case s.Kind == Engine:
+		return s.Of + " itself, above " + s.Mechanism
+	case s.Kind == Last:
+		return s.Of + " itself, above the floor"
+	case s.Of != w.Engine:
+		return s.Of + ": " + s.Mechanism
+	}
+	return s.Mechanism
+}

@@ -23,6 +23,7 @@ import (
 type explainFlags struct {
 	printing
 	starts         int
+	against        string
 	allCalls, wait bool
 	progress       string
 }
@@ -42,6 +43,7 @@ Every second start is not traced, and tells what tracing costs. Nothing of the
 tracing stays on the machine, after a kill either. It needs root.`,
 		Example: `  plimsoll explain docker network=none
   plimsoll explain oci runtime=crun client=run --starts 50
+  plimsoll explain docker network=none --against network=host
   plimsoll explain -- docker run --rm --network none busybox true
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -55,8 +57,17 @@ tracing stays on the machine, after a kill either. It needs root.`,
 				return fail(Usage, "--starts is %d: expected 1 to 1000", f.starts)
 			}
 			explain := f.environment
-			if c.ArgsLenAtDash() == 0 {
+			switch {
+			case c.ArgsLenAtDash() == 0 && c.Flags().Changed("against"):
+				return fail(Usage, "--against is for environments: plimsoll explain ENGINE --against LEVELS")
+			case c.ArgsLenAtDash() == 0:
 				explain = f.command
+			case c.Flags().Changed("against"):
+				x, err := f.both(w, args)
+				if err != nil {
+					return err
+				}
+				return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteComparison(out, f.format, x, o) })
 			}
 			x, err := explain(w, args)
 			if err != nil {
@@ -67,6 +78,7 @@ tracing stays on the machine, after a kill either. It needs root.`,
 	}
 	f.printing.add(c, report.ExplanationFormats()...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
+	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"podman network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which slows the starts down by a sixth or more")
 	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")

@@ -15,10 +15,47 @@ import (
 	"plimsoll/internal/understand/timeline"
 )
 
-// environment follows the starts of an engine's containers, by a small study of
-// its own of which every second block is traced.
+// environment follows the starts of an engine's containers.
 func (f *explainFlags) environment(w World, args []string) (*timeline.Explanation, error) {
-	if err := rooted(args); err != nil {
+	all, err := f.environments(w, args)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// both follows the starts of two environments in the same blocks.
+func (f *explainFlags) both(w World, args []string) (*timeline.Comparison, error) {
+	other := strings.Fields(f.against)
+	switch {
+	case len(other) == 0:
+		return nil, fail(Usage, "--against is empty: expected levels such as network=host, or an engine with its levels")
+	case strings.Contains(other[0], "="):
+		other = append([]string{args[0]}, overridden(args[1:], other)...)
+	}
+	all, err := f.environments(w, args, other)
+	if err != nil {
+		return nil, err
+	}
+	return timeline.Against(all[0], all[1]), nil
+}
+
+// overridden are levels with others in the place of those of the same factor.
+func overridden(levels, by []string) []string {
+	out := slices.Clone(by)
+	for _, l := range levels {
+		factor, _, _ := strings.Cut(l, "=")
+		if !slices.ContainsFunc(by, func(o string) bool { return strings.HasPrefix(o, factor+"=") }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// environments follows the starts of several, by a small study of its own of which
+// every second block is traced.
+func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Explanation, error) {
+	if err := rooted(all[0]); err != nil {
 		return nil, err
 	}
 	w, finish, broken, stop := w.interrupts()
@@ -27,13 +64,26 @@ func (f *explainFlags) environment(w World, args []string) (*timeline.Explanatio
 	if err != nil {
 		return nil, err
 	}
-	text, err := f.study(args)
+	text, err := f.study(all)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := s.smallPlan(finish, "(explain)", text, s.studyCatalogue(), func(engine string) bool { return engine == args[0] })
+	keeps := func(engine string) bool {
+		return slices.ContainsFunc(all, func(args []string) bool { return args[0] == engine })
+	}
+	plan, err := s.smallPlan(finish, "(explain)", text, s.studyCatalogue(), keeps)
 	if err != nil {
 		return nil, err
+	}
+	var ids []string
+	for _, e := range plan.Environments {
+		ids = append(ids, e.ID)
+	}
+	if len(ids) < len(all) {
+		if !slices.ContainsFunc(plan.Excluded, func(x record.Excluded) bool { return x.Reason != "" }) {
+			return nil, fail(Usage, "--against %q is the same environment", f.against)
+		}
+		return nil, unopened(plan.Excluded)
 	}
 	parent, err := os.MkdirTemp("", "plimsoll-explain-")
 	if err != nil {
@@ -56,7 +106,16 @@ func (f *explainFlags) environment(w World, args []string) (*timeline.Explanatio
 	case sum.Interrupted:
 		return nil, fail(Interrupted, "interrupted")
 	}
-	return explained(o.Dir)
+	if len(plan.Environments) < len(all) {
+		return nil, unopened(plan.Excluded)
+	}
+	out := make([]*timeline.Explanation, len(ids))
+	for i, id := range ids {
+		if out[i], err = explained(o.Dir, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // unopened says why nothing could be started.
@@ -71,20 +130,21 @@ func unopened(excluded []record.Excluded) error {
 
 // study is the one that is traced: a container that says that it is there, again
 // and again.
-func (f *explainFlags) study(args []string) (string, error) {
-	levels, err := levelLines(args)
-	if err != nil {
-		return "", err
-	}
+func (f *explainFlags) study(all [][]string) (string, error) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2}\n", 2*f.starts)
-	fmt.Fprintf(&text, "workloads: [hello]\nenvironments:\n  - engine: %s\n", args[0])
-	text.WriteString(levels)
+	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2}\nworkloads: [hello]\nenvironments:\n", 2*f.starts)
+	for _, args := range all {
+		levels, err := levelLines(args)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&text, "  - engine: %s\n%s", args[0], levels)
+	}
 	return text.String(), nil
 }
 
-// explained reads what was traced, and the starts between.
-func explained(dir string) (*timeline.Explanation, error) {
+// explained reads what was traced of an environment, and the starts between.
+func explained(dir, env string) (*timeline.Explanation, error) {
 	r, err := record.Open(dir)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
@@ -98,6 +158,7 @@ func explained(dir string) (*timeline.Explanation, error) {
 		}
 		i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
 		switch {
+		case t.Env != env:
 		case t.Failure != nil:
 			failed = t.Failure
 		case t.Warmup:

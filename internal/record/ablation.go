@@ -5,7 +5,11 @@ package record
 type Ablation struct {
 	Engine string `json:"engine"`
 	// Base is the environment with everything.
-	Base  string         `json:"base"`
+	Base string `json:"base"`
+	// Again are more environments that are the same as Base: by them the base is known
+	// better, since all that is taken away alone is held against it, and it is seen
+	// what chance makes of nothing.
+	Again []string       `json:"again,omitempty"`
 	Steps []AblationStep `json:"steps"`
 	// HeldOut are combinations that no step is estimated from, to be predicted.
 	HeldOut []HeldOut `json:"held_out,omitempty"`

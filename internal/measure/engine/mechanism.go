@@ -76,6 +76,8 @@ func LeftOut(names ...string) []Mechanism {
 func Exchanged(factor, from, to string) Mechanism {
 	m := exchanges[[2]string{factor, to}]
 	switch {
+	case factor == Network && from == DefaultLevel && to == "host": // there is nothing between
+		m.Name, m.Title = exchanges[[2]string{Network, "none"}].Name, exchanges[[2]string{Network, "none"}].Title
 	case m.Name != "":
 	case factor == Runtime:
 		m = Mechanism{Name: Runtime, Title: from + " instead of " + to, Price: "whatever else the two runtimes do differently"}

@@ -42,6 +42,9 @@ const (
 	heldOutOf = 3
 )
 
+// again are the names under which the base is there once more.
+var again = []string{"again", "again-2"}
+
 // levelSet are the levels that an environment names, by factor.
 type levelSet map[string]string
 
@@ -189,6 +192,12 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 		}
 		x.entries = append(x.entries, entry)
 	}
+	for _, alias := range again {
+		same := x.entries[0] // the base was the first
+		same.As = []string{alias}
+		x.Again = append(x.Again, fmt.Sprint(len(x.entries)))
+		x.entries = append(x.entries, same)
+	}
 	return x
 }
 
@@ -312,6 +321,10 @@ func (x *ablated) name(ids []string) record.Ablation {
 	}
 	out := x.Ablation
 	out.Base = id(out.Base)
+	out.Again = slices.Clone(out.Again)
+	for i := range out.Again {
+		out.Again[i] = id(out.Again[i])
+	}
 	for i := range out.Steps {
 		s := &out.Steps[i]
 		s.With, s.Without, s.After = id(s.With), id(s.Without), id(s.After)

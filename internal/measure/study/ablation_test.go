@@ -57,8 +57,8 @@ func TestAblation(t *testing.T) {
 	if len(p.Excluded) > 0 {
 		t.Errorf("asked for what can't be: %+v", p.Excluded)
 	}
-	if a.Base != "docker/runc/cli" {
-		t.Errorf("base %s", a.Base)
+	if a.Base != "docker/runc/cli" || !slices.Equal(a.Again, []string{"docker/runc/cli@again", "docker/runc/cli@again-2"}) {
+		t.Errorf("base %s, again %s", a.Base, a.Again)
 	}
 	for _, x := range []struct{ mechanism, with, without, given, after, missing string }{
 		{"client", "docker/runc/cli", "docker/runc/api", "", "docker/runc/api", ""},

@@ -55,7 +55,7 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 			d.Legend(fmt.Sprintf("* %s can't be taken away alone: its cost is that without %s.", words.Clean(s.Mechanism), words.Clean(s.Given)))
 		}
 	}
-	d.Legend(fmt.Sprintf("One after the other: what each costs when all above it are gone already, and what is then left. Alone: while all else is there. Brackets: 95 %% intervals, from differences inside blocks (%d).", x.Blocks))
+	d.Legend(fmt.Sprintf("One after the other: what each costs when all above it are gone already, and what is then left. Alone: while all else is there. Brackets: 95 %% intervals, from differences inside blocks (%d).%s", x.Blocks, a.nothing()))
 	if s := a.changes(); len(s) > 0 {
 		d.Heading(level+1, "What can be saved, and its price")
 		d.List(" ", document.Items(s))
@@ -93,6 +93,14 @@ func (a ablationWords) number(e *sample.Estimate) document.Cell {
 
 func (a ablationWords) amount(v float64) string { return words.Amount(v, a.x.Metric.Unit) }
 
+// nothing says what the first row's number is.
+func (a ablationWords) nothing() string {
+	if a.x.Nothing == nil {
+		return ""
+	}
+	return " Alone in the first row is the difference of two environments that are the same: what chance makes of nothing."
+}
+
 func (a ablationWords) summary() string {
 	x := a.x
 	s := fmt.Sprintf("%s with everything (%s), %s at the end (%s).", a.amount(x.Base.Median.Value), words.Clean(x.Base.Env), a.amount(x.Floor.Median.Value), words.Clean(x.Floor.Env))
@@ -127,7 +135,7 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 		}
 		t.Rows = append(t.Rows, r)
 	}
-	row("nothing", nil, "", a.x.Base.Median, nil, "")
+	row("nothing", nil, "", a.x.Base.Median, a.x.Nothing, "")
 	for _, s := range a.x.Steps {
 		name := words.Clean(a.x.Name(s))
 		if s.Given != "" {

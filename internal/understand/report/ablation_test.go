@@ -23,7 +23,7 @@ func waterfall() *analyze.Result {
 	after := func(env string, v float64) *ablation.Level { return &ablation.Level{Env: env, Median: ms(v, 1)} }
 	return &analyze.Result{Run: analyze.RunInfo{Repeat: "plimsoll ablate engine --blocks 20 --seed 1"}, Ablations: []*ablation.Waterfall{{
 		Engine: "engine", Workload: "hello", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns"}, Blocks: 20,
-		Base: ablation.Level{Env: "engine/a", Median: ms(100, 4)}, Floor: *after("floor", 1), Whole: ms(99, 4), Rest: 3e6,
+		Base: ablation.Level{Env: "engine/a", Median: ms(100, 4)}, Floor: *after("floor", 1), Nothing: ms(0.3, 4), Whole: ms(99, 4), Rest: 3e6,
 		Steps: []ablation.Step{
 			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "network", Title: "the engine's network", Price: "nobody reaches it", Chain: ms(50, 5), Share: 0.5, After: after("engine/a-b", 50), Alone: ms(48, 6)},
 			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "network-namespace", Title: "a network namespace", Price: "it shares the host's", Chain: ms(10, 2), Share: 0.1, After: after("engine/a-b-c", 40), Alone: ms(20, 2), Given: "network", Together: ms(-10, 3)},

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +29,48 @@ func ExplanationFormats() []string { return explanationFormats.names() }
 // WriteExplanation renders where a start's time went.
 func WriteExplanation(w io.Writer, name string, x *timeline.Explanation, opts Options) error {
 	return explanationFormats.write(w, name, "an explanation", x, opts)
+}
+
+var comparisonFormats = formats(comparisonDocument, format[*timeline.Comparison]{"json", asJSON[*timeline.Comparison]})
+
+// WriteComparison renders where the time of two starts differs.
+func WriteComparison(w io.Writer, name string, x *timeline.Comparison, opts Options) error {
+	return comparisonFormats.write(w, name, "a comparison of two explanations", x, opts)
+}
+
+func comparisonDocument(d *document.Document, x *timeline.Comparison, _ Options) {
+	a, b := words.Clean(x.A.What), words.Clean(x.B.What)
+	d.Heading(1, a+" against "+b)
+	for _, e := range []*timeline.Explanation{x.A, x.B} {
+		s := fmt.Sprintf("%s: %s ms until %s", words.Clean(e.What), about(e.NS), startEnds[e.Until])
+		if e.Interval != nil {
+			s += fmt.Sprintf(" [%s, %s]", about(e.Interval.Lo), about(e.Interval.Hi))
+		}
+		d.Para(s + ". " + explained(e))
+	}
+	d.Heading(2, "Where they differ")
+	t := &document.Table{Columns: []document.Column{{Title: "first,\nms", Right: true, Points: true}, {Title: "second,\nms", Right: true, Points: true}, {Title: "more,\nms", Right: true, Points: true}, {Title: "who, and what for"}}}
+	addPairs(t, x.Tree, max(x.Tree.A, x.Tree.B), 0)
+	d.Add(t)
+	d.Legend(fmt.Sprintf("The largest differences first; a line's time contains that of the lines below it. What differs by less than %.0f %% of the longer start is left out.", 100*told))
+}
+
+func addPairs(t *document.Table, p *timeline.Pair, whole int64, depth int) {
+	row := document.Row{Cells: document.Cells(fixed(p.A), fixed(p.B), fixed(p.More()), strings.Repeat("  ", depth)+words.Clean(p.Name))}
+	if p.Cause {
+		row.Tone = document.Dim
+	}
+	t.Rows = append(t.Rows, row)
+	for _, s := range p.Steps {
+		if differs(s, told*float64(whole)) {
+			addPairs(t, s, whole, depth+1)
+		}
+	}
+}
+
+// differs says whether a step, or one below it, differs by so much.
+func differs(p *timeline.Pair, least float64) bool {
+	return math.Abs(float64(p.More())) >= least || slices.ContainsFunc(p.Steps, func(s *timeline.Pair) bool { return differs(s, least) })
 }
 
 // told is the least share of a start that has a line of its own.

@@ -89,3 +89,44 @@ func TestExplanation(t *testing.T) {
 		t.Error("nothing is explained")
 	}
 }
+
+// Two starts beside each other: what one has and the other has not, and the largest
+// difference first.
+func TestComparison(t *testing.T) {
+	explain := func(long int64, change func(*record.Trace)) *timeline.Explanation {
+		seen := followed(long)
+		change(seen)
+		x, err := timeline.Explain([]*record.Trace{seen}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	a := explain(0, func(*record.Trace) {})
+	b := explain(30e6, func(s *record.Trace) {
+		s.What = "client run <y>"
+		for i := range s.Events {
+			if s.Events[i].Text == "runc create" {
+				s.Events[i].Text = "crun create"
+			}
+		}
+	})
+	x := timeline.Against(a, b)
+	if x.Tree.More() != 30e6 || x.Tree.A != a.Tree.NS || x.Tree.B != b.Tree.NS {
+		t.Errorf("%d ns more, expected 30 ms: %+v", x.Tree.More(), x.Tree)
+	}
+	var b1 bytes.Buffer
+	if err := WriteComparison(&b1, "text", x, Options{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/against.txt", b1.String())
+	same := timeline.Against(a, a)
+	b1.Reset()
+	if err := WriteComparison(&b1, "markdown", same, Options{}); err != nil || strings.Contains(b1.String(), "runc create") {
+		t.Errorf("a start differs from itself: %v\n%s", err, b1.String())
+	}
+	b1.Reset()
+	if err := WriteComparison(&b1, "json", x, Options{}); err != nil || !json.Valid(b1.Bytes()) {
+		t.Errorf("%v", err)
+	}
+}

@@ -32,6 +32,8 @@ type Waterfall struct {
 	// Base is with everything, Floor what is left at the end.
 	Base  Level `json:"base"`
 	Floor Level `json:"floor"`
+	// Nothing is the difference of two environments that are both the base.
+	Nothing *sample.Estimate `json:"nothing,omitempty"`
 	// Whole is the difference of the two, and Rest what the steps do not add up to:
 	// each is an estimate of its own.
 	Whole *sample.Estimate `json:"whole,omitempty"`
@@ -113,6 +115,7 @@ func Of(a *record.Ablation, workload string, metric record.Metric, column Column
 	if m.last, m.w.Base.Median, why = column(a.Base); why != "" {
 		return nil
 	}
+	m.again()
 	m.base, m.w.Floor = m.last, m.w.Base
 	m.level = 1 - (1-stats.Level)/float64(max(1, len(a.Steps)))
 	for i := range a.Steps {
@@ -146,6 +149,39 @@ type maker struct {
 	base, last []float64
 	level      float64 // of the intervals that decide on Together
 	pending    []string
+}
+
+// again makes the base the mean, block by block, of all environments that are the
+// same, and says what the difference of two of them comes to.
+func (m *maker) again() {
+	same := [][]float64{m.last}
+	for _, env := range m.a.Again {
+		if x, _, why := m.column(env); why == "" {
+			same = append(same, x)
+		}
+	}
+	if len(same) == 1 {
+		return
+	}
+	m.w.Nothing = estimate(differences(same[0], same[1]), stats.Level)
+	mean := make([]float64, len(m.last))
+	for b := range mean {
+		sum, n := 0.0, 0
+		for _, x := range same {
+			if b < len(x) && !math.IsNaN(x[b]) {
+				sum, n = sum+x[b], n+1
+			}
+		}
+		mean[b] = sum / float64(n) // NaN where no one has a value
+	}
+	of := m.column
+	m.last, m.column = mean, func(env string) ([]float64, *sample.Estimate, string) {
+		x, median, why := of(env)
+		if env == m.a.Base && why == "" {
+			x = mean
+		}
+		return x, median, why
+	}
 }
 
 // goesOn takes the chain on to an environment; false where it was not measured.

@@ -160,3 +160,32 @@ func TestMissing(t *testing.T) {
 		t.Error("a waterfall without a base")
 	}
 }
+
+// A base that is there three times is known better, and chance makes nothing of
+// nothing.
+func TestAgain(t *testing.T) {
+	a, of := known()
+	of["base@again"], of["base@again-2"] = 100, 100
+	var width [2]float64
+	nothing := 0
+	const times = 200
+	for seed := range uint64(times) {
+		for i, again := range [][]string{nil, {"base@again", "base@again-2"}} {
+			a.Again = again
+			w := Of(a, "hello", record.Metric{}, newMachine(seed, 20, 0.05, of).column)
+			width[i] += *w.Steps[0].Alone.Hi - *w.Steps[0].Alone.Lo
+			if (w.Nothing != nil) != (again != nil) {
+				t.Fatalf("%v: %+v", again, w.Nothing)
+			}
+			if w.Nothing != nil && *w.Nothing.Lo <= 0 && *w.Nothing.Hi >= 0 {
+				nothing++
+			}
+		}
+	}
+	if ratio := width[1] / width[0]; ratio > 0.9 {
+		t.Errorf("the intervals are %.2f times as wide as without", ratio)
+	}
+	if share := float64(nothing) / times; share < 0.91 {
+		t.Errorf("nothing is told from nothing in %.3f of the runs", 1-share)
+	}
+}

@@ -1,0 +1,64 @@
+package catalogue
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+)
+
+// What an engine can do without is complete: its levels are there, it says what it
+// is and what it costs its user, the engine below is one, and what is left out is
+// tried on the real engine.
+func TestMechanismsAreComplete(t *testing.T) {
+	names := map[string]bool{}
+	for _, e := range All() {
+		names[e.Info().Name] = true
+	}
+	for _, e := range All() {
+		info := e.Info()
+		if info.Below != "" && (!names[info.Below] || info.Below == info.Name) {
+			t.Errorf("%s calls %q, which is no other engine", info.Name, info.Below)
+		}
+		var leaves []string
+		for i, m := range info.Mechanisms {
+			what := info.Name + ": " + m.Name
+			if m.Name == "" || m.Title == "" || m.Price == "" {
+				t.Errorf("%s: %+v", what, m)
+			}
+			if known := info.Levels[m.Factor]; !slices.Contains(known, m.To) || m.From != engine.DefaultLevel && !slices.Contains(known, m.From) || m.From == m.To {
+				t.Errorf("%s: from %s to %s of %s, and the levels are %v", what, m.From, m.To, m.Factor, known)
+			}
+			if slices.ContainsFunc(info.Mechanisms[:i], func(o engine.Mechanism) bool { return o.Name == m.Name }) {
+				t.Errorf("%s is there twice", what)
+			}
+			if m.Factor == engine.Without {
+				leaves = append(leaves, m.To)
+			}
+		}
+		if without := info.Levels[engine.Without]; len(leaves) > 0 && !slices.Equal(without[1:], leaves) {
+			t.Errorf("%s leaves out %v, and its mechanisms are %v", info.Name, without, leaves)
+		}
+		if len(leaves) > 0 && !info.Simulated && !calls(t, folder(info.Name), "enginetest.Mechanisms(") {
+			t.Errorf("%s: no test in %s calls enginetest.Mechanisms", info.Name, folder(info.Name))
+		}
+	}
+}
+
+// calls says whether a test in a folder has this text.
+func calls(t *testing.T, dir, text string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), text) {
+			return true
+		}
+	}
+	return false
+}

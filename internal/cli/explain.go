@@ -78,7 +78,7 @@ tracing stays on the machine, after a kill either. It needs root.`,
 	}
 	f.printing.add(c, report.ExplanationFormats()...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
-	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"podman network=none\")")
+	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which slows the starts down by a sixth or more")
 	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")

@@ -140,7 +140,14 @@ func OwnCapabilities() []string {
 	})
 }
 
+// Omitted are the mechanisms that are left out; nil is none.
+type Omitted []string
+
+// Has says whether a mechanism is left out.
+func (o Omitted) Has(mechanism string) bool { return slices.Contains(o, mechanism) }
+
+// Omitted are those that a spec leaves out.
+func (s Spec) Omitted() Omitted { return Parts(Without, s.Level(Without)) }
+
 // Omits says whether a mechanism is left out.
-func (s Spec) Omits(mechanism string) bool {
-	return slices.Contains(Parts(Without, s.Level(Without)), mechanism)
-}
+func (s Spec) Omits(mechanism string) bool { return s.Omitted().Has(mechanism) }

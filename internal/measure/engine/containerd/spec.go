@@ -31,7 +31,7 @@ type settings struct {
 	cgroupNS    bool
 	swapToo     bool // swap can be taken away with the memory, as Docker does
 	limits      engine.Limits
-	omits       func(mechanism string) bool
+	omits       engine.Omitted
 }
 
 // specVersion is the oldest that has all that is asked for: crun before 1.9
@@ -75,7 +75,7 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 		opts = append(opts, oci.WithHostNamespace(specs.NetworkNamespace))
 	}
 	opts = append(opts, s.leaveOut()...)
-	if s.cgroupNS && !s.omits(engine.CgroupNamespace) {
+	if s.cgroupNS && !s.omits.Has(engine.CgroupNamespace) {
 		opts = append(opts, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.CgroupNamespace}))
 	}
 	if !s.seccompOff {
@@ -96,19 +96,19 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 
 // leaveOut takes away what is not wanted.
 func (s *settings) leaveOut() (opts []oci.SpecOpts) {
-	if s.omits(engine.MaskedPaths) {
+	if s.omits.Has(engine.MaskedPaths) {
 		opts = append(opts, oci.WithMaskedPaths(nil), oci.WithReadonlyPaths(nil))
 	}
-	if s.omits(engine.Capabilities) {
+	if s.omits.Has(engine.Capabilities) {
 		opts = append(opts, oci.WithCapabilities(engine.OwnCapabilities()))
 	}
-	if s.omits(engine.PIDNamespace) {
+	if s.omits.Has(engine.PIDNamespace) {
 		opts = append(opts, oci.WithHostNamespace(specs.PIDNamespace))
 	}
-	if s.omits(engine.IPCNamespace) {
+	if s.omits.Has(engine.IPCNamespace) {
 		opts = append(opts, oci.WithHostNamespace(specs.IPCNamespace))
 	}
-	if s.omits(engine.UTSNamespace) {
+	if s.omits.Has(engine.UTSNamespace) {
 		opts = append(opts, oci.WithHostNamespace(specs.UTSNamespace), oci.WithHostname(""))
 	}
 	return opts

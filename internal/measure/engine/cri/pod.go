@@ -17,12 +17,12 @@ type settings struct {
 	network string // "host", or the pod's own
 	seccomp v1.SecurityProfile_ProfileType
 	limits  engine.Limits
-	omits   func(mechanism string) bool
+	omits   engine.Omitted
 	logs    string // the directory for the pods' log directories
 }
 
 func settingsFor(spec engine.Spec, runID, handler, logs string) settings {
-	s := settings{runID: runID, handler: handler, limits: spec.Limits, omits: spec.Omits, logs: logs,
+	s := settings{runID: runID, handler: handler, limits: spec.Limits, omits: spec.Omitted(), logs: logs,
 		network: spec.Level(engine.Network), seccomp: v1.SecurityProfile_RuntimeDefault}
 	if spec.Level(engine.Seccomp) == "off" {
 		s.seccomp = v1.SecurityProfile_Unconfined
@@ -37,10 +37,10 @@ func (s settings) namespaces() *v1.NamespaceOption {
 	if s.network == "host" {
 		n.Network = v1.NamespaceMode_NODE
 	}
-	if s.omits(engine.PIDNamespace) {
+	if s.omits.Has(engine.PIDNamespace) {
 		n.Pid = v1.NamespaceMode_NODE
 	}
-	if s.omits(engine.IPCNamespace) {
+	if s.omits.Has(engine.IPCNamespace) {
 		n.Ipc = v1.NamespaceMode_NODE
 	}
 	return n
@@ -114,10 +114,10 @@ func (s settings) container(task engine.Task, n called, mounts []*v1.Mount) *v1.
 			},
 		},
 	}
-	if s.omits(engine.MaskedPaths) {
+	if s.omits.Has(engine.MaskedPaths) {
 		c.Linux.SecurityContext.MaskedPaths, c.Linux.SecurityContext.ReadonlyPaths = nil, nil
 	}
-	if s.omits(engine.Capabilities) {
+	if s.omits.Has(engine.Capabilities) {
 		c.Linux.SecurityContext.Capabilities = &v1.Capability{AddCapabilities: capabilityNames()}
 	}
 	for _, kv := range task.Env {

@@ -18,11 +18,11 @@ type settings struct {
 	network string // empty: not named
 	seccomp string // "off", or empty
 	limits  engine.Limits
-	omits   func(mechanism string) bool
+	omits   engine.Omitted
 }
 
 func settingsFor(spec engine.Spec, runID, tag, runtime string) settings {
-	s := settings{image: tag, runID: runID, limits: spec.Limits, omits: spec.Omits}
+	s := settings{image: tag, runID: runID, limits: spec.Limits, omits: spec.Omitted()}
 	if spec.Level(engine.Runtime) != engine.DefaultLevel {
 		s.runtime = runtime
 	}
@@ -76,22 +76,22 @@ func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 // leaveOut takes away what is not wanted. Empty lists of paths are none; nil ones
 // would be the daemon's own.
 func (s settings) leaveOut(host *container.HostConfig) {
-	if s.omits(engine.MaskedPaths) {
+	if s.omits.Has(engine.MaskedPaths) {
 		host.MaskedPaths, host.ReadonlyPaths = []string{}, []string{}
 	}
-	if s.omits(engine.Capabilities) {
+	if s.omits.Has(engine.Capabilities) {
 		host.CapAdd = engine.OwnCapabilities()
 	}
-	if s.omits(engine.PIDNamespace) {
+	if s.omits.Has(engine.PIDNamespace) {
 		host.PidMode = "host"
 	}
-	if s.omits(engine.UTSNamespace) {
+	if s.omits.Has(engine.UTSNamespace) {
 		host.UTSMode = "host"
 	}
-	if s.omits(engine.IPCNamespace) {
+	if s.omits.Has(engine.IPCNamespace) {
 		host.IpcMode = "host"
 	}
-	if s.omits(engine.CgroupNamespace) {
+	if s.omits.Has(engine.CgroupNamespace) {
 		host.CgroupnsMode = "host"
 	}
 }
@@ -121,11 +121,11 @@ func (s settings) args(task engine.Task, more ...string) []string {
 		args = append(args, "--security-opt", "seccomp=unconfined")
 	}
 	for _, m := range mechanisms {
-		if m.Factor == engine.Without && s.omits(m.Name) {
+		if m.Factor == engine.Without && s.omits.Has(m.Name) {
 			args = append(args, leaveOutArgs[m.Name]...)
 		}
 	}
-	if s.omits(engine.Capabilities) {
+	if s.omits.Has(engine.Capabilities) {
 		for _, c := range engine.OwnCapabilities() {
 			args = append(args, "--cap-add", c)
 		}

@@ -25,7 +25,7 @@ type bundle struct {
 	cgroupNS bool
 	mounts   []engine.Mount
 	netPath  string // a network namespace to join, or ""
-	omits    func(mechanism string) bool
+	omits    engine.Omitted
 }
 
 // write makes the bundle's directory with its config.json.
@@ -67,7 +67,7 @@ func (b bundle) config() *specs.Spec {
 	if !b.hostNet {
 		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: b.netPath})
 	}
-	if b.cgroupNS && !b.omits(engine.CgroupNamespace) {
+	if b.cgroupNS && !b.omits.Has(engine.CgroupNamespace) {
 		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
 	}
 	return s
@@ -79,24 +79,24 @@ func (b bundle) leaveOut(s *specs.Spec) {
 		mechanism string
 		kind      specs.LinuxNamespaceType
 	}{{engine.PIDNamespace, specs.PIDNamespace}, {engine.UTSNamespace, specs.UTSNamespace}, {engine.IPCNamespace, specs.IPCNamespace}} {
-		if !b.omits(n.mechanism) {
+		if !b.omits.Has(n.mechanism) {
 			s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: n.kind})
 		}
 	}
-	if b.omits(engine.UTSNamespace) {
+	if b.omits.Has(engine.UTSNamespace) {
 		s.Hostname = ""
 	}
-	if b.omits(engine.MaskedPaths) {
+	if b.omits.Has(engine.MaskedPaths) {
 		s.Linux.MaskedPaths, s.Linux.ReadonlyPaths = nil, nil
 	}
-	if b.omits(engine.Capabilities) {
+	if b.omits.Has(engine.Capabilities) {
 		all := engine.OwnCapabilities()
 		s.Process.Capabilities = &specs.LinuxCapabilities{Bounding: all, Effective: all, Permitted: all}
 	}
-	if b.omits(engine.SmallMounts) {
+	if b.omits.Has(engine.SmallMounts) {
 		s.Mounts = append(slices.Clone(mounts[:2]), furtherMounts(b.mounts)...)
 	}
-	if b.omits(engine.OwnCgroup) {
+	if b.omits.Has(engine.OwnCgroup) {
 		s.Linux.CgroupsPath, s.Linux.Resources = "", nil
 	}
 }

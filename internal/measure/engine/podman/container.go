@@ -19,7 +19,7 @@ type settings struct {
 	seccomp string   // "off", or empty
 	ulimits []string // options
 	limits  engine.Limits
-	omits   func(mechanism string) bool
+	omits   engine.Omitted
 }
 
 // logDriver is the same for every engine.
@@ -41,11 +41,11 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 		args = append(args, "--security-opt=seccomp=unconfined")
 	}
 	for _, m := range mechanisms {
-		if m.Factor == engine.Without && s.omits(m.Name) && leaveOutArgs[m.Name] != "" {
+		if m.Factor == engine.Without && s.omits.Has(m.Name) && leaveOutArgs[m.Name] != "" {
 			args = append(args, leaveOutArgs[m.Name])
 		}
 	}
-	if s.omits(engine.Capabilities) {
+	if s.omits.Has(engine.Capabilities) {
 		args = append(args, "--cap-add="+strings.Join(engine.OwnCapabilities(), ","))
 	}
 	args = append(args, s.ulimits...)

@@ -145,7 +145,7 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if spec.Omits(engine.OwnCgroup) && spec.Limits != (engine.Limits{}) {
 		return &engine.Error{Class: record.Unsupported, Text: "no container can be limited without a control group"}
 	}
-	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits, omits: spec.Omits}
+	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits, omits: spec.Omitted()}
 	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
 		env.settings.network = l
 	}

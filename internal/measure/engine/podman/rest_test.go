@@ -20,7 +20,7 @@ func TestSpec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"name":"n","image":"i","entrypoint":["/a"],"command":["b"],"env":{"K":"v=w"},"labels":{"io.plimsoll.run":"r"},"annotations":{"io.plimsoll.container":"n","io.plimsoll.run":"r"},` +
+	const want = `{"name":"n","image":"i","entrypoint":["/a"],"command":["b"],"env":{"K":"v=w"},"labels":{"io.plimsoll.run":"r"},"annotations":{"io.plimsoll.container":"n","io.plimsoll.run":"r","io.podman.annotations.seccomp":"unconfined"},` +
 		`"log_configuration":{"driver":"none"},"netns":{"nsmode":"none"},"seccomp_profile_path":"unconfined",` +
 		`"r_limits":[{"type":"nofile","hard":20,"soft":10}],` +
 		`"resource_limits":{"cpu":{"quota":150000,"period":100000},"memory":{"limit":1048576,"swap":1048576}}}`

@@ -106,20 +106,20 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 }
 
 // leaveOut takes away what leaveOutArgs do.
-func (c *spec) leaveOut(omits func(mechanism string) bool) {
+func (c *spec) leaveOut(omits engine.Omitted) {
 	for mechanism, ns := range map[string]**namespace{engine.PIDNamespace: &c.PID, engine.UTSNamespace: &c.UTS,
 		engine.IPCNamespace: &c.IPC, engine.CgroupNamespace: &c.Cgroup} {
-		if omits(mechanism) {
+		if omits.Has(mechanism) {
 			*ns = &namespace{Mode: "host"}
 		}
 	}
-	if omits(engine.OwnCgroup) {
+	if omits.Has(engine.OwnCgroup) {
 		c.Cgroups = "disabled"
 	}
-	if omits(engine.Capabilities) {
+	if omits.Has(engine.Capabilities) {
 		c.CapAdd = engine.OwnCapabilities()
 	}
-	if omits(engine.MaskedPaths) {
+	if omits.Has(engine.MaskedPaths) {
 		c.Unmask = []string{"ALL"}
 	}
 }

@@ -51,7 +51,10 @@ func (x *execution) Up(ctx, stay context.Context) error {
 	if err := x.watch(stay, x.p); err != nil {
 		return err
 	}
-	if err := x.p.Start(ctx); err != nil {
+	settled := x.io.within(ctx)
+	err = x.p.Start(ctx)
+	settled()
+	if err != nil {
 		return err
 	}
 	x.Step("exec-started", stamp.Now())

@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type fifos struct {
 	fds     []int // of stdout and stderr
 	to      []io.Writer
 	wake    [2]int // a pipe: closing its end [1] stops the thread
+	leaving sync.Once
 	closing sync.Once
 	apirun.Drain
 }
@@ -134,13 +136,28 @@ func (f *fifos) Cancel() {}
 // Wait waits until all output has been read.
 func (f *fifos) Wait() { <-f.Done }
 
+// leave stops reading.
+func (f *fifos) leave() {
+	f.leaving.Do(func() {
+		if f.wake[1] >= 0 {
+			_ = unix.Close(f.wake[1])
+		}
+	})
+}
+
+// within stops reading where the context ends before settled is called. The client
+// waits for the end of the output of a program that it could not start; one of which
+// only the answer did not come in time is running, and its output does not end.
+func (f *fifos) within(ctx context.Context) (settled func()) {
+	stop := context.AfterFunc(ctx, f.leave)
+	return func() { stop() }
+}
+
 // Close stops reading and removes the FIFOs.
 func (f *fifos) Close() error {
 	var err error
 	f.closing.Do(func() {
-		if f.wake[1] >= 0 {
-			_ = unix.Close(f.wake[1])
-		}
+		f.leave()
 		<-f.Done
 		for _, fd := range append([]int{f.wake[0]}, f.fds...) {
 			if fd >= 0 {

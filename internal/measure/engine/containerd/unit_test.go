@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
@@ -17,6 +19,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
 )
 
@@ -150,5 +153,49 @@ func TestParseAnswer(t *testing.T) {
 		if got, ok := parseAnswer(line); got != want || ok != (want != 0) {
 			t.Errorf("%q: %d, %v", line, got, ok)
 		}
+	}
+}
+
+// A program whose start is answered too late runs, and its output does not end:
+// whoever waits for that end, as the client does, waits until the time is up.
+func TestLateStart(t *testing.T) {
+	kit := enginetest.UnitKit(t)
+	f, err := openFIFOs(kit, "late", nil, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(f.config.Stdout, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	settled := f.within(ctx)
+	select {
+	case <-f.Done:
+		t.Fatal("reading has stopped by itself")
+	case <-time.After(50 * time.Millisecond):
+	}
+	cancel()
+	f.Wait()
+	settled()
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+
+	// One that has started is read to its end, whatever becomes of the context.
+	if f, err = openFIFOs(kit, "started", nil, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	f.within(ctx)()
+	cancel()
+	select {
+	case <-f.Done:
+		t.Error("reading has stopped although the program has started")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
 	}
 }

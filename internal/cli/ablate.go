@@ -15,7 +15,6 @@ import (
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/report"
 )
 
@@ -31,6 +30,7 @@ type ablateFlags struct {
 	wait       bool
 	force      bool
 	show       bool
+	explain    bool
 }
 
 func ablateCommand(w World) *cobra.Command {
@@ -49,6 +49,7 @@ without, plimsoll engines ENGINE lists; a study asks for the same by the key abl
   plimsoll ablate oci runtime=crun --blocks 60
   plimsoll ablate podman client=api --mechanism network,seccomp
   plimsoll ablate containerd --workload syscalls
+  plimsoll ablate docker --explain
   plimsoll ablate docker --study > mine.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -67,6 +68,9 @@ without, plimsoll engines ENGINE lists; a study asks for the same by the key abl
 			if err != nil {
 				return err
 			}
+			if err := f.explainable(args); err != nil {
+				return err
+			}
 			if f.show {
 				_, err := io.WriteString(w.Stdout, text)
 				return err
@@ -80,6 +84,7 @@ without, plimsoll engines ENGINE lists; a study asks for the same by the key abl
 	c.Flags().StringVar(&f.workload, "workload", f.workload, "what runs inside; its first metrics are taken apart")
 	c.Flags().StringSliceVar(&f.mechanisms, "mechanism", f.mechanisms, "take only these away")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ablate-ENGINE)")
+	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and set what the timeline says beside it (root; workload hello)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
 	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
@@ -163,32 +168,17 @@ func (f *ablateFlags) ablate(w World, args []string, text string) error {
 
 // measured runs and tells what was found.
 func (f *ablateFlags) measured(ctx context.Context, w World, o run.Options) error {
-	sum, err := run.Execute(ctx, o)
-	if err != nil {
-		return runError(err, o.Dir, sum != nil)
-	}
-	path := shortPath(sum.Dir)
-	if sum.Interrupted {
-		return withHint(fail(Interrupted, "interrupted"), "continue with: plimsoll run --resume %s", path)
-	}
-	res, err := readWith(sum.Dir, evaluate.Options{})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this and all else.\n", path, path)
-	if len(res.Ablations) == 0 {
-		return unopened(res.Excluded)
-	}
-	if err := f.print(w, res); err != nil {
-		return err
-	}
-	switch {
-	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return withHint(fail(Failed, "the measurement stands, but not everything could be removed afterwards"), "plimsoll clean removes what a run left behind")
-	case sum.Without() != "":
-		return fail(SomeFailed, "%s: plimsoll report %s says which and why", sum.Without(), path)
-	}
-	return nil
+	return smallRun(ctx, w, o, func(res *analyze.Result) error {
+		if len(res.Ablations) == 0 {
+			return unopened(res.Excluded)
+		}
+		if f.explain {
+			if err := f.observe(w, res, o.Plan); err != nil {
+				return err
+			}
+		}
+		return f.print(w, res)
+	})
 }
 
 func (f *ablateFlags) print(w World, res *analyze.Result) error {

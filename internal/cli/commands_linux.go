@@ -29,6 +29,7 @@ func measuring(w World) []*cobra.Command {
 		selftestCommand(w),
 		explainCommand(w),
 		ablateCommand(w),
+		floorCommand(w),
 		cleanCommand(w),
 		agentCommand(w),
 	}

@@ -40,7 +40,8 @@ end), and what each part went into: a system call, a lock, the disk, a grace per
 of the kernel, a processor that was busy.
 
 Every second start is not traced, and tells what tracing costs. Nothing of the
-tracing stays on the machine, after a kill either. It needs root.`,
+tracing stays on the machine, after a kill either. Without root only the steps that
+are timed from outside are shown.`,
 		Example: `  plimsoll explain docker network=none
   plimsoll explain oci runtime=crun client=run --starts 50
   plimsoll explain docker network=none --against network=host
@@ -98,20 +99,34 @@ func rooted(args []string) error {
 	return withHint(fail(NothingHere, "what the kernel does can only be followed as root"), "sudo plimsoll explain %s", strings.Join(args, " "))
 }
 
+// lacks says why the kernel can't be followed here and what would make it possible;
+// nothing where it can be.
+func (f *explainFlags) lacks(args []string) string {
+	if os.Geteuid() != 0 {
+		return "only root may follow the kernel (sudo plimsoll explain " + strings.Join(args, " ") + ")."
+	}
+	r, err := trace.Open(f.options())
+	if err != nil {
+		return fmt.Sprintf("the kernel can't be followed here (%v): it takes tracepoints (CONFIG_FTRACE, CONFIG_PERF_EVENTS), a tracing file system that may be mounted, and CAP_SYS_ADMIN, which a container has with --privileged.", err)
+	}
+	_ = r.Close()
+	return ""
+}
+
 // command follows a command line of the user's.
 func (f *explainFlags) command(w World, argv []string) (*timeline.Explanation, error) {
 	program, err := w.LookPath(argv[0])
 	if err != nil {
 		return nil, fail(Usage, "%s is no program that is found here", argv[0])
 	}
-	if err := rooted(append([]string{"--"}, argv...)); err != nil {
-		return nil, err
-	}
 	w, ctx, _, stop := w.interrupts()
 	defer stop()
+	if lacks := f.lacks(append([]string{"--"}, argv...)); lacks != "" {
+		return f.outside(ctx, w, append([]string{program}, argv[1:]...), lacks)
+	}
 	r, err := trace.Open(f.options())
 	if err != nil {
-		return nil, withHint(fail(NothingHere, "this kernel can't be followed: %w", err), "plimsoll explain needs a kernel with tracepoints (CONFIG_FTRACE, CONFIG_PERF_EVENTS)")
+		return nil, fail(Failed, "%w", err)
 	}
 	defer func() { _ = r.Close() }()
 	return f.follow(ctx, w, r, append([]string{program}, argv[1:]...))
@@ -146,4 +161,25 @@ func (f *explainFlags) follow(ctx context.Context, w World, r *trace.Recorder, a
 		}
 	}
 	return timeline.Explain(traces, untraced)
+}
+
+// outside times the command where it can't be followed.
+func (f *explainFlags) outside(ctx context.Context, w World, argv []string, lacks string) (*timeline.Explanation, error) {
+	var r *trace.Recorder // one that records nothing
+	var starts []map[record.Event]int64
+	for n := range f.starts + 1 {
+		if f.progress != "none" {
+			fmt.Fprintf(w.Stderr, "%d/%d\n", n, f.starts)
+		}
+		_, ns, err := r.Command(ctx, argv, false)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return nil, fail(Interrupted, "interrupted")
+		case err != nil:
+			return nil, fail(Failed, "%w", err)
+		case n > 0:
+			starts = append(starts, map[record.Event]int64{record.Request: 0, record.Exit: ns})
+		}
+	}
+	return timeline.Outside(strings.Join(argv, " "), record.Exit, starts, lacks)
 }

@@ -55,11 +55,9 @@ func overridden(levels, by []string) []string {
 // environments follows the starts of several, by a small study of its own of which
 // every second block is traced.
 func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Explanation, error) {
-	if err := rooted(all[0]); err != nil {
-		return nil, err
-	}
 	w, finish, broken, stop := w.interrupts()
 	defer stop()
+	lacks := f.lacks(all[0])
 	s, err := newSetting(w)
 	if err != nil {
 		return nil, err
@@ -91,8 +89,11 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 	}
 	defer os.RemoveAll(parent)
 	o := s.options()
-	tracing := f.options()
-	o.Plan, o.Run, o.Dir, o.Trace = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record"), &tracing
+	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record")
+	if lacks == "" {
+		tracing := f.options()
+		o.Trace = &tracing
+	}
 	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
 	if err := describeHost(finish, s, o.Run, true); err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 	}
 	out := make([]*timeline.Explanation, len(ids))
 	for i, id := range ids {
-		if out[i], err = explained(o.Dir, id); err != nil {
+		if out[i], err = explained(o.Dir, id, lacks); err != nil {
 			return nil, err
 		}
 	}
@@ -143,14 +144,16 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	return text.String(), nil
 }
 
-// explained reads what was traced of an environment, and the starts between.
-func explained(dir, env string) (*timeline.Explanation, error) {
+// explained reads what was traced of an environment, and the starts between; or, where
+// something is lacking for that, what was timed.
+func explained(dir, env, lacks string) (*timeline.Explanation, error) {
 	r, err := record.Open(dir)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
 	var traces []*record.Trace
 	var untraced []int64
+	var timed []map[record.Event]int64
 	var failed *record.Failure
 	for t, err := range r.Trials() {
 		if err != nil {
@@ -164,6 +167,7 @@ func explained(dir, env string) (*timeline.Explanation, error) {
 		case t.Warmup:
 		case i < 0:
 			untraced = append(untraced, t.Events[record.Ready]-t.Events[record.Request])
+			timed = append(timed, t.Events)
 		default:
 			in, err := r.Samples(t.Samples[i])
 			if err != nil {
@@ -175,6 +179,9 @@ func explained(dir, env string) (*timeline.Explanation, error) {
 			}
 			traces = append(traces, seen)
 		}
+	}
+	if lacks != "" && len(timed) > 0 {
+		return timeline.Outside(env, record.Ready, timed, lacks)
 	}
 	switch {
 	case len(traces) == 0 && failed != nil:

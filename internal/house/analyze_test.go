@@ -15,7 +15,7 @@ var analyzing = [][]string{
 	{"evaluate", "compare", "factors"},
 	{"findings", "papers"},
 	{"", "derive"},
-	{"ablation", "audit", "density", "load", "sweep"},
+	{"ablation", "audit", "density", "kernel", "load", "sweep"},
 	{"sample"},
 }
 

@@ -164,6 +164,8 @@ func TestBenchFails(t *testing.T) {
 		{"threaded-io --bytes 5 --block 4", 71, "multiple"},
 		{"page-faults --pages large", 71, "--pages"},
 		{"allocate-memory --how not", 71, "--how"},
+		{"mechanisms --how not", 71, "--how"},
+		{"mechanisms --threads 65", 71, "64"},
 	} {
 		cmd := exec.CommandContext(t.Context(), path, append([]string{"bench"}, strings.Fields(c.args)...)...)
 		var stdout, stderr bytes.Buffer

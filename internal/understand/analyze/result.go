@@ -20,6 +20,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/load"
@@ -45,6 +46,9 @@ type Result struct {
 	Overhead []Overhead `json:"overhead,omitempty"`
 	// Ablations are waterfalls of the engines from which something was taken away.
 	Ablations []*ablation.Waterfall `json:"ablations,omitempty"`
+	// Charges are what the kernel charges for the mechanisms of containers, where a
+	// run has asked it.
+	Charges []*kernel.Charges `json:"charges,omitempty"`
 	// Papers are published tables, with the run's numbers beside theirs.
 	Papers []PaperTable `json:"papers,omitempty"`
 	// Findings says which of the study's claims hold, where it has any.

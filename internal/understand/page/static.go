@@ -63,6 +63,9 @@ func newStatic(d *view.Data) (*static, error) {
 	for i, x := range d.Ablations {
 		s.list(fmt.Sprintf("static-waterfall-%d", i), "What "+words.Clean(x.Engine)+" is made of", report.WaterfallTable(x))
 	}
+	for i, x := range d.Charges {
+		s.list(fmt.Sprintf("static-charges-%d", i), "What the kernel charges", report.ChargesTable(x))
+	}
 	s.list("failures", "Failures", failures(d))
 	s.list("excluded", "Not measured", report.ExcludedTable(d.Excluded))
 	s.list("remarks", "Remarks", report.RemarkTable(d.Remarks))

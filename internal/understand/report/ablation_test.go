@@ -57,6 +57,19 @@ func TestAblation(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 1 || len(back[0].Steps) != 7 {
 		t.Errorf("%v: %s", err, b.String())
 	}
+	// What the timeline says beside it, where it agrees and where not.
+	seen := waterfall()
+	seen.Ablations[0].Steps[0].Observed = &ablation.Observed{Starts: 10, With: 101e6, Without: 52e6, Gone: 47e6, Else: 2e6, Steps: []ablation.ObservedStep{
+		{Name: "daemon: iptables <a>", With: 30e6}, {Name: "daemon: fsync", With: 5e6, Without: 3e6}}}
+	seen.Ablations[0].Steps[1].Observed = &ablation.Observed{Starts: 10, With: 52e6, Without: 32e6, Gone: 3e6, Else: 17e6, Steps: []ablation.ObservedStep{
+		{Name: "daemon: page faults", With: 25e6, Without: 8e6}}}
+	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
+		b.Reset()
+		if err := WriteAblations(&b, name[strings.LastIndex(name, ".")+1:], seen, opts); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+name, b.String())
+	}
 	// One of few blocks has no intervals, and nothing is then said to be saved.
 	few := waterfall()
 	for i := range few.Ablations[0].Steps {

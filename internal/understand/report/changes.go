@@ -49,6 +49,11 @@ func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 	for _, l := range changesLegend(c) {
 		d.Legend(l)
 	}
+	if lines := movedLines(c); len(lines) > 0 {
+		d.Heading(2, "Where it comes from")
+		d.List("   ", document.Items(lines))
+		d.Legend(movedLegend)
+	}
 	if lines := failureLines(c); len(lines) > 0 {
 		d.Heading(2, "Failures")
 		d.List("   ", document.Items(lines))
@@ -92,6 +97,9 @@ func gateReasons(c *compare.Changes) []string {
 			s := words.Clean(ch.Gate.Reason)
 			if by := gateEvidence(c.Gate, ch.Gate); by != "" {
 				s += " (" + by + ")"
+			}
+			if why := mostOf(c, ch); why != "" {
+				s += "; " + why
 			}
 			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()), words.Sentence(s)))
 		}

@@ -60,7 +60,7 @@ func changesJUnit(w io.Writer, c *compare.Changes, _ Options) error {
 		case ch.Gate == nil:
 			k.Skipped = &junitMessage{Message: "no threshold: " + changeLine(ch)}
 		case ch.Gate.State == compare.GateFails:
-			k.Failure = &junitMessage{Message: words.Clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c.Gate, ch)}
+			k.Failure = &junitMessage{Message: words.Clean(ch.Gate.Reason), Type: "worse", Text: gateLineOf(c, ch)}
 		case ch.Gate.State == compare.Inconclusive:
 			k.Skipped = &junitMessage{Message: "inconclusive: " + words.Clean(ch.Gate.Reason)}
 		}
@@ -105,11 +105,15 @@ func changeLine(ch *compare.Change) string {
 }
 
 // gateLineOf is the same with what the gate judged by.
-func gateLineOf(g *compare.Gate, ch *compare.Change) string {
-	if by := gateEvidence(g, ch.Gate); by != "" {
-		return "gate: " + by + "; " + changeLine(ch)
+func gateLineOf(c *compare.Changes, ch *compare.Change) string {
+	line := changeLine(ch)
+	if why := mostOf(c, ch); why != "" {
+		line += "; " + why
 	}
-	return changeLine(ch)
+	if by := gateEvidence(c.Gate, ch.Gate); by != "" {
+		return "gate: " + by + "; " + line
+	}
+	return line
 }
 
 // A workflow command ends with its line, and its properties with a comma or a
@@ -131,9 +135,9 @@ func changesGitHub(w io.Writer, c *compare.Changes, _ Options) error {
 		title := fmt.Sprintf("%s of %s in %s", words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()))
 		switch {
 		case ch.Gate != nil && ch.Gate.State == compare.GateFails:
-			say("error", title, words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
+			say("error", title, words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c, ch))
 		case ch.Gate != nil && ch.Gate.State == compare.Inconclusive:
-			say("warning", title, "inconclusive: "+words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c.Gate, ch))
+			say("warning", title, "inconclusive: "+words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c, ch))
 		case ch.Gate == nil && (ch.Verdict == compare.Worse || ch.Lost):
 			say("warning", title, changeLine(ch))
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,9 @@ var explanationFormats = formats(explanationDocument,
 		return timeline.WriteFolded(w, x.Tree)
 	}},
 	format[*timeline.Explanation]{"chrome", func(w io.Writer, x *timeline.Explanation, _ Options) error {
+		if x.Median == nil {
+			return errors.New("no start was followed, so there is no course to draw: " + x.Lacks)
+		}
 		return timeline.WriteChrome(w, x.Median)
 	}},
 )
@@ -94,6 +98,9 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 	d.Add(t)
 	d.Legend("Below a program stand those that it waited for, and what its own time went into. Only what the end had to wait for counts: what went on beside it costs nothing here.")
 
+	if x.Median == nil {
+		return
+	}
 	d.Heading(2, "One after the other")
 	s := &document.Table{Columns: []document.Column{{Title: "at, ms", Right: true, Points: true}, {Title: "ms", Right: true, Points: true}, {Title: "who"}, {Title: "most of it"}}}
 	for _, g := range x.Median.Stages(int64(told * float64(x.Median.Span))) {
@@ -108,6 +115,9 @@ var startEnds = map[string]string{"exit": "it has ended", "ready": "its first by
 
 // explained says how far the time is explained, and what the tracing cost.
 func explained(x *timeline.Explanation) string {
+	if x.Lacks != "" {
+		return "What it went into is not known: " + words.Clean(x.Lacks)
+	}
 	s := fmt.Sprintf("%.0f %% of it has no cause with a name.", 100*float64(x.UnexplainedNS)/float64(max(x.Tree.NS, 1)))
 	if x.Overhead != 0 {
 		s += fmt.Sprintf(" Tracing makes it %.3f × as long", x.Overhead)

@@ -33,6 +33,9 @@ type Explanation struct {
 	// UnexplainedNS is the part of the used starts' mean without a cause that has a
 	// name.
 	UnexplainedNS int64 `json:"unexplained_ns"`
+	// Lacks says why the kernel could not be followed, and what would make it
+	// possible. Tree has then only what is seen from outside, and Median is nil.
+	Lacks string `json:"lacks,omitempty"`
 	Tree          *Step `json:"tree"`
 	// Median is the course of the start whose time is the median.
 	Median *Course `json:"-"`

@@ -50,7 +50,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 		b.points = defaultPoints
 	}
 	b.d = &Data{
-		Schema: Schema, Run: res.Run, Overheads: res.Overhead, Ablations: res.Ablations, Audit: res.Audit, Papers: papersOf(res), Findings: res.Findings,
+		Schema: Schema, Run: res.Run, Overheads: res.Overhead, Ablations: res.Ablations, Charges: res.Charges, Audit: res.Audit, Papers: papersOf(res), Findings: res.Findings,
 		Envs: []Env{}, Works: []Work{}, Verdict: []string{}, Trust: []Trust{},
 	}
 	b.environments()

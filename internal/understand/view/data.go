@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/figure"
@@ -40,6 +41,8 @@ type Data struct {
 	Overheads []analyze.Overhead `json:"overheads,omitempty"`
 	// Ablations are waterfalls of engines from which something was taken away.
 	Ablations []*ablation.Waterfall `json:"ablations,omitempty"`
+	// Charges are what the kernel charges for mechanisms.
+	Charges []*kernel.Charges `json:"charges,omitempty"`
 	Audit     *audit.Audit          `json:"audit,omitempty"`
 	Papers    []analyze.PaperTable  `json:"papers,omitempty"`
 	Findings  *analyze.Findings     `json:"findings,omitempty"`

@@ -24,6 +24,7 @@ __asm__(".text\n.globl spawn_call\n.type spawn_call,@function\nspawn_call:\n"
 	"	test %rax,%rax\n"
 	"	jnz 1f\n"
 	"	xor %ebp,%ebp\n"
+	"	and $-16,%rsp\n" /* a forked child stands in the middle of a frame */
 	"	mov %r9,%rdi\n"
 	"	call *%r8\n"
 	"	mov %eax,%edi\n"

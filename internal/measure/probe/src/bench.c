@@ -17,6 +17,7 @@ static const struct {
 	{"tlb", bench_tlb},
 	{"small-files", bench_small_files},
 	{"threaded-io", bench_threaded_io},
+	{"mechanisms", bench_mechanisms},
 };
 
 void bench_fail(const struct bench *b, const char *what, long err) {
@@ -67,7 +68,7 @@ static i64 *number(struct bench *b, const char *option) {
 	} numbers[] = {
 		{"--seconds", &b->seconds}, {"--count", &b->count},	{"--batch", &b->batch},
 		{"--bytes", &b->bytes},	    {"--threads", &b->threads}, {"--repetitions", &b->repetitions},
-		{"--block", &b->block},
+		{"--block", &b->block},	    {"--rest", &b->rest},
 	};
 	for (usize i = 0; i < COUNT(numbers); i++)
 		if (text_eq(option, numbers[i].name))
@@ -121,7 +122,7 @@ void verb_bench(char *self, char **argv, char **env) {
 	}
 	complain(STATUS_USAGE,
 		 "usage: bench create-files | create-processes | create-threads | launch-programs | allocate-memory | "
-		 "stream | page-faults | tlb | small-files | threaded-io [OPTION VALUE]...",
+		 "stream | page-faults | tlb | small-files | threaded-io | mechanisms [OPTION VALUE]...",
 		 0);
 }
 

@@ -12,7 +12,7 @@ struct bench {
 	const char *name;
 	char *self, **env;
 	/* 0, or NULL: not given */
-	i64 seconds, count, batch, bytes, threads, repetitions, block;
+	i64 seconds, count, batch, bytes, threads, repetitions, block, rest;
 	const char *dir, *how, *pages;
 	int direct, sync;
 };
@@ -62,5 +62,6 @@ void bench_faults(const struct bench *b);
 void bench_tlb(const struct bench *b);
 void bench_small_files(const struct bench *b);
 void bench_threaded_io(const struct bench *b);
+void bench_mechanisms(const struct bench *b);
 
 #endif

@@ -84,6 +84,8 @@ type Step struct {
 	Together *sample.Estimate `json:"together,omitempty"`
 	// Missing says why there is no number.
 	Missing string `json:"missing,omitempty"`
+	// Observed is what the timeline of traced starts says of it, where it was asked.
+	Observed *Observed `json:"observed,omitempty"`
 }
 
 // HeldOut is a combination that was predicted.

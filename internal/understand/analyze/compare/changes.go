@@ -41,6 +41,8 @@ type Changes struct {
 	// where one was asked for. Their verdicts go by the interval alone, at a
 	// level that is corrected for their number (Bonferroni); no gate is on them.
 	Quantiles []Change `json:"quantiles,omitempty"`
+	// Moved says of each duration that is better or worse which of its steps is.
+	Moved []Moved `json:"moved,omitempty"`
 	// Failures has an entry for each workload in each environment that failed
 	// on any side.
 	Failures []FailureChange `json:"failures"`

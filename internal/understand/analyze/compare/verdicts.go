@@ -31,6 +31,7 @@ func (c *Changes) finish(o Options) error {
 		c.quantiles(o)
 	}
 	c.judgeFailures()
+	c.Moved = c.moved()
 	c.Grouping = c.group(o.Row, o.Col)
 	c.remarks()
 	return nil

@@ -1,0 +1,174 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+// Moved says which steps, and which mechanisms where they were measured, make a
+// duration longer or shorter.
+type Moved struct {
+	Workload string        `json:"workload"`
+	Metric   record.Metric `json:"metric"`
+	Env      string        `json:"env"`
+	NewEnv   string        `json:"new_env,omitempty"`
+	// By is how much longer NEW takes, in the metric's unit, on BASE's machine:
+	// BASE's median times what the ratio is more than 1. Its interval is the ratio's.
+	By sample.Estimate `json:"by"`
+	// Steps are the parts that it consists of, in the order of time.
+	Steps []Part `json:"steps"`
+	// Mechanisms are those whose cost alone has changed beyond its interval.
+	Mechanisms []Part `json:"mechanisms,omitempty"`
+}
+
+// Part is a part of what moved.
+type Part struct {
+	// Name is a metric's id, or that of a mechanism.
+	Name  string          `json:"name"`
+	Title string          `json:"title,omitempty"`
+	By    sample.Estimate `json:"by"`
+	// Beyond says that the interval of By does not hold 0.
+	Beyond bool `json:"beyond"`
+}
+
+// order is that of the events of a life cycle.
+var order = []record.Event{
+	record.Request, record.Sandbox, record.Created, record.Start, record.Init, record.Exec, record.First, record.Ready, record.Done, record.Stop, record.Stopped, record.Exit, record.Removed,
+}
+
+// span is where a metric begins and ends in that order, ok only for durations.
+func span(m record.Metric) (from, to int, ok bool) {
+	from, to = slices.Index(order, m.From), slices.Index(order, m.To)
+	return from, to, m.From != "" && from >= 0 && to > from
+}
+
+// within says that a is a part of b, and not all of it.
+func within(a, b record.Metric) bool {
+	af, at, ok := span(a)
+	bf, bt, also := span(b)
+	return ok && also && af >= bf && at <= bt && (af > bf || at < bt)
+}
+
+// moved finds where each duration that is better or worse has changed. What is part
+// of another one that has is said there.
+func (c *Changes) moved() (out []Moved) {
+	for i := range c.Cells {
+		whole := &c.Cells[i]
+		if !changed(whole) {
+			continue
+		}
+		var parts []*Change
+		top := true
+		for k := range c.Cells {
+			x := &c.Cells[k]
+			if x.Workload != whole.Workload || x.Env != whole.Env || x.NewEnv != whole.NewEnv || x.Ratio == nil || x.Base == nil {
+				continue
+			}
+			top = top && !(changed(x) && within(whole.Metric, x.Metric))
+			if within(x.Metric, whole.Metric) {
+				parts = append(parts, x)
+			}
+		}
+		if steps := stepsOf(parts); top && len(steps) > 0 {
+			out = append(out, Moved{
+				Workload: whole.Workload, Metric: whole.Metric, Env: whole.Env, NewEnv: whole.NewEnv, By: by(whole),
+				Steps: steps, Mechanisms: c.mechanisms(whole),
+			})
+		}
+	}
+	return out
+}
+
+func changed(c *Change) bool {
+	_, _, ok := span(c.Metric)
+	return ok && c.Ratio != nil && c.Base != nil && (c.Verdict == Worse || c.Verdict == Better)
+}
+
+// by is the change in the metric's own unit.
+func by(c *Change) sample.Estimate {
+	times := func(r float64) float64 { return c.Base.Value * (r - 1) }
+	e := sample.Estimate{Value: times(c.Ratio.Value)}
+	if c.Ratio.Lo != nil && c.Ratio.Hi != nil {
+		lo, hi := times(*c.Ratio.Lo), times(*c.Ratio.Hi)
+		e.Lo, e.Hi = &lo, &hi
+	}
+	return e
+}
+
+// stepsOf are the smallest parts that do not overlap: one that holds another one is
+// said by that.
+func stepsOf(parts []*Change) (steps []Part) {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p *Change) bool {
+		return slices.ContainsFunc(parts, func(q *Change) bool { return within(q.Metric, p.Metric) })
+	})
+	slices.SortStableFunc(parts, func(a, b *Change) int {
+		x, _, _ := span(a.Metric)
+		y, _, _ := span(b.Metric)
+		return cmp.Compare(x, y)
+	})
+	end := 0
+	for _, p := range parts {
+		from, to, _ := span(p.Metric)
+		if from < end {
+			continue
+		}
+		end = to
+		steps = append(steps, partOf(p.Metric.ID, p.Metric.Title, by(p)))
+	}
+	return steps
+}
+
+func partOf(name, title string, e sample.Estimate) Part {
+	return Part{Name: name, Title: title, By: e, Beyond: e.Lo != nil && (*e.Lo > 0 || *e.Hi < 0)}
+}
+
+// mechanisms are those whose cost alone differs between two runs that both took the
+// environment's engine apart. The two are independent: the interval of the
+// difference is that of Zou and Donner (2008) from those of the two.
+func (c *Changes) mechanisms(whole *Change) (out []Part) {
+	if c.Interleaved {
+		return nil
+	}
+	old, next := c.waterfall(c.BaseRun.Ablations, whole, whole.Env), c.waterfall(c.NewRun.Ablations, whole, cmp.Or(whole.NewEnv, whole.Env))
+	if old == nil || next == nil {
+		return nil
+	}
+	for i := range old.Steps {
+		a := &old.Steps[i]
+		k := slices.IndexFunc(next.Steps, func(b ablation.Step) bool {
+			return a.Mechanism != "" && b.Of == a.Of && b.Mechanism == a.Mechanism
+		})
+		if k < 0 || a.Alone == nil || next.Steps[k].Alone == nil {
+			continue
+		}
+		if p := partOf(a.Mechanism, a.Title, difference(next.Steps[k].Alone, a.Alone)); p.Beyond {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(math.Abs(b.By.Value), math.Abs(a.By.Value)) })
+	return out
+}
+
+func (c *Changes) waterfall(all []*ablation.Waterfall, whole *Change, env string) *ablation.Waterfall {
+	for _, x := range all {
+		if x.Base.Env == env && x.Workload == whole.Workload && x.Metric.ID == whole.Metric.ID {
+			return x
+		}
+	}
+	return nil
+}
+
+func difference(a, b *sample.Estimate) sample.Estimate {
+	d := sample.Estimate{Value: a.Value - b.Value}
+	if a.Lo != nil && b.Lo != nil {
+		lo := d.Value - math.Hypot(a.Value-*a.Lo, *b.Hi-b.Value)
+		hi := d.Value + math.Hypot(*a.Hi-a.Value, b.Value-*b.Lo)
+		d.Lo, d.Hi = &lo, &hi
+	}
+	return d
+}

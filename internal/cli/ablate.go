@@ -174,7 +174,7 @@ func (f *ablateFlags) measured(ctx context.Context, w World, o run.Options) erro
 		}
 		if f.explain {
 			if err := f.observe(w, res, o.Plan); err != nil {
-				return err
+				return errors.Join(f.print(w, res), err) // what was measured stands
 			}
 		}
 		return f.print(w, res)

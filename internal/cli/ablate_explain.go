@@ -31,7 +31,7 @@ const observedStarts = 10
 // to cost something.
 func (f *ablateFlags) observe(w World, res *analyze.Result, plan *study.Plan) error {
 	x, a := res.Ablations[0], plan.Study.Ablations[0]
-	e := explainFlags{starts: observedStarts, progress: f.progress, wait: f.wait}
+	e := explainFlags{starts: observedStarts, progress: f.progress, wait: f.wait, unlimited: true}
 	var ids []string
 	place := func(id string) int {
 		if i := slices.Index(ids, id); i >= 0 {

@@ -23,13 +23,15 @@ import (
 type explainFlags struct {
 	printing
 	starts         int
+	atOnce         int
+	unlimited      bool // no container has a limit
 	against        string
 	allCalls, wait bool
 	progress       string
 }
 
 func explainCommand(w World) *cobra.Command {
-	f := explainFlags{printing: printing{format: "text"}, starts: 10, progress: "auto"}
+	f := explainFlags{printing: printing{format: "text"}, starts: 10, atOnce: 1, progress: "auto"}
 	c := &cobra.Command{
 		Use:   "explain ENGINE [FACTOR=LEVEL…] | -- COMMAND…",
 		Short: "Show where the time of a start goes: who waited for whom, and for what",
@@ -46,6 +48,7 @@ are timed from outside are shown.`,
   plimsoll explain oci runtime=crun client=run --starts 50
   plimsoll explain docker network=none --against network=host
   plimsoll explain -- docker run --rm --network none busybox true
+  plimsoll explain --at-once 16 -- podman run --rm busybox true
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 || c.ArgsLenAtDash() > 0 {
@@ -58,7 +61,18 @@ are timed from outside are shown.`,
 				return fail(Usage, "--starts is %d: expected 1 to 1000", f.starts)
 			}
 			explain := f.environment
+			if f.atOnce < 1 || f.atOnce > 64 {
+				return fail(Usage, "--at-once is %d: expected 1 to 64", f.atOnce)
+			}
 			switch {
+			case f.atOnce > 1 && c.ArgsLenAtDash() != 0:
+				return fail(Usage, "--at-once is for commands: plimsoll explain --at-once %d -- COMMAND", f.atOnce)
+			case f.atOnce > 1:
+				x, err := f.rate(w, args)
+				if err != nil {
+					return err
+				}
+				return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteComparison(out, f.format, x, o) })
 			case c.ArgsLenAtDash() == 0 && c.Flags().Changed("against"):
 				return fail(Usage, "--against is for environments: plimsoll explain ENGINE --against LEVELS")
 			case c.ArgsLenAtDash() == 0:
@@ -79,6 +93,7 @@ are timed from outside are shown.`,
 	}
 	f.printing.add(c, report.ExplanationFormats()...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
+	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start the command so often at the same time, and show what takes longer then than alone: what bounds the rate of starts")
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which slows the starts down by a sixth or more")
 	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")

@@ -133,7 +133,11 @@ func unopened(excluded []record.Excluded) error {
 // and again.
 func (f *explainFlags) study(all [][]string) (string, error) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2}\nworkloads: [hello]\nenvironments:\n", 2*f.starts)
+	limits := ""
+	if f.unlimited {
+		limits = ", limits: {cpus: none, memory: none}"
+	}
+	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2%s}\nworkloads: [hello]\nenvironments:\n", 2*f.starts, limits)
 	for _, args := range all {
 		levels, err := levelLines(args)
 		if err != nil {

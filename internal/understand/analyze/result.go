@@ -20,9 +20,9 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/ablation"
-	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
+	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/analyze/sample"
 )

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/history"
@@ -54,7 +55,32 @@ func made() *view.Data {
 	addLoad(d)
 	addSweep(d)
 	addOverheads(d)
+	addWaterfall(d)
 	return d
+}
+
+// addWaterfall takes an engine apart: a step that is sure, one that is not, one that
+// makes it slower, one that is missing.
+func addWaterfall(d *view.Data) {
+	is := func(v, half float64) *sample.Estimate {
+		lo, hi := v-half, v+half
+		return &sample.Estimate{Value: v, Lo: &lo, Hi: &hi}
+	}
+	left := func(v float64) *ablation.Level {
+		return &ablation.Level{Env: "x", Median: &sample.Estimate{Value: v}}
+	}
+	d.Ablations = append(d.Ablations, &ablation.Waterfall{
+		Engine: "docker", Workload: "echo", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns", Better: record.LowerIsBetter},
+		Base: ablation.Level{Env: "docker/runc", Median: is(230e6, 8e6)}, Floor: ablation.Level{Env: "floor", Median: is(2e6, 1e5)}, Blocks: 8,
+		Steps: []ablation.Step{
+			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "network", Chain: is(120e6, 9e6), Share: 0.52, After: left(110e6)},
+			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "seccomp", Chain: is(3e6, 9e6), Share: 0.01, After: left(107e6)},
+			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "masked-paths", Chain: is(-12e6, 4e6), Share: -0.05, After: left(119e6)},
+			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "cgroup-namespace", Missing: "on cgroup v1 there is none"},
+			{Kind: ablation.Engine, Of: "docker", Mechanism: "oci", Chain: &sample.Estimate{Value: 95e6}, Share: 0.41, After: left(24e6)},
+			{Kind: ablation.Last, Of: "oci", Mechanism: "floor", Chain: is(22e6, 1e6), Share: 0.1, After: left(2e6)},
+		},
+	})
 }
 
 func ptr(v float64) *float64 { return &v }

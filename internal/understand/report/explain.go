@@ -52,12 +52,37 @@ func comparisonDocument(d *document.Document, x *timeline.Comparison, _ Options)
 		}
 		d.Para(s + ". " + explained(e))
 	}
+	if x.Rate != nil {
+		addRate(d, x)
+	}
 	d.Heading(2, "Where they differ")
 	t := &document.Table{Columns: []document.Column{{Title: "first,\nms", Right: true, Points: true}, {Title: "second,\nms", Right: true, Points: true}, {Title: "more,\nms", Right: true, Points: true}, {Title: "who, and what for"}}}
 	addPairs(t, x.Tree, max(x.Tree.A, x.Tree.B), 0)
 	d.Add(t)
 	d.Legend(fmt.Sprintf("The largest differences first; a line's time contains that of the lines below it. What differs by less than %.0f %% of the longer start is left out.", 100*told))
 }
+
+// addRate says what bounds the rate of starts.
+func addRate(d *document.Document, x *timeline.Comparison) {
+	r := x.Rate
+	d.Para(fmt.Sprintf("%.3g a second one after the other, %.3g a second with %d at once; each of them takes %.2g times as long.", r.Alone, r.Together, r.AtOnce, x.B.NS/max(x.A.NS, 1)))
+	more := max(x.Tree.More(), 1)
+	t := &document.Table{Columns: []document.Column{{Title: "alone,\nms", Right: true, Points: true}, {Title: fmt.Sprintf("%d at once,\nms", r.AtOnce), Right: true, Points: true}, {Title: "of what\nis more", Right: true}, {Title: "what is waited for"}}}
+	for _, p := range r.Growth {
+		if float64(p.More()) < 2*told*float64(more) || len(t.Rows) == mostGrowth {
+			break
+		}
+		t.Row(fixed(p.A), fixed(p.B), fmt.Sprintf("%.0f %%", 100*float64(p.More())/float64(more)), words.Clean(p.Name))
+	}
+	if len(t.Rows) > 0 {
+		d.Heading(2, "What bounds the rate")
+		d.Add(t)
+		d.Legend("What takes longer for each start when several are made at once, over all programs: the processors, a lock, or whoever does one after the other.")
+	}
+}
+
+// mostGrowth is the most rows that say what bounds a rate.
+const mostGrowth = 12
 
 func addPairs(t *document.Table, p *timeline.Pair, whole int64, depth int) {
 	row := document.Row{Cells: document.Cells(fixed(p.A), fixed(p.B), fixed(p.More()), strings.Repeat("  ", depth)+words.Clean(p.Name))}

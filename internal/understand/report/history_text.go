@@ -85,7 +85,7 @@ func changeItems(h *history.History) []document.Item {
 	var out []document.Item
 	for k := range h.Changes {
 		c := &h.Changes[k]
-		m := document.Item{Text: document.Say(changeSentence(h, c)), Below: besideLines(c)}
+		m := document.Item{Text: document.Say(changeSentence(h, c)), Below: besideLines(h, c)}
 		if c.Direction == compare.Worse && (c.Standing || !c.Confirmed) {
 			m.Tone = document.Warn
 		}
@@ -128,14 +128,21 @@ func changeSentence(h *history.History, c *history.Change) string {
 	return text + "; p " + pText(c.P) + "."
 }
 
-// besideLines say what else changed there.
-func besideLines(c *history.Change) []string {
-	if len(c.Facts) == 0 {
-		return []string{"Nothing else on record differs between the two."}
+// besideLines say which steps changed, and what else did.
+func besideLines(h *history.History, c *history.Change) []string {
+	var lines []string
+	if len(c.Steps) > 0 {
+		var steps []string
+		for i := range c.Steps {
+			steps = append(steps, partText(&c.Steps[i], h.Series[c.Series].Metric.Unit))
+		}
+		lines = append(lines, "its steps: "+strings.Join(steps, ", ")+".")
 	}
-	lines := factLines(c.Facts)
-	for i := range lines {
-		lines[i] = "differs: " + lines[i]
+	if len(c.Facts) == 0 {
+		return append(lines, "Nothing else on record differs between the two.")
+	}
+	for _, l := range factLines(c.Facts) {
+		lines = append(lines, "differs: "+l)
 	}
 	return lines
 }

@@ -72,12 +72,7 @@ func mostOf(c *compare.Changes, ch *compare.Change) string {
 		if m.Workload != ch.Workload || m.Env != ch.Env || m.NewEnv != ch.NewEnv || m.Metric.ID != ch.Metric.ID {
 			continue
 		}
-		var most *compare.Part
-		for k := range m.Steps {
-			if p := &m.Steps[k]; p.Beyond && p.By.Value*m.By.Value > 0 && (most == nil || math.Abs(p.By.Value) > math.Abs(most.By.Value)) {
-				most = p
-			}
-		}
+		most := compare.Most(m.Steps, m.By.Value)
 		if most != nil {
 			return fmt.Sprintf("of %s, %s is %s", moreOrLess(sample.Estimate{Value: m.By.Value}, m.Metric.Unit), words.Clean(most.Name), moreOrLess(sample.Estimate{Value: most.By.Value}, m.Metric.Unit))
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -23,7 +24,7 @@ func (a ablationWords) observed() *document.Table {
 		if s.Agrees() {
 			mark, tone = "+", document.Plain
 		}
-		number := func(ns int64) document.Cell { return document.Cell{Text: words.Short(float64(ns) / a.unit.By)} }
+		number := func(ns int64) document.Cell { return document.Cell{Text: a.short(ns)} }
 		t.Rows = append(t.Rows, document.Row{
 			Tone:  tone,
 			Cells: []document.Cell{{Text: mark}, {Text: words.Clean(s.Mechanism)}, a.number(s.Alone), number(s.Observed.Gone), number(s.Observed.Else)},
@@ -36,11 +37,19 @@ func (a ablationWords) observed() *document.Table {
 func (a ablationWords) observedSteps(o *ablation.Observed) string {
 	var out []string
 	for _, s := range o.Steps[:min(3, len(o.Steps))] {
-		to := words.Short(float64(s.Without) / a.unit.By)
+		from, to := a.short(s.With), a.short(s.Without)
+		if s.With == 0 {
+			from = "nothing"
+		}
 		if s.Without == 0 {
 			to = "gone"
 		}
-		out = append(out, fmt.Sprintf("%s: %s → %s", words.Clean(s.Name), words.Short(float64(s.With)/a.unit.By), to))
+		out = append(out, fmt.Sprintf("%s: %s → %s", words.Clean(s.Name), from, to))
 	}
 	return strings.Join(out, "; ")
+}
+
+// short writes nanoseconds in the table's unit, with two decimals at most.
+func (a ablationWords) short(ns int64) string {
+	return words.NumberOf(sample.Estimate{Value: float64(ns)}, a.unit.By, 2).Value
 }

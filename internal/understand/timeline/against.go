@@ -10,6 +10,55 @@ type Comparison struct {
 	A    *Explanation `json:"a"`
 	B    *Explanation `json:"b"`
 	Tree *Pair        `json:"tree"`
+	// Rate is set where B is the same as A, several at once.
+	Rate *Rate `json:"rate,omitempty"`
+}
+
+// Rate is what several starts at once do to each other.
+type Rate struct {
+	// AtOnce began together. Alone and Together are starts a second: of one after the
+	// other, and of all at once.
+	AtOnce   int     `json:"at_once"`
+	Alone    float64 `json:"alone_per_second"`
+	Together float64 `json:"together_per_second"`
+	// Growth is what takes longer in company, the most first: causes, over all programs
+	// that they are of. What the processors are short of is among them.
+	Growth []Pair `json:"growth"`
+}
+
+// RateOf says what grows from A, one alone, to B, several at once. All has what passed
+// in each round until the last of them had ended, ns.
+func (c *Comparison) RateOf(atOnce int, all []int64) {
+	ns := make([]float64, len(all))
+	for i, v := range all {
+		ns[i] = float64(v)
+	}
+	whole, _ := median(ns)
+	c.Rate = &Rate{AtOnce: atOnce, Alone: 1e9 / c.A.NS, Together: float64(atOnce) * 1e9 / whole}
+	seen := map[string]*Pair{}
+	var walk func(p *Pair)
+	walk = func(p *Pair) {
+		if len(p.Steps) == 0 {
+			x := seen[p.Name]
+			if x == nil {
+				x = &Pair{Name: p.Name, Cause: p.Cause}
+				seen[p.Name] = x
+			}
+			x.A, x.B = x.A+p.A, x.B+p.B
+		}
+		for _, s := range p.Steps {
+			walk(s)
+		}
+	}
+	walk(c.Tree)
+	for _, x := range seen {
+		if x.More() > 0 {
+			c.Rate.Growth = append(c.Rate.Growth, *x)
+		}
+	}
+	slices.SortFunc(c.Rate.Growth, func(x, y Pair) int {
+		return cmp.Or(cmp.Compare(y.More(), x.More()), cmp.Compare(x.Name, y.Name))
+	})
 }
 
 // Pair is a step of two explanations: the time in all of each, ns, 0 where it has

@@ -36,7 +36,7 @@ type Explanation struct {
 	// Lacks says why the kernel could not be followed, and what would make it
 	// possible. Tree has then only what is seen from outside, and Median is nil.
 	Lacks string `json:"lacks,omitempty"`
-	Tree          *Step `json:"tree"`
+	Tree  *Step  `json:"tree"`
 	// Median is the course of the start whose time is the median.
 	Median *Course `json:"-"`
 }

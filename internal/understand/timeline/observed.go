@@ -10,14 +10,18 @@ type Observed struct {
 	// With and Without are the times of the two, ns: the means of their trees.
 	With    int64 `json:"with_ns"`
 	Without int64 `json:"without_ns"`
-	// Gone is the time of what is on the way with it and not at all without it; Else
-	// is what other steps take less (more, where negative) without it.
+	// Gone is the time of what is on the way with it and hardly without it, less that of
+	// what comes in its place; Else is what other steps take less (more, where
+	// negative) without it.
 	Gone int64 `json:"gone_ns"`
 	Else int64 `json:"else_ns"`
 	// Steps are the causes whose time differs the most, summed over the programs that
 	// they were of: at most five.
 	Steps []Pair `json:"steps,omitempty"`
 }
+
+// hardly is the part of its time below which a step counts as gone.
+const hardly = 0.1
 
 // Observe reads a comparison as one of a mechanism.
 func Observe(c *Comparison) Observed {
@@ -52,10 +56,9 @@ func Observe(c *Comparison) Observed {
 	var all []Pair
 	for _, n := range names {
 		x := *seen[n]
-		switch {
-		case x.B == 0:
-			o.Gone += x.A
-		default:
+		if float64(min(x.A, x.B)) < hardly*float64(max(x.A, x.B)) {
+			o.Gone += x.A - x.B
+		} else {
 			o.Else += x.A - x.B
 		}
 		all = append(all, x)

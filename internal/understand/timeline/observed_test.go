@@ -27,6 +27,11 @@ func TestObserve(t *testing.T) {
 	if len(o.Steps) != 4 || o.Steps[0].Name != "daemon: iptables" || o.Steps[0].A != 30 || o.Steps[1].Name != "daemon: fsync" {
 		t.Errorf("%+v", o.Steps)
 	}
+	// What comes in its place counts against what is gone.
+	o = Observe(Against(tree(program("runc", leaf("a", 30)), program("x", leaf("y", 100))), tree(program("crun", leaf("a", 12)), program("x", leaf("y", 90)))))
+	if o.Gone != 18 || o.Else != 10 {
+		t.Errorf("%+v", o)
+	}
 	// The same cause of the same program in two places is one.
 	o = Observe(Against(tree(program("a", leaf("x", 1)), program("b", program("a", leaf("x", 2)))), tree(program("a", leaf("x", 1)))))
 	if o.Gone != 0 || o.Else != 2 || len(o.Steps) != 1 {

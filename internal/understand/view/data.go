@@ -14,10 +14,10 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
-	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/figure"
+	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/load"
 )
 
@@ -42,11 +42,11 @@ type Data struct {
 	// Ablations are waterfalls of engines from which something was taken away.
 	Ablations []*ablation.Waterfall `json:"ablations,omitempty"`
 	// Charges are what the kernel charges for mechanisms.
-	Charges []*kernel.Charges `json:"charges,omitempty"`
-	Audit     *audit.Audit          `json:"audit,omitempty"`
-	Papers    []analyze.PaperTable  `json:"papers,omitempty"`
-	Findings  *analyze.Findings     `json:"findings,omitempty"`
-	Features  *record.Features      `json:"features,omitempty"`
+	Charges  []*kernel.Charges    `json:"charges,omitempty"`
+	Audit    *audit.Audit         `json:"audit,omitempty"`
+	Papers   []analyze.PaperTable `json:"papers,omitempty"`
+	Findings *analyze.Findings    `json:"findings,omitempty"`
+	Features *record.Features     `json:"features,omitempty"`
 	// Figures are what the study's paper drew, with the run's numbers: for
 	// pictures, and not among the data of a page.
 	Figures []figure.Figure `json:"-"`

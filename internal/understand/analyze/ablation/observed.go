@@ -9,8 +9,9 @@ type Observed struct {
 	// With and Without are what they took.
 	With    int64 `json:"with_ns"`
 	Without int64 `json:"without_ns"`
-	// Gone is the time of what was waited for with it and not at all without it; Else
-	// is what other steps take less without it (more, where negative).
+	// Gone is the time of what was waited for with it and hardly without it, less that
+	// of what came in its place; Else is what other steps take less without it (more,
+	// where negative).
 	Gone int64 `json:"gone_ns"`
 	Else int64 `json:"else_ns"`
 	// Steps are those that differ the most.

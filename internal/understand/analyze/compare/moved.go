@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -62,18 +63,7 @@ func (c *Changes) moved() (out []Moved) {
 		if !changed(whole) {
 			continue
 		}
-		var parts []*Change
-		top := true
-		for k := range c.Cells {
-			x := &c.Cells[k]
-			if x.Workload != whole.Workload || x.Env != whole.Env || x.NewEnv != whole.NewEnv || x.Ratio == nil || x.Base == nil {
-				continue
-			}
-			top = top && !(changed(x) && within(whole.Metric, x.Metric))
-			if within(x.Metric, whole.Metric) {
-				parts = append(parts, x)
-			}
-		}
+		parts, top := c.partsOf(whole)
 		if steps := stepsOf(parts); top && len(steps) > 0 {
 			out = append(out, Moved{
 				Workload: whole.Workload, Metric: whole.Metric, Env: whole.Env, NewEnv: whole.NewEnv, By: by(whole),
@@ -82,6 +72,50 @@ func (c *Changes) moved() (out []Moved) {
 		}
 	}
 	return out
+}
+
+// partsOf are the cells that are parts of one, and whether it is itself part of none
+// that has changed.
+func (c *Changes) partsOf(whole *Change) (parts []*Change, top bool) {
+	top = true
+	for k := range c.Cells {
+		x := &c.Cells[k]
+		if x.Workload != whole.Workload || x.Env != whole.Env || x.NewEnv != whole.NewEnv || x.Ratio == nil || x.Base == nil {
+			continue
+		}
+		top = top && !(changed(x) && within(whole.Metric, x.Metric))
+		if within(x.Metric, whole.Metric) {
+			parts = append(parts, x)
+		}
+	}
+	return parts, top
+}
+
+// StepsBetween says by how much each step of a duration differs between two runs, in
+// the order of time; nothing where the two can't be compared.
+func StepsBetween(a, b *analyze.Result, workload, metric, env string) []Part {
+	c, err := Between(a, b, Options{Filter: []Filter{{Key: "workload", Values: []string{workload}}, {Key: "environment", Values: []string{env}}}})
+	if err != nil {
+		return nil
+	}
+	for i := range c.Cells {
+		if x := &c.Cells[i]; x.Metric.ID == metric && x.Workload == workload && x.Env == env {
+			parts, _ := c.partsOf(x)
+			return stepsOf(parts)
+		}
+	}
+	return nil
+}
+
+// Most is the part that surely changed in this direction, and by the most.
+func Most(parts []Part, by float64) *Part {
+	var most *Part
+	for i := range parts {
+		if p := &parts[i]; p.Beyond && p.By.Value*by > 0 && (most == nil || math.Abs(p.By.Value) > math.Abs(most.By.Value)) {
+			most = p
+		}
+	}
+	return most
 }
 
 func changed(c *Change) bool {

@@ -183,5 +183,6 @@ func (h *History) explain() {
 		c.Facts = slices.DeleteFunc(compare.Facts(a, b), func(f compare.Fact) bool {
 			return f.Env != "" && f.Env != s.Env && f.Env != beside
 		})
+		c.Steps = compare.StepsBetween(a, b, s.Workload, s.Metric.ID, s.Env)
 	}
 }

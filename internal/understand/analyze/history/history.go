@@ -127,6 +127,9 @@ type Change struct {
 	// Facts are what differs between the two runs, as far as it is of this
 	// environment, its baseline or all.
 	Facts []compare.Fact `json:"facts"`
+	// Steps are the parts of a duration, with how much longer each takes in After than
+	// in Before.
+	Steps []compare.Part `json:"steps,omitempty"`
 }
 
 // Gate is the answer of a gate on change.

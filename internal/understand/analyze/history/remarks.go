@@ -118,6 +118,14 @@ func blocksText(n int) string {
 	return strconv.Itoa(n) + " blocks"
 }
 
+// where names the step that made it worse.
+func (c *Change) where() string {
+	if p := compare.Most(c.Steps, 1); p != nil {
+		return ", most of it in " + p.Name
+	}
+	return ""
+}
+
 // Judge makes a gate of it: it fails where the last change of any series is for
 // the worse and confirmed, and where the last run has lost a value. It is
 // inconclusive where directories were skipped, where a history is too short,
@@ -140,7 +148,7 @@ func (h *Histories) Judge() {
 			switch {
 			case c.Direction != compare.Worse || c.Confirmed && !c.Standing:
 			case c.Confirmed:
-				say(compare.GateFails, "%s of %s in %s is worse since run %s", s.Metric.ID, s.Workload, s.Env, x.Runs[c.After].Run)
+				say(compare.GateFails, "%s of %s in %s is worse since run %s%s", s.Metric.ID, s.Workload, s.Env, x.Runs[c.After].Run, c.where())
 			default:
 				say(compare.Inconclusive, "%s of %s in %s may be worse since run %s: no run confirms it", s.Metric.ID, s.Workload, s.Env, x.Runs[c.After].Run)
 			}

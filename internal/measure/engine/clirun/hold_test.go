@@ -101,6 +101,7 @@ func TestHoldOfNothing(t *testing.T) {
 	if _, err = b.Hold(t.Context(), clirun.Holding{Plan: p}); !errors.As(err, &e) || e.Class != record.TimeOut {
 		t.Errorf("a payload that says nothing: %v", err)
 	}
+	p.Task.Limit = 30 * time.Second // it must end by itself
 	p.Steps[0].Cmd.Argv = []string{"/bin/true"}
 	if _, err = b.Hold(t.Context(), clirun.Holding{Plan: p}); !errors.As(err, &e) || e.Class != record.NoProof {
 		t.Errorf("a payload that ends without a word: %v", err)

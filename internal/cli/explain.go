@@ -9,12 +9,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/trace"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/timeline"
 )
@@ -48,7 +50,9 @@ are timed from outside are shown.`,
   plimsoll explain oci runtime=crun client=run --starts 50
   plimsoll explain docker network=none --against network=host
   plimsoll explain -- docker run --rm --network none busybox true
+  plimsoll explain docker network=none --at-once 8
   plimsoll explain --at-once 16 -- podman run --rm busybox true
+  plimsoll explain docker --format html -o start.html
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 || c.ArgsLenAtDash() > 0 {
@@ -64,41 +68,59 @@ are timed from outside are shown.`,
 			if f.atOnce < 1 || f.atOnce > 64 {
 				return fail(Usage, "--at-once is %d: expected 1 to 64", f.atOnce)
 			}
+			compare := f.comparison(c)
 			switch {
-			case f.atOnce > 1 && c.ArgsLenAtDash() != 0:
-				return fail(Usage, "--at-once is for commands: plimsoll explain --at-once %d -- COMMAND", f.atOnce)
-			case f.atOnce > 1:
-				x, err := f.rate(w, args)
+			case compare != nil:
+				if !slices.Contains(report.ComparisonFormats(), f.format) {
+					return fail(Usage, "--format %s is for one start alone: choose one of %s", f.format, strings.Join(report.ComparisonFormats(), ", "))
+				}
+				x, err := compare(w, args)
 				if err != nil {
 					return err
 				}
 				return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteComparison(out, f.format, x, o) })
 			case c.ArgsLenAtDash() == 0 && c.Flags().Changed("against"):
 				return fail(Usage, "--against is for environments: plimsoll explain ENGINE --against LEVELS")
+			case f.atOnce > 1 && c.Flags().Changed("against"):
+				return fail(Usage, "--at-once and --against can't be given together")
 			case c.ArgsLenAtDash() == 0:
 				explain = f.command
-			case c.Flags().Changed("against"):
-				x, err := f.both(w, args)
-				if err != nil {
-					return err
-				}
-				return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteComparison(out, f.format, x, o) })
 			}
 			x, err := explain(w, args)
 			if err != nil {
 				return err
 			}
+			if f.format == "html" {
+				return f.show(w, func(out io.Writer, _ report.Options) error { return page.WriteLanes(out, x) })
+			}
 			return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteExplanation(out, f.format, x, o) })
 		},
 	}
-	f.printing.add(c, report.ExplanationFormats()...)
+	f.printing.add(c, append(report.ExplanationFormats(), "html")...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
-	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start the command so often at the same time, and show what takes longer then than alone: what bounds the rate of starts")
+	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start it so often at the same time, and show what takes longer then than alone: what bounds the rate of starts")
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which slows the starts down by a sixth or more")
 	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c
+}
+
+// comparison is what compares two kinds of start, nil where one is to be explained
+// or what was asked for does not go together.
+func (f *explainFlags) comparison(c *cobra.Command) func(World, []string) (*timeline.Comparison, error) {
+	command, against := c.ArgsLenAtDash() == 0, c.Flags().Changed("against")
+	switch {
+	case f.atOnce > 1 && against, command && against:
+		return nil
+	case f.atOnce > 1 && command:
+		return f.rate
+	case f.atOnce > 1:
+		return f.environmentRate
+	case against:
+		return f.both
+	}
+	return nil
 }
 
 // options of the tracing.

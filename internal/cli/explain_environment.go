@@ -24,6 +24,19 @@ func (f *explainFlags) environment(w World, args []string) (*timeline.Explanatio
 	return all[0], nil
 }
 
+// environmentRate follows the starts of an engine's containers, alone and several at
+// once, in pairs of blocks in turn.
+func (f *explainFlags) environmentRate(w World, args []string) (*timeline.Comparison, error) {
+	if err := rooted(append([]string{"--at-once", fmt.Sprint(f.atOnce)}, args...)); err != nil {
+		return nil, err
+	}
+	x, err := f.traced(w, args)
+	if err != nil {
+		return nil, err
+	}
+	return rateOf(f.atOnce, x[0].alone, x[0].together, x[0].all)
+}
+
 // both follows the starts of two environments in the same blocks.
 func (f *explainFlags) both(w World, args []string) (*timeline.Comparison, error) {
 	other := strings.Fields(f.against)
@@ -52,9 +65,28 @@ func overridden(levels, by []string) []string {
 	return out
 }
 
-// environments follows the starts of several, by a small study of its own of which
-// every second block is traced.
+// environments follows the starts of several.
 func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Explanation, error) {
+	seen, err := f.traced(w, all...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*timeline.Explanation, len(seen))
+	for i, s := range seen {
+		out[i] = s.alone
+	}
+	return out, nil
+}
+
+// followed are the starts of an environment, and those of several at once.
+type followed struct {
+	alone, together *timeline.Explanation
+	all             []int64 // of each that were together and not traced: until the last was ready
+}
+
+// traced follows the starts of several, by a small study of its own of which every
+// second block is traced.
+func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	w, finish, broken, stop := w.interrupts()
 	defer stop()
 	lacks := f.lacks(all[0])
@@ -94,7 +126,7 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 		tracing := f.options()
 		o.Trace = &tracing
 	}
-	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
+	o.AtOnce, o.Progress, o.Finish, o.Wait = f.atOnce, newProgress(w, f.progress), finish.Done(), f.wait
 	if err := describeHost(finish, s, o.Run, true); err != nil {
 		return nil, err
 	}
@@ -110,9 +142,9 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 	if len(plan.Environments) < len(all) {
 		return nil, unopened(plan.Excluded)
 	}
-	out := make([]*timeline.Explanation, len(ids))
+	out := make([]followed, len(ids))
 	for i, id := range ids {
-		if out[i], err = explained(o.Dir, id, lacks); err != nil {
+		if out[i], err = f.seen(o.Dir, id, lacks); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +169,11 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	if f.unlimited {
 		limits = ", limits: {cpus: none, memory: none}"
 	}
-	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2%s}\nworkloads: [hello]\nenvironments:\n", 2*f.starts, limits)
+	blocks := 2 * f.starts // every second one is traced
+	if f.atOnce > 1 {
+		blocks *= 2
+	}
+	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2%s}\nworkloads: [hello]\nenvironments:\n", blocks, limits)
 	for _, args := range all {
 		levels, err := levelLines(args)
 		if err != nil {
@@ -148,53 +184,83 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	return text.String(), nil
 }
 
-// explained reads what was traced of an environment, and the starts between; or, where
+// seen reads what was traced of an environment, and the starts between; or, where
 // something is lacking for that, what was timed.
-func explained(dir, env, lacks string) (*timeline.Explanation, error) {
+func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 	r, err := record.Open(dir)
 	if err != nil {
-		return nil, fail(Failed, "%w", err)
+		return followed{}, fail(Failed, "%w", err)
 	}
-	var traces []*record.Trace
-	var untraced []int64
-	var timed []map[record.Event]int64
+	var of [2]starts // alone, and in company
 	var failed *record.Failure
 	for t, err := range r.Trials() {
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
 		switch {
+		case err != nil:
+			return followed{}, fail(Failed, "%w", err)
 		case t.Env != env:
 		case t.Failure != nil:
 			failed = t.Failure
 		case t.Warmup:
-		case i < 0:
-			untraced = append(untraced, t.Events[record.Ready]-t.Events[record.Request])
-			timed = append(timed, t.Events)
+		case f.atOnce > 1 && run.Accompanied(t.Block):
+			err = of[1].add(r, t)
 		default:
-			in, err := r.Samples(t.Samples[i])
-			if err != nil {
-				return nil, fail(Failed, "%w", err)
-			}
-			seen, err := record.ReadTrace(in, t.Samples[i])
-			if err = errors.Join(err, in.Close()); err != nil {
-				return nil, fail(Failed, "%w", err)
-			}
-			traces = append(traces, seen)
+			err = of[0].add(r, t)
+		}
+		if err != nil {
+			return followed{}, err
 		}
 	}
-	if lacks != "" && len(timed) > 0 {
-		return timeline.Outside(env, record.Ready, timed, lacks)
+	out := followed{all: of[1].all}
+	if out.alone, err = of[0].explained(env, lacks, failed); err != nil || f.atOnce < 2 {
+		return out, err
+	}
+	out.together, err = of[1].explained(env, lacks, failed)
+	return out, err
+}
+
+// starts are those of one kind of an environment.
+type starts struct {
+	traces   []*record.Trace
+	untraced []int64
+	timed    []map[record.Event]int64
+	all      []int64
+}
+
+func (s *starts) add(r *record.Reader, t *record.Trial) error {
+	i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
+	if i < 0 {
+		s.untraced = append(s.untraced, t.Events[record.Ready]-t.Events[record.Request])
+		s.timed = append(s.timed, t.Events)
+		if last := t.Values[run.LastReady]; last > 0 {
+			s.all = append(s.all, int64(last))
+		}
+		return nil
+	}
+	in, err := r.Samples(t.Samples[i])
+	if err != nil {
+		return fail(Failed, "%w", err)
+	}
+	seen, err := record.ReadTrace(in, t.Samples[i])
+	if err = errors.Join(err, in.Close()); err != nil {
+		return fail(Failed, "%w", err)
+	}
+	s.traces = append(s.traces, seen)
+	return nil
+}
+
+// explained says where their time went; failed is the failure of one of them, if any.
+func (s *starts) explained(env, lacks string, failed *record.Failure) (*timeline.Explanation, error) {
+	if lacks != "" && len(s.timed) > 0 {
+		return timeline.Outside(env, record.Ready, s.timed, lacks)
 	}
 	switch {
-	case len(traces) == 0 && failed != nil:
+	case len(s.traces) == 0 && failed != nil:
 		return nil, fail(SomeFailed, "no start succeeded: %s: %s", failed.Class, failed.Text)
-	case len(traces) == 0:
+	case len(s.traces) == 0:
 		return nil, fail(NothingHere, "no start was traced")
 	}
-	if len(untraced) != len(traces) {
-		untraced = nil // some neighbours are missing: what tracing costs stays untold
+	if len(s.untraced) != len(s.traces) {
+		s.untraced = nil // some neighbours are missing: what tracing costs stays untold
 	}
-	return timeline.Explain(traces, untraced)
+	return timeline.Explain(s.traces, s.untraced)
 }

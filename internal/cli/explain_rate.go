@@ -47,9 +47,18 @@ func (f *explainFlags) rate(w World, argv []string) (*timeline.Comparison, error
 			return nil, fail(Failed, "%w", err)
 		}
 	}
-	x[1].What += fmt.Sprintf(", %d at once", f.atOnce)
-	c := timeline.Against(x[0], x[1])
-	c.RateOf(f.atOnce, of[1].all)
+	return rateOf(f.atOnce, x[0], x[1], of[1].all)
+}
+
+// rateOf compares starts of one alone with those of several at once; all has what
+// passed in each round until the last of them was there.
+func rateOf(atOnce int, alone, together *timeline.Explanation, all []int64) (*timeline.Comparison, error) {
+	if len(all) == 0 {
+		return nil, fail(SomeFailed, "no round of %d at once succeeded", atOnce)
+	}
+	together.What += fmt.Sprintf(", %d at once", atOnce)
+	c := timeline.Against(alone, together)
+	c.RateOf(atOnce, all)
 	return c, nil
 }
 

@@ -53,13 +53,18 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	var err error
 	var sampled *collect.Series
 	var followed *record.Trace
+	var last int64
 	l.observe(o, t, func() {
 		var series *collect.Watch
 		if l.watchesStarts() {
 			series = l.watching.begin(o, "", word, nil)
 		}
 		run := func() engine.Result {
-			res, err = runGuarded(ctx, o.env, task)
+			if l.atOnce > 1 && Accompanied(p.Block) {
+				res, last, err = inCompany(ctx, o.env, task, l.atOnce)
+			} else {
+				res, err = runGuarded(ctx, o.env, task)
+			}
 			return res
 		}
 		if l.tracing.wants(p, o) {
@@ -80,6 +85,9 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	l.fillThrottled(t, o, said.Report)
 	l.watching.keep(t, sampled, true)
 	l.keepTrace(t, followed)
+	if last > 0 && t.OK() {
+		t.Values = map[string]float64{LastReady: float64(last)}
+	}
 	return t, res, nil
 }
 

@@ -67,6 +67,9 @@ type Options struct {
 	// Trace follows every second life cycle of an environment through the kernel;
 	// nil: none.
 	Trace *trace.Options
+	// AtOnce is how many life cycles begin together in every second pair of blocks;
+	// up to 1: each is alone.
+	AtOnce int
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }

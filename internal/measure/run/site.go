@@ -25,6 +25,7 @@ type site struct {
 	watching  *watching // nil where nothing is sampled
 	agents    *agents   // nil where none is asked
 	tracing   *tracing  // nil where nothing is followed
+	atOnce    int       // as in Options
 	// settled says of the trial under way that it was refused for what can't
 	// change within the run.
 	settled bool
@@ -34,7 +35,7 @@ type site struct {
 }
 
 func newSite(o *Options) site {
-	return site{rec: o.Run, progress: o.Progress, calmFor: cmp.Or(o.Settle, settleFor), dropFile: cmp.Or(o.DropFile, dropFile)}
+	return site{rec: o.Run, progress: o.Progress, calmFor: cmp.Or(o.Settle, settleFor), dropFile: cmp.Or(o.DropFile, dropFile), atOnce: o.AtOnce}
 }
 
 func (s *site) limit() time.Duration {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -68,4 +69,64 @@ func TestTracedStarts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestInCompany: in every second pair of blocks several start together, each proves
+// that it ran, and the trial keeps when the last of them was ready.
+func TestInCompany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real containers: left out with -short")
+	}
+	o := protocolOf(t, "  - hello\n", "  - engine: bubblewrap\n", bubblewrap.New())
+	o.Plan.Protocol.Blocks, o.AtOnce = 4, 3
+	sum, err := Execute(t.Context(), o)
+	if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
+		t.Skip("it can't be had here: ", sum.Excluded[0].Reason)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Open(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := 0
+	for tr, err := range r.Trials() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.Failure != nil {
+			t.Fatalf("%+v", *tr.Failure)
+		}
+		own, last := float64(tr.Events[record.Ready]-tr.Events[record.Request]), tr.Values[LastReady]
+		switch {
+		case !tr.Warmup && Accompanied(tr.Block) && last < own:
+			t.Errorf("block %d: ready after %v ns, the last of all after %v", tr.Block, own, last)
+		case !tr.Warmup && Accompanied(tr.Block):
+			together++
+		case last != 0:
+			t.Errorf("block %d was alone, and has a last one after %v ns", tr.Block, last)
+		}
+	}
+	if together != 2 {
+		t.Errorf("%d trials had company, not 2", together)
+	}
+}
+
+// TestCompanionFails: a start does not count where one that began beside it failed.
+func TestCompanionFails(t *testing.T) {
+	env := &failsSecond{}
+	res, _, err := inCompany(t.Context(), env, engine.Task{Name: "one"}, 2)
+	if err != nil || res.Failure == nil || !strings.HasPrefix(res.Failure.Text, "one of the 2 at once: ") {
+		t.Errorf("%+v, %v", res.Failure, err)
+	}
+}
+
+type failsSecond struct{ engine.Environment }
+
+func (failsSecond) Run(_ context.Context, t engine.Task) (engine.Result, error) {
+	if t.Name == "one" {
+		return engine.Result{}, nil
+	}
+	return engine.Result{Failure: &record.Failure{Class: record.Crash, Text: "it fell"}}, nil
 }

@@ -37,6 +37,9 @@ func WriteExplanation(w io.Writer, name string, x *timeline.Explanation, opts Op
 
 var comparisonFormats = formats(comparisonDocument, format[*timeline.Comparison]{"json", asJSON[*timeline.Comparison]})
 
+// ComparisonFormats lists what a comparison of two explanations can be written as.
+func ComparisonFormats() []string { return comparisonFormats.names() }
+
 // WriteComparison renders where the time of two starts differs.
 func WriteComparison(w io.Writer, name string, x *timeline.Comparison, opts Options) error {
 	return comparisonFormats.write(w, name, "a comparison of two explanations", x, opts)
@@ -184,5 +187,10 @@ func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {
 // fixed writes nanoseconds as milliseconds with two decimals: steps are to add up.
 func fixed(ns int64) string { return fmt.Sprintf("%.2f", float64(ns)/1e6) }
 
-// about writes nanoseconds as milliseconds with three digits.
-func about(ns float64) string { return strconv.FormatFloat(ns/1e6, 'g', 3, 64) }
+// about writes nanoseconds as milliseconds with three digits, and all before the point.
+func about(ns float64) string {
+	if ms := ns / 1e6; ms >= 1000 {
+		return strconv.FormatFloat(ms, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(ns/1e6, 'g', 3, 64)
+}

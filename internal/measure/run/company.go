@@ -1,0 +1,76 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// Accompanied says whether the life cycles of a block have company, in a run whose
+// AtOnce is above 1. Every second block is traced, so these are every second pair.
+func Accompanied(block int) bool { return block/2%2 == 1 }
+
+// LastReady is what an accompanied trial keeps of its company: the time from the
+// request of the first of them until the last was ready, in ns.
+const LastReady = "last-ready"
+
+// inCompany carries a life cycle out while others of the same environment, which are
+// requested at the same moment, are carried out beside it; n in all. It gives the one's
+// result and the time until the last of all was ready, ns.
+func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n int) (engine.Result, int64, error) {
+	others := make([]companion, n-1)
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	begin := make(chan struct{})
+	for i := range others {
+		own := task
+		c := &others[i]
+		c.word = newWord()
+		own.Name, own.Argv = fmt.Sprintf("%s-%d", task.Name, i+1), probe.PayloadArgs{Word: c.word}.Argv(probePath)
+		done.Go(func() {
+			ready.Done()
+			<-begin
+			c.res, c.err = runGuarded(ctx, env, own)
+		})
+	}
+	ready.Done()
+	ready.Wait()
+	from := stamp.Now()
+	close(begin)
+	res, err := runGuarded(ctx, env, task)
+	done.Wait()
+	last := res.Events[record.Ready]
+	for _, c := range others {
+		last = max(last, c.res.Events[record.Ready])
+		if f := c.failure(); f != nil && err == nil && res.Failure == nil {
+			res.Failure = &record.Failure{Class: f.Class, Text: fmt.Sprintf("one of the %d at once: %s", n, f.Text)}
+		}
+	}
+	return res, last - from, err
+}
+
+// companion is one of those beside the measured container.
+type companion struct {
+	word string
+	res  engine.Result
+	err  error
+}
+
+// failure is why it does not count as a start; nil where it does.
+func (c *companion) failure() *record.Failure {
+	switch {
+	case c.err != nil:
+		return failureOf(c.err)
+	case c.res.Failure != nil:
+		return c.res.Failure
+	}
+	if _, err := probe.ParsePayload(c.res.Stdout, c.word); err != nil {
+		return &record.Failure{Class: noProofClass(err), Text: noProofText(err, c.res)}
+	}
+	return nil
+}

@@ -33,8 +33,8 @@ type question struct {
 	all   []string // that have a value, in the order of the ranking
 }
 
-// Of says in at most three sentences which environment is best, by how much, how
-// the engines follow each other, and how sure that is; or what an engine's times
+// Of says in a few sentences which environment is best, by how much, how the engines
+// follow each other, how sure that is, and what the slowest one's time goes into; or what an engine's times
 // are made of, where the run took it apart. It is about the first metric shown that has a value, or about the one that is named.
 func Of(res *analyze.Result, metric string) []string {
 	q := newQuestion(res, metric)
@@ -55,7 +55,7 @@ func Of(res *analyze.Result, metric string) []string {
 	default:
 		against, sure = join(against, sure), ""
 	}
-	return slices.DeleteFunc([]string{best, engines, against, sure}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{best, engines, against, sure, q.because()}, func(s string) bool { return s == "" })
 }
 
 // made says what an engine's times are made of, and what can be saved at which

@@ -45,12 +45,13 @@ func TestVerdict(t *testing.T) {
 		{"two are", 20, tie, []string{"a and b are", "slow, the next, takes", " ≈ b ", "(≈: cannot be told from the one before)"}, []string{"is fastest"}},
 		{"all are", 8, equal, []string{"none of the 3 environments can be told"}, []string{"next", "is fastest"}},
 		{"few blocks", 3, three, []string{"with only 3 blocks it is preliminary"}, []string{"rests on"}},
-		{"one block", 1, three, []string{"none of the 3 environments can be told", "only 1 block"}, []string{"is fastest", "next"}},
+		{"one block", 1, three, []string{"none of the 3 environments can be told", "only 1 block"}, []string{"is fastest", "next", "Why"}},
 		{"none", 8, failing, []string{"No environment has a value of start-up with hello: every trial failed."}, []string{"best"}},
 		{"a floor", 12, floor, []string{"a is the only environment", "the floor, the bare system calls of a container, takes"}, []string{"Engine by engine"}},
 		{"one engine", 12, one, []string{"x/quick is fastest"}, []string{"Engine by engine"}},
 		{"two engines", 12, both, []string{"the fastest environment of each, as a median and as a multiple of the first: x 20", ", y 79 ms (3.99 ×)"}, []string{"40"}},
 		{"failures", 12, shaky, []string{"6 of 24 trials of a failed"}, nil},
+		{"why", 12, recordtest.Typical().Envs, []string{"Why: of the ", " of docker-api, create 12", " and start ", "shown by plimsoll explain docker client=api."}, nil},
 		{"unverified", 12, untried, []string{"the adapter of a was never tried"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,24 +37,6 @@ type Part struct {
 	Beyond bool `json:"beyond"`
 }
 
-// order is that of the events of a life cycle.
-var order = []record.Event{
-	record.Request, record.Sandbox, record.Created, record.Start, record.Init, record.Exec, record.First, record.Ready, record.Done, record.Stop, record.Stopped, record.Exit, record.Removed,
-}
-
-// span is where a metric begins and ends in that order, ok only for durations.
-func span(m record.Metric) (from, to int, ok bool) {
-	from, to = slices.Index(order, m.From), slices.Index(order, m.To)
-	return from, to, m.From != "" && from >= 0 && to > from
-}
-
-// within says that a is a part of b, and not all of it.
-func within(a, b record.Metric) bool {
-	af, at, ok := span(a)
-	bf, bt, also := span(b)
-	return ok && also && af >= bf && at <= bt && (af > bf || at < bt)
-}
-
 // moved finds where each duration that is better or worse has changed. What is part
 // of another one that has is said there.
 func (c *Changes) moved() (out []Moved) {
@@ -83,8 +65,8 @@ func (c *Changes) partsOf(whole *Change) (parts []*Change, top bool) {
 		if x.Workload != whole.Workload || x.Env != whole.Env || x.NewEnv != whole.NewEnv || x.Ratio == nil || x.Base == nil {
 			continue
 		}
-		top = top && !(changed(x) && within(whole.Metric, x.Metric))
-		if within(x.Metric, whole.Metric) {
+		top = top && !(changed(x) && analyze.Within(whole.Metric, x.Metric))
+		if analyze.Within(x.Metric, whole.Metric) {
 			parts = append(parts, x)
 		}
 	}
@@ -119,8 +101,7 @@ func Most(parts []Part, by float64) *Part {
 }
 
 func changed(c *Change) bool {
-	_, _, ok := span(c.Metric)
-	return ok && c.Ratio != nil && c.Base != nil && (c.Verdict == Worse || c.Verdict == Better)
+	return analyze.Duration(c.Metric) && c.Ratio != nil && c.Base != nil && (c.Verdict == Worse || c.Verdict == Better)
 }
 
 // by is the change in the metric's own unit.
@@ -134,24 +115,9 @@ func by(c *Change) sample.Estimate {
 	return e
 }
 
-// stepsOf are the smallest parts that do not overlap: one that holds another one is
-// said by that.
+// stepsOf are the steps that parts consist of.
 func stepsOf(parts []*Change) (steps []Part) {
-	parts = slices.DeleteFunc(slices.Clone(parts), func(p *Change) bool {
-		return slices.ContainsFunc(parts, func(q *Change) bool { return within(q.Metric, p.Metric) })
-	})
-	slices.SortStableFunc(parts, func(a, b *Change) int {
-		x, _, _ := span(a.Metric)
-		y, _, _ := span(b.Metric)
-		return cmp.Compare(x, y)
-	})
-	end := 0
-	for _, p := range parts {
-		from, to, _ := span(p.Metric)
-		if from < end {
-			continue
-		}
-		end = to
+	for _, p := range analyze.Steps(parts, func(c *Change) record.Metric { return c.Metric }) {
 		steps = append(steps, partOf(p.Metric.ID, p.Metric.Title, by(p)))
 	}
 	return steps

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/forward"
-	"plimsoll/internal/measure/engine/private"
 )
 
 // Networks are the networks of this process's runs, one of each kind for each
 // run. The zero value is ready.
-type Networks struct{ pool private.Pool[*Network] }
+type Networks struct{ pool adapter.Pool[*Network] }
 
 // Network is a bridge with addresses, or what another plug-in makes.
 type Network struct {

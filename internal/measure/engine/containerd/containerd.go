@@ -14,13 +14,12 @@
 package containerd
 
 import (
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/kata"
-	"plimsoll/internal/measure/engine/private"
 )
 
 // Name is the engine's name in studies.
@@ -43,16 +42,15 @@ var byCLIAll = engine.Rule{
 
 // Engine is containerd. Its zero value is not usable; see New.
 type Engine struct {
-	images *images
-	own    private.Pool[*ownDaemon] // by run and snapshotter
+	spaces adapter.Pool[any]        // namespaces that hold images, by socket and name
+	images adapter.Pool[any]        // by socket and tag
+	own    adapter.Pool[*ownDaemon] // by run and snapshotter
 
 	networks cni.Networks
 }
 
 // New gives the engine.
-func New() *Engine {
-	return &Engine{images: &images{held: map[string]int{}, mu: &sync.Mutex{}}}
-}
+func New() *Engine { return &Engine{} }
 
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {

@@ -78,7 +78,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		return err
 	}
 	d := env.d
-	img, release, err := e.images.provide(ctx, d, kit, engine.ImageName(spec), storage(spec))
+	img, release, err := e.provide(ctx, d, kit, engine.ImageName(spec), storage(spec))
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
@@ -21,22 +19,12 @@ import (
 	"plimsoll/internal/record"
 )
 
-// images counts who uses an image in a daemon's store: several environments of
-// a run share one, and the last to close takes it away.
-type images struct {
-	mu   *sync.Mutex
-	held map[string]int // by socket and tag
-}
-
 // provide imports an image into the daemon's store, unless another environment
 // of this run has done so, unpacks it for the snapshotter, and verifies that
 // what the store holds is the image. release must be called when it is not
 // needed any more.
-func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name, snapshotter string) (img client.Image, release func(context.Context) error, err error) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
+func (e *Engine) provide(ctx context.Context, d *daemon, kit *engine.Kit, name, snapshotter string) (img client.Image, release func(context.Context) error, err error) {
 	tag := kit.Images.Tag(name, kit.RunID)
-	key := d.socket + " " + tag
 	path, err := kit.Images.Path(ctx, name, image.DockerArchive)
 	if err != nil {
 		return nil, nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as a docker archive", name), Err: err}
@@ -45,48 +33,35 @@ func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name,
 	if err != nil {
 		return nil, nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
-	if im.held[key] == 0 {
-		// The ledger has the namespace, and with it all that is in it.
-		if err := d.makeNamespace(ctx, kit.Ledger, d.namespace); err != nil {
-			return nil, nil, err
-		}
-	}
-	im.held[key]++
-	var once sync.Once
-	release = func(ctx context.Context) error {
-		var err error
-		once.Do(func() {
-			im.mu.Lock()
-			defer im.mu.Unlock()
-			err = im.drop(ctx, d, kit, key, tag)
-		})
-		return err
+	release, err = e.images.Hold(ctx, d.socket+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
+		leave, err := e.enterSpace(ctx, d, kit)
+		return func(ctx context.Context) error {
+			if err := d.removeImage(ctx, tag); err != nil {
+				return err
+			}
+			return leave(ctx)
+		}, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	img, err = d.load(ctx, kit, path, tag, snapshotter)
 	if err == nil {
 		err = verify(ctx, img, want)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, im.drop(context.WithoutCancel(ctx), d, kit, key, tag))
+		return nil, nil, errors.Join(err, release(context.WithoutCancel(ctx)))
 	}
 	return img, release, nil
 }
 
-// drop takes a holder away, and the image after the last; the lock is held.
-func (im *images) drop(ctx context.Context, d *daemon, kit *engine.Kit, key, tag string) error {
-	if im.held[key]--; im.held[key] > 0 {
-		return nil
-	}
-	delete(im.held, key)
-	if err := d.removeImage(ctx, tag); err != nil {
-		return err
-	}
-	for k := range im.held {
-		if strings.HasPrefix(k, d.socket+" ") {
-			return nil // another image of the namespace's is in use
-		}
-	}
-	return d.removeNamespace(ctx, kit.Ledger, d.namespace)
+// enterSpace makes the run's namespace where no other image is in it; the ledger
+// has the namespace, and with it all that is in it.
+func (e *Engine) enterSpace(ctx context.Context, d *daemon, kit *engine.Kit) (leave func(context.Context) error, err error) {
+	return e.spaces.Hold(ctx, d.socket+" "+d.namespace, func(ctx context.Context) (func(context.Context) error, error) {
+		return func(ctx context.Context) error { return d.removeNamespace(ctx, kit.Ledger, d.namespace) },
+			d.makeNamespace(ctx, kit.Ledger, d.namespace)
+	})
 }
 
 // load imports the archive where the store has not got it, and unpacks it.

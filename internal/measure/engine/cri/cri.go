@@ -14,10 +14,10 @@
 package cri
 
 import (
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 )
 
@@ -44,14 +44,14 @@ var masksAlways = engine.Rule{
 // Engine is the Container Runtime Interface. Its zero value is not usable;
 // see New.
 type Engine struct {
-	images *images
+	images adapter.Pool[*provided] // by socket, run and name
 	// sockets, where given, replace the endpoints that are looked at.
 	sockets []string
 }
 
 // New gives the engine.
 func New() *Engine {
-	return &Engine{images: &images{held: map[string]*provided{}, mu: &sync.Mutex{}}}
+	return &Engine{}
 }
 
 // The levels of the factor endpoint.

@@ -101,7 +101,7 @@ func (env *environment) open(ctx context.Context) error {
 	env.add(map[string]string{"log": "cri file, followed by " + how, "init": "none", engine.HeldFact: engine.HeldByEngine})
 	env.add(volumeFacts)
 
-	image, release, err := env.engine.images.provide(ctx, s, kit, engine.ImageName(spec))
+	image, release, err := env.engine.provide(ctx, s, kit, engine.ImageName(spec))
 	if err != nil {
 		return err
 	}

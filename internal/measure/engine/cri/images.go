@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
@@ -18,18 +17,10 @@ import (
 	"plimsoll/internal/record"
 )
 
-// images counts who uses an image in a server's store: several environments
-// of a run share one, and the last to close takes it away.
-type images struct {
-	mu   *sync.Mutex
-	held map[string]*provided // by socket and name
-}
-
 type provided struct {
 	ref   string
 	spec  *v1.ImageSpec
 	known known
-	count int
 }
 
 // pullLimit bounds the pull of an image over loopback.
@@ -38,34 +29,16 @@ const pullLimit = time.Minute
 // provide gets an image into the server's store, unless another environment
 // of this run has done so. There is but one way in: the server pulls, here
 // from a registry on loopback that lives as long as the pull.
-func (im *images) provide(ctx context.Context, s *server, kit *engine.Kit, name string) (image *provided, release func(context.Context) error, err error) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	key := s.path + " " + kit.RunID + " " + name
-	h := im.held[key]
-	if h == nil {
-		if h, err = fetch(ctx, s, kit, name); err != nil {
-			return nil, nil, err
-		}
-		im.held[key] = h
-	}
-	h.count++
-	var once sync.Once
-	release = func(ctx context.Context) error {
-		var err error
-		once.Do(func() {
-			im.mu.Lock()
-			defer im.mu.Unlock()
-			if h.count--; h.count == 0 {
-				delete(im.held, key)
-				if err = s.removeImage(ctx, h.ref); err == nil {
-					err = kit.Ledger.Gone(s.thing(engine.KindImage, h.ref))
-				}
+func (e *Engine) provide(ctx context.Context, s *server, kit *engine.Kit, name string) (*provided, func(context.Context) error, error) {
+	return e.images.Get(ctx, s.path+" "+kit.RunID+" "+name, func(ctx context.Context) (*provided, func(context.Context) error, error) {
+		p, err := fetch(ctx, s, kit, name)
+		return p, func(ctx context.Context) error {
+			if err := s.removeImage(ctx, p.ref); err != nil {
+				return err
 			}
-		})
-		return err
-	}
-	return h, release, nil
+			return kit.Ledger.Gone(s.thing(engine.KindImage, p.ref))
+		}, err
+	})
 }
 
 // fetch serves the image, lets the server pull it, and verifies that what the

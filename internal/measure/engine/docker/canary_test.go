@@ -37,7 +37,7 @@ func TestCanary(t *testing.T) {
 	if err := d.ping(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	tag, release, err := e.images.provide(t.Context(), d, kit, "busybox")
+	tag, release, err := e.provide(t.Context(), d, kit, "busybox")
 	if err != nil {
 		t.Skip(err)
 	}

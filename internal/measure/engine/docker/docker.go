@@ -13,11 +13,10 @@
 package docker
 
 import (
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // Name is the engine's name in studies.
@@ -42,12 +41,12 @@ var mechanisms = append([]engine.Mechanism{
 // not usable; see New and Balena.
 type Engine struct {
 	flavour
-	images  *images
-	private *private.Pool[*ownDaemon]
+	images  *adapter.Pool[any] // by host and tag
+	private *adapter.Pool[*ownDaemon]
 }
 
 func newEngine(f flavour) *Engine {
-	return &Engine{flavour: f, images: &images{held: map[string]int{}, mu: &sync.Mutex{}}, private: &private.Pool[*ownDaemon]{}}
+	return &Engine{flavour: f, images: &adapter.Pool[any]{}, private: &adapter.Pool[*ownDaemon]{}}
 }
 
 // Info is documented in engine.Engine.

@@ -77,7 +77,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		return err
 	}
 
-	tag, release, err := e.images.provide(ctx, d, kit, engine.ImageName(spec))
+	tag, release, err := e.provide(ctx, d, kit, engine.ImageName(spec))
 	if err != nil {
 		return err
 	}

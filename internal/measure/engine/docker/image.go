@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
@@ -19,22 +18,12 @@ import (
 	"plimsoll/internal/record"
 )
 
-// images counts who uses an image in a daemon's store: several environments of
-// a run share one, and the last to close takes it away.
-type images struct {
-	mu   *sync.Mutex
-	held map[string]int // by host and tag
-}
-
 // provide loads an image into the daemon's store, unless another environment
 // of this run has done so, and verifies that what the store holds is the
 // image: the digests of its layers and, in the daemon's classic store, its id.
 // release must be called when it is not needed any more.
-func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name string) (tag string, release func(context.Context) error, err error) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
+func (e *Engine) provide(ctx context.Context, d *daemon, kit *engine.Kit, name string) (tag string, release func(context.Context) error, err error) {
 	tag = kit.Images.Tag(name, kit.RunID)
-	key := d.host + " " + tag
 	path, err := kit.Images.Path(ctx, name, image.DockerArchive)
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as a docker archive", name), Err: err}
@@ -43,43 +32,24 @@ func (im *images) provide(ctx context.Context, d *daemon, kit *engine.Kit, name 
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
-	if im.held[key] == 0 {
+	release, err = e.images.Hold(ctx, d.host+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
 		if err := d.enter(kit.Ledger, engine.KindImage, tag); err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		if err := load(ctx, d, path); err != nil {
-			return "", nil, err
-		}
-	}
-	im.held[key]++
-	var once sync.Once
-	release = func(ctx context.Context) error {
-		var err error
-		once.Do(func() { err = im.release(ctx, d, kit, key, tag) })
-		return err
+		return func(ctx context.Context) error {
+			if err := removeImage(ctx, d, tag); err != nil {
+				return err
+			}
+			return d.strike(kit.Ledger, engine.KindImage, tag)
+		}, load(ctx, d, path)
+	})
+	if err != nil {
+		return "", nil, err
 	}
 	if err := verify(ctx, d, tag, want); err != nil {
-		return "", nil, errors.Join(err, im.drop(ctx, d, kit, key, tag))
+		return "", nil, errors.Join(err, release(ctx))
 	}
 	return tag, release, nil
-}
-
-func (im *images) release(ctx context.Context, d *daemon, kit *engine.Kit, key, tag string) error {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	return im.drop(ctx, d, kit, key, tag)
-}
-
-// drop is release with the lock held.
-func (im *images) drop(ctx context.Context, d *daemon, kit *engine.Kit, key, tag string) error {
-	if im.held[key]--; im.held[key] > 0 {
-		return nil
-	}
-	delete(im.held, key)
-	if err := removeImage(ctx, d, tag); err != nil {
-		return err
-	}
-	return d.strike(kit.Ledger, engine.KindImage, tag)
 }
 
 // removeImage takes our tag away, and the image where nobody else has a tag on

@@ -207,25 +207,20 @@ func (env *environment) hold(ctx context.Context, kind, name string, create, rem
 		}
 		return ledger.Gone(thing)
 	}
-	err := env.e.holds.take(key, func() error {
+	release, err := env.e.holds.Hold(ctx, key, func(ctx context.Context) (func(context.Context) error, error) {
 		if err := ledger.Made(thing); err != nil {
-			return err
+			return nil, err
 		}
 		err := create(ctx)
 		if err == nil {
-			return nil
+			return away, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 		defer cancel()
-		if rerr := away(ctx); rerr != nil {
-			err = errors.Join(err, rerr)
-		}
-		return err
+		return nil, errors.Join(err, away(ctx))
 	})
 	if err == nil {
-		env.undo = append(env.undo, func(ctx context.Context) error {
-			return env.e.holds.drop(key, func() error { return away(ctx) })
-		})
+		env.undo = append(env.undo, release)
 	}
 	return err
 }

@@ -12,10 +12,10 @@
 package lxd
 
 import (
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // The levels of the factor client.
@@ -40,12 +40,12 @@ type variant struct {
 type Engine struct {
 	variant
 	unified bool
-	holds   *holds
+	holds   adapter.Pool[any] // things of ours in a daemon
 }
 
 // New gives LXD.
 func New() *Engine {
-	return &Engine{holds: newHolds(), variant: variant{
+	return &Engine{variant: variant{
 		name: "lxd", title: "LXD", client: "lxc", daemon: "lxd", typical: 1200 * time.Millisecond, prefix: "LXD",
 		sockets: []string{"/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/run/plimsoll-lab/lxd/unix.socket"},
 		install: "apt-get install lxd (Debian 12) or snap install lxd, then lxd init --minimal",
@@ -54,7 +54,7 @@ func New() *Engine {
 
 // NewIncus gives Incus.
 func NewIncus() *Engine {
-	return &Engine{holds: newHolds(), variant: variant{
+	return &Engine{variant: variant{
 		name: "incus", title: "Incus", client: "incus", daemon: "incusd", typical: time.Second, prefix: "INCUS",
 		sockets: []string{"/var/lib/incus/unix.socket", "/run/plimsoll-lab/incus/unix.socket"},
 		install: "apt-get install incus (Debian 12: from bookworm-backports), then incus admin init --minimal",
@@ -86,40 +86,4 @@ func (e *Engine) Info() engine.Info {
 			engine.Image:      engine.ImageLevels(),
 		},
 	}
-}
-
-// holds counts the environments of this process that use a thing of ours in
-// a daemon: what the first one makes the last one removes.
-type holds struct {
-	mu    sync.Mutex
-	count map[string]int
-}
-
-func newHolds() *holds { return &holds{count: map[string]int{}} }
-
-// take makes a thing where nobody holds it yet.
-func (h *holds) take(key string, create func() error) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.count[key] == 0 {
-		if err := create(); err != nil {
-			return err
-		}
-	}
-	h.count[key]++
-	return nil
-}
-
-// drop removes a thing that nobody else holds.
-func (h *holds) drop(key string, remove func() error) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.count[key] == 0 {
-		return nil
-	}
-	if h.count[key]--; h.count[key] > 0 {
-		return nil
-	}
-	delete(h.count, key)
-	return remove()
 }

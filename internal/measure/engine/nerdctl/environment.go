@@ -97,42 +97,34 @@ func (env *environment) open(ctx context.Context, kit *engine.Kit, spec engine.S
 	return env.prove(ctx, kit, spec)
 }
 
-// provide loads an image into the run's namespace, once for all environments.
+// provide loads an image into the run's namespace, once for all environments. The
+// namespace goes with the last image.
 func (e *Engine) provide(ctx context.Context, kit *engine.Kit, c *client, name, storage string) (string, func(context.Context) error, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	tag := kit.Images.Tag(name, kit.RunID)
 	path, err := kit.Images.Path(ctx, name, image.DockerArchive)
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: "providing the image " + name + " as a docker archive", Err: err}
 	}
-	if e.open++; e.open == 1 {
-		err = c.begin(ctx, kit)
+	wrong := func(err error) error {
+		return &engine.Error{Class: record.EngineError, Text: "loading the image " + name, Err: err}
 	}
-	release := func(ctx context.Context) error {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.letGo(ctx, kit, c)
-	}
-	key := storage + " " + tag
-	if err == nil && e.images[key] == 0 {
-		_, err = c.output(ctx, "--snapshotter", storage, "load", "--input", path)
-	}
-	if err != nil {
-		return "", nil, errors.Join(&engine.Error{Class: record.EngineError, Text: "loading the image " + name, Err: err},
-			e.letGo(context.WithoutCancel(ctx), kit, c))
-	}
-	e.images[key]++
-	return tag, release, nil
-}
-
-// letGo takes the namespace away with the last environment.
-func (e *Engine) letGo(ctx context.Context, kit *engine.Kit, c *client) error {
-	if e.open--; e.open > 0 {
-		return nil
-	}
-	clear(e.images)
-	return c.clear(ctx, kit)
+	release, err := e.images.Hold(ctx, storage+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
+		leave, err := e.spaces.Hold(ctx, c.namespace, func(ctx context.Context) (func(context.Context) error, error) {
+			away := func(ctx context.Context) error { return c.clear(ctx, kit) }
+			if err := c.begin(ctx, kit); err != nil {
+				return nil, errors.Join(wrong(err), away(context.WithoutCancel(ctx)))
+			}
+			return away, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if _, err = c.output(ctx, "--snapshotter", storage, "load", "--input", path); err != nil {
+			return nil, errors.Join(wrong(err), leave(context.WithoutCancel(ctx)))
+		}
+		return leave, nil
+	})
+	return tag, release, err
 }
 
 // args are the options and the command of `nerdctl run`. Swap is taken away

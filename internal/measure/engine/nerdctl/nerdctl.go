@@ -15,10 +15,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -30,13 +30,12 @@ const (
 
 // Engine is the adapter.
 type Engine struct {
-	mu     sync.Mutex
-	images map[string]int // environments that use an image, by its tag
-	open   int            // environments of the run's namespace
+	spaces adapter.Pool[any] // the run's namespace
+	images adapter.Pool[any] // by storage and tag
 }
 
 // New makes the adapter.
-func New() *Engine { return &Engine{images: map[string]int{}} }
+func New() *Engine { return &Engine{} }
 
 var levels = map[string][]string{
 	engine.Runtime:  {"runc", "crun"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/archive"
@@ -17,8 +16,6 @@ import (
 // this run has done so, and verifies its layers. release must be called when
 // it is not needed any more.
 func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name string) (tag string, release func(context.Context) error, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	tag = kit.Images.Tag(name, kit.RunID)
 	path, err := kit.ImagePath(ctx, name, image.DockerArchive, p.user)
 	if err != nil {
@@ -30,37 +27,28 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 	}
 	key := p.who() + " " + p.store.root + " " + tag
 	ledger := p.thing(engine.KindImage, tag)
-	drop := func(ctx context.Context) error {
-		if e.images[key]--; e.images[key] > 0 {
-			return nil
-		}
-		delete(e.images, key)
-		if err := p.removeImage(ctx, tag); err != nil {
-			return err
-		}
-		return kit.Ledger.Gone(ledger)
-	}
-	if e.images[key]++; e.images[key] == 1 {
+	release, err = e.images.Hold(ctx, key, func(ctx context.Context) (func(context.Context) error, error) {
 		if err := kit.Ledger.Made(ledger); err != nil {
-			delete(e.images, key)
-			return "", nil, err
+			return nil, err
+		}
+		drop := func(ctx context.Context) error {
+			if err := p.removeImage(ctx, tag); err != nil {
+				return err
+			}
+			return kit.Ledger.Gone(ledger)
 		}
 		if _, err := p.output(ctx, "load", "--quiet", "--input", path); err != nil {
-			return "", nil, errors.Join(wrong("loading the image "+path+" as "+p.who(), err), drop(context.WithoutCancel(ctx)))
+			return nil, errors.Join(wrong("loading the image "+path+" as "+p.who(), err), drop(context.WithoutCancel(ctx)))
 		}
+		return drop, nil
+	})
+	if err != nil {
+		return "", nil, err
 	}
 	if err := p.verify(ctx, tag, want); err != nil {
-		return "", nil, errors.Join(err, drop(context.WithoutCancel(ctx)))
+		return "", nil, errors.Join(err, release(context.WithoutCancel(ctx)))
 	}
-	var once sync.Once
-	return tag, func(ctx context.Context) (err error) {
-		once.Do(func() {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			err = drop(ctx)
-		})
-		return err
-	}, nil
+	return tag, release, nil
 }
 
 func (p *program) verify(ctx context.Context, tag string, want archive.Image) error {

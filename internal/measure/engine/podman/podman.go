@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 )
 
@@ -45,7 +46,7 @@ var mechanisms = append([]engine.Mechanism{
 // Engine is Podman. See New.
 type Engine struct {
 	mu     sync.Mutex
-	images map[string]int                 // environments that use an image, by store and tag
+	images adapter.Pool[any]              // by store and tag
 	pauses map[string]*pause              // by runtime directory
 	fs     map[string]*private.FileSystem // of stores of ours, by their directory
 	stores map[string]int                 // environments that use a store of ours, by its root
@@ -53,7 +54,7 @@ type Engine struct {
 
 // New gives the engine.
 func New() *Engine {
-	return &Engine{images: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
+	return &Engine{pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
 }
 
 // Info is documented in engine.Engine.

@@ -45,25 +45,24 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, s *sarus, name st
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: "providing the image " + name + " as a docker archive", Err: err}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	short := "plimsoll-" + name + ":" + kit.RunID
 	ref := loaded + short
-	key := s.who() + " " + ref
-	release := func(ctx context.Context) error {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.letGo(ctx, kit, s, key, ref)
-	}
-	if e.images[key]++; e.images[key] == 1 {
+	release, err := e.images.Hold(ctx, s.who()+" "+ref, func(ctx context.Context) (func(context.Context) error, error) {
 		if err := kit.Ledger.Made(s.thing(engine.KindImage, ref)); err != nil {
-			return "", nil, err
+			return nil, err
+		}
+		drop := func(ctx context.Context) error {
+			if err := s.remove(ctx, kit, ref); err != nil {
+				return err
+			}
+			return kit.Ledger.Gone(s.thing(engine.KindImage, ref))
 		}
 		if err := s.load(ctx, kit, path, name, short); err != nil {
-			return "", nil, errors.Join(err, e.letGo(context.WithoutCancel(ctx), kit, s, key, ref))
+			return nil, errors.Join(err, drop(context.WithoutCancel(ctx)))
 		}
-	}
-	return ref, release, nil
+		return drop, nil
+	})
+	return ref, release, err
 }
 
 // What packing an image as SquashFS may take: this much, and more for each MiB
@@ -117,17 +116,6 @@ func (w *stages) Write(b []byte) (int, error) {
 		w.line = w.line[:0]
 	}
 	return len(b), nil
-}
-
-func (e *Engine) letGo(ctx context.Context, kit *engine.Kit, s *sarus, key, ref string) error {
-	if e.images[key]--; e.images[key] > 0 {
-		return nil
-	}
-	delete(e.images, key)
-	if err := s.remove(ctx, kit, ref); err != nil {
-		return err
-	}
-	return kit.Ledger.Gone(s.thing(engine.KindImage, ref))
 }
 
 func (s *sarus) remove(ctx context.Context, kit *engine.Kit, ref string) error {

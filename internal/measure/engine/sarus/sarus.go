@@ -33,13 +33,12 @@ const (
 
 // Engine is the adapter.
 type Engine struct {
-	mu     sync.Mutex
-	images map[string]int // environments that use an image, by user and reference
-	states string         // where Sarus' runc keeps its containers, a directory for each user
+	images adapter.Pool[any] // by user and reference
+	states string            // where Sarus' runc keeps its containers, a directory for each user
 }
 
 // New makes the adapter.
-func New() *Engine { return &Engine{images: map[string]int{}, states: "/run/runc"} }
+func New() *Engine { return &Engine{states: "/run/runc"} }
 
 // byHand is the version that the adapter was last tried with.
 const byHand = "1.7.0"

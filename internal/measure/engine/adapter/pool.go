@@ -1,12 +1,13 @@
-package private
+package adapter
 
 import (
 	"context"
 	"sync"
 )
 
-// Pool shares daemons among the environments of a run: one for each key, which
-// ends with the last that uses it. The zero value is ready.
+// Pool shares things among the environments of a run, such as daemons and images
+// in a store: one for each key, which ends with the last that uses it. The zero
+// value is ready.
 type Pool[T any] struct {
 	mu   sync.Mutex
 	held map[string]*share[T]
@@ -57,6 +58,15 @@ func (p *Pool[T]) Get(ctx context.Context, key string, start func(context.Contex
 		delete(p.held, key)
 		return nil
 	}, nil
+}
+
+// Hold is Get of what has no value.
+func (p *Pool[T]) Hold(ctx context.Context, key string, start func(context.Context) (func(context.Context) error, error)) (func(context.Context) error, error) {
+	_, release, err := p.Get(ctx, key, func(ctx context.Context) (v T, end func(context.Context) error, err error) {
+		end, err = start(ctx)
+		return v, end, err
+	})
+	return release, err
 }
 
 // Held lists the keys in use with their values.

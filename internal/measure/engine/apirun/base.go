@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -17,6 +18,7 @@ import (
 // Base is what the environments of all engines with an API have in common: the
 // containers that there are, and what is owed to the ledger.
 type Base struct {
+	adapter.FactSheet
 	d      Daemon
 	ledger engine.Ledger
 

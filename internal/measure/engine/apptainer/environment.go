@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,19 +125,16 @@ func (e *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	for kind, own := range map[string]bool{"user": e.userns, "net": e.netNone} {
 		host, err := os.Readlink("/proc/self/ns/" + kind)
 		if err == nil && (host != kind+":["+p.Report["ns."+kind]+"]") != own {
-			return wrong("the %s namespace inside is %s, the host's is %s; own was to be %v", kind, p.Report["ns."+kind], host, own)
+			return adapter.Wrong("the %s namespace inside is %s, the host's is %s; own was to be %v", kind, p.Report["ns."+kind], host, own)
 		}
 	}
 	// Where it can't mount an image file it unpacks it for each container,
 	// which is another storage.
 	if bytes.Contains(res.Stderr, []byte("to temporary sandbox")) {
-		return wrong("the image file can't be mounted here and would be unpacked for each container: %s", adapter.Words(res.Stderr))
+		return adapter.Wrong("the image file can't be mounted here and would be unpacked for each container: %s", adapter.Words(res.Stderr))
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "capabilities": p.Report["cap.eff"]})
 	why, known := adapter.ProveOwn(ctx, e.Kit, e, e.Spec.ID)

@@ -151,21 +151,18 @@ func (e *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
-	host := adapter.HostNow()
-	if ns := p.Report["ns.net"]; (ns == host.Net) != e.host {
-		return wrong("asked for network=%s, and the payload saw the network namespace %s (the host's is %s)", e.Facts()["network"], ns, host.Net)
+	seen := adapter.Seen{Inside: p.Report, Host: adapter.HostNow()}
+	if err := seen.JudgeNetwork(e.Fact("network")); err != nil {
+		return err
 	}
 	if err := adapter.JudgeOmitted(e.Spec, p.Report); err != nil {
 		return err
 	}
 	if pid := p.Report["pid"]; pid != "" && pid != "1" && !e.Spec.Omits(engine.PIDNamespace) {
-		return wrong("the payload is to be PID 1 and is %s", pid)
+		return adapter.Wrong("the payload is to be PID 1 and is %s", pid)
 	}
-	if mode := p.Report["seccomp"]; mode != "" && mode != host.Seccomp {
-		return wrong("bwrap was given no seccomp filter, and the payload ran in mode %s (ours is %s)", mode, host.Seccomp)
+	if mode := p.Report["seccomp"]; mode != "" && mode != seen.Host.Seccomp {
+		return adapter.Wrong("bwrap was given no seccomp filter, and the payload ran in mode %s (ours is %s)", mode, seen.Host.Seccomp)
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
 	return nil

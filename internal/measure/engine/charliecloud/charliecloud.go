@@ -196,11 +196,10 @@ func (e *environment) prove(ctx context.Context) error {
 	fs := p.Report["root.fs"]
 	// A directory may lie on a parallel file system that is mounted through FUSE.
 	if fuse := strings.Contains(fs, "fuse") && !proc.Remote(fs) || fs == "squashfs"; fuse != e.squash {
-		return &engine.Error{Class: record.WrongComponent,
-			Text: fmt.Sprintf("the root file system inside is %s, which is not what storage=%s gives", fs, e.Facts()["storage"])}
+		return adapter.Wrong("the root file system inside is %s, which is not what storage=%s gives", fs, e.Fact("storage"))
 	}
 	if host, err := os.Readlink("/proc/self/ns/user"); err == nil && host == "user:["+p.Report["ns.user"]+"]" {
-		return &engine.Error{Class: record.WrongComponent, Text: "the container has no user namespace of its own"}
+		return adapter.Wrong("the container has no user namespace of its own")
 	}
 	e.AddFacts(map[string]string{"root-fs": fs})
 	return nil

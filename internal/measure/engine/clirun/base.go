@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -21,9 +22,9 @@ type Base struct {
 	Kit   *engine.Kit
 	Spec  engine.Spec
 	Group *wrap.Cgroup // nil where the engine limits by itself
+	adapter.FactSheet
 
 	mu    sync.Mutex
-	facts map[string]string
 	proof map[string]string // what the container of Prove saw
 	pool  pool
 
@@ -34,7 +35,7 @@ type Base struct {
 // of ours around the launcher, and the facts say so; without it the engine is
 // expected to, and the adapter adds the fact itself.
 func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool) (*Base, error) {
-	b := &Base{Kit: kit, Spec: spec, facts: map[string]string{}}
+	b := &Base{Kit: kit, Spec: spec}
 	b.pool.start = func(ctx context.Context) (*probe.Launcher, error) {
 		l, err := kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs()})
 		if err != nil {
@@ -56,26 +57,6 @@ func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool
 	}
 	b.pool.give(l)
 	return b, nil
-}
-
-// AddFacts adds to the facts; an empty value takes one away.
-func (b *Base) AddFacts(facts map[string]string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for k, v := range facts {
-		if v == "" {
-			delete(b.facts, k)
-		} else {
-			b.facts[k] = v
-		}
-	}
-}
-
-// Facts is documented in engine.Environment.
-func (b *Base) Facts() map[string]string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.facts)
 }
 
 // Keep notes what the container of the proof saw, for Proof.

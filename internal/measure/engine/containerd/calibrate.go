@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -122,17 +121,4 @@ func (x *exchange) hold() []probe.Exchange {
 		offsets = append(offsets, probe.Exchange{Sent: sent, Inside: a.inside, Received: a.received})
 	}
 	return offsets
-}
-
-// clientLibrary is the version of the API's client.
-func clientLibrary() string {
-	const path = "github.com/containerd/containerd/v2"
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range b.Deps {
-			if m.Path == path {
-				return path + " " + m.Version
-			}
-		}
-	}
-	return path
 }

@@ -134,10 +134,3 @@ func (p plugins) lacks(name string) string {
 	}
 	return ""
 }
-
-func limitFacts(limits engine.Limits) map[string]string {
-	if limits == (engine.Limits{}) {
-		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
-	}
-	return map[string]string{wrap.Limits: wrap.ByEngine}
-}

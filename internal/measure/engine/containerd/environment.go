@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,6 @@ type environment struct {
 	settings settings
 	oom      *oomWatch
 	cli      *commandLine // of the level cli only
-	facts    map[string]string
 
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
@@ -49,7 +47,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	env := &environment{kit: kit, spec: spec, facts: map[string]string{}}
+	env := &environment{kit: kit, spec: spec}
 	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := e.open(ctx, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
@@ -100,7 +98,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	case *runtimeoptions.Options:
 		env.settings.config = o.ConfigPath
 	}
-	env.add(limitFacts(spec.Limits))
+	env.AddFacts(wrap.ByEngineFacts(spec.Limits))
 	env.oom = watchOOM(d)
 	env.release = append(env.release, env.oom.close)
 	if spec.Level(engine.Client) == byCLI {
@@ -142,20 +140,9 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 	}
 	env.d = d
 	env.release = append(env.release, func(context.Context) error { return d.Close() })
-	env.add(map[string]string{"version": version, "host": d.socket, "daemon": whose})
+	env.AddFacts(map[string]string{"version": version, "host": d.socket, "daemon": whose})
 	return nil
 }
-
-func (env *environment) add(facts map[string]string) {
-	for k, v := range facts {
-		if v != "" {
-			env.facts[k] = v
-		}
-	}
-}
-
-// Facts is documented in engine.Environment.
-func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {

@@ -195,7 +195,7 @@ func (env *environment) place(address string) engine.Place {
 	p := engine.Place{Address: address}
 	if address == "" {
 		p.NoAddress = "the container has no network but its own loopback (network=none)"
-		if why := env.facts["network-reason"]; why != "" {
+		if why := env.Fact("network-reason"); why != "" {
 			p.NoAddress += ": " + why
 		}
 	}

@@ -23,12 +23,12 @@ func (e *Engine) join(ctx context.Context, env *environment) error {
 		}
 		kind = level
 	case level != engine.DefaultLevel:
-		env.add(map[string]string{"network": level})
+		env.AddFacts(map[string]string{"network": level})
 		return nil
 	default:
 		if why := env.noNetwork(); why != nil {
 			reason, _ := engine.Reason(why)
-			env.add(map[string]string{"network": "none", "network-reason": reason})
+			env.AddFacts(map[string]string{"network": "none", "network-reason": reason})
 			return nil
 		}
 	}
@@ -41,7 +41,7 @@ func (e *Engine) join(ctx context.Context, env *environment) error {
 	}
 	env.network = n
 	env.release = append(env.release, release)
-	env.add(n.Facts())
+	env.AddFacts(n.Facts())
 	return nil
 }
 

@@ -3,7 +3,6 @@ package containerd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ import (
 // state that its runtime kept, by its snapshot's mounts and by what the
 // payload sees from inside that what is in force is what was asked for.
 func (env *environment) prove(ctx context.Context) error {
-	seen := evidence{host: adapter.HostNow(), runtime: env.runtime.identify(ctx, env.kit)}
+	seen := evidence{Seen: adapter.Seen{Host: adapter.HostNow()}, runtime: env.runtime.identify(ctx, env.kit)}
 	env.look = func(ctx context.Context, c client.Container) error {
 		var err error
 		if seen.live, err = c.Info(ctx); err != nil {
@@ -51,13 +50,13 @@ func (env *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen.inside = payload.Report
-	env.add(seen.facts(env.spec))
+	seen.Inside = payload.Report
+	env.AddFacts(seen.facts(env.spec))
 	if env.cli != nil {
-		delete(env.facts, "client-library")
-		env.add(env.cli.facts(ctx))
+		env.AddFacts(map[string]string{"client-library": ""})
+		env.AddFacts(env.cli.facts(ctx))
 	}
-	if !seen.foreign() {
+	if !seen.Foreign() {
 		if err := adapter.JudgeOmitted(env.spec, payload.Report); err != nil {
 			return err
 		}
@@ -65,33 +64,27 @@ func (env *environment) prove(ctx context.Context) error {
 	if err := seen.judge(env.spec, env.runtime); err != nil {
 		return err
 	}
-	return seen.judgeInterfaces(env.facts["network"])
+	return seen.judgeInterfaces(env.Fact("network"))
 }
 
 // evidence is what was found out about a live container.
 type evidence struct {
-	live    containers.Container
-	spec    *oci.Spec
-	mounts  []mount.Mount // of its snapshot
-	state   string        // the runtime by the state that it kept; empty where unknown
-	inside  map[string]string
-	host    adapter.HostState
+	live   containers.Container
+	spec   *oci.Spec
+	mounts []mount.Mount // of its snapshot
+	state  string        // the runtime by the state that it kept; empty where unknown
+	adapter.Seen
 	runtime adapter.Itself
-}
-
-// foreign says whether the payload ran on another kernel than ours.
-func (e *evidence) foreign() bool {
-	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
 }
 
 func (e *evidence) facts(spec engine.Spec) map[string]string {
 	f := map[string]string{
 		"runtime": e.runtime.Program, "runtime-path": e.runtime.Path, "runtime-version": e.runtime.Version,
 		"shim":    e.live.Runtime.Name,
-		"storage": e.live.Snapshotter, "root-fs": e.inside["root.fs"], "image-store": "containerd",
+		"storage": e.live.Snapshotter, "root-fs": e.Inside["root.fs"], "image-store": "containerd",
 		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "rootless": "no", "user": "root",
-		"seccomp": "default", "seccomp-inside": e.inside["seccomp"], "apparmor": "off",
-		"client": byAPI, "client-library": clientLibrary(), "init": "none", "log": "none", "kernel": "host",
+		"seccomp": "default", "seccomp-inside": e.Inside["seccomp"], "apparmor": "off",
+		"client": byAPI, "client-library": adapter.Library("github.com/containerd/containerd/v2"), "init": "none", "log": "none", "kernel": e.Kernel(),
 		engine.HeldFact: engine.HeldByEngine,
 	}
 	for _, m := range e.mounts {
@@ -109,8 +102,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 	if e.spec.Process.ApparmorProfile != "" {
 		f["apparmor"] = e.spec.Process.ApparmorProfile
 	}
-	if e.foreign() {
-		f["kernel"] = "foreign: " + e.inside["uname.release"]
+	if e.Foreign() {
 		if name, ok := kata.Is(e.live.Runtime.Name); ok {
 			maps.Copy(f, kata.Machine{}.Facts(name))
 		}
@@ -120,11 +112,8 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 
 // judge compares what was found with what was asked for.
 func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	if e.live.Runtime.Name != want.shim {
-		return wrong("asked for the shim %s, containerd says that the container ran under %s", want.shim, e.live.Runtime.Name)
+		return adapter.Wrong("asked for the shim %s, containerd says that the container ran under %s", want.shim, e.live.Runtime.Name)
 	}
 	if want.level != engine.DefaultLevel {
 		if !slices.Contains(kata.Levels, want.level) { // of which there is no program to ask
@@ -133,27 +122,27 @@ func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
 			}
 		}
 		if e.state != "" && e.state != want.level {
-			return wrong("asked for the runtime %s, and the state kept of the container is one of %s", want.level, e.state)
+			return adapter.Wrong("asked for the runtime %s, and the state kept of the container is one of %s", want.level, e.state)
 		}
-		if e.foreign() != want.foreign {
-			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want.level, e.inside["uname.release"])
+		if e.Foreign() != want.foreign {
+			return adapter.Wrong("asked for the runtime %s, and the payload saw the kernel %s", want.level, e.Inside["uname.release"])
 		}
 	}
-	if err := e.judgeStorage(storage(spec), wrong); err != nil {
+	if err := e.judgeStorage(storage(spec)); err != nil {
 		return err
 	}
 	// gVisor and Kata show no host namespaces, and filter by themselves.
-	if e.foreign() {
+	if e.Foreign() {
 		return nil
 	}
-	if ns := e.inside["ns.net"]; ns != "" && (ns == e.host.Net) != hostNetwork(spec) {
-		return wrong("the payload saw the network namespace %s, the host's is %s", ns, e.host.Net)
+	if ns := e.Inside["ns.net"]; ns != "" && (ns == e.Host.Net) != hostNetwork(spec) {
+		return adapter.Wrong("the payload saw the network namespace %s, the host's is %s", ns, e.Host.Net)
 	}
-	in := e.inside["seccomp"]
-	if off := spec.Level(engine.Seccomp) == "off"; off && in != "" && in != "0" && e.host.Seccomp == "0" {
-		return wrong("asked for no seccomp, and the payload ran in mode %s", in)
-	} else if !off && in == "0" {
-		return wrong("asked for the default seccomp profile, and the payload ran without one")
+	if spec.Level(engine.Seccomp) == "off" {
+		return e.JudgeNoSeccomp()
+	}
+	if e.Inside["seccomp"] == "0" {
+		return adapter.Wrong("asked for the default seccomp profile, and the payload ran without one")
 	}
 	return nil
 }
@@ -162,12 +151,11 @@ func (e *evidence) judge(spec engine.Spec, want ociRuntime) error {
 var interfaces = map[string]string{"none": "1", "bridge": "2"}
 
 func (e *evidence) judgeInterfaces(network string) error {
-	want, got := interfaces[network], e.inside["net.interfaces"]
-	if want == "" || got == "" || got == want || e.foreign() {
+	want, got := interfaces[network], e.Inside["net.interfaces"]
+	if want == "" || got == "" || got == want || e.Foreign() {
 		return nil
 	}
-	return &engine.Error{Class: record.WrongComponent,
-		Text: fmt.Sprintf("asked for the network %s, and the payload saw the interfaces %s", network, e.inside["net.names"])}
+	return adapter.Wrong("asked for the network %s, and the payload saw the interfaces %s", network, e.Inside["net.names"])
 }
 
 // seenAs is the root file system that a payload sees, by snapshotter; one that
@@ -175,19 +163,19 @@ func (e *evidence) judgeInterfaces(network string) error {
 var seenAs = map[string]string{"overlayfs": "overlay", "erofs": "overlay", "btrfs": "btrfs", "zfs": "zfs", "fuse-overlayfs": "fuse.fuse-overlayfs"}
 
 // judgeStorage trusts the mount seen from inside more than the daemon's word.
-func (e *evidence) judgeStorage(want string, wrong func(string, ...any) error) error {
+func (e *evidence) judgeStorage(want string) error {
 	if e.live.Snapshotter != want {
-		return wrong("asked for the snapshotter %s, containerd says %s", want, e.live.Snapshotter)
+		return adapter.Wrong("asked for the snapshotter %s, containerd says %s", want, e.live.Snapshotter)
 	}
-	fs := e.inside["root.fs"]
-	if fs == "" || e.foreign() {
+	fs := e.Inside["root.fs"]
+	if fs == "" || e.Foreign() {
 		return nil
 	}
 	if as, ok := seenAs[want]; ok && as != fs {
-		return wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", want, fs)
+		return adapter.Wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", want, fs)
 	}
 	if seenAs[want] == "" && fs == "overlay" {
-		return wrong("asked for the snapshotter %s, and the payload saw an overlay", want)
+		return adapter.Wrong("asked for the snapshotter %s, and the payload saw an overlay", want)
 	}
 	return nil
 }

@@ -34,9 +34,8 @@ func TestJudge(t *testing.T) {
 			live:  containers.Container{Runtime: containers.RuntimeInfo{Name: shim}, Snapshotter: "native"},
 			spec:  &oci.Spec{Process: &specs.Process{}, Linux: &specs.Linux{}},
 			state: "crun",
-			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1",
-				"root.fs": "ext4"},
-			host:    adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
+			Seen: adapter.Seen{Inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1",
+				"root.fs": "ext4"}, Host: adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}},
 			runtime: adapter.Itself{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}
@@ -48,13 +47,13 @@ func TestJudge(t *testing.T) {
 		"shim":                  func(e *evidence, _ map[string]string, _ *ociRuntime) { e.live.Runtime.Name = "io.containerd.kata.v2" },
 		"runtime by its word":   func(e *evidence, _ map[string]string, _ *ociRuntime) { e.runtime.Program = "runc" },
 		"runtime by its state":  func(e *evidence, _ map[string]string, _ *ociRuntime) { e.state = "runc" },
-		"kernel":                func(e *evidence, _ map[string]string, _ *ociRuntime) { e.inside["uname.release"] = "4.4.0" },
+		"kernel":                func(e *evidence, _ map[string]string, _ *ociRuntime) { e.Inside["uname.release"] = "4.4.0" },
 		"kernel of gVisor":      func(_ *evidence, _ map[string]string, r *ociRuntime) { r.foreign = true },
 		"snapshotter":           func(e *evidence, _ map[string]string, _ *ociRuntime) { e.live.Snapshotter = "overlayfs" },
-		"an overlay inside":     func(e *evidence, _ map[string]string, _ *ociRuntime) { e.inside["root.fs"] = "overlay" },
-		"network":               func(e *evidence, _ map[string]string, _ *ociRuntime) { e.inside["ns.net"] = "1" },
+		"an overlay inside":     func(e *evidence, _ map[string]string, _ *ociRuntime) { e.Inside["root.fs"] = "overlay" },
+		"network":               func(e *evidence, _ map[string]string, _ *ociRuntime) { e.Inside["ns.net"] = "1" },
 		"network of its own":    func(_ *evidence, l map[string]string, _ *ociRuntime) { l[engine.Network] = "host" },
-		"seccomp":               func(e *evidence, _ map[string]string, _ *ociRuntime) { e.inside["seccomp"] = "2" },
+		"seccomp":               func(e *evidence, _ map[string]string, _ *ociRuntime) { e.Inside["seccomp"] = "2" },
 		"no seccomp by default": func(_ *evidence, l map[string]string, _ *ociRuntime) { delete(l, engine.Seccomp) },
 	} {
 		e, levels, r := right(), maps.Clone(asked), want

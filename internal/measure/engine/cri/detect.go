@@ -138,11 +138,3 @@ func (s *server) facts(st *state) map[string]string {
 	}
 	return f
 }
-
-// limitFacts say who limits.
-func limitFacts(l engine.Limits) map[string]string {
-	if l == (engine.Limits{}) {
-		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
-	}
-	return map[string]string{wrap.Limits: wrap.ByEngine}
-}

@@ -3,7 +3,6 @@ package cri
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -25,7 +24,6 @@ type environment struct {
 	s        *server
 	state    *state
 	settings settings
-	facts    map[string]string
 
 	// unreached says why no pod of this environment can be reached, though the
 	// server gives it an address; "" where it can.
@@ -58,7 +56,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{engine: e, kit: kit, spec: spec, s: s, facts: map[string]string{}}
+	env := &environment{engine: e, kit: kit, spec: spec, s: s}
 	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := env.open(ctx); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
@@ -86,11 +84,11 @@ func (env *environment) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	env.add(s.facts(st))
+	env.AddFacts(s.facts(st))
 	if spec.Level(engine.Network) == "host" {
-		delete(env.facts, "network-by")
+		env.AddFacts(map[string]string{"network-by": ""})
 	}
-	env.add(limitFacts(spec.Limits))
+	env.AddFacts(wrap.ByEngineFacts(spec.Limits))
 	logs := filepath.Join(kit.Dir, adapter.Name(kit.RunID, "cri", spec.ID))
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return &engine.Error{Class: record.HarnessError, Text: "making a directory for the containers' logs", Err: err}
@@ -98,8 +96,8 @@ func (env *environment) open(ctx context.Context) error {
 	env.settings = settingsFor(spec, kit.RunID, handler, logs)
 	var how string
 	env.polled, how = howWatched(logs)
-	env.add(map[string]string{"log": "cri file, followed by " + how, "init": "none", engine.HeldFact: engine.HeldByEngine})
-	env.add(volumeFacts)
+	env.AddFacts(map[string]string{"log": "cri file, followed by " + how, "init": "none", engine.HeldFact: engine.HeldByEngine})
+	env.AddFacts(volumeFacts)
 
 	image, release, err := env.engine.provide(ctx, s, kit, engine.ImageName(spec))
 	if err != nil {
@@ -108,17 +106,6 @@ func (env *environment) open(ctx context.Context) error {
 	env.settings.image, env.known, env.release = image.spec, image.known, release
 	return env.prove(ctx)
 }
-
-func (env *environment) add(facts map[string]string) {
-	for k, v := range facts {
-		if v != "" {
-			env.facts[k] = v
-		}
-	}
-}
-
-// Facts is documented in engine.Environment.
-func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
 
 // Daemons is documented in engine.Daemons.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {

@@ -31,7 +31,7 @@ func (l *life) Place(ctx context.Context) (engine.Place, error) {
 		return p, l.s.wrong("asking for the container's process", err)
 	}
 	var info struct{ Pid int }
-	if json.Unmarshal([]byte(r.GetInfo()["info"]), &info) == nil && env.facts["kernel"] == "host" {
+	if json.Unmarshal([]byte(r.GetInfo()["info"]), &info) == nil && env.Fact("kernel") == "host" {
 		p.PID = info.Pid
 	}
 	return p, nil

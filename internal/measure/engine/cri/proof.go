@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -32,11 +30,11 @@ func (env *environment) prove(ctx context.Context) error {
 	stream, err := env.s.listen(ctx)
 	env.stream = stream
 	if err != nil {
-		env.add(map[string]string{"exit": pollFact(words(err))})
+		env.AddFacts(map[string]string{"exit": pollFact(words(err))})
 	}
 	env.look = func(ctx context.Context, pod, container string) error {
 		if stream != nil {
-			env.add(map[string]string{"exit": env.byEvents(container)})
+			env.AddFacts(map[string]string{"exit": env.byEvents(container)})
 		}
 		return seen.take(ctx, env.s, pod, container)
 	}
@@ -48,14 +46,14 @@ func (env *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return env.explain(err)
 	}
-	seen.inside, seen.host, seen.known = payload.Report, adapter.HostNow(), env.known
+	seen.Inside, seen.Host, seen.known = payload.Report, adapter.HostNow(), env.known
 	// A pod that no handler was named for runs under the default one, which
 	// some servers say by an empty name.
 	seen.handler = env.state.handlers[cmp.Or(seen.told, env.settings.handler, env.state.byThe)]
 	seen.program = identify(ctx, env.kit.LookPath, seen.handler)
-	env.add(seen.facts())
-	env.unreached = adapter.OnlyLoopback(seen.inside)
-	env.add(map[string]string{"client-library": library("k8s.io/cri-api")})
+	env.AddFacts(seen.facts())
+	env.unreached = adapter.OnlyLoopback(seen.Inside)
+	env.AddFacts(map[string]string{"client-library": adapter.Library("k8s.io/cri-api")})
 	return seen.judge(env.spec, env.settings.handler)
 }
 
@@ -91,11 +89,10 @@ type evidence struct {
 	container *v1.ContainerStatus
 	told      string // the runtime handler by the server's word; empty where it says none
 	info      moreInfo
-	inside    map[string]string // the payload's report
-	host      adapter.HostState
-	known     known
-	handler   handler
-	program   adapter.Itself
+	adapter.Seen
+	known   known
+	handler handler
+	program adapter.Itself
 }
 
 // moreInfo is what servers tell of pods and containers beside the interface,
@@ -128,11 +125,6 @@ func (e *evidence) take(ctx context.Context, s *server, pod, container string) e
 	return nil
 }
 
-// foreign says whether the payload ran on another kernel than ours.
-func (e *evidence) foreign() bool {
-	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
-}
-
 func (e *evidence) network() string {
 	if e.pod.GetLinux().GetNamespaces().GetOptions().GetNetwork() == v1.NamespaceMode_NODE {
 		return "host"
@@ -144,17 +136,16 @@ func (e *evidence) facts() map[string]string {
 	f := map[string]string{
 		"runtime": e.handler.Name, "runtime-type": e.handler.Type, "runtime-program": e.program.Program,
 		"runtime-version": e.program.Version, "runtime-path": e.handler.Path,
-		"root-fs": e.inside["root.fs"], "network": e.network(), "kernel": "host",
-		"seccomp": "off", "seccomp-inside": e.inside["seccomp"], "image-id": e.known.id(e.container.GetImageRef()), "user": "root",
+		"root-fs": e.Inside["root.fs"], "network": e.network(), "kernel": e.Kernel(),
+		"seccomp": "off", "seccomp-inside": e.Inside["seccomp"], "image-id": e.known.id(e.container.GetImageRef()), "user": "root",
 	}
-	if e.inside["seccomp"] == "2" && e.host.Seccomp != "2" {
+	if e.Inside["seccomp"] == "2" && e.Host.Seccomp != "2" {
 		f["seccomp"] = "default"
 	}
 	if e.info.Snapshotter != "" {
 		f["storage"] = e.info.Snapshotter
 	}
-	if e.foreign() {
-		f["kernel"] = "foreign: " + e.inside["uname.release"]
+	if e.Foreign() {
 		if name, ok := kata.Is(e.handler.Name); ok {
 			maps.Copy(f, kata.Machine{}.Facts(name))
 		}
@@ -166,62 +157,37 @@ func (e *evidence) facts() map[string]string {
 // judge compares what was found with what was asked for. What the environment
 // was not told to vary is only recorded.
 func (e *evidence) judge(spec engine.Spec, handler string) error {
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	if want := spec.Level(engine.Runtime); want != engine.DefaultLevel {
 		if e.told != "" && e.told != handler {
-			return wrong("asked for the runtime handler %s, the CRI server says that the pod ran under %s", handler, e.told)
+			return adapter.Wrong("asked for the runtime handler %s, the CRI server says that the pod ran under %s", handler, e.told)
 		}
 		if err := e.program.Wrong(want, "the CRI server's "+handler); err != nil {
 			return err
 		}
 		virtual := want == "runsc" || strings.HasPrefix(want, "kata")
-		if foreign := e.foreign(); foreign != virtual {
-			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])
+		if foreign := e.Foreign(); foreign != virtual {
+			return adapter.Wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.Inside["uname.release"])
 		}
 	}
 	if want := spec.Level(engine.Storage); want != engine.DefaultLevel && e.info.Snapshotter != "" && e.info.Snapshotter != want {
-		return wrong("asked for the storage %s, the container's is %s", want, e.info.Snapshotter)
+		return adapter.Wrong("asked for the storage %s, the container's is %s", want, e.info.Snapshotter)
 	}
-	if err := e.judgeNetwork(spec.Level(engine.Network), wrong); err != nil {
+	if err := e.judgeNetwork(spec.Level(engine.Network)); err != nil {
 		return err
 	}
-	in := e.inside["seccomp"]
-	if e.foreign() || in == "" || e.host.Seccomp != "0" {
+	in := e.Inside["seccomp"]
+	if e.Foreign() || in == "" || e.Host.Seccomp != "0" {
 		return nil // where we live under a filter ourselves, so does every child
 	}
 	if off := spec.Level(engine.Seccomp) == "off"; off != (in == "0") {
-		return wrong("asked for seccomp %s, and the payload ran in mode %s", spec.Level(engine.Seccomp), in)
+		return adapter.Wrong("asked for seccomp %s, and the payload ran in mode %s", spec.Level(engine.Seccomp), in)
 	}
 	return nil
 }
 
-// judgeNetwork trusts the namespace seen from inside more than the word of
-// the server. gVisor shows no host namespaces.
-func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) error {
-	host := want == "host"
-	if got := e.network(); (got == "host") != host {
-		return wrong("asked for the network %s, the pod's is %s", want, got)
+func (e *evidence) judgeNetwork(want string) error {
+	if got := e.network(); (got == "host") != (want == "host") {
+		return adapter.Wrong("asked for the network %s, the pod's is %s", want, got)
 	}
-	ns := e.inside["ns.net"]
-	if ns == "" || e.foreign() {
-		return nil
-	}
-	if own := ns != e.host.Net; own == host {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
-	}
-	return nil
-}
-
-// library is the version of a module that we were built with.
-func library(path string) string {
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range b.Deps {
-			if m.Path == path {
-				return path + " " + m.Version
-			}
-		}
-	}
-	return path
+	return e.JudgeNetwork(want)
 }

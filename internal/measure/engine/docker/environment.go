@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
@@ -28,7 +28,6 @@ type environment struct {
 	settings settings
 	cli      *commandLine // nil where no docker program is there; always there for the level cli
 	byCLI    bool
-	facts    map[string]string
 
 	memoryLimit bool // the daemon can limit a container's memory
 
@@ -50,7 +49,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{kit: kit, spec: spec, d: d, leave: leave, byCLI: clientLevel(spec) == byCLI, facts: map[string]string{}}
+	env := &environment{kit: kit, spec: spec, d: d, leave: leave, byCLI: clientLevel(spec) == byCLI}
 	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := e.open(ctx, env); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
@@ -70,8 +69,8 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	env.add(daemonFacts(info))
-	env.add(d.limitFacts(info, spec.Limits))
+	env.AddFacts(daemonFacts(info))
+	env.AddFacts(d.limitFacts(info, spec.Limits))
 	env.memoryLimit = info.MemoryLimit
 	if err := env.versions(ctx); err != nil {
 		return err
@@ -84,7 +83,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	env.release = release
 	runtime := runtimeName(info, spec.Level(engine.Runtime))
 	env.settings = settingsFor(spec, kit.RunID, tag, runtime)
-	if env.facts[wrap.Limits] == wrap.Nobody {
+	if env.Fact(wrap.Limits) == wrap.Nobody {
 		env.settings.limits = engine.Limits{} // the daemon would refuse them
 	}
 
@@ -97,7 +96,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		env.cli = nil // the API needs none, but for the clock exchange
 	}
 	if env.cli != nil {
-		env.add(env.cli.facts(ctx))
+		env.AddFacts(env.cli.facts(ctx))
 	}
 	return env.prove(ctx, info, runtime)
 }
@@ -108,38 +107,27 @@ func (env *environment) versions(ctx context.Context) error {
 	if err != nil {
 		return env.d.wrong("asking the "+env.d.flavour.name+" daemon for its version", err)
 	}
-	env.add(map[string]string{
+	env.AddFacts(map[string]string{
 		"version": v.Version, "api-version": env.d.ClientVersion(), "api-version-daemon": v.APIVersion,
 		"host": env.d.host, "log-driver": logDriver, "log": logDriver, "init": "none", "daemon": private.UserFact,
 		engine.HeldFact: engine.HeldByEngine,
 	})
 	if env.d.own != nil {
-		env.add(env.d.own.facts())
+		env.AddFacts(env.d.own.facts())
 	}
-	env.add(map[string]string{"user": ownerOf(strings.TrimPrefix(env.d.host, "unix://"))})
+	env.AddFacts(map[string]string{"user": ownerOf(strings.TrimPrefix(env.d.host, "unix://"))})
 	for _, c := range v.Components {
 		if c.Name == "containerd" {
-			env.add(map[string]string{"containerd": c.Version})
+			env.AddFacts(map[string]string{"containerd": c.Version})
 		}
 	}
 	if env.byCLI {
-		env.add(map[string]string{"client": byCLI})
+		env.AddFacts(map[string]string{"client": byCLI})
 	} else {
-		env.add(map[string]string{"client": byAPI, "client-library": clientLibrary()})
+		env.AddFacts(map[string]string{"client": byAPI, "client-library": adapter.Library("github.com/moby/moby/client")})
 	}
 	return nil
 }
-
-func (env *environment) add(facts map[string]string) {
-	for k, v := range facts {
-		if v != "" {
-			env.facts[k] = v
-		}
-	}
-}
-
-// Facts is documented in engine.Environment.
-func (env *environment) Facts() map[string]string { return maps.Clone(env.facts) }
 
 // Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
@@ -226,11 +214,8 @@ func (env *environment) Close(ctx context.Context) error {
 // limitFacts say who limits. A rootless daemon on cgroup v1 can't, and no
 // cgroup of ours can be put around what another process starts.
 func (d *daemon) limitFacts(info *system.Info, limits engine.Limits) map[string]string {
-	if limits == (engine.Limits{}) {
-		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
-	}
 	if (limits.CPUs > 0 && !info.CPUCfsQuota) || (limits.MemoryBytes > 0 && !info.MemoryLimit) {
 		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "the " + d.flavour.name + " daemon says that it can't limit (cgroup driver " + info.CgroupDriver + ")"}
 	}
-	return map[string]string{wrap.Limits: wrap.ByEngine}
+	return wrap.ByEngineFacts(limits)
 }

@@ -25,7 +25,7 @@ func (env *environment) placeOf(ctx context.Context, task engine.Task) engine.Pl
 	}
 	// Root's own daemon has its networks in the host's namespace; another's are
 	// in one of RootlessKit's or of ours.
-	p.Inner = env.d.own != nil || env.facts["rootless"] == "yes"
+	p.Inner = env.d.own != nil || env.Fact("rootless") == "yes"
 	switch {
 	case task.Beside != nil:
 		other := task.Beside.Place()

@@ -30,8 +30,8 @@ func (env *environment) impossible(task engine.Task) *record.Failure {
 	if _, ok := task.Beside.(named); !ok {
 		return no("a container can be put beside another one of %s only", env.d.flavour.name)
 	}
-	if strings.HasPrefix(env.facts["kernel"], "foreign") {
-		return no("with the runtime %s each container has a network stack of its own, which no other can share", env.facts["runtime"])
+	if strings.HasPrefix(env.Fact("kernel"), "foreign") {
+		return no("with the runtime %s each container has a network stack of its own, which no other can share", env.Fact("runtime"))
 	}
 	return nil
 }

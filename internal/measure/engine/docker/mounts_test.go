@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apirun"
 )
 
 // Both clients ask for the same: what the command line reads is held against
@@ -43,11 +44,12 @@ func TestBeside(t *testing.T) {
 	if args := strings.Join(s.args(task), " "); !strings.Contains(args, "--network container:other ") || strings.Contains(args, "none --entry") {
 		t.Errorf("%s", args)
 	}
-	env := &environment{d: &daemon{flavour: plain}, facts: map[string]string{"kernel": "host"}}
+	env := &environment{Base: &apirun.Base{}, d: &daemon{flavour: plain}}
+	env.AddFacts(map[string]string{"kernel": "host"})
 	if f := env.impossible(task); f != nil {
 		t.Error(f)
 	}
-	env.facts["kernel"] = "foreign: 4.4.0"
+	env.AddFacts(map[string]string{"kernel": "foreign: 4.4.0"})
 	if f := env.impossible(task); f == nil {
 		t.Error("two sandboxes with network stacks of their own are said to share one")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -38,19 +37,19 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		return &engine.Error{Class: record.NoProof, Text: "the " + env.d.flavour.name + " daemon gave no configuration of the container that it ran"}
 	}
 	seen := evidence{
-		engine: env.d.flavour.name, live: live, inside: payload.Report, host: adapter.HostNow(),
+		Seen: adapter.Seen{Inside: payload.Report, Host: adapter.HostNow()}, engine: env.d.flavour.name, live: live,
 		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
 	}
-	env.add(seen.facts())
+	env.AddFacts(seen.facts())
 	if env.spec.Level(engine.Network) != "none" {
 		if env.unreached = unreached(payload.Report, live.HostConfig.Runtime, info); env.unreached != "" {
-			env.add(map[string]string{"network-inside": "loopback only"})
+			env.AddFacts(map[string]string{"network-inside": "loopback only"})
 		}
 	}
 	if env.unreached != "" && env.spec.Level(engine.Network) == "host" && !loopbackAlone() {
 		return &engine.Error{Class: record.WrongComponent, Text: "asked for the network host, and a container can't be reached: " + env.unreached}
 	}
-	if !seen.foreign() {
+	if !seen.Foreign() {
 		if err := adapter.JudgeOmitted(env.spec, payload.Report); err != nil {
 			return err
 		}
@@ -71,17 +70,10 @@ func unreached(inside map[string]string, runtime string, info *system.Info) stri
 
 // evidence is what was found out about a live container.
 type evidence struct {
-	engine  string // the flavour's name
-	live    container.InspectResponse
-	inside  map[string]string // the payload's report
-	host    adapter.HostState
+	engine string // the flavour's name
+	live   container.InspectResponse
+	adapter.Seen
 	runtime adapter.Itself // of the runtime that the container ran under
-}
-
-// foreign says whether the payload ran on another kernel than ours (gVisor,
-// a virtual machine).
-func (e *evidence) foreign() bool {
-	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
 }
 
 func (e *evidence) networks() []string {
@@ -97,14 +89,7 @@ func (e *evidence) networks() []string {
 
 // seccomp is the profile by the daemon's word: "default", "unconfined" or a
 // profile of the user's.
-func (e *evidence) seccomp() string {
-	for _, o := range e.live.HostConfig.SecurityOpt {
-		if v, ok := strings.CutPrefix(o, "seccomp="); ok {
-			return v
-		}
-	}
-	return "default"
-}
+func (e *evidence) seccomp() string { return adapter.SeccompProfile(e.live.HostConfig.SecurityOpt) }
 
 func (e *evidence) facts() map[string]string {
 	hc := e.live.HostConfig
@@ -112,12 +97,11 @@ func (e *evidence) facts() map[string]string {
 		"runtime": hc.Runtime, "runtime-program": e.runtime.Program, "runtime-version": e.runtime.Version,
 		"runtime-path": e.runtime.Path,
 		"storage":      e.live.Driver, "network": strings.Join(e.networks(), ","),
-		"seccomp": e.seccomp(), "seccomp-inside": e.inside["seccomp"],
-		"log-driver": hc.LogConfig.Type, "kernel": "host", "cgroup-namespace": string(hc.CgroupnsMode),
-		"image-id": e.live.Image, "apparmor": e.live.AppArmorProfile, "root-fs": e.inside["root.fs"],
+		"seccomp": e.seccomp(), "seccomp-inside": e.Inside["seccomp"],
+		"log-driver": hc.LogConfig.Type, "kernel": e.Kernel(), "cgroup-namespace": string(hc.CgroupnsMode),
+		"image-id": e.live.Image, "apparmor": e.live.AppArmorProfile, "root-fs": e.Inside["root.fs"],
 	}
-	if e.foreign() {
-		f["kernel"] = "foreign: " + e.inside["uname.release"]
+	if e.Foreign() {
 		if name, ok := kata.Is(hc.Runtime); ok {
 			maps.Copy(f, kata.Machine{}.Facts(name))
 		}
@@ -128,77 +112,51 @@ func (e *evidence) facts() map[string]string {
 // judge compares what was found with what was asked for. What the environment
 // was not told to vary is only recorded.
 func (e *evidence) judge(spec engine.Spec, runtime string) error {
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	hc := e.live.HostConfig
 	if want := spec.Level(engine.Runtime); want != engine.DefaultLevel {
 		if hc.Runtime != runtime {
-			return wrong("asked for the runtime %s, the %s daemon says that the container ran under %s", runtime, e.engine, hc.Runtime)
+			return adapter.Wrong("asked for the runtime %s, the %s daemon says that the container ran under %s", runtime, e.engine, hc.Runtime)
 		}
 		if err := e.runtime.Wrong(want, fmt.Sprintf("the %s daemon's %q", e.engine, hc.Runtime)); err != nil {
 			return err
 		}
-		if foreign := e.foreign(); foreign != slices.Contains(foreignKernel, want) {
-			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])
+		if foreign := e.Foreign(); foreign != slices.Contains(foreignKernel, want) {
+			return adapter.Wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.Inside["uname.release"])
 		}
 	}
 	if want := spec.Level(engine.Storage); want != engine.DefaultLevel && e.live.Driver != want {
-		return wrong("asked for the storage driver %s, the container's is %s", want, e.live.Driver)
+		return adapter.Wrong("asked for the storage driver %s, the container's is %s", want, e.live.Driver)
 	}
-	if err := e.judgeNetwork(spec.Level(engine.Network), wrong); err != nil {
+	if err := e.judgeNetwork(spec.Level(engine.Network)); err != nil {
 		return err
 	}
 	if spec.Level(engine.Seccomp) == "off" {
 		if got := e.seccomp(); got != "unconfined" {
-			return wrong("asked for no seccomp, the container's profile is %s", got)
+			return adapter.Wrong("asked for no seccomp, the container's profile is %s", got)
 		}
-		// Where we live under a filter ourselves, so does every child.
-		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.Seccomp == "0" && !e.foreign() {
-			return wrong("asked for no seccomp, and the payload ran in mode %s", in)
+		if err := e.JudgeNoSeccomp(); err != nil {
+			return err
 		}
 	}
 	if got := hc.LogConfig.Type; got != logDriver {
-		return wrong("asked for the log driver %s, the container's is %s", logDriver, got)
+		return adapter.Wrong("asked for the log driver %s, the container's is %s", logDriver, got)
 	}
 	return nil
 }
 
-// judgeNetwork trusts the namespace seen from inside more than the word of
-// the daemon. gVisor shows no host namespaces.
-func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) error {
+func (e *evidence) judgeNetwork(want string) error {
 	got := strings.Join(e.networks(), ",")
 	if want == engine.DefaultLevel {
 		return nil
 	}
 	if got != want {
-		return wrong("asked for the network %s, the container's is %s", want, got)
+		return adapter.Wrong("asked for the network %s, the container's is %s", want, got)
 	}
-	ns := e.inside["ns.net"]
-	if ns == "" || e.foreign() {
-		return nil
-	}
-	if own := ns != e.host.Net; own != (want != "host") {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
-	}
-	return nil
+	return e.JudgeNetwork(want)
 }
 
 // loopbackAlone says whether the host itself has no other interface.
 func loopbackAlone() bool {
 	all, err := net.Interfaces()
 	return err == nil && len(all) == 1
-}
-
-// clientLibrary is the version of the API's client.
-func clientLibrary() string {
-	const path = "github.com/moby/moby/client"
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range b.Deps {
-			if m.Path == path {
-				return path + " " + m.Version
-			}
-		}
-	}
-	return path
 }

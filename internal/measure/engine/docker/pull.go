@@ -71,7 +71,7 @@ const relayed = "relayed into the daemon's network namespace"
 func (env *environment) relay(ref string) (stop func() error, err error) {
 	none := func() error { return nil }
 	addr, _, _ := strings.Cut(ref, "/")
-	own, isRootless := env.d.own, env.facts["rootless"] == "yes"
+	own, isRootless := env.d.own, env.Fact("rootless") == "yes"
 	switch {
 	case !strings.HasPrefix(addr, "127.") || own == nil && !isRootless:
 		return none, nil
@@ -92,7 +92,7 @@ func (env *environment) relay(ref string) (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	env.add(map[string]string{"registry": relayed})
+	env.AddFacts(map[string]string{"registry": relayed})
 	return private.Relay(pid, addr)
 }
 

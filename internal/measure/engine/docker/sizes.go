@@ -27,7 +27,7 @@ func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSize
 		return z, env.d.wrong("looking up the image "+ref, err)
 	}
 	z.Printed = im.Size
-	if env.facts["image-store"] == "" {
+	if env.Fact("image-store") == "" {
 		z.Unpacked = im.Size // the classic store counts the files of all layers
 	}
 	answer, err := env.d.Info(ctx, client.InfoOptions{})

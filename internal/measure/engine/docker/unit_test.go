@@ -89,8 +89,7 @@ func TestJudge(t *testing.T) {
 				HostConfig: &container.HostConfig{Runtime: "crun", SecurityOpt: []string{"seccomp=unconfined"},
 					LogConfig: container.LogConfig{Type: "none"}},
 				NetworkSettings: &container.NetworkSettings{Networks: map[string]*network.EndpointSettings{"none": {}}}},
-			inside:  map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1"},
-			host:    adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"},
+			Seen:    adapter.Seen{Inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1"}, Host: adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}},
 			runtime: adapter.Itself{Path: "/usr/bin/crun", Program: "crun"},
 		}
 	}
@@ -101,15 +100,15 @@ func TestJudge(t *testing.T) {
 	for name, spoil := range map[string]func(*evidence, map[string]string){
 		"runtime by the daemon's word": func(e *evidence, _ map[string]string) { e.live.HostConfig.Runtime = "runc" },
 		"runtime by its own word":      func(e *evidence, _ map[string]string) { e.runtime.Program = "runc" },
-		"kernel":                       func(e *evidence, _ map[string]string) { e.inside["uname.release"] = "4.4.0" },
+		"kernel":                       func(e *evidence, _ map[string]string) { e.Inside["uname.release"] = "4.4.0" },
 		"kernel of gVisor": func(e *evidence, l map[string]string) {
 			l[engine.Runtime], e.live.HostConfig.Runtime, e.runtime.Program = "runsc", "crun", "runsc"
 		},
 		"storage":                  func(e *evidence, _ map[string]string) { e.live.Driver = "vfs" },
 		"network by the daemon":    func(e *evidence, _ map[string]string) { e.live.NetworkSettings.Networks = nil },
-		"network by the namespace": func(e *evidence, _ map[string]string) { e.inside["ns.net"] = "1" },
+		"network by the namespace": func(e *evidence, _ map[string]string) { e.Inside["ns.net"] = "1" },
 		"seccomp by the daemon":    func(e *evidence, _ map[string]string) { e.live.HostConfig.SecurityOpt = nil },
-		"seccomp from inside":      func(e *evidence, _ map[string]string) { e.inside["seccomp"] = "2" },
+		"seccomp from inside":      func(e *evidence, _ map[string]string) { e.Inside["seccomp"] = "2" },
 		"log driver":               func(e *evidence, _ map[string]string) { e.live.HostConfig.LogConfig.Type = "json-file" },
 	} {
 		e, levels := right(), maps.Clone(asked)

@@ -3,7 +3,7 @@ package lxc
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -81,11 +81,8 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 		engine.HeldFact: engine.HeldByEngine, "version": d.Version, "runtime": "lxc", "runtime-version": d.Version, "runtime-path": d.Where,
 		"storage": "directory", "network": network(e.Spec), "rootless": "no", "privileged": "yes",
 		"client": bySteps, "init": initCommand, "log": "none", "daemon": "none", "monitor": "lxc-start",
-		wrap.Limits: wrap.ByEngine,
 	}
-	if e.Spec.Limits == (engine.Limits{}) {
-		facts[wrap.Limits], facts[wrap.LimitsWhy] = wrap.Nobody, "none were asked for"
-	}
+	maps.Copy(facts, wrap.ByEngineFacts(e.Spec.Limits))
 	if e.overlay {
 		facts["storage"] = "overlay"
 	}
@@ -109,19 +106,16 @@ func (e *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, host := p.Report, adapter.HostNow()
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
-	if own := in["ns.net"] != host.Net; own != (network(e.Spec) != "host") {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", network(e.Spec), in["ns.net"], host.Net)
+	in := p.Report
+	if err := (&adapter.Seen{Inside: in, Host: adapter.HostNow()}).JudgeNetwork(network(e.Spec)); err != nil {
+		return err
 	}
 	interfaces := map[string]string{"none": "1", "bridge": "2"} // the loopback is one
 	if want := interfaces[network(e.Spec)]; want != "" && in["net.interfaces"] != want {
-		return wrong("asked for the network %s, and the payload saw the interfaces %s", network(e.Spec), in["net.names"])
+		return adapter.Wrong("asked for the network %s, and the payload saw the interfaces %s", network(e.Spec), in["net.names"])
 	}
 	if (in["root.fs"] == "overlay") != e.overlay && !e.imageOnOverlay() {
-		return wrong("asked for the storage %s, the root inside is %s", e.Facts()["storage"], in["root.fs"])
+		return adapter.Wrong("asked for the storage %s, the root inside is %s", e.Facts()["storage"], in["root.fs"])
 	}
 	seccomp := map[string]string{"0": "off", "2": "default"}[in["seccomp"]]
 	facts := map[string]string{"root-fs": in["root.fs"], "seccomp": seccomp, "seccomp-inside": in["seccomp"],

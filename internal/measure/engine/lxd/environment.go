@@ -3,7 +3,6 @@ package lxd
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -38,7 +37,6 @@ type environment struct {
 	alias    string // the image
 	image    string // its fingerprint
 	cli      *commandLine
-	facts    map[string]string
 
 	// look, where given, is called when a payload has ended, before its
 	// container is removed: for the proof only.
@@ -49,8 +47,6 @@ type environment struct {
 	shifting sync.Mutex // of what follows
 	shift    bool       // directories of the host are mounted with ids mapped
 	tried    bool
-
-	mu sync.Mutex // of facts, once it is open
 
 	closing sync.Once
 	undo    []func(context.Context) error
@@ -63,8 +59,9 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, cerr
 	}
 	d.run = kit.RunID
-	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID)), facts: serverFacts(s)}
+	env := &environment{e: e, kit: kit, spec: spec, d: d.within(projectName(kit.RunID))}
 	env.Base = apirun.NewBase(env, kit.Ledger)
+	env.AddFacts(serverFacts(s))
 	if err := env.open(ctx, s); err != nil {
 		return nil, errors.Join(err, env.Close(ctx))
 	}
@@ -82,35 +79,32 @@ func (env *environment) open(ctx context.Context, s *server) error {
 	if err := env.provide(ctx, s, user); err != nil {
 		return err
 	}
-	env.add(map[string]string{
+	env.AddFacts(map[string]string{
 		"client": byAPI, "daemon": "user's", "host": env.d.socket, "rootless": "no",
 		"storage": env.pool.Driver, "storage-pool": env.pool.Name, "image-store": env.e.imageFormat(),
 		"network": strings.Join(env.networks, ","), "init": initCommand, "log": "none", "monitor": "lxc monitor",
 	})
 	if v, _ := s.storage(env.pool.Driver); v != "" {
-		env.add(map[string]string{"storage-version": v})
+		env.AddFacts(map[string]string{"storage-version": v})
 	}
 	if _, err := os.Stat(hooks); err == nil && !strings.HasPrefix(env.d.socket, "/var/snap/") {
-		env.add(map[string]string{"hooks": hooks})
+		env.AddFacts(map[string]string{"hooks": hooks})
 	}
 	if err := env.connect(ctx, user); err != nil {
 		return err
 	}
 	// A privileged container has no ids to be mapped.
 	env.shift = s.Environment.KernelFeatures["idmapped_mounts"] == "true" && env.spec.Level(engine.Privileged) != "yes"
-	env.add(map[string]string{"tmpfs": "by liblxc", engine.HeldFact: engine.HeldByEngine})
+	env.AddFacts(map[string]string{"tmpfs": "by liblxc", engine.HeldFact: engine.HeldByEngine})
 	if env.pool.Config[labelKey] == env.kit.RunID {
-		env.add(map[string]string{"storage-pool": "ours"})
+		env.AddFacts(map[string]string{"storage-pool": "ours"})
 	}
-	env.add(map[string]string{wrap.Limits: wrap.ByEngine})
-	if env.spec.Limits == (engine.Limits{}) {
-		env.add(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"})
-	}
+	env.AddFacts(wrap.ByEngineFacts(env.spec.Limits))
 	if env.spec.Level(engine.Client) == byCLI {
 		if env.cli, err = newCommandLine(ctx, env); err != nil {
 			return err
 		}
-		env.add(env.cli.facts(ctx))
+		env.AddFacts(env.cli.facts(ctx))
 	}
 	return env.prove(ctx)
 }
@@ -126,9 +120,9 @@ func (env *environment) connect(ctx context.Context, user profile) (err error) {
 		}
 	}
 	if len(env.networks) == 0 {
-		env.add(map[string]string{"network": "none"})
+		env.AddFacts(map[string]string{"network": "none"})
 	} else if env.nic != nil {
-		env.add(map[string]string{"network-by": "the daemon's bridge, with an address of ours"})
+		env.AddFacts(map[string]string{"network-by": "the daemon's bridge, with an address of ours"})
 	}
 	return nil
 }
@@ -169,7 +163,7 @@ func (env *environment) provide(ctx context.Context, s *server, user profile) er
 		return d.wrong("looking up the image "+env.alias, err)
 	}
 	if sizes, err := env.Sizes(ctx, name); err == nil {
-		env.add(map[string]string{"image-size": bytesOf(sizes.Printed), "image-disk": bytesOf(sizes.Disk)})
+		env.AddFacts(map[string]string{"image-size": bytesOf(sizes.Printed), "image-disk": bytesOf(sizes.Disk)})
 	}
 	prof, networks := profileFor(env.spec, runID, p.Name, user)
 	env.networks = networks
@@ -223,23 +217,6 @@ func (env *environment) hold(ctx context.Context, kind, name string, create, rem
 		env.undo = append(env.undo, release)
 	}
 	return err
-}
-
-func (env *environment) add(facts map[string]string) {
-	for k, v := range facts {
-		if v == "" {
-			delete(env.facts, k)
-		} else {
-			env.facts[k] = v
-		}
-	}
-}
-
-// Facts is documented in engine.Environment.
-func (env *environment) Facts() map[string]string {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	return maps.Clone(env.facts)
 }
 
 // Run is documented in engine.Environment.

@@ -2,13 +2,11 @@ package lxd
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/record"
 )
 
 // instance is what is read of a live container.
@@ -40,7 +38,7 @@ func (env *environment) prove(ctx context.Context) error {
 	if privileged {
 		facts["privileged"] = "yes"
 	}
-	env.add(facts)
+	env.AddFacts(facts)
 	return env.judge(live, in, privileged)
 }
 
@@ -68,18 +66,14 @@ func cgroupVersion(in map[string]string) string {
 
 // judge compares what was found with what was asked for.
 func (env *environment) judge(live instance, in map[string]string, privileged bool) error {
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	if got := live.Devices["root"]["pool"]; got != env.pool.Name {
-		return wrong("asked for the storage pool %s, the container's is %q", env.pool.Name, got)
+		return adapter.Wrong("asked for the storage pool %s, the container's is %q", env.pool.Name, got)
 	}
 	if env.pool.Driver == "btrfs" && in["root.fs"] != "btrfs" {
-		return wrong("asked for the storage driver btrfs, the root inside is %s", in["root.fs"])
+		return adapter.Wrong("asked for the storage driver btrfs, the root inside is %s", in["root.fs"])
 	}
-	host := adapter.HostNow()
-	if ns := in["ns.net"]; ns != "" && ns == host.Net {
-		return wrong("the container has the host's network namespace")
+	if ns := in["ns.net"]; ns != "" && ns == adapter.HostNow().Net {
+		return adapter.Wrong("the container has the host's network namespace")
 	}
 	nics := 0
 	for _, dev := range live.Devices {
@@ -89,16 +83,16 @@ func (env *environment) judge(live instance, in map[string]string, privileged bo
 	}
 	// The loopback is there besides.
 	if got := len(strings.Fields(strings.ReplaceAll(in["net.names"], ",", " "))); got != nics+1 || nics != len(env.networks) {
-		return wrong("asked for the networks %q, the container has %d, and inside there are %s", env.networks, nics, in["net.names"])
+		return adapter.Wrong("asked for the networks %q, the container has %d, and inside there are %s", env.networks, nics, in["net.names"])
 	}
 	if privileged != (strings.HasPrefix(in["uid_map"], "0 0 ")) {
-		return wrong("the container's security.privileged is %v, and its user map inside is %s", privileged, in["uid_map"])
+		return adapter.Wrong("the container's security.privileged is %v, and its user map inside is %s", privileged, in["uid_map"])
 	}
 	if asked := env.spec.Level(engine.Privileged); asked != engine.DefaultLevel && (asked == "yes") != privileged {
-		return wrong("asked for privileged=%s, and the container's security.privileged is %v", asked, privileged)
+		return adapter.Wrong("asked for privileged=%s, and the container's security.privileged is %v", asked, privileged)
 	}
 	if want := path.Base(strings.Fields(initCommand)[0]); !strings.HasPrefix(want, in["pid1"]) || in["pid1"] == "" {
-		return wrong("asked for %s as the init, PID 1 is %q", want, in["pid1"])
+		return adapter.Wrong("asked for %s as the init, PID 1 is %q", want, in["pid1"])
 	}
 	return nil
 }

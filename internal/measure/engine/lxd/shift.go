@@ -62,7 +62,5 @@ func (env *environment) tryShift(ctx context.Context, task engine.Task) *record.
 
 // mounted says how directories of the host are mounted.
 func (env *environment) mounted(how string) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	env.facts["bind"] = how
+	env.AddFacts(map[string]string{"bind": how})
 }

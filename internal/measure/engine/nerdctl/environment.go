@@ -87,13 +87,11 @@ func (env *environment) open(ctx context.Context, kit *engine.Kit, spec engine.S
 	env.AddFacts(map[string]string{"version": v.Client.Version, "containerd": v.containerd(), "host": env.c.socket,
 		"cli": env.c.path, "client": "cli", "network": env.network, "storage": env.storage, "runtime": env.runtime,
 		"runtime-path": env.binary, "rootless": "no", "user": "root", "seccomp": "default", "init": "none", "log": "json-file",
-		"daemon": "user's", "image-store": "containerd", engine.HeldFact: engine.HeldByEngine, wrap.Limits: wrap.ByEngine})
+		"daemon": "user's", "image-store": "containerd", engine.HeldFact: engine.HeldByEngine})
 	if env.seccomp == "off" {
 		env.AddFacts(map[string]string{"seccomp": "off"})
 	}
-	if spec.Limits == (engine.Limits{}) {
-		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"})
-	}
+	env.AddFacts(wrap.ByEngineFacts(spec.Limits))
 	return env.prove(ctx, kit, spec)
 }
 
@@ -246,25 +244,21 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 }
 
 func (env *environment) judge(live native, inside map[string]string) error {
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	if live.Snapshotter != env.storage {
-		return wrong("asked for the snapshotter %s, containerd says %s", env.storage, live.Snapshotter)
+		return adapter.Wrong("asked for the snapshotter %s, containerd says %s", env.storage, live.Snapshotter)
 	}
 	options, _ := base64.StdEncoding.DecodeString(live.Runtime.Options.Value)
 	if !strings.Contains(string(options), env.binary) {
-		return wrong("asked for the runtime %s, containerd says %s with %q", env.binary, live.Runtime.Name, options)
+		return adapter.Wrong("asked for the runtime %s, containerd says %s with %q", env.binary, live.Runtime.Name, options)
 	}
 	if fs := inside["root.fs"]; (fs == "overlay") != (env.storage == "overlayfs") {
-		return wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", env.storage, fs)
+		return adapter.Wrong("asked for the snapshotter %s, and the payload saw a root file system of type %s", env.storage, fs)
 	}
-	host := adapter.HostNow()
-	if ns := inside["ns.net"]; (ns == host.Net) != (env.network == "host") {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", env.network, ns, host.Net)
+	if err := (&adapter.Seen{Inside: inside, Host: adapter.HostNow()}).JudgeNetwork(env.network); err != nil {
+		return err
 	}
 	if filtered := live.Spec.Linux.Seccomp != nil; filtered == (env.seccomp == "off") {
-		return wrong("asked for seccomp %s, and the container's profile is there: %v", env.Facts()["seccomp"], filtered)
+		return adapter.Wrong("asked for seccomp %s, and the container's profile is there: %v", env.Facts()["seccomp"], filtered)
 	}
 	env.AddFacts(map[string]string{"root-fs": inside["root.fs"], "seccomp-inside": inside["seccomp"], "shim": live.Runtime.Name})
 	return nil

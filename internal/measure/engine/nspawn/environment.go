@@ -3,7 +3,6 @@ package nspawn
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -68,21 +67,18 @@ func (e *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
-	fs, host := p.Report["root.fs"], adapter.HostNow()
+	fs := p.Report["root.fs"]
 	if (fs == "overlay") != (e.storage == overlay) {
-		return wrong("asked for storage=%s, and the payload saw a root file system of type %s", e.storage, fs)
+		return adapter.Wrong("asked for storage=%s, and the payload saw a root file system of type %s", e.storage, fs)
 	}
-	if ns := p.Report["ns.net"]; (ns != host.Net) != e.none {
-		return wrong("asked for network=%s, and the payload saw the network namespace %s (the host's is %s)", e.Facts()["network"], ns, host.Net)
+	if err := (&adapter.Seen{Inside: p.Report, Host: adapter.HostNow()}).JudgeNetwork(e.Fact("network")); err != nil {
+		return err
 	}
 	if pid := p.Report["pid"]; pid != "1" {
-		return wrong("the payload is to be PID 1 and is %s", pid)
+		return adapter.Wrong("the payload is to be PID 1 and is %s", pid)
 	}
 	if mode := p.Report["seccomp"]; mode != "2" {
-		return wrong("nspawn's seccomp filter is to be in force, and the payload ran in mode %s", mode)
+		return adapter.Wrong("nspawn's seccomp filter is to be in force, and the payload ran in mode %s", mode)
 	}
 	e.AddFacts(map[string]string{"root-fs": fs, "seccomp-inside": p.Report["seccomp"]})
 	if e.storage == overlay {

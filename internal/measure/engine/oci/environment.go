@@ -138,32 +138,23 @@ func (e *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	r := p.Report
 	if err := adapter.JudgeOmitted(e.Spec, r); err != nil {
 		return err
 	}
 	if r["pid"] != "1" && !e.Spec.Omits(engine.PIDNamespace) {
-		return wrong("the payload is not PID 1 but %s", r["pid"])
+		return adapter.Wrong("the payload is not PID 1 but %s", r["pid"])
 	}
 	// gVisor has a kernel of its own, with a version of its own.
-	var u unix.Utsname
-	if unix.Uname(&u) == nil {
-		own := unix.ByteSliceToString(u.Version[:]) != r["uname.version"] || unix.ByteSliceToString(u.Release[:]) != r["uname.release"]
-		if own != (e.program.name == "runsc") {
-			return wrong("the kernel inside is %s %s, which is not what %s runs", r["uname.release"], r["uname.version"], e.program.name)
-		}
+	seen := adapter.Seen{Inside: r, Host: adapter.HostNow()}
+	if seen.Foreign() != (e.program.name == "runsc") {
+		return adapter.Wrong("the kernel inside is %s %s, which is not what %s runs", r["uname.release"], r["uname.version"], e.program.name)
 	}
-	if e.program.name != "runsc" {
-		host, err := os.Readlink("/proc/self/ns/net")
-		if err == nil && (host == "net:["+r["ns.net"]+"]") != e.options.hostNet {
-			return wrong("the network namespace inside is %s, the host's is %s", r["ns.net"], host)
-		}
-		if r["seccomp"] != "0" {
-			return wrong("a seccomp filter is in force (mode %s), though none was asked for", r["seccomp"])
-		}
+	if err := seen.JudgeNetwork(e.Fact("network")); err != nil {
+		return err
+	}
+	if r["seccomp"] != "0" && !seen.Foreign() {
+		return adapter.Wrong("a seccomp filter is in force (mode %s), though none was asked for", r["seccomp"])
 	}
 	e.AddFacts(map[string]string{"kernel": r["uname.release"]})
 	return nil

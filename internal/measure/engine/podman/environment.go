@@ -176,11 +176,7 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	}
 	env.AddFacts(info.facts())
 	if !around {
-		limits := map[string]string{wrap.Limits: wrap.ByEngine}
-		if spec.Limits == (engine.Limits{}) {
-			limits = map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "none were asked for"}
-		}
-		env.AddFacts(limits)
+		env.AddFacts(wrap.ByEngineFacts(spec.Limits))
 	}
 	if around && env.byAPI && env.service == nil {
 		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "podman can't limit here, and its service is not ours"})

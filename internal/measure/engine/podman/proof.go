@@ -45,10 +45,10 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	if len(live) != 1 {
 		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("podman inspect told of %d containers, expected one", len(live))}
 	}
-	seen := evidence{live: live[0], info: info, inside: payload.Report, host: adapter.HostNow()}
+	seen := evidence{Seen: adapter.Seen{Inside: payload.Report, Host: adapter.HostNow()}, live: live[0], info: info}
 	env.AddFacts(seen.facts())
 	env.unreached = adapter.OnlyLoopback(payload.Report)
-	if !seen.foreign() {
+	if !seen.Foreign() {
 		if err := adapter.JudgeOmitted(spec, payload.Report); err != nil {
 			return err
 		}
@@ -63,42 +63,28 @@ const takenForRoot = "cannot run with network enabled in root network namespace"
 
 // evidence is what was found out about a live container.
 type evidence struct {
-	live   container
-	info   *info
-	inside map[string]string
-	host   adapter.HostState
-}
-
-// foreign says whether the payload ran on another kernel than ours (gVisor).
-func (e *evidence) foreign() bool {
-	return e.inside["uname.release"]+" "+e.inside["uname.version"] != e.host.Kernel
+	live container
+	info *info
+	adapter.Seen
 }
 
 func (e *evidence) seccomp() string {
-	for _, o := range e.live.HostConfig.SecurityOpt {
-		if v, ok := strings.CutPrefix(o, "seccomp="); ok {
-			return v
-		}
-	}
-	if !e.info.Host.Security.SeccompEnabled {
+	profile := adapter.SeccompProfile(e.live.HostConfig.SecurityOpt)
+	if profile == "default" && !e.info.Host.Security.SeccompEnabled {
 		return "not enabled"
 	}
-	return "default"
+	return profile
 }
 
 func (e *evidence) facts() map[string]string {
-	f := map[string]string{
+	return map[string]string{
 		"runtime": filepath.Base(e.live.OCIRuntime), "runtime-path": e.info.Host.OCIRuntime.Path,
 		"runtime-version": runtimeVersion(e.info.Host.OCIRuntime.Version),
 		"network":         e.live.HostConfig.NetworkMode,
-		"seccomp":         e.seccomp(), "seccomp-inside": e.inside["seccomp"],
+		"seccomp":         e.seccomp(), "seccomp-inside": e.Inside["seccomp"],
 		"log-driver": e.live.HostConfig.LogConfig.Type, "cgroup-namespace": e.live.HostConfig.CgroupMode,
-		"image-id": e.live.Image, "root-fs": e.inside["root.fs"], "kernel": "host",
+		"image-id": e.live.Image, "root-fs": e.Inside["root.fs"], "kernel": e.Kernel(),
 	}
-	if e.foreign() {
-		f["kernel"] = "foreign: " + e.inside["uname.release"]
-	}
-	return f
 }
 
 // runtimeVersion reads "crun version 1.8.1\ncommit: …".
@@ -113,58 +99,54 @@ func runtimeVersion(s string) string {
 // judge compares what was found with what was asked for. What the environment
 // was not told to vary is only recorded.
 func (e *evidence) judge(spec engine.Spec) error {
-	wrong := func(format string, args ...any) error {
-		return &engine.Error{Class: record.WrongComponent, Text: fmt.Sprintf(format, args...)}
-	}
 	hc := e.live.HostConfig
 	if want := spec.Level(engine.Runtime); want != engine.DefaultLevel {
 		if got := filepath.Base(e.live.OCIRuntime); got != want {
-			return wrong("asked for the runtime %s, podman says that the container ran under %s", want, got)
+			return adapter.Wrong("asked for the runtime %s, podman says that the container ran under %s", want, got)
 		}
 		// What a program is called proves nothing: it says itself what it is.
 		program, _ := adapter.ParseItself(e.info.Host.OCIRuntime.Version)
 		if err := (adapter.Itself{Path: e.info.Host.OCIRuntime.Path, Program: program}).Wrong(want, ""); err != nil {
 			return err
 		}
-		if e.foreign() != (want == "runsc") {
-			return wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.inside["uname.release"])
+		if e.Foreign() != (want == "runsc") {
+			return adapter.Wrong("asked for the runtime %s, and the payload saw the kernel %s", want, e.Inside["uname.release"])
 		}
 	}
-	if err := e.judgeStorage(spec.Level(engine.Storage), wrong); err != nil {
+	if err := e.judgeStorage(spec.Level(engine.Storage)); err != nil {
 		return err
 	}
 	if want, got := spec.Level(engine.Rootless), e.info.Host.Security.Rootless; want != engine.DefaultLevel && got != (want == "yes") {
-		return wrong("asked for rootless %s, podman says that rootless is %v", want, got)
+		return adapter.Wrong("asked for rootless %s, podman says that rootless is %v", want, got)
 	}
-	if err := e.judgeNetwork(spec.Level(engine.Network), wrong); err != nil {
+	if err := e.judgeNetwork(spec.Level(engine.Network)); err != nil {
 		return err
 	}
 	if spec.Level(engine.Seccomp) == "off" {
 		if got := e.seccomp(); got != "unconfined" {
-			return wrong("asked for no seccomp, the container's profile is %s", got)
+			return adapter.Wrong("asked for no seccomp, the container's profile is %s", got)
 		}
-		// Where we live under a filter ourselves, so does every child.
-		if in := e.inside["seccomp"]; in != "" && in != "0" && e.host.Seccomp == "0" && !e.foreign() {
-			return wrong("asked for no seccomp, and the payload ran in mode %s", in)
+		if err := e.JudgeNoSeccomp(); err != nil {
+			return err
 		}
 	}
 	if got := hc.LogConfig.Type; got != logDriver {
-		return wrong("asked for the log driver %s, the container's is %s", logDriver, got)
+		return adapter.Wrong("asked for the log driver %s, the container's is %s", logDriver, got)
 	}
 	return nil
 }
 
 // judgeStorage trusts the root file system seen from inside too: overlay and
 // fuse-overlayfs are the same driver by podman's word.
-func (e *evidence) judgeStorage(want string, wrong func(string, ...any) error) error {
+func (e *evidence) judgeStorage(want string) error {
 	if want == engine.DefaultLevel {
 		return nil
 	}
 	if got := e.info.driver(); got != want {
-		return wrong("asked for the storage driver %s, podman's is %s", want, got)
+		return adapter.Wrong("asked for the storage driver %s, podman's is %s", want, got)
 	}
-	fs := e.inside["root.fs"]
-	if fs == "" || e.foreign() {
+	fs := e.Inside["root.fs"]
+	if fs == "" || e.Foreign() {
 		return nil
 	}
 	seen := vfs
@@ -177,24 +159,17 @@ func (e *evidence) judgeStorage(want string, wrong func(string, ...any) error) e
 		seen = btrfs
 	}
 	if seen != want {
-		return wrong("asked for the storage driver %s, and the payload saw a root file system of type %s", want, fs)
+		return adapter.Wrong("asked for the storage driver %s, and the payload saw a root file system of type %s", want, fs)
 	}
 	return nil
 }
 
-func (e *evidence) judgeNetwork(want string, wrong func(string, ...any) error) error {
+func (e *evidence) judgeNetwork(want string) error {
 	if want == engine.DefaultLevel {
 		return nil
 	}
 	if got := e.live.HostConfig.NetworkMode; got != want {
-		return wrong("asked for the network %s, the container's is %s", want, got)
+		return adapter.Wrong("asked for the network %s, the container's is %s", want, got)
 	}
-	ns := e.inside["ns.net"]
-	if ns == "" || e.foreign() {
-		return nil
-	}
-	if own := ns != e.host.Net; own != (want != "host") {
-		return wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", want, ns, e.host.Net)
-	}
-	return nil
+	return e.JudgeNetwork(want)
 }

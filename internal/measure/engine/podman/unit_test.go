@@ -86,8 +86,7 @@ func TestJudge(t *testing.T) {
 	asked := map[string]string{engine.Runtime: "crun", engine.Network: "none", engine.Storage: overlay, engine.Seccomp: "off", engine.Rootless: "no"}
 	right := func() evidence {
 		e := evidence{info: &info{},
-			inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1", "root.fs": "overlay"},
-			host:   adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}
+			Seen: adapter.Seen{Inside: map[string]string{"ns.net": "2", "seccomp": "0", "uname.release": "6.1", "uname.version": "#1", "root.fs": "overlay"}, Host: adapter.HostState{Kernel: "6.1 #1", Net: "1", Seccomp: "0"}}}
 		e.live.OCIRuntime = "/usr/bin/crun"
 		e.live.HostConfig.NetworkMode, e.live.HostConfig.LogConfig.Type = "none", "none"
 		e.live.HostConfig.SecurityOpt = []string{"seccomp=unconfined"}
@@ -102,14 +101,14 @@ func TestJudge(t *testing.T) {
 	for name, spoil := range map[string]func(*evidence, map[string]string){
 		"runtime by podman's word":   func(e *evidence, _ map[string]string) { e.live.OCIRuntime = "runc" },
 		"runtime by its own word":    func(e *evidence, _ map[string]string) { e.info.Host.OCIRuntime.Version = "runc version 1.1.5" },
-		"kernel":                     func(e *evidence, _ map[string]string) { e.inside["uname.release"] = "4.4.0" },
+		"kernel":                     func(e *evidence, _ map[string]string) { e.Inside["uname.release"] = "4.4.0" },
 		"storage by podman's word":   func(e *evidence, _ map[string]string) { e.info.Store.GraphDriverName = "vfs" },
-		"storage from inside":        func(e *evidence, _ map[string]string) { e.inside["root.fs"] = "ext4" },
-		"storage by another program": func(e *evidence, _ map[string]string) { e.inside["root.fs"] = "fuse.fuse-overlayfs" },
+		"storage from inside":        func(e *evidence, _ map[string]string) { e.Inside["root.fs"] = "ext4" },
+		"storage by another program": func(e *evidence, _ map[string]string) { e.Inside["root.fs"] = "fuse.fuse-overlayfs" },
 		"network by podman's word":   func(e *evidence, _ map[string]string) { e.live.HostConfig.NetworkMode = "bridge" },
-		"network by the namespace":   func(e *evidence, _ map[string]string) { e.inside["ns.net"] = "1" },
+		"network by the namespace":   func(e *evidence, _ map[string]string) { e.Inside["ns.net"] = "1" },
 		"seccomp by podman's word":   func(e *evidence, _ map[string]string) { e.live.HostConfig.SecurityOpt = nil },
-		"seccomp from inside":        func(e *evidence, _ map[string]string) { e.inside["seccomp"] = "2" },
+		"seccomp from inside":        func(e *evidence, _ map[string]string) { e.Inside["seccomp"] = "2" },
 		"rootless":                   func(e *evidence, _ map[string]string) { e.info.Host.Security.Rootless = true },
 		"log driver":                 func(e *evidence, _ map[string]string) { e.live.HostConfig.LogConfig.Type = "k8s-file" },
 	} {

@@ -126,9 +126,8 @@ func (e *environment) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if ns, host := p.Report["ns.net"], adapter.HostNow(); ns != host.Net {
-		return &engine.Error{Class: record.WrongComponent,
-			Text: fmt.Sprintf("the network is to be the host's (%s), and the payload saw the network namespace %s", host.Net, ns)}
+	if err := (&adapter.Seen{Inside: p.Report, Host: adapter.HostNow()}).JudgeNetwork("host"); err != nil {
+		return err
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
 	return nil

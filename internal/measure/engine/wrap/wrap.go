@@ -179,6 +179,14 @@ func (c *Cgroup) Facts() map[string]string {
 	return map[string]string{Limits: ByUs}
 }
 
+// ByEngineFacts say who limits where the engine can.
+func ByEngineFacts(limits engine.Limits) map[string]string {
+	if limits == (engine.Limits{}) {
+		return map[string]string{Limits: Nobody, LimitsWhy: "none were asked for"}
+	}
+	return map[string]string{Limits: ByEngine}
+}
+
 // Remove waits until the group is empty and removes it. Processes that are
 // still in it after a while are killed, and the error names them.
 func (c *Cgroup) Remove(ctx context.Context) error {

@@ -57,6 +57,7 @@ type changes struct {
 	small   bool
 	open
 	scale  string
+	parts  []string
 	images map[string]string
 	mirror string
 }
@@ -67,6 +68,7 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, except for parameters that the study names")
 	cmd.Flags().StringVar(&c.scale, "scale", "", "a scale that the study defines, such as quick (plimsoll studies lists them; default: full)")
+	cmd.Flags().StringSliceVar(&c.parts, "part", nil, "measure only these parts of the study, in as many blocks as they ask for")
 	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so")
 	mirrorFlag(cmd, &c.mirror)
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
@@ -75,7 +77,7 @@ func (c *changes) add(cmd *cobra.Command) {
 
 // given says whether the command line changes the study at all.
 func (c *changes) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "engine", "image"}, cmd.Flags().Changed)
+	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "part", "engine", "image"}, cmd.Flags().Changed)
 }
 
 // read reads a study and changes it as the command line says.
@@ -93,6 +95,9 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 	}
 	if err := ch.number(st); err != nil {
 		return nil, nil, err
+	}
+	if err := st.Only(ch.parts, ch.blocks > 0); err != nil {
+		return nil, nil, withHint(&exitError{status: Usage, err: err}, "plimsoll studies show %s prints the study with its parts", name)
 	}
 	if ch.seed > study.MaxSeed {
 		return nil, nil, fail(Usage, "--seed is %d: it can be at most %d", ch.seed, uint64(study.MaxSeed))

@@ -68,6 +68,9 @@ type ClaimAnswer struct {
 	// Supported and Contradicted are what then holds.
 	Supported    string `json:"supported"`
 	Contradicted string `json:"contradicted,omitempty"`
+	// Command measures what the test looks at, and little else; empty where the
+	// study names no part for it.
+	Command string `json:"command,omitempty"`
 }
 
 // WorkloadChoice matches workloads by name or id, and by their parameters as

@@ -110,6 +110,8 @@ type Study struct {
 	Sort    string   `json:"sort,omitempty"`
 	// Scale is the size of the study that was run; empty is the full one.
 	Scale string `json:"scale,omitempty"`
+	// OnlyParts are the parts that were asked for, where not all were.
+	OnlyParts []string `json:"only_parts,omitempty"`
 	// Parts are given where the study has several: only their pairs of
 	// environment and workload run.
 	Parts []Part `json:"parts,omitempty"`

@@ -31,7 +31,7 @@ type PayloadArgs struct {
 	Word   string // 1 to 128 bytes without blanks and control characters
 	Exit   int    // exit status
 	Stay   bool   // stay until told by SIGTERM (or end of standard input in the variant echo)
-	OnTerm string // "exit" (default) or "ignore"
+	OnTerm string // "exit" (default), "ignore" or "none"
 	Report bool   // report what is seen from inside
 	// TouchBytes is anonymous memory, in small pages, that is written to after
 	// the first line and the report, and kept.

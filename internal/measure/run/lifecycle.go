@@ -5,6 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
@@ -109,19 +112,31 @@ func (s *site) fill(t *record.Trial, o *openEnv, inst workload.Instance, word st
 		return said
 	}
 	stampInside(t, said)
-	if t.Failure == nil && res.Exit != nil && *res.Exit != wanted(inst) {
-		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %d", *res.Exit, wanted(inst))}
+	if t.Failure == nil && res.Exit != nil && !slices.Contains(wanted(inst), *res.Exit) {
+		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %s", *res.Exit, oneOf(wanted(inst)))}
 	}
 	s.judgeClock(t, o)
 	s.fillInside(t, o, said)
 	return said
 }
 
-// wanted is the exit status that the payload was asked for. A payload that
-// does not handle SIGTERM is killed by SIGKILL in the end: 128 + 9.
-func wanted(inst workload.Instance) int {
-	if inst.Stop && inst.Payload.OnTerm == "ignore" {
-		return 137
+// wanted are the exit statuses that the payload was asked for. A payload that
+// ignores SIGTERM is killed by SIGKILL in the end, 128 + 9; one that has no
+// handler too, where it is PID 1, and else by SIGTERM, 128 + 15.
+func wanted(inst workload.Instance) []int {
+	switch {
+	case inst.Stop && inst.Payload.OnTerm == "ignore":
+		return []int{137}
+	case inst.Stop && inst.Payload.OnTerm == "none":
+		return []int{137, 143}
 	}
-	return inst.Payload.Exit
+	return []int{inst.Payload.Exit}
+}
+
+func oneOf(numbers []int) string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = strconv.Itoa(n)
+	}
+	return strings.Join(out, " or ")
 }

@@ -18,6 +18,7 @@ type checker struct {
 	*yamlfile.Problems
 	cat *Catalogue
 	src Source
+	doc *document      // nil for claims in a file by themselves
 	own []WorkloadInfo // from files
 }
 
@@ -42,7 +43,7 @@ func check(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top 
 }
 
 func checkOne(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, top yamlfile.Pos) *Study {
-	c := &checker{Problems: p, cat: cat, src: src}
+	c := &checker{Problems: p, cat: cat, src: src, doc: doc}
 	s := &Study{
 		Name: doc.Name.Text, Title: doc.Title.Text, Description: doc.Description.Text,
 		Protocol: c.protocol(doc.Protocol), MaxBlocks: int(doc.Protocol.MaxBlocks.N), Sort: doc.Sort.Text, at: top,

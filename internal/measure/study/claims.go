@@ -56,8 +56,9 @@ type claimTest struct {
 
 type claimAnswer struct {
 	claimTest
-	Supported    yamlfile.Text `key:"supported" jsonschema:"required" jsonschema_description:"What holds where the test is supported."`
-	Contradicted yamlfile.Text `key:"contradicted" jsonschema_description:"What holds where it is contradicted."`
+	Supported    yamlfile.Text  `key:"supported" jsonschema:"required" jsonschema_description:"What holds where the test is supported."`
+	Contradicted yamlfile.Text  `key:"contradicted" jsonschema_description:"What holds where it is contradicted."`
+	Part         yamlfile.Words `key:"part" jsonschema_description:"The part of the study, or the parts, that measure it, for a run that lacks them."`
 }
 
 type publishedValue struct {

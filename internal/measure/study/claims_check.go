@@ -49,7 +49,7 @@ func (c *checker) claim(d *claim, study string) record.Claim {
 	}
 	for i := range d.Answers {
 		a := &d.Answers[i]
-		out.Answers = append(out.Answers, record.ClaimAnswer{Test: c.claimTest(&a.claimTest), Supported: a.Supported.Text, Contradicted: a.Contradicted.Text})
+		out.Answers = append(out.Answers, record.ClaimAnswer{Test: c.claimTest(&a.claimTest), Supported: a.Supported.Text, Contradicted: a.Contradicted.Text, Command: c.partCommand(a.Part.List)})
 	}
 	source, _, _ := strings.Cut(d.ID.Text, "/")
 	if _, ok := papers.SourceOf(source); !ok {

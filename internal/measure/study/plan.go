@@ -85,7 +85,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	p := &Plan{
 		Study: record.Study{
 			Name: s.Name, Title: s.Title, Path: s.Path, Source: s.Source,
-			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, Tables: s.Tables, Claims: s.Claims, Images: s.Images,
+			Metrics: s.Metrics, Sort: s.Sort, Scale: s.Scale, OnlyParts: s.OnlyParts, Tables: s.Tables, Claims: s.Claims, Images: s.Images,
 		},
 		Protocol: s.Protocol,
 	}

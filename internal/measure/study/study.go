@@ -31,6 +31,8 @@ type Study struct {
 	Tables []record.PaperTable
 	// Scale is the name of the size that this is; empty is the full one.
 	Scale string
+	// OnlyParts are those that were asked for, where not all were (Only).
+	OnlyParts []string
 	// Scales are the study's other sizes, each as it would be read.
 	Scales []*Study
 	// Claims are the sentences that it tests.

@@ -39,10 +39,10 @@ func builtIn() []Workload {
 		{
 			Name: "stop", Title: "stop", Group: lifeCycle, Image: "payload", Detached: true, grace: stopGrace,
 			What:       "one process that stays until the engine stops it; on-term says whether it handles SIGTERM",
-			Parameters: map[string][]string{"on-term": {"exit", "ignore"}},
-			About:      map[string]string{"on-term": "What the payload does on SIGTERM."},
+			Parameters: map[string][]string{"on-term": {"exit", "ignore", "none"}},
+			About:      map[string]string{"on-term": "What the payload does on SIGTERM: end, ignore it, or have no handler, so that the kernel drops it for a PID 1 and ends any other process."},
 			takes: func(p map[string]string, each time.Duration) time.Duration {
-				if p["on-term"] == "ignore" {
+				if p["on-term"] != "exit" {
 					return each + stopGrace
 				}
 				return each

@@ -95,6 +95,8 @@ type Answer struct {
 	Decides *ClaimPair  `json:"decides,omitempty"`
 	Pairs   []ClaimPair `json:"pairs,omitempty"`
 	Without []ClaimLack `json:"without,omitempty"`
+	// Command measures what it lacks, where the study says how.
+	Command string `json:"command,omitempty"`
 }
 
 // ClaimPair is one comparison: A over B, or A alone.

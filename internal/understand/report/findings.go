@@ -231,6 +231,40 @@ func lines(c *analyze.Finding, brief bool) []string {
 			out = append(out, "→ "+words.Prose(claimAnswer(a)))
 		}
 	}
+	for _, x := range untested(c.Answers) {
+		out = append(out, "→ "+x)
+	}
+	return out
+}
+
+// untested says which command gives the data for answers that have none, each
+// once, and what they lack.
+func untested(answers []analyze.Answer) []string {
+	const shown = 2
+	var commands []string
+	lacks := map[string][]analyze.ClaimLack{}
+	for i := range answers {
+		a := &answers[i]
+		if a.Command == "" {
+			continue
+		}
+		if !slices.Contains(commands, a.Command) {
+			commands = append(commands, a.Command)
+		}
+		for _, l := range a.Without {
+			if have := lacks[a.Command]; len(have) < shown && !slices.Contains(have, l) {
+				lacks[a.Command] = append(have, l)
+			}
+		}
+	}
+	var out []string
+	for _, command := range commands {
+		text := "Not asked here"
+		if s := without(lacks[command]); s != "" {
+			text += " without " + s
+		}
+		out = append(out, text+". To ask: "+words.Clean(command))
+	}
 	return out
 }
 
@@ -239,5 +273,9 @@ func claimAnswer(a *analyze.Answer) string {
 	if a.Decides == nil {
 		return a.Text
 	}
-	return strings.TrimSuffix(a.Text, ".") + " (" + a.Decides.Title() + ": " + pairNumber(a.Decides) + ")."
+	more := ""
+	if n := a.Decides.BlocksNeeded; n > 0 {
+		more = fmt.Sprintf("; about %d blocks would tell", n)
+	}
+	return strings.TrimSuffix(a.Text, ".") + " (" + a.Decides.Title() + ": " + pairNumber(a.Decides) + more + ")."
 }

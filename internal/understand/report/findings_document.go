@@ -141,9 +141,15 @@ func addWhy(d *document.Document, c *analyze.Finding) {
 	}
 	for i := range c.Answers {
 		a := &c.Answers[i]
+		if a.Verdict == analyze.ClaimNotTested && a.Command != "" {
+			continue // below
+		}
 		d.List("   → ", document.Items([]string{words.Prose(a.Text)}))
 		addPairTables(d, a.Pairs)
 		addLacks(d, a.Without)
+	}
+	for _, x := range untested(c.Answers) {
+		d.List("   → ", document.Items([]string{x}))
 	}
 }
 

@@ -68,7 +68,9 @@ func claimed() recordtest.Cells {
 			Published: []record.PublishedValue{{Source: "baresi2024", Table: "Table 5", Engine: "docker", Image: "ubuntu:18.04"}}},
 		{ID: "baresi2024/5", Says: "Security is as in the feature table.", Features: "Security"},
 		{ID: "baresi2024/10a", Says: "MPI has no overhead.", Needs: "MPI programs"},
-		{ID: "arleskog2023/2", Says: "The throughput between two pods is the same.",
+		{ID: "arleskog2023/2", Says: "The throughput between two pods is the same.", Why: "The plug-in may make it.",
+			Answers: []record.ClaimAnswer{{Test: record.ClaimTest{Of: engines("containerd"), Vary: "network", Workload: record.WorkloadChoice{Names: []string{"iperf3"}}, Metric: "throughput", Ratio: below("< 1.1", 1.1)},
+				Supported: "It is the plug-in.", Command: "plimsoll run arleskog2023 --scale quick --part why-plugin"}},
 			Tests:     []record.ClaimTest{{Of: engines("cri"), Vary: "endpoint", Workload: record.WorkloadChoice{Names: []string{"iperf3"}}, Metric: "throughput", Ratio: below("< 1.1", 1.1)}},
 			Published: []record.PublishedValue{{Source: "arleskog2023", Text: "no difference"}}},
 	}

@@ -50,7 +50,7 @@ func parse(argv []string) program {
 type payload struct{ probe.PayloadArgs }
 
 func (p payload) stays() bool                            { return p.Stay }
-func (p payload) ignores() bool                          { return p.OnTerm == "ignore" }
+func (p payload) ignores() bool                          { return p.OnTerm == "ignore" || p.OnTerm == "none" }
 func (p payload) status() int                            { return p.Exit }
 func (p payload) lasts(work time.Duration) time.Duration { return work + p.Rest }
 func (p payload) touches() int64                         { return 0 }

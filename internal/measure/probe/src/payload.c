@@ -9,7 +9,7 @@
 struct args {
 	const char *word;
 	int status;
-	int stay, ignore, report, echo;
+	int stay, ignore, unhandled, report, echo;
 	i64 touch; /* bytes */
 	i64 rest;  /* ns */
 };
@@ -18,7 +18,7 @@ static struct out out;
 
 static void parse(struct args *a, char **argv) {
 	if (!argv[0] || !argv[0][0] || text_len(argv[0]) > 128)
-		complain(STATUS_USAGE, "usage: payload WORD [--exit N] [--stay] [--on-term exit|ignore] [--report] [--touch BYTES] [--rest NS] [--echo]", 0);
+		complain(STATUS_USAGE, "usage: payload WORD [--exit N] [--stay] [--on-term exit|ignore|none] [--report] [--touch BYTES] [--rest NS] [--echo]", 0);
 	a->word = *argv++;
 	for (; *argv; argv++) {
 		if (text_eq(*argv, "--stay")) {
@@ -29,8 +29,9 @@ static void parse(struct args *a, char **argv) {
 			a->echo = 1;
 		} else if (text_eq(*argv, "--on-term") && argv[1]) {
 			a->ignore = text_eq(*++argv, "ignore");
-			if (!a->ignore && !text_eq(*argv, "exit"))
-				complain(STATUS_USAGE, "payload: --on-term takes exit or ignore", 0);
+			a->unhandled = text_eq(*argv, "none");
+			if (!a->ignore && !a->unhandled && !text_eq(*argv, "exit"))
+				complain(STATUS_USAGE, "payload: --on-term takes exit, ignore or none", 0);
 		} else if (text_eq(*argv, "--touch") && argv[1]) {
 			a->touch = text_num(*++argv, 1LL << 46);
 			if (a->touch < 0)
@@ -129,7 +130,7 @@ static void echo(void) {
 void verb_payload(i64 start, char **argv) {
 	struct args a = {0};
 	parse(&a, argv);
-	if (a.stay)
+	if (a.stay && !a.unhandled)
 		expect_term(a.ignore);
 
 	out.fd = 1;
@@ -149,7 +150,7 @@ void verb_payload(i64 start, char **argv) {
 	if (a.echo)
 		echo();
 	else if (a.stay)
-		wait_term(a.ignore);
+		wait_term(a.ignore || a.unhandled);
 	if (a.rest)
 		sleep_until(now() + a.rest);
 

@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -346,12 +346,15 @@ func repeat(run *record.Run) string {
 	if study == "" {
 		study = run.Study.Name
 	}
-	study = shellWord(study)
+	study = harmless.ShellWord(study)
 	if run.Study.Scale != "" {
-		study += " --scale " + shellWord(run.Study.Scale)
+		study += " --scale " + harmless.ShellWord(run.Study.Scale)
 	}
 	for _, from := range slices.Sorted(maps.Keys(run.Study.Images)) {
-		study += " --image " + shellWord(from+"="+run.Study.Images[from])
+		study += " --image " + harmless.ShellWord(from+"="+run.Study.Images[from])
+	}
+	for _, part := range run.Study.OnlyParts {
+		study += " --part " + harmless.ShellWord(part)
 	}
 	p := run.Protocol
 	s := "plimsoll run " + study + " --seed " + strconv.FormatUint(p.Seed, 10)
@@ -362,14 +365,6 @@ func repeat(run *record.Run) string {
 		s += fmt.Sprintf(" --time-budget %s", time.Duration(p.TimeBudgetNS))
 	}
 	return s
-}
-
-// shellWord quotes s for a shell where it needs that.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-") == "" && s[0] != '-' {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Workloads are those of a run, its warm-up blocks taken like all others, and the

@@ -119,6 +119,7 @@ func judgeAnswer(runs []*analyze.Result, a *record.ClaimAnswer) analyze.Answer {
 		out.Text = "Not decided by this run: " + a.Supported
 	default:
 		out.Text = "Not tested: " + a.Supported
+		out.Command = a.Command
 	}
 	return out
 }

@@ -1,0 +1,103 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/yamlfile"
+)
+
+// Quick is the scale by which a study's questions are asked in minutes.
+const Quick = "quick"
+
+// Only leaves the named parts of a study, in as many blocks as they ask for; with
+// allBlocks in all of the protocol's. Names that it does not know are an error.
+func (s *Study) Only(parts []string, allBlocks bool) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	p := &yamlfile.Problems{}
+	at := yamlfile.Pos{Path: s.at.Path}
+	var known []string
+	for _, x := range s.Parts {
+		if x.Name != "" {
+			known = append(known, x.Name)
+		}
+	}
+	for _, name := range parts {
+		i := slices.IndexFunc(s.Parts, func(x Part) bool { return x.Name == name })
+		switch {
+		case len(known) == 0:
+			p.Add(at, "the study has no parts", "none: it is one matrix")
+			return p.Err()
+		case i < 0 || name == "":
+			p.Unknown(at, "part", name, known)
+		case s.Parts[i].Skipped != "":
+			p.Add(at, fmt.Sprintf("this scale leaves the part %s out: %s", name, strings.TrimSuffix(s.Parts[i].Skipped, ".")), "another scale")
+		}
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	s.Parts = slices.Clone(s.Parts)
+	blocks, warm := 0, false
+	for i := range s.Parts {
+		x := &s.Parts[i]
+		if !slices.Contains(parts, x.Name) {
+			if x.Skipped == "" {
+				x.Skipped = "Only " + strings.Join(parts, ", ") + " was asked for."
+			}
+			continue
+		}
+		if allBlocks || x.Blocks == 0 {
+			x.Blocks = s.Protocol.Blocks
+		}
+		blocks, warm = max(blocks, x.Blocks), warm || !x.Unwarmed
+	}
+	if s.Protocol.Until == 0 && s.Protocol.TimeBudgetNS == 0 {
+		s.Protocol.Blocks = min(blocks, s.Protocol.Blocks)
+	}
+	if !warm {
+		s.Protocol.Warmup = 0
+	}
+	s.OnlyParts = slices.Clone(parts)
+	return nil
+}
+
+// partCommand is what measures parts of this study: at the quick scale, where
+// that has them.
+func (c *checker) partCommand(parts []yamlfile.Word) string {
+	if len(parts) == 0 || c.doc == nil {
+		return ""
+	}
+	names, scale := partNames(c.doc.Parts), ""
+	for _, k := range c.doc.Scales {
+		if k.Key.Text == Quick {
+			scale = " --scale " + Quick
+		}
+	}
+	var asked string
+	for _, part := range parts {
+		if !slices.Contains(names, part.Text) {
+			if !c.doc.Extends.At.Given() { // what extends a study may have other parts
+				c.Unknown(part.At, "part", part.Text, names)
+			}
+			return ""
+		}
+		asked += " --part " + harmless.ShellWord(part.Text)
+		for _, k := range c.doc.Scales {
+			for _, x := range k.Value.Parts {
+				if k.Key.Text == Quick && x.Key.Text == part.Text && x.Value.Skip.At.Given() {
+					scale = ""
+				}
+			}
+		}
+	}
+	study := c.doc.Name.Text
+	if c.src.dir != "" {
+		study = c.src.Path
+	}
+	return "plimsoll run " + harmless.ShellWord(study) + scale + asked
+}

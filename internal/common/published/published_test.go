@@ -98,7 +98,7 @@ func TestFeatures(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	for _, s := range Sources() {
-		if s.Title == "" || s.Venue == "" || s.Year < 2020 || len(s.Authors) == 0 {
+		if s.Title == "" || s.Venue == "" || s.Year < 2018 || len(s.Authors) == 0 {
 			t.Errorf("%+v", s)
 		}
 		if (s.URL() == "") != (s.DOI == "") {

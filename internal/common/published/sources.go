@@ -40,6 +40,9 @@ var sources = []Source{
 	{Key: "gerdes2024", Authors: []string{"Gerdes"},
 		Title: "Benchmarking what actually drive our containers",
 		Venue: "web article", Year: 2024, Statistic: record.StatMean},
+	{Key: "sock2018", Authors: []string{"Oakes", "Yang", "Zhou", "Houck", "Harter", "Arpaci-Dusseau", "Arpaci-Dusseau"},
+		Title: "SOCK: Rapid Task Provisioning with Serverless-Optimized Containers",
+		Venue: "USENIX ATC 2018", Year: 2018, Statistic: record.StatMean},
 }
 
 // Sources lists the studies.

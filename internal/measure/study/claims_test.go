@@ -50,6 +50,7 @@ func TestBundledClaims(t *testing.T) {
 		"arleskog2023": "1 2 3",
 		"khan2026":     "1 2 3 4 5",
 		"gerdes2024":   "1 2 2b 3 4",
+		"sock2018":     "1 2 3 4 5 6 7",
 	}
 	all := bundledClaims(t)
 	tested := 0

@@ -293,8 +293,11 @@ func (t *Table) Measured() bool {
 	return t != nil && slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Median != nil })
 }
 
-// Cell finds an environment's cell, or nil.
+// Cell finds an environment's cell, or nil; a table that is missing has none.
 func (t *Table) Cell(env string) *Cell {
+	if t == nil {
+		return nil
+	}
 	for i := range t.Cells {
 		if t.Cells[i].Env == env {
 			return &t.Cells[i]

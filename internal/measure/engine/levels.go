@@ -1,6 +1,12 @@
 package engine
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+)
 
 // Known copies an adapter's table of its levels by factor: whoever asks for it
 // may change what he got.
@@ -22,4 +28,30 @@ func AllUsable(table map[string][]string) map[string][]Level {
 		}
 	}
 	return all
+}
+
+// LevelsBy looks at each level of an adapter's table: a missing one has the reason
+// of an error, and its advice.
+func LevelsBy(table map[string][]string, look func(factor, level string) error) map[string][]Level {
+	all := AllUsable(table)
+	for factor, levels := range all {
+		for i := range levels {
+			if err := look(factor, levels[i].Name); err != nil {
+				levels[i].Reason, levels[i].Fix = Reason(err)
+				levels[i].Usable = false
+			}
+		}
+	}
+	return all
+}
+
+// Unknown is the error of a level that an adapter does not know; nil for one that
+// it knows, and for images, of which there are more than it has names for.
+func Unknown(title string, table map[string][]string, factor, level string) *Error {
+	known := table[factor]
+	if factor == Image || !slices.ContainsFunc(Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) }) {
+		return nil
+	}
+	return &Error{Class: record.Unsupported,
+		Text: fmt.Sprintf("%s has no level %q of the factor %s; it has %s", title, level, factor, strings.Join(known, ", "))}
 }

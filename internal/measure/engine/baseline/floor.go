@@ -20,7 +20,7 @@ import (
 // Floor is the smallest container that the kernel can make: new namespaces,
 // one overlay mount over the image's root directory, pivot_root, exec; a few
 // system calls of ours and no engine. What an engine takes more is its own.
-type Floor struct{}
+type Floor struct{ engine.NothingLeft }
 
 // Info is documented in engine.Engine.
 func (Floor) Info() engine.Info {
@@ -120,9 +120,4 @@ func removeTree(dir string) error {
 		return fmt.Errorf("removing the overlay's directories: %w", err)
 	}
 	return nil
-}
-
-// Leftovers is documented in engine.Engine.
-func (Floor) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
-	return nil, nil
 }

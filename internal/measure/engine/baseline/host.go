@@ -18,7 +18,7 @@ import (
 
 // Host runs the host's own programs: what most published studies call native.
 // Its programs may differ from those in the image; Native has no such flaw.
-type Host struct{}
+type Host struct{ engine.NothingLeft }
 
 // Info is documented in engine.Engine.
 func (Host) Info() engine.Info {
@@ -50,11 +50,6 @@ func (h Host) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engi
 	b.AddFacts(map[string]string{"network": "host", "storage": "none", "isolation": "none"})
 	e := &environment{Base: b, prepare: func(task engine.Task) (*container, error) { return hostContainer(kit, task) }}
 	return open(ctx, kit, spec, e)
-}
-
-// Leftovers is documented in engine.Engine.
-func (Host) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
-	return nil, nil
 }
 
 // hostContainer prepares the host's own program. A task's working directory is

@@ -15,7 +15,7 @@ import (
 // the same to do, and a /work to write in, which is empty for each trial; they
 // are mounted before a trial, not in it. All else is read-only, so that the
 // image stays what it is.
-type Native struct{}
+type Native struct{ engine.NothingLeft }
 
 // Info is documented in engine.Engine.
 func (Native) Info() engine.Info {
@@ -73,9 +73,4 @@ func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (en
 // commandIn is a task's command, wherever its root is.
 func commandIn(task engine.Task) probe.Command {
 	return probe.Command{Argv: task.Argv, Env: task.Env, Dir: "/"}
-}
-
-// Leftovers is documented in engine.Engine.
-func (Native) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
-	return nil, nil
 }

@@ -11,7 +11,6 @@ package bubblewrap
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -31,8 +30,9 @@ const (
 	fix     = "apt-get install bubblewrap"
 )
 
-// Engine is the adapter.
-type Engine struct{}
+// Engine is the adapter. Mounts are in the containers' own namespaces and go with
+// them.
+type Engine struct{ engine.NothingLeft }
 
 // New makes the adapter.
 func New() *Engine { return &Engine{} }
@@ -67,17 +67,10 @@ func (*Engine) Info() engine.Info {
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
-	path, err := kit.LookPath(program)
-	if err != nil {
-		d.Reason, d.Fix = program+" is not installed", fix
+	if !adapter.Found(ctx, kit, &d, program, fix, version) {
 		return d
 	}
-	d.Where = path
-	if d.Version, err = version(ctx, path); err != nil {
-		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
-		return d
-	}
-	if why, how := userns.Forbidden(true); why != "" && !setuid(path) {
+	if why, how := userns.Forbidden(true); why != "" && !setuid(d.Where) {
 		if !kit.Root {
 			d.Reason, d.Fix = why, how
 			return d
@@ -166,10 +159,4 @@ func (e *environment) prove(ctx context.Context) error {
 	}
 	e.AddFacts(map[string]string{"root-fs": p.Report["root.fs"], "seccomp-inside": p.Report["seccomp"]})
 	return nil
-}
-
-// Leftovers is documented in engine.Engine. Mounts are in the containers' own
-// namespaces and go with them.
-func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
-	return nil, nil
 }

@@ -110,11 +110,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.plan(task, options), ToPayload: true, Place: e.place})
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	return clirun.AsHeld(e.Base.Hold(ctx, clirun.Holding{Plan: e.plan(task, options), ToPayload: true, Place: e.place}))
 }
 
 func (e *environment) place(ctx context.Context, pid int) engine.Place {

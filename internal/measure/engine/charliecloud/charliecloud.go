@@ -35,8 +35,9 @@ const (
 	fix     = "apt-get install charliecloud"
 )
 
-// Engine is the adapter.
-type Engine struct{}
+// Engine is the adapter. Mounts are in the containers' own namespaces and go with
+// them.
+type Engine struct{ engine.NothingLeft }
 
 // New makes the adapter.
 func New() *Engine { return &Engine{} }
@@ -68,20 +69,11 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	none := &d.Levels[engine.Network][1]
 	none.Usable, none.Reason = false, "ch-run makes no network namespace: its containers have the host's network"
-	path, err := kit.LookPath(program)
-	if err != nil {
-		d.Reason, d.Fix = program+" is not installed", fix
+	if !adapter.Found(ctx, kit, &d, program, fix, version) {
 		return d
 	}
-	d.Where = path
-	out, err := tool(ctx, path, "--version")
-	if err != nil {
-		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
-		return d
-	}
-	d.Version = strings.TrimSpace(out)
 	if squash := &d.Levels[engine.Storage][1]; squash.Usable {
-		squash.Reason, squash.Fix = noSquash(ctx, path)
+		squash.Reason, squash.Fix = noSquash(ctx, d.Where)
 		squash.Usable = squash.Reason == ""
 	}
 	if why, how := userns.Forbidden(true); why != "" {
@@ -94,6 +86,11 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	}
 	d.Usable = true
 	return d
+}
+
+func version(ctx context.Context, path string) (string, error) {
+	out, err := tool(ctx, path, "--version")
+	return strings.TrimSpace(out), err
 }
 
 // noSquash says why ch-run can't mount a SquashFS image.
@@ -214,12 +211,6 @@ func (e *environment) Close(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// Leftovers is documented in engine.Engine. Mounts are in the containers' own
-// namespaces and go with them.
-func (*Engine) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
-	return nil, nil
 }
 
 // fuseFix makes /dev/fuse one that everybody may open, with the kernel's module

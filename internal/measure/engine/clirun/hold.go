@@ -114,6 +114,14 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	return held, nil
 }
 
+// AsHeld is what Hold gives, for those who add nothing to it.
+func AsHeld(h *Held, err error) (engine.Held, error) {
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
 // Held is a container that is held by commands.
 type Held struct {
 	base     *Base

@@ -3,8 +3,6 @@ package cri
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
@@ -48,34 +46,28 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			servers, states = append(servers, s), append(states, st)
 		}
 	}
-	det.Levels = map[string][]engine.Level{}
-	for factor, names := range e.Info().Levels {
-		for _, name := range names {
-			l := engine.Level{Name: name}
-			for i, s := range servers {
-				err := e.possible(ctx, kit, s, states[i], factor, name)
-				if l.Usable = err == nil; l.Usable {
-					l.Reason, l.Fix = "", ""
-					break
-				}
-				if i == 0 {
-					l.Reason, l.Fix = engine.Reason(err)
-				}
+	det.Levels = engine.LevelsBy(e.Info().Levels, func(factor, level string) (why error) {
+		for i, s := range servers {
+			err := e.possible(ctx, kit, s, states[i], factor, level)
+			if err == nil {
+				return nil
 			}
-			det.Levels[factor] = append(det.Levels[factor], l)
+			if i == 0 {
+				why = err
+			}
 		}
-	}
+		return why
+	})
 	return det
 }
 
 // possible says whether a server offers a level; the error has the reason and
 // what would help.
 func (e *Engine) possible(ctx context.Context, kit *engine.Kit, s *server, st *state, factor, level string) error {
-	known := e.Info().Levels[factor]
-	has := !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) })
-	if level != engine.DefaultLevel && factor != engine.Image && !has {
-		return &engine.Error{Class: record.Unsupported,
-			Text: fmt.Sprintf("CRI has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
+	if level != engine.DefaultLevel {
+		if err := engine.Unknown("CRI", e.Info().Levels, factor, level); err != nil {
+			return err
+		}
 	}
 	switch factor {
 	case engine.Endpoint:

@@ -40,23 +40,16 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	det.Version = info.Info.ServerVersion
 	det.Facts = daemonFacts(&info.Info)
 	det.Facts["api-version"] = d.ClientVersion()
-	det.Levels = map[string][]engine.Level{}
-	for factor, levels := range e.Info().Levels {
-		for _, name := range levels {
-			l := engine.Level{Name: name, Usable: true}
-			err := e.offered(kit, &info.Info, factor, name)
-			if err != nil && e.daemon != "" {
-				err = e.privately(kit, &info.Info, factor, name, err)
-			}
-			if err != nil {
-				l.Usable, l.Fix = false, err.Fix
-				plain := *err
-				plain.Fix = ""
-				l.Reason = plain.Error()
-			}
-			det.Levels[factor] = append(det.Levels[factor], l)
+	det.Levels = engine.LevelsBy(e.Info().Levels, func(factor, level string) error {
+		err := e.offered(kit, &info.Info, factor, level)
+		if err != nil && e.daemon != "" {
+			err = e.privately(kit, &info.Info, factor, level, err)
 		}
-	}
+		if err == nil {
+			return nil
+		}
+		return err
+	})
 	return det
 }
 
@@ -69,11 +62,10 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 	no := func(fix, format string, args ...any) *engine.Error {
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf(format, args...), Fix: fix}
 	}
-	known := e.Info().Levels[factor]
-	has := !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) })
-	if len(known) > 0 && factor != engine.Image && !has {
-		return &engine.Error{Class: record.Unsupported,
-			Text: fmt.Sprintf("%s has no level %q of the factor %s; it has %s", e.name, level, factor, strings.Join(known, ", "))}
+	if known := e.Info().Levels; len(known[factor]) > 0 {
+		if err := engine.Unknown(e.name, known, factor, level); err != nil {
+			return err
+		}
 	}
 	switch factor {
 	case engine.Without:

@@ -8,10 +8,6 @@ import (
 	"plimsoll/internal/measure/engine"
 )
 
-// named is a held container of this package: what another one can be put
-// beside, and what a program can be executed in.
-type named interface{ ContainerName() string }
-
 // placeOf asks the daemon where a container is. It is not measured.
 func (env *environment) placeOf(ctx context.Context, task engine.Task) engine.Place {
 	var p engine.Place

@@ -1,9 +1,7 @@
 package docker
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/moby/moby/api/types/mount"
 
@@ -14,35 +12,11 @@ import (
 
 // impossible says what of a task this environment can't do.
 func (env *environment) impossible(task engine.Task) *record.Failure {
-	no := func(format string, args ...any) *record.Failure {
-		return &record.Failure{Class: record.Unsupported, Text: fmt.Sprintf(format, args...)}
-	}
-	for _, m := range task.Mounts {
-		switch m.Kind {
-		case engine.Bind, engine.Volume, engine.Tmpfs:
-		default:
-			return no("%s has no mount of the kind %q", env.d.flavour.name, m.Kind)
-		}
-	}
-	if task.Beside == nil {
-		return nil
-	}
-	if _, ok := task.Beside.(named); !ok {
-		return no("a container can be put beside another one of %s only", env.d.flavour.name)
-	}
-	if strings.HasPrefix(env.Fact("kernel"), "foreign") {
-		return no("with the runtime %s each container has a network stack of its own, which no other can share", env.Fact("runtime"))
-	}
-	return nil
+	return adapter.Impossible(env.d.flavour.name, task, &env.FactSheet)
 }
 
 // networkOf is the network mode of a task's container.
-func (s settings) networkOf(task engine.Task) string {
-	if other, ok := task.Beside.(named); ok {
-		return "container:" + other.ContainerName()
-	}
-	return s.network
-}
+func (s settings) networkOf(task engine.Task) string { return adapter.NetworkOf(task, s.network) }
 
 // containerLabel is the key of the label that ties a volume to its container.
 const containerLabel = "io.plimsoll.container"

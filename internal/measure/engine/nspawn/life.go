@@ -152,17 +152,13 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		return nil, err
 	}
 	e.root.users.Add(1)
-	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.plan(task, options), Place: e.place,
+	return clirun.AsHeld(e.Base.Hold(ctx, clirun.Holding{Plan: e.plan(task, options), Place: e.place,
 		End: func(stop *engine.Stop) []clirun.Step { return termTwice(clirun.BySignals(stop)) },
 		After: func(_ context.Context, res *engine.Result) {
 			if err := e.tidy(task.Name, res, res.Events[record.Removed] == 0); err != nil && res.Failure == nil {
 				res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
 			}
-		}})
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+		}}))
 }
 
 func (e *environment) place(ctx context.Context, pid int) engine.Place {

@@ -17,6 +17,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 const (
@@ -62,14 +63,7 @@ func (*Engine) Info() engine.Info {
 // Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
-	path, err := kit.LookPath(program)
-	if err != nil {
-		d.Reason, d.Fix = program+" is not installed", fix
-		return d
-	}
-	d.Where = path
-	if d.Version, err = version(ctx, path); err != nil {
-		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
+	if !adapter.Found(ctx, kit, &d, program, fix, version) {
 		return d
 	}
 	if !kit.Root {

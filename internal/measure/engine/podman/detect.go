@@ -3,7 +3,6 @@ package podman
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -41,17 +40,12 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			det.Facts = i.facts()
 		}
 	}
-	det.Levels = map[string][]engine.Level{}
-	for factor, levels := range e.Info().Levels {
-		for _, name := range levels {
-			l := engine.Level{Name: name, Usable: true}
-			if err := possible(kit, factor, name); err != nil {
-				l.Usable = false
-				l.Reason, l.Fix = engine.Reason(err)
-			}
-			det.Levels[factor] = append(det.Levels[factor], l)
+	det.Levels = engine.LevelsBy(e.Info().Levels, func(factor, level string) error {
+		if err := possible(kit, factor, level); err != nil {
+			return err
 		}
-	}
+		return nil
+	})
 	return det
 }
 
@@ -61,11 +55,10 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 	if level == engine.DefaultLevel {
 		return nil
 	}
-	known := New().Info().Levels[factor]
-	has := !slices.ContainsFunc(engine.Parts(factor, level), func(p string) bool { return !slices.Contains(known, p) })
-	if len(known) > 0 && factor != engine.Image && !has {
-		return &engine.Error{Class: record.Unsupported,
-			Text: fmt.Sprintf("podman has no level %q of the factor %s; it has %s", level, factor, strings.Join(known, ", "))}
+	if known := New().Info().Levels; len(known[factor]) > 0 {
+		if err := engine.Unknown("podman", known, factor, level); err != nil {
+			return err
+		}
 	}
 	need := func(name, pkg string) *engine.Error {
 		if _, err := kit.LookPath(name); err != nil {

@@ -1,51 +1,20 @@
 package podman
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
-// named is a held container of this package: what another one can be put
-// beside.
-type named interface{ ContainerName() string }
-
 // impossible says what of a task this environment can't do.
 func (env *environment) impossible(task engine.Task) *record.Failure {
-	no := func(format string, args ...any) *record.Failure {
-		return &record.Failure{Class: record.Unsupported, Text: fmt.Sprintf(format, args...)}
-	}
-	for _, m := range task.Mounts {
-		switch m.Kind {
-		case engine.Bind, engine.Volume, engine.Tmpfs:
-		default:
-			return no("podman has no mount of the kind %q", m.Kind)
-		}
-	}
-	if task.Beside == nil {
-		return nil
-	}
-	if _, ok := task.Beside.(named); !ok {
-		return no("a container can be put beside another one of podman only")
-	}
-	facts := env.Facts()
-	if strings.HasPrefix(facts["kernel"], "foreign") {
-		return no("with the runtime %s each container has a network stack of its own, which no other can share", facts["runtime"])
-	}
-	return nil
+	return adapter.Impossible("podman", task, &env.FactSheet)
 }
 
 // networkOf is the network of a task's container; empty: not named.
-func (s settings) networkOf(task engine.Task) string {
-	if other, ok := task.Beside.(named); ok {
-		return "container:" + other.ContainerName()
-	}
-	return s.network
-}
+func (s settings) networkOf(task engine.Task) string { return adapter.NetworkOf(task, s.network) }
 
 // tmpfsOptions are those of a tmpfs, beside its target. Podman would copy into
 // it what the image has at its target.

@@ -82,11 +82,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 			}
 		}
 	}
-	h, err := e.Base.Hold(ctx, how)
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	return clirun.AsHeld(e.Base.Hold(ctx, how))
 }
 
 // Calibrate is documented in engine.Calibrator.

@@ -14,7 +14,6 @@ package sarus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -64,18 +63,10 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
 	none := &d.Levels[engine.Network][1]
 	none.Usable, none.Reason = false, "Sarus makes no network namespace: its containers have the host's network"
-	path, err := kit.LookPath(program)
-	if err != nil {
-		d.Reason, d.Fix = program+" is not installed", fix
-		return d
-	}
-	d.Where = path
-	out, err := e.by(path, nil).run(ctx, kit, "--version")
-	if err != nil {
-		d.Reason = fmt.Sprintf("asking %s for its version: %v", path, err)
-		return d
-	}
-	d.Version, d.Usable = strings.TrimSpace(out), true
+	d.Usable = adapter.Found(ctx, kit, &d, program, fix, func(ctx context.Context, path string) (string, error) {
+		out, err := e.by(path, nil).run(ctx, kit, "--version")
+		return strings.TrimSpace(out), err
+	})
 	return d
 }
 

@@ -1,0 +1,46 @@
+package adapter
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// Named is a held container that another one of its engine's can be put beside, by
+// its name.
+type Named interface{ ContainerName() string }
+
+// NetworkOf is the network of a task's container, as engines with Docker's options
+// take it: that of the one beside it, or own.
+func NetworkOf(task engine.Task, own string) string {
+	if other, ok := task.Beside.(Named); ok {
+		return "container:" + other.ContainerName()
+	}
+	return own
+}
+
+// Impossible says what of a task an engine with Docker's options can't do.
+func Impossible(title string, task engine.Task, facts *FactSheet) *record.Failure {
+	no := func(format string, args ...any) *record.Failure {
+		return &record.Failure{Class: record.Unsupported, Text: fmt.Sprintf(format, args...)}
+	}
+	for _, m := range task.Mounts {
+		switch m.Kind {
+		case engine.Bind, engine.Volume, engine.Tmpfs:
+		default:
+			return no("%s has no mount of the kind %q", title, m.Kind)
+		}
+	}
+	if task.Beside == nil {
+		return nil
+	}
+	if _, ok := task.Beside.(Named); !ok {
+		return no("a container can be put beside another one of %s only", title)
+	}
+	if strings.HasPrefix(facts.Fact("kernel"), "foreign") {
+		return no("with the runtime %s each container has a network stack of its own, which no other can share", facts.Fact("runtime"))
+	}
+	return nil
+}

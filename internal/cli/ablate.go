@@ -78,7 +78,7 @@ without, plimsoll engines ENGINE lists; a study asks for the same by the key abl
 			return f.ablate(w, args, text)
 		},
 	}
-	f.printing.add(c, report.AblationFormats()...)
+	f.printing.add(c, report.Ablations.Formats()...)
 	c.Flags().IntVar(&f.blocks, "blocks", f.blocks, "how many blocks count")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the order and of what is held out (0: drawn and recorded)")
 	c.Flags().StringVar(&f.workload, "workload", f.workload, "what runs inside; its first metrics are taken apart")
@@ -182,9 +182,7 @@ func (f *ablateFlags) measured(ctx context.Context, w World, o run.Options) erro
 }
 
 func (f *ablateFlags) print(w World, res *analyze.Result) error {
-	return f.printing.show(w, func(out io.Writer, o report.Options) error {
-		return report.WriteAblations(out, f.format, res, o)
-	})
+	return tell(w, &f.printing, report.Ablations, res)
 }
 
 // yamlSigns mean something in a study, which a name that is put into one must not.

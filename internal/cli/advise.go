@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -51,7 +50,7 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 			if err != nil {
 				return err
 			}
-			return f.print(w, a)
+			return tell(w, &f.printing, report.Advice, a)
 		},
 	}
 	fl := c.Flags()
@@ -59,7 +58,7 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 	fl.StringArrayVar(&f.weights, "weight", nil, "change a weight: metric=3 or workload/metric=3; 0 drops the criterion")
 	fl.StringSliceVar(&f.require, "require", nil, "also require a property: "+strings.Join(advise.Words(), ", ")+", or the id of a feature; a|b means that either will do")
 	fl.StringVar(&f.features, "features", "", "a feature table (default: features.json of the run)")
-	f.add(c, report.AdviceFormats()...)
+	f.add(c, report.Advice.Formats()...)
 	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
 	return c
 }
@@ -233,8 +232,4 @@ func (f *adviseFlags) table(dirs []string) (*record.Features, error) {
 		}
 	}
 	return nil, nil
-}
-
-func (f *adviseFlags) print(w World, a *advise.Advice) error {
-	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteAdvice(out, f.format, a, o) })
 }

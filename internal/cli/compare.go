@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -68,14 +67,14 @@ status 4 says that it could not tell.`,
 					return refused(err)
 				}
 			}
-			if err := f.print(w, changes); err != nil {
+			if err := tell(w, &f.printing, report.Changes, changes); err != nil {
 				return err
 			}
 			summariseChanges(w, changes)
 			return gateStatus(changes.Gate, f.strict)
 		},
 	}
-	f.printing.add(c, report.ChangesFormats()...)
+	f.printing.add(c, report.Changes.Formats()...)
 	fl := c.Flags()
 	fl.StringArrayVar(&f.envs, "env", nil, "with a single run, one of its environments: give it twice, BASE first")
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the cells with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
@@ -115,14 +114,20 @@ func (f *compareFlags) options() (compare.Options, error) {
 	if o.Quantile = f.quantile / 100; f.quantile != 0 && !(f.quantile >= 50 && f.quantile <= 99.9) {
 		return o, fail(Usage, "--quantile is %g: expected per cent from 50 to 99.9, such as 95", f.quantile)
 	}
-	for _, s := range f.filters {
+	o.Filter, err = filtersOf(f.filters)
+	return o, err
+}
+
+// filtersOf reads all that --filter says.
+func filtersOf(texts []string) (all []compare.Filter, err error) {
+	for _, s := range texts {
 		one, err := compare.ParseFilter(s)
 		if err != nil {
-			return o, fail(Usage, "--%w", err)
+			return nil, fail(Usage, "--%w", err)
 		}
-		o.Filter = append(o.Filter, one)
+		all = append(all, one)
 	}
-	return o, nil
+	return all, nil
 }
 
 func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Changes, error) {
@@ -150,8 +155,4 @@ func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Chang
 		return nil, chosen(err)
 	}
 	return c, nil
-}
-
-func (f *compareFlags) print(w World, c *compare.Changes) error {
-	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteChanges(out, f.format, c, o) })
 }

@@ -71,14 +71,14 @@ are timed from outside are shown.`,
 			compare := f.comparison(c)
 			switch {
 			case compare != nil:
-				if !slices.Contains(report.ComparisonFormats(), f.format) {
-					return fail(Usage, "--format %s is for one start alone: choose one of %s", f.format, strings.Join(report.ComparisonFormats(), ", "))
+				if !slices.Contains(report.Comparison.Formats(), f.format) {
+					return fail(Usage, "--format %s is for one start alone: choose one of %s", f.format, strings.Join(report.Comparison.Formats(), ", "))
 				}
 				x, err := compare(w, args)
 				if err != nil {
 					return err
 				}
-				return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteComparison(out, f.format, x, o) })
+				return tell(w, &f.printing, report.Comparison, x)
 			case c.ArgsLenAtDash() == 0 && c.Flags().Changed("against"):
 				return fail(Usage, "--against is for environments: plimsoll explain ENGINE --against LEVELS")
 			case f.atOnce > 1 && c.Flags().Changed("against"):
@@ -93,10 +93,10 @@ are timed from outside are shown.`,
 			if f.format == "html" {
 				return f.show(w, func(out io.Writer, _ report.Options) error { return page.WriteLanes(out, x) })
 			}
-			return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteExplanation(out, f.format, x, o) })
+			return tell(w, &f.printing, report.Explanation, x)
 		},
 	}
-	f.printing.add(c, append(report.ExplanationFormats(), "html")...)
+	f.printing.add(c, append(report.Explanation.Formats(), "html")...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
 	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start it so often at the same time, and show what takes longer then than alone: what bounds the rate of starts")
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")

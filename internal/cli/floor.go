@@ -62,7 +62,7 @@ more processors, because one waits for the other.`,
 			return f.ask(w, text)
 		},
 	}
-	f.printing.add(c, report.ChargesFormats()...)
+	f.printing.add(c, report.Charges.Formats()...)
 	c.Flags().IntVar(&f.blocks, "blocks", f.blocks, "how many blocks count")
 	c.Flags().IntVar(&f.rounds, "rounds", f.rounds, "how often each mechanism is made in a block, by each process")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
@@ -159,9 +159,7 @@ func (f *floorFlags) measured(ctx context.Context, w World, o run.Options) error
 		if len(res.Charges) == 0 {
 			return withHint(fail(Failed, "fewer than two mechanisms were measured"), "plimsoll report %s says why", shortPath(o.Dir))
 		}
-		return f.printing.show(w, func(out io.Writer, opts report.Options) error {
-			return report.WriteCharges(out, f.format, res, opts)
-		})
+		return tell(w, &f.printing, report.Charges, res)
 	})
 }
 

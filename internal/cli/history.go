@@ -71,7 +71,7 @@ any series is for the worse, or where the last run has lost a value. With
 			return f.status(w, h)
 		},
 	}
-	f.add(c, append(report.HistoryFormats(), plot.Formats()...)...)
+	f.add(c, append(report.Histories.Formats(), plot.Formats()...)...)
 	f.picture.addSize(c)
 	fl := c.Flags()
 	fl.StringVar(&f.threshold, "threshold", "5%", "the smallest change to report")
@@ -95,14 +95,8 @@ func (f *historyFlags) options() (history.Options, error) {
 	if o.Threshold, err = percentage("threshold", f.threshold); err != nil {
 		return o, err
 	}
-	for _, s := range f.filters {
-		one, err := compare.ParseFilter(s)
-		if err != nil {
-			return o, fail(Usage, "--%w", err)
-		}
-		o.Filter = append(o.Filter, one)
-	}
-	return o, nil
+	o.Filter, err = filtersOf(f.filters)
+	return o, err
 }
 
 // histories reads all runs. What cannot be read is left out and said.
@@ -138,7 +132,7 @@ func (f *historyFlags) print(w World, h *history.Histories) error {
 	if isPicture(f.format) {
 		return writePicture(w, f.output, func(out io.Writer) error { return plot.History(out, f.format, h, f.picture.Options) })
 	}
-	return f.show(w, func(out io.Writer, o report.Options) error { return report.WriteHistories(out, f.format, h, o) })
+	return tell(w, &f.printing, report.Histories, h)
 }
 
 // status says on standard error what was left out, so that it is seen whatever

@@ -139,3 +139,8 @@ func writeBy(rule safepath.Rule, path string, write func(io.Writer) error) error
 	}
 	return nil
 }
+
+// tell shows a result of a kind in the format that was asked for.
+func tell[T any](w World, p *printing, kind report.Kind[T], x T) error {
+	return p.show(w, func(out io.Writer, o report.Options) error { return kind.Write(out, p.format, x, o) })
+}

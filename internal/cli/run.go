@@ -258,7 +258,7 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 // runFormats are those of a result and those of a gate's answer.
 func runFormats() []string {
 	out := report.Formats()
-	for _, f := range report.ChangesFormats() {
+	for _, f := range report.Changes.Formats() {
 		if !slices.Contains(out, f) {
 			out = append(out, f)
 		}
@@ -271,7 +271,7 @@ func runFormats() []string {
 func fits(format string, gated, resumed bool) error {
 	formats, what := report.Formats(), "a result"
 	if gated {
-		formats, what = report.ChangesFormats(), "a gate's answer"
+		formats, what = report.Changes.Formats(), "a gate's answer"
 	}
 	if resumed || slices.Contains(formats, format) {
 		return nil
@@ -327,7 +327,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	var answer *compare.Changes
 	if g != nil && !sum.Interrupted {
 		if answer, err = g.judge(res, false); err == nil {
-			err = (&compareFlags{printing: printing{format: f.format, ascii: f.ascii}}).print(w, answer)
+			err = tell(w, &printing{format: f.format, ascii: f.ascii}, report.Changes, answer)
 			summariseChanges(w, answer)
 		}
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints its table.\n", path, path)

@@ -64,5 +64,5 @@ func appendSummary(path string, text []byte) error {
 
 // summariseChanges does so with a comparison, or a gate's answer.
 func summariseChanges(w World, c *compare.Changes) {
-	stepSummary(w, func(out io.Writer) error { return report.WriteChanges(out, "markdown", c, report.Options{}) })
+	stepSummary(w, func(out io.Writer) error { return report.Changes.Write(out, "markdown", c, report.Options{}) })
 }

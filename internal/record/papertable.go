@@ -96,11 +96,6 @@ const (
 	StatMedian         Statistic = "median"
 )
 
-// Statistics lists them.
-func Statistics() []Statistic {
-	return []Statistic{StatMean, StatZMean, StatGeometricMean, StatWithoutLargest, StatMedian}
-}
-
 // Title is the estimator in words.
 func (s Statistic) Title() string {
 	switch s {

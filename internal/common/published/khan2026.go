@@ -64,6 +64,7 @@ var khanTables = []khanFile{
 	{table: "09-memory-efficiency", workload: "three-nginx", unit: "MB", values: []string{"per_container_mem_mb", "total_mem_mb"}, better: record.LowerIsBetter},
 }
 
+// khanMeasurements lists every raw value of khan2026, in the order of its files.
 var khanMeasurements = sync.OnceValue(func() []Measurement {
 	var out []Measurement
 	for i := range khanTables {
@@ -71,10 +72,6 @@ var khanMeasurements = sync.OnceValue(func() []Measurement {
 	}
 	return out
 })
-
-// Measurements lists every raw value of khan2026, in the order of its files.
-// The list is the caller's own.
-func Measurements() []Measurement { return slices.Clone(khanMeasurements()) }
 
 // read reads one file. What is no number there ("N/A", where a test could not
 // run) is no value.

@@ -81,7 +81,7 @@ func TestKhanMeans(t *testing.T) {
 	if n := len(Find(Query{Source: khan2026Key})); n != 59 {
 		t.Errorf("%d means", n)
 	}
-	if n := len(Measurements()); n != 2171-1+150 { // one is N/A, and memory has two a row
+	if n := len(khanMeasurements()); n != 2171-1+150 { // one is N/A, and memory has two a row
 		t.Errorf("%d measurements", n)
 	}
 }
@@ -105,7 +105,7 @@ func TestKhanWriteUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	asFiled, read := map[[2]string][]float64{}, map[[2]string][]float64{}
-	for _, m := range Measurements() {
+	for _, m := range khanMeasurements() {
 		if m.Table != "04-write-performance" {
 			continue
 		}

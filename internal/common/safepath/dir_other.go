@@ -104,18 +104,7 @@ func (d *Dir) create(name string, perm fs.FileMode) (*os.File, error) {
 }
 
 func (d *Dir) openFile(name string, flag int) (*os.File, error) {
-	info, err := os.Lstat(d.join(name))
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, notRegular("open", d.join(name), info.Mode())
-	}
-	f, err := os.OpenFile(d.join(name), flag|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	return onlyRegular(f)
+	return regular(d.join(name), flag, os.Lstat, os.OpenFile)
 }
 
 func (d *Dir) mkdir(name string, perm fs.FileMode) (*Dir, error) {

@@ -11,16 +11,20 @@ import (
 // what is none: a named pipe without a writer would hold its reader for ever.
 // ErrNotRegular says that it is something else.
 func OpenRegular(path string) (*os.File, error) {
-	// Opening a device can do things by itself; so it is looked at before, and
-	// again when it can't become something else any more.
-	info, err := os.Stat(path)
+	return regular(path, os.O_RDONLY, os.Stat, os.OpenFile)
+}
+
+// regular opens a file in some way. Opening a device can do things by itself; so it
+// is looked at before, and again when it can't become something else any more.
+func regular(path string, flag int, stat func(string) (fs.FileInfo, error), open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
+	info, err := stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, notRegular("open", path, info.Mode())
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := open(path, flag|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -39,18 +43,7 @@ func ReadRegular(path string) ([]byte, error) {
 
 // OpenIn opens a file of a root for reading, in the same way.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, notRegular("open", name, info.Mode())
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	return onlyRegular(f)
+	return regular(name, os.O_RDONLY, root.Stat, root.OpenFile)
 }
 
 func onlyRegular(f *os.File) (*os.File, error) {

@@ -15,6 +15,11 @@ func level(part Part, id, unit, what string) record.Column {
 
 func columns(c ...record.Column) []record.Column { return c }
 
+// memoryOf is what the processes of a part have of it.
+func memoryOf(part Part, what string) []record.Column {
+	return columns(level(part, "pss", "bytes", what), level(part, "uss", "bytes", "what they share with nobody"), level(part, "processes", "count", "how many they are"))
+}
+
 // readers lists every kind of reading, in the order of the columns. To add one
 // is to add an entry here and the function that it names:
 // docs/add-a-collector.md.
@@ -42,10 +47,7 @@ var readers = []reader{
 		counts(Payload, "io-pressure", "ns", "for how long some of the payload waited for a disk"))},
 	{name: "group-processes", part: Payload, rate: sometimes, open: openGroupProcesses, columns: columns(
 		level(Payload, "tasks", "count", "processes and threads in the payload's control group"))},
-	{name: "payload-pss", part: Payload, rate: rarely, open: openProcesses(readPSS), columns: columns(
-		level(Payload, "pss", "bytes", "proportional set size of the payload's processes"),
-		level(Payload, "uss", "bytes", "what they share with nobody"),
-		level(Payload, "processes", "count", "how many they are"))},
+	{name: "payload-pss", part: Payload, rate: rarely, open: openProcesses(readPSS), columns: memoryOf(Payload, "proportional set size of the payload's processes")},
 	{name: "payload-storage", part: Payload, rate: sometimes, open: openProcesses(readStorage), columns: columns(
 		counts(Payload, "storage-read", "bytes", "what the payload's processes had fetched from storage (/proc/PID/io)"),
 		counts(Payload, "storage-written", "bytes", "what the payload's processes gave to be written to storage (/proc/PID/io)"))},
@@ -57,26 +59,17 @@ var readers = []reader{
 
 	{name: "monitor-cpu", part: Monitor, rate: often, open: openProcesses(readCPU), columns: columns(
 		counts(Monitor, "cpu", "ns", "CPU time of the processes that the engine keeps for the container, without their children"))},
-	{name: "monitor-pss", part: Monitor, rate: rarely, open: openProcesses(readPSS), columns: columns(
-		level(Monitor, "pss", "bytes", "proportional set size of these processes"),
-		level(Monitor, "uss", "bytes", "what they share with nobody"),
-		level(Monitor, "processes", "count", "how many they are"))},
+	{name: "monitor-pss", part: Monitor, rate: rarely, open: openProcesses(readPSS), columns: memoryOf(Monitor, "proportional set size of these processes")},
 
 	{name: "client-cpu", part: Client, rate: often, open: openProcesses(readCPU), columns: columns(
 		counts(Client, "cpu", "ns", "CPU time of the command lines that were started, as far as it was seen"))},
-	{name: "client-pss", part: Client, rate: rarely, open: openProcesses(readPSS), columns: columns(
-		level(Client, "pss", "bytes", "proportional set size of the command lines that were started"),
-		level(Client, "uss", "bytes", "what they share with nobody"),
-		level(Client, "processes", "count", "how many they are"))},
+	{name: "client-pss", part: Client, rate: rarely, open: openProcesses(readPSS), columns: memoryOf(Client, "proportional set size of the command lines that were started")},
 
 	{name: "daemon-cpu", part: Daemon, rate: often, open: openProcesses(readCPU), columns: columns(
 		counts(Daemon, "cpu", "ns", "CPU time of the engine's daemons, without their children"))},
 	{name: "daemon-children", part: Daemon, rate: sometimes, open: openProcesses(readChildren), columns: columns(
 		counts(Daemon, "children-cpu", "ns", "CPU time of what the daemons have called and waited for, to 10 ms"))},
-	{name: "daemon-pss", part: Daemon, rate: rarely, open: openProcesses(readPSS), columns: columns(
-		level(Daemon, "pss", "bytes", "proportional set size of the engine's daemons"),
-		level(Daemon, "uss", "bytes", "what they share with nobody"),
-		level(Daemon, "processes", "count", "how many they are"))},
+	{name: "daemon-pss", part: Daemon, rate: rarely, open: openProcesses(readPSS), columns: memoryOf(Daemon, "proportional set size of the engine's daemons")},
 	{name: "daemon-storage", part: Daemon, rate: sometimes, open: openProcesses(readStorage), columns: columns(
 		counts(Daemon, "storage-read", "bytes", "what the daemons' processes had fetched from storage (/proc/PID/io), and what they have called and waited for"),
 		counts(Daemon, "storage-written", "bytes", "what the daemons' processes gave to be written to storage (/proc/PID/io), and what they have called and waited for"))},

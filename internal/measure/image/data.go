@@ -38,20 +38,6 @@ var (
 // fileLine is a small file's one line without its end: letters and digits.
 const fileLine = 4095
 
-// DataNames lists the images with data over one image.
-func DataNames(base string) []string {
-	var out []string
-	for _, kind := range []string{"files", "archive"} {
-		for _, n := range dataCounts {
-			out = append(out, fmt.Sprintf("%s%s-%d:%s", dataPrefix, kind, n, base))
-		}
-	}
-	for _, s := range dataSizes {
-		out = append(out, dataPrefix+"database-"+s+":"+base)
-	}
-	return out
-}
-
 // dataRecipe is the recipe of an image with data. ok says whether the name is of
 // such, there or not.
 func dataRecipe(name string) (r recipe, ok bool, err error) {

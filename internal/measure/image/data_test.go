@@ -97,9 +97,23 @@ func TestSmallFiles(t *testing.T) {
 	}
 }
 
+// dataNames lists the images with data over one image.
+func dataNames(base string) []string {
+	var out []string
+	for _, kind := range []string{"files", "archive"} {
+		for _, n := range dataCounts {
+			out = append(out, fmt.Sprintf("%s%s-%d:%s", dataPrefix, kind, n, base))
+		}
+	}
+	for _, s := range dataSizes {
+		out = append(out, dataPrefix+"database-"+s+":"+base)
+	}
+	return out
+}
+
 func TestDataNames(t *testing.T) {
 	for _, base := range dataBases {
-		names := DataNames(base)
+		names := dataNames(base)
 		if len(names) != 15 {
 			t.Errorf("%d images over %s", len(names), base)
 		}

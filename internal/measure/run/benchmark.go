@@ -30,9 +30,7 @@ type benchmark struct {
 func (b benchmark) watched(bool) bool { return true }
 
 func (b benchmark) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
-	t := blank(p)
-	t.Clock = o.clock
-	t.At = time.Now()
+	t := begun(p, o)
 	if why := b.unmet(b.plan.Needs, o); why != nil {
 		t.Failure, b.settled = why, why.Class == record.Unsupported
 		return t, engine.Result{}, nil

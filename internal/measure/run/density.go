@@ -39,9 +39,7 @@ type densityRamp struct {
 func (d densityRamp) watched(bool) bool { return false }
 
 func (d densityRamp) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
-	t := blank(p)
-	t.Clock = o.clock
-	t.At = time.Now()
+	t := begun(p, o)
 	holder, ok := o.env.(engine.Holder)
 	if !ok {
 		d.refuse(t, noHolder(o.rec.ID))

@@ -22,9 +22,7 @@ type execution struct {
 func (x execution) watched(asked bool) bool { return asked }
 
 func (x execution) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
-	t := blank(p)
-	t.Clock = o.clock
-	t.At = time.Now()
+	t := begun(p, o)
 	holder, ok := o.env.(engine.Holder)
 	if !ok {
 		x.refuse(t, o.rec.ID+" can't hold a container to execute in")

@@ -36,9 +36,7 @@ type leastMemory struct {
 func (l leastMemory) watched(bool) bool { return false }
 
 func (l leastMemory) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
-	t := blank(p)
-	t.Clock = o.clock
-	t.At = time.Now()
+	t := begun(p, o)
 	if m, ok := o.env.(engine.MemoryLimiter); !ok || !m.LimitsMemory() {
 		l.refuse(t, o.rec.ID+" can't give a container a memory limit of its own")
 		return t, engine.Result{}, nil

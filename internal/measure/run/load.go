@@ -51,9 +51,7 @@ func chanceOf(seed uint64, seq int) *rand.Rand { return rand.New(rand.NewPCG(see
 func (l openLoop) watched(bool) bool { return false }
 
 func (l openLoop) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
-	t := blank(p)
-	t.Clock = o.clock
-	t.At = time.Now()
+	t := begun(p, o)
 	if o.virtual && !l.timePasses(ctx, o) {
 		l.refuse(t, o.rec.ID+" is simulated and takes no time; the fake's runtimes sleeping and serial take some")
 		return t, engine.Result{}, ctx.Err()

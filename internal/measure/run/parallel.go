@@ -37,9 +37,7 @@ type parallel struct {
 func (p parallel) watched(bool) bool { return true }
 
 func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
-	t := blank(s)
-	t.Clock = o.clock
-	t.At = time.Now()
+	t := begun(s, o)
 	if why := p.unmet(p.plan.Needs, o); why != nil {
 		t.Failure, p.settled = why, why.Class == record.Unsupported
 		return t, engine.Result{}, nil

@@ -157,3 +157,10 @@ func blank(p study.Trial) *record.Trial {
 		Env: p.Env.ID, Workload: p.Workload.ID, Params: p.Workload.Params,
 	}
 }
+
+// begun is one that begins now.
+func begun(p study.Trial, o *openEnv) *record.Trial {
+	t := blank(p)
+	t.Clock, t.At = o.clock, time.Now()
+	return t
+}

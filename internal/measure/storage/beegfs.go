@@ -10,17 +10,9 @@ import (
 
 const beegfsManual = "https://doc.beegfs.io/7.4/advanced_topics/client_stats.html"
 
-func readBeeMeta(ctx context.Context, m *Machine, _ string) (Reading, error) {
-	return readBee(ctx, m, "meta", parseBeeMeta)
-}
-
-func readBeeStorage(ctx context.Context, m *Machine, _ string) (Reading, error) {
-	return readBee(ctx, m, "storage", parseBeeStorage)
-}
-
 // readBee asks for what all clients together asked of the servers of a kind since
 // these were started.
-func readBee(ctx context.Context, m *Machine, kind string, parse func([]byte) (map[string]int64, error)) (Reading, error) {
+func readBee(ctx context.Context, m *Machine, kind string, parse parser) (Reading, error) {
 	if _, err := m.lookPath("beegfs-ctl"); err != nil {
 		return nil, absent("there is no beegfs-ctl here")
 	}

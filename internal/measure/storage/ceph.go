@@ -1,19 +1,5 @@
 package storage
 
-import "context"
-
-func readCephClient(ctx context.Context, m *Machine, _ string) (Reading, error) {
-	return readCeph(ctx, m, "client", parseCephClient)
-}
-
-func readCephMDS(ctx context.Context, m *Machine, _ string) (Reading, error) {
-	return readCeph(ctx, m, "mds", parseCephMDS)
-}
-
-func readCephOSD(ctx context.Context, m *Machine, _ string) (Reading, error) {
-	return readCeph(ctx, m, "osd", parseCephOSD)
-}
-
 // parseCephClient reads the counters of ceph-fuse: "client" has its questions of
 // metadata, "objecter" its requests of the object servers.
 func parseCephClient(b []byte) (map[string]int64, error) {

@@ -60,7 +60,7 @@ func perfDump(ctx context.Context, path string) ([]byte, error) {
 }
 
 // readCeph reads every process of a kind.
-func readCeph(ctx context.Context, m *Machine, kind string, parse func([]byte) (map[string]int64, error)) (Reading, error) {
+func readCeph(ctx context.Context, m *Machine, kind string, parse parser) (Reading, error) {
 	r := Reading{}
 	var last error
 	for _, s := range cephSockets(m, kind) {

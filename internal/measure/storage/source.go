@@ -38,12 +38,19 @@ var Sources = []Source{
 	{Name: "nfs-client", Title: "NFS client", Documented: "https://man7.org/linux/man-pages/man8/mountstats.8.html", read: readNFSClient},
 	{Name: "nfs-server", Title: "NFS server of the kernel", Documented: "https://www.kernel.org/doc/html/latest/filesystems/proc.html", read: readNFSServer},
 	{Name: "glusterfs", Title: "GlusterFS bricks", Documented: "https://docs.gluster.org/en/latest/Administrator-Guide/Monitoring-Workload/", Tried: "10.3", Whole: true, read: readGluster},
-	{Name: "ceph-client", Title: "CephFS client (ceph-fuse)", Documented: cephManual, Tried: "16.2.15", read: readCephClient},
-	{Name: "ceph-mds", Title: "Ceph metadata server", Documented: cephManual, Tried: "16.2.15", read: readCephMDS},
-	{Name: "ceph-osd", Title: "Ceph object server", Documented: cephManual, Tried: "16.2.15", read: readCephOSD},
-	{Name: "beegfs-meta", Title: "BeeGFS metadata servers", Documented: beegfsManual, Whole: true, read: readBeeMeta},
-	{Name: "beegfs-storage", Title: "BeeGFS storage servers", Documented: beegfsManual, Whole: true, read: readBeeStorage},
+	{Name: "ceph-client", Title: "CephFS client (ceph-fuse)", Documented: cephManual, Tried: "16.2.15", read: ofKind(readCeph, "client", parseCephClient)},
+	{Name: "ceph-mds", Title: "Ceph metadata server", Documented: cephManual, Tried: "16.2.15", read: ofKind(readCeph, "mds", parseCephMDS)},
+	{Name: "ceph-osd", Title: "Ceph object server", Documented: cephManual, Tried: "16.2.15", read: ofKind(readCeph, "osd", parseCephOSD)},
+	{Name: "beegfs-meta", Title: "BeeGFS metadata servers", Documented: beegfsManual, Whole: true, read: ofKind(readBee, "meta", parseBeeMeta)},
+	{Name: "beegfs-storage", Title: "BeeGFS storage servers", Documented: beegfsManual, Whole: true, read: ofKind(readBee, "storage", parseBeeStorage)},
 }
+
+// ofKind reads the servers of one kind, whichever job asked them.
+func ofKind(read func(context.Context, *Machine, string, parser) (Reading, error), kind string, parse parser) func(context.Context, *Machine, string) (Reading, error) {
+	return func(ctx context.Context, m *Machine, _ string) (Reading, error) { return read(ctx, m, kind, parse) }
+}
+
+type parser = func([]byte) (map[string]int64, error)
 
 // Verified says whether the reader was ever run on the real file system.
 func (s *Source) Verified() bool { return s.Tried != "" }

@@ -51,7 +51,7 @@ func (p *Plan) Values(outputs map[string][]byte) (map[string]float64, error) {
 		} else {
 			key := role + " " + x.Parser
 			if parsed[key] == nil {
-				if parsed[key], err = parsers[x.Parser](out); err != nil {
+				if parsed[key], err = parse(x.Parser, out); err != nil {
 					return nil, bad("%s", err)
 				}
 			}

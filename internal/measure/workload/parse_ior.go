@@ -12,9 +12,6 @@ var iorMax = regexp.MustCompile(`(?m)^Max (Write|Read): +([0-9.]+) MiB/sec`)
 // steps): "Max Write: N MiB/sec (…)" and likewise for reading, the best of its
 // repetitions. The keys are write and read, in bytes/s.
 func parseIOR(out []byte) (map[string]float64, error) {
-	if len(out) > maxParsed {
-		return nil, errTooLong
-	}
 	values := map[string]float64{}
 	for _, m := range iorMax.FindAllSubmatch(out, 16) {
 		key := map[string]string{"Write": "write", "Read": "read"}[string(m[1])]
@@ -41,9 +38,6 @@ var mdtestLine = regexp.MustCompile(`(?m)^ *(File|Directory) (creation|stat|read
 // of its iterations, and their deviation. The keys are file-creation, file-stat,
 // file-read, file-removal and the same of directory: the means.
 func parseMdtest(out []byte) (map[string]float64, error) {
-	if len(out) > maxParsed {
-		return nil, errTooLong
-	}
 	values := map[string]float64{}
 	for _, m := range mdtestLine.FindAllSubmatch(out, 64) {
 		key := map[string]string{"File": "file-", "Directory": "directory-"}[string(m[1])] + string(m[2])

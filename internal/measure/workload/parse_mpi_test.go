@@ -107,7 +107,7 @@ func TestParsersOfMPI(t *testing.T) {
 		{"mdtest", mdtestText, map[string]float64{"file-creation": 14500.5, "file-stat": 150000, "file-removal": 20000}},
 		{"mdtest", strings.ReplaceAll(mdtestText, " :", "  "), map[string]float64{"file-creation": 14500.5, "file-stat": 150000, "file-removal": 20000}},
 	} {
-		got, err := parsers[c.parser]([]byte(c.out))
+		got, err := parse(c.parser, []byte(c.out))
 		if err != nil || !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v, want %v of\n%s", c.parser, got, err, c.want, c.out)
 		}
@@ -131,7 +131,7 @@ func TestParsersOfMPIRefuse(t *testing.T) {
 		{"mdtest", "", "no table"},
 		{"mdtest", mdtestText + mdtestText, "twice"},
 	} {
-		if v, err := parsers[c.parser]([]byte(c.out)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if v, err := parse(c.parser, []byte(c.out)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v %v, want %q", c.parser, v, err, c.want)
 		}
 	}

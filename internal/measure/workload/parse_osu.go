@@ -13,9 +13,6 @@ import (
 // bandwidth (bytes/s; their MB is a million), each with ".SIZE" behind, and
 // without it for the last line, where a program was told of one size.
 func parseOSU(out []byte) (map[string]float64, error) {
-	if len(out) > maxParsed {
-		return nil, errTooLong
-	}
 	values := map[string]float64{}
 	var columns []string
 	tables := 0

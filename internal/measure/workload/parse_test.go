@@ -36,7 +36,7 @@ func TestParsersRefuse(t *testing.T) {
 		{"stress-ng", "an endless one", changed(t, stress, "cpu", "inf"), "no number"},
 		{"stress-ng", "the same twice", changed(t, stress, "bsearch", "") + changed(t, stress, "bsearch", ""), "twice"},
 	} {
-		v, err := parsers[c.parser]([]byte(c.out))
+		v, err := parse(c.parser, []byte(c.out))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %s: %v (%v), want %q", c.parser, c.what, err, v, c.want)
 		}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -23,6 +24,17 @@ var parsers = map[string]parser{
 	"ping":      parsePing,
 	"stress-ng": parseStressNG,
 	"wrk":       parseWrk,
+}
+
+// maxParsed bounds what a parser looks at: no program of ours prints as much.
+const maxParsed = 4 << 20
+
+// parse reads output by the parser of a name.
+func parse(name string, out []byte) (map[string]float64, error) {
+	if len(out) > maxParsed {
+		return nil, fmt.Errorf("it is longer than %d bytes", maxParsed)
+	}
+	return parsers[name](out)
 }
 
 // Parsers lists the names of the parsers.

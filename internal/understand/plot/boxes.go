@@ -47,8 +47,5 @@ func boxPlots(d *view.Data, o Options) (*picture, error) {
 		sub:   []string{what(w, t.Metric)},
 		notes: []string{boxesNote, "Where the values themselves were not kept, whiskers go to 2.5 and 97.5 %."},
 	}
-	for _, r := range c.rows {
-		p.desc = append(p.desc, r.mark.title)
-	}
 	return p.table(c, o), nil
 }

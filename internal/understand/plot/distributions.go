@@ -50,7 +50,6 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 		}
 		r.mark = distMark(d, t, e, r, x, c.axis)
 		c.rows = append(c.rows, r)
-		p.desc = append(p.desc, r.mark.title)
 	}
 	s := "Boxes reach from quartile to quartile, whiskers from 2.5 to 97.5 %, the line is the median."
 	switch {

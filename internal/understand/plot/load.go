@@ -50,7 +50,6 @@ func loadPicture(d *view.Data, o Options) (*picture, error) {
 		}
 		r := loadRow(d, c, cell, names, e, envLooks[e])
 		c.rows = append(c.rows, r)
-		p.desc = append(p.desc, r.mark.title)
 	}
 	return p.table(c, o), nil
 }

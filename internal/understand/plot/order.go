@@ -72,7 +72,6 @@ func order(d *view.Data, o Options) (*picture, error) {
 			r.mark.title = r.name + ": " + r.missing
 		}
 		c.rows = append(c.rows, r)
-		p.desc = append(p.desc, r.mark.title)
 	}
 	if anyFailed {
 		p.notes[0] += " A red cross is a trial that failed."

@@ -131,7 +131,6 @@ func (p *picture) addPhases(c *rowChart, d *view.Data, w *view.Work, e int, l lo
 		r.draw = func(s surface, y float64) { drawSteps(s, c, w.Phases, steps, y) }
 	}
 	c.rows = append(c.rows, r)
-	p.desc = append(p.desc, r.mark.title)
 }
 
 func drawSteps(s surface, c *rowChart, ph *view.Phases, steps []*float64, y float64) {

@@ -46,7 +46,6 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 		}
 		r.mark = cellMark(d, t, e, r, c.axis.unit)
 		c.rows = append(c.rows, r)
-		p.desc = append(p.desc, r.mark.title)
 	}
 	p.notes = append(p.notes, "Points are medians, lines their 95 % intervals.")
 	if t.Test != "" {
@@ -59,6 +58,9 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 func (p *picture) table(c *rowChart, o Options) *picture {
 	if c.axis.log {
 		p.notes = append(p.notes, "The axis is logarithmic.")
+	}
+	for _, r := range c.rows {
+		p.desc = append(p.desc, r.mark.title)
 	}
 	c.layOut(o.Width - 2*margin)
 	p.height, p.body = c.height(), c.draw

@@ -66,7 +66,6 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 		}
 		r.mark = m
 		c.rows = append(c.rows, r)
-		p.desc = append(p.desc, m.title)
 	}
 	if used[analyze.Equal] {
 		p.notes[0] += fmt.Sprintf(" = is equal for practical purposes (within %.3g %%).", 100*d.Run.Delta)

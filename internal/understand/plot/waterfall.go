@@ -69,7 +69,6 @@ func (p *picture) addLevel(c *rowChart, name string, v float64) {
 		rect(s, box{c.axis.at(0), y - 5.5, c.axis.at(v) - c.axis.at(0), 11}, wholeInk)
 	}
 	c.rows = append(c.rows, r)
-	p.desc = append(p.desc, r.mark.title)
 }
 
 // addTaken is a step: it ends where what is left after it begins.
@@ -80,7 +79,6 @@ func (p *picture) addTaken(c *rowChart, x *ablation.Waterfall, s *ablation.Step)
 		r.missing = "n/a: " + words.Clean(s.Missing)
 		r.mark.title = r.name + ": " + r.missing
 		c.rows = append(c.rows, r)
-		p.desc = append(p.desc, r.mark.title)
 		return
 	}
 	sure := s.Chain.Lo != nil && (*s.Chain.Lo > 0 || *s.Chain.Hi < 0)
@@ -96,7 +94,6 @@ func (p *picture) addTaken(c *rowChart, x *ablation.Waterfall, s *ablation.Step)
 	r.mark.data = [][2]string{{"value", strconv.FormatFloat(s.Chain.Value, 'g', -1, 64)}}
 	r.draw = func(sf surface, y float64) { drawTaken(sf, c, s, sure, y) }
 	c.rows = append(c.rows, r)
-	p.desc = append(p.desc, r.mark.title)
 }
 
 func drawTaken(sf surface, c *rowChart, s *ablation.Step, sure bool, y float64) {

@@ -13,19 +13,12 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var ablationFormats = formats(ablationsDocument,
+// Ablations are what each mechanism of an engine costs.
+var Ablations = kindOf("an ablation", ablationsDocument,
 	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
 		return asJSON(w, res.Ablations, opts)
 	}},
 )
-
-// AblationFormats lists the formats of WriteAblations.
-func AblationFormats() []string { return ablationFormats.names() }
-
-// WriteAblations renders what each mechanism of an engine costs.
-func WriteAblations(w io.Writer, name string, res *analyze.Result, opts Options) error {
-	return ablationFormats.write(w, name, "an ablation", res, opts)
-}
 
 func ablationsDocument(d *document.Document, res *analyze.Result, _ Options) {
 	for _, x := range res.Ablations {

@@ -44,13 +44,13 @@ func waterfall() *analyze.Result {
 func TestAblation(t *testing.T) {
 	for name, opts := range map[string]Options{"ablation.text": {Width: 130}, "ablation.80.text": {Width: 80, ASCII: true}, "ablation.markdown": {}} {
 		var b bytes.Buffer
-		if err := WriteAblations(&b, name[strings.LastIndex(name, ".")+1:], waterfall(), opts); err != nil {
+		if err := Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], waterfall(), opts); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/"+name, b.String())
 	}
 	var b bytes.Buffer
-	if err := WriteAblations(&b, "json", waterfall(), Options{}); err != nil {
+	if err := Ablations.Write(&b, "json", waterfall(), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var back []ablation.Waterfall
@@ -65,7 +65,7 @@ func TestAblation(t *testing.T) {
 		{Name: "daemon: page faults", With: 25e6, Without: 8e6}}}
 	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
 		b.Reset()
-		if err := WriteAblations(&b, name[strings.LastIndex(name, ".")+1:], seen, opts); err != nil {
+		if err := Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], seen, opts); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/"+name, b.String())
@@ -81,7 +81,7 @@ func TestAblation(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := WriteAblations(&b, "text", few, Options{}); err != nil || strings.Contains(b.String(), "can be saved") {
+	if err := Ablations.Write(&b, "text", few, Options{}); err != nil || strings.Contains(b.String(), "can be saved") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

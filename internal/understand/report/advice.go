@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"plimsoll/internal/record"
@@ -12,15 +11,8 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var adviceFormats = formats(adviceDocument, format[*advise.Advice]{"json", asJSON[*advise.Advice]})
-
-// AdviceFormats lists the formats of WriteAdvice.
-func AdviceFormats() []string { return adviceFormats.names() }
-
-// WriteAdvice renders an advice in a format.
-func WriteAdvice(w io.Writer, format string, a *advise.Advice, opts Options) error {
-	return adviceFormats.write(w, format, "an advice", a, opts)
-}
+// Advice is a ranking for a use.
+var Advice = kindOf("an advice", adviceDocument, format[*advise.Advice]{"json", asJSON[*advise.Advice]})
 
 // adviceList is a list with its title.
 type adviceList struct {

@@ -89,7 +89,7 @@ func TestAdviceGolden(t *testing.T) {
 		"advice-lacking.txt": {adviceFor(t, nil, lacking, advised()), "text", Options{}},
 	} {
 		var b bytes.Buffer
-		if err := WriteAdvice(&b, c.format, c.advice, c.opts); err != nil {
+		if err := Advice.Write(&b, c.format, c.advice, c.opts); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsRune(b.String(), '\x1b') {
@@ -97,7 +97,7 @@ func TestAdviceGolden(t *testing.T) {
 		}
 		isGolden(t, name, b.String())
 	}
-	if err := WriteAdvice(&bytes.Buffer{}, "html", full, Options{}); err == nil {
+	if err := Advice.Write(&bytes.Buffer{}, "html", full, Options{}); err == nil {
 		t.Error("no error for a format that there is not")
 	}
 }
@@ -106,7 +106,7 @@ func TestAdviceGolden(t *testing.T) {
 func TestAdviceJSON(t *testing.T) {
 	for _, p := range []advise.Profile{serving(), {Name: "none", Criteria: serving().Criteria[:1], Require: []advise.Demand{{Is: []string{"vm-isolation"}}}}} {
 		var b bytes.Buffer
-		if err := WriteAdvice(&b, "json", adviceFor(t, table(), p, advised()), Options{}); err != nil {
+		if err := Advice.Write(&b, "json", adviceFor(t, table(), p, advised()), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var got map[string]any

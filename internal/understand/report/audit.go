@@ -22,7 +22,7 @@ var namespaceLetters = []struct{ kind, letter, name string }{
 // inTable are the properties that the table of isolation shows.
 var inTable = []string{"uid", "uid-map", "gid-map", "capabilities", "seccomp-mode", "no-new-privs", "root", "kernel", "clock"}
 
-var auditFormats = formats(auditDocument,
+var auditFormats = kindOf("the equivalence audit", auditDocument,
 	format[*analyze.Result]{"csv", auditCSV},
 	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, o Options) error { return asJSON(w, res.Audit, o) }},
 )

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,19 +13,12 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var changesFormats = formats(changesDocument,
+// Changes are what differs between two runs, or two environments of one.
+var Changes = kindOf("changes", changesDocument,
 	format[*compare.Changes]{"json", asJSON[*compare.Changes]},
 	format[*compare.Changes]{"junit", changesJUnit},
 	format[*compare.Changes]{"github", changesGitHub},
 )
-
-// ChangesFormats lists the formats of WriteChanges.
-func ChangesFormats() []string { return changesFormats.names() }
-
-// WriteChanges renders what changed in a format.
-func WriteChanges(w io.Writer, name string, c *compare.Changes, opts Options) error {
-	return changesFormats.write(w, name, "changes", c, opts)
-}
 
 func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 	base, next := sideText(c.Base), sideText(c.New)

@@ -90,7 +90,7 @@ func TestChangesGolden(t *testing.T) {
 		"grouped.txt": {"text", grouped, Options{Width: 110}}, "ungated.xml": {"junit", grouped, Options{}}, "ungated.github": {"github", grouped, Options{}},
 	} {
 		var b bytes.Buffer
-		if err := WriteChanges(&b, k.format, k.c, k.opts); err != nil {
+		if err := Changes.Write(&b, k.format, k.c, k.opts); err != nil {
 			t.Fatal(err)
 		}
 		if k.format != "json" { // its keys stand in json.txt
@@ -123,9 +123,9 @@ func TestChangesHostileNames(t *testing.T) {
 	for i := range c.Cells {
 		c.Cells[i].Env, c.Cells[i].Missing, c.Cells[i].Lost = "x\n::error::<a>&%0A\x1b[31m", "why\r\n::set-env::\x00", true
 	}
-	for _, f := range ChangesFormats() {
+	for _, f := range Changes.Formats() {
 		var b bytes.Buffer
-		if err := WriteChanges(&b, f, c, Options{}); err != nil {
+		if err := Changes.Write(&b, f, c, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if s := b.String(); f != "json" && (strings.Contains(s, "\n::error::<") || strings.Contains(s, "\n::set-env") || strings.ContainsAny(s, "\x1b\x00\r")) {
@@ -135,7 +135,7 @@ func TestChangesHostileNames(t *testing.T) {
 			t.Errorf("no XML:\n%s", b.String())
 		}
 	}
-	if err := WriteChanges(&bytes.Buffer{}, "pdf", c, Options{}); err == nil {
+	if err := Changes.Write(&bytes.Buffer{}, "pdf", c, Options{}); err == nil {
 		t.Error("a format that there is not")
 	}
 }

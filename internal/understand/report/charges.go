@@ -12,19 +12,12 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var chargesFormats = formats(chargesDocument,
+// Charges are what the kernel charges for each mechanism.
+var Charges = kindOf("what the kernel charges", chargesDocument,
 	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
 		return asJSON(w, res.Charges, opts)
 	}},
 )
-
-// ChargesFormats lists the formats of WriteCharges.
-func ChargesFormats() []string { return chargesFormats.names() }
-
-// WriteCharges renders what the kernel charges for each mechanism.
-func WriteCharges(w io.Writer, name string, res *analyze.Result, opts Options) error {
-	return chargesFormats.write(w, name, "what the kernel charges", res, opts)
-}
 
 func chargesDocument(d *document.Document, res *analyze.Result, _ Options) {
 	for _, c := range res.Charges {

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var explanationFormats = formats(explanationDocument,
+// Explanation is where a start's time went.
+var Explanation = kindOf("an explanation", explanationDocument,
 	format[*timeline.Explanation]{"json", asJSON[*timeline.Explanation]},
 	format[*timeline.Explanation]{"folded", func(w io.Writer, x *timeline.Explanation, _ Options) error {
 		return timeline.WriteFolded(w, x.Tree)
@@ -27,23 +28,8 @@ var explanationFormats = formats(explanationDocument,
 	}},
 )
 
-// ExplanationFormats lists the formats of WriteExplanation.
-func ExplanationFormats() []string { return explanationFormats.names() }
-
-// WriteExplanation renders where a start's time went.
-func WriteExplanation(w io.Writer, name string, x *timeline.Explanation, opts Options) error {
-	return explanationFormats.write(w, name, "an explanation", x, opts)
-}
-
-var comparisonFormats = formats(comparisonDocument, format[*timeline.Comparison]{"json", asJSON[*timeline.Comparison]})
-
-// ComparisonFormats lists what a comparison of two explanations can be written as.
-func ComparisonFormats() []string { return comparisonFormats.names() }
-
-// WriteComparison renders where the time of two starts differs.
-func WriteComparison(w io.Writer, name string, x *timeline.Comparison, opts Options) error {
-	return comparisonFormats.write(w, name, "a comparison of two explanations", x, opts)
-}
+// Comparison is where the time of two starts differs.
+var Comparison = kindOf("a comparison of two explanations", comparisonDocument, format[*timeline.Comparison]{"json", asJSON[*timeline.Comparison]})
 
 func comparisonDocument(d *document.Document, x *timeline.Comparison, _ Options) {
 	a, b := words.Clean(x.A.What), words.Clean(x.B.What)

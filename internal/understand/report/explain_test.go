@@ -69,20 +69,20 @@ func TestExplanation(t *testing.T) {
 			format = "markdown"
 		}
 		var b bytes.Buffer
-		if err := WriteExplanation(&b, format, x, o); err != nil {
+		if err := Explanation.Write(&b, format, x, o); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/"+file, b.String())
 	}
 	var b bytes.Buffer
-	if err := WriteExplanation(&b, "folded", x, Options{}); err != nil || !strings.Contains(b.String(), "client run;daemon;runc create;in mount ") {
+	if err := Explanation.Write(&b, "folded", x, Options{}); err != nil || !strings.Contains(b.String(), "client run;daemon;runc create;in mount ") {
 		t.Errorf("folded: %v\n%s", err, b.String())
 	}
 	b.Reset()
 	var chrome struct {
 		Events []map[string]any `json:"traceEvents"`
 	}
-	if err := WriteExplanation(&b, "chrome", x, Options{}); err != nil || json.Unmarshal(b.Bytes(), &chrome) != nil || len(chrome.Events) < 10 {
+	if err := Explanation.Write(&b, "chrome", x, Options{}); err != nil || json.Unmarshal(b.Bytes(), &chrome) != nil || len(chrome.Events) < 10 {
 		t.Errorf("chrome: %v, %d events", err, len(chrome.Events))
 	}
 	if _, err := timeline.Explain(nil, nil); err == nil {
@@ -116,17 +116,17 @@ func TestComparison(t *testing.T) {
 		t.Errorf("%d ns more, expected 30 ms: %+v", x.Tree.More(), x.Tree)
 	}
 	var b1 bytes.Buffer
-	if err := WriteComparison(&b1, "text", x, Options{Width: 100}); err != nil {
+	if err := Comparison.Write(&b1, "text", x, Options{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "testdata/against.txt", b1.String())
 	same := timeline.Against(a, a)
 	b1.Reset()
-	if err := WriteComparison(&b1, "markdown", same, Options{}); err != nil || strings.Contains(b1.String(), "runc create") {
+	if err := Comparison.Write(&b1, "markdown", same, Options{}); err != nil || strings.Contains(b1.String(), "runc create") {
 		t.Errorf("a start differs from itself: %v\n%s", err, b1.String())
 	}
 	b1.Reset()
-	if err := WriteComparison(&b1, "json", x, Options{}); err != nil || !json.Valid(b1.Bytes()) {
+	if err := Comparison.Write(&b1, "json", x, Options{}); err != nil || !json.Valid(b1.Bytes()) {
 		t.Errorf("%v", err)
 	}
 }

@@ -20,14 +20,14 @@ type factorsOf struct {
 	all []*factors.Factors
 }
 
-var factorFormats = formats(factorsDocument, format[factorsOf]{"json", factorsJSON})
+var factorFormats = kindOf("factors", factorsDocument, format[factorsOf]{"json", factorsJSON})
 
 // FactorFormats lists the formats of WriteFactors.
-func FactorFormats() []string { return factorFormats.names() }
+func FactorFormats() []string { return factorFormats.Formats() }
 
 // WriteFactors renders what matters most.
 func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*factors.Factors, opts Options) error {
-	return factorFormats.write(w, format, "factors", factorsOf{res, all}, opts)
+	return factorFormats.Write(w, format, factorsOf{res, all}, opts)
 }
 
 func factorsJSON(w io.Writer, f factorsOf, o Options) error {

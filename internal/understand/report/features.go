@@ -25,18 +25,18 @@ type tried struct {
 	detail bool
 }
 
-var featureFormats = formats(featuresDocument,
+var featureFormats = kindOf("features", featuresDocument,
 	format[tried]{"json", func(w io.Writer, f tried, o Options) error { return asJSON(w, f.Features, o) }},
 	format[tried]{"csv", featuresCSV},
 )
 
 // FeatureFormats lists the formats of WriteFeatures.
-func FeatureFormats() []string { return featureFormats.names() }
+func FeatureFormats() []string { return featureFormats.Formats() }
 
 // WriteFeatures renders a feature table. A published value is shown where it
 // is another than ours, in brackets, and never stands for one of ours.
 func WriteFeatures(w io.Writer, format string, f *record.Features, opts FeatureOptions) error {
-	return featureFormats.write(w, format, "features", tried{f, opts.Detail}, opts.Options)
+	return featureFormats.Write(w, format, tried{f, opts.Detail}, opts.Options)
 }
 
 func featuresDocument(d *document.Document, f tried, _ Options) {

@@ -24,7 +24,7 @@ type figuresOf struct {
 	list []figure.Figure
 }
 
-var figuresFormats = formats(figuresDocument,
+var figuresFormats = kindOf("the figures", figuresDocument,
 	format[figuresOf]{"csv", figuresCSV},
 	format[figuresOf]{"json", func(w io.Writer, o figuresOf, opts Options) error {
 		return asJSON(w, struct {
@@ -37,7 +37,7 @@ var figuresFormats = formats(figuresDocument,
 
 // Figures writes published figures with the run's numbers beside theirs.
 func Figures(w io.Writer, name string, res *analyze.Result, list []figure.Figure, opts Options) error {
-	return figuresFormats.write(w, name, "the figures", figuresOf{res, list}, opts)
+	return figuresFormats.Write(w, name, figuresOf{res, list}, opts)
 }
 
 func figuresDocument(d *document.Document, o figuresOf, opts Options) {

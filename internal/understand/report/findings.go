@@ -18,13 +18,13 @@ type found struct {
 	one *analyze.Finding
 }
 
-var findingFormats = formats(findingsDocument,
+var findingFormats = kindOf("findings", findingsDocument,
 	format[found]{"json", func(w io.Writer, f found, o Options) error { return asJSON(w, f.Findings, o) }},
 	format[found]{"csv", findingsCSV},
 )
 
 // FindingFormats lists the formats of WriteFindings.
-func FindingFormats() []string { return findingFormats.names() }
+func FindingFormats() []string { return findingFormats.Formats() }
 
 // WriteFindings renders which claims hold. With a claim, one of them with all
 // of its pairs.
@@ -39,7 +39,7 @@ func WriteFindings(w io.Writer, format string, f *analyze.Findings, claim string
 		only.Claims = []analyze.Finding{*wanted.one}
 		wanted.Findings = &only
 	}
-	return findingFormats.write(w, format, "findings", wanted, opts)
+	return findingFormats.Write(w, format, wanted, opts)
 }
 
 // verdictWords are for people.

@@ -15,13 +15,15 @@ type format[T any] struct {
 	write func(io.Writer, T, Options) error
 }
 
-// formatsOf are the formats of one kind of result, in the order in which help
-// lists them.
-type formatsOf[T any] []format[T]
+// Kind is a kind of result, with its formats in the order in which help lists them.
+type Kind[T any] struct {
+	what    string // in a message
+	formats []format[T]
+}
 
-// formats are text and Markdown, written from a result's document, and more.
-func formats[T any](fill func(*document.Document, T, Options), more ...format[T]) formatsOf[T] {
-	return append(formatsOf[T]{{"text", in(document.Text, fill)}, {"markdown", in(document.Markdown, fill)}}, more...)
+// kindOf is written as text and Markdown, by a result's document, and as more.
+func kindOf[T any](what string, fill func(*document.Document, T, Options), more ...format[T]) Kind[T] {
+	return Kind[T]{what, append([]format[T]{{"text", in(document.Text, fill)}, {"markdown", in(document.Markdown, fill)}}, more...)}
 }
 
 // in writes a result's document for a medium.
@@ -49,20 +51,21 @@ func asJSON[T any](w io.Writer, x T, _ Options) error {
 	return enc.Encode(x)
 }
 
-func (l formatsOf[T]) names() []string {
-	names := make([]string, len(l))
-	for i, f := range l {
+// Formats lists the formats.
+func (k Kind[T]) Formats() []string {
+	names := make([]string, len(k.formats))
+	for i, f := range k.formats {
 		names[i] = f.name
 	}
 	return names
 }
 
-// write writes x, a result of this kind, in the format of this name.
-func (l formatsOf[T]) write(w io.Writer, name, kind string, x T, opts Options) error {
-	for _, f := range l {
+// Write writes a result of this kind in the format of this name.
+func (k Kind[T]) Write(w io.Writer, name string, x T, opts Options) error {
+	for _, f := range k.formats {
 		if f.name == name {
 			return f.write(w, x, opts)
 		}
 	}
-	return fmt.Errorf("no format %q for %s: choose one of %s", name, kind, strings.Join(l.names(), ", "))
+	return fmt.Errorf("no format %q for %s: choose one of %s", name, k.what, strings.Join(k.Formats(), ", "))
 }

@@ -56,7 +56,7 @@ func TestGateBesideVerdict(t *testing.T) {
 		}
 		for _, format := range []string{"text", "markdown", "junit", "github"} {
 			var b bytes.Buffer
-			if err := WriteChanges(&b, format, c, Options{Width: 400}); err != nil {
+			if err := Changes.Write(&b, format, c, Options{Width: 400}); err != nil {
 				t.Fatal(err)
 			}
 			got := strings.ReplaceAll(strings.ReplaceAll(b.String(), "\\", ""), "%25", "%")

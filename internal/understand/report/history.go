@@ -11,18 +11,11 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var historyFormats = formats(historyDocument,
+// Histories are what many runs say of change.
+var Histories = kindOf("a history", historyDocument,
 	format[*history.Histories]{"csv", historyCSV},
 	format[*history.Histories]{"json", asJSON[*history.Histories]},
 )
-
-// HistoryFormats lists the formats of WriteHistories.
-func HistoryFormats() []string { return historyFormats.names() }
-
-// WriteHistories renders what many runs say of change.
-func WriteHistories(w io.Writer, name string, h *history.Histories, opts Options) error {
-	return historyFormats.write(w, name, "a history", h, opts)
-}
 
 // historyCSV has a row for each run of each series, and one for each directory
 // that was skipped. regime counts the levels from 1; change is empty, "better"

@@ -71,7 +71,7 @@ func TestHistoryGolden(t *testing.T) {
 		"history.md":     {"markdown", Options{}}, "history.csv": {"csv", Options{}}, "history.json": {"json", Options{}},
 	} {
 		var b bytes.Buffer
-		if err := WriteHistories(&b, k.format, h, k.opts); err != nil {
+		if err := Histories.Write(&b, k.format, h, k.opts); err != nil {
 			t.Fatal(err)
 		}
 		if k.format != "json" { // its keys stand in json.txt
@@ -122,7 +122,7 @@ func TestHistoryHostileNames(t *testing.T) {
 	h.Judge()
 	for _, f := range []string{"text", "markdown", "csv"} {
 		var b bytes.Buffer
-		if err := WriteHistories(&b, f, h, Options{}); err != nil {
+		if err := Histories.Write(&b, f, h, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u202e") || f == "markdown" && strings.Contains(s, "<b>") {
@@ -139,7 +139,7 @@ func TestHistoryManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteHistories(&b, "text", past(t, history.Options{Seed: 1}), Options{Width: 110}); err != nil {
+	if err := Histories.Write(&b, "text", past(t, history.Options{Seed: 1}), Options{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)

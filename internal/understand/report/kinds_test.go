@@ -60,11 +60,11 @@ func kinds(t *testing.T) []kind {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]*compare.Changes{"changes": c, "changes of a quantile": tails(t)} {
-		add(name, ChangesFormats(), func(w io.Writer, format string, opts Options) error { return WriteChanges(w, format, c, opts) })
+		add(name, Changes.Formats(), func(w io.Writer, format string, opts Options) error { return Changes.Write(w, format, c, opts) })
 	}
 	h := past(t, history.Options{Seed: 1})
 	h.Judge()
-	add("history", HistoryFormats(), func(w io.Writer, format string, opts Options) error { return WriteHistories(w, format, h, opts) })
+	add("history", Histories.Formats(), func(w io.Writer, format string, opts Options) error { return Histories.Write(w, format, h, opts) })
 	f := claimedFindings(t)
 	for name, claim := range map[string]string{"findings": "", "a finding": "9b", "a finding of features": "5"} {
 		add(name, FindingFormats(), func(w io.Writer, format string, opts Options) error { return WriteFindings(w, format, f, claim, opts) })
@@ -81,7 +81,7 @@ func kinds(t *testing.T) []kind {
 		return WriteFactors(w, format, matrix, []*factors.Factors{what}, opts)
 	})
 	a := adviceFor(t, table(), serving(), advised())
-	add("advice", AdviceFormats(), func(w io.Writer, format string, opts Options) error { return WriteAdvice(w, format, a, opts) })
+	add("advice", Advice.Formats(), func(w io.Writer, format string, opts Options) error { return Advice.Write(w, format, a, opts) })
 	slices.SortStableFunc(out, func(a, b kind) int { return strings.Compare(a.name, b.name) })
 	made = out
 	return out

@@ -79,7 +79,7 @@ func asked(res *analyze.Result, tables []*analyze.Table) []string {
 	return out
 }
 
-var overFormats = formats(overDocument,
+var overFormats = kindOf("the curves", overDocument,
 	format[overOf]{"csv", overCSV},
 	format[overOf]{"json", overJSON},
 )

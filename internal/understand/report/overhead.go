@@ -39,7 +39,7 @@ type overheadOf struct {
 	*analyze.Overhead
 }
 
-var overheadFormats = formats(overheadDocument,
+var overheadFormats = kindOf("the overhead", overheadDocument,
 	format[overheadOf]{"csv", overheadCSV},
 	format[overheadOf]{"json", func(w io.Writer, o overheadOf, opts Options) error { return asJSON(w, o.Overhead, opts) }},
 )

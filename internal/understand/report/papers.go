@@ -21,7 +21,7 @@ import (
 // A published number is never in a column with a measured one; in text it
 // stands in parentheses, in Markdown it is slanted.
 
-var papersFormats = formats(papersDocument,
+var papersFormats = kindOf("the published tables", papersDocument,
 	format[*analyze.Result]{"csv", papersCSV},
 	format[*analyze.Result]{"json", papersJSON},
 )

@@ -25,7 +25,7 @@ func TestPaperRatios(t *testing.T) {
 		"json":     {`"ratios"`, `"to": "podman"`},
 	} {
 		var b strings.Builder
-		if err := papersFormats.write(&b, format, "", res, Options{}); err != nil {
+		if err := papersFormats.Write(&b, format, res, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		text := b.String()

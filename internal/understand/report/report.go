@@ -61,14 +61,14 @@ const AnyBaseline = "any"
 // PlanOrder is the Sort that keeps the study's order.
 const PlanOrder = "plan"
 
-var resultFormats = formats(resultDocument,
+var resultFormats = kindOf("a result", resultDocument,
 	format[*analyze.Result]{"csv", writeCSV},
 	format[*analyze.Result]{"json", asJSON[*analyze.Result]},
 	format[*analyze.Result]{"latex", in(document.LaTeX, resultDocument)},
 )
 
 // Formats lists the formats that there are.
-func Formats() []string { return resultFormats.names() }
+func Formats() []string { return resultFormats.Formats() }
 
 // Write renders the result in a format.
 func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
@@ -76,13 +76,13 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		if res.Audit == nil {
 			return errors.New("this result has no equivalence audit: it was written by an older plimsoll; make it again from the run's directory")
 		}
-		return auditFormats.write(w, name, "the equivalence audit", res, opts)
+		return auditFormats.Write(w, name, res, opts)
 	}
 	if opts.Papers {
 		if len(res.Papers) == 0 {
 			return errNoPapers
 		}
-		return papersFormats.write(w, name, "the published tables", res, opts)
+		return papersFormats.Write(w, name, res, opts)
 	}
 	if err := checkMetric(res, opts.Metric, "show"); err != nil {
 		return err
@@ -97,16 +97,16 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		if err != nil {
 			return err
 		}
-		return overheadFormats.write(w, name, "the overhead", overheadOf{res, o}, opts)
+		return overheadFormats.Write(w, name, overheadOf{res, o}, opts)
 	}
 	if opts.Over != "" {
 		o, err := overWanted(res, opts)
 		if err != nil {
 			return err
 		}
-		return overFormats.write(w, name, "the curves", o, opts)
+		return overFormats.Write(w, name, o, opts)
 	}
-	return resultFormats.write(w, name, "a result", res, opts)
+	return resultFormats.Write(w, name, res, opts)
 }
 
 // checkMetric refuses a metric that no workload of the run has.

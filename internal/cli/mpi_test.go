@@ -21,9 +21,10 @@ protocol: {blocks: 1, warmup: 0, limits: {cpus: none, memory: none}}
 baselines: [native]
 workloads:
   - {name: mpi-latency, parameters: {size: 65536, iterations: 100, ranks-per-container: [one, all]}}
-  - {name: mpi-allreduce, parameters: {ranks: 4, iterations: 10}}
+  - {name: mpi-allreduce, parameters: {ranks: 4, iterations: 10, mpi-library: [image, host]}}
   - ./endless.yaml
   - ./stranger.yaml
+  - ./mixed.yaml
 environments:
   - native
   - {engine: charliecloud, storage: directory}
@@ -53,6 +54,18 @@ launch: {ranks: "2", program: true}
 run: [env, -i, OMPI_MCA_ess_singleton_isolated=1, /work/plimsoll-mpi, barrier, --iterations, "10"]
 `
 
+// mixed were to load the host's library, and load the image's.
+const mixed = `plimsoll-workload: 1
+name: mixed
+what: Ranks that load another library than they were to.
+group: os
+image: toolbox
+limit: 30s
+parameters: {mpi-library: {levels: [host]}}
+launch: {ranks: "2", program: true}
+run: [env, -u, LD_LIBRARY_PATH, PLIMSOLL_MPI_LIBRARY=libmpi.so.40, /work/plimsoll-mpi, barrier, --iterations, "10"]
+`
+
 // TestRanks: ranks that the host's mpirun starts are one job in each environment,
 // their transport is read, and a job that never ends is ended with all its ranks.
 func TestRanks(t *testing.T) {
@@ -61,7 +74,7 @@ func TestRanks(t *testing.T) {
 	}
 	p := withToolbox(t)
 	study, out := filepath.Join(p.dir, "mpi.yaml"), filepath.Join(p.dir, "out")
-	for path, text := range map[string]string{study: mpiStudy, filepath.Join(p.dir, "endless.yaml"): endlessRanks, filepath.Join(p.dir, "stranger.yaml"): strangers} {
+	for path, text := range map[string]string{study: mpiStudy, filepath.Join(p.dir, "endless.yaml"): endlessRanks, filepath.Join(p.dir, "stranger.yaml"): strangers, filepath.Join(p.dir, "mixed.yaml"): mixed} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -105,6 +118,10 @@ func TestRanks(t *testing.T) {
 			if tr.Failure == nil || tr.Failure.Class != record.WrongComponent || !strings.Contains(tr.Failure.Text, "does not understand its launcher") {
 				t.Errorf("%s: %+v, want class %s", what, tr.Failure, record.WrongComponent)
 			}
+		case strings.HasPrefix(tr.Workload, "mixed"):
+			if tr.Failure == nil || tr.Failure.Class != record.WrongComponent || !strings.Contains(tr.Failure.Text, "a rank has loaded /") {
+				t.Errorf("%s: %+v, want class %s", what, tr.Failure, record.WrongComponent)
+			}
 		case tr.Workload == "endless":
 			if tr.Failure == nil || tr.Failure.Class != record.TimeOut {
 				t.Errorf("%s: %+v, want a time-out", what, tr.Failure)
@@ -117,6 +134,9 @@ func TestRanks(t *testing.T) {
 			in, ok := insides[tr.Inside]
 			if !ok || !strings.HasPrefix(in.More["mpi.transport"], "ob1 ") || !strings.HasPrefix(in.More["mpi.library"], "Open MPI v") {
 				t.Errorf("%s: inside is %+v", what, in.More)
+			}
+			if host := strings.Contains(tr.Workload, "host"); strings.HasPrefix(in.More["mpi.library-file"], "/work/host-mpi/lib/") != host || len(in.More["mpi.library-sha256"]) != 64 {
+				t.Errorf("%s: it has loaded %s", what, in.More["mpi.library-file"])
 			}
 			ways[what] = in.More["mpi.transport"]
 		}
@@ -133,8 +153,8 @@ func TestRanks(t *testing.T) {
 			}
 		}
 	}
-	if len(ways) != 3*3 {
-		t.Errorf("%d trials have a transport, want 9", len(ways))
+	if len(ways) != 3*4 {
+		t.Errorf("%d trials have a transport, want 12", len(ways))
 	}
 }
 

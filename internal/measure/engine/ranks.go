@@ -9,6 +9,8 @@ type Ranks struct {
 	Launcher []string
 	// Env is the launcher's own, which hands it to the ranks.
 	Env []string
+	// Inside are variables of the ranks alone, which the launcher must not have.
+	Inside []string
 	// Shared: the ranks of one node share one container, where the engine has a
 	// way to that; else each has its own.
 	Shared bool

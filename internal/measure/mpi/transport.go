@@ -21,6 +21,18 @@ type Seen struct {
 	ABI     string   `json:"abi"`
 	// Variables are the library's own, by name, as they are in force.
 	Variables map[string]string `json:"variables"`
+	// Files are those that the ranks have the library from, as they see them;
+	// GLIBC and Elsewhere are told where the library was named by its path: rank
+	// 0's C library, and what it has loaded from beside that place.
+	Files     []File   `json:"library_files"`
+	GLIBC     string   `json:"glibc"`
+	Elsewhere []string `json:"elsewhere"`
+}
+
+// File is a file inside.
+type File struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
 }
 
 // maxSaid bounds what is read of one line.

@@ -31,6 +31,7 @@ type parallel struct {
 	look  place.Look
 	// ways are the transports that trials have had, by workload and environment.
 	ways    map[string]map[string]string
+	host    *hostLibrary
 	session *session
 }
 
@@ -99,6 +100,7 @@ type ranked struct {
 	// work is every rank's /work, out where their streams go, scratch where the
 	// launcher keeps its own.
 	work, out, scratch string
+	bound              *mpi.Host // what they are to load; nil: the image's library
 }
 
 // prepare makes the job's directories and its command.
@@ -141,7 +143,10 @@ func (j *ranked) prepare(ctx context.Context) (ranks engine.Ranks, task engine.T
 		Launcher: launch.Argv, Env: append(launch.Env, mpi.Verbose...), Shared: l.Shared,
 		PerNode: (l.Ranks + l.Nodes - 1) / l.Nodes, Nodes: l.Nodes, Scratch: j.scratch,
 	}
-	return ranks, task, nil
+	if l.Bound {
+		err = j.bind(ctx, &ranks, &task)
+	}
+	return ranks, task, err
 }
 
 // scratchDir makes the launcher's own directory below /tmp, which is the same

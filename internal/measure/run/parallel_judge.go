@@ -21,6 +21,10 @@ func (j *ranked) judge(t *record.Trial, res engine.Result, said []place.Output) 
 	if f := res.Failure; t.Failure == nil && f != nil && (f.Class == record.TimeOut || f.Class == record.OutOfMemory) {
 		t.Failure = f
 	}
+	if why := j.mismatch(said); t.Failure == nil && why != "" {
+		t.Failure = &record.Failure{Class: record.WrongComponent, Text: why}
+		return
+	}
 	if t.Failure == nil {
 		t.Failure = j.failedRank(tasks, said)
 	}
@@ -50,6 +54,12 @@ func (j *ranked) judge(t *record.Trial, res engine.Result, said []place.Output) 
 		t.Failure = &record.Failure{Class: record.WrongComponent, Text: fmt.Sprintf(
 			"rank 0 sees %d ranks and not %d: the MPI library does not understand its launcher, and each rank is a job of its own", seen.Ranks, j.plan.Launch.Ranks)}
 		return
+	}
+	if j.bound != nil {
+		if why := j.bound.Loaded(boundAt, seen); why != "" {
+			t.Failure = &record.Failure{Class: record.WrongComponent, Text: why}
+			return
+		}
 	}
 	j.transport(t, tasks[0].Payload, seen, said)
 	values, err := j.plan.Values(map[string][]byte{j.plan.Roles[0].Name: printed(tasks)})
@@ -167,6 +177,14 @@ func (j *ranked) transport(t *record.Trial, first probe.Payload, seen mpi.Seen, 
 	}
 	first.Report["mpi.transport"] = way
 	first.Report["mpi.library"] = seen.Library
+	for i, f := range seen.Files {
+		if i == 0 {
+			first.Report["mpi.library-file"], first.Report["mpi.library-sha256"] = f.Path, f.SHA256
+		} else {
+			t.Remarks = append(t.Remarks, fmt.Sprintf("not all ranks have loaded the same MPI library: %s and %s", seen.Files[0].Path, f.Path))
+			break
+		}
+	}
 	if seen.Nodes > 0 {
 		first.Report["mpi.nodes"] = fmt.Sprint(seen.Nodes)
 		first.Report["mpi.ranks"] = fmt.Sprint(seen.Ranks)

@@ -27,7 +27,7 @@ func (r *runner) protocol(i workload.Instance) protocol {
 	case i.Pull != nil:
 		return pull{&r.site, r.pulls, *i.Pull}
 	case i.Plan != nil && i.Plan.Launch != nil:
-		return parallel{site: &r.site, plan: i.Plan, unmet: r.unmet, place: r.Place, look: r.LookPath, ways: r.ways, session: r.session}
+		return parallel{site: &r.site, plan: i.Plan, unmet: r.unmet, place: r.Place, look: r.LookPath, ways: r.ways, host: &r.host, session: r.session}
 	case i.Plan != nil:
 		return benchmark{site: &r.site, plan: i.Plan, unmet: r.unmet, onHost: r.onHost}
 	case i.Exec:

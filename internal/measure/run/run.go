@@ -108,6 +108,8 @@ type runner struct {
 	tried     map[string]bool // environments that were opened, or half-way so
 	// ways are the transports of parallel trials, by workload and environment.
 	ways map[string]map[string]string
+	// host is this machine's MPI library, for ranks that are to load it.
+	host hostLibrary
 	// was is the record of a resumed run as it stands, until what it says of the
 	// engines was held against what they say now; unchanged: it stays so.
 	was       *record.Run

@@ -39,6 +39,9 @@ type Launch struct {
 	Ranks, Nodes int
 	// Shared: the ranks of a node share one container.
 	Shared bool
+	// Bound: the ranks load the host's MPI library, which is bound into their
+	// containers, and not the image's.
+	Bound bool
 	// Program: the MPI program of ours is to lie in WorkDir.
 	Program bool
 }

@@ -15,6 +15,13 @@ const (
 	perNode      = "all" // the ranks of a node share one
 )
 
+// The parameter that says whose MPI library the ranks load.
+const (
+	libraryParameter = "mpi-library"
+	libraryImage     = "image" // the image's: the hybrid model
+	libraryHost      = "host"  // the host's, bound into the container: the bind model
+)
+
 // maxRanks bounds a job: more than any machine that this was made for has.
 const maxRanks = 1 << 20
 
@@ -35,7 +42,7 @@ func (f *document) launched(chosen map[string]string) (*Launch, error) {
 		}
 		return n, nil
 	}
-	l := &Launch{Nodes: 1, Shared: chosen[perParameter] == perNode, Program: f.Launch.Program.On}
+	l := &Launch{Nodes: 1, Shared: chosen[perParameter] == perNode, Bound: chosen[libraryParameter] == libraryHost, Program: f.Launch.Program.On}
 	var err error
 	if l.Ranks, err = number("ranks", f.Launch.Ranks); err != nil {
 		return nil, err
@@ -56,6 +63,9 @@ func (c *checker) launch() {
 		for _, p := range f.Parameters {
 			if p.name.Text == perParameter {
 				c.Add(p.name.At, "there is a parameter "+perParameter+" and no launch", "launch: {ranks: …}, which it is for")
+			}
+			if p.name.Text == libraryParameter {
+				c.Add(p.name.At, "there is a parameter "+libraryParameter+" and no launch", "launch: {ranks: …, program: true}, which it is for")
 			}
 		}
 		return
@@ -80,6 +90,19 @@ func (c *checker) launch() {
 	} {
 		if x.there {
 			c.Add(at, "launch stands beside "+x.what, "run alone: every rank would do the rest as well")
+		}
+	}
+	for _, p := range f.Parameters {
+		if p.name.Text != libraryParameter {
+			continue
+		}
+		if !f.Launch.Program.On {
+			c.Add(p.name.At, "there is a parameter "+libraryParameter+" without the MPI program of ours", "launch: {program: true}: only that says from inside which library it has loaded")
+		}
+		for _, l := range p.Levels.List {
+			if l.Text != libraryImage && l.Text != libraryHost {
+				c.Add(l.At, libraryParameter+" can't be "+l.Text, libraryImage+" or "+libraryHost)
+			}
 		}
 	}
 	for _, p := range f.Parameters {

@@ -24,6 +24,9 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 	if ranks.Shared {
 		options = append(options, "--sharens")
 	}
+	for _, v := range ranks.Inside {
+		options = append(options, "--env", v)
+	}
 	if e.userns {
 		ranks = clirun.Apart(ranks)
 	}

@@ -47,6 +47,13 @@ func (n *native) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.T
 }
 
 func (n *native) launched(ctx context.Context, ranks engine.Ranks, task engine.Task, cmd probe.Command) (engine.Result, error) {
+	if len(ranks.Inside) > 0 {
+		env, err := n.Kit.LookPath("env")
+		if err != nil {
+			return adapter.Refused(&engine.Error{Class: record.Unavailable, Text: "there is no program env on PATH, by which ranks would get variables that their launcher has not", Fix: "apt-get install coreutils"}), nil
+		}
+		cmd.Argv = slices.Concat([]string{env}, ranks.Inside, cmd.Argv)
+	}
 	p := clirun.Launched(ranks, task, cmd)
 	p.OOM = n.Group.OOMWatch()
 	return n.Base.Run(ctx, p)

@@ -20,6 +20,9 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 	if ranks.Shared {
 		options = append(options, "--join", "--join-ct="+strconv.Itoa(ranks.PerNode), "--join-tag="+task.Name)
 	}
+	for _, v := range ranks.Inside {
+		options = append(options, "--set-env="+v)
+	}
 	p := clirun.Launched(clirun.Apart(ranks), task, e.command(task, options...))
 	p.OOM = e.Group.OOMWatch()
 	return e.Base.Run(ctx, p)

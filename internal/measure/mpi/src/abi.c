@@ -40,8 +40,12 @@ static handle object(void *library, const char *name)
 
 void load(const char *path)
 {
-	void *library = opened(path);
+	void *library = mpi.library = opened(path);
 	if (library == NULL) {
+		if (path != NULL) {
+			fprintf(stderr, "plimsoll-mpi: no MPI library was found where it was said to be (%s)\n", dlerror());
+			exit(1);
+		}
 		fprintf(stderr, "plimsoll-mpi: no MPI library was found (%s); the image must have Open MPI or an MPI library with MPICH's binary interface, as libmpi.so.40 or libmpi.so.12\n",
 			dlerror());
 		exit(1);

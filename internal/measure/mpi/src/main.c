@@ -25,7 +25,7 @@ static const struct {
 
 static void usage(const char *why, const char *what)
 {
-	fprintf(stderr, "plimsoll-mpi: %s %s\nusage: plimsoll-mpi TEST [--size BYTES] [--iterations N] [--warmup N] [--window N] [--buffers one|two] [--best N] [--dir DIR] [--api posix|mpiio] [--file shared|process] [--sync yes|no] [--block BYTES] [--transfer BYTES] [--segments N] [--particles N] [--count N] [--library PATH]\ntests:", why, what);
+	fprintf(stderr, "plimsoll-mpi: %s %s\nusage: plimsoll-mpi TEST [--size BYTES] [--iterations N] [--warmup N] [--window N] [--buffers one|two] [--best N] [--dir DIR] [--api posix|mpiio] [--file shared|process] [--sync yes|no] [--block BYTES] [--transfer BYTES] [--segments N] [--particles N] [--count N] [--library PATH]\n       plimsoll-mpi needs [DIRECTORY OF PLUG-INS]...\ntests:", why, what);
 	for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
 		fprintf(stderr, " %s", tests[i].name);
 	fputc('\n', stderr);
@@ -116,6 +116,11 @@ int main(int argc, char **argv)
 	const char *library = getenv("PLIMSOLL_MPI_LIBRARY");
 	if (argc < 2)
 		usage("no test was", "named");
+	if (strcmp(argv[1], "needs") == 0) { /* what is to go with the library, into a container that has another */
+		load(library);
+		needs(argv + 2);
+		return 0;
+	}
 	struct options o = parse(argc, argv, &library);
 	void (*run)(const struct options *) = NULL;
 	for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
@@ -134,6 +139,7 @@ int main(int argc, char **argv)
 	}
 	run(&o);
 	who();
+	loaded();
 	if (mpi.rank == 0) {
 		char version[LIBRARY] = "";
 		int length = 0;

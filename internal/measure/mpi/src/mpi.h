@@ -63,6 +63,7 @@ struct mpi {
 	int request_size; /* bytes of an MPI_Request in an array of them */
 	const char *abi;  /* "openmpi" or "mpich" */
 	const char *path; /* by which name the library was found */
+	void *library;    /* as the loader gave it */
 	int rank, size;
 };
 

@@ -48,6 +48,16 @@ double phase(int64_t begin);
  * messages go. */
 void transport(void);
 
+/* loaded prints, on rank 0, from which files the ranks have the library. Where it
+ * was named by its path, it also prints what rank 0 has loaded from elsewhere. */
+void loaded(void);
+
+/* needs prints what the library and the plug-ins in these directories need. */
+void needs(char **directories);
+
+/* sha256 gives the digest of a file as hexadecimal digits, or -1. */
+int sha256(const char *path, char hex[65]);
+
 /* text prints a JSON string. */
 void text(const char *s);
 

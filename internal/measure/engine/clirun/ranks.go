@@ -2,6 +2,7 @@ package clirun
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,4 +38,36 @@ func Apart(ranks engine.Ranks) engine.Ranks {
 		ranks.Env = append(slices.Clone(ranks.Env), singleCopy+"emulated")
 	}
 	return ranks
+}
+
+// rankMark stands at the end of a word for the rank's number.
+const rankMark = "%rank%"
+
+// EachName is what each rank's container is called in the command that all ranks
+// have, and RankName what comes of it.
+func EachName(name string) string           { return name + "-" + rankMark }
+func RankName(name string, rank int) string { return name + "-" + strconv.Itoa(rank) }
+
+// asRank replaces the mark by the number that the launcher has given the rank.
+const asRank = `rank=${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-}}}
+case $rank in
+'' | *[!0-9]*) echo "the launcher has given this rank no number (PMIX_RANK, PMI_RANK, SLURM_PROCID)" >&2; exit 125 ;;
+esac
+n=$#
+while [ "$n" -gt 0 ]; do
+	case $1 in
+	*%rank%) word=${1%"%rank%"}$rank ;;
+	*) word=$1 ;;
+	esac
+	shift
+	set -- "$@" "$word"
+	n=$((n - 1))
+done
+exec "$@"`
+
+// AsRank is a command with EachName in it: a launcher gives all ranks the same
+// one, and each container's name must be its own.
+func AsRank(cmd probe.Command) probe.Command {
+	cmd.Argv = append([]string{"/bin/sh", "-c", asRank, "rank"}, cmd.Argv...)
+	return cmd
 }

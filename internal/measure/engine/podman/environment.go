@@ -32,6 +32,9 @@ type environment struct {
 	// podman gives it an address; "" where it can.
 	unreached string
 
+	// mapped: the copy of the image for ranks of an ordinary user is there.
+	mapped bool
+
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
 	look func(ctx context.Context, name string) error

@@ -47,10 +47,12 @@ func options(task engine.Task) ([]string, error) {
 // gentle is what `sarus run` gets to take its container away.
 const gentle = 2 * time.Second
 
+var patterns = []adapter.Pattern{{Text: "is not available", Class: record.Unavailable}}
+
 func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
 	p.OOM, p.Gentle, p.Steps[0].Removes = e.Group.OOMWatch(), gentle, true
-	p.Patterns = []adapter.Pattern{{Text: "is not available", Class: record.Unavailable}}
+	p.Patterns = patterns
 	return p
 }
 

@@ -63,5 +63,5 @@ func (t *try) project(name, client string) {
 func (s *sample) unified(t *try) string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	meta := fmt.Sprintf("architecture: %s\ncreation_date: 1577836800\nproperties:\n  description: plimsoll %s\n", arch, s.name)
-	return s.rootTar(t, "rootfs", entry{"metadata.yaml", []byte(meta)})
+	return s.rootTar(t, "rootfs", entry{path: "metadata.yaml", data: []byte(meta)})
 }

@@ -202,7 +202,7 @@ func (t *try) held() heldPull {
 	return once(t, "held", func(t *try) heldPull {
 		marker := "plimsoll-held-" + t.b.name
 		s := t.bigSample("big-one")
-		img, err := withLayer(s.Image, entry{marker, []byte("first")}, entry{noiseFile + "-held", t.noise()})
+		img, err := withLayer(s.Image, entry{path: marker, data: []byte("first")}, entry{path: noiseFile + "-held", data: t.noise()})
 		if err != nil {
 			t.untried("making an image to hold back: %v", err)
 		}

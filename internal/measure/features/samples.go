@@ -3,6 +3,7 @@ package features
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,14 +104,14 @@ func (s *samples) get(ctx context.Context, name string, make func(base v1.Image)
 // holds it already.
 func (t *try) plainSample() *sample {
 	return t.sample("busybox", func(base v1.Image) (v1.Image, error) {
-		return withLayer(base, entry{"plimsoll-mark", []byte(t.b.kit.RunID)})
+		return withLayer(base, entry{path: "plimsoll-mark", data: []byte(t.b.kit.RunID)})
 	})
 }
 
 // configured has everything in its configuration that a runtime honours.
 func (t *try) configuredSample() *sample {
 	return t.sample("configured", func(base v1.Image) (v1.Image, error) {
-		img, err := withLayer(base, entry{strings.TrimPrefix(workDir, "/") + "/here", nil})
+		img, err := withLayer(base, entry{path: strings.TrimPrefix(workDir, "/") + "/here", data: nil})
 		if err != nil {
 			return nil, err
 		}
@@ -137,11 +138,11 @@ func (t *try) bigSample(which string) *sample {
 			copy(noise[noiseBytes/2:], "changed")
 		}
 		text := bytes.Repeat([]byte("the same line again and again\n"), textBytes/30+1)[:textBytes]
-		img, err := withLayer(base, entry{noiseFile, noise}, entry{textFile, text})
+		img, err := withLayer(base, entry{path: noiseFile, data: noise}, entry{path: textFile, data: text})
 		if err != nil {
 			return nil, err
 		}
-		return withLayer(img, entry{"plimsoll-" + which, []byte(which)})
+		return withLayer(img, entry{path: "plimsoll-" + which, data: []byte(which)})
 	})
 }
 
@@ -166,6 +167,7 @@ func (t *try) sample(name string, make func(v1.Image) (v1.Image, error)) *sample
 type entry struct {
 	path string
 	data []byte
+	mode int64 // 0: 0644
 }
 
 // withLayer adds a layer of files that belong to root and can be read by all.
@@ -178,7 +180,7 @@ func withLayer(base v1.Image, files ...entry) (v1.Image, error) {
 				return nil, err
 			}
 		}
-		if err := w.WriteHeader(&tar.Header{Name: f.path, Mode: 0o644, Size: int64(len(f.data)), ModTime: time.Unix(0, 0)}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: f.path, Mode: cmp.Or(f.mode, 0o644), Size: int64(len(f.data)), ModTime: time.Unix(0, 0)}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(f.data); err != nil {

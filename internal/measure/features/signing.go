@@ -47,7 +47,7 @@ func simpleSigning(t *try) {
 	}
 	// Another image under the same name, with the signature of the first laid
 	// beside it.
-	tampered, err := withLayer(t.plainSample().Image, entry{"tampered", []byte("tampered")})
+	tampered, err := withLayer(t.plainSample().Image, entry{path: "tampered", data: []byte("tampered")})
 	if err == nil {
 		err = b.registry.put(t.ctx, path, tampered)
 	}

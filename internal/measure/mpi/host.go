@@ -27,6 +27,9 @@ type Host struct {
 	// Name is the library's below Dir/lib, SHA256 its digest, GLIBC this
 	// machine's C library, which the image's must not be older than.
 	Name, SHA256, GLIBC string
+	// C are the files of that C library which the rest needs, the loader among
+	// them. They are not in Dir: who makes an image out of it needs them too.
+	C []string
 }
 
 // hostLimit bounds each program that is asked.
@@ -77,6 +80,11 @@ func Gather(ctx context.Context, dir string, look func(string) (string, error), 
 		}
 	}
 	h := &Host{Dir: dir, Name: filepath.Base(n.FoundAs), SHA256: n.SHA256, GLIBC: n.GLIBC}
+	for _, o := range n.Objects {
+		if hasPrefix(o, ofGLIBC) {
+			h.C = append(h.C, o)
+		}
+	}
 	return h, errors.Join(os.Remove(program), copyAll(dir, n.Objects, from), h.check())
 }
 

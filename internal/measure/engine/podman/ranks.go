@@ -2,7 +2,7 @@ package podman
 
 import (
 	"context"
-	"fmt"
+	"os"
 	"slices"
 
 	"plimsoll/internal/measure/engine"
@@ -16,7 +16,7 @@ import (
 // high-performance computing are: the host's network, memory segments and process
 // numbers, by which ranks and their launcher meet, and no label between them and
 // the launcher's files. podman-hpc gives the same.
-var rankOptions = []string{"--network=host", "--ipc=host", "--pid=host", "--security-opt=label=disable"}
+var rankOptions = []string{"--network=host", "--pid=host", "--security-opt=label=disable"}
 
 // rankVariables are the launchers' and the libraries', which podman takes from its
 // own environment: each rank has others.
@@ -31,8 +31,8 @@ func (env *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task e
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
 	}
-	if err := env.mapImage(ctx, task); err != nil {
-		return engine.Result{}, err
+	if f, err := env.mapImage(ctx, task); f != nil || err != nil {
+		return engine.Result{Failure: f}, err
 	}
 	// The launcher's files, at the same path as outside.
 	task.Mounts = append(slices.Clone(task.Mounts), engine.Mount{Kind: engine.Bind, Source: "/tmp", Target: "/tmp"})
@@ -60,13 +60,18 @@ func (env *environment) noRanks(ranks engine.Ranks) string {
 	return ""
 }
 
-// options are those of a rank's container. Ranks and launcher are to be the same
-// user, also for each other.
+// rankOptions are those of a rank's container. Ranks and launcher are to be the
+// same user, also for each other. For an ordinary user --ipc=host binds the host's
+// /dev/mqueue, which not every host has mounted; messages need /dev/shm alone.
 func (env *environment) rankOptions() []string {
+	options, ipc := slices.Clone(rankOptions), "--ipc=host"
 	if env.p.user != nil {
-		return append(slices.Clone(rankOptions), "--userns=keep-id")
+		options = append(options, "--userns=keep-id")
+		if _, err := os.Stat("/dev/mqueue"); err != nil {
+			ipc = "--mount=type=bind,source=/dev/shm,destination=/dev/shm"
+		}
 	}
-	return rankOptions
+	return append(options, ipc)
 }
 
 // rankSettings are the environment's, with the network among the options.
@@ -78,24 +83,20 @@ func (env *environment) rankSettings() settings {
 
 // mapImage makes, once, the copy of the image's layers whose files belong to an
 // ordinary user's mapping of himself. It is no part of a start.
-func (env *environment) mapImage(ctx context.Context, task engine.Task) error {
+func (env *environment) mapImage(ctx context.Context, task engine.Task) (*record.Failure, error) {
 	if env.p.user == nil || env.mapped {
-		return nil
+		return nil, nil
 	}
 	t := engine.Task{Name: task.Name + "-map", Argv: task.Argv, Checked: task.Checked}
 	res, err := env.api.Account(ctx, t, func() (res engine.Result, err error) {
-		_, err = env.p.output(ctx, env.rankSettings().args("create", t, env.rankOptions()...)...)
+		if _, cerr := env.p.output(ctx, env.rankSettings().args("create", t, env.rankOptions()...)...); cerr != nil {
+			res.Failure = env.Failure("mapping the image's files to the user", cerr)
+		}
 		env.api.Clear(context.WithoutCancel(ctx), t, &res)
-		return res, err
+		return res, nil
 	})
-	if err == nil && res.Failure != nil {
-		err = &engine.Error{Class: res.Failure.Class, Text: res.Failure.Text}
-	}
-	if err != nil {
-		return fmt.Errorf("mapping the image's files to the user: %w", err)
-	}
-	env.mapped = true
-	return nil
+	env.mapped = err == nil && res.Failure == nil
+	return res.Failure, err
 }
 
 // runEach starts a container for each rank.
@@ -153,9 +154,9 @@ func (env *environment) runInOne(ctx context.Context, ranks engine.Ranks, task e
 	launch := plan.Steps[0]
 	launch.Begin, launch.End = record.Start, ""
 	remove := clirun.Step{Cmd: env.p.command("rm", "--force", "--time=0", "--volumes", task.Name), End: record.Removed}
-	remove.Cmd.Always = true
+	remove.Cmd.Always, remove.MayFail = true, true // its monitor may be the first to remove it
 	plan.Steps = []clirun.Step{
-		{Cmd: env.p.command(env.rankSettings().args("run", holder, append([]string{"--detach"}, env.rankOptions()...)...)...), Begin: record.Request, End: record.Created},
+		{Cmd: env.p.command(env.rankSettings().args("run", holder, append([]string{"--detach", "--rm"}, env.rankOptions()...)...)...), Begin: record.Request, End: record.Created},
 		launch, remove,
 	}
 	plan.Payload, plan.Patterns, plan.OOM = 1, patterns, env.oom()

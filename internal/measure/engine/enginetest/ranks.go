@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,7 +34,8 @@ func RanksOf(out string) engine.Ranks {
 func Ranks(t *testing.T, kit *engine.Kit, env engine.Environment, shared bool) {
 	t.Helper()
 	out := t.TempDir()
-	if err := os.Chmod(out, 0o777); err != nil { //nolint:gosec // the launcher may be an ordinary user's
+	// The launcher may be an ordinary user's.
+	if err := errors.Join(os.Chmod(filepath.Dir(out), 0o755), os.Chmod(out, 0o777)); err != nil { //nolint:gosec // as said
 		t.Fatal(err)
 	}
 	ranks := RanksOf(out)

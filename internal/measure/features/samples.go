@@ -174,8 +174,10 @@ type entry struct {
 func withLayer(base v1.Image, files ...entry) (v1.Image, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
+	made := map[string]bool{".": true}
 	for _, f := range files {
-		if dir := filepath.Dir(f.path); dir != "." {
+		if dir := filepath.Dir(f.path); !made[dir] { // Docker refuses a layer that has one twice
+			made[dir] = true
 			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o777, ModTime: time.Unix(0, 0)}); err != nil {
 				return nil, err
 			}

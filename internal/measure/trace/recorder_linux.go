@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
@@ -21,7 +23,7 @@ type Options struct {
 	Stacks bool
 	// AllCalls: the beginning and the end of every system call.
 	AllCalls bool
-	// Code: what programs compute, by looking some thousand times a second.
+	// Code: what programs compute, by looking some hundred times a second.
 	Code bool
 	// Pages of the buffer of each processor, a power of two; 0: 4096.
 	Pages int
@@ -59,6 +61,19 @@ const (
 // Open makes a recorder ready: this takes a good while and changes nothing. It
 // needs root, and a kernel with tracepoints.
 func Open(opts Options) (*Recorder, error) {
+	r, err := open(opts, true)
+	if errors.Is(err, errNoFilter) {
+		r, err = open(opts, false)
+	}
+	return r, err
+}
+
+// A thread that stops because it waits has other bits in its state than one that
+// could go on, which the processor's idle thread always could. Only of those that wait
+// is the stack of interest, and it takes more than twice the time of all the rest.
+const waits, goesOn = "prev_state & 255", "!(prev_state & 255)"
+
+func open(opts Options, filters bool) (*Recorder, error) {
 	if opts.Pages == 0 {
 		opts.Pages = 4096
 	}
@@ -68,20 +83,24 @@ func Open(opts Options) (*Recorder, error) {
 	}
 	defer func() { _ = fs.Close() }()
 	r := &Recorder{opts: opts, ids: map[uint64]int{}, known: map[uint64]int{}}
+	filters = filters && opts.Stacks
+	waiting := map[bool]string{true: waits}[filters]
 	for _, p := range []struct {
 		kind   kind
 		name   string
 		fields []string
 		on     bool
 		stack  bool
+		filter string
 	}{
-		{switched, "sched/sched_switch", []string{"prev_pid", "prev_state", "next_pid"}, true, opts.Stacks},
-		{waking, "sched/sched_waking", []string{"pid"}, true, false},
-		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, false},
-		{executed, "sched/sched_process_exec", []string{"filename", "pid"}, true, false},
-		{exited, "sched/sched_process_exit", []string{"pid"}, true, false},
-		{called, "raw_syscalls/sys_enter", []string{"id"}, opts.AllCalls, false},
-		{returned, "raw_syscalls/sys_exit", []string{"id"}, opts.AllCalls, false},
+		{switched, "sched/sched_switch", []string{"prev_pid", "prev_state", "next_pid"}, true, opts.Stacks, waiting},
+		{switched, "sched/sched_switch", []string{"prev_pid", "prev_state", "next_pid"}, filters, false, goesOn},
+		{waking, "sched/sched_waking", []string{"pid"}, true, false, ""},
+		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, false, ""},
+		{executed, "sched/sched_process_exec", []string{"filename", "pid"}, true, false, ""},
+		{exited, "sched/sched_process_exit", []string{"pid"}, true, false, ""},
+		{called, "raw_syscalls/sys_enter", []string{"id"}, opts.AllCalls, false, ""},
+		{returned, "raw_syscalls/sys_exit", []string{"id"}, opts.AllCalls, false, ""},
 	} {
 		if !p.on {
 			continue
@@ -93,9 +112,10 @@ func Open(opts Options) (*Recorder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the kernel's tracepoint %s: %w", p.name, err)
 		}
-		w := want{point: point, stack: p.stack}
+		w := want{point: point, stack: p.stack, filter: p.filter}
 		if p.kind == executed {
 			r.herald = []want{w}
+			r.herald[0].wakes = true
 		}
 		r.wants, r.kinds = append(r.wants, w), append(r.kinds, p.kind)
 	}
@@ -169,6 +189,15 @@ func (r *Recorder) Close() error {
 
 func (r *Recorder) all() []*ring { return slices.Concat(r.rings, r.heralds) }
 
+// off stops the recording.
+func (r *Recorder) off() error {
+	var errs []error
+	for _, ring := range r.all() {
+		errs = append(errs, ring.enable(false))
+	}
+	return errors.Join(errs...)
+}
+
 // Record records while do runs, and gives what it saw; do says what the trace is
 // of, from when to when, and who waited.
 func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, error) {
@@ -183,26 +212,12 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	// Our own garbage waits too.
 	runtime.GC()
 	defer stamp.Quiet()()
-	quit := make(chan struct{})
-	var done sync.WaitGroup
-	done.Go(func() {
-		tick := time.NewTicker(look)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-tick.C:
-				g.listen()
-			}
-		}
-	})
-	head, err := do()
-	for _, ring := range r.all() {
-		err = errors.Join(err, ring.enable(false))
+	watching, err := g.watch()
+	if err != nil {
+		return nil, errors.Join(err, r.off())
 	}
-	close(quit)
-	done.Wait()
+	head, err := do()
+	err = errors.Join(err, r.off(), watching())
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +226,33 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	return g.trace(head, threads), nil
 }
 
-// look is how often new processes are asked for their command lines: the
-// shortest-lived command of an engine takes longer.
-const look = 4 * time.Millisecond
+// watch listens whenever a program was executed or a buffer has become half full, on a
+// thread that sleeps in the kernel otherwise: a clock of ours would take part in what is
+// followed. It gives what ends it.
+func (g *gathering) watch() (end func() error, err error) {
+	quit, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making what ends the watching: %w", err)
+	}
+	fds := []unix.PollFd{{Fd: int32(quit), Events: unix.POLLIN}} //nolint:gosec // a descriptor is small
+	for _, ring := range g.recorder.all() {
+		fds = append(fds, unix.PollFd{Fd: int32(ring.fds[0]), Events: unix.POLLIN}) //nolint:gosec // a descriptor is small
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
+				return // the rest is read at the end
+			}
+			if fds[0].Revents != 0 {
+				return
+			}
+			g.listen()
+		}
+	})
+	return func() error {
+		_, err := unix.Write(quit, binary.NativeEndian.AppendUint64(nil, 1))
+		done.Wait()
+		return errors.Join(err, unix.Close(quit))
+	}, nil
+}

@@ -24,6 +24,10 @@ type ring struct {
 type want struct {
 	point tracepoint
 	stack bool // with the kernel's stack
+	// filter is what the event's fields must be like, as the kernel's documentation
+	// writes it (Documentation/trace/events.rst); "": any.
+	filter string
+	wakes  bool // who waits for the buffer is woken by each event
 	// clock: no tracepoint but ticks, with the program's own stack, and where
 	// programs' files are mapped.
 	clock bool
@@ -52,16 +56,17 @@ func newRing(cpu, pages int, wants []want, ids map[uint64]int) (*ring, error) {
 			attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN
 			attr.Sample_max_stack = maxStack
 		}
-		if i == 0 {
-			// Nothing has to wake us: we look now and then.
-			attr.Bits |= unix.PerfBitWatermark
-			attr.Wakeup = uint32(pages * pageSize)
+		if w.wakes {
+			attr.Wakeup = 1 // else by half a buffer
 		}
 		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("opening a perf event on processor %d: %w", cpu, err), r.Close())
 		}
 		r.fds = append(r.fds, fd)
+		if err = filter(fd, w.filter); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
 		if i == 0 {
 			err = r.mmap(fd, pages)
 		} else {
@@ -82,7 +87,7 @@ func newRing(cpu, pages int, wants []want, ids map[uint64]int) (*ring, error) {
 // ticks is how often a second it is looked at what a processor does: a tick costs
 // some microseconds in a virtual machine, several starts add their ticks up, and it is
 // no multiple of the kernel's own.
-const ticks = 997
+const ticks = 499
 
 // maxStack is how many functions of a stack are kept.
 const maxStack = 24
@@ -96,6 +101,23 @@ func (r *ring) mmap(fd, pages int) error {
 	}
 	r.all, r.data = b, b[pageSize:]
 	r.page = (*unix.PerfEventMmapPage)(unsafe.Pointer(&b[0]))
+	return nil
+}
+
+// errNoFilter is returned where the kernel takes no filter, or not this one.
+var errNoFilter = errors.New("the kernel does not filter a tracepoint's events")
+
+func filter(fd int, text string) error {
+	if text == "" {
+		return nil
+	}
+	b, err := unix.BytePtrFromString(text)
+	if err != nil {
+		return err
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_SET_FILTER, uintptr(unsafe.Pointer(b))); errno != 0 {
+		return fmt.Errorf("%w: %w", errNoFilter, errno)
+	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/containerd"
+	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/oci"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/understand/timeline"
@@ -60,9 +61,7 @@ func TestExplainFindsDelays(t *testing.T) {
 // TestExplainFindsSlowNetwork: a CNI plug-in that sleeps when it is called is found to
 // do so, below the engine's network.
 func TestExplainFindsSlowNetwork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real containers: left out with -short")
-	}
+	kit := enginetest.Kit(t)
 	if os.Geteuid() != 0 {
 		t.Skip("following what the kernel does needs root")
 	}
@@ -71,8 +70,8 @@ func TestExplainFindsSlowNetwork(t *testing.T) {
 	if err != nil {
 		t.Skip("the CNI plug-ins are not in " + plugins + ": the lab has them (lab/setup)")
 	}
-	if _, err := os.Stat("/run/containerd/containerd.sock"); err != nil {
-		t.Skip("containerd does not run here: lab/up starts one")
+	if d := containerd.New().Detect(t.Context(), kit); !d.Usable {
+		t.Skip("containerd does not run here (lab/up starts one): " + d.Reason)
 	}
 	dir := t.TempDir()
 	for _, p := range all {

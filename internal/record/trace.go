@@ -57,6 +57,8 @@ type TraceThread struct {
 	Command string `json:"command,omitempty"`
 	// Kernel: it is one of the kernel's own.
 	Kernel bool `json:"kernel,omitempty"`
+	// Stack points into Frames, innermost first: where it waited.
+	Stack []int `json:"stack,omitempty"`
 }
 
 // TraceKind is what an event is.
@@ -67,7 +69,7 @@ const (
 	TraceSwitch TraceKind = "switch" // Thread left the processor to Other; State is what it then was
 	TraceWake   TraceKind = "wake"   // Thread woke Other; in an interrupt it only happened to run
 	TraceFork   TraceKind = "fork"   // Thread made Other; Process is Other's
-	TraceExec   TraceKind = "exec"   // Thread executes the program Text; "": one without a name
+	TraceExec   TraceKind = "exec"   // Thread executes the program Text ("": one without a name); it was Other before, if that is not 0
 	TraceExit   TraceKind = "exit"   // Thread ended
 	TraceEnter  TraceKind = "enter"  // Thread called the system call Call
 	TraceLeave  TraceKind = "leave"  // and came back
@@ -128,6 +130,14 @@ func ReadTrace(in io.Reader, name string) (*Trace, error) {
 		return nil, errors.Join(fmt.Errorf("%s: the head of a trace is missing", name), sc.err)
 	}
 	t := &Trace{}
+	named := func(stack []int) error {
+		for _, f := range stack {
+			if f < 0 || f >= len(t.Frames) {
+				return sc.damage(fmt.Errorf("a stack points to function %d of %d", f, len(t.Frames)))
+			}
+		}
+		return nil
+	}
 	if err := json.Unmarshal(sc.line, &t.TraceHead); err != nil {
 		return nil, sc.damage(err)
 	}
@@ -138,6 +148,11 @@ func ReadTrace(in io.Reader, name string) (*Trace, error) {
 		return nil, fmt.Errorf("%s: the trace has format %d, this Plimsoll reads up to %d: a newer one can read it", name, t.Version, TraceVersion)
 	case t.To < t.From:
 		return nil, fmt.Errorf("%s: the trace ends before it begins", name)
+	}
+	for _, th := range t.Threads {
+		if err := named(th.Stack); err != nil {
+			return nil, err
+		}
 	}
 	for sc.next() {
 		var line struct {
@@ -151,10 +166,8 @@ func ReadTrace(in io.Reader, name string) (*Trace, error) {
 			t.Tail = &TraceTail{Lost: *line.Lost}
 			break
 		}
-		for _, f := range line.Stack {
-			if f < 0 || f >= len(t.Frames) {
-				return nil, sc.damage(fmt.Errorf("a stack points to function %d of %d", f, len(t.Frames)))
-			}
+		if err := named(line.Stack); err != nil {
+			return nil, err
 		}
 		t.Events = append(t.Events, line.TraceEvent)
 	}

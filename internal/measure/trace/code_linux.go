@@ -43,15 +43,53 @@ func openProgram(file string) *program {
 			p.loads = append(p.loads, s.ProgHeader)
 		}
 	}
-	if s := f.Section(".gopclntab"); s != nil {
+	s := f.Section(".gopclntab")
+	if s == nil {
+		s = f.Section(".data.rel.ro.gopclntab")
+	}
+	if s != nil {
 		if lines, err := s.Data(); err == nil && f.Section(".text") != nil {
-			p.table = goTable(lines, f.Section(".text").Addr)
+			p.table = goTable(lines, goText(f, s, lines))
 		}
 	}
 	if p.table == nil {
 		p.symbols(f)
 	}
 	return p
+}
+
+// goText is where the functions of a Go program begin. Where it was linked with code in
+// C, that stands before them in the same section, and only the table's head says where
+// (runtime.pcHeader, textStart) or, where the program can lie anywhere, what is to be
+// put there when it is loaded.
+func goText(f *elf.File, table *elf.Section, lines []byte) uint64 {
+	text := f.Section(".text").Addr
+	if f.Class != elf.ELFCLASS64 || len(lines) < 32 {
+		return text
+	}
+	switch f.ByteOrder.Uint32(lines) {
+	case 0xfffffff0, 0xfffffff1: // of Go 1.18, and of 1.20 and later
+	default:
+		return text
+	}
+	const field = 8 + 2*8
+	if at := f.ByteOrder.Uint64(lines[field:]); at != 0 {
+		return at
+	}
+	relocations := f.Section(".rela.dyn")
+	if relocations == nil {
+		return text
+	}
+	all, err := relocations.Data()
+	if err != nil {
+		return text
+	}
+	for ; len(all) >= 24; all = all[24:] {
+		if f.ByteOrder.Uint64(all) == table.Addr+field {
+			return f.ByteOrder.Uint64(all[16:])
+		}
+	}
+	return text
 }
 
 // goTable reads the table of a Go program; nil where it has a form that is not known.

@@ -20,6 +20,9 @@ type gathering struct {
 	commands  map[heard]string
 	programs  *programs
 	code      []sample // ticks in programs' own code, to be named at the end
+	naps      []nap
+	// owners are the processes of threads.
+	owners map[int]int
 }
 
 // threads lists those that there are.
@@ -40,7 +43,11 @@ func (g *gathering) threads() []record.TraceThread {
 			if err != nil {
 				continue // it has just ended
 			}
-			all = append(all, record.TraceThread{ID: id, Process: pid, Name: strings.TrimSpace(string(name)), Command: command, Kernel: command == "" && isKernel(pid)})
+			th := record.TraceThread{ID: id, Process: pid, Name: strings.TrimSpace(string(name)), Command: command, Kernel: command == "" && isKernel(pid)}
+			if g.recorder.opts.Stacks {
+				th.Stack = g.waiting(pid, id)
+			}
+			all = append(all, th)
 		}
 	}
 	return all
@@ -106,6 +113,9 @@ func (g *gathering) sample(cpu int, s sample) {
 		g.code = append(g.code, s)
 		return
 	}
+	if s.pid > 0 && s.tid > 0 {
+		g.owners[s.tid] = s.pid
+	}
 	e := record.TraceEvent{At: s.at, CPU: cpu, Thread: n("common_pid")}
 	switch r.kinds[s.event] {
 	case switched:
@@ -115,6 +125,9 @@ func (g *gathering) sample(cpu int, s sample) {
 		e.Runnable = state&0xff == 0
 		if !e.Runnable {
 			e.Stack = g.stack(s.callchain)
+			if s.user != 0 && g.sleeps(e.Stack) {
+				g.naps = append(g.naps, nap{len(g.events), s.pid, s.user})
+			}
 		}
 	case waking:
 		e.Kind, e.Other = record.TraceWake, n("pid")
@@ -125,7 +138,11 @@ func (g *gathering) sample(cpu int, s sample) {
 		e.Kind, e.Thread, e.Other = record.TraceFork, n("parent_pid"), n("child_pid")
 		g.programs.parents[e.Other] = s.pid
 	case executed:
-		e.Kind, e.Process = record.TraceExec, e.Thread
+		// A thread that is not its process's first takes that one's number.
+		e.Kind, e.Process, e.Other = record.TraceExec, e.Thread, n("old_pid")
+		if e.Other == e.Thread {
+			e.Other = 0
+		}
 		// A program that is executed by its descriptor has a number for a name, and one
 		// that executes itself again another's.
 		if e.Text = filepath.Base(p.text(s.raw, "filename")); e.Text == "exe" || strings.Trim(e.Text, "0123456789") == "" {
@@ -143,15 +160,11 @@ func (g *gathering) sample(cpu int, s sample) {
 
 // stack turns addresses into functions.
 func (g *gathering) stack(chain []uint64) []int {
-	stack := make([]int, 0, len(chain))
+	stack := make([]int, 0, len(chain)+1)
 	for _, at := range chain {
 		i, ok := g.addresses[at]
 		if !ok {
-			name := g.recorder.symbols.name(at)
-			if i, ok = g.frames[name]; !ok {
-				i = len(g.names)
-				g.names, g.frames[name] = append(g.names, name), i
-			}
+			i = g.frame(g.recorder.symbols.name(at))
 			g.addresses[at] = i
 		}
 		stack = append(stack, i)
@@ -172,48 +185,36 @@ func (g *gathering) part(s sample) string {
 	if g.recorder.symbols == nil {
 		return ""
 	}
-	what := "interrupted"
+	var names []string
 	for _, at := range s.callchain {
 		if at < kernel {
 			break
 		}
-		name := g.recorder.symbols.name(at)
-		if call := systemCall(name); call != "" {
-			return "in " + call
-		}
-		switch {
-		case strings.Contains(name, "page_fault"):
-			return "page faults, as its memory is given to it"
-		case name == "ret_from_fork", name == "ret_from_fork_asm", name == "schedule_tail":
-			what = "beginning, as a new process"
-		}
+		names = append(names, g.recorder.symbols.name(at))
 	}
-	return what
-}
-
-// systemCall is the system call that a function of the kernel carries out, "" if none.
-func systemCall(function string) string {
-	for _, arch := range []string{"__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_"} {
-		if name, ok := strings.CutPrefix(function, arch); ok {
-			return name
-		}
-	}
-	return ""
+	return kernelPart(names)
 }
 
 // trace gives what was gathered, its times counted from the request.
 func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *record.Trace {
-	head.Threads, head.Frames = threads, g.names
+	head.Threads = threads
 	head.Calls = map[int]string{}
-	t := &record.Trace{TraceHead: head, Tail: &record.TraceTail{}}
+	t := &record.Trace{Tail: &record.TraceTail{}}
 	for _, ring := range g.recorder.rings {
 		t.Tail.Lost += ring.lost
 	}
 	for _, s := range g.code {
 		g.events = append(g.events, record.TraceEvent{At: s.at, CPU: s.cpu, Kind: record.TraceCode, Thread: s.tid, Text: g.part(s)})
 	}
+	g.nameNaps()
+	head.Frames = g.names
 	for _, e := range g.events {
 		at := e.At
+		if e.Kind == record.TraceFork {
+			if e.Process = g.owners[e.Other]; e.Process == 0 {
+				e.Process = e.Other
+			}
+		}
 		e.At -= head.From
 		if e.Kind == record.TraceExec {
 			if c := g.command(e.Thread, at); c != "" {
@@ -225,6 +226,7 @@ func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *
 		}
 		t.Events = append(t.Events, e)
 	}
+	t.TraceHead = head
 	return t
 }
 

@@ -97,7 +97,7 @@ func open(opts Options, filters bool) (*Recorder, error) {
 		{switched, "sched/sched_switch", []string{"prev_pid", "prev_state", "next_pid"}, filters, false, goesOn},
 		{waking, "sched/sched_waking", []string{"pid"}, true, false, ""},
 		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, false, ""},
-		{executed, "sched/sched_process_exec", []string{"filename", "pid"}, true, false, ""},
+		{executed, "sched/sched_process_exec", []string{"filename", "pid", "old_pid"}, true, false, ""},
 		{exited, "sched/sched_process_exit", []string{"pid"}, true, false, ""},
 		{called, "raw_syscalls/sys_enter", []string{"id"}, opts.AllCalls, false, ""},
 		{returned, "raw_syscalls/sys_exit", []string{"id"}, opts.AllCalls, false, ""},
@@ -112,7 +112,7 @@ func open(opts Options, filters bool) (*Recorder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the kernel's tracepoint %s: %w", p.name, err)
 		}
-		w := want{point: point, stack: p.stack, filter: p.filter}
+		w := want{point: point, stack: p.stack, filter: p.filter, user: p.kind == switched && p.stack && opts.Code}
 		if p.kind == executed {
 			r.herald = []want{w}
 			r.herald[0].wakes = true
@@ -201,14 +201,15 @@ func (r *Recorder) off() error {
 // Record records while do runs, and gives what it saw; do says what the trace is
 // of, from when to when, and who waited.
 func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, error) {
-	g := &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]string{}, programs: newPrograms()}
-	threads := g.threads()
+	g := &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]string{}, programs: newPrograms(), owners: map[int]int{}}
 	for _, ring := range r.all() {
 		ring.skip()
 		if err := ring.enable(true); err != nil {
 			return nil, fmt.Errorf("switching tracing on: %w", err)
 		}
 	}
+	// After that: what a thread does once it was looked at is seen.
+	threads := g.threads()
 	// Our own garbage waits too.
 	runtime.GC()
 	defer stamp.Quiet()()

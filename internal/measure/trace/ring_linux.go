@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -31,7 +32,13 @@ type want struct {
 	// clock: no tracepoint but ticks, with the program's own stack, and where
 	// programs' files are mapped.
 	clock bool
+	// user: with where in its program the thread is.
+	user bool
 }
+
+// instruction is the mask of the register that says where a program is
+// (perf_regs.h of the architecture), 0 where it is not known.
+var instruction = map[string]uint64{"amd64": 1 << 8, "arm64": 1 << 32}[runtime.GOARCH]
 
 // newRing begins to record events of one processor, switched off. Size is in
 // pages, a power of two.
@@ -55,6 +62,10 @@ func newRing(cpu, pages int, wants []want, ids map[uint64]int) (*ring, error) {
 		if w.stack {
 			attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN
 			attr.Sample_max_stack = maxStack
+		}
+		if w.user && instruction != 0 {
+			attr.Sample_type |= unix.PERF_SAMPLE_REGS_USER
+			attr.Sample_regs_user = instruction
 		}
 		if w.wakes {
 			attr.Wakeup = 1 // else by half a buffer
@@ -161,6 +172,7 @@ type sample struct {
 	cpu       int
 	raw       []byte
 	callchain []uint64
+	user      uint64 // where in its program the thread is, 0: not known
 }
 
 // drain gives what is in the buffer to take, and makes room.
@@ -235,6 +247,9 @@ func parseSample(b []byte, wants []want, ids map[uint64]int) (sample, bool) {
 		return s, false
 	}
 	s.raw = b[4 : 4+n]
+	if b = b[4+n:]; wants[i].user && len(b) >= 16 && binary.NativeEndian.Uint64(b) != 0 {
+		s.user = binary.NativeEndian.Uint64(b[8:])
+	}
 	return s, true
 }
 

@@ -58,6 +58,8 @@ type Thread struct {
 	names []named
 	// code is what it was at when the clock ticked.
 	code []named
+	// stack is where it waited before its first event.
+	stack []string
 }
 
 type named struct {
@@ -86,9 +88,9 @@ type Course struct {
 	Threads map[int]*Thread
 	Lost    int64
 
-	// askers are the processes that asked where no single thread of theirs did, and
-	// crossings what went between them and others.
-	askers    []int
+	// askers are the processes that asked where no single thread of theirs did.
+	askers []int
+	// crossings are what went from one process to another, in time's order.
 	crossings []crossing
 }
 
@@ -115,6 +117,9 @@ func Read(t *record.Trace) *Course {
 			name = k.Name
 		}
 		th.names = []named{{-1 << 62, name}}
+		if len(k.Stack) > 0 {
+			th.stack = b.functions(k.Stack)
+		}
 	}
 	// Each processor's events come in order; those of two may not.
 	slices.SortStableFunc(t.Events, func(a, c record.TraceEvent) int {
@@ -209,7 +214,11 @@ func (b *builder) enter(id int, at int64, was, s State, cpu int) *Interval {
 		if len(t.Intervals) == 0 && t.Parent == 0 {
 			// Before its first event a thread was what that event says it was.
 			if at > 0 {
-				t.Intervals = append(t.Intervals, Interval{To: at, State: was, CPU: cpu})
+				first := Interval{To: at, State: was, CPU: cpu}
+				if was == Waiting {
+					first.Stack = t.stack
+				}
+				t.Intervals = append(t.Intervals, first)
 			}
 		}
 	}
@@ -228,13 +237,14 @@ func (b *builder) event(e *record.TraceEvent) {
 		if child.Parent != 0 || len(child.Intervals) > 0 || e.Other == e.Thread || b.descends(e.Thread, e.Other) {
 			return
 		}
-		if len(b.trace.Askers) > 0 {
-			b.course.crossings = append(b.course.crossings, crossing{e.At, e.Thread, e.Other})
-		}
 		*child = Thread{ID: e.Other, Process: e.Process, Parent: e.Thread, Born: e.At, Kernel: b.thread(e.Thread).Kernel}
 		child.names = []named{{e.At, b.thread(e.Thread).Name(e.At)}}
+		b.crossed(e)
 		b.now[e.Other] = &Interval{From: e.At, State: Queued, CPU: e.CPU}
 	case record.TraceExec:
+		if e.Other != 0 && e.Other != e.Thread {
+			b.takenOver(e)
+		}
 		b.enter(e.Thread, e.At, Running, Running, e.CPU)
 		if t := b.thread(e.Thread); e.Text != "" {
 			t.names = append(t.names, named{e.At, e.Text})
@@ -249,6 +259,37 @@ func (b *builder) event(e *record.TraceEvent) {
 		t := b.thread(e.Thread)
 		t.code = append(t.code, named{e.At, e.Text})
 	}
+}
+
+// crossed notes that a thread told one of another process something.
+func (b *builder) crossed(e *record.TraceEvent) {
+	if e.Thread != 0 && b.thread(e.Thread).Process != b.thread(e.Other).Process {
+		b.course.crossings = append(b.course.crossings, crossing{e.At, e.Thread, e.Other})
+	}
+}
+
+// takenOver: where another thread of a process than its first executes a program, all
+// others end, and it goes on under the first one's number. The first one waited for it.
+func (b *builder) takenOver(e *record.TraceEvent) {
+	b.close(e.Other, e.At)
+	delete(b.now, e.Other)
+	first := b.thread(e.Thread)
+	first.Died = 0
+	from := e.At
+	if o := b.now[e.Thread]; o != nil {
+		from = o.From
+	} else if n := len(first.Intervals); n > 0 {
+		from = first.Intervals[n-1].To
+	}
+	b.now[e.Thread] = &Interval{From: min(from, e.At), State: Waiting, CPU: e.CPU, Waker: e.Other}
+}
+
+func (b *builder) functions(stack []int) []string {
+	names := make([]string, len(stack))
+	for i, f := range stack {
+		names[i] = b.trace.Frames[f]
+	}
+	return names
 }
 
 // descends says whether a thread was made by another, or by one that it made.
@@ -273,9 +314,7 @@ func (b *builder) swtch(e *record.TraceEvent) {
 			delete(b.now, e.Thread)
 		} else {
 			o := b.enter(e.Thread, e.At, Running, state, e.CPU)
-			for _, f := range e.Stack {
-				o.Stack = append(o.Stack, b.trace.Frames[f])
-			}
+			o.Stack = b.functions(e.Stack)
 		}
 	}
 	if e.Other != 0 {
@@ -290,8 +329,8 @@ func (b *builder) swtch(e *record.TraceEvent) {
 
 func (b *builder) wake(e *record.TraceEvent) {
 	o := b.now[e.Other]
-	if !e.Interrupt && len(b.trace.Askers) > 0 {
-		b.course.crossings = append(b.course.crossings, crossing{e.At, e.Thread, e.Other})
+	if !e.Interrupt {
+		b.crossed(e)
 	}
 	switch {
 	case o == nil:

@@ -62,7 +62,7 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 	spans := make([]float64, len(traces))
 	for i, t := range traces {
 		c := Read(t)
-		courses[i], trees[i], spans[i] = c, c.Tree(), float64(c.Span)
+		courses[i], trees[i], spans[i] = c, c.tree(), float64(c.Span)
 		x.Lost += c.Lost
 	}
 	x.What, x.Until = courses[0].What, courses[0].Until
@@ -79,6 +79,9 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 		}
 	}
 	x.Tree, x.Used = Mean(trees)
+	// A short program is looked at in few of the starts: what is found counts for all.
+	x.Tree.divideAll(courses)
+	x.Tree.sort()
 	x.UnexplainedNS = x.Tree.UnexplainedNS()
 	slices.SortFunc(courses, func(a, b *Course) int { return cmp.Compare(a.Span, b.Span) })
 	x.Median = courses[len(courses)/2]

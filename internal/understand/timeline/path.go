@@ -48,69 +48,6 @@ func (w *walk) piece(from, to int64, thread int, i *Interval, above []int) {
 	w.pieces = append(w.pieces, Piece{From: from, To: to, Thread: thread, Interval: i, For: above})
 }
 
-// asked explains the time of processes that ask by several threads, which hand
-// what comes in to each other: between a question that leaves them and the answer
-// that comes in counts who answers, and else what they do themselves.
-func (w *walk) asked(from, to int64, above []int) {
-	type part struct {
-		from, to int64
-		by       int // who answers; 0: themselves
-	}
-	var parts []part
-	c := w.course
-	i := sort.Search(len(c.crossings), func(i int) bool { return c.crossings[i].at > to }) - 1
-	for to > from {
-		for i >= 0 && c.crossings[i].at > from && !(c.asks(c.crossings[i].to) && c.answers(c.crossings[i].from)) {
-			i--
-		}
-		if i < 0 || c.crossings[i].at <= from {
-			parts = append(parts, part{from, to, 0})
-			break
-		}
-		answer := c.crossings[i]
-		for i >= 0 && c.crossings[i].at > from && !(c.asks(c.crossings[i].from) && c.answers(c.crossings[i].to)) {
-			i--
-		}
-		begin := from
-		if i >= 0 && c.crossings[i].at > from {
-			begin = c.crossings[i].at
-		}
-		parts = append(parts, part{answer.at, to, 0}, part{begin, answer.at, answer.from})
-		to = begin
-	}
-	for _, p := range slices.Backward(parts) {
-		id := c.asker(p.from, p.to)
-		if p.by == 0 || len(above) >= deepest {
-			w.plain(id, p.from, p.to, above)
-		} else {
-			w.resolve(p.by, p.from, p.to, append(above[:len(above):len(above)], id))
-		}
-	}
-}
-
-// answers says whether a thread can answer: it is none of those that ask, and not
-// the kernel's.
-func (c *Course) answers(id int) bool {
-	t := c.Threads[id]
-	return id != 0 && !c.asks(id) && (t == nil || !t.Kernel)
-}
-
-// plain is a thread's time as it is, whoever ended its waits.
-func (w *walk) plain(id int, from, to int64, above []int) {
-	t := w.course.Threads[id]
-	for i := 0; t != nil && i < len(t.Intervals); i++ {
-		in := &t.Intervals[i]
-		begin, end := max(from, in.From), min(to, in.To)
-		if end <= begin {
-			continue
-		}
-		w.piece(from, begin, id, nil, above)
-		w.piece(begin, end, id, in, above)
-		from = end
-	}
-	w.piece(from, to, id, nil, above)
-}
-
 // resolve explains what a thread's time between two instants went into.
 func (w *walk) resolve(id int, from, to int64, above []int) {
 	t := w.course.Threads[id]
@@ -133,9 +70,13 @@ func (w *walk) resolve(id int, from, to int64, above []int) {
 		in := &t.Intervals[i]
 		w.piece(from, in.From, id, nil, above)
 		begin, end := max(from, in.From), min(to, in.To)
-		if by := t.ended(i, to); w.follows(by, id, above) && (end == in.To || by != in) {
+		by := t.ended(i, to)
+		switch {
+		case w.follows(by, id, above) && (end == in.To || by != in):
 			w.resolve(by.Waker, begin, end, append(above[:len(above):len(above)], id))
-		} else {
+		case in.idle() && w.course.shares(t) && len(above) < deepest:
+			w.idled(id, begin, end, above)
+		default:
 			w.piece(begin, end, id, in, above)
 		}
 		from = end

@@ -21,6 +21,9 @@ type Step struct {
 	// First is when it first lay on the way, ns after the request.
 	First int64   `json:"first_ns"`
 	Steps []*Step `json:"steps,omitempty"`
+
+	// busy counts what the program was at, at the ticks of the clock in what it computed.
+	busy map[string]int64
 }
 
 // below finds or adds a step below.
@@ -37,8 +40,14 @@ func (s *Step) below(name string, cause bool, at int64) *Step {
 
 // Tree is the way from the request to the end, summed up: the root is who asked.
 func (c *Course) Tree() *Step {
+	root := c.tree()
+	root.divideAll([]*Course{c})
+	return root
+}
+
+// tree is Tree before what programs computed is divided.
+func (c *Course) tree() *Step {
 	root := &Step{Name: c.name(c.Waiter, 0)}
-	own := busy{}
 	for _, p := range c.Path() {
 		at, last := root, root.Name
 		root.NS += p.Span()
@@ -50,32 +59,42 @@ func (c *Course) Tree() *Step {
 			}
 		}
 		if p.computes() {
-			own.add(at, c.Threads[p.Thread].parts(p.From, p.To))
+			at.found(c.Threads[p.Thread].parts(p.From, p.To))
 		}
 		why := p.Why()
 		leaf := at.below(why.Text, true, p.From)
 		leaf.NS += p.Span()
 		leaf.Unexplained = why.Unexplained
 	}
-	for step, parts := range own {
-		if len(parts) == 0 {
-			parts = c.partsOf(step.Name)
-		}
-		step.divide(parts)
-	}
 	return root
 }
 
-// busy counts what programs computed when the clock ticked, by step.
-type busy map[*Step]map[string]int64
-
-func (b busy) add(s *Step, parts []string) {
-	if b[s] == nil {
-		b[s] = map[string]int64{}
+func (s *Step) found(parts []string) {
+	if s.busy == nil {
+		s.busy = map[string]int64{}
 	}
 	for _, p := range parts {
-		b[s][p]++
+		s.busy[p]++
 	}
+}
+
+// divideAll divides what programs computed by what the clock found them at: on the way,
+// and where it never looked there, anywhere in these courses.
+func (s *Step) divideAll(courses []*Course) {
+	for _, b := range s.Steps {
+		b.divideAll(courses)
+	}
+	parts := s.busy
+	if s.busy != nil && len(parts) == 0 {
+		parts = map[string]int64{}
+		for _, c := range courses {
+			for text, n := range c.partsOf(s.Name) {
+				parts[text] += n
+			}
+		}
+	}
+	s.divide(parts)
+	s.busy = nil
 }
 
 // divide divides the time that a program computed among what it computed, by how
@@ -179,6 +198,12 @@ func Mean(trees []*Step) (*Step, int) {
 
 func (s *Step) add(t *Step) {
 	s.NS += t.NS
+	if t.busy != nil {
+		s.found(nil)
+		for text, n := range t.busy {
+			s.busy[text] += n
+		}
+	}
 	for _, b := range t.Steps {
 		mine := s.below(b.Name, b.Cause, b.First)
 		mine.Unexplained = b.Unexplained
@@ -196,6 +221,14 @@ func (s *Step) share(n int64) {
 	for _, b := range s.Steps {
 		b.share(n)
 		s.NS += b.NS
+	}
+	s.sort()
+}
+
+// sort puts the longest step first, in each step.
+func (s *Step) sort() {
+	for _, b := range s.Steps {
+		b.sort()
 	}
 	slices.SortStableFunc(s.Steps, func(a, b *Step) int { return cmp.Compare(b.NS, a.NS) })
 }

@@ -1,0 +1,48 @@
+package timeline
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record"
+)
+
+// TestHandedOn: a daemon's thread hears of its helper's answer while another of its
+// threads, which a timer of its own wakes, takes the work over and answers. What was
+// waited for is the helper, not the timer.
+func TestHandedOn(t *testing.T) {
+	s := newTale(1000, 1, 1, 2, 3, 5)
+	s.Threads[2].Process = 2 // threads 2 and 3 are the daemon's
+	s.Frames[0] = "do_epoll_wait"
+	s.waits(3, -100, 1, 1, 50, 60)  // it takes the request
+	s.waits(5, -90, 2, 3, 70, 75)   // and asks the helper,
+	s.waits(2, -80, 1, 5, 700, 710) // which answers thread 2
+	s.waits(3, 80, 1, 0, 720, 725)  // while a timer wakes thread 3
+	s.waits(1, 60, 4, 3, 900, 910)
+	s.Events = append(s.Events,
+		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 3, CPU: 3},
+		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 5, CPU: 5},
+		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 2, CPU: 2})
+	tree := Read(&s.Trace).Tree()
+	if text := outline(tree); strings.Contains(text, "waits for one of") || !strings.Contains(text, "t5 620\n") {
+		t.Error(text)
+	}
+}
+
+// TestTakenOver: where a thread that is not its process's first executes a program, the
+// way leads on under the first one's number, and before that to the one that did.
+func TestTakenOver(t *testing.T) {
+	s := newTale(1000, 1, 1, 2, 3)
+	s.Threads[2].Process = 2
+	s.waits(3, -90, 1, 1, 20, 30)
+	s.waits(2, -50, 4, 3, 400, 410) // the first thread is told to end
+	s.add(record.TraceEvent{At: 420, Kind: record.TraceExit, Thread: 2})
+	s.add(record.TraceEvent{At: 425, Kind: record.TraceSwitch, Thread: 2})
+	s.add(record.TraceEvent{At: 500, Kind: record.TraceExec, Thread: 2, Other: 3, Text: "another"})
+	s.add(record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 2})
+	s.waits(1, 10, 2, 2, 900, 910)
+	tree := Read(&s.Trace).Tree()
+	if text := outline(tree); strings.Contains(text, "nothing was seen") || !strings.Contains(text, "another 400") {
+		t.Error(text)
+	}
+}

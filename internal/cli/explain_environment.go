@@ -5,7 +5,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,11 +114,13 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		}
 		return nil, unopened(plan.Excluded)
 	}
-	parent, err := os.MkdirTemp("", "plimsoll-explain-")
+	// In a folder that clean knows for ours, should this be killed.
+	id := run.NewRunID()
+	parent, err := s.state.Claim(id, "", nil)
 	if err != nil {
-		return nil, err
+		return nil, fail(Failed, "%w", err)
 	}
-	defer os.RemoveAll(parent)
+	defer func() { _ = s.state.Release(id) }()
 	o := s.options()
 	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record")
 	if lacks == "" {

@@ -30,6 +30,7 @@ func measuring(w World) []*cobra.Command {
 		explainCommand(w),
 		ablateCommand(w),
 		floorCommand(w),
+		tuneCommand(w),
 		cleanCommand(w),
 		agentCommand(w),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/tune"
 	"plimsoll/internal/record"
 )
 
@@ -28,12 +29,16 @@ func withMachine(i engine.Info) map[string][]string {
 	}
 	levels[engine.Cgroup] = cgroupLevels
 	levels[engine.CPULimit] = engine.CPULimits
+	levels[engine.Tuned] = append([]string{engine.DefaultLevel, tune.Everything}, tune.Names()...)
 	return levels
 }
 
 // onMachine says whether the machine is as asked for, and if not, how it could
-// be made so. Nothing of the kind is ever changed by us.
+// be made so. Of its layout nothing is ever changed by us.
 func onMachine(h record.Host, levels map[string]string) (ok bool, reason, fix string) {
+	if _, why := (tune.Machine{}).Wanted(levels[engine.Tuned]); why != nil {
+		return false, why.Error(), "plimsoll tune lists what can be set here"
+	}
 	want := levels[engine.Cgroup]
 	if want == "" || want == engine.DefaultLevel || h.Cgroup == "" || h.Cgroup == want {
 		return true, "", ""

@@ -106,7 +106,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			o.Finish, o.Wait = finish.Done(), wait
 			if resume != "" {
 				if len(args) > 0 || dir != "" || gated != nil || ch.given(cmd) || where.given(cmd) {
-					return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --scale, --part, --engine, --image, --on, --hosts or gate")
+					return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --tuned, --scale, --part, --engine, --image, --on, --hosts or gate")
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/tune"
 )
 
 // defaultStudy is what runs when none is named.
@@ -55,6 +56,7 @@ type changes struct {
 	seed    uint64
 	engines []string
 	small   bool
+	tuned   bool
 	open
 	scale  string
 	parts  []string
@@ -67,6 +69,7 @@ func (c *changes) add(cmd *cobra.Command) {
 	c.open.add(cmd)
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, except for parameters that the study names")
+	cmd.Flags().BoolVar(&c.tuned, "tuned", false, "while it runs, set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it); the results say so")
 	cmd.Flags().StringVar(&c.scale, "scale", "", "a scale that the study defines, such as quick (plimsoll studies lists them; default: full)")
 	cmd.Flags().StringSliceVar(&c.parts, "part", nil, "measure only these parts of the study, in as many blocks as they ask for")
 	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so")
@@ -77,7 +80,7 @@ func (c *changes) add(cmd *cobra.Command) {
 
 // given says whether the command line changes the study at all.
 func (c *changes) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "scale", "part", "engine", "image"}, cmd.Flags().Changed)
+	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "part", "engine", "image"}, cmd.Flags().Changed)
 }
 
 // read reads a study and changes it as the command line says.
@@ -109,6 +112,11 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 		return nil, nil, withHint(&exitError{status: Usage, err: err}, "--image OF-THE-STUDY=IN-ITS-PLACE, such as ubuntu:18.04=debian")
 	}
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || ch.small
+	if st.Protocol.Tuned = st.Protocol.Tuned || ch.tuned; st.Protocol.Tuned {
+		if _, err := (tune.Machine{}).Wanted(tune.Everything); err != nil {
+			return nil, nil, withHint(fail(NothingHere, "the machine can't be tuned: %w", err), "plimsoll tune says of each state why not")
+		}
+	}
 	return st, cat, s.narrow(st, ch.engines)
 }
 

@@ -15,7 +15,7 @@ var analyzing = [][]string{
 	{"evaluate", "compare", "factors"},
 	{"findings", "papers"},
 	{"", "derive"},
-	{"ablation", "audit", "density", "kernel", "load", "sweep"},
+	{"ablation", "audit", "density", "kernel", "load", "steady", "sweep"},
 	{"sample"},
 }
 

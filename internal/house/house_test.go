@@ -34,7 +34,7 @@ var storeys = [][]string{
 	{"view"},
 	{"study"},
 	{"agent"},
-	{"collect", "storage", "trace"},
+	{"collect", "storage", "trace", "tune"},
 	{"workload", "threshold", "profile", "place"},
 	{"engine"},
 	{"host", "image", "probe", "mpi", "slurm"},

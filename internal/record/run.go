@@ -148,6 +148,9 @@ type Protocol struct {
 	// SmallSizes: every workload ran at its small levels, but for what the
 	// study names.
 	SmallSizes bool `json:"small_sizes,omitempty"`
+	// Tuned: the machine was in the states that make starts scatter least, but for
+	// environments with a level of their own; Host.More says which.
+	Tuned bool `json:"tuned,omitempty"`
 	// CollectHz is how often a second the machine was sampled during trials;
 	// 0 leaves it to the program, below 0 is off.
 	CollectHz float64 `json:"collect_hz,omitempty"`

@@ -114,7 +114,7 @@ func (d *Decoder) admits(key string) admits {
 	if key != "" && key == d.References {
 		return admits{isReference, MaxReference, names.expected}
 	}
-	if key != "" && key == d.Joined {
+	if slices.Contains(d.Joined, key) {
 		return joined
 	}
 	return names

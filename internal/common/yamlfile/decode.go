@@ -25,8 +25,8 @@ type Decoder struct {
 	Rest []string
 	// References is the key of axes whose levels may be references to images.
 	References string
-	// Joined is the key of axes whose levels may be several names in one.
-	Joined string
+	// Joined are the keys of axes whose levels may be several names in one.
+	Joined []string
 }
 
 // A Field is what the format says of a value: its name for messages, and its

@@ -46,10 +46,11 @@ const (
 	Endpoint   = "endpoint"      // whose CRI: containerd, crio
 	Without    = "without"       // mechanisms that are left out, joined by And: pid-namespace+masked-paths
 	CPULimit   = "cpu-limit"     // none, or CPUs: 0.5; no adapter's, since it comes to each as Spec.Limits
+	Tuned      = "tuned"         // all, or states of the machine, joined by And; no adapter's: the run sets them
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, Without, CPULimit}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, Without, CPULimit, Tuned}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"

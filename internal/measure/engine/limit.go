@@ -12,16 +12,14 @@ const NoLimit = "none"
 // CPULimits are the levels of CPULimit that a study may name.
 var CPULimits = []string{DefaultLevel, NoLimit, "0.1", "0.2", "0.25", "0.5", "0.75", "1", "1.5", "2", "3", "4", "6", "8", "16", "32", "64"}
 
-// Limited takes CPULimit out of levels and puts it into the limits, which every
-// adapter has: those of the study, but for what this environment has instead.
-// Neither argument is changed.
+// Limited takes what is no adapter's out of levels: Tuned, and CPULimit, which goes
+// into the limits that every adapter has: those of the study, but for what this
+// environment has instead. Neither argument is changed.
 func Limited(levels map[string]string, study Limits) (map[string]string, Limits, error) {
-	level, named := levels[CPULimit]
-	if !named {
-		return levels, study, nil
-	}
 	rest := maps.Clone(levels)
 	delete(rest, CPULimit)
+	delete(rest, Tuned)
+	level := levels[CPULimit]
 	switch level {
 	case "", DefaultLevel:
 	case NoLimit:

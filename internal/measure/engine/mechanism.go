@@ -105,10 +105,10 @@ func WithoutLevels(mechanisms []Mechanism) []string {
 // And joins mechanisms that are left out together to one level.
 const And = "+"
 
-// Parts are the levels of which a level is made: of the factor Without several
-// may be joined.
+// Parts are the levels of which a level is made: of the factors Without and Tuned
+// several may be joined.
 func Parts(factor, level string) []string {
-	if factor != Without {
+	if factor != Without && factor != Tuned {
 		return []string{level}
 	}
 	return strings.Split(level, And)

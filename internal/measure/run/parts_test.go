@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/tune"
 	"plimsoll/internal/record"
 )
 
@@ -104,14 +105,17 @@ func TestKernelSetting(t *testing.T) {
 	if err := os.WriteFile(file, []byte("0\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SetKernel(file, "1"); err != nil {
-		t.Fatal(err)
+	if _, err := s.SetKernel(file, "1"); err == nil {
+		t.Error("a file outside /sys and /proc was written")
 	}
 	// A note that names another file is somebody's mischief: it is refused.
-	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "no kernel setting") {
-		t.Errorf("a file outside /sys and /proc/sys was written: %v", err)
+	if err := s.noteKernel([]tune.Change{{Path: file, Old: "1", New: "0"}}); err != nil {
+		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(file); err != nil || string(b) != "1" {
+	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "no kernel setting") {
+		t.Errorf("a file outside /sys and /proc was written: %v", err)
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "0\n" {
 		t.Errorf("%q %v", b, err)
 	}
 	if _, err := (State{t.TempDir()}).SetKernel(file+"x", "1"); err == nil {

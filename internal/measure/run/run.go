@@ -105,6 +105,7 @@ type runner struct {
 	openLimit time.Duration
 	begun     time.Time
 	pulls     *puller         // nil where the plan has none
+	tuner     *tuner          // nil where the machine stays as it is
 	tried     map[string]bool // environments that were opened, or half-way so
 	// ways are the transports of parallel trials, by workload and environment.
 	ways map[string]map[string]string
@@ -134,6 +135,9 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 
 	if err := r.begin(); err != nil {
 		return nil, err
+	}
+	if err := r.State.RestoreKernel(); err != nil {
+		r.progress.Remark(err.Error())
 	}
 	r.sweepAbandoned(ctx)
 	before, err := host.Machine{}.Census(ctx)
@@ -175,6 +179,9 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 		return err
 	}
 	r.callAgents()
+	if r.tuner, err = r.startTuning(); err != nil {
+		return err
+	}
 	if err := r.writer.Update(r.rec); err != nil {
 		return err
 	}

@@ -114,6 +114,12 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 		}
 	}()
 	if o := r.session.envs[opened{p.Env.ID, j.image}]; o != nil {
+		if err := r.tuner.to(r.tunedLevel(o.rec)); err != nil {
+			t = blank(p)
+			t.At = time.Now()
+			t.Failure = failureOf(&engine.Error{Class: record.HarnessError, Text: "the machine could not be tuned for this trial", Err: err})
+			return t, res, nil
+		}
 		return r.protocol(j.Instance).trial(ctx, p, o)
 	}
 	return r.lost(p, sum), engine.Result{}, nil

@@ -21,15 +21,18 @@ type Mechanism struct {
 // AllMechanisms stands in a study for all that an engine has.
 const AllMechanisms = "all"
 
-// withoutFactor is the one factor of which several levels may be joined.
 const (
 	withoutFactor = "without"
+	tunedFactor   = "tuned"
 	joint         = "+"
 )
 
+// joinedFactors are those of which several levels may be joined.
+var joinedFactors = []string{withoutFactor, tunedFactor}
+
 // parts are the levels that a level is made of.
 func parts(factor, level string) []string {
-	if factor != withoutFactor {
+	if !slices.Contains(joinedFactors, factor) {
 		return []string{level}
 	}
 	return strings.Split(level, joint)

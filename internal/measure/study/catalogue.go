@@ -278,7 +278,7 @@ func isReference(level string) bool { return strings.ContainsAny(level, "/:@") }
 // knows says whether the adapter has this level; the default is always had,
 // and with it any image by reference where the adapter takes images at all.
 func (e *EngineInfo) knows(factor, level string) bool {
-	if factor == withoutFactor {
+	if slices.Contains(joinedFactors, factor) {
 		return !slices.ContainsFunc(parts(factor, level), func(p string) bool { return !slices.Contains(e.Levels[factor], p) })
 	}
 	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||

@@ -125,6 +125,7 @@ func (c *checker) protocol(d protocol) record.Protocol {
 	put(&p.CPUs, d.Limits.CPUs.N, d.Limits.CPUs.At.Given())
 	put(&p.MemoryBytes, d.Limits.Memory.Bytes, d.Limits.Memory.At.Given())
 	put(&p.SmallSizes, d.Small.On, d.Small.At.Given())
+	put(&p.Tuned, d.Tuned.On, d.Tuned.At.Given())
 	put(&p.CollectHz, d.Collect.hz, d.Collect.at.Given())
 	if p.Until > 0 || p.TimeBudgetNS > 0 {
 		p.Blocks = Cap(p, int(d.MaxBlocks.N))

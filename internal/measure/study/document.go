@@ -104,6 +104,7 @@ type protocol struct {
 	Delta      yamlfile.Percent  `key:"delta" jsonschema_description:"The smallest difference that matters, such as 1%, which is the default."`
 	Limits     limits            `key:"limits" jsonschema_description:"Limits on every container alike."`
 	Small      yamlfile.Flag     `key:"small" jsonschema_description:"Every workload runs at its small levels, but for the parameters that the study names. Default: false."`
+	Tuned      yamlfile.Flag     `key:"tuned" jsonschema_description:"The machine is in the states that make starts scatter least (plimsoll tune) while the run lasts, and as before afterwards. Default: false."`
 	Collect    rate              `key:"collect" jsonschema_description:"How often the machine is sampled during a trial, from 1Hz to 100Hz, or off, or auto, which is the default: 10Hz for workloads from files, nothing while a life cycle is timed."`
 }
 

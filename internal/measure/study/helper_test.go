@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	engines "plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/storage"
+	"plimsoll/internal/measure/tune"
 	workloads "plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
@@ -65,6 +66,7 @@ func market() *Catalogue {
 		}
 		if !i.Simulated && levels[engine.Cgroup] == nil {
 			levels[engine.CPULimit] = engine.CPULimits
+			levels[engine.Tuned] = append([]string{DefaultLevel, tune.Everything}, tune.Names()...)
 			levels[engine.Cgroup] = []string{DefaultLevel, "v1", "hybrid", "v2"}
 		}
 		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})

@@ -1,6 +1,9 @@
 package study
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Environments are called by their engine and by the levels that tell them
 // apart, as in docker/cli/crun: a level that is the common one, or that is the
@@ -98,7 +101,7 @@ func token(factor, level string) string {
 	switch {
 	case factor == "rootless" && level == "no":
 		return "rootful"
-	case factor == withoutFactor:
+	case slices.Contains(joinedFactors, factor):
 		return factor + "-" + level
 	case factor == "privileged" && level == "no":
 		return "unprivileged"

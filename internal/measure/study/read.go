@@ -48,7 +48,7 @@ func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []str
 	if root == nil {
 		return nil, nil
 	}
-	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: withoutFactor}
+	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors}
 	doc := &document{}
 	if !format.Is(d, root) {
 		return nil, nil
@@ -147,6 +147,7 @@ func layProtocol(a *protocol, b protocol) {
 	put(&a.TrialLimit, b.TrialLimit, b.TrialLimit.At.Given())
 	put(&a.Delta, b.Delta, b.Delta.At.Given())
 	put(&a.Small, b.Small, b.Small.At.Given())
+	put(&a.Tuned, b.Tuned, b.Tuned.At.Given())
 	put(&a.Collect, b.Collect, b.Collect.at.Given())
 	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.At.Given())
 	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.At.Given())

@@ -25,6 +25,7 @@ import (
 	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/analyze/steady"
 )
 
 // Schema is the version of Result as JSON. It grows when a field changes its
@@ -49,6 +50,9 @@ type Result struct {
 	// Charges are what the kernel charges for the mechanisms of containers, where a
 	// run has asked it.
 	Charges []*kernel.Charges `json:"charges,omitempty"`
+	// Steadiness says in which states of the machine an environment scatters less,
+	// where it is there twice in several.
+	Steadiness []*steady.Table `json:"steadiness,omitempty"`
 	// Papers are published tables, with the run's numbers beside theirs.
 	Papers []PaperTable `json:"papers,omitempty"`
 	// Findings says which of the study's claims hold, where it has any.

@@ -77,6 +77,7 @@ func machine(h record.Host) string {
 	add("cgroup %s", h.Cgroup)
 	add("%s", h.FileSystem)
 	add("virtual: %s", h.Virtual)
+	add("tuned: %s", h.More["tuned"])
 	switch {
 	case h.Kernel == "":
 		// Nobody of ours was there: another program measured.

@@ -36,6 +36,7 @@ func resultDocument(d *document.Document, res *analyze.Result, opts Options) {
 	if opts.Metric == "" {
 		addAblations(d, res)
 		addCharges(d, res)
+		addSteadiness(d, res, 2)
 	}
 	for i, r := range rankings {
 		l := rankingTable(d, r, res.Run.Delta, opts, i+1)

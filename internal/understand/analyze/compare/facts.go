@@ -68,6 +68,7 @@ func Facts(base, next *analyze.Result) []Fact {
 	put("protocol", "memory limit", p.MemoryBytes, q.MemoryBytes, true)
 	put("protocol", "trial limit", p.TrialLimitNS, q.TrialLimitNS, false)
 	put("protocol", "small sizes", p.SmallSizes, q.SmallSizes, true)
+	put("protocol", "tuned machine", p.Tuned, q.Tuned, true)
 	put("protocol", "samples a second", p.CollectHz, q.CollectHz, false)
 	for _, a := range base.Run.Images {
 		for _, b := range next.Run.Images {

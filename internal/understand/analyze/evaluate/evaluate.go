@@ -77,6 +77,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 	}
 	res.Ablations = ablations(res, run)
 	res.Charges = charges(res)
+	res.Steadiness = steadiness(res)
 	res.Papers = papers.Of(res, run)
 	papers.AddStatistics(res, run, s.values)
 	papers.AddRatios(res, run)

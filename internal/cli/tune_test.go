@@ -1,0 +1,61 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plimsoll/internal/measure/tune"
+)
+
+// TestTunedKilled kills runs on a tuned machine: whenever it is, all states of the
+// machine are as before once plimsoll clean has been there.
+func TestTunedKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sets states of the machine: left out with -short")
+	}
+	before := tune.Machine{}.Look()
+	can := 0
+	for _, s := range before {
+		can += len(s.Changes)
+	}
+	if os.Geteuid() != 0 || can == 0 {
+		t.Skip("no state of this machine can be set")
+	}
+	p := &subject{t: t, dir: t.TempDir()}
+	study := filepath.Join(p.dir, "tuned.yaml")
+	if err := os.WriteFile(study, []byte(`plimsoll: 1
+name: tuned
+protocol: {blocks: 500, warmup: 0}
+baselines: []
+workloads: [hello]
+environments: [{engine: floor, tuned: [default, all]}]
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	for i := range 6 {
+		p.out = filepath.Join(p.dir, "result-"+string(rune('a'+i)))
+		p.killAfter(time.Duration(300+250*i)*time.Millisecond, "run", "--wait", study, "-o", p.out, "--force", "--progress", "none")
+		for k, s := range (tune.Machine{}).Look() {
+			seen = seen || s.Now != before[k].Now // between two trials it may be as it was
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "state", "kernel-setting.json")); err == nil {
+			seen = true
+		}
+		if code, said := p.run("clean", "--wait"); code != 0 {
+			t.Fatalf("status %d: %s", code, said)
+		}
+		for k, s := range (tune.Machine{}).Look() {
+			if s.Now != before[k].Now || s.Already != before[k].Already {
+				t.Fatalf("%s was %q and is %q (%s)", s.Name, before[k].Now, s.Now, s.Why)
+			}
+		}
+	}
+	if !seen {
+		t.Error("no kill came while the machine was tuned")
+	}
+}

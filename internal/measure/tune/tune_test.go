@@ -1,0 +1,180 @@
+package tune
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// made is a machine of files.
+func made(t *testing.T, files map[string]string) Machine {
+	t.Helper()
+	m := Machine{t.TempDir()}
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(m.path(path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(m.path(path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+func state(t *testing.T, m Machine, name string) State {
+	t.Helper()
+	all := m.Look()
+	i := slices.IndexFunc(all, func(s State) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no state %s", name)
+	}
+	return all[i]
+}
+
+func TestLook(t *testing.T) {
+	m := made(t, map[string]string{
+		"/sys/kernel/rcu_expedited": "0\n", "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+		"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n", "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
+		"/sys/devices/system/cpu/cpufreq/boost": "1\n", "/proc/sys/vm/stat_interval": "120\n", "/proc/sys/vm/swappiness": "60\n",
+		"/proc/swaps":          "Filename Type Size Used Priority\n",
+		"/proc/self/mountinfo": "30 20 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate,favordynmods\n",
+		"/sys/devices/system/cpu/cpuidle/current_driver": "intel_idle\n", "/dev/cpu_dma_latency": "",
+		"/sys/devices/system/cpu/online": "0-1\n", "/proc/irq/4/smp_affinity_list": "0-1\n", "/proc/irq/5/smp_affinity_list": "0\n",
+	})
+	for _, c := range []struct {
+		name, now, want, why string
+		files                int
+		already              bool
+	}{
+		{name: "rcu-expedited", now: "0", want: "1", files: 1},
+		{name: "huge-pages", now: "madvise", want: "never", files: 1},
+		{name: "governor", now: "powersave", want: "performance", files: 1},
+		{name: "turbo", now: "1", want: "0", files: 1},
+		{name: "statistics", already: true, why: "already"},
+		{name: "favordynmods", already: true, why: "already"},
+		{name: "swap", why: "no swap"},
+		{name: "idle-states", want: "0", files: 1},
+		{name: "interrupts", now: "0-1", want: "0", files: 1},
+		{name: "watchdog", why: "does not have it"},
+	} {
+		s := state(t, m, c.name)
+		if s.Now != c.now || len(s.Changes) != c.files || s.Already != c.already || !strings.Contains(s.Why, c.why) || (c.why == "") != (s.Why == "") {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+		if c.files > 0 && s.Changes[0].New != c.want {
+			t.Errorf("%s would be set to %q", c.name, s.Changes[0].New)
+		}
+		for _, x := range s.Changes {
+			if !x.Ours() {
+				t.Errorf("%s: %+v could not be put back", c.name, x)
+			}
+		}
+	}
+}
+
+// TestSetAndUnset: what somebody else has set meanwhile stays, and what is gone needs
+// nothing.
+func TestSetAndUnset(t *testing.T) {
+	const path = "/proc/sys/vm/stat_interval"
+	m := made(t, map[string]string{path: "1\n"})
+	c := state(t, m, "statistics").Changes[0]
+	text := func() string {
+		b, err := os.ReadFile(m.path(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(b))
+	}
+	for _, by := range []string{"", "7"} {
+		if err := m.Set(c); err != nil || text() != "120" {
+			t.Fatalf("%q %v", text(), err)
+		}
+		want := c.Old
+		if by != "" {
+			want = by
+			if err := os.WriteFile(m.path(path), []byte(by), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.Unset(c); err != nil || text() != want {
+			t.Errorf("%q %v, and it should be %q", text(), err, want)
+		}
+	}
+	if err := os.Remove(m.path(path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Unset(c); err != nil {
+		t.Error(err)
+	}
+	if err := m.Set(c); !errors.Is(err, errAbsent) {
+		t.Errorf("a setting that is not there was made: %v", err)
+	}
+}
+
+func TestWanted(t *testing.T) {
+	m := made(t, map[string]string{"/sys/kernel/rcu_expedited": "0\n", "/proc/sys/vm/stat_interval": "120\n", "/proc/sys/kernel/watchdog": "1\n"})
+	for level, want := range map[string]string{"": "", "default": "", "all": "rcu-expedited statistics watchdog", "watchdog+rcu-expedited": "rcu-expedited watchdog", "statistics": "statistics"} {
+		states, err := m.Wanted(level)
+		var names []string
+		for _, s := range states {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != want || err != nil {
+			t.Errorf("%q: %q %v", level, got, err)
+		}
+	}
+	for level, why := range map[string]string{"huge-pages": "does not have it", "rcu-expedited+nonsense": "no state of a machine"} {
+		if _, err := m.Wanted(level); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v", level, err)
+		}
+	}
+	if _, err := made(t, nil).Wanted(Everything); err == nil {
+		t.Error("a machine on which nothing can be set is tuned")
+	}
+}
+
+func TestOurs(t *testing.T) {
+	for _, c := range []Change{{Path: "/etc/passwd"}, {Path: "/sys/../etc/passwd"}, {Path: "/proc/1/mem"}, {Path: "/home", Option: "exec"}, {Path: "/dev/sda", Held: true}, {Path: "sys/x"}} {
+		if c.Ours() {
+			t.Errorf("%+v passes for a setting", c)
+		}
+	}
+}
+
+// TestRealOption: the option of the mounted control groups goes on and off, and the
+// mount stays as it was.
+func TestRealOption(t *testing.T) {
+	s := state(t, Machine{}, "favordynmods")
+	if len(s.Changes) == 0 {
+		t.Skip("favordynmods can't be set here: " + s.Why)
+	}
+	before, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Changes[0]
+	if err := (Machine{}).Set(c); err != nil {
+		t.Skipf("this kernel does not take the option: %v", err)
+	}
+	defer func() { _ = Machine{}.Unset(c) }()
+	if now, err := (Machine{}).read(c); err != nil || now != yes {
+		t.Errorf("%s %v", now, err)
+	}
+	if err := (Machine{}).Unset(c); err != nil {
+		t.Error(err)
+	}
+	line := func(text []byte) string {
+		for l := range strings.Lines(string(text)) {
+			if strings.Contains(l, " "+c.Path+" ") {
+				return l
+			}
+		}
+		return ""
+	}
+	if after, _ := os.ReadFile("/proc/self/mountinfo"); line(after) != line(before) {
+		t.Errorf("the mount was\n%sand is\n%s", line(before), line(after))
+	}
+}

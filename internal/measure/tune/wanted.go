@@ -1,0 +1,40 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Wanted gives the settings that a level of the factor tuned stands for, in the order
+// in which they are made; the error says why one can't be had here. What the machine
+// is already needs no change and has none. The empty level and "default" are none.
+func (m Machine) Wanted(level string) ([]State, error) {
+	if level == "" || level == "default" {
+		return nil, nil
+	}
+	all := m.Look()
+	if level == Everything {
+		out := slices.DeleteFunc(all, func(s State) bool { return s.Why != "" && !s.Already })
+		if len(out) == 0 {
+			return nil, errors.New("none of the states that make starts scatter can be set here")
+		}
+		return out, nil
+	}
+	names := strings.Split(level, "+")
+	var out []State
+	for _, s := range all {
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		if s.Why != "" && !s.Already {
+			return nil, fmt.Errorf("%s can't be set here: %s", s.Name, s.Why)
+		}
+		out = append(out, s)
+	}
+	if len(out) < len(names) {
+		return nil, fmt.Errorf("%q is no state of a machine that can be set: there are %s", level, strings.Join(Names(), ", "))
+	}
+	return out, nil
+}

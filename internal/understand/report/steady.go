@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/analyze/steady"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
+)
+
+var steadinessFormats = formats(steadinessDocument,
+	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
+		return asJSON(w, res.Steadiness, opts)
+	}},
+)
+
+// SteadinessFormats lists the formats of WriteSteadiness.
+func SteadinessFormats() []string { return steadinessFormats.names() }
+
+// WriteSteadiness renders in which states of the machine starts scatter less.
+func WriteSteadiness(w io.Writer, name string, res *analyze.Result, opts Options) error {
+	return steadinessFormats.write(w, name, "what makes starts scatter", res, opts)
+}
+
+func steadinessDocument(d *document.Document, res *analyze.Result, _ Options) {
+	addSteadiness(d, res, 1)
+	origin(d, res)
+}
+
+// addSteadiness is the section of a whole report too.
+func addSteadiness(d *document.Document, res *analyze.Result, level int) {
+	for _, t := range res.Steadiness {
+		d.Heading(level, fmt.Sprintf("What makes %s scatter: %s", words.Clean(t.Engine), words.Clean(t.Workload)))
+		d.Para(steadinessSummary(t))
+		d.Add(SteadinessTable(t))
+		d.Legend(fmt.Sprintf("Each state is there twice in each of %s, in random order, and the two are the same: noise is how wide the interval of their ratio is to each side, what so many blocks can't see. Scatter: how far the two are apart in a block, over how far when the machine is as it is, with the 95 %% interval; below 1 it scatters less.", words.Plural(t.Blocks, "block")))
+	}
+}
+
+func steadinessSummary(t *steady.Table) string {
+	best := t.Best()
+	if best == "" {
+		return "None of these states makes it scatter less, as far as these blocks can tell."
+	}
+	for _, r := range t.Rows {
+		if r.State == best {
+			return fmt.Sprintf("It scatters least with %s: %s of what it does as the machine is.", words.Clean(best), times(r.Scatter))
+		}
+	}
+	return ""
+}
+
+func times(e *sample.Estimate) string {
+	n := words.NumberOf(*e, 1, 2)
+	return strings.TrimSpace(n.Value + " × " + n.Interval)
+}
+
+// SteadinessTable is the table of one environment.
+func SteadinessTable(t *steady.Table) *document.Table {
+	unit, by := "", 1.0
+	if t.Unit == "ns" {
+		unit, by = ", ms", 1e6
+	}
+	out := &document.Table{Parts: true, Columns: []document.Column{{Title: "state"}, {Title: words.Clean(t.Metric) + unit, Points: true},
+		{Title: "× as it is", Points: true}, {Title: "noise, ± %", Points: true}, {Title: "scatter, ×\nas it is", Points: true}}}
+	number := func(e *sample.Estimate, by float64) document.Cell {
+		if e == nil {
+			return document.Cell{}
+		}
+		n := words.NumberOf(*e, by, 3)
+		return document.Cell{Text: n.Value, Tail: n.Interval}
+	}
+	for _, r := range t.Rows {
+		name := words.Clean(r.State)
+		if r.State == steady.AsItIs {
+			name = "as it is"
+		}
+		row := document.Row{Cells: []document.Cell{{Text: name}}}
+		if r.Missing != "" {
+			row.Tone = document.Dim
+			row.Cells = append(row.Cells, document.Cell{Text: "n/a: " + words.Clean(r.Missing), Rest: true})
+		} else {
+			noise := document.Cell{Text: "n/a"}
+			if r.Noise != nil {
+				noise.Text = fmt.Sprintf("%.2g", 100**r.Noise)
+			}
+			row.Cells = append(row.Cells, number(r.Median, by), number(r.Ratio, 1), noise, number(r.Scatter, 1))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}

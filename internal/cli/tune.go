@@ -79,7 +79,7 @@ tuned machine and are marked so: users' machines are not.`,
 			return f.measured(w, args, text)
 		},
 	}
-	f.printing.add(c, report.SteadinessFormats()...)
+	f.printing.add(c, report.Steadiness.Formats()...)
 	c.Flags().BoolVar(&f.measure, "measure", false, "find out what each state does to an engine's starts")
 	c.Flags().StringSliceVar(&f.states, "state", nil, "with --measure: only these (default: all that can be set, each alone)")
 	c.Flags().IntVar(&f.blocks, "blocks", f.blocks, "with --measure: how many blocks count")
@@ -119,9 +119,7 @@ func (f *tuneFlags) list(w World) error {
 		}
 		all = append(all, l)
 	}
-	return f.printing.show(w, func(out io.Writer, opts report.Options) error {
-		return report.WriteStates(out, f.format, all, opts)
-	})
+	return tell(w, &f.printing, report.States, all)
 }
 
 // study is the one that is run: each state twice, beside the machine as it is.
@@ -203,8 +201,6 @@ func (f *tuneFlags) tell(ctx context.Context, w World, o run.Options) error {
 		if len(res.Steadiness) == 0 {
 			return errors.Join(unopened(res.Excluded), withHint(fail(Failed, "fewer than two states of the machine were measured"), "plimsoll report %s says why", shortPath(o.Dir)))
 		}
-		return f.printing.show(w, func(out io.Writer, opts report.Options) error {
-			return report.WriteSteadiness(out, f.format, res, opts)
-		})
+		return tell(w, &f.printing, report.Steadiness, res)
 	})
 }

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"io"
-
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -25,12 +23,8 @@ const (
 	StateUnavailable = "unavailable"
 )
 
-var statesFormats = formats(statesDocument, format[[]State]{"json", asJSON[[]State]})
-
-// WriteStates renders the states of a machine.
-func WriteStates(w io.Writer, name string, all []State, opts Options) error {
-	return statesFormats.write(w, name, "the states of this machine", all, opts)
-}
+// States are those of a machine.
+var States = kindOf("the states of this machine", statesDocument, format[[]State]{"json", asJSON[[]State]})
 
 func statesDocument(d *document.Document, all []State, _ Options) {
 	t := &document.Table{Columns: []document.Column{{Title: "state"}, {Title: "now"}, {Title: "tuned"}, {Title: ""}}}

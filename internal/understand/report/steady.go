@@ -12,19 +12,12 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-var steadinessFormats = formats(steadinessDocument,
+// Steadiness says in which states of the machine starts scatter less.
+var Steadiness = kindOf("what makes starts scatter", steadinessDocument,
 	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
 		return asJSON(w, res.Steadiness, opts)
 	}},
 )
-
-// SteadinessFormats lists the formats of WriteSteadiness.
-func SteadinessFormats() []string { return steadinessFormats.names() }
-
-// WriteSteadiness renders in which states of the machine starts scatter less.
-func WriteSteadiness(w io.Writer, name string, res *analyze.Result, opts Options) error {
-	return steadinessFormats.write(w, name, "what makes starts scatter", res, opts)
-}
 
 func steadinessDocument(d *document.Document, res *analyze.Result, _ Options) {
 	addSteadiness(d, res, 1)

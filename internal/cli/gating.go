@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -21,11 +22,30 @@ type gating struct {
 	strict     bool
 }
 
+// foresee is a remark on the way: where it can't be made, it is left out.
+func (g *gating) foresee(dir string, blocks int) string {
+	r, err := record.Open(dir)
+	if err != nil || r.Run().Gate == nil {
+		return ""
+	}
+	run := r.Run()
+	found, seen, err := gate.Foresee(r, g.base, g.envs, g.thresholds, blocks, run.Gate.Looks)
+	if err != nil {
+		return ""
+	}
+	budget := time.Duration(run.Protocol.TimeBudgetNS)
+	if !run.Gate.Budget {
+		budget = 0
+	}
+	return gate.Outlook(found, seen, blocks, budget, run.Gate.At)
+}
+
 // runGateFlags name what a run is gated by.
 type runGateFlags struct {
 	gateFlags
-	base string
-	envs []string
+	base   string
+	envs   []string
+	budget time.Duration
 }
 
 func (f *runGateFlags) given() bool { return f.base != "" || len(f.envs) > 0 }
@@ -36,6 +56,8 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case t == nil && !f.given() && f.budget != 0:
+		return nil, withHint(fail(Usage, "--budget is for a gate, and none is asked for"), "give --gate or --gate-env with a threshold, or --time-budget")
 	case t == nil && !f.given():
 		return nil, nil
 	case t == nil:
@@ -47,7 +69,7 @@ func (f *runGateFlags) record() (*record.Gate, error) {
 	case f.base == "" && len(f.envs) != 2:
 		return nil, withHint(fail(Usage, "--gate-env is given %d times", len(f.envs)), "give it twice: --gate-env BASE --gate-env NEW")
 	}
-	g := &record.Gate{Envs: f.envs, Looks: len(gate.Looks), FailAbove: t.FailAbove, Rules: t.Rules,
+	g := &record.Gate{Envs: f.envs, Looks: len(gate.Looks), Budget: f.budget > 0, FailAbove: t.FailAbove, Rules: t.Rules,
 		AllowFailures: t.AllowFailures, AllowMissing: t.AllowMissing, Unlike: t.Unlike, Strict: f.strict}
 	if f.base == "" {
 		return g, nil

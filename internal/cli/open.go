@@ -21,6 +21,8 @@ type open struct {
 	budget time.Duration
 	most   int
 	gated  bool
+	// within is a gate's --budget, which chooses its blocks and looks.
+	within time.Duration
 }
 
 func (o *open) add(c *cobra.Command) {
@@ -33,6 +35,10 @@ func (o *open) add(c *cobra.Command) {
 	}
 }
 
+// mostInBudget bounds the blocks of a gate with a budget: even the fastest
+// runtimes start no more in an hour.
+const mostInBudget = 50_000
+
 // number puts the number of blocks into a study, or what leaves it open.
 func (c *changes) number(st *study.Study) error {
 	until, err := percentage("until", c.until)
@@ -40,13 +46,19 @@ func (c *changes) number(st *study.Study) error {
 		return err
 	}
 	p := &st.Protocol
+	if c.within != 0 {
+		if c.budget != 0 {
+			return withHint(fail(Usage, "--budget and --time-budget are both given"), "--budget chooses the gate's blocks and looks; --time-budget ends those after 10, 20 and 40 earlier")
+		}
+		c.budget = c.within
+	}
 	switch {
 	case c.gated && (c.blocks > 0 || until > 0 || c.most > 0):
 		return withHint(fail(Usage, "a gate has its own number of blocks: it looks after 10, 20 and 40"), "leave --blocks, --until and --max-blocks out; --time-budget can end it earlier")
 	case c.blocks > 0 && (until > 0 || c.most > 0):
 		return withHint(fail(Usage, "--blocks fixes the number that --until and --max-blocks leave open"), "give --max-blocks %d instead of --blocks", c.blocks)
 	case c.budget != 0 && (c.budget < time.Second || c.budget > study.MaxTimeBudget):
-		return fail(Usage, "--time-budget is %s: expected from 1s to 720h, such as 10m", c.budget)
+		return fail(Usage, "--%s is %s: expected from 1s to 720h, such as 10m", map[bool]string{true: "budget", false: "time-budget"}[c.within != 0], c.budget)
 	case c.most < 0 || c.most > study.MostBlocks:
 		return fail(Usage, "--max-blocks is %d: expected from 1 to %d", c.most, study.MostBlocks)
 	}
@@ -57,6 +69,8 @@ func (c *changes) number(st *study.Study) error {
 		p.Until = until
 	}
 	switch {
+	case c.gated && c.within > 0:
+		p.Until, p.Blocks = 0, mostInBudget
 	case c.gated:
 		p.Until, p.Blocks = 0, gate.Looks[len(gate.Looks)-1]
 	case c.blocks > 0:
@@ -89,9 +103,11 @@ func comparable(p *study.Plan) error {
 
 // course says in words when a run of this protocol ends; "" where the number
 // of blocks is fixed.
-func course(p record.Protocol, gated bool) string {
+func course(p record.Protocol, gated, budget bool) string {
 	var parts []string
 	switch {
+	case gated && budget:
+		return fmt.Sprintf("looks at most three times in %s, and ends when the gate can tell", time.Duration(p.TimeBudgetNS))
 	case gated:
 		parts = append(parts, "looks after 10, 20 and 40 blocks, and ends when the gate can tell")
 	case p.Until > 0:

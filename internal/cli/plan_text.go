@@ -67,7 +67,7 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 		fmt.Fprintf(out, ": %s", p.Study.Title)
 	}
 	fmt.Fprintln(out)
-	ends, bound, about := course(p.Protocol, false), "", "about "
+	ends, bound, about := course(p.Protocol, false, false), "", "about "
 	if ends != "" {
 		bound, about = "at most ", "at most about "
 	}

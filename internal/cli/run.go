@@ -116,7 +116,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 				if trust {
 					return fail(Usage, "--trust-record is for --resume: a new run has no record yet")
 				}
-				ch.gated = gated != nil
+				ch.gated, ch.within = gated != nil, gate.budget
 				if o.Plan, err = s.plan(finish, studyName(args), ch); err != nil {
 					return err
 				}
@@ -158,7 +158,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			if err != nil {
 				return err
 			}
-			if text := course(o.Plan.Protocol, g != nil); text != "" {
+			if text := course(o.Plan.Protocol, g != nil, g != nil && planned.Gate.Budget); text != "" {
 				o.Progress.Remark(text)
 			}
 			o.Steering = steering(o.Dir, o.Plan.Protocol, g)
@@ -175,6 +175,7 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 	job.add(c)
 	c.Flags().StringVar(&gate.base, "gate", "", "compare the run with the one in this directory after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
 	c.Flags().StringArrayVar(&gate.envs, "gate-env", nil, "compare two environments of the run: give it twice, BASE first")
+	c.Flags().DurationVar(&gate.budget, "budget", 0, "with --gate or --gate-env: the time that it may take, such as 60s; the number of blocks and of looks is chosen by what fits, and said after the first blocks, with what the gate will find")
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
 	gate.add(c.Flags())
 	asked.add(c.Flags())

@@ -8,15 +8,18 @@ import (
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/analyze/sequential"
 )
 
 // steering decides on the run in dir by what is in its record so far. g is nil
 // where nothing gates it.
 func steering(dir string, p record.Protocol, g *gating) run.Steering {
-	s := run.Steering{Say: sayLook, Foresee: func(int) string { return foresee(dir, p.Blocks) }}
+	s := run.Steering{Say: sayLook, Foresee: func(blocks int) string { return foresee(dir, blocks) }}
 	switch {
 	case g != nil:
+		s.Within = gate.Within
+		s.Foresee = func(blocks int) string { return g.foresee(dir, blocks) }
 		s.At = g.at
 		s.Look = func(_ int, why string) (record.Look, error) { return g.look(dir, why) }
 	case p.Until > 0:

@@ -52,6 +52,11 @@ type Gate struct {
 	Envs    []string `json:"envs,omitempty"`
 	// Looks is for how many looks the levels were corrected.
 	Looks int `json:"looks"`
+	// Budget: the looks were chosen by what fits into the run's time budget, once
+	// its first blocks told. At are the numbers of blocks after which it was looked,
+	// but for the last look, which is when the time is up.
+	Budget bool  `json:"budget,omitempty"`
+	At     []int `json:"at,omitempty"`
 
 	FailAbove float64 `json:"fail_above,omitempty"`
 	// AllowFailures is the share of a cell's trials that may fail beyond BASE's;

@@ -21,9 +21,12 @@ type Steering struct {
 	Look func(blocks int, why string) (record.Look, error)
 	// Say puts a look into words.
 	Say func(record.Look) string
-	// Foresee says what the run can find, once it has these many blocks, warm-up
-	// and all; nil or "" says nothing.
+	// Foresee says what the run can find in so many blocks, once it has its first
+	// ones, warm-up and all; nil or "" says nothing.
 	Foresee func(blocks int) string
+	// Within chooses the looks of a gate in whose time about so many blocks fit,
+	// but for the last, which is when the time is up.
+	Within func(blocks int) []int
 }
 
 // foreseeFrom is from how many blocks on something can be foreseen: of the
@@ -110,7 +113,9 @@ func (c *course) enter(block int) (bool, error) {
 	done := block - c.rec.Protocol.Warmup
 	last := done == c.rec.Protocol.Blocks
 	if !last {
-		c.foresee(block)
+		if err := c.foresee(block); err != nil {
+			return false, err
+		}
 	}
 	if c.endedAt(done) {
 		return false, nil
@@ -122,7 +127,7 @@ func (c *course) enter(block int) (bool, error) {
 	if last {
 		why = fmt.Sprintf("%d blocks are the most that you asked for", done)
 	}
-	if c.Steering.Look != nil && (last || c.Steering.At(done)) && !c.looked(done) {
+	if c.Steering.Look != nil && (last || c.at(done)) && !c.looked(done) {
 		if err := c.look(done, why); err != nil || c.ended {
 			return false, err
 		}
@@ -189,18 +194,47 @@ func (c *course) look(blocks int, why string) error {
 }
 
 // foresee says once what the run can find.
-func (c *course) foresee(blocks int) {
+func (c *course) foresee(blocks int) error {
 	if c.foreseen || c.Steering.Foresee == nil || blocks < max(foreseeFrom, c.rec.Protocol.Warmup) {
-		return
+		return nil
 	}
 	c.foreseen = true
 	if c.writer.Complete()[blocks*len(c.Plan.Cells)*c.rec.Protocol.PerBlock] {
-		return // it was said before the run was cut off
+		return nil // it was said before the run was cut off
 	}
-	if text := c.Steering.Foresee(blocks); text != "" {
+	fit := c.fitting(blocks)
+	if g := c.rec.Gate; g != nil && g.Budget && c.Steering.Within != nil {
+		g.At = c.Steering.Within(fit)
+		g.Looks = len(g.At) + 1
+		if err := c.writer.Update(c.rec); err != nil {
+			return err
+		}
+	}
+	if text := c.Steering.Foresee(fit); text != "" {
 		c.progress.Remark(text)
 	}
 	c.tidy()
+	return nil
+}
+
+// fitting is how many counted blocks the run will have, by what the first ones
+// took where a time budget decides.
+func (c *course) fitting(block int) int {
+	most := c.rec.Protocol.Blocks
+	budget := time.Duration(c.rec.Protocol.TimeBudgetNS)
+	one := c.costs.round(c.gone) * time.Duration(c.rec.Protocol.PerBlock)
+	if budget <= 0 || one <= 0 {
+		return most
+	}
+	return min(most, max(1, block-c.rec.Protocol.Warmup+int((budget-c.sofar())/one)))
+}
+
+// at says whether to look after so many counted blocks.
+func (c *course) at(done int) bool {
+	if g := c.rec.Gate; g != nil && g.Budget {
+		return slices.Contains(g.At, done)
+	}
+	return c.Steering.At(done)
 }
 
 // tidy collects what reading the record has left, before the next trial.

@@ -49,6 +49,9 @@ type CellGate struct {
 	Ratio *sample.Estimate `json:"ratio,omitempty"`
 	// Holm is the corrected one-sided p that the true worsening is below it.
 	Holm *float64 `json:"holm,omitempty"`
+	// Finds is the worsening, as a fraction, that a gate on as many blocks of this
+	// scatter finds in nine of ten runs.
+	Finds *float64 `json:"finds,omitempty"`
 }
 
 // FailureGate is the gate's answer on how many trials of a cell failed.

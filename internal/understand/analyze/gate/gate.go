@@ -102,15 +102,7 @@ func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []
 	used := make([]bool, len(t.Rules))
 	for i := range c.Cells {
 		ch := &c.Cells[i]
-		limit := t.FailAbove
-		for k := range t.Rules {
-			if r := &t.Rules[k]; matches(r, ch) {
-				limit, used[k] = r.FailAbove, true
-				if r.Ignore {
-					limit = 0
-				}
-			}
-		}
+		limit := t.limit(ch, used)
 		if limit > 0 && ch.Base != nil && !onlyYardstick(c, ch) {
 			gated, limits = append(gated, ch), append(limits, limit)
 		}
@@ -125,6 +117,21 @@ func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []
 		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so it would always pass", "give --fail-above, or rules that match"}
 	}
 	return gated, limits, underNoise(c, gated, limits, t.Noise)
+}
+
+// limit is the threshold of a cell, 0 where it has none. used marks the rules
+// that matched.
+func (t *Thresholds) limit(ch *compare.Change, used []bool) float64 {
+	limit := t.FailAbove
+	for k := range t.Rules {
+		if r := &t.Rules[k]; matches(r, ch) {
+			limit, used[k] = r.FailAbove, true
+			if r.Ignore {
+				limit = 0
+			}
+		}
+	}
+	return limit
 }
 
 // onlyYardstick says that a cell is of the baseline itself, which nothing
@@ -159,6 +166,9 @@ func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresh
 			cell.Holm = &holm[i]
 		}
 		cell.State, cell.Reason, cell.Ratio = answer(ch, limits[i], holm[i], looks, t)
+		if cell.Ratio != nil {
+			cell.Finds = finds(ch.Sample, limits[i], looks, g.Tested)
+		}
 		ch.Gate = cell
 		switch cell.State {
 		case compare.GateFails:

@@ -12,8 +12,8 @@ import (
 
 // Look says what a gate's answers, which Judge gave, mean for the run that NEW
 // is: it ends when one cell fails, or when none is open. A cell that passed
-// leaves, and so does what no threshold is for; baselines stay as long as
-// anything of their workload is open.
+// leaves, and so does what no threshold is for; where BASE is another run,
+// baselines stay as long as anything of their workload is open.
 func Look(c *compare.Changes) record.Look {
 	l := record.Look{Rule: record.RuleGate, Blocks: c.NewRun.Run.Blocks}
 	cells := map[sequential.Cell]*record.LookCell{}
@@ -65,7 +65,7 @@ func Look(c *compare.Changes) record.Look {
 				if openFailures(c, e.ID, w.ID) {
 					x.Why = "its later trials decide whether too many fail"
 				}
-			case e.Baseline != "" && open[w.ID]:
+			case e.Baseline != "" && open[w.ID] && !c.Interleaved: // pairs of one block need none
 				continue
 			default:
 				x.Left = true

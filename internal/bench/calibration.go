@@ -17,13 +17,18 @@ func calibration(ctx context.Context, args ...string) error {
 	reps := f.Int("reps", 2000, "repetitions of each row")
 	families := f.Int("families", 400, "repetitions of each row of 50 environments")
 	seed := f.Uint64("seed", 1, "of the random numbers")
+	pairs := f.Bool("pairs", false, "only of two runs with the weights of the baselines learnt")
 	asJSON := f.Bool("json", false, "print JSON")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	all := []int{6, 10, 20, 30, 50, 100}
-	r, err := calibrate.Run(ctx, calibrate.Plan{Seed: *seed, Blocks: all, Clustered: []int{6, 10, 20}, Families: []int{6, 10, 20, 50},
-		Powers: all, Reps: *reps, FamilyReps: *families})
+	plan := calibrate.Plan{Seed: *seed, Blocks: all, Clustered: []int{6, 10, 20}, Families: []int{6, 10, 20, 50},
+		Powers: all, Pairs: []int{6, 10, 20, 50}, Reps: *reps, FamilyReps: *families}
+	if *pairs {
+		plan = calibrate.Plan{Seed: *seed, Pairs: plan.Pairs, Reps: *reps}
+	}
+	r, err := calibrate.Run(ctx, plan)
 	if err != nil {
 		return err
 	}

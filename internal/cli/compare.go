@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/yamlfile"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -20,6 +21,7 @@ type compareFlags struct {
 	gateFlags
 	printing
 	envs, filters  []string
+	history        []string
 	row, col       []string
 	against, delta string
 	quantile       float64
@@ -31,9 +33,11 @@ func compareCommand(w World) *cobra.Command {
 		Use:   "compare BASE [NEW]",
 		Short: "Show what changed between two runs, or two environments of one, and gate on it",
 		Long: `Compares what two runs have in common, by workload, metric and environment, or
-two environments of one run (--env twice). Two runs share no block, so their
-values are first divided by a baseline (native, floor) of the same block: that
-cancels how fast the machine was on either day.
+two environments of one run (--env twice). Two runs share no block, so what the
+baselines (native, floor) of the same block carry is first taken out of each
+value, with a weight that is learnt from the scatter: that cancels how fast the
+machine was on either day, where they tell. --history gives earlier runs of the
+same thing, from which the scatter between runs is known.
 
 --fail-above makes it a gate: it fails (status 3) if a whole interval is worse by
 more than that, if a value is lost, or if trials fail more often. With --strict,
@@ -43,6 +47,7 @@ status 4 says that it could not tell.`,
   plimsoll compare before after --thresholds gate.yaml --strict
   plimsoll compare before after --filter metric=startup --row engine --col runtime
   plimsoll compare before after --quantile 95
+  plimsoll compare before after --history results
   plimsoll compare run-1 --env crun --env runc`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, dirs []string) error {
@@ -80,7 +85,8 @@ status 4 says that it could not tell.`,
 	fl.StringArrayVar(&f.filters, "filter", nil, "keep the cells with factor=level[,level]: environment, engine, workload, metric, or a factor such as runtime")
 	fl.StringSliceVar(&f.row, "row", nil, "factors whose levels are the rows of one table")
 	fl.StringSliceVar(&f.col, "col", nil, "factors whose levels are its columns")
-	choiceFlag(c, &f.against, "against", "what two runs are divided by before they are compared; none: absolute values", "auto", "native", "floor", "host", "none")
+	choiceFlag(c, &f.against, "against", "what two runs are divided by before they are compared; none: absolute values; auto: what helps, of all baselines", "auto", "native", "floor", "host", "none")
+	fl.StringArrayVar(&f.history, "history", nil, "earlier runs of the same thing, or a folder of them: the scatter between runs enters the intervals")
 	fl.Float64Var(&f.quantile, "quantile", 0, "compare this quantile too, in per cent: 95 needs 72 values on either side, 99 needs 368")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
 	f.gateFlags.add(fl)
@@ -137,6 +143,9 @@ func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Chang
 	case len(dirs) == 2 && len(f.envs) > 0:
 		return nil, withHint(fail(Usage, "--env is for two environments of one run, and two runs are given"), "--filter environment=%s keeps one environment of both", f.envs[0])
 	}
+	if len(f.history) > 0 && (len(dirs) == 1 || o.Against != "") {
+		return nil, withHint(fail(Usage, "--history is for two runs, with the weights of the baselines learnt"), "leave --env and --against out")
+	}
 	results := make([]*analyze.Result, len(dirs))
 	for i, dir := range dirs {
 		var err error
@@ -146,6 +155,9 @@ func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Chang
 	}
 	var c *compare.Changes
 	var err error
+	if o.Earlier, err = earlierRuns(f.history); err != nil {
+		return nil, err
+	}
 	if len(dirs) == 1 {
 		c, err = compare.Within(results[0], f.envs[0], f.envs[1], o)
 	} else {
@@ -155,4 +167,24 @@ func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Chang
 		return nil, chosen(err)
 	}
 	return c, nil
+}
+
+// earlierRuns reads runs, and folders of runs.
+func earlierRuns(dirs []string) ([]*analyze.Result, error) {
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	found, _, err := record.Find(dirs)
+	if err != nil {
+		return nil, withHint(fail(Failed, "%w", err), "give the directories of runs, or a folder that holds them")
+	}
+	var out []*analyze.Result
+	for _, dir := range found {
+		r, err := readResult(dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }

@@ -39,11 +39,17 @@ func TestCalibrated(t *testing.T) {
 	for _, p := range []Plan{
 		{Seed: 1, Blocks: []int{6, 10, 20}, Clustered: []int{6}, Reps: 120},
 		{Seed: 2, Shapes: shapes("log-normal"), Blocks: []int{50, 100}, Powers: []int{20}, Reps: 120},
+		{Seed: 4, Shapes: shapes("log-normal", "two humps", "outliers"), Pairs: []int{10}, Reps: 50},
 		{Seed: 3, Shapes: shapes("two humps", "ties"), Families: []int{6, 20}, FamilyReps: 30},
 	} {
 		r := simulated(t, p)
 		for _, m := range r.Misses {
 			t.Error(m)
+		}
+		for _, x := range r.Pairs { // what the learnt weights are there for
+			if x.Drift == "walk" && x.Shape == "log-normal" && x.Learnt.Rate() < x.None.Rate()+0.1 || x.Shape == "outliers" && x.Drift == "blocks" && x.Learnt.Width > x.Native.Width {
+				t.Errorf("%s on %s: %+v", x.Shape, x.Drift, x)
+			}
 		}
 		for _, f := range r.Families {
 			if f.RawPairs.Rate() < 0.5 || f.RawRatios.Rate() < 0.2 {

@@ -25,7 +25,8 @@ type Coverage struct {
 	Blocks   int    `json:"blocks"`
 	PerBlock int    `json:"per_block"`
 	// Ratio is that to native, Median that of all values, Suite the geometric
-	// mean of three ratios, TwoRuns that of an environment in two runs.
+	// mean of three ratios, TwoRuns that of an environment in two runs, divided by
+	// native.
 	Ratio   Tally `json:"ratio"`
 	Median  Tally `json:"median"`
 	Suite   Tally `json:"suite"`
@@ -53,7 +54,7 @@ func (c *Coverage) sample(s *Shape, reps int, r *rand.Rand) error {
 		mean += e / float64(len(effects))
 	}
 	ratio, suite := math.Exp(effects[0]+s.shift(c.PerBlock, 1)), math.Exp(mean+s.shift(c.PerBlock, len(effects)))
-	only := compare.Options{Filter: []compare.Filter{{Key: "environment", Values: []string{"a"}}, {Key: "workload", Values: w.works[:1]}}}
+	only := compare.Options{Against: "native", Filter: []compare.Filter{{Key: "environment", Values: []string{"a"}}, {Key: "workload", Values: w.works[:1]}}}
 	for range reps {
 		run, drift := w.simulate(r, 0)
 		base, err := evaluate.Run(run, evaluate.Options{})

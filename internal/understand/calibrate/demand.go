@@ -10,6 +10,12 @@ const (
 	mostFrom      = 10
 	mostAlarms    = 0.05
 	leastPower    = 0.90
+
+	// Of two runs with the weights learnt; spells last for many blocks, which no
+	// interval from the scatter of blocks knows of.
+	leastPair   = 0.93
+	leastSpells = 0.87
+	widest      = 0.2 // more than with no baseline, where that is honest
 )
 
 // judge lists what is not as demanded. A count must be so far off that it would
@@ -49,6 +55,20 @@ func (r *Report) judge() {
 		}{{"p", c.Same}, {"their mark", c.Marked}, {"two runs", c.Changed}} {
 			miss(q.t.AtMost(mostAlarms), q.t, "%s, %d blocks of %d: equal environments differ by %s", c.Shape, c.Blocks, c.PerBlock, q.name)
 		}
+	}
+	for _, p := range r.Pairs {
+		where := fmt.Sprintf("%s on %s, two runs of %d blocks", p.Shape, p.Drift, p.Blocks)
+		wide := p.Drift != "blocks" || shapes[p.Shape].quantum > 0
+		least := leastPair
+		if p.Drift == "spells" {
+			least = leastSpells
+		}
+		miss(p.Learnt.AtLeast(least), p.Learnt, "%s: the interval covers too little", where)
+		miss(wide || p.Blocks < mostFrom || p.Learnt.AtMost(mostCoverage), p.Learnt, "%s: the interval covers too much", where)
+		miss(p.Drift != "blocks" || p.Learnt.Width <= (1+widest)*p.None.Width, p.Learnt, "%s: the interval is %.0f %% wider than with no baseline", where, 100*(p.Learnt.Width/p.None.Width-1))
+		miss(p.Changed.AtMost(mostAlarms), p.Changed, "%s: it is said to differ", where)
+		miss(p.Known.AtLeast(leastPair), p.Known, "%s: the interval with the scatter between runs covers too little", where)
+		miss(p.KnownChanged.AtMost(mostAlarms), p.KnownChanged, "%s: with the scatter between runs it is said to differ", where)
 	}
 	for _, f := range r.Families {
 		miss(f.Groups.AtMost(mostAlarms), f.Groups, "%s, %d blocks: %d equal environments are grouped apart", f.Shape, f.Blocks, f.Environments)

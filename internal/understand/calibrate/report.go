@@ -16,6 +16,9 @@ type Plan struct {
 	// with three, Families those of runs of 50 environments, Powers those in
 	// which differences are looked for.
 	Blocks, Clustered, Families, Powers []int
+	// Pairs are the blocks of each of two runs that are compared with the weights
+	// of the baselines learnt.
+	Pairs []int
 	// Reps and FamilyReps are the repetitions; one of a family costs about
 	// thirty times as much.
 	Reps, FamilyReps int
@@ -31,6 +34,7 @@ type Report struct {
 	Coverage   []*Coverage `json:"coverage"`
 	Families   []*Family   `json:"families"`
 	Power      []*Power    `json:"power"`
+	Pairs      []*Pair     `json:"pairs"`
 	Gains      []float64   `json:"gains"`
 	// Misses are the rows that are not as they are demanded to be.
 	Misses []string `json:"misses"`
@@ -51,7 +55,7 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 		p.Shapes = Shapes()
 	}
 	out := &Report{Schema: 1, Seed: p.Seed, Reps: p.Reps, FamilyReps: p.FamilyReps, Shapes: p.Shapes, Gains: Gains,
-		Coverage: []*Coverage{}, Families: []*Family{}, Power: []*Power{}, Misses: []string{}}
+		Coverage: []*Coverage{}, Families: []*Family{}, Power: []*Power{}, Pairs: []*Pair{}, Misses: []string{}}
 	s := scheduler{ctx: ctx, seed: p.Seed, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	for _, shape := range p.Shapes {
 		for k, blocks := range [][]int{1: p.Blocks, 3: p.Clustered} {
@@ -68,6 +72,16 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 			f := &Family{Shape: shape.Name, Blocks: b, Environments: 50}
 			out.Families = append(out.Families, f)
 			s.add(shape, p.FamilyReps, f, func() row { return &Family{Blocks: b, Environments: 50} })
+		}
+		for d := range drifts {
+			if shape.drift != nil {
+				break // it is the log-normal one on a machine of that drift
+			}
+			for _, b := range p.Pairs {
+				w := &Pair{Shape: shape.Name, Drift: drifts[d].name, Blocks: b}
+				out.Pairs = append(out.Pairs, w)
+				s.add(shape, p.Reps, w, func() row { return &Pair{Blocks: b, drift: drifts[d].move} })
+			}
 		}
 		for _, b := range p.Powers {
 			if shape.like != nil {

@@ -93,6 +93,31 @@ func walk(r *rand.Rand, blocks int) []float64 {
 	return out
 }
 
+// spells: the machine is 25 % slower for five blocks or so, and then is not.
+func spells(r *rand.Rand, blocks int) []float64 {
+	out := make([]float64, blocks)
+	now := 0.0
+	for b := range out {
+		if r.Float64() < 0.2 {
+			now = math.Log(1.25) - now
+		}
+		out[b] = now
+	}
+	return out
+}
+
+// drifts are how a machine can move, in each of which every shape is tried for
+// two runs.
+var drifts = []struct {
+	name, what string
+	move       func(*rand.Rand, int) []float64
+}{
+	{"blocks", "blocks differ by 3 %", nil},
+	{"linear", "20 % slower at the end", linear},
+	{"walk", "moves by 2 % from block to block", walk},
+	{"spells", "25 % slower for five blocks or so, and then not", spells},
+}
+
 // draws is how many values a shape's own median is computed from: its rank is
 // then right to 0.1 %, far less than any interval here spans.
 const draws = 200_000

@@ -27,6 +27,8 @@ type world struct {
 	blocks, perBlock int
 	envs             []env
 	works            []string
+	// drift is the machine's, where it is not the shape's own.
+	drift func(r *rand.Rand, blocks int) []float64
 }
 
 func newWorld(s *Shape, blocks, perBlock, works int, envs ...env) *world {
@@ -60,13 +62,17 @@ func (w *world) run() *record.Run {
 func (w *world) simulate(r *rand.Rand, speed float64) (*record.Reader, []float64) {
 	s := w.shape
 	drift := make([]float64, w.blocks)
-	if s.drift != nil {
-		drift = s.drift(r, w.blocks)
+	move := w.drift
+	if move == nil {
+		move = s.drift
+	}
+	if move != nil {
+		drift = move(r, w.blocks)
 	}
 	trials := make([]record.Trial, 0, w.blocks*w.perBlock*len(w.envs)*len(w.works))
 	for b := range w.blocks {
 		block := speed + drift[b]
-		if s.drift == nil {
+		if move == nil {
 			block += common * r.NormFloat64()
 		}
 		for i, work := range w.works {

@@ -20,6 +20,7 @@ func (r *Report) Text(w io.Writer) error {
 	r.coverage(b)
 	r.families(b)
 	r.power(b)
+	r.pairs(b)
 	fmt.Fprintf(b, "\nSeed %d. A rate of 95 %% of %d is known to ±%.1f %%, one of 5 %% of %d to ±%.1f %% (95 %% intervals).\n",
 		r.Seed, r.Reps, 196*math.Sqrt(.95*.05/float64(max(1, r.Reps))), r.FamilyReps, 196*math.Sqrt(.95*.05/float64(max(1, r.FamilyReps))))
 	for _, m := range r.Misses {
@@ -61,6 +62,26 @@ func (r *Report) families(w io.Writer) {
 	fmt.Fprintln(t, "shape\tblocks\tpairs, p\tgroups (Holm)\tagainst native, p\tmarks (Holm)")
 	for _, f := range r.Families {
 		fmt.Fprintf(t, "%s\t%d\t%.1f\t%.1f\t%.1f\t%.1f\n", f.Shape, f.Blocks, 100*f.RawPairs.Rate(), 100*f.Groups.Rate(), 100*f.RawRatios.Rate(), 100*f.Marks.Rate())
+	}
+	_ = t.Flush()
+}
+
+func (r *Report) pairs(w io.Writer) {
+	if len(r.Pairs) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nOne environment, the same in two runs, with native and floor beside it (a machine that moves as drift says): how often\n"+
+		"95 % intervals hold the truth (their mean width), and how often it is said to be better or worse. All alike: the second\n"+
+		"machine is slower or faster by 5 %. Each its own: and each environment besides by 3 %; known: by 8 earlier runs.\n")
+	t := table(w)
+	fmt.Fprintln(t, "shape\tdrift\tblocks\tno baseline\t/ native\tlearnt\tcompare\tall alike, none\tlearnt\teach its own, not known\tknown\tcompare")
+	for _, p := range r.Pairs {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.1f\n", p.Shape, p.Drift, p.Blocks, held(p.None), held(p.Native), held(p.Learnt), 100*p.Changed.Rate(),
+			100*p.AlikeNone.Rate(), held(p.Alike), 100*p.Unknown.Rate(), held(p.Known), 100*p.KnownChanged.Rate())
+	}
+	_ = t.Flush()
+	for _, d := range drifts {
+		fmt.Fprintf(t, "  %s\t%s\n", d.name, d.what)
 	}
 	_ = t.Flush()
 }

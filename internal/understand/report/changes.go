@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -67,16 +68,20 @@ func sayGate(d *document.Document, c *compare.Changes) {
 		return
 	}
 	reasons := document.Items(gateReasons(c))
+	could := document.Items(nil)
+	if found := gate.Words(gate.CouldFind(c)); found != "" {
+		could = document.Items([]string{"In nine of ten runs such a gate finds a worsening of " + words.Clean(found) + "."})
+	}
 	if d.Medium == document.Markdown {
 		d.Add(document.Para{Text: document.Line{{Text: gateLine(c.Gate), Style: document.Strong}}})
-		d.List("", reasons)
+		d.List("", append(reasons, could...))
 		return
 	}
 	for i := range reasons {
 		reasons[i].Tone = document.Warn
 	}
 	d.Gap(document.Text)
-	d.List("   ", reasons)
+	d.List("   ", append(reasons, could...))
 	d.Led("", gateLine(c.Gate), document.Head)
 }
 
@@ -252,6 +257,8 @@ func changesLegend(c *compare.Changes) []string {
 	how := "NEW / BASE is from pairs of the same block."
 	switch {
 	case c.Interleaved:
+	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Control != nil }):
+		how = "NEW / BASE is from the block medians of both, less what the baselines of the same block carry: it need not be the quotient of the medians."
 	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Against != "" }):
 		how = "NEW / BASE is from the block medians of both, each divided by a baseline of its own block where there is one: it need not be the quotient of the medians."
 	default:

@@ -16,8 +16,12 @@ type Options struct {
 	// Delta is the smallest relative difference that matters; 0 takes BASE's.
 	Delta float64
 	// Against is the baseline that both runs are divided by: native, floor,
-	// host, "none" for absolute values, or empty for the first that both have.
+	// host, "none" for absolute values, or empty to take out what all of them
+	// carry (stats.Control).
 	Against string
+	// Earlier are runs of the same thing, by which the scatter between runs is
+	// known. Those that are unlike BASE are left out, and so is BASE or NEW itself.
+	Earlier []*analyze.Result
 	// Filter keeps the cells of which each factor has one of these levels.
 	Filter []Filter
 	// Metrics are globs of sampled metrics to compare too.
@@ -47,6 +51,7 @@ func Between(base, next *analyze.Result, o Options) (*Changes, error) {
 			c.renamed = map[string]string{a: b}
 		}
 	}
+	o.Earlier = c.earlier(o.Earlier)
 	for w := range base.Workloads {
 		for t := range base.Workloads[w].Tables {
 			c.table(&base.Workloads[w], &base.Workloads[w].Tables[t], o)
@@ -97,7 +102,7 @@ func (c *Changes) table(work *analyze.Workload, t *analyze.Table, o Options) {
 			ch.Lost = true
 		} else {
 			ch.New, ch.NewBlocks = n.Median, n.Blocks
-			c.compare(&ch, [2]*analyze.Workload{work, nw}, [2]*analyze.Table{t, nt}, [2]*analyze.Cell{b, n}, o.Against)
+			c.compare(&ch, [2]*analyze.Workload{work, nw}, [2]*analyze.Table{t, nt}, [2]*analyze.Cell{b, n}, o)
 		}
 		c.Cells = append(c.Cells, ch)
 	}

@@ -100,6 +100,9 @@ type Change struct {
 	// runs: absolute values.
 	Against       string `json:"against,omitempty"`
 	AgainstMetric string `json:"against_metric,omitempty"`
+	// Control says what of two runs was taken out as the baselines', where none was
+	// asked for by name.
+	Control *Control `json:"control,omitempty"`
 	// Ratio is NEW over BASE, with its 95 % interval.
 	Ratio *sample.Estimate `json:"ratio,omitempty"`
 	// Method is "hodges-lehmann" (ranks), "t" or "welch" (fewer than 6 blocks:
@@ -124,6 +127,8 @@ type Change struct {
 
 	// sample is what Ratio is estimated from.
 	Sample sample.Sample `json:"-"`
+	// by is what each side's blocks were divided by.
+	by [2][]float64
 }
 
 // Name is the environment, or the two that were compared.
@@ -137,7 +142,7 @@ func (c *Change) Name() string {
 // Absolute says that values of two sessions were compared as they are although
 // the machine's speed is in them.
 func (c *Change) Absolute() bool {
-	return c.Against == "" && !c.Sample.Paired && !OwnScale(c.Metric.Unit)
+	return c.Against == "" && c.Control == nil && !c.Sample.Paired && !OwnScale(c.Metric.Unit)
 }
 
 // OwnScale says that a unit does not follow the machine's speed.

@@ -23,18 +23,18 @@ func TestChangeIsFound(t *testing.T) {
 	}
 	for _, env := range []string{"floor", "crun", "runc", "podman"} {
 		ch := analyzetest.Find(c, "startup", env)
-		if want := map[bool]float64{true: 1.15, false: 1}[env == "runc"]; *ch.Ratio.Lo > want || *ch.Ratio.Hi < want || ch.Against != "native" || ch.AgainstMetric != "startup" {
-			t.Errorf("%s: %+v by %s %s", env, ch.Ratio, ch.Against, ch.AgainstMetric)
+		if want := map[bool]float64{true: 1.15, false: 1}[env == "runc"]; *ch.Ratio.Lo > want || *ch.Ratio.Hi < want || ch.Against != "" || ch.Control.Baselines[0].Baseline != map[bool]string{true: "floor", false: "native"}[ch.Env == "native"] || ch.Control.Sum() < 0.5 {
+			t.Errorf("%s: %+v by %+v", env, ch.Ratio, ch.Control)
 		}
 		if (ch.Verdict == compare.Worse) != (env == "runc") {
 			t.Errorf("%s is %s", env, ch.Verdict)
 		}
 	}
-	if n := analyzetest.Find(c, "startup", "native"); n.Against != "floor" {
-		t.Errorf("native is held against %q", n.Against)
+	if n := analyzetest.Find(c, "startup", "native"); len(n.Control.Baselines) != 1 || n.Control.Baselines[0].Baseline != "floor" {
+		t.Errorf("native is held against %+v", n.Control)
 	}
-	if m := analyzetest.Find(c, "create", "runc"); m.Against != "native" || m.AgainstMetric != "startup" {
-		t.Errorf("create is held against %s of %q", m.AgainstMetric, m.Against)
+	if m := analyzetest.Find(c, "create", "runc"); len(m.Control.Baselines) != 2 || m.Control.Baselines[0].Metric != "startup" {
+		t.Errorf("create is held against %+v", m.Control)
 	}
 	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05, Rules: []gate.Rule{{Metric: "output-delay", Ignore: true}, {Metric: "execution", Ignore: true}}}); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (c *Changes) quantiles(o Options) {
 			continue
 		}
 		q := Change{Workload: ch.Workload, Metric: ch.Metric, Env: ch.Env, NewEnv: ch.NewEnv, Engine: ch.Engine, Levels: ch.Levels,
-			Against: ch.Against, AgainstMetric: ch.AgainstMetric, Missing: ch.Missing, BaseBlocks: ch.BaseBlocks, NewBlocks: ch.NewBlocks, Quantile: o.Quantile}
+			Against: ch.Against, AgainstMetric: ch.AgainstMetric, Control: ch.Control, Missing: ch.Missing, BaseBlocks: ch.BaseBlocks, NewBlocks: ch.NewBlocks, Quantile: o.Quantile}
 		q.Sample.Paired = ch.Sample.Paired
 		var both [2][][]float64
 		for k, side := range []struct {
@@ -35,7 +35,7 @@ func (c *Changes) quantiles(o Options) {
 				q.Missing = "its values were not kept"
 				continue
 			}
-			if both[k], ok = logValues(cell, Yard(w, cell, ch.Against, ch.AgainstMetric)); !ok {
+			if both[k], ok = logValues(cell, ch.by[k]); !ok {
 				q.Missing = noLog
 				continue
 			}

@@ -42,6 +42,7 @@ func (c *Changes) remarks() {
 	}
 	absolute, lost, few := 0, 0, 0
 	var by []string
+	var controls controls
 	for i := range c.Cells {
 		ch := &c.Cells[i]
 		switch {
@@ -50,6 +51,8 @@ func (c *Changes) remarks() {
 		case ch.Ratio == nil || ch.Method == "identical":
 		case ch.Ratio.Lo == nil:
 			few++
+		case ch.Control != nil:
+			controls.add(ch)
 		case ch.Absolute():
 			absolute++
 		case ch.Against != "" && !slices.Contains(by, ch.Against):
@@ -58,6 +61,9 @@ func (c *Changes) remarks() {
 	}
 	if len(by) > 0 {
 		add("not-interleaved", "info", "", "the two runs share no block: each value was divided by %s of its own block, which cancels how fast the machine was then, but not what changed in one environment alone", strings.Join(by, " or "))
+	}
+	if controls.cells > 0 {
+		c.Remarks = append(c.Remarks, controls.remarks()...)
 	}
 	if absolute > 0 {
 		add("absolute", "warn", "run native or floor in both", "%s of absolute values of two sessions: a machine that is 5 %% faster on one day looks like a change", cellsOf(absolute))

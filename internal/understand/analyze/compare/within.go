@@ -59,7 +59,7 @@ func (c *Changes) pair(work *analyze.Workload, t *analyze.Table, base, next stri
 	case sample.Identical(b.Medians, n.Medians):
 		ch.Ratio, ch.Method, ch.Verdict = &sample.Estimate{Value: 1}, "identical", Same
 	case !c.Interleaved:
-		c.compare(&ch, [2]*analyze.Workload{work, work}, [2]*analyze.Table{t, t}, [2]*analyze.Cell{b, n}, "none")
+		c.compare(&ch, [2]*analyze.Workload{work, work}, [2]*analyze.Table{t, t}, [2]*analyze.Cell{b, n}, Options{Against: "none"})
 	default:
 		d, _, _, ok := sample.LogRatios(n.ByBlock, b.ByBlock)
 		switch {

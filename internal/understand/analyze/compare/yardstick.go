@@ -8,12 +8,13 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// compare makes two samples of the block medians, each divided by what the
-// baseline did in the same block where there is one.
-func (c *Changes) compare(ch *Change, works [2]*analyze.Workload, tables [2]*analyze.Table, cells [2]*analyze.Cell, against string) {
-	var by [2][]float64
-	if against != "none" && !OwnScale(ch.Metric.Unit) {
-		by, ch.Against, ch.AgainstMetric = yardstick(works, tables, cells, against)
+// compare makes two samples of the block medians, less what the baselines beside
+// them carry, or divided by the one that was asked for.
+func (c *Changes) compare(ch *Change, works [2]*analyze.Workload, tables [2]*analyze.Table, cells [2]*analyze.Cell, o Options) {
+	if o.Against != "none" && !OwnScale(ch.Metric.Unit) {
+		if o.Against != "" || !c.controlled(ch, works, tables, cells, o.Earlier) {
+			ch.by, ch.Against, ch.AgainstMetric = yardstick(works, tables, cells, o.Against)
+		}
 	}
 	if ch.Against == "" && sample.Identical(cells[0].Medians, cells[1].Medians) {
 		ch.Ratio, ch.Method, ch.Verdict = &sample.Estimate{Value: 1}, "identical", Same
@@ -21,13 +22,13 @@ func (c *Changes) compare(ch *Change, works [2]*analyze.Workload, tables [2]*ana
 	}
 	var logs [2][]float64
 	for k, cell := range cells {
-		if logs[k], ch.Missing = BlockLogs(cell, by[k]); ch.Missing == noLog {
+		if logs[k], ch.Missing = BlockLogs(cell, ch.by[k]); ch.Missing == noLog {
 			return
 		}
 		ch.Missing = "" // a side without a block is said with the baseline's name
 	}
 	ch.BaseBlocks, ch.NewBlocks = len(logs[0]), len(logs[1])
-	ch.Sample = sample.Sample{X: logs[1], Y: logs[0]}
+	ch.Sample.X, ch.Sample.Y = logs[1], logs[0]
 }
 
 // yardstick finds the baseline that both cells are divided by: the same metric

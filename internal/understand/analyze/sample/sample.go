@@ -7,6 +7,8 @@ package sample
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"plimsoll/internal/common/stats"
 )
 
@@ -15,6 +17,19 @@ import (
 type Sample struct {
 	X, Y   []float64
 	Paired bool
+	// Moved is how much of the estimate may be the machine's: the truth is the
+	// estimate, or that less Moved, or between.
+	Moved float64
+	// Runs is the scatter between runs of the same thing, nil where it is not known.
+	Runs *Runs
+}
+
+// Runs is what earlier runs of the same thing tell of the scatter between runs,
+// on logarithms: the standard deviation of a run's centre, what its own blocks
+// make of it included, and its degrees of freedom. (Kalibera & Jones 2013: the
+// number of repetitions at the level that scatters is what counts.)
+type Runs struct {
+	SD, Nu float64
 }
 
 // Blocks is the number of blocks on the side that has fewer.
@@ -28,6 +43,17 @@ func (s Sample) Blocks() int {
 // Estimate is the log ratio with its interval of a level. The last result is
 // false where the sample cannot carry one.
 func (s Sample) Estimate(level float64) (center float64, i stats.Interval, method string, ok bool) {
+	center, i, method, ok = s.estimate(level)
+	if ok && s.Runs != nil {
+		h := math.Sqrt2 * s.Runs.SD * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.Runs.Nu}.Quantile(1-(1-level)/2)
+		i.Lo, i.Hi = min(i.Lo, center-h), max(i.Hi, center+h)
+	}
+	i.Lo, i.Hi = i.Lo-max(s.Moved, 0), i.Hi-min(s.Moved, 0)
+	return center, i, method, ok
+}
+
+// estimate is that from the scatter of the blocks alone.
+func (s Sample) estimate(level float64) (center float64, i stats.Interval, method string, ok bool) {
 	switch {
 	case s.Paired && s.Blocks() >= MinRank:
 		center, i, ok = stats.PseudoMedian(s.X, level)
@@ -49,6 +75,26 @@ func (s Sample) P(shift float64, t Test) float64 {
 	if s.Blocks() < t.From {
 		return math.NaN()
 	}
+	p := s.p(shift, t)
+	if s.Moved == 0 && s.Runs == nil {
+		return p
+	}
+	center, _, _, _ := s.estimate(stats.Level)
+	if (center-shift)*(center-s.Moved-shift) <= 0 {
+		return 1
+	}
+	if s.Moved != 0 {
+		p = max(p, s.p(shift+s.Moved, t))
+	}
+	if s.Runs != nil {
+		off := min(math.Abs(center-shift), math.Abs(center-s.Moved-shift))
+		p = max(p, stats.StudentP(off, math.Sqrt2*s.Runs.SD, s.Runs.Nu))
+	}
+	return p
+}
+
+// p is that by the blocks alone.
+func (s Sample) p(shift float64, t Test) float64 {
 	if !t.Ranks {
 		center, se, nu := s.Moments()
 		return stats.StudentP(center-shift, max(se, t.Least), nu)

@@ -1,0 +1,199 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+// Control is what was taken out of the values of two runs by what the baselines
+// did in the same blocks.
+type Control struct {
+	// Baselines are those that both runs have, with the weight of each: 1 divides
+	// by it, 0 leaves the values as they are.
+	Baselines []Carried `json:"baselines"`
+	// Moved is by how much all of them were faster or slower in NEW, by the part
+	// that the weights leave in, as a fraction. The interval reaches that far to
+	// the side on which it would be the machine's.
+	Moved float64 `json:"moved,omitempty"`
+	// Runs is from how many earlier runs the scatter between runs is known that is
+	// in the interval, and Between what it is, as a fraction; 0: it is not known,
+	// and not in the interval.
+	Runs    int     `json:"runs,omitempty"`
+	Between float64 `json:"between,omitempty"`
+}
+
+// Carried is a baseline, the metric of it that stood for the machine, and how
+// much of it was taken out.
+type Carried struct {
+	Baseline string  `json:"baseline"`
+	Metric   string  `json:"metric"`
+	Weight   float64 `json:"weight"`
+}
+
+// Sum is how much of what moves all alike is taken out, at most 1.
+func (c *Control) Sum() float64 {
+	sum := 0.0
+	for _, b := range c.Baselines {
+		sum += b.Weight
+	}
+	return min(sum, 1)
+}
+
+// controlled finds what the baselines carry of both sides. It is false where
+// there is no baseline, or too few blocks to learn from.
+func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*analyze.Table, cells [2]*analyze.Cell, earlier []*analyze.Result) bool {
+	var known []Carried
+	for _, name := range analyze.Baselines {
+		for _, m := range YardMetrics(tables[0].Metric) {
+			if Yard(works[0], cells[0], name, m) != nil && Yard(works[1], cells[1], name, m) != nil {
+				known = append(known, Carried{Baseline: name, Metric: m})
+				break
+			}
+		}
+	}
+	if len(known) == 0 {
+		return false
+	}
+	var y [2][]float64
+	var x [2][][]float64
+	for i := range cells {
+		if y[i], x[i] = besides(works[i], cells[i], known); len(y[i]) < sample.MinRank {
+			return false
+		}
+	}
+	ch.Control = &Control{Baselines: known}
+	take := stats.Control(y, x)
+	if w, runs, n := c.between(ch.Metric, works[0], ch.Env, known, earlier); runs != nil {
+		take = stats.Controlled{Weights: w, By: [2][]float64{weighed(x[0], w), weighed(x[1], w)}}
+		ch.Sample.Runs, ch.Control.Runs, ch.Control.Between = runs, n, math.Expm1(runs.SD)
+	}
+	for k := range known {
+		known[k].Weight = take.Weights[k]
+	}
+	ch.Sample.Moved, ch.Control.Moved = take.Moved, math.Expm1(take.Moved)
+	for i, cell := range cells {
+		ch.by[i] = make([]float64, len(cell.ByBlock))
+		k := 0
+		for b, v := range cell.ByBlock {
+			if !math.IsNaN(v) {
+				ch.by[i][b] = math.Exp(take.By[i][k])
+				k++
+			}
+		}
+	}
+	return true
+}
+
+// besides gives the logarithms of a cell's block medians, and what each baseline
+// did in the same blocks: its own median where it has no value. Nothing where a
+// value has no logarithm.
+func besides(work *analyze.Workload, cell *analyze.Cell, known []Carried) (y []float64, x [][]float64) {
+	for _, v := range cell.ByBlock {
+		if v <= 0 {
+			return nil, nil
+		}
+	}
+	x = make([][]float64, len(known))
+	for k, c := range known {
+		by := Yard(work, cell, c.Baseline, c.Metric)
+		var all []float64
+		for _, v := range by {
+			if v > 0 {
+				all = append(all, math.Log(v))
+			}
+		}
+		if len(all) == 0 {
+			return nil, nil
+		}
+		middle := stats.Median(stats.Sorted(all))
+		for b, v := range cell.ByBlock {
+			switch {
+			case math.IsNaN(v):
+			case b < len(by) && by[b] > 0:
+				x[k] = append(x[k], math.Log(by[b]))
+			default:
+				x[k] = append(x[k], middle)
+			}
+		}
+	}
+	for _, v := range cell.ByBlock {
+		if !math.IsNaN(v) {
+			y = append(y, math.Log(v))
+		}
+	}
+	return y, x
+}
+
+// weighed is what weights take out of each block.
+func weighed(x [][]float64, w []float64) []float64 {
+	out := make([]float64, len(x[0]))
+	for c, values := range x {
+		for b, v := range values {
+			out[b] += w[c] * v
+		}
+	}
+	return out
+}
+
+// earlier are the runs that tell of the scatter between runs of the same thing:
+// of the same study, alike in what decides how fast things are, and neither of
+// the two that are compared.
+func (c *Changes) earlier(runs []*analyze.Result) []*analyze.Result {
+	same := func(a, b *analyze.Result) bool {
+		return a.Run.ID == b.Run.ID && a.Run.Started.Equal(b.Run.Started)
+	}
+	var out []*analyze.Result
+	for _, r := range runs {
+		if r.Run.Blocks == 0 || r.Run.Study != c.BaseRun.Run.Study || same(r, c.BaseRun) || same(r, c.NewRun) ||
+			slices.ContainsFunc(out, func(o *analyze.Result) bool { return same(o, r) }) ||
+			slices.ContainsFunc(Facts(c.BaseRun, r), func(f Fact) bool { return f.Bars }) {
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// leastRuns is from how many earlier runs their scatter says anything: Student's
+// quantile of 3 is 3.2.
+const leastRuns = 4
+
+// between estimates from earlier runs how the centre of a run scatters, with the
+// weights that make the interval the narrowest, each of which costs a degree of
+// freedom.
+func (c *Changes) between(metric record.Metric, base *analyze.Workload, env string, known []Carried, earlier []*analyze.Result) (weights []float64, runs *sample.Runs, n int) {
+	var y [][]float64
+	var x [][][]float64
+	for _, r := range earlier {
+		w, t, why := counterpartIn(r, base, metric, env)
+		if why != "" || t.Cell(env) == nil || t.Cell(env).Median == nil {
+			continue
+		}
+		have := true
+		for _, k := range known {
+			have = have && Yard(w, t.Cell(env), k.Baseline, k.Metric) != nil
+		}
+		if !have {
+			continue
+		}
+		if one, by := besides(w, t.Cell(env), known); len(one) > 0 {
+			y, x = append(y, one), append(x, by)
+		}
+	}
+	if len(y) < leastRuns {
+		return nil, nil, 0
+	}
+	w, sd, nu := stats.Between(y, x)
+	return w, &sample.Runs{SD: sd, Nu: nu}, len(y)
+}
+
+// counterpartIn finds a metric of a workload in another run.
+func counterpartIn(r *analyze.Result, work *analyze.Workload, metric record.Metric, env string) (*analyze.Workload, *analyze.Table, string) {
+	c := &Changes{NewRun: r}
+	return c.counterpart(work, &analyze.Table{Metric: metric}, env)
+}

@@ -1,0 +1,80 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
+)
+
+// controls sum up what was taken out of the cells of two runs.
+type controls struct {
+	cells, moved, past int
+	names              []string
+	least, most        float64 // sums of weights
+	shift              float64 // the largest of Moved
+	runs               int     // the fewest
+}
+
+// worthSaying is from where on what is left of the machine's change is remarked on.
+const worthSaying = 0.001
+
+func (s *controls) add(ch *Change) {
+	k := ch.Control
+	if s.cells == 0 {
+		s.least = 1
+	}
+	s.cells++
+	s.least, s.most = min(s.least, k.Sum()), max(s.most, k.Sum())
+	for _, b := range k.Baselines {
+		if !slices.Contains(s.names, b.Baseline) {
+			s.names = append(s.names, b.Baseline)
+		}
+	}
+	if k.Runs > 0 {
+		if s.past == 0 || k.Runs < s.runs {
+			s.runs = k.Runs
+		}
+		s.past++
+	}
+	if math.Abs(k.Moved) >= worthSaying {
+		s.moved++
+		if math.Abs(math.Log1p(k.Moved)) > math.Abs(math.Log1p(s.shift)) {
+			s.shift = k.Moved
+		}
+	}
+}
+
+// remarks say what was taken out, what of the machine's state may be left, and
+// whether the scatter between runs is known.
+func (s *controls) remarks() []record.Remark {
+	weight := fmt.Sprintf("%.2f", s.least)
+	if most := fmt.Sprintf("%.2f", s.most); most != weight {
+		weight += " to " + most
+	}
+	names := slices.DeleteFunc(slices.Clone(analyze.Baselines), func(n string) bool { return !slices.Contains(s.names, n) })
+	out := []record.Remark{{Code: "not-interleaved", Level: "info",
+		Text: fmt.Sprintf("the two runs share no block: of each value was taken out what %s carried in its own block, with a weight that was learnt from the scatter (%s; 1 divides by them, 0 leaves it as it is)", strings.Join(names, " and "), weight)}}
+	if s.moved > 0 {
+		direction := "slower"
+		if s.shift < 0 {
+			direction = "faster"
+		}
+		size := math.Expm1(math.Abs(math.Log1p(s.shift)))
+		out = append(out, record.Remark{Code: "machine-moved", Level: "info", Advice: "measure both as environments of one run",
+			Text: fmt.Sprintf("%s: the machine was %s in NEW by all baselines, and how much of that an environment follows is not known: up to %s of it is left in, and the interval reaches that far", cellsOf(s.moved), direction, sample.Percent(size))})
+	}
+	if s.past > 0 {
+		out = append(out, record.Remark{Code: "between-runs", Level: "info",
+			Text: fmt.Sprintf("the intervals of %s hold the scatter between runs of the same thing, as %d earlier runs or more showed it", cellsOf(s.past), s.runs)})
+	}
+	if n := s.cells - s.past; n > 0 {
+		out = append(out, record.Remark{Code: "between-runs", Level: "info", Advice: fmt.Sprintf("give %d earlier runs or more of the same thing by --history, or measure both as environments of one run", leastRuns),
+			Text: fmt.Sprintf("two runs are two draws of the machine's state: how much that alone changes is not known for %s, and their intervals do not hold it", cellsOf(n))})
+	}
+	return out
+}

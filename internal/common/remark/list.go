@@ -5,6 +5,7 @@ var List = []Kind{
 	{Code: "drift", By: Report, Says: "block medians rose or fell over the run (Mann–Kendall, from 6 blocks, corrected over the table). Ratios stand, since they are taken inside blocks; the median depends on when you measured"},
 	{Code: "first-slow", By: Report, Title: "Warm-up", Says: "the first block lies above the far fence of the others, and a tenth above their median: more warm-up is needed"},
 	{Code: "outliers", By: Report, Says: "of 20 values or more, more than 5 % lie far out"},
+	{Code: "wild", By: Report, Title: "Wild values", Says: "of 10 values or more, some lie above Tukey's far fence and took at least twice the median: what was recorded around each (stolen time, the CPU limit, waiting for memory, disk or processor, other environments of the same block, a busy machine before), or that nothing was. None is removed"},
 	{Code: "humps", By: Report, Says: "two humps (dip test, 1 %, from 20 values): one number does not describe the values"},
 	{Code: "quantised", By: Report, Says: "of 10 values or more, fewer than half are distinct: something rounds them"},
 	{Code: "few", By: Report, Title: "Few values", Says: "fewer than 6 values, or several values in each of fewer than 6 blocks: no interval"},

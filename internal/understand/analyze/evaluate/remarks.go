@@ -37,6 +37,7 @@ func (s *store) remarks(res *analyze.Result, fromReader []record.Remark) []recor
 		for e := range s.run.Environments {
 			out = append(out, s.countRemarks(work, w, e)...)
 		}
+		out = append(out, s.wildRemarks(work, w)...)
 		for t := range work.Tables {
 			out = append(out, tableRemarks(work, &work.Tables[t], s.run.Environments)...)
 		}

@@ -42,6 +42,7 @@ type cellData struct {
 	warmup, trials, failed int
 	classes                []sample.Failure
 	block                  []int32
+	around                 []around    // of each counted trial, as block
 	columns                [][]float64 // by metric; NaN is missing; nil: no value at all
 	foreign                int         // trials with a foreign clock
 	throttled              int         // trials that the CPU limit held back
@@ -122,7 +123,7 @@ func (s *store) add(t *record.Trial) error {
 	}
 	s.programs.add(w, e, t.Binary)
 	n := len(c.block)
-	c.block = append(c.block, block)
+	c.block, c.around = append(c.block, block), append(c.around, aroundOf(t))
 	for m := range s.metrics[w] {
 		v, ok := s.metrics[w][m].Value(t)
 		if ok && v < 0 && s.metrics[w][m].From != "" {

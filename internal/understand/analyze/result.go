@@ -105,6 +105,18 @@ type RunInfo struct {
 	// left open, and Gate what the run was gated by meanwhile.
 	Looks []record.Look `json:"looks,omitempty"`
 	Gate  *record.Gate  `json:"gate,omitempty"`
+	// Time is where the time of the trials' part of the run went, nil where it is
+	// not known.
+	Time *Spent `json:"time,omitempty"`
+}
+
+// Spent is where the time went between the beginning of a run's first trial and
+// the end of its last, ns: what was measured, and waiting before it until the
+// machine was calm. The rest is clean-up, looking at the machine, and writing.
+type Spent struct {
+	Wall   int64 `json:"wall_ns"`
+	Trials int64 `json:"trials_ns"`
+	Calm   int64 `json:"calm_ns"`
 }
 
 // Workload is all about one workload.

@@ -99,6 +99,10 @@ func when(res *analyze.Result) string {
 	if d := res.Run.Finished.Sub(res.Run.Started); !res.Run.Finished.IsZero() && d > 0 {
 		s += ", in " + d.Round(time.Second).String()
 	}
+	if t := res.Run.Time; t != nil {
+		of := func(ns int64) float64 { return 100 * float64(ns) / float64(t.Wall) }
+		s += fmt.Sprintf(" (of the time from first to last trial %.0f %% trials, %.0f %% waiting for a calm machine)", of(t.Trials), of(t.Calm))
+	}
 	if v := res.Run.Tool.Version; v != "" {
 		s += ", plimsoll " + words.Clean(v)
 	}

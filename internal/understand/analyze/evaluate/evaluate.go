@@ -49,7 +49,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: analyze.Positive(opts.Delta, run.Protocol.Delta, 0.01),
 			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
-			Looks: run.Looks, Gate: run.Gate, Bound: run.Study.Images},
+			Looks: run.Looks, Gate: run.Gate, Bound: run.Study.Images, Time: s.spent()},
 		Environments: run.Environments, Excluded: run.Excluded, Levels: slices.Clone(opts.Levels),
 	}
 	insides, err := r.Insides()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/derive"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -26,6 +27,7 @@ type store struct {
 	// hypervisor; stolenNS and lastedNS are of all of them together.
 	stolen             int
 	stolenNS, lastedNS float64
+	calm               int64 // ns that all trials waited before they began
 	// views counts, by environment, the trials by what was seen from inside.
 	views     []map[string]int
 	keep      bool // all values are kept, see Options.Values
@@ -96,6 +98,7 @@ func (s *store) add(t *record.Trial) error {
 	}
 	c := s.cells[w][e]
 	s.trials++
+	s.calm += t.Quiet
 	for _, text := range t.Remarks {
 		c.remark(text)
 	}
@@ -141,6 +144,14 @@ func (s *store) add(t *record.Trial) error {
 		case c.columns[m] != nil:
 			c.columns[m] = append(c.columns[m], math.NaN())
 		}
+	}
+	return nil
+}
+
+// spent says where the run's time went.
+func (s *store) spent() *analyze.Spent {
+	if o := s.run.Own; o != nil && o.Wall > 0 {
+		return &analyze.Spent{Wall: o.Wall, Trials: o.Timed, Calm: s.calm}
 	}
 	return nil
 }

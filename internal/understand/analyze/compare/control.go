@@ -44,10 +44,11 @@ func (c *Control) Sum() float64 {
 	return min(sum, 1)
 }
 
-// controlled finds what the baselines carry of both sides. It is false where
-// there is no baseline, or too few blocks to learn from.
+// controlled finds what the baselines carry of both sides, and what earlier runs
+// tell of the scatter between runs. It is false where there is neither, or too few
+// blocks to learn from.
 func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*analyze.Table, cells [2]*analyze.Cell, earlier []*analyze.Result) bool {
-	var known []Carried
+	known := []Carried{}
 	for _, name := range analyze.Baselines {
 		for _, m := range YardMetrics(tables[0].Metric) {
 			if Yard(works[0], cells[0], name, m) != nil && Yard(works[1], cells[1], name, m) != nil {
@@ -56,7 +57,7 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 			}
 		}
 	}
-	if len(known) == 0 {
+	if len(known) == 0 && len(earlier) == 0 {
 		return false
 	}
 	var y [2][]float64
@@ -69,8 +70,11 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 	ch.Control = &Control{Baselines: known}
 	take := stats.Control(y, x)
 	if w, runs, n := c.between(ch.Metric, works[0], ch.Env, known, earlier); runs != nil {
-		take = stats.Controlled{Weights: w, By: [2][]float64{weighed(x[0], w), weighed(x[1], w)}}
+		take = stats.Controlled{Weights: w, By: [2][]float64{weighed(len(y[0]), x[0], w), weighed(len(y[1]), x[1], w)}}
 		ch.Sample.Runs, ch.Control.Runs, ch.Control.Between = runs, n, math.Expm1(runs.SD)
+	} else if len(known) == 0 {
+		ch.Control = nil
+		return false
 	}
 	for k := range known {
 		known[k].Weight = take.Weights[k]
@@ -130,8 +134,8 @@ func besides(work *analyze.Workload, cell *analyze.Cell, known []Carried) (y []f
 }
 
 // weighed is what weights take out of each block.
-func weighed(x [][]float64, w []float64) []float64 {
-	out := make([]float64, len(x[0]))
+func weighed(n int, x [][]float64, w []float64) []float64 {
+	out := make([]float64, n)
 	for c, values := range x {
 		for b, v := range values {
 			out[b] += w[c] * v

@@ -85,6 +85,24 @@ func TestEarlierRuns(t *testing.T) {
 	if alone.Control.Runs != 0 || few.Control.Runs != 0 || known.Control.Runs != 7 || !slices.Contains(codes, "between-runs info") {
 		t.Errorf("%+v %+v %+v %v", alone.Control, few.Control, known.Control, codes)
 	}
+	// Without a baseline the runs themselves still tell how much they scatter.
+	for _, r := range append(slices.Clone(runs), other) {
+		r.Workloads[0].Tables = slices.Clone(r.Workloads[0].Tables)
+		for t := range r.Workloads[0].Tables {
+			table := &r.Workloads[0].Tables[t]
+			table.Cells = slices.Clone(table.Cells)
+			for i := range table.Cells {
+				table.Cells[i].Ratios = nil
+			}
+		}
+	}
+	bare, _ := of(runs...)
+	if bare.Control == nil || len(bare.Control.Baselines) != 0 || bare.Control.Runs != 7 || bare.Absolute() || width(bare) < 1.3 {
+		t.Errorf("without baselines: %+v %+v", bare.Ratio, bare.Control)
+	}
+	if none, _ := of(runs[2]); none.Control != nil || !none.Absolute() {
+		t.Errorf("without baselines and with one earlier run: %+v", none.Control)
+	}
 	if width(known) < 1.3 || width(alone) > 1.2 || known.Verdict != compare.Unclear || known.Control.Between < 0.05 || known.BlocksNeeded != 0 {
 		t.Errorf("alone %v, with earlier runs %v: %+v", alone.Ratio, known.Ratio, known)
 	}

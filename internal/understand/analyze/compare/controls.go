@@ -57,8 +57,11 @@ func (s *controls) remarks() []record.Remark {
 		weight += " to " + most
 	}
 	names := slices.DeleteFunc(slices.Clone(analyze.Baselines), func(n string) bool { return !slices.Contains(s.names, n) })
-	out := []record.Remark{{Code: "not-interleaved", Level: "info",
-		Text: fmt.Sprintf("the two runs share no block: of each value was taken out what %s carried in its own block, with a weight that was learnt from the scatter (%s; 1 divides by them, 0 leaves it as it is)", strings.Join(names, " and "), weight)}}
+	var out []record.Remark
+	if len(names) > 0 {
+		out = append(out, record.Remark{Code: "not-interleaved", Level: "info",
+			Text: fmt.Sprintf("the two runs share no block: of each value was taken out what %s carried in its own block, with a weight that was learnt from the scatter (%s; 1 divides by them, 0 leaves it as it is)", strings.Join(names, " and "), weight)})
+	}
 	if s.moved > 0 {
 		direction := "slower"
 		if s.shift < 0 {

@@ -81,7 +81,7 @@ func TestExplainFindsSlowNetwork(t *testing.T) {
 			}
 		}
 	}
-	slowed(t, dir, "host-local", 20, "--", filepath.Join(plugins, "host-local"))
+	slowed(t, dir, "host-local", 20, "-", filepath.Join(plugins, "host-local"))
 	env := func(name string) string {
 		if name == "CNI_PATH" {
 			return dir
@@ -92,7 +92,7 @@ func TestExplainFindsSlowNetwork(t *testing.T) {
 }
 
 // slowed puts a program into a directory that sleeps so long, if it is given the
-// argument, and then becomes the one of another path.
+// argument ("-": always), and then becomes the one of another path.
 func slowed(t *testing.T, dir, name string, ms float64, argument, program string) string {
 	t.Helper()
 	slow := filepath.Join(dir, name)

@@ -11,6 +11,8 @@ type Ablation struct {
 	// what chance makes of nothing.
 	Again []string       `json:"again,omitempty"`
 	Steps []AblationStep `json:"steps"`
+	// Added are what the engine can do beside: With is an environment that has it.
+	Added []AblationStep `json:"added,omitempty"`
 	// HeldOut are combinations that no step is estimated from, to be predicted.
 	HeldOut []HeldOut `json:"held_out,omitempty"`
 	// Below are the engines that it calls, each with as much taken away as it can be,
@@ -34,7 +36,7 @@ type AblationStep struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// HeldOut is an environment without several mechanisms.
+// HeldOut is an environment without several mechanisms, or with what is added.
 type HeldOut struct {
 	Env        string   `json:"env"`
 	Mechanisms []string `json:"mechanisms"`

@@ -45,12 +45,13 @@ const (
 	Driver     = "cgroup-driver" // cgroupfs, systemd: who makes the engine's cgroups
 	Endpoint   = "endpoint"      // whose CRI: containerd, crio
 	Without    = "without"       // mechanisms that are left out, joined by And: pid-namespace+masked-paths
+	With       = "with"          // mechanisms that are added, joined likewise: init+terminal
 	CPULimit   = "cpu-limit"     // none, or CPUs: 0.5; no adapter's, since it comes to each as Spec.Limits
 	Tuned      = "tuned"         // all, or states of the machine, joined by And; no adapter's: the run sets them
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, Without, CPULimit, Tuned}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, Without, With, CPULimit, Tuned}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"
@@ -161,7 +162,7 @@ type Info struct {
 	// OCI: the levels of the factor runtime are OCI runtimes.
 	OCI bool
 	// Mechanisms are what it does at a start and can be taken away, from the outside
-	// in; Below is the engine that it calls for the rest, "" where there is none.
+	// in, and what it can do beside and does not by itself; Below is the engine that it calls for the rest, "" where there is none.
 	Mechanisms []Mechanism
 	Below      string
 	// Rules are combinations of levels that the engine can't have anywhere; what

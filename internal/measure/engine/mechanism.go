@@ -9,15 +9,18 @@ import (
 
 // Mechanism is something that an engine does at each start of a container and
 // that can be taken away: left out, or exchanged for something that costs less.
-// What it costs is the difference.
+// What it costs is the difference. Where it Adds, the engine does not do it by
+// itself and can be asked to: To then has it, and From has not.
 type Mechanism struct {
 	// Name is the mechanism's, the same for all engines that have it.
 	Name string
 	// Factor is what takes it away: at the level To instead of From, DefaultLevel
 	// being what the engine does by itself.
 	Factor, From, To string
-	// Title says what it is, and Price what its user gives up without it.
+	// Title says what it is, and Price what its user gives up without it; of what is
+	// added, what its user gets.
 	Title, Price string
+	Adds         bool
 }
 
 // The mechanisms that the factor Without leaves out.
@@ -33,6 +36,29 @@ const (
 	Keyring         = "keyring"
 	SmallMounts     = "small-mounts"
 	UserNamespace   = "user-namespace"
+	NameFiles       = "name-files"
+	HostMounts      = "host-mounts"
+	PasswdFiles     = "passwd-files"
+	AppArmor        = "apparmor"
+	SELinux         = "selinux"
+)
+
+// The mechanisms that the factor With adds, beside namespaces and user mappings.
+const (
+	Init            = "init"
+	LogFile         = "log-file"
+	Journal         = "journal"
+	Terminal        = "terminal"
+	NoNewPrivileges = "no-new-privileges"
+	Rlimits         = "rlimits"
+	OOMScore        = "oom-score"
+	SomeLimits      = "limits"
+	HealthCheck     = "health-check"
+	PublishedPort   = "published-port"
+	PrivateTmp      = "private-tmp"
+	OwnHome         = "home"
+	WritableLayer   = "writable-layer"
+	Contained       = "contain"
 )
 
 // whatItIs says of each mechanism what it is and what its user gives up.
@@ -48,6 +74,33 @@ var whatItIs = map[string][2]string{
 	Keyring:         {"a session keyring", "the container then shares the keyring of who started it"},
 	SmallMounts:     {"/dev/pts, /dev/shm, /dev/mqueue, /sys and /sys/fs/cgroup", "programs that need them do not work"},
 	UserNamespace:   {"a user namespace", "root in the container is then the host's root"},
+	NameFiles:       {"/etc/hosts and /etc/resolv.conf, made and mounted for each container", "the container then resolves names by what its image says"},
+	HostMounts:      {"mounts of the host's /tmp, home and other directories", "the container then has its image's alone"},
+	AppArmor:        {"an AppArmor profile", "the container is then held by no rules of AppArmor's"},
+	SELinux:         {"an SELinux label", "the container is then held by no rules of SELinux's"},
+	PasswdFiles:     {"/etc/passwd and /etc/group, made and mounted for each container", "the user then has no name inside"},
+}
+
+// whatIsAdded says the same of what an engine does only if it is asked to.
+var whatIsAdded = map[string][2]string{
+	PIDNamespace:    {"a PID namespace", "the container then sees its own processes alone"},
+	IPCNamespace:    {"an IPC namespace", "the container then has shared memory of its own"},
+	UTSNamespace:    {"a UTS namespace", "the container then has a host name of its own"},
+	UserNamespace:   {"a user namespace", "root in the container is then root there alone"},
+	Init:            {"an init as PID 1, the program below it", "orphans are then reaped, and signals handed on"},
+	LogFile:         {"a file that keeps the output", "the engine then shows what was printed"},
+	Journal:         {"the journal, which keeps the output", "the engine then shows what was printed"},
+	Terminal:        {"a terminal for the program", "programs that need one then work"},
+	NoNewPrivileges: {"no_new_privs", "set-uid programs inside then give nobody more rights"},
+	Rlimits:         {"limits of the process (open files, core files)", "a program can then not open files without end"},
+	OOMScore:        {"a score for the kernel's choice when memory is short", "the container is then ended before or after others"},
+	SomeLimits:      {"limits of a processor and 1 GiB", "the container can then take no more"},
+	HealthCheck:     {"a health check every 30 s", "the engine then knows whether the program still answers"},
+	PublishedPort:   {"a port published on the host's loopback", "the container is then reached from the host"},
+	PrivateTmp:      {"a /tmp of its own", "the container then does not share the host's"},
+	OwnHome:         {"the user's home directory", "the container then has the user's files"},
+	WritableLayer:   {"a layer in memory to write in", "the container can then change its files"},
+	Contained:       {"a minimal /dev, /tmp and home of its own", "the container then shares less of the host's"},
 }
 
 // exchanges are those that are made by another level of a factor.
@@ -72,6 +125,21 @@ func LeftOut(names ...string) []Mechanism {
 	return out
 }
 
+// Added are mechanisms that the factor With adds.
+func Added(names ...string) []Mechanism {
+	var out []Mechanism
+	for _, n := range names {
+		out = append(out, Mechanism{Name: n, Factor: With, From: DefaultLevel, To: n, Title: whatIsAdded[n][0], Price: whatIsAdded[n][1], Adds: true})
+	}
+	return out
+}
+
+// Dearer is another level of a factor that costs more than what the engine does by
+// itself, and is had for what it gives.
+func Dearer(name, factor, from, to, title, gives string) Mechanism {
+	return Mechanism{Name: name, Factor: factor, From: from, To: to, Title: title, Price: gives, Adds: true}
+}
+
 // Exchanged is the mechanism that a factor's level takes away.
 func Exchanged(factor, from, to string) Mechanism {
 	m := exchanges[[2]string{factor, to}]
@@ -92,34 +160,46 @@ func Exchanged(factor, from, to string) Mechanism {
 
 // WithoutLevels are the levels of the factor Without for what an adapter can leave
 // out. Any of them may be joined to others.
-func WithoutLevels(mechanisms []Mechanism) []string {
+func WithoutLevels(mechanisms []Mechanism) []string { return levelsOf(Without, mechanisms) }
+
+// WithLevels are those of the factor With for what it can add.
+func WithLevels(mechanisms []Mechanism) []string { return levelsOf(With, mechanisms) }
+
+func levelsOf(factor string, mechanisms []Mechanism) []string {
 	out := []string{DefaultLevel}
 	for _, m := range mechanisms {
-		if m.Factor == Without {
+		if m.Factor == factor {
 			out = append(out, m.To)
 		}
 	}
 	return out
 }
 
-// And joins mechanisms that are left out together to one level.
+// And joins mechanisms that are left out, or added, together to one level.
 const And = "+"
 
-// Parts are the levels of which a level is made: of the factors Without and Tuned
-// several may be joined.
+// Joined are the factors of which several levels may be joined.
+var Joined = []string{Without, With, Tuned}
+
+// Parts are the levels of which a level is made.
 func Parts(factor, level string) []string {
-	if factor != Without && factor != Tuned {
+	if !slices.Contains(Joined, factor) {
 		return []string{level}
 	}
 	return strings.Split(level, And)
 }
 
-// OwnKernel is the rule for runtimes that bring a kernel of their own: what they
+// OwnKernel are the rules for runtimes that bring a kernel of their own: what they
 // do for a container is not the host's kernel's work.
-func OwnKernel(mechanisms []Mechanism, runtimes ...string) Rule {
-	return Rule{When: map[string][]string{Runtime: runtimes, Without: WithoutLevels(mechanisms)[1:]},
-		Because: "This runtime's containers have a kernel of their own, in which the host's mechanisms are not what a start is made of.",
-		Source:  "https://gvisor.dev/docs/architecture_guide/intro/"}
+func OwnKernel(mechanisms []Mechanism, runtimes ...string) (rules []Rule) {
+	for _, factor := range Joined {
+		if known := levelsOf(factor, mechanisms)[1:]; len(known) > 0 {
+			rules = append(rules, Rule{When: map[string][]string{Runtime: runtimes, factor: known},
+				Because: "This runtime's containers have a kernel of their own, in which the host's mechanisms are not what a start is made of.",
+				Source:  "https://gvisor.dev/docs/architecture_guide/intro/"})
+		}
+	}
+	return rules
 }
 
 // KnownCapabilities are the bits of those capabilities that every engine in use
@@ -140,10 +220,10 @@ func OwnCapabilities() []string {
 	})
 }
 
-// Omitted are the mechanisms that are left out; nil is none.
+// Omitted are the mechanisms that are left out, or added; nil is none.
 type Omitted []string
 
-// Has says whether a mechanism is left out.
+// Has says whether a mechanism is one of them.
 func (o Omitted) Has(mechanism string) bool { return slices.Contains(o, mechanism) }
 
 // Omitted are those that a spec leaves out.
@@ -151,3 +231,29 @@ func (s Spec) Omitted() Omitted { return Parts(Without, s.Level(Without)) }
 
 // Omits says whether a mechanism is left out.
 func (s Spec) Omits(mechanism string) bool { return s.Omitted().Has(mechanism) }
+
+// Extra are the mechanisms that a spec adds.
+func (s Spec) Extra() Omitted { return Parts(With, s.Level(With)) }
+
+// Adds says whether a mechanism is added.
+func (s Spec) Adds(mechanism string) bool { return s.Extra().Has(mechanism) }
+
+// LimitsAdded are what the mechanism SomeLimits puts on a container that has none
+// otherwise.
+var LimitsAdded = Limits{CPUs: 1, MemoryBytes: 1 << 30}
+
+// Limiting is the spec with the limits that it adds as a mechanism.
+func (s Spec) Limiting() Spec {
+	if s.Adds(SomeLimits) && s.Limits == (Limits{}) {
+		s.Limits = LimitsAdded
+	}
+	return s
+}
+
+// RlimitFiles is how many files the mechanism Rlimits lets a program open, and
+// ScoreAdded what the mechanism OOMScore adds to its score: both can be had by
+// anybody.
+const (
+	RlimitFiles = 512
+	ScoreAdded  = 100
+)

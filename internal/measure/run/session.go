@@ -216,7 +216,7 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 	if err != nil {
 		return &engine.Error{Class: record.Unsupported, Text: err.Error()}
 	}
-	spec := engine.Spec{ID: rec.ID, Levels: levels, Limits: limits}
+	spec := engine.Spec{ID: rec.ID, Levels: levels, Limits: limits}.Limiting()
 	if image != "" {
 		if spec.Levels == nil {
 			spec.Levels = map[string]string{}

@@ -11,24 +11,30 @@ import (
 )
 
 // Mechanism is something that an engine does at each start and that a level of a
-// factor takes away: To instead of From.
+// factor takes away, or adds: To instead of From.
 type Mechanism struct {
 	Name             string
 	Factor, From, To string
 	Title, Price     string
+	Adds             bool
 }
 
-// AllMechanisms stands in a study for all that an engine has.
-const AllMechanisms = "all"
+// AllMechanisms stands in a study for all that can be taken away from an engine,
+// AllAdditions for all that it can do and does not by itself.
+const (
+	AllMechanisms = "all"
+	AllAdditions  = "additions"
+)
 
 const (
 	withoutFactor = "without"
 	tunedFactor   = "tuned"
+	withFactor    = "with"
 	joint         = "+"
 )
 
 // joinedFactors are those of which several levels may be joined.
-var joinedFactors = []string{withoutFactor, tunedFactor}
+var joinedFactors = []string{withoutFactor, withFactor, tunedFactor}
 
 // parts are the levels that a level is made of.
 func parts(factor, level string) []string {
@@ -51,17 +57,18 @@ var again = []string{"again", "again-2"}
 // levelSet are the levels that an environment names, by factor.
 type levelSet map[string]string
 
-// without gives the levels with a mechanism taken away; false where it is not there.
+// without gives the levels with a mechanism taken away, or added; false where it is
+// not there, or is already.
 func (l levelSet) without(m *Mechanism) (levelSet, bool) {
 	out := maps.Clone(l)
-	if m.Factor == withoutFactor {
-		before := l[withoutFactor]
+	if slices.Contains(joinedFactors, m.Factor) {
+		before := l[m.Factor]
 		if before == "" || before == DefaultLevel {
-			out[withoutFactor] = m.To
+			out[m.Factor] = m.To
 			return out, true
 		}
-		out[withoutFactor] = before + joint + m.To
-		return out, !slices.Contains(parts(withoutFactor, before), m.To)
+		out[m.Factor] = before + joint + m.To
+		return out, !slices.Contains(parts(m.Factor, before), m.To)
 	}
 	out[m.Factor] = m.To
 	return out, l[m.Factor] == m.From
@@ -141,7 +148,7 @@ func (a *ablator) can(engine string, l levelSet) string {
 func first(e *EngineInfo, named levelSet) levelSet {
 	out := maps.Clone(named)
 	for _, m := range e.Mechanisms {
-		if m.Factor != withoutFactor && out[m.Factor] == "" {
+		if !m.Adds && m.Factor != withoutFactor && out[m.Factor] == "" {
 			out[m.Factor] = m.From
 		}
 	}
@@ -163,7 +170,11 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 	var asked []*Mechanism
 	for i := range info.Mechanisms {
 		m := &info.Mechanisms[i]
-		if slices.Contains(e.Ablate, AllMechanisms) || slices.Contains(e.Ablate, m.Name) {
+		all := AllMechanisms
+		if m.Adds {
+			all = AllAdditions
+		}
+		if slices.Contains(e.Ablate, all) || slices.Contains(e.Ablate, m.Name) {
 			asked = append(asked, m)
 		}
 	}
@@ -171,6 +182,12 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 	var gone []string
 	var simple []*Mechanism
 	for _, m := range asked {
+		if m.Adds {
+			if a.add(x, info.Name, base, m) {
+				simple = append(simple, m)
+			}
+			continue
+		}
 		next, there := chain.without(m)
 		if !there {
 			continue // it is not in this base
@@ -187,7 +204,9 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 		x.Steps = append(x.Steps, step)
 	}
 	a.holdOut(x, info.Name, base, simple)
-	a.below(x, info, chain, gone)
+	if len(x.Steps) > 0 {
+		a.below(x, info, chain, gone)
+	}
 	for i, l := range a.levels {
 		entry := Entry{Engines: []string{a.engine[i]}, at: e.at}
 		for _, f := range slices.Sorted(maps.Keys(l)) {
@@ -204,6 +223,29 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 	return x
 }
 
+// add finds two environments of which one has a mechanism beside what the base
+// does. It says whether the other one is the base.
+func (a *ablator) add(x *ablated, engine string, base levelSet, m *Mechanism) bool {
+	from := base
+	if !slices.Contains(joinedFactors, m.Factor) {
+		from = maps.Clone(base)
+		from[m.Factor] = m.From
+	}
+	to, there := from.without(m)
+	if !there {
+		return false
+	}
+	step := record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price}
+	if step.Missing = a.can(engine, from); step.Missing == "" {
+		step.Missing = a.can(engine, to)
+	}
+	if step.Missing == "" {
+		step.With, step.Without = a.env(engine, to), a.env(engine, from)
+	}
+	x.Added = append(x.Added, step)
+	return step.Missing == "" && maps.Equal(from, base)
+}
+
 // alone finds two environments that differ in a mechanism and in nothing else:
 // with the base, else with one other mechanism taken away from both. It says
 // whether it is the base.
@@ -216,7 +258,7 @@ func (a *ablator) alone(step *record.AblationStep, engine string, base levelSet,
 	}
 	for _, other := range all {
 		given, ok := base.without(other)
-		if !ok || other == m {
+		if !ok || other == m || other.Adds {
 			continue
 		}
 		if to, there := given.without(m); there && a.can(engine, given) == "" && a.can(engine, to) == "" {
@@ -280,7 +322,7 @@ func (a *ablator) below(x *ablated, info *EngineInfo, above levelSet, gone []str
 			m := &info.Mechanisms[i]
 			next, there := l.without(m)
 			switch {
-			case !there || a.can(info.Name, next) != "":
+			case m.Adds || !there || a.can(info.Name, next) != "":
 			case m.Factor == "client" || slices.Contains(gone, m.Name):
 				l = next
 			default:
@@ -331,6 +373,11 @@ func (x *ablated) name(ids []string) record.Ablation {
 	for i := range out.Steps {
 		s := &out.Steps[i]
 		s.With, s.Without, s.After = id(s.With), id(s.Without), id(s.After)
+	}
+	out.Added = slices.Clone(out.Added)
+	for i := range out.Added {
+		s := &out.Added[i]
+		s.With, s.Without = id(s.With), id(s.Without)
 	}
 	for i := range out.HeldOut {
 		out.HeldOut[i].Env = id(out.HeldOut[i].Env)

@@ -37,7 +37,11 @@ func taken() *Catalogue {
 
 func ablation(t *testing.T, text string, usable func(string, map[string]string) (bool, string, string)) (*Plan, record.Ablation) {
 	t.Helper()
-	cat := taken()
+	return ablationIn(t, taken(), text, usable)
+}
+
+func ablationIn(t *testing.T, cat *Catalogue, text string, usable func(string, map[string]string) (bool, string, string)) (*Plan, record.Ablation) {
+	t.Helper()
 	st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [hello]\nenvironments:\n" + text)}, cat)
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +133,52 @@ func TestAblationHere(t *testing.T) {
 			t.Errorf("%s can't be had", e.ID)
 		}
 	}
+}
+
+// What is added is held against the base, or against the level that it is held
+// against, and is not part of the chain.
+func TestAdditions(t *testing.T) {
+	cat := taken()
+	e := cat.engine("docker")
+	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "init", Factor: "with", From: DefaultLevel, To: "init", Adds: true},
+		Mechanism{Name: "tty", Factor: "with", From: DefaultLevel, To: "tty", Adds: true}, Mechanism{Name: "copies", Factor: "storage", From: "overlay2", To: "vfs", Adds: true})
+	e.Levels["with"] = []string{DefaultLevel, "init", "tty"}
+	e.Levels["storage"] = []string{DefaultLevel, "overlay2", "vfs"}
+	a := ablationOf(t, cat, "  - {engine: docker, ablate: [client, additions]}\n")
+	if len(a.Steps) != 1 || len(a.Added) != 3 {
+		t.Fatalf("%+v, %+v", a.Steps, a.Added)
+	}
+	for i, want := range []struct{ with, without string }{{"docker/runc/cli/with-init", "docker/runc/cli"}, {"docker/runc/cli/with-tty", "docker/runc/cli"}, {"docker/runc/vfs/cli", "docker/runc/overlay2/cli"}} {
+		if s := a.Added[i]; s.With != want.with || s.Without != want.without {
+			t.Errorf("%+v", s)
+		}
+	}
+	both := 0
+	for _, h := range a.HeldOut {
+		if slices.Contains(h.Mechanisms, "copies") {
+			t.Errorf("%+v is not held against the base", h)
+		}
+		if strings.Contains(h.Env, "with-") && len(h.Mechanisms) == 2 {
+			both++
+		}
+	}
+	if both == 0 {
+		t.Errorf("held out: %+v", a.HeldOut)
+	}
+	// Only what is added: there is no chain, and nothing below.
+	if a := ablationOf(t, cat, "  - {engine: docker, ablate: [init]}\n"); len(a.Steps)+len(a.Below) != 0 || len(a.Added) != 1 {
+		t.Errorf("%+v", a)
+	}
+	// All that is taken away is nothing that is added.
+	if a := ablationOf(t, cat, "  - {engine: docker, ablate: all}\n"); len(a.Added) != 0 {
+		t.Errorf("%+v", a.Added)
+	}
+}
+
+func ablationOf(t *testing.T, cat *Catalogue, text string) record.Ablation {
+	t.Helper()
+	_, a := ablationIn(t, cat, text, nil)
+	return a
 }
 
 func TestBadAblation(t *testing.T) {

@@ -314,7 +314,7 @@ func (c *checker) ablation(e environment, out *Entry) {
 	if !e.Ablate.At.Given() {
 		return
 	}
-	known := []string{AllMechanisms}
+	known := []string{AllMechanisms, AllAdditions}
 	for _, name := range out.Engines {
 		for _, m := range c.cat.engine(name).Mechanisms {
 			if !slices.Contains(known, m.Name) {
@@ -322,7 +322,7 @@ func (c *checker) ablation(e environment, out *Entry) {
 			}
 		}
 	}
-	if len(known) == 1 && len(out.Engines) > 0 {
+	if len(known) == 2 && len(out.Engines) > 0 {
 		c.Add(e.Ablate.At, "nothing can be taken away from "+strings.Join(out.Engines, ", "), "an engine that has mechanisms (plimsoll engines NAME lists them)")
 	}
 	for _, w := range e.Ablate.List {

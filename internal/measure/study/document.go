@@ -124,7 +124,7 @@ type environment struct {
 	at     yamlfile.Pos
 	Engine yamlfile.Words `key:"engine" jsonschema:"required" jsonschema_description:"One engine, or a list; others stands for all that the environments do not name."`
 	As     yamlfile.Words `key:"as" jsonschema_description:"Names under which each environment is entered once more, for A/A comparisons: [a, b]."`
-	Ablate yamlfile.Words `key:"ablate" jsonschema_description:"Mechanisms of the engine that are taken away, singly, one after the other and in combinations, to show what each costs; all stands for all that it has. Each factor then has one level."`
+	Ablate yamlfile.Words `key:"ablate" jsonschema_description:"Mechanisms of the engine that are taken away, singly, one after the other and in combinations, to show what each costs; all stands for all that it has, additions for what it can do beside and does not by itself. Each factor then has one level."`
 	Levels yamlfile.Axes  `key:",rest"`
 }
 

@@ -140,7 +140,7 @@ func generate(t *testing.T) []byte {
 		switch f {
 		case imageFactor:
 			name = [2]string{"image", "images"}
-		case withoutFactor, tunedFactor:
+		case withoutFactor, withFactor, tunedFactor:
 			name = [2]string{"mechanism", "mechanisms"}
 		}
 		return &jsonschema.Schema{Ref: "#/$defs/" + name[0]}, &jsonschema.Schema{Ref: "#/$defs/" + name[1]}

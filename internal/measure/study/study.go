@@ -99,7 +99,8 @@ type Entry struct {
 	Factors []Axis
 	As      []string
 	// Ablate, where given, are the mechanisms that are taken away, singly, one after
-	// the other and in combinations; AllMechanisms for all that the engine has.
+	// the other and in combinations, or added; AllMechanisms for all that the engine
+	// has, AllAdditions for what it can do beside.
 	Ablate []string
 
 	at yamlfile.Pos

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
@@ -53,6 +54,10 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 		d.Heading(level+1, "What can be saved, and its price")
 		d.List(" ", document.Items(s))
 	}
+	if t := a.added(); len(t.Rows) > 0 {
+		d.Heading(level+1, "What can be added")
+		d.Add(t)
+	}
 	if t := a.observed(); len(t.Rows) > 0 {
 		d.Heading(level+1, "What the timeline says of it")
 		d.Add(t)
@@ -65,7 +70,11 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 	if t := a.heldOut(); len(t.Rows) > 0 {
 		d.Heading(level+1, "What was predicted")
 		d.Add(t)
-		d.Legend(fmt.Sprintf("Several taken away at once, against the sum of what each costs alone. + the prediction is within %.0f %% of what was measured, or the interval of the difference holds 0.", 100*ablation.Near))
+		several := "Several taken away at once"
+		if len(x.Added) > 0 {
+			several += ", or added (+)"
+		}
+		d.Legend(several + fmt.Sprintf(", against the sum of what each costs alone. + the prediction is within %.0f %% of what was measured, or the interval of the difference holds 0.", 100*ablation.Near))
 	}
 }
 
@@ -206,6 +215,31 @@ func (a ablationWords) changes() []string {
 	return out
 }
 
+// added are what the engine can do beside, in the order in which it tells them.
+func (a ablationWords) added() *document.Table {
+	t := &document.Table{Columns: []document.Column{{Title: "added"}, {Title: "costs, " + a.unit.Name, Points: true}, {Title: "what it is"}}}
+	for _, s := range a.x.Added {
+		if s.Missing != "" || s.Alone == nil {
+			t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: []document.Cell{{Text: words.Clean(s.Mechanism)}, {Text: "n/a: " + words.Clean(s.Missing), Rest: true}}})
+			continue
+		}
+		t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(s.Mechanism)}, a.number(s.Alone), {Text: words.Clean(s.Title) + ": " + words.Clean(s.Price), Rest: true}}})
+	}
+	return t
+}
+
+// named marks what is added among what is taken away.
+func (a ablationWords) named(mechanisms []string) string {
+	var out []string
+	for _, n := range mechanisms {
+		if slices.ContainsFunc(a.x.Added, func(s ablation.Step) bool { return s.Mechanism == n }) {
+			n = "+" + n
+		}
+		out = append(out, words.Clean(n))
+	}
+	return strings.Join(out, ", ")
+}
+
 func (a ablationWords) together() []string {
 	var out []string
 	for _, s := range a.x.Steps {
@@ -224,7 +258,7 @@ func (a ablationWords) together() []string {
 func (a ablationWords) heldOut() *document.Table {
 	t := &document.Table{Columns: []document.Column{{}, {Title: "taken away at once"}, {Title: "predicted, " + a.unit.Name, Points: true}, {Title: "measured, " + a.unit.Name, Points: true}, {Title: "difference, " + a.unit.Name, Points: true}}}
 	for _, h := range a.x.HeldOut {
-		names := words.Clean(strings.Join(h.Mechanisms, ", "))
+		names := a.named(h.Mechanisms)
 		if h.Missing != "" {
 			t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: []document.Cell{{}, {Text: names}, {Text: "n/a: " + words.Clean(h.Missing), Rest: true}}})
 			continue

@@ -85,3 +85,23 @@ func TestAblation(t *testing.T) {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
+
+// What is added stands in a table of its own, and is marked among what is predicted.
+func TestAdded(t *testing.T) {
+	x := waterfall()
+	w := x.Ablations[0]
+	w.Added = []ablation.Step{
+		{Kind: ablation.Addition, Of: "engine", Mechanism: "init", Title: "an init as PID 1", Price: "orphans are reaped", Alone: ms(12, 2)},
+		{Kind: ablation.Addition, Of: "engine", Mechanism: "journal", Missing: "there is no <journal>"},
+	}
+	w.HeldOut = append(w.HeldOut, ablation.HeldOut{Env: "v", Mechanisms: []string{"init", "network"}, Measured: ms(64, 2), Off: ms(1, 3), Fits: true})
+	var b bytes.Buffer
+	if err := WriteAblations(&b, "text", x, Options{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"What can be added", "init     12 [10, 14]", "an init as PID 1: orphans are reaped", "n/a: there is no", "+init, network"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+}

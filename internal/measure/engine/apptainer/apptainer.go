@@ -12,6 +12,7 @@ package apptainer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,22 @@ type Engine struct{}
 // New makes the adapter.
 func New() *Engine { return &Engine{} }
 
+// mechanisms are what can be taken away, from the outside in, and what can be added.
+// What it puts its containers in by itself are mounts of the host's.
+var mechanisms = slices.Concat([]engine.Mechanism{engine.Exchanged(engine.Storage, "sif", "sandbox"), engine.Exchanged(engine.Network, "none", "host")},
+	engine.LeftOut(engine.HostMounts, engine.SmallMounts),
+	engine.Added(engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace, engine.Contained, engine.WritableLayer))
+
+// omitArgs and addArgs are the options for them.
+var (
+	omitArgs = map[string]string{engine.HostMounts: "--no-mount=tmp,home,cwd,hostfs,bind-paths", engine.SmallMounts: "--no-mount=sys,dev,devpts"}
+	addArgs  = map[string]string{engine.PIDNamespace: "--pid", engine.IPCNamespace: "--ipc", engine.UTSNamespace: "--uts",
+		engine.Contained: "--contain", engine.WritableLayer: "--writable-tmpfs"}
+)
+
 var levels = map[string][]string{
+	engine.Without:  engine.WithoutLevels(mechanisms),
+	engine.With:     engine.WithLevels(mechanisms),
 	engine.Storage:  {"sif", "sandbox", byArchive},
 	engine.Network:  {"host", "none"},
 	engine.Rootless: {"no", "yes"},
@@ -44,8 +60,12 @@ var levels = map[string][]string{
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: engine.Known(levels),
 		Typical: 150 * time.Millisecond, Images: engine.ImagesPulled,
-		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Storage, "sif", "sandbox"), engine.Exchanged(engine.Network, "none", "host")},
-		Processes:  engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
+		Mechanisms: mechanisms, Rules: []engine.Rule{{
+			When:    map[string][]string{engine.Without: {engine.HostMounts, engine.SmallMounts}, engine.With: {engine.Contained}},
+			Because: "--contain chooses the mounts itself.",
+			Source:  "https://apptainer.org/docs/user/latest/bind_paths_and_mounts.html",
+		}},
+		Processes: engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
 }
 
 // installed is what is known of the program.

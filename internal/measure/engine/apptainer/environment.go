@@ -24,6 +24,8 @@ type environment struct {
 	user    *engine.User // nil is root
 	userns  bool
 	netNone bool
+	omits   engine.Omitted
+	adds    engine.Omitted
 	// instances: a held container is an instance.
 	instances bool
 	// noOwn says why a container of this user can't be written in; "" where it can.
@@ -37,7 +39,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
 		return nil, err
 	}
-	env := &environment{program: in, netNone: spec.Level(engine.Network) == "none",
+	env := &environment{program: in, omits: spec.Omitted(), adds: spec.Extra(), netNone: spec.Level(engine.Network) == "none",
 		home: filepath.Join(kit.Dir, homePrefix+strings.ReplaceAll(spec.ID, "/", "-"))}
 	env.identity(kit, spec.Level(engine.Rootless))
 	if env.userns && env.netNone {
@@ -115,6 +117,14 @@ func (e *environment) flags() []string {
 	if e.netNone {
 		flags = append(flags, "--net", "--network=none")
 	}
+	for _, m := range mechanisms {
+		switch {
+		case m.Factor == engine.Without && e.omits.Has(m.To):
+			flags = append(flags, omitArgs[m.To])
+		case m.Factor == engine.With && e.adds.Has(m.To):
+			flags = append(flags, addArgs[m.To])
+		}
+	}
 	return flags
 }
 
@@ -130,6 +140,9 @@ func (e *environment) prove(ctx context.Context) error {
 		if err == nil && (host != kind+":["+p.Report["ns."+kind]+"]") != own {
 			return adapter.Wrong("the %s namespace inside is %s, the host's is %s; own was to be %v", kind, p.Report["ns."+kind], host, own)
 		}
+	}
+	if err := adapter.JudgeOmitted(e.Spec, p.Report); err != nil {
+		return err
 	}
 	// Where it can't mount an image file it unpacks it for each container,
 	// which is another storage.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,18 @@ type Engine struct{ engine.NothingLeft }
 // New makes the adapter.
 func New() *Engine { return &Engine{} }
 
+// mechanisms are what can be taken away, from the outside in, and what can be added.
+var mechanisms = slices.Concat([]engine.Mechanism{engine.Exchanged(engine.Storage, "squashfs", "directory")},
+	engine.LeftOut(engine.PasswdFiles),
+	engine.Added(engine.PrivateTmp, engine.OwnHome, engine.WritableLayer))
+
+// changeArgs are the options for them.
+var changeArgs = map[string]string{engine.PasswdFiles: "--no-passwd", engine.PrivateTmp: "--private-tmp", engine.OwnHome: "--home",
+	engine.WritableLayer: "--write-fake"}
+
 var levels = map[string][]string{
+	engine.Without:  engine.WithoutLevels(mechanisms),
+	engine.With:     engine.WithLevels(mechanisms),
 	engine.Storage:  {"directory", "squashfs"},
 	engine.Network:  {"host", "none"},
 	engine.Rootless: {"no", "yes"},
@@ -54,7 +66,7 @@ var levels = map[string][]string{
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "charliecloud", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, Images: engine.ImagesPulled,
-		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Storage, "squashfs", "directory")},
+		Mechanisms: mechanisms,
 		Processes:  engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
 		Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Network: {"none"}},
@@ -71,6 +83,11 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	none.Usable, none.Reason = false, "ch-run makes no network namespace: its containers have the host's network"
 	if !adapter.Found(ctx, kit, &d, program, fix, version) {
 		return d
+	}
+	for i := range d.Levels[engine.With] {
+		if l := &d.Levels[engine.With][i]; l.Name == engine.WritableLayer && !has(ctx, d.Where, changeArgs[l.Name]) {
+			l.Usable, l.Reason = false, "this ch-run has no "+changeArgs[l.Name]
+		}
 	}
 	if squash := &d.Levels[engine.Storage][1]; squash.Usable {
 		squash.Reason, squash.Fix = noSquash(ctx, d.Where)
@@ -188,6 +205,9 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 func (e *environment) prove(ctx context.Context) error {
 	p, err := adapter.Prove(ctx, e.Kit, e, e.Spec.ID)
 	if err != nil {
+		return err
+	}
+	if err := adapter.JudgeOmitted(e.Spec, p.Report); err != nil {
 		return err
 	}
 	fs := p.Report["root.fs"]

@@ -28,6 +28,11 @@ func (e *environment) command(task engine.Task, options ...string) probe.Command
 			env = append(env, v)
 		}
 	}
+	for _, m := range mechanisms {
+		if m.Factor == engine.Without && e.Spec.Omits(m.To) || m.Factor == engine.With && e.Spec.Adds(m.To) {
+			argv = append(argv, changeArgs[m.To])
+		}
+	}
 	argv = append(append(argv, options...), e.image, "--")
 	return adapter.As(probe.Command{Argv: append(argv, task.Argv...), Env: env, Dir: "/"}, e.user, e.Kit)
 }

@@ -14,6 +14,7 @@
 package containerd
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -29,14 +30,23 @@ const Name = "containerd"
 var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
-}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.Keyring, engine.PivotRoot,
+}, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
-	engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun"))...)
+	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
+	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits),
+	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, "overlayfs", "native",
+		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed")})...)
 
 // byCLIAll: ctr has no options for what a client of the API can say.
 var byCLIAll = engine.Rule{
 	When:    map[string][]string{engine.Client: {byCLI}, engine.Without: engine.WithoutLevels(mechanisms)[1:]},
 	Because: "ctr run has no option that leaves it out.",
+	Source:  "https://github.com/containerd/containerd/tree/main/cmd/ctr",
+}
+
+var byCLINothing = engine.Rule{
+	When:    map[string][]string{engine.Client: {byCLI}, engine.With: engine.WithLevels(mechanisms)[1:]},
+	Because: "The adapter asks for it by the API alone.",
 	Source:  "https://github.com/containerd/containerd/tree/main/cmd/ctr",
 }
 
@@ -58,7 +68,7 @@ func (*Engine) Info() engine.Info {
 		Name: Name, Title: "containerd", Detached: true,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
-		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), byCLIAll},
+		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing),
 		Mechanisms: mechanisms, Below: "oci",
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
@@ -70,6 +80,7 @@ func (*Engine) Info() engine.Info {
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {"cgroupfs", "systemd"},
 			engine.Without:  engine.WithoutLevels(mechanisms),
+			engine.With:     engine.WithLevels(mechanisms),
 		},
 	}
 }

@@ -45,8 +45,8 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 // possible says why a level can't be had, and what would help.
 func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, fix string) {
 	switch factor {
-	case engine.Without:
-		return adapter.NoCgroupNamespace(level), ""
+	case engine.Without, engine.With:
+		return adapter.NotHere(factor, level), ""
 	case engine.Runtime:
 		_, err := chooseRuntime(kit, level)
 		if err != nil {

@@ -89,7 +89,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		image: img, imageEnv: config.Config.Env, snapshotter: storage(spec), runID: kit.RunID,
 		shim: env.runtime.shim, options: options, hostNet: hostNetwork(spec),
 		seccompOff: spec.Level(engine.Seccomp) == "off", systemd: spec.Level(engine.Driver) == "systemd",
-		cgroupNS: cgroupNamespaces(), swapToo: limitsSwap(), limits: spec.Limits, omits: spec.Omitted(),
+		cgroupNS: cgroupNamespaces(), swapToo: limitsSwap(), limits: spec.Limits, omits: spec.Omitted(), adds: spec.Extra(),
 	}
 	switch o := options.(type) {
 	case *runc.Options:

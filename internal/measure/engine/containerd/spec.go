@@ -3,6 +3,8 @@ package containerd
 import (
 	"context"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/contrib/seccomp"
@@ -32,6 +34,7 @@ type settings struct {
 	swapToo     bool // swap can be taken away with the memory, as Docker does
 	limits      engine.Limits
 	omits       engine.Omitted
+	adds        engine.Omitted
 }
 
 // specVersion is the oldest that has all that is asked for: crun before 1.9
@@ -75,6 +78,7 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 		opts = append(opts, oci.WithHostNamespace(specs.NetworkNamespace))
 	}
 	opts = append(opts, s.leaveOut()...)
+	opts = append(opts, s.add()...)
 	if s.cgroupNS && !s.omits.Has(engine.CgroupNamespace) {
 		opts = append(opts, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.CgroupNamespace}))
 	}
@@ -94,10 +98,47 @@ func (s *settings) spec(task engine.Task) []oci.SpecOpts {
 	return opts
 }
 
+// add asks for what a container has only where it is asked for.
+func (s *settings) add() (opts []oci.SpecOpts) {
+	if s.adds.Has(engine.NoNewPrivileges) {
+		opts = append(opts, oci.WithNoNewPrivileges)
+	}
+	if s.adds.Has(engine.Rlimits) {
+		opts = append(opts, changed(func(s *oci.Spec) {
+			s.Process.Rlimits = []specs.POSIXRlimit{{Type: "RLIMIT_NOFILE", Hard: engine.RlimitFiles, Soft: engine.RlimitFiles}, {Type: "RLIMIT_CORE"}}
+		}))
+	}
+	if s.adds.Has(engine.OOMScore) {
+		opts = append(opts, changed(func(s *oci.Spec) {
+			score := engine.ScoreAdded
+			s.Process.OOMScoreAdj = &score
+		}))
+	}
+	return opts
+}
+
+// changed is a change of the configuration for which the library has no option.
+func changed(change func(*oci.Spec)) oci.SpecOpts {
+	return func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
+		change(s)
+		return nil
+	}
+}
+
+// withoutSmallMounts leaves /proc, /dev and what the trial asks for.
+func withoutSmallMounts(s *oci.Spec) {
+	s.Mounts = slices.DeleteFunc(s.Mounts, func(m specs.Mount) bool {
+		return strings.HasPrefix(m.Destination, "/dev/") || strings.HasPrefix(m.Destination, "/sys")
+	})
+}
+
 // leaveOut takes away what is not wanted.
 func (s *settings) leaveOut() (opts []oci.SpecOpts) {
 	if s.omits.Has(engine.MaskedPaths) {
 		opts = append(opts, oci.WithMaskedPaths(nil), oci.WithReadonlyPaths(nil))
+	}
+	if s.omits.Has(engine.SmallMounts) {
+		opts = append(opts, changed(withoutSmallMounts))
 	}
 	if s.omits.Has(engine.Capabilities) {
 		opts = append(opts, oci.WithCapabilities(engine.OwnCapabilities()))

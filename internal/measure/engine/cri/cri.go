@@ -14,6 +14,7 @@
 package cri
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -31,8 +32,9 @@ const byAPI = "api"
 var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Network, engine.DefaultLevel, "host"),
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
-}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
-	engine.Exchanged(engine.Runtime, "runc", "crun"))...)
+}, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
+	[]engine.Mechanism{engine.Exchanged(engine.Runtime, "runc", "crun")},
+	engine.Added(engine.NoNewPrivileges, engine.OOMScore, engine.SomeLimits))...)
 
 // masksAlways: a list without paths is no list on the wire.
 var masksAlways = engine.Rule{
@@ -74,7 +76,7 @@ func (*Engine) Info() engine.Info {
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},
 			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
 		},
-		OCI: true, Rules: []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), masksAlways},
+		OCI: true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, masksAlways),
 		Mechanisms: mechanisms, Below: "oci",
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
@@ -87,6 +89,7 @@ func (*Engine) Info() engine.Info {
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
 			engine.Without:  engine.WithoutLevels(mechanisms),
+			engine.With:     engine.WithLevels(mechanisms),
 		},
 	}
 }

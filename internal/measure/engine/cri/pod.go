@@ -18,11 +18,12 @@ type settings struct {
 	seccomp v1.SecurityProfile_ProfileType
 	limits  engine.Limits
 	omits   engine.Omitted
+	adds    engine.Omitted
 	logs    string // the directory for the pods' log directories
 }
 
 func settingsFor(spec engine.Spec, runID, handler, logs string) settings {
-	s := settings{runID: runID, handler: handler, limits: spec.Limits, omits: spec.Omitted(), logs: logs,
+	s := settings{runID: runID, handler: handler, limits: spec.Limits, omits: spec.Omitted(), adds: spec.Extra(), logs: logs,
 		network: spec.Level(engine.Network), seccomp: v1.SecurityProfile_RuntimeDefault}
 	if spec.Level(engine.Seccomp) == "off" {
 		s.seccomp = v1.SecurityProfile_Unconfined
@@ -119,6 +120,10 @@ func (s settings) container(task engine.Task, n called, mounts []*v1.Mount) *v1.
 	}
 	if s.omits.Has(engine.Capabilities) {
 		c.Linux.SecurityContext.Capabilities = &v1.Capability{AddCapabilities: capabilityNames()}
+	}
+	c.Linux.SecurityContext.NoNewPrivs = s.adds.Has(engine.NoNewPrivileges)
+	if s.adds.Has(engine.OOMScore) {
+		c.Linux.Resources.OomScoreAdj = engine.ScoreAdded
 	}
 	for _, kv := range task.Env {
 		k, v, _ := strings.Cut(kv, "=")

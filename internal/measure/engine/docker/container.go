@@ -19,10 +19,11 @@ type settings struct {
 	seccomp string // "off", or empty
 	limits  engine.Limits
 	omits   engine.Omitted
+	adds    engine.Omitted
 }
 
 func settingsFor(spec engine.Spec, runID, tag, runtime string) settings {
-	s := settings{image: tag, runID: runID, limits: spec.Limits, omits: spec.Omitted()}
+	s := settings{image: tag, runID: runID, limits: spec.Limits, omits: spec.Omitted(), adds: spec.Extra()}
 	if spec.Level(engine.Runtime) != engine.DefaultLevel {
 		s.runtime = runtime
 	}
@@ -36,8 +37,19 @@ func settingsFor(spec engine.Spec, runID, tag, runtime string) settings {
 }
 
 // logDriver is the same for every engine: output goes to whoever is attached
-// and is not written to a file.
+// and is not written to a file. As a mechanism of its own it can be.
 const logDriver = "none"
+
+// logDriver is the one that is asked for.
+func (s settings) logDriver() string {
+	switch {
+	case s.adds.Has(engine.LogFile):
+		return "json-file"
+	case s.adds.Has(engine.Journal):
+		return "journald"
+	}
+	return logDriver
+}
 
 // options are the settings for the API. Swap is taken away with the memory,
 // so that the limit means the same as with every other engine; an init is
@@ -46,7 +58,7 @@ const logDriver = "none"
 func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 	noInit := false
 	host := &container.HostConfig{
-		LogConfig:   container.LogConfig{Type: logDriver},
+		LogConfig:   container.LogConfig{Type: s.logDriver()},
 		NetworkMode: container.NetworkMode(s.networkOf(task)),
 		Runtime:     s.runtime,
 		Init:        &noInit,
@@ -56,21 +68,19 @@ func (s settings) options(task engine.Task) client.ContainerCreateOptions {
 		host.SecurityOpt = []string{"seccomp=unconfined"}
 	}
 	s.leaveOut(host)
+	config := &container.Config{
+		Image: s.image, Entrypoint: task.Argv[:1], Cmd: task.Argv[1:], Env: task.Env,
+		AttachStdout: true, AttachStderr: true,
+		Labels: map[string]string{engine.Label: s.runID},
+	}
+	s.add(config, host)
 	if s.limits.CPUs > 0 {
 		host.NanoCPUs = int64(s.limits.CPUs * 1e9)
 	}
 	if n := s.limits.For(task).MemoryBytes; n > 0 {
 		host.Memory, host.MemorySwap = n, n
 	}
-	return client.ContainerCreateOptions{
-		Name: task.Name,
-		Config: &container.Config{
-			Image: s.image, Entrypoint: task.Argv[:1], Cmd: task.Argv[1:], Env: task.Env,
-			AttachStdout: true, AttachStderr: true,
-			Labels: map[string]string{engine.Label: s.runID},
-		},
-		HostConfig: host,
-	}
+	return client.ContainerCreateOptions{Name: task.Name, Config: config, HostConfig: host}
 }
 
 // leaveOut takes away what is not wanted. Empty lists of paths are none; nil ones
@@ -94,6 +104,12 @@ func (s settings) leaveOut(host *container.HostConfig) {
 	if s.omits.Has(engine.CgroupNamespace) {
 		host.CgroupnsMode = "host"
 	}
+	if s.omits.Has(engine.AppArmor) {
+		host.SecurityOpt = append(host.SecurityOpt, "apparmor=unconfined")
+	}
+	if s.omits.Has(engine.SELinux) {
+		host.SecurityOpt = append(host.SecurityOpt, "label=disable")
+	}
 }
 
 // leaveOutArgs do the same on the command line.
@@ -103,13 +119,15 @@ var leaveOutArgs = map[string][]string{
 	engine.UTSNamespace:    {"--uts", "host"},
 	engine.IPCNamespace:    {"--ipc", "host"},
 	engine.CgroupNamespace: {"--cgroupns", "host"},
+	engine.AppArmor:        {"--security-opt", "apparmor=unconfined"},
+	engine.SELinux:         {"--security-opt", "label=disable"},
 }
 
 // args are the settings for the command line, after "docker run".
 func (s settings) args(task engine.Task, more ...string) []string {
 	args := append([]string{"run"}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+s.runID,
-		"--pull", "never", "--log-driver", logDriver, "--init=false")
+		"--pull", "never", "--log-driver", s.logDriver(), "--init="+strconv.FormatBool(s.adds.Has(engine.Init)))
 	if s.runtime != "" {
 		args = append(args, "--runtime", s.runtime)
 	}
@@ -123,6 +141,9 @@ func (s settings) args(task engine.Task, more ...string) []string {
 	for _, m := range mechanisms {
 		if m.Factor == engine.Without && s.omits.Has(m.Name) {
 			args = append(args, leaveOutArgs[m.Name]...)
+		}
+		if m.Factor == engine.With && s.adds.Has(m.Name) {
+			args = append(args, addArgs[m.Name]...)
 		}
 	}
 	if s.omits.Has(engine.Capabilities) {

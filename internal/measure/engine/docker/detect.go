@@ -68,8 +68,8 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 		}
 	}
 	switch factor {
-	case engine.Without:
-		if why := adapter.NoCgroupNamespace(level); why != "" {
+	case engine.Without, engine.With:
+		if why := adapter.NotHere(factor, level); why != "" {
 			return no("", "%s", why)
 		}
 	case engine.Runtime:

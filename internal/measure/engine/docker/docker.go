@@ -13,6 +13,7 @@
 package docker
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -33,9 +34,11 @@ var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Client, byCLI, byAPI),
 	engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
-}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities,
+}, slices.Concat(engine.LeftOut(engine.AppArmor, engine.SELinux, engine.MaskedPaths, engine.Capabilities,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
-	engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun"))...)
+	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
+	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
+		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort))...)
 
 // Engine is the Docker Engine, or another one with its API. Its zero value is
 // not usable; see New and Balena.
@@ -66,12 +69,14 @@ func (e *Engine) Info() engine.Info {
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Driver:   {engine.DefaultLevel, "cgroupfs", "systemd"},
 			engine.Without:  engine.WithoutLevels(mechanisms),
+			engine.With:     engine.WithLevels(mechanisms),
 		},
 	}
 	if e.daemon == "" { // what its own daemon has, and no private ones
 		info.Levels[engine.Storage] = []string{engine.DefaultLevel, "overlay2", "aufs"}
 		delete(info.Levels, engine.Rootless)
 		delete(info.Levels, engine.Without)
+		delete(info.Levels, engine.With)
 		info.Mechanisms, info.Below = nil, ""
 	}
 	return info

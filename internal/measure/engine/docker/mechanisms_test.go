@@ -9,9 +9,9 @@ import (
 
 // Command line and API leave out the same.
 func TestMechanisms(t *testing.T) {
-	for _, client := range []string{"cli", "api"} {
+	for client, but := range map[string][]string{"cli": {engine.PublishedPort}, "api": {engine.PublishedPort, engine.Terminal}} {
 		t.Run(client, func(t *testing.T) {
-			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"})
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"}, but...)
 		})
 	}
 }

@@ -138,10 +138,10 @@ func (e *evidence) judge(spec engine.Spec, runtime string) error {
 			return err
 		}
 	}
-	if got := hc.LogConfig.Type; got != logDriver {
-		return adapter.Wrong("asked for the log driver %s, the container's is %s", logDriver, got)
+	if got, want := hc.LogConfig.Type, settingsFor(spec, "", "", "").logDriver(); got != want {
+		return adapter.Wrong("asked for the log driver %s, the container's is %s", want, got)
 	}
-	return nil
+	return e.judgeAdded(spec)
 }
 
 func (e *evidence) judgeNetwork(want string) error {

@@ -19,7 +19,16 @@ func (f flavour) rules() []engine.Rule {
 	if f.daemon == "" {
 		return all
 	}
-	return append(all, engine.OwnKernel(mechanisms, foreignKernel...), engine.Rule{
+	all = append(all, engine.OwnKernel(mechanisms, foreignKernel...)...)
+	return append(all, engine.Rule{
+		When:    map[string][]string{engine.Network: {"none", "host"}, engine.With: {engine.PublishedPort}},
+		Because: "A port is published into a network of the container's own.",
+		Source:  "https://docs.docker.com/engine/network/port-publishing/",
+	}, engine.Rule{
+		When:    map[string][]string{engine.Client: {byAPI}, engine.With: {engine.Terminal}},
+		Because: "The adapter reads a terminal's output by the command line alone.",
+		Source:  "https://docs.docker.com/reference/cli/docker/container/run/",
+	}, engine.Rule{
 		When:    map[string][]string{engine.Rootless: {"yes"}, engine.Storage: {"aufs", "devicemapper", "zfs"}},
 		Because: "Rootless Docker can mount overlay2, fuse-overlayfs, btrfs and vfs only.",
 		Source:  rootlessLimits,

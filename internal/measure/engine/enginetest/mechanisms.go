@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -17,10 +18,16 @@ var omitted = map[string]string{
 	engine.CgroupNamespace: "cgroup", engine.UserNamespace: "user",
 }
 
-// Mechanisms leaves out everything that the real engine can do without, at once,
-// with these levels beside it, but for what is named; and demands that a container
-// runs, that it comes to what was asked for, and that nothing is left. What is
-// there by default must not pass for left out.
+// unseen leave nothing to be seen from inside: they are taken on the option's word,
+// or on the engine's.
+var unseen = []string{engine.PivotRoot, engine.Keyring, engine.OwnCgroup,
+	engine.LogFile, engine.Journal, engine.HealthCheck, engine.PublishedPort, engine.PrivateTmp, engine.Contained}
+
+// Mechanisms leaves out everything that the real engine can do without, at once, and
+// then adds everything that it can do beside, with these levels, but for what is
+// named; and demands that a container runs, that it comes to what was asked for, and
+// that nothing is left. What is there by default must not pass for left out, nor what
+// is not for added.
 func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...string) {
 	t.Helper()
 	Real(t)
@@ -30,44 +37,49 @@ func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...
 		s.spec.Levels[f] = l
 	}
 	d := s.detect(t)
-	var out []string
-	for _, m := range e.Info().Mechanisms {
-		i := slices.IndexFunc(d.Levels[engine.Without], func(l engine.Level) bool { return l.Name == m.To && l.Usable })
-		if m.Factor == engine.Without && i >= 0 && !slices.Contains(but, m.Name) {
-			out = append(out, m.To)
-		}
-	}
-	if len(out) == 0 {
-		t.Fatal("nothing can be left out")
-	}
 	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-
-	s.spec.Levels[engine.Without] = strings.Join(out, engine.And)
-	report := s.opened(ctx, t)
-	for _, m := range out {
-		if ns, ok := omitted[m]; ok && report["ns."+ns] == "" {
-			t.Errorf("the payload says nothing of its %s namespace", ns)
+	plain := s.opened(ctx, t)
+	for _, factor := range engine.Joined {
+		var names []string
+		for _, m := range e.Info().Mechanisms {
+			i := slices.IndexFunc(d.Levels[factor], func(l engine.Level) bool { return l.Name == m.To && l.Usable })
+			if m.Factor == factor && i >= 0 && !slices.Contains(but, m.Name) {
+				names = append(names, m.To)
+			}
 		}
-		one := engine.Spec{Levels: map[string]string{engine.Without: m}}
-		if err := adapter.JudgeOmitted(one, report); err != nil {
-			t.Error(err)
+		if factor == engine.Without && len(names) == 0 {
+			t.Fatal("nothing can be left out")
 		}
-	}
-
-	delete(s.spec.Levels, engine.Without)
-	report = s.opened(ctx, t)
-	for _, m := range out {
-		if m == engine.PivotRoot || m == engine.Keyring || m == engine.SmallMounts || m == engine.OwnCgroup {
-			continue // they leave nothing to be seen from inside
-		}
-		one := engine.Spec{Levels: map[string]string{engine.Without: m}}
-		if adapter.JudgeOmitted(one, report) == nil {
-			t.Errorf("a container that has its %s passes for one without", m)
+		if len(names) > 0 {
+			s.changed(ctx, t, factor, names, plain)
 		}
 	}
 	checkGone(t, s, before)
+}
+
+// changed holds an environment without what is named, or with it, against a plain one.
+func (s *suite) changed(ctx context.Context, t *testing.T, factor string, names []string, plain map[string]string) {
+	t.Helper()
+	was := s.spec
+	s.spec.Levels = maps.Clone(was.Levels)
+	s.spec.Levels[factor] = strings.Join(names, engine.And)
+	s.spec = s.spec.Limiting()
+	report := s.opened(ctx, t)
+	s.spec = was
+	for _, m := range names {
+		if ns, ok := omitted[m]; ok && report["ns."+ns] == "" {
+			t.Errorf("the payload says nothing of its %s namespace", ns)
+		}
+		one := engine.Spec{Levels: map[string]string{factor: m}}
+		if err := adapter.JudgeOmitted(one, report); err != nil {
+			t.Error(err)
+		}
+		if !slices.Contains(unseen, m) && adapter.JudgeOmitted(one, plain) == nil {
+			t.Errorf("a plain container passes for one %s %s", factor, m)
+		}
+	}
 }
 
 // opened is what the payload sees in an environment that is opened for it alone.

@@ -26,6 +26,7 @@ type bundle struct {
 	mounts   []engine.Mount
 	netPath  string // a network namespace to join, or ""
 	omits    engine.Omitted
+	adds     engine.Omitted
 }
 
 // write makes the bundle's directory with its config.json.
@@ -64,6 +65,7 @@ func (b bundle) config() *specs.Spec {
 		},
 	}
 	b.leaveOut(s)
+	b.add(s)
 	if !b.hostNet {
 		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: b.netPath})
 	}
@@ -98,6 +100,24 @@ func (b bundle) leaveOut(s *specs.Spec) {
 	}
 	if b.omits.Has(engine.OwnCgroup) {
 		s.Linux.CgroupsPath, s.Linux.Resources = "", nil
+	}
+}
+
+// add asks for what a container has only where it is asked for. The ids of its user
+// namespace are the host's, so that the image's files keep their owner.
+func (b bundle) add(s *specs.Spec) {
+	s.Process.NoNewPrivileges = b.adds.Has(engine.NoNewPrivileges)
+	if b.adds.Has(engine.Rlimits) {
+		s.Process.Rlimits = []specs.POSIXRlimit{{Type: "RLIMIT_NOFILE", Hard: engine.RlimitFiles, Soft: engine.RlimitFiles}, {Type: "RLIMIT_CORE"}}
+	}
+	if b.adds.Has(engine.OOMScore) {
+		score := engine.ScoreAdded
+		s.Process.OOMScoreAdj = &score
+	}
+	if b.adds.Has(engine.UserNamespace) {
+		same := []specs.LinuxIDMapping{{Size: 1 << 16}}
+		s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.UserNamespace})
+		s.Linux.UIDMappings, s.Linux.GIDMappings = same, same
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // what is measured. The directory is the container's own.
 func (e *environment) bundle(task engine.Task) (dir string, err error) {
 	b := bundle{root: e.rootfs, argv: task.Argv, env: task.Env, hostname: task.Name, hostNet: e.options.hostNet,
-		limits: e.Spec.Limits.For(task), cgroup: "/" + task.Name, cgroupNS: e.cgroupNS, mounts: task.Mounts, omits: e.Spec.Omitted()}
+		limits: e.Spec.Limits.For(task), cgroup: "/" + task.Name, cgroupNS: e.cgroupNS, mounts: task.Mounts, omits: e.Spec.Omitted(), adds: e.Spec.Extra()}
 	if len(b.hostname) > 63 {
 		b.hostname = b.hostname[:63]
 	}

@@ -12,7 +12,7 @@ func TestMechanisms(t *testing.T) {
 	t.Parallel()
 	for runtime, but := range map[string][]string{"runc": {engine.OwnCgroup}, "crun": nil, "youki": {engine.OwnCgroup, engine.PivotRoot, engine.Keyring}} {
 		t.Run(runtime, func(t *testing.T) {
-			enginetest.Mechanisms(t, oci.New(), map[string]string{engine.Runtime: runtime, engine.Network: "host"}, but...)
+			enginetest.Mechanisms(t, oci.New(), map[string]string{engine.Runtime: runtime, engine.Network: "none"}, but...)
 		})
 	}
 }

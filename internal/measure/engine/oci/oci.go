@@ -57,14 +57,16 @@ func names() []string {
 // mechanisms are what can be taken away, from the outside in.
 var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Client, "steps", "run"),
-}, append(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
+}, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
-	append([]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
-		engine.LeftOut(engine.OwnCgroup)...)...)...)
+	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
+	engine.LeftOut(engine.OwnCgroup),
+	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.UserNamespace))...)
 
 // levels are the adapter's, its default first.
 var levels = map[string][]string{
 	engine.Without:  engine.WithoutLevels(mechanisms),
+	engine.With:     engine.WithLevels(mechanisms),
 	engine.Runtime:  names(),
 	engine.Client:   {"steps", "run"},
 	engine.Network:  {"none", "host"},
@@ -74,7 +76,7 @@ var levels = map[string][]string{
 	engine.Image:    engine.ImageLevels(),
 }
 
-var rules = []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, "runsc"), {
+var rules = append(engine.OwnKernel(mechanisms, "runsc"), []engine.Rule{engine.OnlyOCI, {
 	When:    map[string][]string{engine.Runtime: {"runc", "youki"}, engine.Without: {engine.OwnCgroup}},
 	Because: "Of the runtimes only crun can run a container of root's in the control group of who calls it.",
 	Source:  "https://github.com/containers/crun/blob/main/crun.1.md",
@@ -82,7 +84,11 @@ var rules = []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, "runsc"),
 	When:    map[string][]string{engine.Runtime: {"youki"}, engine.Without: {engine.PivotRoot, engine.Keyring}},
 	Because: "youki takes these options and does as without them.",
 	Source:  "https://github.com/youki-dev/youki",
-}}
+}, {
+	When:    map[string][]string{engine.Network: {"host"}, engine.With: {engine.UserNamespace}},
+	Because: "/sys can be mounted only by who owns the network namespace.",
+	Source:  "https://man7.org/linux/man-pages/man7/user_namespaces.7.html",
+}}...)
 
 // Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {

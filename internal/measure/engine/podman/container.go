@@ -1,6 +1,8 @@
 package podman
 
 import (
+	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +22,21 @@ type settings struct {
 	ulimits []string // options
 	limits  engine.Limits
 	omits   engine.Omitted
+	adds    engine.Omitted
 }
 
-// logDriver is the same for every engine.
+// logDriver is the same for every engine; another one is a mechanism of its own.
 const logDriver = "none"
+
+func driverFor(adds engine.Omitted) string {
+	switch {
+	case adds.Has(engine.LogFile):
+		return "k8s-file"
+	case adds.Has(engine.Journal):
+		return "journald"
+	}
+	return logDriver
+}
 
 // args are the options and the command of `podman run` and `podman create`.
 // Swap is taken away with the memory; an init is refused, whatever the user's
@@ -32,7 +45,7 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 	args := append([]string{verb}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+s.runID,
 		"--annotation", engine.Label+"="+s.runID, "--annotation", containerNote+"="+task.Name,
-		"--pull=never", "--log-driver="+logDriver, "--init=false")
+		"--pull=never", "--log-driver="+driverFor(s.adds), "--init="+strconv.FormatBool(s.adds.Has(engine.Init)))
 	if network := s.networkOf(task); network != "" {
 		args = append(args, "--network="+network)
 	}
@@ -44,11 +57,23 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 		if m.Factor == engine.Without && s.omits.Has(m.Name) && leaveOutArgs[m.Name] != "" {
 			args = append(args, leaveOutArgs[m.Name])
 		}
+		if m.Factor == engine.With && s.adds.Has(m.Name) {
+			args = append(args, addArgs[m.Name]...)
+		}
 	}
 	if s.omits.Has(engine.Capabilities) {
 		args = append(args, "--cap-add="+strings.Join(engine.OwnCapabilities(), ","))
 	}
-	args = append(args, s.ulimits...)
+	if s.omits.Has(engine.NameFiles) {
+		args = append(args, "--no-hosts")
+		if s.network != "none" { // it has no /etc/resolv.conf of its own, and takes no option
+			args = append(args, "--dns=none")
+		}
+	}
+	if s.adds.Has(engine.Init) {
+		args = append(args, "--init-path="+initPath())
+	}
+	args = append(args, s.inherited()...)
 	if s.limits.CPUs > 0 {
 		args = append(args, "--cpus="+strconv.FormatFloat(s.limits.CPUs, 'f', -1, 64))
 	}
@@ -71,6 +96,36 @@ var leaveOutArgs = map[string]string{
 	engine.UTSNamespace:    "--uts=host",
 	engine.IPCNamespace:    "--ipc=host",
 	engine.CgroupNamespace: "--cgroupns=host",
+	engine.AppArmor:        "--security-opt=apparmor=unconfined",
+	engine.SELinux:         "--security-opt=label=disable",
+}
+
+// addArgs ask for what a container has only where it is asked for.
+var addArgs = map[string][]string{
+	engine.Terminal:        {"--tty"},
+	engine.NoNewPrivileges: {"--security-opt=no-new-privileges"},
+	engine.Rlimits:         {fmt.Sprintf("--ulimit=nofile=%d:%[1]d", engine.RlimitFiles), "--ulimit=core=0:0"},
+	engine.OOMScore:        {fmt.Sprintf("--oom-score-adj=%d", engine.ScoreAdded)},
+	engine.PublishedPort:   {"--publish=127.0.0.1::9"},
+}
+
+// inherited are the limits of this process that it may not raise, but for those that
+// the container gets anyway.
+func (s settings) inherited() (options []string) {
+	for i := 0; i+1 < len(s.ulimits); i += 2 {
+		if !s.adds.Has(engine.Rlimits) || !strings.HasPrefix(s.ulimits[i+1], "nofile=") {
+			options = append(options, s.ulimits[i:i+2]...)
+		}
+	}
+	return options
+}
+
+// plain takes a terminal's line ends away.
+func (s settings) plain(output []byte) []byte {
+	if !s.adds.Has(engine.Terminal) {
+		return output
+	}
+	return bytes.ReplaceAll(output, []byte("\r\n"), []byte("\n"))
 }
 
 // graceSeconds is the grace period as podman takes it: whole seconds, a part

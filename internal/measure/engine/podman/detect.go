@@ -3,6 +3,7 @@ package podman
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -67,9 +68,12 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 		return nil
 	}
 	switch factor {
-	case engine.Without:
-		if why := adapter.NoCgroupNamespace(level); why != "" {
+	case engine.Without, engine.With:
+		if why := adapter.NotHere(factor, level); why != "" {
 			return &engine.Error{Class: record.Unavailable, Text: why}
+		}
+		if slices.Contains(engine.Parts(factor, level), engine.Init) && initPath() == "" {
+			return &engine.Error{Class: record.Unavailable, Text: "podman finds no init", Fix: "apt-get install catatonit"}
 		}
 	case engine.Runtime:
 		return need(level, level)

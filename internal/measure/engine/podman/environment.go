@@ -119,7 +119,7 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
 		return err
 	}
-	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": logDriver,
+	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": driverFor(spec.Extra()),
 		engine.HeldFact: engine.HeldByEngine})
 	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)
@@ -148,7 +148,7 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if spec.Omits(engine.OwnCgroup) && spec.Limits != (engine.Limits{}) {
 		return &engine.Error{Class: record.Unsupported, Text: "no container can be limited without a control group"}
 	}
-	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits, omits: spec.Omitted()}
+	env.settings = settings{image: tag, runID: kit.RunID, limits: spec.Limits, omits: spec.Omitted(), adds: spec.Extra()}
 	if l := spec.Level(engine.Network); l != engine.DefaultLevel {
 		env.settings.network = l
 	}
@@ -217,6 +217,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 		plan.OOM = env.Group.OOMWatch()
 	}
 	res, err := env.Base.Run(ctx, plan)
+	res.Stdout = env.settings.plain(res.Stdout)
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
 		env.api.Clear(after, task, &res)

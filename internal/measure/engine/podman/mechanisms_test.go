@@ -9,16 +9,18 @@ import (
 
 // Command line and API leave out the same.
 func TestMechanisms(t *testing.T) {
-	for _, client := range []string{"cli", "api"} {
+	for client, but := range map[string][]string{"cli": nil, "api": {engine.Terminal}} {
 		t.Run(client, func(t *testing.T) {
-			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"}, engine.OwnCgroup)
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"},
+				append(but, engine.OwnCgroup, engine.PublishedPort)...)
 		})
 	}
 }
 
-// A container without a control group must have a PID namespace.
+// A container without a control group must have a PID namespace. What is added is tried
+// above.
 func TestNoControlGroup(t *testing.T) {
 	for _, client := range []string{"cli", "api"} {
-		enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Runtime: "crun", engine.Network: "none"}, engine.PIDNamespace)
+		enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Runtime: "crun", engine.Network: "none"}, append(engine.WithLevels(mechanisms), engine.PIDNamespace)...)
 	}
 }

@@ -16,6 +16,7 @@
 package podman
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -38,10 +39,14 @@ const (
 var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
-}, append(engine.LeftOut(engine.MaskedPaths, engine.Capabilities,
+}, slices.Concat(engine.LeftOut(engine.AppArmor, engine.SELinux, engine.NameFiles, engine.MaskedPaths, engine.Capabilities,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
-	append([]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
-		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup)...)...)...)
+	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
+		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup),
+	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
+		engine.OOMScore, engine.SomeLimits, engine.PublishedPort),
+	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, overlay, vfs,
+		"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed")})...)
 
 // Engine is Podman. See New.
 type Engine struct {
@@ -75,6 +80,7 @@ func (*Engine) Info() engine.Info {
 			engine.Image:    engine.ImageLevels(),
 			engine.Seccomp:  {engine.DefaultLevel, "off"},
 			engine.Without:  engine.WithoutLevels(mechanisms),
+			engine.With:     engine.WithLevels(mechanisms),
 		},
 	}
 }

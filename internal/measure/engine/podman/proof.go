@@ -23,6 +23,8 @@ type container struct {
 		SecurityOpt []string
 		LogConfig   struct{ Type string }
 		CgroupMode  string
+		// PortBindings are by the port inside.
+		PortBindings map[string]any
 	}
 }
 
@@ -130,8 +132,11 @@ func (e *evidence) judge(spec engine.Spec) error {
 			return err
 		}
 	}
-	if got := hc.LogConfig.Type; got != logDriver {
-		return adapter.Wrong("asked for the log driver %s, the container's is %s", logDriver, got)
+	if got, want := hc.LogConfig.Type, driverFor(spec.Extra()); got != want {
+		return adapter.Wrong("asked for the log driver %s, the container's is %s", want, got)
+	}
+	if spec.Adds(engine.PublishedPort) && len(hc.PortBindings) == 0 {
+		return adapter.Wrong("asked for a published port, and the container has none")
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import "plimsoll/internal/measure/engine"
 const storageConf = "https://github.com/containers/storage/blob/main/docs/containers-storage.conf.5.md"
 
 func rules() []engine.Rule {
-	return []engine.Rule{engine.OnlyOCI, engine.OwnKernel(mechanisms, "runsc"), {
+	return append(engine.OwnKernel(mechanisms, "runsc"), []engine.Rule{engine.OnlyOCI, {
 		When:    map[string][]string{engine.Storage: {"dir", "directory", "lvm"}},
 		Because: "Podman's storage library has no such driver: its plain directories are vfs.",
 		Source:  storageConf,
@@ -21,7 +21,15 @@ func rules() []engine.Rule {
 		When:    map[string][]string{engine.Without: {engine.PIDNamespace + engine.And + engine.OwnCgroup}},
 		Because: "Podman ends a container without a control group by its PID namespace, and refuses one that has neither.",
 		Source:  "https://docs.podman.io/en/latest/markdown/podman-run.1.html#cgroups-how",
-	}}
+	}, {
+		When:    map[string][]string{engine.Network: {"none", "host"}, engine.With: {engine.PublishedPort}},
+		Because: "A port is published into a network of the container's own.",
+		Source:  "https://docs.podman.io/en/latest/markdown/podman-run.1.html",
+	}, {
+		When:    map[string][]string{engine.Client: {byAPI}, engine.With: {engine.Terminal}},
+		Because: "The adapter reads a terminal's output by the command line alone.",
+		Source:  "https://docs.podman.io/en/latest/markdown/podman-run.1.html",
+	}}...)
 }
 
 func lacks() []engine.Lack {

@@ -35,6 +35,15 @@ type spec struct {
 	Unmask    []string   `json:"unmask,omitempty"`
 	Rlimits   []rlimit   `json:"r_limits,omitempty"`
 	Resources *resources `json:"resource_limits,omitempty"`
+	Init      bool       `json:"init,omitempty"`
+	InitPath  string     `json:"init_path,omitempty"`
+	NoNew     bool       `json:"no_new_privileges,omitempty"`
+	Score     *int       `json:"oom_score_adj,omitempty"`
+	Ports     []port     `json:"portmappings,omitempty"`
+	NoHosts   bool       `json:"use_image_hosts,omitempty"`
+	NoResolv  bool       `json:"use_image_resolve_conf,omitempty"`
+	AppArmor  string     `json:"apparmor_profile,omitempty"`
+	SELinux   []string   `json:"selinux_opts,omitempty"`
 	Mounts    []mount    `json:"mounts,omitempty"`
 	Volumes   []volume   `json:"volumes,omitempty"`
 }
@@ -48,6 +57,11 @@ type rlimit struct {
 	Type string `json:"type"`
 	Hard uint64 `json:"hard"`
 	Soft uint64 `json:"soft"`
+}
+
+type port struct {
+	Host      string `json:"host_ip"`
+	Container uint16 `json:"container_port"`
 }
 
 type resources struct {
@@ -70,7 +84,7 @@ type memoryLimit struct {
 func (s settings) spec(task engine.Task) ([]byte, error) {
 	c := spec{Name: task.Name, Image: s.image, Entrypoint: task.Argv[:1], Command: task.Argv[1:],
 		Labels: map[string]string{engine.Label: s.runID}, Notes: annotations(s.runID, task.Name)}
-	c.Log.Driver = logDriver
+	c.Log.Driver = driverFor(s.adds)
 	if network := s.networkOf(task); network != "" {
 		mode, value, _ := strings.Cut(network, ":")
 		c.Network = &namespace{Mode: mode, Value: value}
@@ -81,6 +95,7 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 		c.Notes["io.podman.annotations.seccomp"] = "unconfined" // as podman's remote client tells inspect
 	}
 	c.leaveOut(s.omits)
+	c.add(s.adds)
 	if len(task.Env) > 0 {
 		c.Env = map[string]string{}
 	}
@@ -88,7 +103,7 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 		k, v, _ := strings.Cut(kv, "=")
 		c.Env[k] = v
 	}
-	for _, option := range s.ulimits {
+	for _, option := range s.inherited() {
 		if r, ok := parseUlimit(option); ok {
 			c.Rlimits = append(c.Rlimits, r)
 		}
@@ -119,8 +134,33 @@ func (c *spec) leaveOut(omits engine.Omitted) {
 	if omits.Has(engine.Capabilities) {
 		c.CapAdd = engine.OwnCapabilities()
 	}
+	c.NoHosts, c.NoResolv = omits.Has(engine.NameFiles), omits.Has(engine.NameFiles) && (c.Network == nil || c.Network.Mode != "none")
+	if omits.Has(engine.AppArmor) {
+		c.AppArmor = "unconfined"
+	}
+	if omits.Has(engine.SELinux) {
+		c.SELinux = []string{"disable"}
+	}
 	if omits.Has(engine.MaskedPaths) {
 		c.Unmask = []string{"ALL"}
+	}
+}
+
+// add asks for what addArgs do, but for a terminal.
+func (c *spec) add(adds engine.Omitted) {
+	c.Init, c.NoNew = adds.Has(engine.Init), adds.Has(engine.NoNewPrivileges)
+	if adds.Has(engine.Init) {
+		c.InitPath = initPath()
+	}
+	if adds.Has(engine.Rlimits) {
+		c.Rlimits = append(c.Rlimits, rlimit{Type: "nofile", Hard: engine.RlimitFiles, Soft: engine.RlimitFiles}, rlimit{Type: "core"})
+	}
+	if adds.Has(engine.OOMScore) {
+		score := engine.ScoreAdded
+		c.Score = &score
+	}
+	if adds.Has(engine.PublishedPort) {
+		c.Ports = []port{{Host: "127.0.0.1", Container: 9}}
 	}
 }
 

@@ -1,4 +1,4 @@
-/* mounts.c: the mount of the root directory, and how many mounts there are, in all and below /proc. */
+/* mounts.c: the mount of the root directory, and how many mounts there are, in all and at or below some directories. */
 #include "report.h"
 
 static struct lines file;
@@ -43,18 +43,22 @@ static const char *point(const char *s) {
 }
 
 void report_mounts(struct out *o) {
-	static const char proc[] = "/proc/";
-	i64 n = 0, below = 0;
+	/* Below /proc lies what hides or protects something there. */
+	static const struct {
+		const char *at, *key;
+	} places[] = {
+		{"/proc/", "mounts.proc"}, {"/etc/", "mounts.etc"}, {"/etc/passwd ", "mounts.etc.passwd"}, {"/dev", "mounts.dev"}, {"/sys", "mounts.sys"},
+		{"/tmp", "mounts.tmp"}, {"/home", "mounts.home"}, {"/root", "mounts.root"},
+	};
+	i64 n = 0, below[COUNT(places)] = {0};
 	int found = 0;
 	if (lines_open(&file, "/proc/self/mountinfo") < 0)
 		return;
 	while (lines_next(&file)) {
 		const char *at = point(file.line);
-		usize same = 0;
-		while (same < sizeof(proc) - 1 && at[same] == proc[same])
-			same++;
 		n++;
-		below += same == sizeof(proc) - 1;
+		for (usize i = 0; i < COUNT(places); i++)
+			below[i] += text_begins(at, places[i].at);
 		if (at[0] == '/' && at[1] == ' ') { /* the last one lies on top */
 			memcpy(kept, file.line, file.len + 1);
 			found = 1;
@@ -62,7 +66,8 @@ void report_mounts(struct out *o) {
 	}
 	lines_close(&file);
 	report_num(o, "mounts", n);
-	report_num(o, "mounts.proc", below); /* those that hide or protect something below /proc */
+	for (usize i = 0; i < COUNT(places); i++)
+		report_num(o, places[i].key, below[i]);
 	if (found)
 		root(o, kept);
 }

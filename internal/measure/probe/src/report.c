@@ -47,6 +47,16 @@ static void namespaces(struct out *o) {
 	}
 }
 
+/* terminal says where the output goes, if that is a terminal. */
+static void terminal(struct out *o) {
+	long n = sys_readlink("/proc/self/fd/1", small, sizeof(small) - 1);
+	if (n <= 0)
+		return;
+	small[n] = 0;
+	if (text_begins(small, "/dev/pts/") || text_begins(small, "/dev/console"))
+		report_pair(o, "", "terminal", small, (usize)n);
+}
+
 /* squeeze makes one blank of each run of them, and none at the ends. */
 static usize squeeze(char *s) {
 	usize n = 0;
@@ -183,7 +193,10 @@ void report(struct out *o) {
 	status(o);
 	one_line(o, "boot_id", "/proc/sys/kernel/random/boot_id");
 	one_line(o, "pid1", "/proc/1/comm");
+	one_line(o, "oom_score_adj", "/proc/self/oom_score_adj");
+	one_line(o, "label", "/proc/self/attr/current");
 	interfaces(o);
+	terminal(o);
 	report_mounts(o);
 	report_cgroup(o);
 }

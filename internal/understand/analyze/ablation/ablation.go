@@ -39,6 +39,9 @@ type Waterfall struct {
 	Whole *sample.Estimate `json:"whole,omitempty"`
 	Rest  float64          `json:"rest"`
 	Steps []Step           `json:"steps"`
+	// Added are what the engine can do beside and does not by itself: Alone is what
+	// that costs.
+	Added []Step `json:"added,omitempty"`
 	// HeldOut are combinations from which nothing was estimated.
 	HeldOut []HeldOut `json:"held_out,omitempty"`
 }
@@ -57,6 +60,7 @@ const (
 	Mechanism Kind = "mechanism" // it is left out, or exchanged
 	Engine    Kind = "engine"    // all that an engine does above the one that it calls
 	Last      Kind = "last"      // all that is left above the floor
+	Addition  Kind = "addition"  // it is there only where it is asked for
 )
 
 // Step is what is taken away.
@@ -93,7 +97,8 @@ type HeldOut struct {
 	Env        string   `json:"env"`
 	Mechanisms []string `json:"mechanisms"`
 	// Measured is its median; Off how much longer it took than the costs of its
-	// mechanisms, each alone, predict.
+	// mechanisms, each alone, predict: those that are taken away less, those that are
+	// added more.
 	Measured *sample.Estimate `json:"measured,omitempty"`
 	Off      *sample.Estimate `json:"off,omitempty"`
 	// Fits: the prediction is within a tenth of what was measured, or the interval
@@ -138,6 +143,9 @@ func Of(a *record.Ablation, workload string, metric record.Metric, column Column
 		}
 	}
 	m.whole()
+	for i := range a.Added {
+		m.w.Added = append(m.w.Added, m.added(&a.Added[i]))
+	}
 	for _, h := range a.HeldOut {
 		m.w.HeldOut = append(m.w.HeldOut, m.heldOut(h))
 	}
@@ -213,26 +221,41 @@ func (m *maker) step(of string, x *record.AblationStep) {
 	s := Step{Kind: Mechanism, Of: of, Mechanism: x.Mechanism, Title: x.Title, Price: x.Price, Given: x.Given, Missing: x.Missing}
 	before := m.last
 	chained := m.goesOn(&s, x.After)
-	if x.With != "" && x.Without != "" {
-		with, _, why := m.column(x.With)
-		without, _, why2 := m.column(x.Without)
-		switch {
-		case why != "":
-			s.Missing = why
-		case why2 != "":
-			s.Missing = why2
-		default:
-			alone := differences(with, without)
-			s.Alone = estimate(alone, stats.Level)
-			if chained && s.Includes == nil {
-				m.together(&s, differences(before, m.last), alone)
-			}
-		}
+	if alone := m.alone(&s, x); alone != nil && chained && s.Includes == nil {
+		m.together(&s, differences(before, m.last), alone)
 	}
 	if s.Alone != nil || s.Chain != nil {
 		s.Missing = ""
 	}
 	m.w.Steps = append(m.w.Steps, s)
+}
+
+// alone is what a mechanism costs, block by block, between the two environments that
+// differ in it and in nothing else.
+func (m *maker) alone(s *Step, x *record.AblationStep) []float64 {
+	if x.With == "" || x.Without == "" {
+		return nil
+	}
+	with, _, why := m.column(x.With)
+	if why == "" {
+		var without []float64
+		if without, _, why = m.column(x.Without); why == "" {
+			cost := differences(with, without)
+			s.Alone = estimate(cost, stats.Level)
+			return cost
+		}
+	}
+	s.Missing = why
+	return nil
+}
+
+// added is what something costs that the engine does not do by itself.
+func (m *maker) added(x *record.AblationStep) Step {
+	s := Step{Kind: Addition, Of: m.a.Engine, Mechanism: x.Mechanism, Title: x.Title, Price: x.Price, Missing: x.Missing}
+	if m.alone(&s, x) != nil && s.Alone == nil {
+		s.Missing = "no block has both"
+	}
+	return s
 }
 
 // together compares a mechanism's cost in the chain with that alone, block by
@@ -271,21 +294,24 @@ func (m *maker) heldOut(h record.HeldOut) HeldOut {
 	}
 	off = differences(off, m.base)
 	for _, name := range h.Mechanisms {
-		i := slices.IndexFunc(m.a.Steps, func(s record.AblationStep) bool { return s.Mechanism == name })
+		is := func(s record.AblationStep) bool { return s.Mechanism == name }
+		sign, i, steps := 1.0, slices.IndexFunc(m.a.Steps, is), m.a.Steps
+		if i < 0 { // it is there where the others are gone
+			sign, i, steps = -1, slices.IndexFunc(m.a.Added, is), m.a.Added
+		}
 		if i < 0 {
 			out.Missing = "nothing is known of " + name
 			return out
 		}
-		with, _, _ := m.column(m.a.Steps[i].With)
-		without, _, why := m.column(m.a.Steps[i].Without)
-		if why != "" {
-			out.Missing = name + " alone: " + why
+		var s Step
+		cost := m.alone(&s, &steps[i])
+		if cost == nil {
+			out.Missing = name + " alone: " + s.Missing
 			return out
 		}
-		cost := differences(with, without)
 		for b := range off {
 			if b < len(cost) {
-				off[b] += cost[b]
+				off[b] += sign * cost[b]
 			} else {
 				off[b] = math.NaN()
 			}

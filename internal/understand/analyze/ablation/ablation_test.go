@@ -189,3 +189,24 @@ func TestAgain(t *testing.T) {
 		t.Errorf("nothing is told from nothing in %.3f of the runs", 1-share)
 	}
 }
+
+// What is added costs what it costs, and its cost is added to a prediction where that
+// of what is taken away is taken off.
+func TestAdded(t *testing.T) {
+	a, of := known()
+	a.Added = []record.AblationStep{{Mechanism: "x", With: "+x", Without: "base"}, {Mechanism: "y", Missing: "not here"},
+		{Mechanism: "z", With: "+z", Without: "base"}}
+	a.HeldOut = append(a.HeldOut, record.HeldOut{Env: "-a+x", Mechanisms: []string{"a", "x"}}, record.HeldOut{Env: "-a+z", Mechanisms: []string{"a", "z"}})
+	of["+x"], of["-a+x"], of["+z"], of["-a+z"] = 115, 95, 150, 80
+	m := newMachine(4, 40, 0.01, of)
+	w := Of(a, "hello", record.Metric{}, m.column)
+	if x := w.Added[0]; x.Kind != Addition || x.Alone == nil || math.Abs(x.Alone.Value-15) > 3 || x.Missing != "" {
+		t.Errorf("%+v", x)
+	}
+	if y := w.Added[1]; y.Alone != nil || y.Missing != "not here" {
+		t.Errorf("%+v", y)
+	}
+	if fits, not := w.HeldOut[2], w.HeldOut[3]; !fits.Fits || not.Fits || math.Abs(not.Off.Value+50) > 15 {
+		t.Errorf("%+v (%+v), %+v (%+v)", fits, fits.Off, not, not.Off)
+	}
+}

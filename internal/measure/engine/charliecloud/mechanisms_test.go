@@ -1,0 +1,16 @@
+package charliecloud
+
+import (
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
+)
+
+func TestMechanisms(t *testing.T) {
+	for _, storage := range []string{"squashfs", "directory"} {
+		t.Run(storage, func(t *testing.T) {
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Storage: storage})
+		})
+	}
+}

@@ -96,7 +96,7 @@ func TestAdded(t *testing.T) {
 	}
 	w.HeldOut = append(w.HeldOut, ablation.HeldOut{Env: "v", Mechanisms: []string{"init", "network"}, Measured: ms(64, 2), Off: ms(1, 3), Fits: true})
 	var b bytes.Buffer
-	if err := WriteAblations(&b, "text", x, Options{Width: 100}); err != nil {
+	if err := Ablations.Write(&b, "text", x, Options{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"What can be added", "init     12 [10, 14]", "an init as PID 1: orphans are reaped", "n/a: there is no", "+init, network"} {

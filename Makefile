@@ -287,6 +287,7 @@ bench-read: ## reading and analysing a million trials: about 3 s on two processo
 
 bench-sequential: ## how often runs err that end when they know enough: some minutes
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze/sequential -more 40
+	$(GO) test -count=1 -run 'TestClaimRates|TestFailureClaimRates' -v ./internal/understand/analyze/findings -more 20
 
 bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
 	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)

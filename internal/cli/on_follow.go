@@ -93,7 +93,7 @@ func (f *recordFollower) opened() bool {
 	f.run, f.total = r.Run(), p.Trials()
 	q := f.run.Protocol
 	f.last.Total, f.last.Blocks = f.total, q.Blocks
-	f.last.AtMost = q.Until > 0 || q.TimeBudgetNS > 0
+	f.last.AtMost = q.Open()
 	return true
 }
 

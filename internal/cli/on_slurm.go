@@ -387,7 +387,7 @@ func runBySlurm(w World, cmd *cobra.Command, args []string, a slurmAsked, finish
 		}
 		r, err = newSlurmRun(w, cmd, args, a.job, a.ch, a.dir)
 	case len(args) > 0 || a.dir != "" || a.ch.given(cmd):
-		return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --tuned, --scale, --part, --engine or --image")
+		return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --tuned, --scale, --part, --engine, --claim or --image")
 	default:
 		r, err = oldSlurmRun(w, cmd, a.job, a.resume)
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/analyze/sequential"
+	"plimsoll/internal/understand/words"
 )
 
 // open is what leaves the number of blocks open.
@@ -27,10 +28,10 @@ type open struct {
 
 func (o *open) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&o.until, "until", "", "run until each ratio is known to within this half-width, such as 2%: checked after 10, 20, 40 … blocks, when environments that are known well enough drop out")
+	fl.StringVar(&o.until, "until", "", "run until each ratio is known to within this half-width, such as 2%: checked after 10, 20, 40 … blocks, when environments that are known well enough drop out; or claims: after the study's blocks, measure further ones for the claims that are not decided")
 	fl.DurationVar(&o.budget, "time-budget", 0, "run as many whole blocks as fit into this time, such as 10m, including the time to open the environments")
-	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most this many blocks (default: the study's, else %d)", study.DefaultMaxBlocks))
-	for flag, words := range map[string][]string{"until": {"1%", "2%", "5%", "10%"}, "time-budget": {"1m", "10m", "1h"}} {
+	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most this many blocks (default: the study's, else %d; with --until claims %d times the study's blocks)", study.DefaultMaxBlocks, study.ClaimRounds))
+	for flag, words := range map[string][]string{"until": {"1%", "2%", "5%", "10%", study.UntilClaims}, "time-budget": {"1m", "10m", "1h"}} {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
 	}
 }
@@ -41,9 +42,12 @@ const mostInBudget = 50_000
 
 // number puts the number of blocks into a study, or what leaves it open.
 func (c *changes) number(st *study.Study) error {
-	until, err := percentage("until", c.until)
-	if err != nil {
-		return err
+	claims, until := c.until == study.UntilClaims, 0.0
+	if !claims {
+		var err error
+		if until, err = percentage("until", c.until); err != nil {
+			return err
+		}
 	}
 	p := &st.Protocol
 	if c.within != 0 {
@@ -53,9 +57,9 @@ func (c *changes) number(st *study.Study) error {
 		c.budget = c.within
 	}
 	switch {
-	case c.gated && (c.blocks > 0 || until > 0 || c.most > 0):
+	case c.gated && (c.blocks > 0 || c.until != "" || c.most > 0):
 		return withHint(fail(Usage, "a gate has its own number of blocks: it looks after 10, 20 and 40"), "leave --blocks, --until and --max-blocks out; --time-budget can end it earlier")
-	case c.blocks > 0 && (until > 0 || c.most > 0):
+	case c.blocks > 0 && (until > 0 || c.most > 0 && !claims):
 		return withHint(fail(Usage, "--blocks fixes the number that --until and --max-blocks leave open"), "give --max-blocks %d instead of --blocks", c.blocks)
 	case c.budget != 0 && (c.budget < time.Second || c.budget > study.MaxTimeBudget):
 		return fail(Usage, "--%s is %s: expected from 1s to 720h, such as 10m", map[bool]string{true: "budget", false: "time-budget"}[c.within != 0], c.budget)
@@ -65,6 +69,10 @@ func (c *changes) number(st *study.Study) error {
 	if c.budget > 0 {
 		p.TimeBudgetNS = int64(c.budget)
 	}
+	if claims || len(p.ClaimLooks) > 0 && !c.gated && c.blocks == 0 && until == 0 {
+		return c.untilClaims(st)
+	}
+	p.ClaimLooks, p.ClaimTimeNS = nil, 0
 	if until > 0 {
 		p.Until = until
 	}
@@ -87,6 +95,26 @@ func (c *changes) number(st *study.Study) error {
 	return nil
 }
 
+// untilClaims puts the blocks into a study that go to its claims.
+func (c *changes) untilClaims(st *study.Study) error {
+	p := &st.Protocol
+	fixed, most := p.Fixed(), c.most
+	if c.blocks > 0 {
+		fixed = c.blocks
+	}
+	switch {
+	case len(st.Claims) == 0:
+		return withHint(fail(Usage, "--until claims measures until the study's claims are decided, and %s has none", st.Name), "--until 2%% measures until each ratio is known to ± 2 %%")
+	case most > 0 && most <= fixed:
+		return withHint(fail(Usage, "--max-blocks is %d, and %d blocks are measured before the claims are looked at", most, fixed), "--blocks %d measures that many and no further ones", most)
+	case most == 0 && c.blocks == 0 && len(p.ClaimLooks) > 0:
+		return nil // as the study says
+	}
+	p.Until, p.ClaimLooks = 0, study.ClaimLooks(fixed, most)
+	p.Blocks = p.ClaimLooks[len(p.ClaimLooks)-1]
+	return nil
+}
+
 // comparable refuses to wait for the width of ratios where there is none.
 func comparable(p *study.Plan) error {
 	if p.Protocol.Until == 0 || len(p.Cells) == 0 {
@@ -101,6 +129,15 @@ func comparable(p *study.Plan) error {
 	return withHint(fail(Usage, "every workload of this plan runs in one environment: there is no ratio whose interval could become narrow"), "give --blocks instead of --until")
 }
 
+// listed is 10, 20 and 40.
+func listed(numbers []int) string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, fmt.Sprint(n))
+	}
+	return words.List(out)
+}
+
 // course says in words when a run of this protocol ends; "" where the number
 // of blocks is fixed.
 func course(p record.Protocol, gated, budget bool) string {
@@ -110,6 +147,11 @@ func course(p record.Protocol, gated, budget bool) string {
 		return fmt.Sprintf("looks at most three times in %s, and ends when the gate can tell", time.Duration(p.TimeBudgetNS))
 	case gated:
 		parts = append(parts, "looks after 10, 20 and 40 blocks, and ends when the gate can tell")
+	case len(p.ClaimLooks) > 0:
+		parts = append(parts, fmt.Sprintf("looks at the claims after %s blocks, and ends when they are decided", listed(p.ClaimLooks)))
+		if p.ClaimTimeNS > 0 {
+			parts[0] += fmt.Sprintf(", or when %s went into the blocks after the first %d", time.Duration(p.ClaimTimeNS), p.Fixed())
+		}
 	case p.Until > 0:
 		var at []string
 		for b := sequential.FirstLook; b < p.Blocks && len(at) < 4; b *= 2 {

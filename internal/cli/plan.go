@@ -73,7 +73,11 @@ func planJSON(p *study.Plan, engines []engine.Engine) planned {
 // estimate is the time that a run of the plan takes, at most where that is open.
 func estimate(p *study.Plan, engines []engine.Engine) time.Duration {
 	times := timesOf(engines)
-	d := p.Estimate(times) + p.Opening(times)
+	d := p.Estimate(times)
+	if b := time.Duration(p.Protocol.ClaimTimeNS); b > 0 {
+		d = min(d, p.EstimateFixed(times)+b)
+	}
+	d += p.Opening(times)
 	if b := time.Duration(p.Protocol.TimeBudgetNS); b > 0 {
 		d = min(d, b)
 	}

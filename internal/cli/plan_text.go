@@ -76,6 +76,13 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 	if ends != "" {
 		fmt.Fprintln(out, "It "+ends+".")
 	}
+	if len(p.Protocol.ClaimLooks) > 0 {
+		times := timesOf(engines)
+		fmt.Fprintf(out, "The first %d blocks take about %s.\n", p.Protocol.Fixed(), left(p.EstimateFixed(times)+p.Opening(times)))
+	}
+	if len(p.Study.Only) > 0 {
+		fmt.Fprintf(out, "Only what these claims need: %s.\n", strings.Join(p.Study.Only, ", "))
+	}
 	printPublished(out, p.Published)
 	printParts(out, p)
 	fmt.Fprintln(out)
@@ -124,7 +131,7 @@ func printParts(out io.Writer, p *study.Plan) {
 			}
 		}
 		if blocks == 0 {
-			blocks = p.Protocol.Blocks
+			blocks = p.Protocol.Fixed()
 		}
 		for i, l := range wrapWords(strings.Join(q.Workloads, " "), 70) {
 			if i == 0 {

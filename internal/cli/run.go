@@ -35,6 +35,7 @@ func runCommand(w World) *cobra.Command {
 		job      onFlags
 		dir      string
 		resume   string
+		after    time.Duration
 		noise    string
 		progress = "auto"
 		force    bool
@@ -51,7 +52,9 @@ prints the table, and writes the report as a page, report.html in the record. A
 study is the name of a bundled one (plimsoll studies) or the path of a file.
 
 --until 2% spends trials where they are needed: after 10, 20, 40 … blocks it drops
-the environments whose ratios are known to ± 2 %, and it ends when all are.
+the environments whose ratios are known to ± 2 %, and it ends when all are. With
+--until claims further blocks go to the study's claims that are not decided, as in
+the papers' quick scales; --claim measures only what some claims need.
 --time-budget ends the run in time. --gate BASE ends it as soon as it is clear
 whether something got worse than in an earlier run (status 3) or did not.
 
@@ -66,10 +69,12 @@ follows it again, and submits what a time limit or a lost node has left undone.`
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run baresi2024 --scale quick
   plimsoll run baresi2024 --scale quick --part why-seccomp
+  plimsoll run baresi2024 --scale quick --claim 9d,9f
   plimsoll run ./my.yaml -o results
   plimsoll run quick --until 2% --time-budget 10m
   plimsoll run study.yaml --gate baseline --fail-above 5%
   plimsoll run study.yaml --gate-env crun --gate-env runc --fail-above 5%
+  plimsoll run baresi2024 --scale full --stop-after 2h -o results
   plimsoll run --resume results
   plimsoll run study.yaml --on slurm --partition short --time-limit 2h -o ~/results
   plimsoll run abraham2020 --agent local --agent https://oss1:7655#FINGERPRINT --agent-token-file token`,
@@ -103,10 +108,13 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			}
 			o := s.options()
 			o.Progress = newProgress(w, progress)
-			o.Finish, o.Wait = finish.Done(), wait
+			o.Wait = wait
+			ending, cancel := stopAfter(finish, after)
+			defer cancel()
+			o.Finish = ending.Done()
 			if resume != "" {
 				if len(args) > 0 || dir != "" || gated != nil || ch.given(cmd) || where.given(cmd) {
-					return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --tuned, --scale, --part, --engine, --image, --on, --hosts or gate")
+					return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --tuned, --scale, --part, --engine, --claim, --image, --on, --hosts or gate")
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
@@ -182,12 +190,21 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 	c.Flags().Lookup("unlike").Usage += "; with --resume: continue on another machine, kernel or engine version than the run began on"
 	c.Flags().StringVarP(&dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&resume, "resume", "", "resume the run in this directory")
+	c.Flags().DurationVar(&after, "stop-after", 0, "interrupt the run after this time, such as 2h, when the trial in flight has ended; --resume continues it, on another day too")
 	c.Flags().BoolVar(&trust, "trust-record", false, "resume a record that belongs to another user: what it says is executed")
 	c.Flags().StringVar(&noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may be set below it")
 	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
 	c.Flags().BoolVar(&force, "force", false, "measure even if doctor refuses")
 	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c
+}
+
+// stopAfter ends a run in time as the first SIGINT does; 0 is never.
+func stopAfter(finish context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+	if after <= 0 {
+		return context.WithCancel(finish)
+	}
+	return context.WithTimeout(finish, after)
 }
 
 // oldPlan makes the plan of a run that was cut off again.

@@ -5,9 +5,12 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/findings"
 	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/analyze/sequential"
 )
@@ -15,13 +18,22 @@ import (
 // steering decides on the run in dir by what is in its record so far. g is nil
 // where nothing gates it.
 func steering(dir string, p record.Protocol, g *gating) run.Steering {
-	s := run.Steering{Say: sayLook, Foresee: func(blocks int) string { return foresee(dir, blocks) }}
+	s := run.Steering{Say: sayLook, Foresee: func(blocks int) string { return foresee(dir, min(blocks, p.Fixed())) }}
 	switch {
 	case g != nil:
 		s.Within = gate.Within
 		s.Foresee = func(blocks int) string { return g.foresee(dir, blocks) }
 		s.At = g.at
 		s.Look = func(_ int, why string) (record.Look, error) { return g.look(dir, why) }
+	case len(p.ClaimLooks) > 0:
+		s.At = func(blocks int) bool { return slices.Contains(p.ClaimLooks, blocks) }
+		s.Look = func(blocks int, why string) (record.Look, error) {
+			res, err := readResult(dir)
+			if err != nil {
+				return record.Look{}, err
+			}
+			return endedBy(findings.Look(res, blocks), why), nil
+		}
 	case p.Until > 0:
 		s.At = sequential.LooksAt
 		s.Look = func(_ int, why string) (record.Look, error) {
@@ -56,10 +68,33 @@ func foresee(dir string, blocks int) string {
 	return o.String()
 }
 
+// sayClaims says how many claims are decided, which are not, and which are given
+// up.
+func sayClaims(l record.Look) string {
+	text := fmt.Sprintf(": %d of %d claims decided", l.Settled, l.Asked)
+	var open, up []string
+	for _, c := range l.Claims {
+		if c.Open {
+			open = append(open, c.ID)
+		} else {
+			up = append(up, fmt.Sprintf("%s (%s)", c.ID, c.Why))
+		}
+	}
+	if len(open) > 0 {
+		text += "; open: " + strings.Join(open, ", ")
+	}
+	if len(up) > 0 {
+		text += "; more blocks would not decide " + strings.Join(up, ", ")
+	}
+	return text
+}
+
 // sayLook says what a look found.
 func sayLook(l record.Look) string {
 	text := fmt.Sprintf("looked after %d blocks", l.Blocks)
-	if l.Rule != record.RuleTime {
+	if l.Rule == record.RuleClaims {
+		text += sayClaims(l)
+	} else if l.Rule != record.RuleTime {
 		text += fmt.Sprintf(": %d of %d settled", l.Settled, l.Asked)
 	}
 	widest := record.LookCell{}

@@ -39,7 +39,7 @@ func studiesCommand(w World) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows = append(rows, row{n, st.Title, st.Description, st.Protocol.Blocks, scaleNames(st)})
+				rows = append(rows, row{n, st.Title, st.Description, st.Protocol.Fixed(), scaleNames(st)})
 			}
 			if format == "json" {
 				return printJSON(w.Stdout, rows)

@@ -55,6 +55,7 @@ type changes struct {
 	blocks  int
 	seed    uint64
 	engines []string
+	claims  []string
 	small   bool
 	tuned   bool
 	open
@@ -75,12 +76,13 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so")
 	mirrorFlag(cmd, &c.mirror)
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
+	cmd.Flags().StringSliceVar(&c.claims, "claim", nil, "measure only what these claims of the study need, such as 6a or baresi2024/6a,9b")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
 }
 
 // given says whether the command line changes the study at all.
 func (c *changes) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "part", "engine", "image"}, cmd.Flags().Changed)
+	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "part", "engine", "claim", "image"}, cmd.Flags().Changed)
 }
 
 // read reads a study and changes it as the command line says.
@@ -133,6 +135,9 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	p, err := study.Expand(st, cat, study.Options{Usable: usable})
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
+	}
+	if err := forClaims(p, ch.claims); err != nil {
+		return nil, err
 	}
 	if err := s.coldHere(p); err != nil {
 		return nil, err

@@ -4,9 +4,10 @@ import "time"
 
 // The rules of Look.
 const (
-	RuleUntil = "until" // the width of intervals
-	RuleGate  = "gate"  // a gate's answers
-	RuleTime  = "time"  // the time is up
+	RuleUntil  = "until"  // the width of intervals
+	RuleGate   = "gate"   // a gate's answers
+	RuleClaims = "claims" // whether claims are decided
+	RuleTime   = "time"   // the time is up
 )
 
 // Look is what was decided between two blocks: who leaves, and whether the run
@@ -16,12 +17,14 @@ type Look struct {
 	// Blocks is how many counted blocks were done.
 	Blocks int       `json:"blocks"`
 	At     time.Time `json:"at"`
-	// Asked is how many cells there was something to ask of since the run
-	// began, Settled how many of them are settled by now.
+	// Asked is how many cells (of RuleClaims: claims) there was something to ask
+	// of since the run began, Settled how many of them are settled by now.
 	Asked   int `json:"asked"`
 	Settled int `json:"settled"`
 	// Cells are those that take part no more from here on, and those still open.
 	Cells []LookCell `json:"cells,omitempty"`
+	// Claims are those that are not decided, of RuleClaims.
+	Claims []LookClaim `json:"claims,omitempty"`
 	// Ended says that the run ends here, and Why.
 	Ended bool   `json:"ended,omitempty"`
 	Why   string `json:"why,omitempty"`
@@ -40,6 +43,15 @@ type LookCell struct {
 	HalfWidth *float64 `json:"half_width,omitempty"`
 	// Left: it takes no part in later blocks.
 	Left bool   `json:"left,omitempty"`
+	Why  string `json:"why,omitempty"`
+}
+
+// LookClaim is a claim that a look did not find decided.
+type LookClaim struct {
+	ID string `json:"id"`
+	// Open: further blocks are measured for it. Else Why says what they would
+	// not change.
+	Open bool   `json:"open,omitempty"`
 	Why  string `json:"why,omitempty"`
 }
 

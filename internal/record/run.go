@@ -119,6 +119,12 @@ type Study struct {
 	Tables []PaperTable `json:"tables,omitempty"`
 	// Claims are the sentences that the study tests.
 	Claims []Claim `json:"claims,omitempty"`
+	// Only are the claims for which the run was narrowed to what they need; nil
+	// where it was not.
+	Only []string `json:"only,omitempty"`
+	// Further are the cells that claims need, which may be in more than the fixed
+	// blocks.
+	Further []CellID `json:"further,omitempty"`
 	// Command is what asked for it, where that wrote the study by itself.
 	Command string `json:"command,omitempty"`
 	// Ablations say what was taken away from which engine, where something was.
@@ -128,9 +134,16 @@ type Study struct {
 	Images map[string]string `json:"images,omitempty"`
 }
 
+// CellID is a workload in an environment.
+type CellID struct {
+	Env      string `json:"env"`
+	Workload string `json:"workload"`
+}
+
 // Protocol is how the trials were run.
 type Protocol struct {
-	// Blocks is how many count; with Until, TimeBudgetNS or a gate, at most.
+	// Blocks is how many count; with Until, ClaimLooks, TimeBudgetNS or a gate, at
+	// most.
 	Blocks   int    `json:"blocks"`
 	Warmup   int    `json:"warmup"`    // warm-up blocks, before and not among Blocks
 	PerBlock int    `json:"per_block"` // trials of each cell in a block, at least 1
@@ -157,6 +170,12 @@ type Protocol struct {
 	// Until is the half-width of a ratio's interval below which a cell leaves the
 	// later blocks, as a fraction; 0 is none.
 	Until float64 `json:"until,omitempty"`
+	// ClaimLooks are the numbers of blocks after which the study's claims are
+	// looked at, for which further blocks are measured as long as they are not
+	// decided: the first is the fixed number, the last the most.
+	ClaimLooks []int `json:"claim_looks,omitempty"`
+	// ClaimTimeNS is how long the further blocks may take; 0 is as long as it takes.
+	ClaimTimeNS int64 `json:"claim_time_ns,omitempty"`
 	// TimeBudgetNS is how long the run may take, its opening too and its
 	// clean-up not; 0 is as long as it takes.
 	TimeBudgetNS int64 `json:"time_budget_ns,omitempty"`

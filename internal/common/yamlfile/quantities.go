@@ -108,12 +108,21 @@ func (x *Percent) Read(d *Decoder, n *yaml.Node, f Field) {
 	if !ok {
 		return
 	}
-	v, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
-	if err != nil || !isPercent(s) || v <= 0 || v > 100 {
+	if !x.Parse(s) {
 		d.Bad(n, f, expected)
 		return
 	}
-	x.Fraction, x.At = v/100, d.At(n)
+	x.At = d.At(n)
+}
+
+// Parse takes the percentage from a text; false where it is none.
+func (x *Percent) Parse(s string) bool {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
+	if err != nil || !isPercent(s) || v <= 0 || v > 100 {
+		return false
+	}
+	x.Fraction = v / 100
+	return true
 }
 
 // Read reads it.

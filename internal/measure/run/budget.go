@@ -92,7 +92,7 @@ func (c *course) past() error {
 	}
 	starts := append([]time.Time{c.rec.Started}, c.rec.Resumed...)
 	part, before := 0, c.rec.Started
-	cell := -1
+	cell, block := -1, 0
 	for t, err := range r.Trials() {
 		if err != nil {
 			return err
@@ -104,10 +104,11 @@ func (c *course) past() error {
 		if d := t.At.Sub(before); d > 0 {
 			c.spent += d
 			if cell >= 0 {
-				c.costs.add(cell, d)
+				c.took(cell, block, d)
 			}
 		}
-		before, cell = t.At, c.Plan.Trial(t.Seq).Cell
+		of := c.Plan.Trial(t.Seq)
+		before, cell, block = t.At, of.Cell, of.Block
 	}
 	return nil
 }
@@ -115,17 +116,28 @@ func (c *course) past() error {
 // sofar is what the run has taken.
 func (c *course) sofar() time.Duration { return c.spent + time.Since(c.begun) }
 
-// timeIsUp says why no other block is begun; "" where it is.
-func (c *course) timeIsUp() string {
-	budget := time.Duration(c.rec.Protocol.TimeBudgetNS)
-	if budget <= 0 {
+// timeIsUp says why a block is not begun; "" where it is.
+func (c *course) timeIsUp(block int) string {
+	p := c.rec.Protocol
+	budget, claims := time.Duration(p.TimeBudgetNS), time.Duration(p.ClaimTimeNS)
+	if block < p.Warmup+p.Fixed() {
+		claims = 0
+	}
+	if budget <= 0 && claims <= 0 {
 		return ""
 	}
-	next := c.costs.round(c.gone) * time.Duration(c.rec.Protocol.PerBlock)
-	if c.sofar()+next <= budget {
-		return ""
+	gone := c.gone
+	if claims > 0 {
+		gone = c.absent(block)
 	}
-	return fmt.Sprintf("another block, of about %s, would not fit into the %s that the run may take", round(next), budget)
+	next := c.costs.round(gone) * time.Duration(p.PerBlock)
+	switch {
+	case budget > 0 && c.sofar()+next > budget:
+		return fmt.Sprintf("another block, of about %s, would not fit into the %s that the run may take", round(next), budget)
+	case claims > 0 && c.further+next > claims:
+		return fmt.Sprintf("another block, of about %s, would not fit into the %s that the blocks for open claims may take", round(next), claims)
+	}
+	return ""
 }
 
 // round leaves two or three digits of a time.

@@ -46,12 +46,13 @@ type course struct {
 	refused  map[int]*record.Failure // by cell: what is not tried again
 	costs    costs
 	spent    time.Duration // by the earlier parts of a resumed run
+	further  time.Duration // by the trials of the blocks after the fixed ones
 }
 
 func (r *runner) newCourse() (*course, error) {
 	p := r.rec.Protocol
 	c := &course{runner: r, block: -1, refused: map[int]*record.Failure{}, gone: make([]bool, len(r.Plan.Cells)), rest: make([]int, len(r.Plan.Cells)), costs: newCosts(len(r.Plan.Cells)),
-		open: p.Until > 0 || p.TimeBudgetNS > 0 || r.rec.Gate != nil}
+		open: p.Open() || r.rec.Gate != nil}
 	for _, l := range r.rec.Looks {
 		if err := c.apply(l); err != nil {
 			return nil, err
@@ -66,7 +67,7 @@ func (r *runner) newCourse() (*course, error) {
 		c.rest[t.Cell]--
 		c.reached = t.Block
 	}
-	if r.Resume && p.TimeBudgetNS > 0 {
+	if r.Resume && (p.TimeBudgetNS > 0 || p.ClaimTimeNS > 0) {
 		return c, c.past()
 	}
 	return c, nil
@@ -126,6 +127,9 @@ func (c *course) enter(block int) (bool, error) {
 	why := ""
 	if last {
 		why = fmt.Sprintf("%d blocks are the most that you asked for", done)
+		if len(c.rec.Protocol.ClaimLooks) > 0 {
+			why = fmt.Sprintf("%d blocks are the most", done)
+		}
 	}
 	if c.Steering.Look != nil && (last || c.at(done)) && !c.looked(done) {
 		if err := c.look(done, why); err != nil || c.ended {
@@ -135,7 +139,7 @@ func (c *course) enter(block int) (bool, error) {
 	if last {
 		return false, nil
 	}
-	if why = c.timeIsUp(); why == "" {
+	if why = c.timeIsUp(block); why == "" {
 		return true, nil
 	}
 	if c.looked(done) {
@@ -244,9 +248,25 @@ func (c *course) tidy() {
 }
 
 // did counts a trial of a cell.
-func (c *course) did(cell int, took time.Duration) {
+func (c *course) did(cell, block int, took time.Duration) {
 	c.rest[cell]--
+	c.took(cell, block, took)
+}
+
+func (c *course) took(cell, block int, took time.Duration) {
 	c.costs.add(cell, took)
+	if block >= c.rec.Protocol.Warmup+c.rec.Protocol.Fixed() {
+		c.further += took
+	}
+}
+
+// absent says of each cell whether it has no trial in a block.
+func (c *course) absent(block int) []bool {
+	out := make([]bool, len(c.gone))
+	for i := range out {
+		out[i] = c.gone[i] || !c.Plan.Occurs(i, block)
+	}
+	return out
 }
 
 // left estimates the time that is left and the number of trials, of which so
@@ -257,12 +277,30 @@ func (c *course) left(done int) (time.Duration, int) {
 	if c.costs.seen() >= leftFrom && todo > 0 {
 		left = c.costs.of(c.rest, c.gone, func(cell int) int { return c.Plan.Cells[cell].Workload })
 	}
-	if b := time.Duration(c.rec.Protocol.TimeBudgetNS); b > 0 && left > 0 {
-		if rest := max(0, b-c.sofar()); rest < left {
+	within := func(rest time.Duration) {
+		if rest = max(0, rest); left > 0 && rest < left {
 			left, total = rest, done+int(float64(todo)*float64(rest)/float64(left))
 		}
 	}
+	if b := time.Duration(c.rec.Protocol.TimeBudgetNS); b > 0 {
+		within(b - c.sofar())
+	}
+	if b := time.Duration(c.rec.Protocol.ClaimTimeNS); b > 0 && left > 0 {
+		within(c.costs.of(c.fixedRest(), c.gone, func(cell int) int { return c.Plan.Cells[cell].Workload }) + b - c.further)
+	}
 	return left, max(total, done+1)
+}
+
+// fixedRest are the trials to come of the fixed blocks, by cell.
+func (c *course) fixedRest() []int {
+	p := c.rec.Protocol
+	out := make([]int, len(c.rest))
+	for i := range out {
+		cell := c.Plan.Cells[i]
+		further := (p.Taken(cell.Blocks, p.Blocks, cell.Further) - p.Taken(cell.Blocks, p.Fixed(), cell.Further)) * p.PerBlock
+		out[i] = max(0, c.rest[i]-further)
+	}
+	return out
 }
 
 // leftFrom is from how many trials on the time that is left is estimated.

@@ -151,6 +151,43 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// After the fixed blocks come further ones for what claims need, as long as the
+// look says so and their time lasts: the fixed ones are measured in any case.
+func TestClaimTime(t *testing.T) {
+	for _, c := range []struct {
+		limit  time.Duration
+		trials int
+		looks  []int
+	}{{0, 2*(1+2) + 6, []int{2, 4, 8}}, {1, 2 * (1 + 2), []int{2}}} {
+		o := options(t, 2, named("a"), named("b"))
+		p := &o.Plan.Protocol
+		p.ClaimLooks, p.Blocks, p.ClaimTimeNS = study.ClaimLooks(2, 0), 8, int64(c.limit)
+		o.Plan.ForClaims(func(e *record.Environment, _ *record.Workload) bool { return e.ID == "a" })
+		o.Steering = Steering{At: func(n int) bool { return slices.Contains(p.ClaimLooks, n) }, Look: func(n int, why string) (record.Look, error) {
+			return record.Look{Rule: record.RuleClaims, Asked: 1, Claims: []record.LookClaim{{ID: "t/1", Open: true}}, Why: why}, nil
+		}}
+		sum, err := Execute(t.Context(), o)
+		if err != nil || sum.Trials != c.trials {
+			t.Fatalf("%+v %v", sum, err)
+		}
+		r, err := record.Open(o.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []int
+		for _, l := range r.Run().Looks {
+			at = append(at, l.Blocks)
+		}
+		looks := r.Run().Looks
+		if !slices.Equal(at, c.looks) || !looks[len(looks)-1].Ended {
+			t.Errorf("looks %+v", looks)
+		}
+		if q, err := study.FromRun(r.Run()); err != nil || q.Trials() != o.Plan.Trials() {
+			t.Errorf("resumed: %v", err)
+		}
+	}
+}
+
 // What fits is told from what each cell took: those that left take nothing.
 func TestTimeIsUp(t *testing.T) {
 	c := &course{runner: &runner{site: site{rec: &record.Run{Protocol: record.Protocol{TimeBudgetNS: int64(time.Hour), PerBlock: 2}}}}, gone: make([]bool, 3), costs: newCosts(3)}
@@ -162,15 +199,15 @@ func TestTimeIsUp(t *testing.T) {
 	if got := c.costs.round(c.gone); got != 22*time.Minute { // 10 + 4 + the mean of all
 		t.Errorf("a round takes %v", got)
 	}
-	if c.timeIsUp() == "" {
+	if c.timeIsUp(0) == "" {
 		t.Error("44 minutes fit into 30")
 	}
 	c.gone[0] = true
-	if why := c.timeIsUp(); why != "" {
+	if why := c.timeIsUp(0); why != "" {
 		t.Errorf("24 minutes don't fit into 30: %s", why)
 	}
 	c.rec.Protocol.TimeBudgetNS = 0
-	if why := c.timeIsUp(); why != "" {
+	if why := c.timeIsUp(0); why != "" {
 		t.Errorf("there is no budget: %s", why)
 	}
 }
@@ -189,11 +226,11 @@ func TestLeft(t *testing.T) {
 		t.Errorf("nothing is known: %v, %d", left, total)
 	}
 	for range 2 {
-		c.did(0, time.Second)
-		c.did(1, time.Minute)
-		c.did(2, 3*time.Second)
+		c.did(0, 0, time.Second)
+		c.did(1, 0, time.Minute)
+		c.did(2, 0, 3*time.Second)
 	}
-	c.did(0, time.Second)
+	c.did(0, 0, time.Second)
 	if left, total := c.left(7); left != 31*time.Second || total != 22 { // 7 × 1 s and 8 × 3 s
 		t.Errorf("%v, %d", left, total)
 	}

@@ -91,7 +91,7 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 		if f := t.Failure; f != nil {
 			r.progress.Failed(Failed{Seq: t.Seq, Env: t.Env, Workload: t.Workload, Class: f.Class, Text: f.Text, Untried: f.Untried})
 		}
-		c.did(p.Cell, time.Since(begin))
+		c.did(p.Cell, p.Block, time.Since(begin))
 		if o := r.session.envs[opened{p.Env.ID, jobs[p.Cell].image}]; o != nil && !o.virtual {
 			own := r.own()
 			since.addTo(&own.CPU, &own.Wall)

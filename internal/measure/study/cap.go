@@ -10,7 +10,10 @@ import (
 // intervals, and by time alone.
 const (
 	DefaultMaxBlocks = 80
-	maxBlocksInTime  = 1000
+	// ClaimRounds is how many times as many blocks as the fixed ones claims may
+	// get that are not decided.
+	ClaimRounds     = 4
+	maxBlocksInTime = 1000
 	// MostBlocks and MaxTimeBudget are the most that can be asked for.
 	MostBlocks    = 100_000
 	MaxTimeBudget = 720 * time.Hour
@@ -26,4 +29,19 @@ func Cap(p record.Protocol, asked int) int {
 		return DefaultMaxBlocks
 	}
 	return maxBlocksInTime
+}
+
+// ClaimLooks are the numbers of blocks after which claims are looked at: the
+// fixed one, and twice as many again and again, and the most, of which 0 leaves
+// it to the program. That few, and fixed beforehand: the level is split over
+// them.
+func ClaimLooks(fixed, most int) []int {
+	if most == 0 {
+		most = ClaimRounds * fixed
+	}
+	var out []int
+	for b := fixed; b < most; b *= 2 {
+		out = append(out, b)
+	}
+	return append(out, most)
 }

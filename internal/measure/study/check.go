@@ -112,7 +112,7 @@ func (c *checker) protocol(d protocol) record.Protocol {
 		CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(30 * time.Second), Delta: 0.01,
 	}
 	put(&p.Blocks, int(d.Blocks.N), d.Blocks.At.Given())
-	put(&p.Until, d.Until.Fraction, d.Until.At.Given())
+	put(&p.Until, d.Until.fraction, d.Until.at.Given())
 	put(&p.TimeBudgetNS, d.TimeBudget.NS, d.TimeBudget.At.Given())
 	put(&p.Warmup, int(d.Warmup.N), d.Warmup.At.Given())
 	put(&p.PerBlock, int(d.PerBlock.N), d.PerBlock.At.Given())
@@ -127,7 +127,8 @@ func (c *checker) protocol(d protocol) record.Protocol {
 	put(&p.SmallSizes, d.Small.On, d.Small.At.Given())
 	put(&p.Tuned, d.Tuned.On, d.Tuned.At.Given())
 	put(&p.CollectHz, d.Collect.hz, d.Collect.at.Given())
-	if p.Until > 0 || p.TimeBudgetNS > 0 {
+	c.untilClaims(&p, d)
+	if p.Until > 0 || p.TimeBudgetNS > 0 && len(p.ClaimLooks) == 0 {
 		p.Blocks = Cap(p, int(d.MaxBlocks.N))
 	}
 	if b := p.TimeBudgetNS; d.TimeBudget.At.Given() && (b < int64(time.Second) || b > int64(MaxTimeBudget)) {
@@ -140,6 +141,27 @@ func (c *checker) protocol(d protocol) record.Protocol {
 		c.Add(d.TrialLimit.At, fmt.Sprintf("trial-limit is %s", time.Duration(p.TrialLimitNS)), "from 1ms to 24h")
 	}
 	return p
+}
+
+// untilClaims sets when the claims are looked at.
+func (c *checker) untilClaims(p *record.Protocol, d protocol) {
+	if !d.Until.claims {
+		if d.ClaimTime.At.Given() {
+			c.Add(d.ClaimTime.At, "claim-time is of the blocks that until: claims adds", "until: claims, or time-budget for all blocks")
+		}
+		return
+	}
+	most := int(d.MaxBlocks.N)
+	if most > 0 && most <= p.Blocks {
+		c.Add(d.MaxBlocks.At, fmt.Sprintf("max-blocks is %d, and the protocol has %d blocks", most, p.Blocks), "more than the blocks: what lies between is for claims that are not decided")
+		return
+	}
+	p.ClaimLooks = ClaimLooks(p.Blocks, min(most, MostBlocks))
+	p.Blocks = p.ClaimLooks[len(p.ClaimLooks)-1]
+	put(&p.ClaimTimeNS, d.ClaimTime.NS, d.ClaimTime.At.Given())
+	if t := p.ClaimTimeNS; d.ClaimTime.At.Given() && (t < int64(time.Second) || t > int64(MaxTimeBudget)) {
+		c.Add(d.ClaimTime.At, fmt.Sprintf("claim-time is %s", time.Duration(t)), "from 1s to 720h")
+	}
 }
 
 func (c *checker) workload(w workload) Workload {

@@ -91,9 +91,10 @@ type paperRow struct {
 
 type protocol struct {
 	Blocks     yamlfile.Count    `key:"blocks" jsonschema:"minimum=1,maximum=100000,default=10" jsonschema_description:"Blocks that count. Each holds every trial of the plan in random order."`
-	Until      yamlfile.Percent  `key:"until" jsonschema_description:"End when every ratio is known to this half-width, such as 2%, looked at after 10, 20, 40 … blocks; an environment whose ratios are leaves earlier. Takes the place of blocks."`
+	Until      until             `key:"until" jsonschema_description:"End when every ratio is known to this half-width, such as 2%, looked at after 10, 20, 40 … blocks; an environment whose ratios are leaves earlier. Takes the place of blocks. Or claims: after the blocks, further ones are measured for the study's claims that are not decided, which are looked at after once, twice and four times the blocks."`
 	TimeBudget yamlfile.Duration `key:"time-budget" jsonschema_description:"As many whole blocks as fit into this time, from 1s to 720h, such as 10m. Takes the place of blocks."`
-	MaxBlocks  yamlfile.Count    `key:"max-blocks" jsonschema:"minimum=1,maximum=100000,default=80" jsonschema_description:"At most this many blocks, with until or time-budget. Default: 80, or 1000 with time-budget alone."`
+	MaxBlocks  yamlfile.Count    `key:"max-blocks" jsonschema:"minimum=1,maximum=100000,default=80" jsonschema_description:"At most this many blocks, with until or time-budget. Default: 80, or 1000 with time-budget alone, or four times the blocks with until: claims."`
+	ClaimTime  yamlfile.Duration `key:"claim-time" jsonschema_description:"With until: claims, how long the further blocks may take, from 1s to 720h, such as 5m. Default: as long as they take."`
 	Warmup     yamlfile.Count    `key:"warmup" jsonschema:"minimum=0,maximum=1000,default=1" jsonschema_description:"Blocks before those, marked as warm-up."`
 	PerBlock   yamlfile.Count    `key:"per-block" jsonschema:"minimum=1,maximum=1000,default=1" jsonschema_description:"Trials of each cell in a block."`
 	Pause      yamlfile.Duration `key:"pause" jsonschema_description:"Pause before each trial, at most 1h, such as 500ms. Default: 0s."`

@@ -23,15 +23,24 @@ const longest = 1 << 62
 
 // Estimate gives the time that the plan's trials take.
 func (p *Plan) Estimate(times Times) time.Duration {
+	return p.estimate(times, p.Protocol.Blocks)
+}
+
+// EstimateFixed gives the time of those trials that are in the fixed blocks.
+func (p *Plan) EstimateFixed(times Times) time.Duration {
+	return p.estimate(times, p.Protocol.Fixed())
+}
+
+func (p *Plan) estimate(times Times, blocks int) time.Duration {
 	all := 0.0
-	for i, c := range p.Cells {
+	for _, c := range p.Cells {
 		e, w := &p.Environments[c.Env], &p.Workloads[c.Workload]
 		life := times.Life(e.Engine)
 		if copies(e) && large(e, w, times) {
 			life += copying
 		}
 		one := float64(times.Trial(w, life)) + float64(p.Protocol.PauseNS)
-		all += one * float64(p.TrialsOf(i))
+		all += one * float64(p.trialsIn(c, blocks))
 	}
 	return time.Duration(min(all, longest))
 }

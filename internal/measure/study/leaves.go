@@ -57,6 +57,36 @@ func (x *filePath) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 	}
 }
 
+// until is when a run ends whose number of blocks is left open: at a width, or
+// when its claims are decided.
+type until struct {
+	fraction float64
+	claims   bool
+	at       yamlfile.Pos
+}
+
+// UntilClaims is the word for it.
+const UntilClaims = "claims"
+
+// Read reads it.
+func (x *until) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
+	if n.Kind == yaml.ScalarNode && n.Value == UntilClaims {
+		x.claims, x.at = true, d.At(n)
+		return
+	}
+	const expected = "a percentage above 0% and at most 100%, such as 2%, or claims"
+	s, ok := d.Scalar(n, f, expected)
+	if !ok {
+		return
+	}
+	var width yamlfile.Percent
+	if !width.Parse(s) {
+		d.Bad(n, f, expected)
+		return
+	}
+	x.fraction, x.at = width.Fraction, d.At(n)
+}
+
 // rate is how often a second something is done; 0 leaves it to the program,
 // below 0 is never.
 type rate struct {

@@ -44,11 +44,14 @@ func (p *Plan) Trials() int {
 
 // TrialsOf is the number of trials of one cell, warm-up and all.
 func (p *Plan) TrialsOf(cell int) int {
-	c, blocks := p.Cells[cell], p.Protocol.Blocks
-	if c.Blocks > 0 {
-		blocks = min(blocks, c.Blocks)
-	}
-	if c.occurs(-1) {
+	return p.trialsIn(p.Cells[cell], p.Protocol.Blocks)
+}
+
+// trialsIn is the number of a cell's trials in the first counted blocks, warm-up
+// and all.
+func (p *Plan) trialsIn(c Cell, blocks int) int {
+	blocks = p.Protocol.Taken(c.Blocks, blocks, c.Further)
+	if c.occurs(&p.Protocol, -1) {
 		blocks += p.Protocol.Warmup
 	}
 	return max(0, blocks) * p.Protocol.PerBlock
@@ -70,12 +73,17 @@ func (p *Plan) Trial(seq int) Trial {
 	}
 }
 
+// Occurs says whether a cell has trials in a block.
+func (p *Plan) Occurs(cell, block int) bool {
+	return p.Cells[cell].occurs(&p.Protocol, block-p.Protocol.Warmup)
+}
+
 // occurring lists the cells of a block: of the counted blocks, a cell may occur
 // in the first so many only.
 func (p *Plan) occurring(block int) []int {
 	out := make([]int, 0, len(p.Cells))
 	for i, c := range p.Cells {
-		if c.occurs(block - p.Protocol.Warmup) {
+		if c.occurs(&p.Protocol, block-p.Protocol.Warmup) {
 			out = append(out, i)
 		}
 	}
@@ -106,7 +114,7 @@ type blockCache struct {
 
 // shape is what the places of the trials depend on, but for the cells, whose
 // change clears the cache.
-type shape struct{ cells, perBlock, warmup, blocks int }
+type shape struct{ cells, perBlock, warmup, blocks, fixed int }
 
 // starts gives the place of each block's first trial, and after them the
 // number of all trials.
@@ -114,24 +122,32 @@ func (c *blockCache) starts(p *Plan) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := p.Protocol
-	if of := (shape{len(p.Cells), q.PerBlock, q.Warmup, q.Blocks}); c.begin == nil || c.of != of {
-		last := map[int]int{} // cells by their last block
-		warmed, n := 0, len(p.Cells)
+	if of := (shape{len(p.Cells), q.PerBlock, q.Warmup, q.Blocks, q.Fixed()}); c.begin == nil || c.of != of {
+		type kind struct {
+			blocks  int
+			further bool
+		}
+		kinds, warmed := map[kind]int{}, 0
 		for _, cell := range p.Cells {
-			last[cell.Blocks]++
-			if cell.occurs(-1) {
+			kinds[kind{cell.Blocks, cell.Further}]++
+			if cell.occurs(&q, -1) {
 				warmed++
 			}
 		}
+		turn := map[int]int{} // by how many cells a block has more than the one before
+		for k, n := range kinds {
+			for _, s := range q.Spans(k.blocks, k.further) {
+				turn[s.From] += n
+				turn[s.To] -= n
+			}
+		}
 		c.of, c.slots, c.begin = of, nil, []int{0}
-		at := 0
+		at, n := 0, 0
 		for b := range max(0, q.Warmup+q.Blocks) {
 			if b < q.Warmup {
 				at += warmed * q.PerBlock
 			} else {
-				if gone := b - q.Warmup; gone > 0 {
-					n -= last[gone]
-				}
+				n += turn[b-q.Warmup]
 				at += n * q.PerBlock
 			}
 			c.begin = append(c.begin, at)

@@ -152,7 +152,7 @@ func ofProtocol(key string, p *record.Protocol, part *Part) (string, bool) {
 		if part.Blocks > 0 {
 			return strconv.Itoa(part.Blocks), true
 		}
-		return strconv.Itoa(p.Blocks), true
+		return strconv.Itoa(p.Fixed()), true
 	case "pause":
 		return span(time.Duration(p.PauseNS)), true
 	case "order":

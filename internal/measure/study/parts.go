@@ -70,7 +70,7 @@ func enoughBlocks(p *yamlfile.Problems, part string, blocks yamlfile.Count, of p
 	if of.Blocks.At.Given() {
 		most = of.Blocks.N
 	}
-	open := of.Until.At.Given() || of.TimeBudget.At.Given()
+	open := of.Until.fraction > 0 || of.TimeBudget.At.Given()
 	if blocks.N <= most || open || of.Blocks.At.Given() && of.Blocks.At.Path != blocks.At.Path {
 		return
 	}

@@ -252,7 +252,7 @@ func TestPartsPlaces(t *testing.T) {
 		want := 0
 		for _, c := range p.Cells {
 			for b := range p.Protocol.Warmup + p.Protocol.Blocks {
-				if c.occurs(b - p.Protocol.Warmup) {
+				if c.occurs(&p.Protocol, b-p.Protocol.Warmup) {
 					want += p.Protocol.PerBlock
 				}
 			}

@@ -45,14 +45,16 @@ type Cell struct {
 	Blocks int `json:",omitempty"`
 	// Unwarmed: it does not occur in the blocks to warm up.
 	Unwarmed bool `json:",omitempty"`
+	// Further: a claim needs it, so that it may occur in more than the fixed blocks.
+	Further bool `json:",omitempty"`
 }
 
 // occurs says whether the cell is in a block; warm-up blocks are those below 0.
-func (c Cell) occurs(counted int) bool {
+func (c Cell) occurs(p *record.Protocol, counted int) bool {
 	if counted < 0 {
 		return !c.Unwarmed
 	}
-	return c.Blocks == 0 || counted < c.Blocks
+	return p.Occurs(c.Blocks, counted, c.Further)
 }
 
 // Options are what a plan needs to know beside study and catalogue.
@@ -226,7 +228,7 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 			p.Excluded = append(p.Excluded, v.of(x))
 			continue
 		}
-		p.Cells = append(p.Cells, Cell{env, w, in.blocks, in.unwarmed})
+		p.Cells = append(p.Cells, Cell{Env: env, Workload: w, Blocks: in.blocks, Unwarmed: in.unwarmed})
 	}
 }
 

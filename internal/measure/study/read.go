@@ -135,9 +135,10 @@ func overlay(base, over *document) *document {
 // layProtocol lays the keys that are given over a protocol.
 func layProtocol(a *protocol, b protocol) {
 	put(&a.Blocks, b.Blocks, b.Blocks.At.Given())
-	put(&a.Until, b.Until, b.Until.At.Given() || b.Blocks.At.Given()) // a number fixes it again
+	put(&a.Until, b.Until, b.Until.at.Given() || b.Blocks.At.Given()) // a number fixes it again
 	put(&a.TimeBudget, b.TimeBudget, b.TimeBudget.At.Given())
 	put(&a.MaxBlocks, b.MaxBlocks, b.MaxBlocks.At.Given())
+	put(&a.ClaimTime, b.ClaimTime, b.ClaimTime.At.Given())
 	put(&a.Warmup, b.Warmup, b.Warmup.At.Given())
 	put(&a.PerBlock, b.PerBlock, b.PerBlock.At.Given())
 	put(&a.Pause, b.Pause, b.Pause.At.Given())

@@ -18,6 +18,12 @@ func (p *Plan) Record(run *record.Run) {
 	run.Environments = slices.Clone(p.Environments)
 	run.Workloads = slices.Clone(p.Workloads)
 	run.Excluded = slices.Clone(p.Excluded)
+	run.Study.Further = nil
+	for _, c := range p.Cells {
+		if c.Further {
+			run.Study.Further = append(run.Study.Further, record.CellID{Env: p.Environments[c.Env].ID, Workload: p.Workloads[c.Workload].ID})
+		}
+	}
 }
 
 // FromRun makes the plan of an earlier run again, from its record alone, so
@@ -36,6 +42,8 @@ func FromRun(run *record.Run) (*Plan, error) {
 		return refuse("the order of its trials is by %q, and this program knows %q", q.Algorithm, Algorithm)
 	case q.Blocks < 1 || q.Warmup < 0 || q.PerBlock < 1 || q.Seed == 0 || q.Order != "random" && q.Order != "sequential":
 		return refuse("its protocol is damaged (blocks %d, warm-up %d, per block %d, seed %d, order %q)", q.Blocks, q.Warmup, q.PerBlock, q.Seed, q.Order)
+	case len(q.ClaimLooks) > 0 && (!slices.IsSorted(q.ClaimLooks) || q.ClaimLooks[0] < 1 || q.ClaimLooks[len(q.ClaimLooks)-1] != q.Blocks):
+		return refuse("its protocol is damaged (looks after %v of %d blocks)", q.ClaimLooks, q.Blocks)
 	case len(p.Environments) == 0 || len(p.Workloads) == 0:
 		return refuse("its record has no environment or no workload")
 	}
@@ -46,6 +54,10 @@ func FromRun(run *record.Run) (*Plan, error) {
 			out[cell{x.ID, x.Workload}] = true
 		}
 	}
+	further := map[record.CellID]bool{}
+	for _, c := range run.Study.Further {
+		further[c] = true
+	}
 	occurs := cellsOf(run)
 	seen := map[string]bool{}
 	for e, env := range p.Environments {
@@ -55,7 +67,7 @@ func FromRun(run *record.Run) (*Plan, error) {
 		seen[env.ID] = true
 		for w, workload := range p.Workloads {
 			if in, ok := occurs(e, w); ok && !out[cell{env.ID, workload.ID}] {
-				p.Cells = append(p.Cells, Cell{e, w, in.blocks, in.unwarmed})
+				p.Cells = append(p.Cells, Cell{e, w, in.blocks, in.unwarmed, further[record.CellID{Env: env.ID, Workload: workload.ID}]})
 			}
 		}
 	}

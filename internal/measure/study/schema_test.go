@@ -58,6 +58,7 @@ func generate(t *testing.T) []byte {
 		reflect.TypeFor[yamlfile.Axes]():     free,
 		reflect.TypeFor[yamlfile.Settings](): settings,
 		reflect.TypeFor[yamlfile.Flag]():     func() *jsonschema.Schema { return &jsonschema.Schema{Type: "boolean"} },
+		reflect.TypeFor[until]():             func() *jsonschema.Schema { return pattern("^" + UntilClaims + "$|" + yamlfile.PercentPattern) },
 		reflect.TypeFor[rate]():              func() *jsonschema.Schema { return pattern(ratePattern) },
 		reflect.TypeFor[filePath]():          func() *jsonschema.Schema { return pattern(pathPattern) },
 		reflect.TypeFor[nameOrFile]():        nameSchema,

@@ -173,7 +173,7 @@ type when struct {
 }
 
 func (p *Part) when(of record.Protocol) when {
-	if p.Blocks >= of.Blocks {
+	if p.Blocks >= of.Fixed() {
 		return when{0, p.Unwarmed}
 	}
 	return when{p.Blocks, p.Unwarmed}

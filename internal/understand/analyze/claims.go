@@ -64,6 +64,10 @@ type Finding struct {
 	Pairs   []ClaimPair `json:"pairs"`
 	// Test names the test behind Holm.
 	Test string `json:"test,omitempty"`
+	// Runs are those of Pairs, where several runs were looked at, and Older those
+	// of which a newer run has the same pairs.
+	Runs  []string `json:"runs,omitempty"`
+	Older []string `json:"older,omitempty"`
 	// Without are what the claim names and what was not measured.
 	Without []ClaimLack `json:"without,omitempty"`
 	// Instead is what was measured by another program, mechanism or topology
@@ -109,6 +113,9 @@ type ClaimPair struct {
 	// a 0 has no ratio; it is missing where there is none.
 	Estimate *sample.Estimate `json:"estimate,omitempty"`
 	Unit     string           `json:"unit,omitempty"`
+	// Level is that of the interval and of the test where the run was looked at more
+	// than once; 0 stands for 0.95.
+	Level float64 `json:"level,omitempty"`
 	// Range is what the claim states, as the study has it.
 	Range  string `json:"range"`
 	Blocks int    `json:"blocks"`

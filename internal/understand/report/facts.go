@@ -49,7 +49,7 @@ func protocol(res *analyze.Result) string {
 // blocksOf says how many blocks count, and how many there could have been where
 // the number was left open.
 func blocksOf(r analyze.RunInfo) string {
-	if p := r.Protocol; p.Until > 0 || p.TimeBudgetNS > 0 || r.Gate != nil {
+	if p := r.Protocol; p.Open() || r.Gate != nil {
 		return fmt.Sprintf("%d of at most %s", r.Blocks, words.Plural(p.Blocks, "block"))
 	}
 	return words.Plural(r.Protocol.Blocks, "block")

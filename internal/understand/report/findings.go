@@ -74,7 +74,7 @@ func findingsTitle(f *analyze.Findings) string {
 
 // findingsLegend says what the columns are, and who published what.
 func findingsLegend(f *analyze.Findings) []string {
-	out := []string{"here: the pair that decides, A over B or A alone, over blocks with its 95 % interval. A claim is contradicted when a whole interval " +
+	out := []string{"here: the pair that decides, A over B or A alone, over blocks with its " + intervalLevels(f.Claims) + " interval. A claim is contradicted when a whole interval " +
 		"lies outside the range that it states (Holm's correction over its pairs), else inconclusive when one reaches over a bound, else supported."}
 	var sources []string
 	for _, c := range f.Claims {
@@ -88,6 +88,24 @@ func findingsLegend(f *analyze.Findings) []string {
 		out = append(out, "published: in quotation marks, as "+words.List(sources)+"; measured there and not here.")
 	}
 	return out
+}
+
+// intervalLevels are those of the intervals: of runs that were looked at more than once
+// they are higher, so that all looks together err as seldom as one.
+func intervalLevels(claims []analyze.Finding) string {
+	var out []string
+	for i := range claims {
+		for k := range claims[i].Pairs {
+			if s := fmt.Sprintf("%.3g %%", 100*cmp.Or(claims[i].Pairs[k].Level, 0.95)); !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.Sort(out)
+	if len(out) == 0 {
+		return "95 %"
+	}
+	return strings.Join(out, " or ")
 }
 
 // citation names a study by its authors, with its address.
@@ -219,6 +237,9 @@ func lines(c *analyze.Finding, brief bool) []string {
 	if brief {
 		return out
 	}
+	if s := fromRuns(c); s != "" {
+		out = append(out, s)
+	}
 	if len(c.Without) > 0 && c.Verdict != analyze.ClaimNotTested {
 		out = append(out, words.Sentence("Without "+without(c.Without)))
 	}
@@ -266,6 +287,18 @@ func untested(answers []analyze.Answer) []string {
 		out = append(out, text+". To ask: "+words.Clean(command))
 	}
 	return out
+}
+
+// fromRuns says which runs a verdict rests on, where there are several.
+func fromRuns(c *analyze.Finding) string {
+	if len(c.Runs) == 0 {
+		return ""
+	}
+	s := "By run " + words.Clean(words.List(c.Runs))
+	if len(c.Older) > 0 {
+		s += ", which is newer than " + words.Clean(words.List(c.Older))
+	}
+	return s + "."
 }
 
 // claimAnswer is an answer with the number that it rests on.

@@ -104,6 +104,10 @@ func addClaim(d *document.Document, c *analyze.Finding) {
 	d.Para(words.Prose(c.Says))
 	d.Gap(document.Text)
 	d.Para(words.Prose(c.Reason))
+	if s := fromRuns(c); s != "" {
+		d.Gap(document.Text)
+		d.Para(s)
+	}
 	if len(c.Pairs) > 0 {
 		addPairTables(d, c.Pairs)
 		d.Gap(document.Text)
@@ -202,7 +206,10 @@ func addPairTables(d *document.Document, pairs []analyze.ClaimPair) {
 
 // pairsLegend says what the numbers are, and in what the pairs differ besides.
 func pairsLegend(c *analyze.Finding) string {
-	s := "here: over blocks, with its 95 % interval."
+	s := "here: over blocks, with its " + intervalLevels([]analyze.Finding{*c}) + " interval."
+	if slices.ContainsFunc(c.Pairs, func(p analyze.ClaimPair) bool { return p.Level > 0 }) {
+		s += " The run looked at its claims more than once, so each look has its share of the 5 %."
+	}
 	if c.Test != "" {
 		s += fmt.Sprintf(" A pair contradicts the claim only where the %s test, corrected by Holm over %s, does too.", c.Test, words.Plural(len(c.Pairs), "pair"))
 	}

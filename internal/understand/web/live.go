@@ -232,7 +232,7 @@ func (l *live) news(load *Load, charts bool) Live {
 	if l.run != nil && l.expect != nil {
 		out.Total = l.done + l.expect.left
 		p := l.run.Protocol
-		out.AtMost = l.status == running && (p.Until > 0 || p.TimeBudgetNS > 0 || l.run.Gate != nil)
+		out.AtMost = l.status == running && (p.Open() || l.run.Gate != nil)
 		if l.status == running {
 			out.Now = l.expect.next(l.run)
 		}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -361,6 +362,9 @@ func repeat(run *record.Run) string {
 	s := "plimsoll run " + study + " --seed " + strconv.FormatUint(p.Seed, 10)
 	if p.Until > 0 {
 		s += fmt.Sprintf(" --until %.6g%% --max-blocks %d", 100*p.Until, p.Blocks)
+	}
+	if len(run.Study.Only) > 0 {
+		s += " --claim " + harmless.ShellWord(strings.Join(run.Study.Only, ","))
 	}
 	if p.TimeBudgetNS > 0 {
 		s += fmt.Sprintf(" --time-budget %s", time.Duration(p.TimeBudgetNS))

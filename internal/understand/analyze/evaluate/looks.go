@@ -12,32 +12,37 @@ import (
 // wanted is how many counted blocks a cell was to take part in: those of its
 // parts, as far as no look ended it before.
 func (s *store) wanted(env, workload string) int {
-	all := s.run.Protocol.Blocks
+	p := &s.run.Protocol
+	of := 0 // of the fixed blocks; 0 is all
 	if len(s.run.Study.Parts) > 0 {
 		most := 0
-		for _, p := range s.run.Study.Parts {
-			if slices.Contains(p.Environments, env) && slices.Contains(p.Workloads, workload) {
-				most = max(most, int(analyze.Positive(float64(p.Blocks), float64(all))))
+		for _, part := range s.run.Study.Parts {
+			if slices.Contains(part.Environments, env) && slices.Contains(part.Workloads, workload) {
+				most = max(most, int(analyze.Positive(float64(part.Blocks), float64(p.Fixed()))))
 			}
 		}
-		all = min(all, most)
+		of = most
 	}
+	further := slices.Contains(s.run.Study.Further, record.CellID{Env: env, Workload: workload})
 	for _, l := range s.run.Looks {
 		if l.Ended {
-			return min(l.Blocks, all)
+			return p.Taken(of, l.Blocks, further)
 		}
 		for _, c := range l.Cells {
 			if c.Left && c.Env == env && c.Workload == workload {
-				return min(l.Blocks, all)
+				return p.Taken(of, l.Blocks, further)
 			}
 		}
 	}
-	return all
+	return p.Taken(of, p.Blocks, further)
 }
 
 // lookText says who left and why a run ended; "" for a look that changed
 // nothing.
 func lookText(l record.Look) string {
+	if l.Rule == record.RuleClaims {
+		return claimsText(l)
+	}
 	if l.Ended {
 		return fmt.Sprintf("the run ended after %s: %s", count(l.Blocks, "block"), l.Why)
 	}
@@ -60,4 +65,20 @@ func lookText(l record.Look) string {
 		parts = append(parts, strings.Join(who[w], ", ")+" with "+w)
 	}
 	return fmt.Sprintf("left after %s, their question answered, so their n is smaller by design: %s", count(l.Blocks, "block"), strings.Join(parts, "; "))
+}
+
+// claimsText says how many of the claims were decided, and for which the run went
+// on.
+func claimsText(l record.Look) string {
+	text := fmt.Sprintf("after %s %d of %s were decided", count(l.Blocks, "block"), l.Settled, count(l.Asked, "claim"))
+	var open []string
+	for _, c := range l.Claims {
+		if c.Open {
+			open = append(open, c.ID)
+		}
+	}
+	if l.Ended {
+		return text + ", and the run ended: " + l.Why
+	}
+	return text + fmt.Sprintf("; further blocks, in which n differs by design, were for %s", strings.Join(open, ", "))
 }

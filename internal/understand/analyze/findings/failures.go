@@ -32,7 +32,7 @@ func (f *former) failures(w *analyze.Workload) {
 		}
 		p := pair{ClaimPair: analyze.ClaimPair{Run: f.r.Run.ID, Range: r.Text, Unit: record.Failures.Unit, Method: "wilson",
 			A: analyze.ClaimSide{Env: e.ID, Engine: e.Engine, Workload: w.ID, Metric: record.Failures.ID}}}
-		in := stats.Wilson(c.Failed, c.Trials, stats.Level)
+		in := stats.Wilson(c.Failed, c.Trials, 1-sample.Alpha/float64(looksOf(f.r)))
 		p.counted = &counted{failed: c.Failed, trials: c.Trials, share: stats.Interval{Lo: 100 * in.Lo, Hi: 100 * in.Hi}}
 		p.bounds = boundsOf(r, false)
 		f.pairs = append(f.pairs, p)
@@ -72,6 +72,7 @@ func (p *pair) judgeCounted() {
 	p.Estimate = &sample.Estimate{Value: p.counted.percent(), Lo: &lo, Hi: &hi}
 	p.clear = min(p.bounds.distance(lo), p.bounds.distance(hi))
 	if p.decide(in) {
+		p.within(p.counted.percent(), in)
 		p.BlocksNeeded = blocksFor(p.counted.percent(), in, p.bounds, p.Blocks)
 	}
 }

@@ -36,8 +36,8 @@ func ClaimsOf(runs []*analyze.Result) ([]record.Claim, []record.Remark) {
 }
 
 // Judge tests claims against runs. Each pair is of one run, since only there
-// it has blocks in common; a claim is tested by the pairs of all. features may
-// be nil.
+// it has blocks in common, and of the newest that has it; a claim is tested by
+// the pairs of all. features may be nil.
 func Judge(runs []*analyze.Result, claims []record.Claim, features *record.Features) *analyze.Findings {
 	out := &analyze.Findings{Schema: analyze.FindingsSchema, Runs: []analyze.FindingsRun{}, Claims: []analyze.Finding{}, Remarks: []record.Remark{}}
 	for _, r := range runs {
@@ -60,6 +60,12 @@ func Judge(runs []*analyze.Result, claims []record.Claim, features *record.Featu
 }
 
 func judgeClaim(runs []*analyze.Result, c *record.Claim, features *record.Features) analyze.Finding {
+	f, _ := judged(runs, c, features)
+	return f
+}
+
+// judged is what came of a claim, and the pairs that its verdict rests on.
+func judged(runs []*analyze.Result, c *record.Claim, features *record.Features) (analyze.Finding, []pair) {
 	f := analyze.Finding{ID: c.ID, Says: c.Says, Why: c.Why, Published: publishedOf(c.Published)}
 	var pairs []pair
 	for k := range c.Tests {
@@ -76,9 +82,13 @@ func judgeClaim(runs []*analyze.Result, c *record.Claim, features *record.Featur
 			f.Without = addLacks(f.Without, []analyze.ClaimLack{{What: strings.Join(f.Features.Untried, ", "), Reason: "none of its features was tried"}})
 		}
 	}
+	pairs, f.Older = newest(runs, pairs)
 	own, others, used := split(runs, c, pairs)
 	f.Test = judgePairs(own)
 	f.Pairs = claimPairs(own)
+	if len(runs) > 1 {
+		f.Runs = runsOf(own)
+	}
 	f.Verdict, f.Decides = verdictOf(own)
 	f.Instead, f.Partly = substitute(others, used), f.Partly || len(others) > 0
 	f.Partly = f.Partly && f.Verdict != analyze.ClaimNotTested
@@ -100,11 +110,12 @@ func judgeClaim(runs []*analyze.Result, c *record.Claim, features *record.Featur
 	for i := range c.Answers {
 		f.Answers = append(f.Answers, judgeAnswer(runs, &c.Answers[i]))
 	}
-	return f
+	return f, own
 }
 
 func judgeAnswer(runs []*analyze.Result, a *record.ClaimAnswer) analyze.Answer {
 	pairs, lacks := pairsOf(runs, &a.Test)
+	pairs, _ = newest(runs, pairs)
 	judgePairs(pairs)
 	out := analyze.Answer{Pairs: claimPairs(pairs), Without: addLacks(nil, lacks)}
 	out.Verdict, out.Decides = verdictOf(pairs)

@@ -1,9 +1,11 @@
 package findings_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
@@ -260,8 +262,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// Runs are taken together, each pair within one of them; a run whose claims
-// differ is named.
+// Runs are taken together, each pair within one of them, the newest that has it; a
+// run whose claims differ is named.
 func TestSeveralRuns(t *testing.T) {
 	test := record.ClaimTest{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: below(2e8)}
 	claim := record.Claim{ID: "t/1", Says: "It is so.", Tests: []record.ClaimTest{test}}
@@ -274,6 +276,8 @@ func TestSeveralRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		res.Run.ID = fmt.Sprint("run", len(runs))
+		res.Run.Started = res.Run.Started.Add(time.Duration(len(runs)) * time.Hour)
 		runs = append(runs, res)
 	}
 	claims, remarks := findings.ClaimsOf(runs)
@@ -281,9 +285,26 @@ func TestSeveralRuns(t *testing.T) {
 		t.Errorf("%+v %+v", claims, remarks)
 	}
 	f := findings.Judge(runs, claims, nil)
-	if len(f.Runs) != 2 || f.Claims[0].Verdict != analyze.ClaimContradicted || len(f.Claims[0].Pairs) != 4 {
-		t.Errorf("%+v", f.Claims[0])
+	if c := f.Claims[0]; len(f.Runs) != 2 || c.Verdict != analyze.ClaimContradicted || len(c.Pairs) != 2 || !slices.Equal(c.Runs, []string{"run1"}) || !slices.Equal(c.Older, []string{"run0"}) {
+		t.Errorf("%+v", c)
 	}
+	// In whatever order they are given; and what only the older one has counts.
+	other := runs[1].Environments
+	for _, order := range [][]*analyze.Result{{runs[1], runs[0]}, {runs[0], runs[1]}} {
+		if f := findings.Judge(order, claims, nil); f.Claims[0].Verdict != analyze.ClaimContradicted {
+			t.Errorf("%+v", f.Claims[0])
+		}
+	}
+	runs[1].Environments = slices.Clone(other)
+	for i := range other {
+		if other[i].ID == "docker/debian" {
+			runs[1].Environments[i].Levels = map[string]string{"image": "ubuntu"}
+		}
+	}
+	if c := findings.Judge(runs, claims, nil).Claims[0]; len(c.Pairs) != 3 || len(c.Runs) != 2 {
+		t.Errorf("%+v", c)
+	}
+	runs[1].Environments = other
 	if f := findings.Judge(runs[:1], claims, nil); f.Claims[0].Verdict != analyze.ClaimSupported {
 		t.Error(f.Claims[0].Reason)
 	}

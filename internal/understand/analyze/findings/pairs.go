@@ -17,6 +17,11 @@ func pairsOf(runs []*analyze.Result, t *record.ClaimTest) ([]pair, []analyze.Cla
 	for _, r := range runs {
 		f := former{r: r, t: t, choose: newChooser(r, t)}
 		f.form()
+		for i := range f.pairs {
+			if p := &f.pairs[i]; looksOf(r) > 1 {
+				p.looks, p.Level = looksOf(r), 1-sample.Alpha/float64(looksOf(r))
+			}
+		}
 		out = append(out, f.pairs...)
 	}
 	return out, lacksOf(runs, t, out)
@@ -30,6 +35,11 @@ type pair struct {
 	fixed   bool     // each side is one number in all of 6 blocks or more: a count or a size
 	counted *counted // instead of sample: a share of failures
 	clear   float64  // how far inside or outside, on the scale of sample
+	looks   int      // over which the level is split
+	open    bool     // more blocks may decide it
+	crosses bool     // it is open because its interval reaches over a bound
+	half    float64  // then: half the interval's width
+	room    float64  // and how far from the bounds the true value may well be
 }
 
 // claimPairs are the pairs as they are reported.

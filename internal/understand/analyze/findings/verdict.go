@@ -19,11 +19,11 @@ import (
 // it: so the p that a pair lies in the range all the same are corrected by
 // Holm, as those of a gate.
 func judgePairs(pairs []pair) string {
-	family := make([]sample.Sample, len(pairs))
+	family, alpha := make([]sample.Sample, len(pairs)), sample.Alpha
 	for i := range pairs {
-		family[i] = pairs[i].sample
+		family[i], alpha = pairs[i].sample, min(alpha, pairs[i].alpha())
 	}
-	by := sample.TestOf(family, sample.MinT, sample.Alpha)
+	by := sample.TestOf(family, sample.MinT, alpha)
 	p := make([]float64, len(pairs))
 	for i := range pairs {
 		p[i] = pairs[i].inside(by)
@@ -75,11 +75,11 @@ func (p *pair) judge() {
 		}
 		return
 	}
-	center, in, method, ok := p.sample.Estimate(stats.Level)
+	center, in, method, ok := p.sample.Estimate(1 - p.alpha())
 	p.Estimate, p.Method = &sample.Estimate{Value: p.bounds.back(center)}, method
 	lo, hi := p.bounds.back(in.Lo), p.bounds.back(in.Hi)
 	if !ok || math.IsInf(hi, 0) || math.IsNaN(lo) {
-		p.Reason = fmt.Sprintf("too few blocks for an interval (%d): run at least %d", p.Blocks, sample.MinRank)
+		p.Reason, p.open = fmt.Sprintf("too few blocks for an interval (%d): run at least %d", p.Blocks, p.least()), true
 		return
 	}
 	p.Estimate.Lo, p.Estimate.Hi = &lo, &hi
@@ -88,8 +88,18 @@ func (p *pair) judge() {
 		p.clear /= math.Abs(center)
 	}
 	if p.decide(in) {
+		p.within(center, in)
 		p.BlocksNeeded = blocksFor(center, in, p.bounds, p.Blocks)
 	}
+}
+
+// least is the number of blocks from which there is an interval by ranks.
+func (p *pair) least() int {
+	n := sample.MinRank
+	for stats.SignedRankFloor(n) > p.alpha() {
+		n++
+	}
+	return n
 }
 
 // decide holds the interval against the range, on the sample's own scale, where
@@ -99,12 +109,12 @@ func (p *pair) decide(in stats.Interval) (open bool) {
 	case p.bounds.Contains(in.Lo, in.Hi):
 		p.Verdict, p.Reason = analyze.ClaimSupported, "the whole interval lies in "+p.Range
 	case !p.bounds.Apart(in.Lo, in.Hi):
-		p.Reason = "a bound of " + p.Range + " lies inside the interval"
+		p.Reason, p.open, p.crosses = "a bound of "+p.Range+" lies inside the interval", true, true
 		return true
-	case p.Holm != nil && *p.Holm < sample.OneSided:
+	case p.Holm != nil && *p.Holm < p.alpha()/2:
 		p.Verdict, p.Reason = analyze.ClaimContradicted, "the whole interval lies outside "+p.Range
 	default:
-		p.Reason = "the interval lies outside " + p.Range + ", but among so many pairs that may be chance"
+		p.Reason, p.open = "the interval lies outside "+p.Range+", but among so many pairs that may be chance", true
 	}
 	return false
 }

@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/sample"
-	"plimsoll/internal/understand/analyze/sequential"
 )
 
 // Look says what a gate's answers, which Judge gave, mean for the run that NEW
@@ -16,9 +15,9 @@ import (
 // baselines stay as long as anything of their workload is open.
 func Look(c *compare.Changes) record.Look {
 	l := record.Look{Rule: record.RuleGate, Blocks: c.NewRun.Run.Blocks}
-	cells := map[sequential.Cell]*record.LookCell{}
+	cells := map[record.CellID]*record.LookCell{}
 	open := map[string]bool{} // workloads
-	still := map[sequential.Cell]bool{}
+	still := map[record.CellID]bool{}
 	for i := range c.Cells {
 		ch := &c.Cells[i]
 		if ch.Gate == nil {
@@ -31,7 +30,7 @@ func Look(c *compare.Changes) record.Look {
 		waits := ch.Gate.State == compare.Inconclusive && ch.Missing == "" && !ch.Absolute()
 		for _, env := range envs {
 			waits := waits || openFailures(c, env, ch.Workload)
-			id := sequential.Cell{Env: env, Workload: ch.Workload}
+			id := record.CellID{Env: env, Workload: ch.Workload}
 			x := cells[id]
 			if x == nil {
 				x = &record.LookCell{Env: env, Workload: ch.Workload}
@@ -44,10 +43,10 @@ func Look(c *compare.Changes) record.Look {
 			}
 		}
 	}
-	gone := sequential.Gone(c.NewRun)
+	gone := c.NewRun.Gone()
 	for _, w := range c.NewRun.Workloads {
 		for i, e := range c.NewRun.Environments {
-			id := sequential.Cell{Env: e.ID, Workload: w.ID}
+			id := record.CellID{Env: e.ID, Workload: w.ID}
 			x := cells[id]
 			if x != nil {
 				l.Asked++

@@ -26,7 +26,7 @@ import (
 // none.
 func Until(r *analyze.Result, width float64) record.Look {
 	l := record.Look{Rule: record.RuleUntil, Blocks: r.Run.Blocks}
-	gone := Gone(r)
+	gone := r.Gone()
 	for w := range r.Workloads {
 		work := &r.Workloads[w]
 		open := false
@@ -38,7 +38,7 @@ func Until(r *analyze.Result, width float64) record.Look {
 				c.HalfWidth = &q.half
 			}
 			switch {
-			case gone[Cell{Env: q.env, Workload: q.workload}]:
+			case gone[record.CellID{Env: q.env, Workload: q.workload}]:
 				l.Settled++
 				continue
 			case math.IsNaN(q.half):
@@ -63,14 +63,14 @@ func Until(r *analyze.Result, width float64) record.Look {
 
 // hold lets what others are held against leave with the last of them, and
 // keeps it until then.
-func hold(r *analyze.Result, cells []record.LookCell, work *analyze.Workload, asked []question, gone map[Cell]bool, open bool) []record.LookCell {
+func hold(r *analyze.Result, cells []record.LookCell, work *analyze.Workload, asked []question, gone map[record.CellID]bool, open bool) []record.LookCell {
 	for i, e := range r.Environments {
-		id := Cell{Env: e.ID, Workload: work.ID}
+		id := record.CellID{Env: e.ID, Workload: work.ID}
 		reference := e.Baseline != "" || slices.ContainsFunc(asked, func(q question) bool { return q.against == e.ID })
 		if work.Counts[i].Trials == 0 || gone[id] {
 			continue
 		}
-		k := slices.IndexFunc(cells, func(c record.LookCell) bool { return Cell{Env: c.Env, Workload: c.Workload} == id })
+		k := slices.IndexFunc(cells, func(c record.LookCell) bool { return record.CellID{Env: c.Env, Workload: c.Workload} == id })
 		switch {
 		case open && reference && k >= 0:
 			if cells[k].Left {
@@ -81,20 +81,4 @@ func hold(r *analyze.Result, cells []record.LookCell, work *analyze.Workload, as
 		}
 	}
 	return cells
-}
-
-// Cell is a workload in an environment.
-type Cell struct{ Env, Workload string }
-
-// Gone are the cells that earlier looks let leave.
-func Gone(r *analyze.Result) map[Cell]bool {
-	out := map[Cell]bool{}
-	for _, l := range r.Run.Looks {
-		for _, c := range l.Cells {
-			if c.Left {
-				out[Cell{Env: c.Env, Workload: c.Workload}] = true
-			}
-		}
-	}
-	return out
 }

@@ -25,6 +25,7 @@ var parsers = map[string]func([]byte){
 	"ceph client":     func(b []byte) { _, _ = parseCephClient(b) },
 	"ceph mds":        func(b []byte) { _, _ = parseCephMDS(b) },
 	"ceph osd":        func(b []byte) { _, _ = parseCephOSD(b) },
+	"moosefs":         func(b []byte) { _, _ = parseMoose(b) },
 	"beegfs metadata": func(b []byte) { _, _ = parseBeeMeta(b) },
 	"beegfs storage":  func(b []byte) { _, _ = parseBeeStorage(b) },
 }

@@ -14,13 +14,13 @@ import (
 	"plimsoll/internal/measure/host/proc"
 )
 
-// mountsOf gives the mounts whose type is meant.
-func mountsOf(m *Machine, meant func(fsType string) bool) ([]*proc.Mount, error) {
+// mountsOf gives the mounts that are meant.
+func mountsOf(m *Machine, meant func(*proc.Mount) bool) ([]*proc.Mount, error) {
 	all, err := proc.Dir(m.path("/proc")).Mounts(proc.Self)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(x *proc.Mount) bool { return !meant(x.FSType) }), nil
+	return slices.DeleteFunc(all, func(x *proc.Mount) bool { return !meant(x) }), nil
 }
 
 // Settle has this machine's kernel send what it still holds of every mounted

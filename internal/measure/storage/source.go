@@ -41,6 +41,7 @@ var Sources = []Source{
 	{Name: "ceph-client", Title: "CephFS client (ceph-fuse)", Documented: cephManual, Tried: "16.2.15", read: ofKind(readCeph, "client", parseCephClient)},
 	{Name: "ceph-mds", Title: "Ceph metadata server", Documented: cephManual, Tried: "16.2.15", read: ofKind(readCeph, "mds", parseCephMDS)},
 	{Name: "ceph-osd", Title: "Ceph object server", Documented: cephManual, Tried: "16.2.15", read: ofKind(readCeph, "osd", parseCephOSD)},
+	{Name: "moosefs-master", Title: "MooseFS master", Documented: moosefsManual, Tried: "3.0.117", Whole: true, read: readMooseFS},
 	{Name: "beegfs-meta", Title: "BeeGFS metadata servers", Documented: beegfsManual, Whole: true, read: ofKind(readBee, "meta", parseBeeMeta)},
 	{Name: "beegfs-storage", Title: "BeeGFS storage servers", Documented: beegfsManual, Whole: true, read: ofKind(readBee, "storage", parseBeeStorage)},
 }

@@ -60,8 +60,14 @@ func On(mounts []*Mount, path string) *Mount {
 // remote are the types of parallel and network file systems.
 var remote = []string{"lustre", "nfs", "nfs4", "fuse.glusterfs", "ceph", "fuse.ceph-fuse", "fuse.ceph", "fuse.mfs", "moosefs", "beegfs", "fuse.beegfs"}
 
-// Remote says whether the servers of a file system of this type are elsewhere.
-func Remote(fsType string) bool { return slices.Contains(remote, fsType) }
+// MooseFS begins the source of its mounts, whose type is only fuse where mfsmount
+// was not started by mount(8).
+const MooseFS = "mfs#"
+
+// Remote says whether the servers of a mounted file system are elsewhere.
+func Remote(m *Mount) bool {
+	return slices.Contains(remote, m.FSType) || m.FSType == "fuse" && strings.HasPrefix(m.Source, MooseFS)
+}
 
 // Below gives the mount points at or below one of these clean directories, in
 // the order in which they were mounted.

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/measure/mpi"
 	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
 
@@ -161,6 +162,13 @@ func (j *ranked) standard(t *record.Trial, tasks []probe.Task) {
 				t.Values[id] = max(t.Values[id], v)
 			}
 		}
+	}
+	if from, ok := t.Events[record.Request]; ok && t.Clock != record.ClockForeign {
+		last := int64(0)
+		for _, s := range tasks {
+			last = max(last, s.Done)
+		}
+		t.Values[workload.MetricRanksDone] = float64(last - from)
 	}
 }
 

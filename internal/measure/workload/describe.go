@@ -90,6 +90,11 @@ func (w Workload) Describe() (d Description, ok bool) {
 	for _, m := range Standard {
 		d.Metrics = append(d.Metrics, MetricDescription{Metric: m, From: "probe"})
 	}
+	for _, m := range rankMetrics {
+		if w.file.Launch.at.Given() {
+			d.Metrics = append(d.Metrics, MetricDescription{Metric: m, From: "events"})
+		}
+	}
 	for _, m := range commandMetrics {
 		if w.Takes(startedByParameter, startedByExec) {
 			d.Metrics = append(d.Metrics, MetricDescription{m, "events", startedByParameter + "=" + startedByExec})

@@ -59,6 +59,9 @@ func (f *document) workload(path string, data []byte) Workload {
 		}
 	}
 	w.Metrics = append(w.Metrics, Standard...)
+	if f.Launch.at.Given() {
+		w.Metrics = append(w.Metrics, rankMetrics...)
+	}
 	if slices.Contains(w.Parameters[startedByParameter], startedByExec) {
 		w.Metrics = append(w.Metrics, commandMetrics...)
 	}

@@ -10,6 +10,15 @@ const (
 	MetricMaxRSS  = "max-rss"
 )
 
+// MetricRanksDone is the one that every workload of ranks has beside them.
+const MetricRanksDone = "ranks-done"
+
+// rankMetrics are those of all ranks together.
+var rankMetrics = []record.Metric{
+	{ID: MetricRanksDone, Unit: "ns", Better: record.LowerIsBetter, Title: "all ranks done",
+		What: "from the launcher's start until the program of the last rank has ended"},
+}
+
 // Standard are those metrics, in the order in which a report shows them after
 // the workload's own.
 var Standard = []record.Metric{

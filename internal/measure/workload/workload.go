@@ -189,6 +189,9 @@ func (w Workload) MetricsOf(params map[string]string) []record.Metric {
 	if i.Plan.ByCommands {
 		out = append(out, commandMetrics...)
 	}
+	if i.Plan.Launch != nil {
+		out = append(out, rankMetrics...)
+	}
 	return append(out, Standard...)
 }
 

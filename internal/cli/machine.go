@@ -16,9 +16,9 @@ import (
 // cgroupLevels are the ways in which a machine can have control groups.
 var cgroupLevels = []string{engine.DefaultLevel, "v1", "hybrid", "v2"}
 
-// withMachine adds to an engine's levels those that are the machine's, and the
-// CPU limits, which all adapters take alike: every
-// engine on a host is under the host's cgroups, without a choice.
+// withMachine adds to an engine's levels those that are the machine's, and what
+// all adapters take alike: CPU limits, and where images lie that are used in
+// place. Every engine on a host is under the host's cgroups, without a choice.
 func withMachine(i engine.Info) map[string][]string {
 	if i.Simulated || len(i.Levels[engine.Cgroup]) > 0 {
 		return i.Levels
@@ -30,6 +30,9 @@ func withMachine(i engine.Info) map[string][]string {
 	levels[engine.Cgroup] = cgroupLevels
 	levels[engine.CPULimit] = engine.CPULimits
 	levels[engine.Tuned] = append([]string{engine.DefaultLevel, tune.Everything}, tune.Names()...)
+	if i.InPlace {
+		levels[engine.ImageOn] = []string{engine.DefaultLevel}
+	}
 	return levels
 }
 

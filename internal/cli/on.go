@@ -117,7 +117,7 @@ func (o *onFlags) over(cmd *cobra.Command, was slurm.Request) slurm.Request {
 }
 
 // handedOn are the flags of a run that the plimsoll inside of the job gets.
-var handedOn = []string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "engine", "claim", "image", "mirror", "force"}
+var handedOn = []string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "part", "engine", "claim", "image", "image-on", "mirror", "force"}
 
 // given are those of these flags that the command line has, as arguments.
 func given(fl *pflag.FlagSet, names []string) []string {

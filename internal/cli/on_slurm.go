@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/slurm"
 )
@@ -192,7 +193,7 @@ func (r *slurmRun) submit() (string, error) {
 	dir := r.ledger.Dir
 	script := &slurm.Script{
 		Run: r.id, Program: program, Dir: dir, Jobs: slurm.JobsDir(dir), Begin: r.begin, Images: s.state.Images(),
-		Resume: append([]string{"run", "--resume", dir, "--run-id=" + r.id, "--wait", "--progress=plain"}, r.resume...),
+		Resume: append(append([]string{"run", "--resume", dir, "--run-id=" + r.id, "--wait", "--progress=plain"}, r.places()...), r.resume...),
 	}
 	if jobsStateShared {
 		script.State = filepath.Join(slurm.JobsDir(dir), "state")
@@ -214,6 +215,12 @@ func (r *slurmRun) submit() (string, error) {
 	}
 	r.say("submitted job %s (%s)", job, slurm.Name(r.id))
 	return job, nil
+}
+
+// places are where file systems are that the study names: a run that is gone on
+// with is told again.
+func (r *slurmRun) places() []string {
+	return slices.DeleteFunc(slices.Clone(r.begin), func(a string) bool { return !strings.HasPrefix(a, "--"+engine.ImageOn+"=") })
 }
 
 // refused is what the site said to a submission, with what may help.

@@ -31,6 +31,9 @@ func planCommand(w World) *cobra.Command {
 			if err := s.useMirror(ch.mirror); err != nil {
 				return err
 			}
+			if err := s.usePlaces(ch.places); err != nil {
+				return err
+			}
 			p, err := s.plan(cmd.Context(), studyName(args), ch)
 			if err != nil {
 				return err

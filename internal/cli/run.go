@@ -106,6 +106,9 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 			if err := s.useMirror(ch.mirror); err != nil {
 				return err
 			}
+			if err := s.usePlaces(ch.places); err != nil {
+				return err
+			}
 			o := s.options()
 			o.Progress = newProgress(w, progress)
 			o.Wait = wait
@@ -118,6 +121,9 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 				}
 				o.Dir, o.Resume, o.Unlike = resume, true, unlike
 				if o.Run, o.Plan, err = oldPlan(resume); err != nil {
+					return err
+				}
+				if err := s.allPlaced(o.Plan); err != nil {
 					return err
 				}
 			} else {
@@ -138,6 +144,11 @@ follows it again, and submits what a time limit or a lost node has left undone.`
 				}
 				if o.Run.Place, err = where.record(); err != nil {
 					return err
+				}
+			}
+			for _, m := range o.Plan.Remarks {
+				if m.Code == imageOnSame {
+					o.Progress.Remark(m.Text)
 				}
 			}
 			o.Place = placeOf(o.Run.Place)

@@ -33,8 +33,9 @@ type setting struct {
 	engines []engine.Engine
 	user    *engine.User
 	noUser  string
-	limit   time.Duration // how long an engine may take to be found
-	mirror  image.Mirror  // of Docker Hub
+	limit   time.Duration     // how long an engine may take to be found
+	mirror  image.Mirror      // of Docker Hub
+	places  map[string]string // directories by level of image-on
 }
 
 // imagesFrom is the variable that names a further image store, to read from.
@@ -74,6 +75,7 @@ func (s *setting) options() run.Options {
 		Engines: s.engines, State: s.state, Root: s.root,
 		User: s.user, NoUser: s.noUser,
 		Getenv: s.world.Getenv, LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom),
+		ImageOn: s.places,
 	}
 }
 

@@ -63,6 +63,7 @@ type changes struct {
 	parts  []string
 	images map[string]string
 	mirror string
+	places map[string]string
 }
 
 func (c *changes) add(cmd *cobra.Command) {
@@ -75,6 +76,7 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&c.parts, "part", nil, "measure only these parts of the study, in as many blocks as they ask for")
 	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so")
 	mirrorFlag(cmd, &c.mirror)
+	imageOnFlag(cmd, &c.places)
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
 	cmd.Flags().StringSliceVar(&c.claims, "claim", nil, "measure only what these claims of the study need, such as 6a or baresi2024/6a,9b")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
@@ -147,6 +149,7 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if err := s.feasible(p, roomOf(facts, s.state.Dir), regs.reachable); err != nil {
 		return nil, err
 	}
+	s.samePlaces(p)
 	return p, comparable(p)
 }
 
@@ -246,6 +249,9 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 			return false, f.Reason, f.Fix
 		}
 		if ok, reason, fix := onMachine(facts, levels); !ok {
+			return false, reason, fix
+		}
+		if ok, reason, fix := s.placeUsable(levels); !ok {
 			return false, reason, fix
 		}
 		if ok, reason, fix := imageUsable(store, levels); !ok {

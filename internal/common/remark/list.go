@@ -37,6 +37,7 @@ var List = []Kind{
 	{Code: "trial", By: Report, Says: "an oddity noted in single trials"},
 	{Code: "images-bound", By: Report, Title: "Images", Says: "an image of the study was bound to another one (`--image`), which ran in its place"},
 	{Code: "limit-beyond", By: Plan, Says: "a limit of the study exceeds what the machine has, so it limits nothing"},
+	{Code: "image-on-same", By: Plan, Says: "two levels of `image-on` are directories on one mounted file system, so it is not file systems that are compared"},
 	{Code: "simulated", By: Plan, Says: "the engines are simulated, so nothing is measured; or some are, and only the others' times are true"},
 	{Code: "baseline-added", By: Plan, Says: "a baseline that the study does not name runs as well"},
 	{Code: "unequal-terms", By: Plan, Says: "an engine can't run with what the study sets for all of them, and runs with its defaults"},

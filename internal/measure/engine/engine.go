@@ -46,12 +46,13 @@ const (
 	Endpoint   = "endpoint"      // whose CRI: containerd, crio
 	Without    = "without"       // mechanisms that are left out, joined by And: pid-namespace+masked-paths
 	With       = "with"          // mechanisms that are added, joined likewise: init+terminal
+	ImageOn    = "image-on"      // a file system's name in the study; which directory that is, the user says
 	CPULimit   = "cpu-limit"     // none, or CPUs: 0.5; no adapter's, since it comes to each as Spec.Limits
 	Tuned      = "tuned"         // all, or states of the machine, joined by And; no adapter's: the run sets them
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, Seccomp, Cgroup, Driver, Without, With, CPULimit, Tuned}
+var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, ImageOn, Seccomp, Cgroup, Driver, Without, With, CPULimit, Tuned}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"
@@ -147,6 +148,10 @@ type Info struct {
 	// Bare: nothing can be mounted into its containers, so that it carries the
 	// life cycle's payloads and no workload that needs a directory (floor).
 	Bare bool
+	// InPlace: its containers run from the image where the store has it, a file or
+	// a directory, without a copy in a store of the engine's own. It takes the
+	// factor ImageOn, and its environments tell by LiesOn where the image lies.
+	InPlace bool
 	// RefusesCPUs: it makes no container with a limit of more processors than
 	// the machine has.
 	RefusesCPUs bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -12,11 +13,22 @@ import (
 	"plimsoll/internal/record"
 )
 
+// elsewhereLimit is how much longer an image may take on another file system than
+// the state directory's.
+const elsewhereLimit = 15 * time.Minute
+
 // SpecImage provides the image of a spec in a format, for an engine that the
 // user runs; nil is ourselves. Its error is of class record.Unavailable.
 func (k *Kit) SpecImage(ctx context.Context, spec Spec, f image.Format, user *User) (string, error) {
 	name := ImageName(spec)
-	path, err := k.ImagePath(ctx, name, f, user)
+	at, err := k.on(spec.Level(ImageOn))
+	if err != nil {
+		return "", err
+	}
+	if at != k { // thousands of files, each a request
+		k.TakesLonger(fmt.Sprintf("providing the image %s for %s, on a file system that may take long", name, spec.ID), elsewhereLimit)
+	}
+	path, err := at.ImagePath(ctx, name, f, user)
 	if err != nil {
 		return "", &Error{Class: record.Unavailable, Text: fmt.Sprintf("providing the image %s for %s", name, spec.ID), Err: err}
 	}

@@ -19,6 +19,8 @@ type Kit struct {
 	ProbePath string
 	// Images gives the workload images in every format.
 	Images image.Provider
+	// Elsewhere gives them on other file systems, by the level of ImageOn.
+	Elsewhere map[string]image.Provider
 	// LookPath finds a program on the user's PATH.
 	LookPath func(name string) (string, error)
 	// Getenv reads the user's environment (DOCKER_HOST and the like).

@@ -29,6 +29,9 @@ func Refuse(info Info, d Detection, spec Spec) error {
 		if name == DefaultLevel || factor == Image {
 			continue
 		}
+		if factor == ImageOn && info.InPlace {
+			continue
+		}
 		// The cgroup version is the machine's, and the plan has held it against
 		// that, unless the engine has a say in it.
 		if factor == Cgroup && len(info.Levels[Cgroup]) == 0 {

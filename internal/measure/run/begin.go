@@ -74,9 +74,14 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	store := image.NewStore(o.State.Images(), probe.Binary(), image.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror, From: o.From})
+	options := image.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror, From: o.From}
+	store := image.NewStore(o.State.Images(), probe.Binary(), options)
+	elsewhere, err := stores(o, options)
+	if err != nil {
+		return nil, nil, err
+	}
 	return &engine.Kit{
-		RunID: id, Dir: dir, ProbePath: path, Images: store,
+		RunID: id, Dir: dir, ProbePath: path, Images: store, Elsewhere: elsewhere,
 		LookPath: o.LookPath, Getenv: o.Getenv,
 		User: o.User, NoUser: o.NoUser, Root: o.Root, Ledger: ledger,
 		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {

@@ -49,7 +49,7 @@ func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
 		if removed {
 			c.Removed = append(c.Removed, "images in "+o.State.Images())
 		}
-		errs = append(errs, err)
+		errs = append(errs, err, c.removeStores(o.State))
 	}
 	return c, errors.Join(errs...)
 }

@@ -44,6 +44,8 @@ type Options struct {
 	Mirror    image.Mirror // is asked for Docker Hub's images
 	From      string       // a further image store, to read from
 	Progress  Progress
+	// ImageOn are directories by level of the factor image-on.
+	ImageOn map[string]string
 
 	// Finish, when done, lets the trial in flight end and then ends the run.
 	Finish <-chan struct{}

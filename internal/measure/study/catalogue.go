@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,6 +276,12 @@ const imageFactor = "image"
 // isReference tells a reference from the name of a level.
 func isReference(level string) bool { return strings.ContainsAny(level, "/:@") }
 
+// placeFactor is the factor whose levels the study makes up: names of file
+// systems, which whoever runs it binds to directories.
+const placeFactor = "image-on"
+
+var placeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
 // knows says whether the adapter has this level; the default is always had,
 // and with it any image by reference where the adapter takes images at all.
 func (e *EngineInfo) knows(factor, level string) bool {
@@ -282,5 +289,6 @@ func (e *EngineInfo) knows(factor, level string) bool {
 		return !slices.ContainsFunc(parts(factor, level), func(p string) bool { return !slices.Contains(e.Levels[factor], p) })
 	}
 	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||
+		factor == placeFactor && placeName.MatchString(level) && len(e.Levels[factor]) > 0 ||
 		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0
 }

@@ -286,6 +286,13 @@ func (c *checker) factor(a yamlfile.Axis, engines []string) bool {
 	valid := c.cat.levels(a.Key.Text, engines...)
 	good := true
 	for _, l := range a.Levels.List {
+		if a.Key.Text == placeFactor {
+			if !placeName.MatchString(l.Text) {
+				c.Add(l.At, fmt.Sprintf("%s %q", placeFactor, l.Text), "a name of your own for a file system, such as scratch: small letters, digits and -; --image-on NAME=DIR says which directory it is")
+				good = false
+			}
+			continue
+		}
 		for _, part := range parts(a.Key.Text, l.Text) {
 			if !slices.Contains(valid, part) && !(a.Key.Text == imageFactor && isReference(part)) {
 				c.Unknown(l.At, a.Key.Text, part, valid)

@@ -101,7 +101,7 @@ func token(factor, level string) string {
 	switch {
 	case factor == "rootless" && level == "no":
 		return "rootful"
-	case slices.Contains(joinedFactors, factor):
+	case slices.Contains(joinedFactors, factor), factor == placeFactor:
 		return factor + "-" + level
 	case factor == "privileged" && level == "no":
 		return "unprivileged"

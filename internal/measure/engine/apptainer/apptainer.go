@@ -59,7 +59,7 @@ var levels = map[string][]string{
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: engine.Known(levels),
-		Typical: 150 * time.Millisecond, Images: engine.ImagesPulled,
+		Typical: 150 * time.Millisecond, InPlace: true, Images: engine.ImagesPulled,
 		Mechanisms: mechanisms, Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Without: {engine.HostMounts, engine.SmallMounts}, engine.With: {engine.Contained}},
 			Because: "--contain chooses the mounts itself.",

@@ -54,7 +54,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	env.storage, env.image = storage, source(storage, path)
-	held, why := engine.HeldByEngine, noInstance(ctx, kit, engine.ImageName(spec), storage)
+	held, why := engine.HeldByEngine, noInstance(ctx, kit, spec, storage)
 	if env.instances = why == ""; !env.instances {
 		held = engine.HeldByUs
 	}
@@ -73,6 +73,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		facts["user"] = env.user.Name
 	}
 	env.AddFacts(facts)
+	env.AddFacts(engine.LiesOn(path))
 	if err = adapter.OwnDir(env.home, env.user, kit); err == nil {
 		err = env.prove(ctx)
 	}
@@ -85,11 +86,11 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 // noInstance says why a held container can't be an instance: what Apptainer
 // starts in one is a script that it puts into the images that it builds, which
 // needs a shell.
-func noInstance(ctx context.Context, kit *engine.Kit, name, storage string) string {
+func noInstance(ctx context.Context, kit *engine.Kit, spec engine.Spec, storage string) string {
 	if storage == "sandbox" {
 		return "the directory has no start script of Apptainer's, which an instance needs"
 	}
-	dir, err := kit.Images.Path(ctx, name, image.Directory)
+	dir, err := kit.Images.Path(ctx, engine.ImageName(spec), image.Directory)
 	if err != nil {
 		return err.Error()
 	}

@@ -25,7 +25,7 @@ type Floor struct{ engine.NothingLeft }
 // Info is documented in engine.Engine.
 func (Floor) Info() engine.Info {
 	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true,
-		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
+		Typical: 10 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
 			engine.Network: {"none", "host"}, engine.Rootless: {"no", "yes"},
 			engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
 }
@@ -85,6 +85,7 @@ func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (eng
 		facts["rootless"] = "yes"
 	}
 	b.AddFacts(facts)
+	b.AddFacts(engine.LiesOn(lower))
 	e := &environment{Base: b, prepare: func(task engine.Task) (*container, error) {
 		if len(task.Mounts) > 0 {
 			return nil, adapter.Unsupported("the floor mounts an overlay and /proc, and nothing else")

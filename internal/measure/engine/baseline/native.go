@@ -20,7 +20,7 @@ type Native struct{ engine.NothingLeft }
 // Info is documented in engine.Engine.
 func (Native) Info() engine.Info {
 	return engine.Info{Name: "native", Title: "native", Baseline: true,
-		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
+		Typical: 10 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
 			engine.Network: {"host"}, engine.Storage: {"directory"}, engine.Image: engine.ImageLevels()}}
 }
 
@@ -49,6 +49,7 @@ func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (en
 		return nil, err
 	}
 	b.AddFacts(map[string]string{"network": "host", "storage": "directory", "isolation": "chroot"})
+	b.AddFacts(engine.LiesOn(dir))
 	e := &environment{Base: b}
 	roots := &roots{kit: kit, image: dir}
 	e.close = roots.close

@@ -54,7 +54,7 @@ var mechanisms = append(engine.LeftOut(engine.UserNamespace, engine.CgroupNamesp
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "bubblewrap", Title: title, Levels: engine.Known(levels),
-		Typical: 40 * time.Millisecond, Images: engine.ImagesGiven,
+		Typical: 40 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven,
 		Processes:  engine.Processes{Helpers: []string{program}},
 		Mechanisms: mechanisms, Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Rootless: {"yes"}, engine.Without: {engine.UserNamespace}},
@@ -125,6 +125,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "none", "storage": "directory",
 		"rootless": "no", "user": "root", "seccomp": "off", "init": "none", "log": "none", "daemon": "none", "image-store": "none"})
+	env.AddFacts(engine.LiesOn(env.image))
 	if env.host {
 		env.AddFacts(map[string]string{"network": "host"})
 	}

@@ -25,7 +25,6 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/userns"
-	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -65,7 +64,7 @@ var levels = map[string][]string{
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "charliecloud", Title: title, Levels: engine.Known(levels),
-		Typical: 40 * time.Millisecond, Images: engine.ImagesPulled,
+		Typical: 40 * time.Millisecond, InPlace: true, Images: engine.ImagesPulled,
 		Mechanisms: mechanisms,
 		Processes:  engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
 		Rules: []engine.Rule{{
@@ -185,6 +184,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	env.fake = has(ctx, d.Where, "--write-fake")
 	env.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": d.Version, "client": "cli", "network": "host", "storage": storage,
 		"binds": "/dev /proc /sys /tmp /etc/hosts /etc/resolv.conf", "rootless": "no", "daemon": "none"})
+	env.AddFacts(engine.LiesOn(env.image))
 	if user != nil {
 		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
 	}
@@ -211,8 +211,12 @@ func (e *environment) prove(ctx context.Context) error {
 		return err
 	}
 	fs := p.Report["root.fs"]
-	// A directory may lie on a parallel file system that is mounted through FUSE.
-	if fuse := strings.Contains(fs, "fuse") && !proc.Remote(fs) || fs == "squashfs"; fuse != e.squash {
+	squash := strings.Contains(fs, "fuse") || fs == "squashfs"
+	// A directory may lie on a file system that is mounted through FUSE.
+	if lies, err := engine.Lies(e.image); squash && !e.squash && err == nil && lies.Type == fs {
+		squash = false
+	}
+	if squash != e.squash {
 		return adapter.Wrong("the root file system inside is %s, which is not what storage=%s gives", fs, e.Fact("storage"))
 	}
 	if host, err := os.Readlink("/proc/self/ns/user"); err == nil && host == "user:["+p.Report["ns.user"]+"]" {

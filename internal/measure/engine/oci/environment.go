@@ -107,6 +107,7 @@ func (e *environment) prepare(ctx context.Context, v string) error {
 		"runtime-version": v, "network": network, "storage": "directory", "seccomp": "off", "rootless": "no", "user": "root",
 		"cgroup": wrap.Version(), "cgroup-driver": wrap.Driver,
 		"init": "none", "log": "none", "daemon": "none", "image-store": "none", "apparmor": "off"})
+	e.AddFacts(engine.LiesOn(e.rootfs))
 	if e.Spec.Limits == (engine.Limits{}) {
 		e.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "no limits were asked for"})
 	} else {

@@ -93,7 +93,7 @@ var rules = append(engine.OwnKernel(mechanisms, "runsc"), []engine.Rule{engine.O
 // Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: engine.Known(levels), Detached: true,
-		Typical: 80 * time.Millisecond, Images: engine.ImagesGiven,
+		Typical: 80 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven,
 		// gVisor starts itself anew as /proc/self/exe.
 		Processes: engine.Processes{Helpers: []string{"runc", "crun", "youki", "runsc", "exe"}},
 		OCI:       true, Mechanisms: mechanisms, Rules: rules}

@@ -26,6 +26,7 @@ var brings = map[string][]string{
 	"rootless":      {"rootless", "user", "store", "host", "daemon", "ulimits", "ns.user", "uid-map", "gid-map", "cgroup-path", "flags"},
 	"privileged":    {"privileged", "user", "ns.user", "uid-map", "gid-map", "capabilities", "seccomp-inside", "apparmor"},
 	"image":         {"image", "image-store"},
+	"image-on":      {"image-fs", "image-mount", "root-fs", "root"},
 	"seccomp":       {"seccomp", "seccomp-inside", "security", "seccomp-mode"},
 	"cgroup":        {"cgroup", "cgroup-path", "ns.cgroup", "cgroup-namespace"},
 	"cpu-limit":     {"cpu-limit", "limits", "limits-reason", "cgroup-path"},

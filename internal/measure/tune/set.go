@@ -139,7 +139,7 @@ func (m Machine) remount(c Change, value string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing is lost by it
+	defer func() { _ = unix.Close(fd) }()
 	options := slices.DeleteFunc(strings.Split(mount.VFSOptions, ","), func(o string) bool { return o == "rw" || o == "ro" || o == c.Option })
 	if value == yes {
 		options = append(options, c.Option)

@@ -43,7 +43,8 @@ func (s *Seen) JudgeNetwork(asked string) error {
 	return Wrong("asked for the network %s, and the payload saw the network namespace %s (the host's is %s)", asked, ns, s.Host.Net)
 }
 
-// JudgeNoSeccomp: where we live under a filter ourselves, so does every child.
+// JudgeNoSeccomp judges a container without a filter: where we live under one
+// ourselves, so does every child.
 func (s *Seen) JudgeNoSeccomp() error {
 	if in := s.Inside["seccomp"]; in != "" && in != "0" && s.Host.Seccomp == "0" && !s.Foreign() {
 		return Wrong("asked for no seccomp, and the payload ran in mode %s", in)

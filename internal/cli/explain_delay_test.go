@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,8 +108,21 @@ func slowed(t *testing.T, dir, name string, ms float64, argument, program string
 }
 
 // finds explains an environment whose program sleeps so long: the pause is found
-// there, and nowhere else.
+// there, and nowhere else. Where others keep the processors busy, what waits behind the
+// pause is a part of the way itself: once in three times it has to be found.
 func finds(t *testing.T, state string, like World, e engine.Engine, env []string, program string, ms float64) {
+	t.Helper()
+	var why string
+	for range 3 {
+		if why = missed(t, state, like, e, env, program, ms); why == "" {
+			return
+		}
+	}
+	t.Error(why)
+}
+
+// missed says what one explanation has not found.
+func missed(t *testing.T, state string, like World, e engine.Engine, env []string, program string, ms float64) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := append(append([]string{"explain"}, env...), "--starts", "6", "--format", "json", "--progress", "none", "--wait")
@@ -132,11 +146,12 @@ func finds(t *testing.T, state string, like World, e engine.Engine, env []string
 	// It sleeps until so long after its first instruction, some of which passes before.
 	if got < 0.9*ms || got > ms+0.5 || all-got > 0.5 {
 		tree, _ := json.MarshalIndent(x.Tree, "", " ")
-		t.Errorf("%g ms in %s: %g ms of pauses are seen there, %g in all: %s", ms, program, got, all, tree)
+		return fmt.Sprintf("%g ms in %s: %g ms of pauses are seen there, %g in all: %s", ms, program, got, all, tree)
 	}
 	if share := float64(x.UnexplainedNS) / float64(x.Tree.NS); share > 0.15 {
-		t.Errorf("%s: %.0f %% of the start is unexplained", program, 100*share)
+		return fmt.Sprintf("%s: %.0f %% of the start is unexplained", program, 100*share)
 	}
+	return ""
 }
 
 func jsonNumber(v float64) string {

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/common/published"
@@ -39,13 +40,15 @@ func figurePicture(f *figure.Figure, d *view.Data, o Options) (p *picture, err e
 	case figures.Series:
 		o.Metric, o.Workload = f.Metric, ""
 		for i := range d.Works {
-			if d.Works[i].Name == f.Workload && len(d.Works[i].Curves) > 0 {
+			// A series that no environment of this run has is none of the others'.
+			has := func(c view.Curve) bool { return c.Column == f.Metric && len(c.T) > 0 }
+			if d.Works[i].Name == f.Workload && slices.ContainsFunc(d.Works[i].Curves, has) {
 				o.Workload = d.Works[i].ID
 				break
 			}
 		}
 		if o.Workload == "" {
-			return nil, noData("workload %s has no time series", f.Workload)
+			return nil, noData("this run has no time series of %s of %s", words.Clean(f.Metric), words.Clean(f.Workload))
 		}
 		if p, err = curves(d, o); err != nil {
 			return nil, err

@@ -90,6 +90,11 @@ func TestFigureSeries(t *testing.T) {
 	if err := DrawFigure(&b, "svg", f, d, Options{}); err != nil || len(marks(parse(t, b.Bytes()), "curve")) != 2 {
 		t.Errorf("%v", err)
 	}
+	// Of other series than the run has there is nothing, and the page goes without.
+	f.Metric = "host-received"
+	if err := DrawFigure(&b, "svg", f, d, Options{}); !errors.Is(err, ErrNoData) {
+		t.Errorf("%v", err)
+	}
 	f.Workload = "nope"
 	if err := DrawFigure(&b, "svg", f, d, Options{}); !errors.Is(err, ErrNoData) {
 		t.Errorf("%v", err)

@@ -45,7 +45,8 @@ const rankMark = "%rank%"
 
 // EachName is what each rank's container is called in the command that all ranks
 // have, and RankName what comes of it.
-func EachName(name string) string           { return name + "-" + rankMark }
+func EachName(name string) string { return name + "-" + rankMark }
+
 // RankName is the name of a rank's own container.
 func RankName(name string, rank int) string { return name + "-" + strconv.Itoa(rank) }
 

@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/report"
 )
@@ -140,30 +139,12 @@ func (f *ablateFlags) command(args []string, seed uint64) string {
 }
 
 func (f *ablateFlags) ablate(w World, args []string, text string) error {
-	w, finish, broken, stop := w.interrupts()
-	defer stop()
-	s, err := newSetting(w)
-	if err != nil {
-		return err
-	}
-	plan, err := s.smallPlan(finish, "(ablate)", text, s.studyCatalogue(), func(string) bool { return true })
-	if err != nil {
-		return err
-	}
-	if len(plan.Study.Ablations) == 0 || plan.Study.Ablations[0].Base == "" || len(plan.Cells) == 0 {
-		return unopened(plan.Excluded)
-	}
-	plan.Study.Command = f.command(args, plan.Protocol.Seed)
-	o := s.options()
-	o.Plan, o.Run = plan, &record.Run{Tool: tool()}
-	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
-	if o.Dir, err = outputDir(f.dir, "ablate-"+args[0]); err != nil {
-		return err
-	}
-	if err := describeHost(finish, s, o.Run, f.force); err != nil {
-		return err
-	}
-	return f.measured(broken, w, o)
+	return smallStudy{
+		by: "ablate", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force,
+		keeps:   func(string) bool { return true },
+		lacks:   func(p *study.Plan) bool { return len(p.Study.Ablations) == 0 || p.Study.Ablations[0].Base == "" },
+		command: func(seed uint64) string { return f.command(args, seed) },
+	}.run(w, f.measured)
 }
 
 // measured runs and tells what was found.

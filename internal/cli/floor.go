@@ -12,7 +12,6 @@ import (
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/workload"
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/kernel"
@@ -128,30 +127,10 @@ func (f *floorFlags) command(seed uint64) string {
 }
 
 func (f *floorFlags) ask(w World, text string) error {
-	w, finish, broken, stop := w.interrupts()
-	defer stop()
-	s, err := newSetting(w)
-	if err != nil {
-		return err
-	}
-	plan, err := s.smallPlan(finish, "(floor)", text, s.studyCatalogue(), func(string) bool { return true })
-	if err != nil {
-		return err
-	}
-	if len(plan.Cells) == 0 {
-		return unopened(plan.Excluded)
-	}
-	plan.Study.Command = f.command(plan.Protocol.Seed)
-	o := s.options()
-	o.Plan, o.Run = plan, &record.Run{Tool: tool()}
-	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
-	if o.Dir, err = outputDir(f.dir, "floor"); err != nil {
-		return err
-	}
-	if err := describeHost(finish, s, o.Run, f.force); err != nil {
-		return err
-	}
-	return f.measured(broken, w, o)
+	return smallStudy{
+		by: "floor", text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force,
+		keeps: func(string) bool { return true }, command: f.command,
+	}.run(w, f.measured)
 }
 
 func (f *floorFlags) measured(ctx context.Context, w World, o run.Options) error {

@@ -6,8 +6,54 @@ import (
 	"context"
 	"slices"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
 )
+
+// smallStudy is one that a command writes itself and runs at once.
+type smallStudy struct {
+	by, of      string // the command, and the engine that it is of, if it is of one
+	text        string
+	dir         string // of the record; empty: by the time
+	progress    string
+	wait, force bool
+	keeps       func(engine string) bool // which baselines stay
+	lacks       func(*study.Plan) bool   // a further reason why there is nothing to measure; nil: none
+	command     func(seed uint64) string // what measures the same again
+}
+
+// run plans the study and hands it to what measures and tells.
+func (m smallStudy) run(w World, measured func(context.Context, World, run.Options) error) error {
+	w, finish, broken, stop := w.interrupts()
+	defer stop()
+	s, err := newSetting(w)
+	if err != nil {
+		return err
+	}
+	plan, err := s.smallPlan(finish, "("+m.by+")", m.text, s.studyCatalogue(), m.keeps)
+	if err != nil {
+		return err
+	}
+	if len(plan.Cells) == 0 || m.lacks != nil && m.lacks(plan) {
+		return unopened(plan.Excluded)
+	}
+	plan.Study.Command = m.command(plan.Protocol.Seed)
+	o := s.options()
+	o.Plan, o.Run = plan, &record.Run{Tool: tool()}
+	o.Progress, o.Finish, o.Wait = newProgress(w, m.progress), finish.Done(), m.wait
+	name := m.by
+	if m.of != "" {
+		name += "-" + m.of
+	}
+	if o.Dir, err = outputDir(m.dir, name); err != nil {
+		return err
+	}
+	if err := describeHost(finish, s, o.Run, m.force); err != nil {
+		return err
+	}
+	return measured(broken, w, o)
+}
 
 // smallPlan is that of a study which a command writes itself, for the engines here.
 // The baselines that every study has say nothing in it, but for those that it keeps.

@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/tune"
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/steady"
 	"plimsoll/internal/understand/report"
@@ -170,30 +169,11 @@ func (f *tuneFlags) command(args []string, seed uint64) string {
 }
 
 func (f *tuneFlags) measured(w World, args []string, text string) error {
-	w, finish, broken, stop := w.interrupts()
-	defer stop()
-	s, err := newSetting(w)
-	if err != nil {
-		return err
-	}
-	plan, err := s.smallPlan(finish, "(tune)", text, s.studyCatalogue(), func(e string) bool { return e == args[0] })
-	if err != nil {
-		return err
-	}
-	if len(plan.Cells) == 0 {
-		return unopened(plan.Excluded)
-	}
-	plan.Study.Command = f.command(args, plan.Protocol.Seed)
-	o := s.options()
-	o.Plan, o.Run = plan, &record.Run{Tool: tool()}
-	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
-	if o.Dir, err = outputDir(f.dir, "tune-"+args[0]); err != nil {
-		return err
-	}
-	if err := describeHost(finish, s, o.Run, f.force); err != nil {
-		return err
-	}
-	return f.tell(broken, w, o)
+	return smallStudy{
+		by: "tune", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force,
+		keeps:   func(e string) bool { return e == args[0] },
+		command: func(seed uint64) string { return f.command(args, seed) },
+	}.run(w, f.tell)
 }
 
 func (f *tuneFlags) tell(ctx context.Context, w World, o run.Options) error {

@@ -8,13 +8,13 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X plimsoll/internal/cli.Version=$(VERSION)
 # What vet says, make check says.
 TEST_FLAGS  ?= -count=1 -vet=off
-TEST_TIME   ?= 20m
+TEST_TIME   ?= 30m
 # By count and not by time: at the end of a time the go command now and then
 # takes its own deadline for a failure. FUZZ_TIME=1m fuzzes longer.
 export FUZZ_TIME ?=
 STUDY       ?= quick
 RUN_FLAGS   ?=
-AA_TIMES    ?= 100
+AA          ?= -minutes 20
 BENCH_TIME  ?= 60s
 
 # What packages say of where Plimsoll comes from: it has no public address yet,
@@ -33,11 +33,13 @@ RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 # It emulates a processor, and measures nothing here.
 VM := ./internal/measure/vmtest/...
 
-# What holds numbers against a load that it makes itself comes first; then what asks
-# real engines, by the kit that these tests take, and beside it the command line's.
-MEASURING := ./internal/measure/collect ./internal/measure/trace ./internal/measure/run ./internal/measure/selftest
+# What holds numbers against a load that it makes itself comes first, alone, and so does
+# what plants in every engine; then what asks real engines, by the kit that these tests
+# take, two at a time, those that take longest from the beginning.
+MEASURING := ./internal/measure/collect ./internal/measure/trace ./internal/measure/run ./internal/measure/selftest ./internal/measure/engine/canary
 ASKING = $(sort $(shell grep -rlE --include='*_test.go' 'enginetest\.(Kit|Conformance|Pulls)\>' internal | xargs -n1 dirname | sed 's|^|./|'))
-ENGINE_TESTS = $(MEASURING) $(filter-out ./internal/cli $(MEASURING),$(ASKING)) ./internal/cli
+LONG := ./internal/cli $(patsubst %,./internal/measure/engine/%,docker podman cri lxd containerd)
+ENGINE_TESTS = $(MEASURING) $(LONG) $(filter-out $(LONG) $(MEASURING),$(ASKING))
 OTHER_TESTS = ./internal/measure/image $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/image)")
 
 # Where goroutines run: under the race detector in make unit, but for the command
@@ -72,7 +74,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-measuring test-adapters test-cli test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-plan bench-read bench-sequential bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -111,9 +113,10 @@ run: setup-run build ## set up engines, then measure them and print the table
 test: setup-test ## set up engines, then run every test (what only reads the source: make check)
 	# What is fetched, beside what can be compiled without.
 	@$(MAKE) --no-print-directory -j4 page axe compile $(SUM)
-	# Beside what asks engines runs what asks none.
+	# Beside what asks engines runs what asks none; an emulated machine is too slow beside others.
 	@mkdir -p bin; rm -f bin/again-*.txt; status=0; \
 	$(MAKE) --no-print-directory -k -j3 NICE=nice test-engines test-beside || status=$$?; \
+	$(MAKE) --no-print-directory test-vm || status=$$?; \
 	if [ -n "$$(cat bin/again-*.txt 2>/dev/null)" ]; then echo "failed once, and were tried again by themselves:"; cat bin/again-*.txt; fi; \
 	exit $$status
 
@@ -122,27 +125,20 @@ compile:
 
 test-engines:
 	@status=0; $(MAKE) --no-print-directory test-measuring || status=$$?; \
-	$(MAKE) --no-print-directory -k test-adapters test-cli || status=$$?; \
+	$(MAKE) --no-print-directory test-asking || status=$$?; \
 	$(MAKE) --no-print-directory test-whole || status=$$?; exit $$status
 
 test-beside:
-	@status=0; for t in test-others fuzz test-vm; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
+	@status=0; for t in test-others fuzz; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
 
-# One package at a time and never from the cache: they share the engines of this
-# machine. The next one is compiled while one runs, and waits for the lock.
-ALONE = -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines.lock' -timeout $(TEST_TIME) $(TEST_FLAGS)
-
+# Never from the cache. The next one is compiled while others run, and waits for its turn.
 test-measuring: $(SUM)
 	@mkdir -p bin
-	@$(GOTEST) --packages="$(MEASURING)" -- $(ALONE)
+	@$(GOTEST) --packages="$(MEASURING)" -- -trimpath -p 2 -exec 'flock -o $(CURDIR)/bin/engines-1.lock' -timeout $(TEST_TIME) $(TEST_FLAGS)
 
-test-adapters: $(SUM)
+test-asking: $(SUM)
 	@mkdir -p bin
-	@$(GOTEST) --packages="$(filter-out ./internal/cli $(MEASURING),$(ENGINE_TESTS))" -- $(ALONE)
-
-test-cli: $(SUM)
-	@mkdir -p bin
-	@$(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -skip '$(WHOLE)'
+	@$(GOTEST) --packages="$(filter-out $(MEASURING),$(ENGINE_TESTS))" -- -trimpath -p 3 -exec '$(CURDIR)/lab/test-turn $(CURDIR)/bin' -timeout $(TEST_TIME) $(TEST_FLAGS) -skip '$(WHOLE)'
 
 # What compares the whole machine before and after.
 WHOLE := ^TestKilledEverywhere$$
@@ -273,11 +269,14 @@ bench-mpi: setup-test ## our MPI latency beside NetPIPE's (apt-get install netpi
 bench-collect: setup-test ## what watching containers costs, beside the engines' own "stats"
 	$(GO) run ./internal/bench collect
 
-bench-aa: setup-test build ## three engines, each beside itself: how often are the two told apart?
-	$(GO) run ./internal/bench aa $(BIN) internal/bench/testdata/aa.yaml $(AA_TIMES)
+bench-aa: setup-test build ## engines, each beside itself, in one run and in the next: how often are the two told apart? AA="-minutes 20 -runs 8 -tuned both"
+	$(GO) run ./internal/bench aa $(AA) $(BIN) internal/bench/testdata/aa.yaml
 
 bench-calibration: ## how often intervals, verdicts and groups are right; CALIBRATION="-reps 10000 -json"
 	$(GO) run ./internal/bench calibration $(CALIBRATION)
+
+bench-sharp: setup-test ## how small a change of an engine's start a gate finds, and how soon, beside hyperfine and benchstat; SHARP="-engines runc,crun -tuned both -minutes 10"
+	$(GO) run ./internal/bench sharp $(SHARP)
 
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/measure/study
@@ -288,6 +287,9 @@ bench-read: ## reading and analysing a million trials: about 3 s on two processo
 bench-sequential: ## how often runs err that end when they know enough: some minutes
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze/sequential -more 40
 	$(GO) test -count=1 -run 'TestClaimRates|TestFailureClaimRates' -v ./internal/understand/analyze/findings -more 20
+
+bench-bisect: setup-test ## search twenty commits of a real crun for the one that is slower: some minutes
+	PLIMSOLL_SITE=1 $(GO) test -trimpath -count=1 -run '^TestSiteBisect$$' -v ./internal/cli
 
 bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
 	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)

@@ -15,7 +15,7 @@ LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless charliecloud apptainer bubblewrap"
 # shellcheck disable=SC2034 # for lab/setup
-LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm" # what the tests want in addition
+LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm sshd" # what the tests want in addition
 LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0 plimslurm0" # that engines' scripts make; one of the user's is not noted
 LAB_SELF=$(basename "$0")
 name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
@@ -197,6 +197,15 @@ apt_update() {
 	touch "$LAB_RUN/apt.updated"
 }
 
+# kept_off UNIT...: a service that a package would start, and that nobody asked for.
+kept_off() {
+	local u
+	mkdir -p /etc/systemd/system
+	for u in "$@"; do
+		[ -e "/etc/systemd/system/$u" ] || [ -e "/lib/systemd/system/$u" ] || ln -s /dev/null "/etc/systemd/system/$u"
+	done
+}
+
 # provide WORD...: make these needs met. Fails with a clear message when that cannot be.
 provide() {
 	local words want=() n
@@ -236,6 +245,7 @@ provide() {
 	done
 	[ ${#want[@]} -gt 0 ] || return 0
 	mapfile -t want < <(printf '%s\n' "${want[@]}" | sort -u) # several engines want the same
+	case " ${want[*]} " in *" openssh-server "*) kept_off ssh.service ssh.socket ;; esac
 	say "installing ${want[*]}"
 	if ! apt_locked install --no-install-recommends "${want[@]}"; then
 		say "apt-get install failed; repairing and trying once more"
@@ -445,6 +455,15 @@ undo_cgroup() {
 }
 # prune_cgroup DIR: remove it and what is below; the kernel keeps whatever still has processes.
 prune_cgroup() { find "$1" -xdev -depth -type d -exec rmdir {} + 2>/dev/null || true; }
+
+# undo_run_containerd: what shims make at a fixed place. One that was killed leaves its socket,
+# at which nobody listens any more.
+undo_run_containerd() {
+	noted run_containerd && [ -d /run/containerd ] || return 0
+	local s
+	find /run/containerd/s -xdev -type s 2>/dev/null | while read -r s; do grep -qF -- "$s" /proc/net/unix || rm -f "$s"; done
+	find /run/containerd -xdev -depth -type d -empty -delete 2>/dev/null || true
+}
 
 # has_link NAME: not by /sys/class/net, which shows the network namespace that mounted /sys.
 has_link() { ip link show dev "$1" >/dev/null 2>&1; }

@@ -36,6 +36,7 @@ lxd_up() {
 	if [ -z "$s" ]; then
 		note_cgroup lxc.pivot
 		note_cgroup lxc
+		unmount_below "$state" # of a daemon of ours that was killed
 		rm -rf --one-file-system "$state"
 		mkdir -p "$state"
 		chmod 0711 "$state"

@@ -193,12 +193,21 @@ func part(stack []string, module string) string {
 		if pkg := packageOf(f); pkg != "" {
 			return pkg
 		}
-		return module
+		return library(module)
 	}
 	if len(stack) > 0 && strings.HasPrefix(stack[0], "runtime.") {
 		return "Go's runtime"
 	}
-	return module
+	return library(module)
+}
+
+// library is a file's name if it is a library, and "" of the program itself: that a
+// program was busy with itself says nothing.
+func library(file string) string {
+	if strings.Contains(file, ".so") {
+		return file
+	}
+	return ""
 }
 
 // packageOf is the package of a Go function, "" where it is none.

@@ -1,11 +1,14 @@
 package trace
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
@@ -17,12 +20,14 @@ type gathering struct {
 	frames    map[string]int
 	names     []string
 	addresses map[uint64]int
-	commands  map[heard]string
+	commands  map[heard]line
 	programs  *programs
 	code      []sample // ticks in programs' own code, to be named at the end
 	naps      []nap
 	// owners are the processes of threads.
 	owners map[int]int
+	// watcher is the thread of ours that listens meanwhile, and has no part in the start.
+	watcher int
 }
 
 // threads lists those that there are.
@@ -75,7 +80,7 @@ func (g *gathering) listen() {
 	for _, herald := range r.heralds {
 		herald.drain(r.herald, r.known, func(s sample) {
 			if c := commandOf(s.tid); c != "" {
-				g.commands[heard{s.tid, s.at}] = c
+				g.commands[heard{s.tid, s.at}] = line{c, stamp.Now()}
 			}
 		}, func(mapping) {})
 	}
@@ -86,6 +91,12 @@ func (g *gathering) listen() {
 type heard struct {
 	pid int
 	at  int64
+}
+
+// line is a command line, and when it had been read.
+type line struct {
+	command string
+	read    int64
 }
 
 // drain reads the buffers that are fuller than a share of their size.
@@ -99,6 +110,18 @@ func (g *gathering) drain(full float64) {
 			g.programs.maps[m.pid] = append(g.programs.maps[m.pid], m)
 		})
 	}
+	if r.calls != nil {
+		r.calls.drain(full, g.called)
+	}
+}
+
+// called takes the beginning or the end of a system call.
+func (g *gathering) called(c callEvent) {
+	e := record.TraceEvent{At: c.at, CPU: c.cpu, Thread: c.thread, Kind: record.TraceEnter, Call: c.number}
+	if c.number < 0 {
+		e.Kind, e.Call = record.TraceLeave, 0
+	}
+	g.events = append(g.events, e)
 }
 
 // The kernel's marks on an event that an interrupt caused (enum trace_flag_type).
@@ -134,6 +157,9 @@ func (g *gathering) sample(cpu int, s sample) {
 		flags := n("common_flags")
 		e.Interrupt = flags&(hardirq|softirq) != 0
 		e.Soft = flags&(hardirq|softirq) == softirq
+		if e.Interrupt {
+			e.Stack = g.stack(s.callchain)
+		}
 	case forked:
 		e.Kind, e.Thread, e.Other = record.TraceFork, n("parent_pid"), n("child_pid")
 		g.programs.parents[e.Other] = s.pid
@@ -203,12 +229,19 @@ func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *
 	for _, ring := range g.recorder.rings {
 		t.Tail.Lost += ring.lost
 	}
+	if g.recorder.calls != nil {
+		t.Tail.Lost += g.recorder.calls.lost()
+	}
 	for _, s := range g.code {
 		g.events = append(g.events, record.TraceEvent{At: s.at, CPU: s.cpu, Kind: record.TraceCode, Thread: s.tid, Text: g.part(s)})
 	}
 	g.nameNaps()
+	execs := g.executions()
 	head.Frames = g.names
 	for _, e := range g.events {
+		if !g.aside(&e) {
+			continue
+		}
 		at := e.At
 		if e.Kind == record.TraceFork {
 			if e.Process = g.owners[e.Other]; e.Process == 0 {
@@ -217,9 +250,7 @@ func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *
 		}
 		e.At -= head.From
 		if e.Kind == record.TraceExec {
-			if c := g.command(e.Thread, at); c != "" {
-				e.Text = c
-			}
+			e.Text = g.command(execs[e.Thread], e.Text, e.Thread, at)
 		}
 		if e.Kind == record.TraceEnter {
 			head.Calls[e.Call] = callName(e.Call)
@@ -230,16 +261,72 @@ func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *
 	return t
 }
 
-// command is the command line by which a process executed a program at a time. The
-// two events of one execution do not have quite the same time.
-func (g *gathering) command(pid int, at int64) string {
-	best, found := "", int64(1e6)
+// aside takes our own listening out of an event: while it has a processor, that one
+// counts as idle. It says whether anything is left of the event.
+func (g *gathering) aside(e *record.TraceEvent) bool {
+	by, of := e.Thread == g.watcher, e.Other == g.watcher
+	switch {
+	case g.watcher == 0 || !by && !of:
+		return true
+	case e.Kind != record.TraceSwitch && (of || e.Kind != record.TraceWake):
+		return false
+	}
+	if by {
+		e.Thread = 0
+	}
+	if of {
+		e.Other = 0
+	}
+	return true
+}
+
+// executions are the executions of programs by each process, in their order.
+func (g *gathering) executions() map[int][]record.TraceEvent {
+	all := map[int][]record.TraceEvent{}
+	for _, e := range g.events {
+		if e.Kind == record.TraceExec {
+			all[e.Thread] = append(all[e.Thread], e)
+		}
+	}
+	for _, of := range all {
+		slices.SortFunc(of, func(a, b record.TraceEvent) int { return cmp.Compare(a.At, b.At) })
+	}
+	return all
+}
+
+// loading is for how long, at most, a process has the next program's command line before it
+// counts as executed, ns: that one is mapped in between. Where both are files of one
+// name, a wrapper and what it wraps, their lines mostly are the same, and a wrong one
+// does no harm as long as it is not likely.
+const (
+	loading      = 50e6
+	loadingAlike = 2e6
+)
+
+// command is what a process is called that executed a program at a time: by its command
+// line, else by the program's file. The two events of one execution do not have quite
+// the same time. Where the process executed yet another program before the line was
+// read, as on a busy machine, the line may be that one's.
+func (g *gathering) command(execs []record.TraceEvent, file string, pid int, at int64) string {
+	best, found := line{}, int64(1e6)
 	for h, c := range g.commands {
 		if d := max(h.at-at, at-h.at); h.pid == pid && d < found {
 			best, found = c, d
 		}
 	}
-	return best
+	if best.command == "" {
+		return file
+	}
+	program, _, _ := strings.Cut(best.command, " ")
+	for _, next := range execs {
+		switch {
+		case next.At <= at:
+		case next.Text == file && next.At-loadingAlike < best.read,
+			next.Text != file && next.At-loading < best.read && program != file:
+			return file
+		}
+	}
+	return best.command
 }
 
 func callName(n int) string {

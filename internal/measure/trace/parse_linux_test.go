@@ -135,7 +135,7 @@ func sampleBody(id, at uint64, chain []uint64, raw []byte) []byte {
 
 // TestRingWraps: a record that lies over the end of the buffer is read whole.
 func TestRingWraps(t *testing.T) {
-	wants, ids := []want{{}, {stack: true}}, map[uint64]int{5: 0, 6: 1}
+	wants, ids := []want{{}, {stack: deep}}, map[uint64]int{5: 0, 6: 1}
 	data := append(rec(unix.PERF_RECORD_SAMPLE, sampleBody(5, 100, nil, []byte("abcd"))),
 		rec(unix.PERF_RECORD_SAMPLE, sampleBody(6, 200, []uint64{^uint64(127), 10, 11}, []byte("efgh")))...)
 	lost := make([]byte, 16)
@@ -164,7 +164,7 @@ func TestRingWraps(t *testing.T) {
 func FuzzParseSample(f *testing.F) {
 	f.Add(sampleBody(5, 100, nil, []byte("abcd")))
 	f.Add(sampleBody(6, 100, []uint64{1, 2}, []byte("abcd")))
-	wants, ids := []want{{}, {stack: true}}, map[uint64]int{5: 0, 6: 1}
+	wants, ids := []want{{}, {stack: deep}}, map[uint64]int{5: 0, 6: 1}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, ok := parseSample(b, wants, ids); ok && len(s.raw) > len(b) {
 			t.Error("more is read than there is")

@@ -27,6 +27,8 @@ type Options struct {
 	Code bool
 	// Pages of the buffer of each processor, a power of two; 0: 4096.
 	Pages int
+	// noPrograms: the kernel takes no programs of ours.
+	noPrograms bool
 }
 
 // Recorder records what goes on on this machine, switched off at first.
@@ -42,6 +44,8 @@ type Recorder struct {
 	herald  []want
 	known   map[uint64]int
 	symbols *symbols
+	// calls are the system calls, nil where they are not recorded, or by perf events.
+	calls *callLog
 }
 
 // kind is which tracepoint a want is.
@@ -70,10 +74,31 @@ func Open(opts Options) (*Recorder, error) {
 
 // A thread that stops because it waits has other bits in its state than one that
 // could go on, which the processor's idle thread always could. Only of those that wait
-// is the stack of interest, and it takes more than twice the time of all the rest.
-const waits, goesOn = "prev_state & 255", "!(prev_state & 255)"
+// is the stack of interest, and it takes more than twice the time of all the rest: where
+// a signal could end the wait (state 1), as when it is for another program, the innermost
+// functions say it all; a lock or a grace period takes those further out too.
+const (
+	light  = "prev_state & 1"
+	heavy  = "(prev_state & 254) && !(prev_state & 1)"
+	goesOn = "!(prev_state & 255)"
+)
 
-func open(opts Options, filters bool) (*Recorder, error) {
+// Of the wakings only those out of an interrupt have a stack: it names the timer or the
+// device, where otherwise the thread that wakes another says all.
+const (
+	byHard   = "common_flags & 8"
+	bySoft   = "(common_flags & 16) && !(common_flags & 8)"
+	outright = "!(common_flags & 24)"
+)
+
+// How many functions of a stack are kept, from the innermost: of a timer few.
+const (
+	deep    = maxStack
+	shallow = 8
+	timers  = 6
+)
+
+func open(opts Options, filters bool) (r *Recorder, err error) {
 	if opts.Pages == 0 {
 		opts.Pages = 4096
 	}
@@ -82,25 +107,47 @@ func open(opts Options, filters bool) (*Recorder, error) {
 		return nil, err
 	}
 	defer func() { _ = fs.Close() }()
-	r := &Recorder{opts: opts, ids: map[uint64]int{}, known: map[uint64]int{}}
+	r = &Recorder{opts: opts, ids: map[uint64]int{}, known: map[uint64]int{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	cpus, err := online()
+	if err != nil {
+		return r, err
+	}
+	if opts.AllCalls && !opts.noPrograms {
+		// A kernel that takes no programs has perf events.
+		r.calls, _ = newCallLog(slices.Max(cpus), uint32(opts.Pages*pageSize/4/slotSize)) //nolint:gosec // at most 2^30
+	}
+	events := opts.AllCalls && r.calls == nil
 	filters = filters && opts.Stacks
-	waiting := map[bool]string{true: waits}[filters]
+	// Without filters each kind has one event, with the deepest stack.
+	plain := !filters
+	stack := map[bool]int{true: deep}[opts.Stacks]
+	switches, wakes := []string{"prev_pid", "prev_state", "next_pid"}, []string{"pid"}
 	for _, p := range []struct {
 		kind   kind
 		name   string
 		fields []string
 		on     bool
-		stack  bool
+		stack  int
 		filter string
 	}{
-		{switched, "sched/sched_switch", []string{"prev_pid", "prev_state", "next_pid"}, true, opts.Stacks, waiting},
-		{switched, "sched/sched_switch", []string{"prev_pid", "prev_state", "next_pid"}, filters, false, goesOn},
-		{waking, "sched/sched_waking", []string{"pid"}, true, false, ""},
-		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, false, ""},
-		{executed, "sched/sched_process_exec", []string{"filename", "pid", "old_pid"}, true, false, ""},
-		{exited, "sched/sched_process_exit", []string{"pid"}, true, false, ""},
-		{called, "raw_syscalls/sys_enter", []string{"id"}, opts.AllCalls, false, ""},
-		{returned, "raw_syscalls/sys_exit", []string{"id"}, opts.AllCalls, false, ""},
+		{switched, "sched/sched_switch", switches, plain, stack, ""},
+		{switched, "sched/sched_switch", switches, filters, shallow, light},
+		{switched, "sched/sched_switch", switches, filters, deep, heavy},
+		{switched, "sched/sched_switch", switches, filters, 0, goesOn},
+		{waking, "sched/sched_waking", wakes, plain, 0, ""},
+		{waking, "sched/sched_waking", wakes, filters, timers, byHard},
+		{waking, "sched/sched_waking", wakes, filters, deep, bySoft},
+		{waking, "sched/sched_waking", wakes, filters, 0, outright},
+		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, 0, ""},
+		{executed, "sched/sched_process_exec", []string{"filename", "pid", "old_pid"}, true, 0, ""},
+		{exited, "sched/sched_process_exit", []string{"pid"}, true, 0, ""},
+		{called, "raw_syscalls/sys_enter", []string{"id"}, events, 0, ""},
+		{returned, "raw_syscalls/sys_exit", []string{"id"}, events, 0, ""},
 	} {
 		if !p.on {
 			continue
@@ -110,9 +157,9 @@ func open(opts Options, filters bool) (*Recorder, error) {
 			err = point.wants(p.fields...)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the kernel's tracepoint %s: %w", p.name, err)
+			return r, fmt.Errorf("the kernel's tracepoint %s: %w", p.name, err)
 		}
-		w := want{point: point, stack: p.stack, filter: p.filter, user: p.kind == switched && p.stack && opts.Code}
+		w := want{point: point, stack: p.stack, filter: p.filter, user: p.kind == switched && p.stack > 0 && opts.Code}
 		if p.kind == executed {
 			r.herald = []want{w}
 			r.herald[0].wakes = true
@@ -120,26 +167,22 @@ func open(opts Options, filters bool) (*Recorder, error) {
 		r.wants, r.kinds = append(r.wants, w), append(r.kinds, p.kind)
 	}
 	if opts.Code {
-		r.wants, r.kinds = append(r.wants, want{clock: true, stack: true}), append(r.kinds, ticked)
+		r.wants, r.kinds = append(r.wants, want{clock: true, stack: deep}), append(r.kinds, ticked)
 	}
 	if opts.Stacks {
 		if r.symbols, err = kernelSymbols(); err != nil {
-			return nil, err
+			return r, err
 		}
-	}
-	cpus, err := online()
-	if err != nil {
-		return nil, err
 	}
 	for _, cpu := range cpus {
 		ring, err := newRing(cpu, opts.Pages, r.wants, r.ids)
 		if err != nil {
-			return nil, errors.Join(err, r.Close())
+			return r, err
 		}
 		r.rings = append(r.rings, ring)
 		herald, err := newRing(cpu, 8, r.herald, r.known)
 		if err != nil {
-			return nil, errors.Join(err, r.Close())
+			return r, err
 		}
 		r.heralds = append(r.heralds, herald)
 	}
@@ -184,6 +227,10 @@ func (r *Recorder) Close() error {
 		errs = append(errs, ring.Close())
 	}
 	r.rings, r.heralds = nil, nil
+	if r.calls != nil {
+		errs = append(errs, r.calls.Close())
+		r.calls = nil
+	}
 	return errors.Join(errs...)
 }
 
@@ -195,24 +242,30 @@ func (r *Recorder) off() error {
 	for _, ring := range r.all() {
 		errs = append(errs, ring.enable(false))
 	}
+	if r.calls != nil {
+		errs = append(errs, r.calls.end())
+	}
 	return errors.Join(errs...)
 }
 
 // Record records while do runs, and gives what it saw; do says what the trace is
 // of, from when to when, and who waited.
 func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, error) {
-	g := &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]string{}, programs: newPrograms(), owners: map[int]int{}}
+	g := &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(), owners: map[int]int{}}
 	for _, ring := range r.all() {
 		ring.skip()
 		if err := ring.enable(true); err != nil {
 			return nil, fmt.Errorf("switching tracing on: %w", err)
 		}
 	}
+	if r.calls != nil {
+		if err := r.calls.begin(); err != nil {
+			return nil, errors.Join(err, r.off())
+		}
+	}
 	// After that: what a thread does once it was looked at is seen.
 	threads := g.threads()
-	// Our own garbage waits too.
-	runtime.GC()
-	defer stamp.Quiet()()
+	defer quiet()()
 	watching, err := g.watch()
 	if err != nil {
 		return nil, errors.Join(err, r.off())
@@ -227,6 +280,13 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	return g.trace(head, threads), nil
 }
 
+// quiet collects our own garbage, so that none is collected until what it gives is
+// called: a start that is not followed has the same terms.
+func quiet() func() {
+	runtime.GC()
+	return stamp.Quiet()
+}
+
 // watch listens whenever a program was executed or a buffer has become half full, on a
 // thread that sleeps in the kernel otherwise: a clock of ours would take part in what is
 // followed. It gives what ends it.
@@ -239,10 +299,19 @@ func (g *gathering) watch() (end func() error, err error) {
 	for _, ring := range g.recorder.all() {
 		fds = append(fds, unix.PollFd{Fd: int32(ring.fds[0]), Events: unix.POLLIN}) //nolint:gosec // a descriptor is small
 	}
+	// The log of calls wakes nobody.
+	patience := -1
+	if g.recorder.calls != nil {
+		patience = 500
+	}
 	var done sync.WaitGroup
+	ready := make(chan int)
 	done.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		ready <- unix.Gettid()
 		for {
-			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
+			if _, err := unix.Poll(fds, patience); err != nil && !errors.Is(err, unix.EINTR) {
 				return // the rest is read at the end
 			}
 			if fds[0].Revents != 0 {
@@ -251,6 +320,7 @@ func (g *gathering) watch() (end func() error, err error) {
 			g.listen()
 		}
 	})
+	g.watcher = <-ready
 	return func() error {
 		_, err := unix.Write(quit, binary.NativeEndian.AppendUint64(nil, 1))
 		done.Wait()

@@ -24,7 +24,7 @@ type ring struct {
 // want is one event to record.
 type want struct {
 	point tracepoint
-	stack bool // with the kernel's stack
+	stack int // with so many functions of the kernel's stack
 	// filter is what the event's fields must be like, as the kernel's documentation
 	// writes it (Documentation/trace/events.rst); "": any.
 	filter string
@@ -57,11 +57,11 @@ func newRing(cpu, pages int, wants []want, ids map[uint64]int) (*ring, error) {
 		if w.clock {
 			attr.Type, attr.Config = unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK
 			attr.Sample = ticks
-			attr.Bits = unix.PerfBitDisabled | unix.PerfBitUseClockID | unix.PerfBitFreq | unix.PerfBitMmap | unix.PerfBitMmap2
+			attr.Bits = unix.PerfBitDisabled | unix.PerfBitUseClockID | unix.PerfBitFreq | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitExcludeIdle
 		}
-		if w.stack {
+		if w.stack > 0 {
 			attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN
-			attr.Sample_max_stack = maxStack
+			attr.Sample_max_stack = uint16(w.stack) //nolint:gosec // at most maxStack
 		}
 		if w.user && instruction != 0 {
 			attr.Sample_type |= unix.PERF_SAMPLE_REGS_USER
@@ -98,7 +98,7 @@ func newRing(cpu, pages int, wants []want, ids map[uint64]int) (*ring, error) {
 // ticks is how often a second it is looked at what a processor does: a tick costs
 // some microseconds in a virtual machine, several starts add their ticks up, and it is
 // no multiple of the kernel's own.
-const ticks = 499
+const ticks = 307
 
 // maxStack is how many functions of a stack are kept.
 const maxStack = 24
@@ -223,7 +223,7 @@ func parseSample(b []byte, wants []want, ids map[uint64]int) (sample, bool) {
 	}
 	s := sample{event: i, pid: int(int32(binary.NativeEndian.Uint32(b[8:]))), tid: int(int32(binary.NativeEndian.Uint32(b[12:]))), at: int64(binary.NativeEndian.Uint64(b[16:]))}
 	b = b[24:]
-	if wants[i].stack {
+	if wants[i].stack > 0 {
 		if len(b) < 8 {
 			return s, false
 		}

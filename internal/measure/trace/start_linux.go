@@ -84,7 +84,9 @@ func (r *Recorder) Commands(ctx context.Context, argv []string, n int, traced bo
 			whole = t.TraceHead
 		}
 	} else {
+		again := quiet()
 		whole, err = run()
+		again()
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -16,14 +16,14 @@ type company struct {
 }
 
 // asked explains the time of the processes that asked.
-func (w *walk) asked(from, to int64, above []int) {
+func (w *walk) asked(from, to int64, above []waiter) {
 	c := w.course
 	w.among(company{c.asks, c.answers}, c.asker(from, to), from, to, above, true)
 }
 
 // idled explains the time in which a thread waited for nothing but files that did not
 // come or a time that passed, while others of its process may have been at work.
-func (w *walk) idled(id int, from, to int64, above []int) {
+func (w *walk) idled(id int, from, to int64, above []waiter) {
 	c := w.course
 	process := c.Threads[id].Process
 	ours := func(other int) bool {
@@ -33,7 +33,7 @@ func (w *walk) idled(id int, from, to int64, above []int) {
 	// Before who waits for us had asked we could do nothing for it.
 	waiting := map[int]bool{}
 	for _, other := range above {
-		if t := c.Threads[other]; t != nil {
+		if t := c.Threads[other.id]; t != nil {
 			waiting[t.Process] = true
 		}
 	}
@@ -47,7 +47,7 @@ func (w *walk) idled(id int, from, to int64, above []int) {
 // among explains the time of threads that hand what comes in to each other: between a
 // question that leaves them and the answer that comes in counts who answers, and else
 // what they do themselves. Last is the one of them that had the end.
-func (w *walk) among(us company, last int, from, to int64, above []int, follow bool) {
+func (w *walk) among(us company, last int, from, to int64, above []waiter, follow bool) {
 	type part struct {
 		from, to int64
 		own, by  int // who of ours, who answers; 0: nobody
@@ -79,11 +79,15 @@ func (w *walk) among(us company, last int, from, to int64, above []int, follow b
 		parts = append(parts, part{from: begin, to: answer.at, own: own, by: answer.from})
 		to, last = begin, own
 	}
+	// A company that is idle all the time is told something only later: it waited for that.
+	if len(parts) == 1 && !follow && c.Threads[c.busiest(us.ours, last, from, to)].ran(from, to) < (to-from)/10 {
+		parts[0].by = c.later(us, to)
+	}
 	for _, p := range slices.Backward(parts) {
 		switch {
 		case p.from >= p.to:
 		case p.by != 0 && len(above) < deepest:
-			w.resolve(p.by, p.from, p.to, append(above[:len(above):len(above)], p.own))
+			w.resolve(p.by, p.from, p.to, with(above, p.own, ""))
 		case follow:
 			w.own(us.ours, p.own, p.from, p.to, above)
 		default:
@@ -92,8 +96,24 @@ func (w *walk) among(us company, last int, from, to int64, above []int, follow b
 	}
 }
 
+// later is who tells a company something next, unless it asks for something before; 0
+// if nobody does.
+func (c *Course) later(us company, after int64) int {
+	i := sort.Search(len(c.crossings), func(i int) bool { return c.crossings[i].at >= after })
+	for ; i < len(c.crossings); i++ {
+		x := &c.crossings[i]
+		switch {
+		case us.ours(x.from) && us.theirs(x.to):
+			return 0
+		case us.ours(x.to) && us.theirs(x.from):
+			return x.from
+		}
+	}
+	return 0
+}
+
 // own explains a thread's time by what it and the others of its company did.
-func (w *walk) own(ours func(id int) bool, id int, from, to int64, above []int) {
+func (w *walk) own(ours func(id int) bool, id int, from, to int64, above []waiter) {
 	t := w.course.Threads[id]
 	if t == nil {
 		w.piece(from, to, id, nil, above)
@@ -101,16 +121,19 @@ func (w *walk) own(ours func(id int) bool, id int, from, to int64, above []int) 
 	}
 	if t.Parent != 0 && from < t.Born && ours(t.Parent) && len(above) < deepest {
 		born := min(t.Born, to)
-		w.own(ours, t.Parent, from, born, append(above[:len(above):len(above)], id))
+		w.own(ours, t.Parent, from, born, with(above, id, ""))
 		from = born
 	}
 	for i := t.after(from); i < len(t.Intervals) && t.Intervals[i].From < to; i++ {
 		in := &t.Intervals[i]
 		w.piece(from, in.From, id, nil, above)
 		begin, end := max(from, in.From), min(to, in.To)
-		if w.follows(in, id, above) && ours(in.Waker) && end == in.To {
-			w.own(ours, in.Waker, begin, end, append(above[:len(above):len(above)], id))
-		} else {
+		switch {
+		case w.follows(in, id, above) && ours(in.Waker) && end == in.To:
+			w.own(ours, in.Waker, begin, end, with(above, id, ""))
+		case w.follows(in, id, above) && in.bound() && !ours(in.Waker):
+			w.resolve(in.Waker, begin, end, with(above, id, in.part()))
+		default:
 			w.piece(begin, end, id, in, above)
 		}
 		from = end
@@ -119,7 +142,7 @@ func (w *walk) own(ours func(id int) bool, id int, from, to int64, above []int) 
 }
 
 // plain is a thread's time as it is, whoever ended its waits.
-func (w *walk) plain(id int, from, to int64, above []int) {
+func (w *walk) plain(id int, from, to int64, above []waiter) {
 	w.own(func(int) bool { return false }, id, from, to, above)
 }
 
@@ -171,10 +194,13 @@ func (t *Thread) after(at int64) int {
 }
 
 // idle says whether a wait says nothing of what its process waited for: no thread
-// ended it, and it was for any of several files until a time, or Go's runtime looking
+// ended it, and it was for any of several files, or until a time, or Go's runtime looking
 // after its threads now and then.
 func (i *Interval) idle() bool {
-	return i.State == Waiting && i.Waker == 0 && (i.polls() || slices.Contains(i.Stack, goSleep))
+	if i.State != Waiting || i.Waker != 0 {
+		return false
+	}
+	return i.polls() || slices.Contains(i.Stack, goSleep) || find(i.Stack, meetings) != "" && find(i.Ender, enders) == timer
 }
 
 // goSleep is the function by which Go's runtime makes its pauses, and no program.

@@ -46,3 +46,29 @@ func TestTakenOver(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestALockIsNoAnswer: that somebody gives back a lock of the kernel, which who asks
+// waited for, is no answer to it.
+func TestALockIsNoAnswer(t *testing.T) {
+	s := newTale(1000, 0, 1, 4, 2, 5)
+	s.Frames = append(s.Frames, "rwsem_down_write_slowpath")
+	s.Threads[1].Process = 1
+	s.Askers = []int{1}
+	s.waits(2, -100, 1, 1, 50, 60)  // the daemon waits for a request of thread 1
+	s.waits(1, 70, 1, 5, 600, 605)  // a lock that somebody else has
+	s.waits(4, -50, 1, 2, 900, 910) // the answer comes to thread 4
+	s.waits(5, -50, 1, 0, 590, 595) // who has it does something of its own
+	s.Events[len(s.Events)-1].CPU = 5
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Kind == record.TraceSwitch && e.Thread == 1 {
+			e.Stack = []int{len(s.Frames) - 1}
+		}
+	}
+	s.Events = append(s.Events, record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 2, CPU: 2}, record.TraceEvent{At: 990, Kind: record.TraceSwitch, Thread: 5, CPU: 5})
+	tree := Read(&s.Trace).Tree()
+	for _, b := range tree.Steps {
+		if b.Name == "t5" || b.Name == "t2" && b.NS != 850 {
+			t.Errorf("%s has %d, expected 850 of the daemon and nothing of who had the lock:\n%s", b.Name, b.NS, outline(tree))
+		}
+	}
+}

@@ -45,29 +45,6 @@ var waits = []mechanism{
 	{"flush_work", "a job of the kernel's workers"},
 	{goSleep, "Go's scheduler to look after its threads again"},
 	{"hrtimer_nanosleep", "a pause that it makes itself"},
-	{"do_wait", "a process of its own to end"},
-	{"fifo_open", "the other end of a named pipe to be opened"},
-	{"wait_for_partner", "the other end of a named pipe to be opened"},
-	{"pipe_read", "something to be written to a pipe"},
-	{"pipe_write", "room in a pipe"},
-	{"unix_stream_connect", "a server to take its connection"},
-	{"unix_stream_read_generic", "a message from a Unix socket"},
-	{"unix_wait_for_peer", "room in a Unix socket"},
-	{"tcp_recvmsg", "a message by TCP"},
-	{"inet_csk_accept", "a connection by TCP"},
-	{"inet_stream_connect", "a connection by TCP"},
-	{"vfork", "its child to execute a program"},
-	{"futex_do_wait", "another thread (a futex)"},
-	{"futex_wait_queue", "another thread (a futex)"},
-	{"do_epoll_wait", "one of its files (epoll)"},
-	{"ep_poll", "one of its files (epoll)"},
-	{"do_poll", "one of its files (poll)"},
-	{"do_sys_poll", "one of its files (poll)"},
-	{"poll_schedule_timeout", "one of its files (poll)"},
-	{"do_select", "one of its files (select)"},
-	{"do_sigtimedwait", "a signal"},
-	{"sigsuspend", "a signal"},
-	{"flock_lock_inode_wait", "a lock on a file"},
 	{"fuse_", "a file system in user space"},
 	{"tty_read", "the terminal"},
 }
@@ -100,6 +77,12 @@ var purposes = []mechanism{
 	{"vfs_fsync_range", "fsync"},
 	{"sync_filesystem", "syncing a file system"},
 	{"ksys_sync", "sync"},
+	{"do_fsync", "fsync"},
+	{"__x64_sys_fsync", "fsync"},
+	{"__x64_sys_fdatasync", "fsync"},
+	{"ext4_sync_file", "fsync"},
+	{"xfs_file_fsync", "fsync"},
+	{"btrfs_sync_file", "fsync"},
 	{"bpf_prog_load", "loading a BPF program"},
 	{"cgroup_bpf", "attaching a BPF program to a cgroup"},
 	{"begin_new_exec", "executing a program"},
@@ -143,6 +126,9 @@ func (p *Piece) Why() Cause {
 	case Waiting:
 		what, purpose := find(i.Stack, waits), find(i.Stack, purposes)
 		if what == "" {
+			if what = find(i.Stack, meetings); what != "" {
+				return p.met(what)
+			}
 			what = outer(i)
 		}
 		if what == "" {

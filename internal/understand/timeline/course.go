@@ -44,6 +44,8 @@ type Interval struct {
 	// that was not seen.
 	Waker     int
 	Interrupt bool
+	// Ender is the stack of the interrupt that ended a wait.
+	Ender []string
 }
 
 // Thread is one thread of a course.
@@ -92,12 +94,6 @@ type Course struct {
 	askers []int
 	// crossings are what went from one process to another, in time's order.
 	crossings []crossing
-}
-
-// crossing is one thread telling another something: it woke or made it.
-type crossing struct {
-	at       int64
-	from, to int
 }
 
 // Read derives the course of a start from its trace.
@@ -261,25 +257,31 @@ func (b *builder) event(e *record.TraceEvent) {
 	}
 }
 
-// crossed notes that a thread told one of another process something.
-func (b *builder) crossed(e *record.TraceEvent) {
-	if e.Thread != 0 && b.thread(e.Thread).Process != b.thread(e.Other).Process {
-		b.course.crossings = append(b.course.crossings, crossing{e.At, e.Thread, e.Other})
-	}
-}
-
 // takenOver: where another thread of a process than its first executes a program, all
 // others end, and it goes on under the first one's number. The first one waited for it.
 func (b *builder) takenOver(e *record.TraceEvent) {
 	b.close(e.Other, e.At)
 	delete(b.now, e.Other)
-	first := b.thread(e.Thread)
+	first, other := b.thread(e.Thread), b.thread(e.Other)
 	first.Died = 0
 	from := e.At
 	if o := b.now[e.Thread]; o != nil {
 		from = o.From
 	} else if n := len(first.Intervals); n > 0 {
 		from = first.Intervals[n-1].To
+	}
+	// Whatever it was at beside the other one, such as its runtime's housekeeping, has
+	// ended: what came of the process was the other one's work.
+	if len(other.Intervals) > 0 {
+		since := other.Intervals[0].From
+		for n := len(first.Intervals); n > 0 && first.Intervals[n-1].To > since; n-- {
+			last := &first.Intervals[n-1]
+			if from = max(last.From, since); from > last.From {
+				last.To = from
+				break
+			}
+			first.Intervals = first.Intervals[:n-1]
+		}
 	}
 	b.now[e.Thread] = &Interval{From: min(from, e.At), State: Waiting, CPU: e.CPU, Waker: e.Other}
 }
@@ -329,7 +331,7 @@ func (b *builder) swtch(e *record.TraceEvent) {
 
 func (b *builder) wake(e *record.TraceEvent) {
 	o := b.now[e.Other]
-	if !e.Interrupt {
+	if !e.Interrupt && b.meets(e.Other) {
 		b.crossed(e)
 	}
 	switch {
@@ -351,7 +353,9 @@ func (b *builder) woken(i *Interval, e *record.TraceEvent) {
 		// What it sends over the loopback is received on its own back.
 		i.Interrupt = false
 	}
-	if !i.Interrupt {
+	if i.Interrupt {
+		i.Ender = b.functions(e.Stack)
+	} else {
 		i.Waker = e.Thread
 	}
 }

@@ -74,7 +74,9 @@ func (c *Course) Lanes() *Lanes {
 }
 
 func (c *Course) bar(p *Piece) Bar {
-	b := Bar{From: p.From, To: p.To, State: Unseen.String(), Why: p.Why().Text}
+	b := Bar{From: p.From, To: p.To, State: Unseen.String()}
+	p.By = c.by(p.Interval)
+	b.Why = p.Why().Text
 	if in := p.Interval; in != nil {
 		b.State = in.State.String()
 		if in.State == Waiting {

@@ -3,6 +3,7 @@ package timeline
 import (
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Piece is a stretch of the way from a request to its end: what had to go on then
@@ -14,6 +15,12 @@ type Piece struct {
 	// For are the threads that waited for this piece, the waiter first; none: it is
 	// what the waiter did itself.
 	For []int
+	// Parts are what each of these waited for the next one for, where that says more
+	// than that it waited: "has a lock on a file".
+	Parts []string
+	// By is who ended the wait that the piece is a part of, and was not followed; "" if
+	// no thread did.
+	By string
 }
 
 // Span is how long the piece takes, ns.
@@ -36,20 +43,50 @@ func (c *Course) Path() []Piece {
 	return w.pieces
 }
 
+// waiter is a thread that waits for another, and what that other one has or does
+// because of which it does; "" where nothing says it.
+type waiter struct {
+	id   int
+	part string
+}
+
+// with adds a waiter behind others.
+func with(above []waiter, id int, part string) []waiter {
+	return append(above[:len(above):len(above)], waiter{id, part})
+}
+
 type walk struct {
 	course *Course
 	pieces []Piece
 }
 
-func (w *walk) piece(from, to int64, thread int, i *Interval, above []int) {
+func (w *walk) piece(from, to int64, thread int, i *Interval, above []waiter) {
 	if to <= from {
 		return
 	}
-	w.pieces = append(w.pieces, Piece{From: from, To: to, Thread: thread, Interval: i, For: above})
+	p := Piece{From: from, To: to, Thread: thread, Interval: i, By: w.course.by(i)}
+	for _, a := range above {
+		p.For, p.Parts = append(p.For, a.id), append(p.Parts, a.part)
+	}
+	w.pieces = append(w.pieces, p)
+}
+
+// by is who ended a wait, "" if no thread did. Of the kernel's own threads only the
+// kind has a meaning: kworker, not kworker/1:2-events.
+func (c *Course) by(i *Interval) string {
+	if i == nil || i.State != Waiting || i.Waker == 0 {
+		return ""
+	}
+	name := c.name(i.Waker, i.To)
+	if t := c.Threads[i.Waker]; t != nil && t.Kernel {
+		name, _, _ = strings.Cut(name, "/")
+		return "the kernel's " + name
+	}
+	return name
 }
 
 // resolve explains what a thread's time between two instants went into.
-func (w *walk) resolve(id int, from, to int64, above []int) {
+func (w *walk) resolve(id int, from, to int64, above []waiter) {
 	t := w.course.Threads[id]
 	if t == nil {
 		w.piece(from, to, id, nil, above)
@@ -72,8 +109,8 @@ func (w *walk) resolve(id int, from, to int64, above []int) {
 		begin, end := max(from, in.From), min(to, in.To)
 		by := t.ended(i, to)
 		switch {
-		case w.follows(by, id, above) && (end == in.To || by != in):
-			w.resolve(by.Waker, begin, end, append(above[:len(above):len(above)], id))
+		case w.follows(by, id, above) && (end == in.To || by != in || in.bound()):
+			w.resolve(by.Waker, begin, end, with(above, id, by.part()))
 		case in.idle() && w.course.shares(t) && len(above) < deepest:
 			w.idled(id, begin, end, above)
 		default:
@@ -117,8 +154,8 @@ func (i *Interval) polls() bool {
 
 // follows says whether a wait is explained by the thread that ended it. What the
 // kernel's own threads do is the mechanism that the waiting thread's stack names.
-func (w *walk) follows(in *Interval, id int, above []int) bool {
-	if in.State != Waiting || in.Waker == 0 || in.Waker == id || len(above) >= deepest || slices.Contains(above, in.Waker) {
+func (w *walk) follows(in *Interval, id int, above []waiter) bool {
+	if in.State != Waiting || in.Waker == 0 || in.Waker == id || len(above) >= deepest || slices.ContainsFunc(above, func(a waiter) bool { return a.id == in.Waker }) {
 		return false
 	}
 	waker := w.course.Threads[in.Waker]

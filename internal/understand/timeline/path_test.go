@@ -107,6 +107,35 @@ func TestKnownGraph(t *testing.T) {
 	}
 }
 
+// TestTakenOverAtWork: a thread that is not its process's first writes to the disk and executes
+// a program. What the first one was at meanwhile is not on the way.
+func TestTakenOverAtWork(t *testing.T) {
+	s := newTale(1000, 1, 1, 4)
+	s.waits(1, 60, 1, 4, 950, 960)
+	s.cpu[5] = 5
+	s.add(record.TraceEvent{At: 100, Kind: record.TraceFork, Thread: 4, Other: 5, Process: 4})
+	s.Events = append(s.Events, record.TraceEvent{At: 110, Kind: record.TraceSwitch, Other: 5, CPU: 5, Runnable: true})
+	s.waits(4, 120, 4, 0, 300, 310)
+	s.waits(5, 150, 3, 0, 700, 710)
+	s.add(record.TraceEvent{At: 350, Kind: record.TraceSwitch, Thread: 4, Stack: []int{0}})
+	s.add(record.TraceEvent{At: 800, Kind: record.TraceExec, Thread: 4, Other: 5, Text: "runc create"})
+	c := Read(&s.Trace)
+	want := `0-60 0:1 running
+60-100 1:4 running
+100-110 2:5 queued
+110-150 2:5 running
+150-700 2:5 waiting in fsync
+700-710 2:5 queued in fsync
+710-800 2:5 running
+800-950 1:4 running
+950-960 0:1 queued in read
+960-1000 0:1 running
+`
+	if got := words(c); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestBornOnTheWay: the waiter waits for a thread that another one had to make.
 func TestBornOnTheWay(t *testing.T) {
 	s := newTale(100, 1, 1, 2)

@@ -22,6 +22,8 @@ type Step struct {
 	First int64   `json:"first_ns"`
 	Steps []*Step `json:"steps,omitempty"`
 
+	// program is its name without what it has or does.
+	program string
 	// busy counts what the program was at, at the ticks of the clock in what it computed.
 	busy map[string]int64
 }
@@ -48,13 +50,19 @@ func (c *Course) Tree() *Step {
 // tree is Tree before what programs computed is divided.
 func (c *Course) tree() *Step {
 	root := &Step{Name: c.name(c.Waiter, 0)}
+	root.program = root.Name
 	for _, p := range c.Path() {
 		at, last := root, root.Name
 		root.NS += p.Span()
-		for _, id := range append(p.For[:len(p.For):len(p.For)], p.Thread) {
+		for k, id := range append(p.For[:len(p.For):len(p.For)], p.Thread) {
+			name, part := c.name(id, p.From), ""
+			if k > 0 && !c.together(p.For[k-1], id) {
+				part = p.Parts[k-1]
+			}
 			// The waiter's own threads, and a program's among each other, are one.
-			if name := c.name(id, p.From); name != last {
-				at, last = at.below(name, false, p.From), name
+			if name != last || part != "" {
+				at, last = at.below(name+part, false, p.From), name
+				at.program = name
 				at.NS += p.Span()
 			}
 		}
@@ -67,6 +75,12 @@ func (c *Course) tree() *Step {
 		leaf.Unexplained = why.Unexplained
 	}
 	return root
+}
+
+// together says whether two threads are of one process.
+func (c *Course) together(a, b int) bool {
+	s, t := c.Threads[a], c.Threads[b]
+	return s != nil && t != nil && s.Process == t.Process
 }
 
 func (s *Step) found(parts []string) {
@@ -88,7 +102,7 @@ func (s *Step) divideAll(courses []*Course) {
 	if s.busy != nil && len(parts) == 0 {
 		parts = map[string]int64{}
 		for _, c := range courses {
-			for text, n := range c.partsOf(s.Name) {
+			for text, n := range c.partsOf(s.program) {
 				parts[text] += n
 			}
 		}
@@ -123,9 +137,12 @@ func (s *Step) divide(parts map[string]int64) {
 		}
 		leaf := s.below(text, true, whole.First)
 		leaf.NS += ns
-		leaf.Unexplained = name == ""
+		leaf.Unexplained = name == "" || name == interrupted
 	}
 }
+
+// interrupted is what a tick says where the kernel was about an interrupt, and not which.
+const interrupted = "interrupted"
 
 // parts are what the thread was at at the ticks between two instants.
 func (t *Thread) parts(from, to int64) []string {
@@ -188,9 +205,13 @@ func Mean(trees []*Step) (*Step, int) {
 	sorted := slices.SortedFunc(slices.Values(trees), func(a, b *Step) int { return cmp.Compare(a.NS, b.NS) })
 	cut := len(sorted) / 4
 	middle := sorted[cut : len(sorted)-cut]
-	sum := &Step{Name: middle[0].Name}
+	sum := &Step{Name: middle[0].Name, program: middle[0].program}
 	for _, t := range middle {
 		sum.add(t)
+	}
+	// What a program is at does not depend on how long a start took.
+	for _, t := range slices.Concat(sorted[:cut], sorted[len(sorted)-cut:]) {
+		sum.learn(t)
 	}
 	sum.share(int64(len(middle)))
 	return sum, len(middle)
@@ -206,9 +227,25 @@ func (s *Step) add(t *Step) {
 	}
 	for _, b := range t.Steps {
 		mine := s.below(b.Name, b.Cause, b.First)
-		mine.Unexplained = b.Unexplained
+		mine.Unexplained, mine.program = b.Unexplained, b.program
 		mine.First = min(mine.First, b.First)
 		mine.add(b)
+	}
+}
+
+// learn takes over what programs were at in another start.
+func (s *Step) learn(t *Step) {
+	if s.busy != nil {
+		for text, n := range t.busy {
+			s.busy[text] += n
+		}
+	}
+	for _, b := range t.Steps {
+		for _, mine := range s.Steps {
+			if mine.Name == b.Name && mine.Cause == b.Cause {
+				mine.learn(b)
+			}
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func TestTreeAddsUp(t *testing.T) {
   its own code 100 ?
   t2 890
     its own code 295 ?
-    waits for something to be written to a pipe 200
+    waits for something to be written to a pipe 200 ?
     waits for a processor 25
     runc create 370
       its own code 370 ?
@@ -88,7 +88,7 @@ func TestOwnCode(t *testing.T) {
 	want := `t1 1000
   its own code 100 ?
   t2 890
-    waits for something to be written to a pipe 200
+    waits for something to be written to a pipe 200 ?
     waits for a processor 25
     runc create 370
       busy with libc.so.6 370

@@ -29,6 +29,7 @@ type parts struct {
 	client    Usage
 	host      Disturbance
 	throttled int64 // that host points to
+	running   float64
 }
 
 func newParts() *parts { return &parts{events: map[Event]int64{}, values: map[string]float64{}} }
@@ -80,6 +81,9 @@ func (d *decoder) trial(t *Trial) bool {
 			t.Output, ok = d.text()
 		case "quiet_ns":
 			t.Quiet, ok = d.integer()
+		case "running":
+			d.running, ok = d.float()
+			t.Running = &d.running
 		case "at":
 			t.At, ok = d.time()
 		case "exit":

@@ -32,7 +32,7 @@ func agree(t *testing.T, d *decoder, line string) {
 func TestDecoderAgrees(t *testing.T) {
 	d := newDecoder()
 	trials := []*Trial{someTrial(0), someTrial(123456), {Seq: 1}, {Seq: 2, Failure: &Failure{Class: Crash, Text: "ä\n"}},
-		{Seq: 3, Warmup: true, Events: map[Event]int64{Request: -5}, Values: map[string]float64{"a": 1e-9, "b": -2.5e300}, Quiet: 77, Output: "x"},
+		{Seq: 3, Warmup: true, Events: map[Event]int64{Request: -5}, Values: map[string]float64{"a": 1e-9, "b": -2.5e300}, Quiet: 77, Running: new(1.25), Output: "x"},
 		{Seq: 4, Env: "über", Params: map[string]string{"a": "b"}, Remarks: []string{"r"}, At: time.Now()}}
 	for _, tr := range trials {
 		line, err := json.Marshal(tr)

@@ -7,6 +7,7 @@ const (
 	RuleUntil  = "until"  // the width of intervals
 	RuleGate   = "gate"   // a gate's answers
 	RuleClaims = "claims" // whether claims are decided
+	RuleBisect = "bisect" // on which side of the middle a commit lies
 	RuleTime   = "time"   // the time is up
 )
 

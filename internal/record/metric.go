@@ -41,6 +41,9 @@ const (
 	Sampled Kind = "sampled"
 	// Detail is sampled too; the text and Markdown reports leave it out.
 	Detail Kind = "detail"
+	// Check: it proves that the same work was done, and is neither better nor worse.
+	// It gets no ranking and carries no verdict unless it is asked for.
+	Check Kind = "check"
 )
 
 // LifeCycle lists the metrics derived from events, in the order in which a

@@ -24,6 +24,11 @@ type Run struct {
 	// earlier versions.
 	Sum *Sum `json:"sum,omitempty"`
 
+	// Arguments plan the same run again, as a user types them behind plimsoll: with
+	// all flags that decide what is planned, and the seed that was drawn. nil in
+	// records of earlier versions, and where Study.Command says it.
+	Arguments []string `json:"arguments,omitempty"`
+
 	Study        Study         `json:"study"`
 	Protocol     Protocol      `json:"protocol"`
 	Environments []Environment `json:"environments"`
@@ -33,6 +38,8 @@ type Run struct {
 	Place  *Place  `json:"place,omitempty"`
 	Host   Host    `json:"host"`
 	Images []Image `json:"images,omitempty"`
+	// Builds are the files that levels of the factor build stand for.
+	Builds []Build `json:"builds,omitempty"`
 	// Noise are the noise floors that are known of this run: under them no gate
 	// says anything.
 	Noise []Noise `json:"noise,omitempty"`
@@ -245,18 +252,23 @@ type Image struct {
 
 // Host is what is known of the machine.
 type Host struct {
-	Name       string            `json:"name,omitempty"`
-	Kernel     string            `json:"kernel"`
-	OS         string            `json:"os"`
-	Arch       string            `json:"arch"`
-	CPU        string            `json:"cpu"`
-	CPUs       int               `json:"cpus"`
-	Memory     int64             `json:"memory_bytes"`
-	Cgroup     string            `json:"cgroup"` // "v1", "v2" or "hybrid"
-	Virtual    string            `json:"virtual,omitempty"`
-	FileSystem string            `json:"filesystem,omitempty"` // under the state directory
-	Root       bool              `json:"root"`
-	More       map[string]string `json:"more,omitempty"`
+	Name       string `json:"name,omitempty"`
+	Kernel     string `json:"kernel"`
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+	CPU        string `json:"cpu"`
+	CPUs       int    `json:"cpus"`
+	Memory     int64  `json:"memory_bytes"`
+	Cgroup     string `json:"cgroup"` // "v1", "v2" or "hybrid"
+	Virtual    string `json:"virtual,omitempty"`
+	FileSystem string `json:"filesystem,omitempty"` // under the state directory
+	Root       bool   `json:"root"`
+	// Machine and Boot tell machines apart: digests of the system's identifier and of
+	// the kernel's boot, which containers of one machine have in common. They are
+	// empty where the machine has none, and in records of earlier versions.
+	Machine string            `json:"machine,omitempty"`
+	Boot    string            `json:"boot,omitempty"`
+	More    map[string]string `json:"more,omitempty"`
 	// Remarks are what doctor found.
 	Remarks []Remark `json:"remarks,omitempty"`
 }

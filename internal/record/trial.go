@@ -68,6 +68,9 @@ type Trial struct {
 	Host *Disturbance `json:"host,omitempty"`
 	// Quiet is how long we waited before the trial until the host was quiet, ns.
 	Quiet int64 `json:"quiet_ns,omitempty"`
+	// Running is how many other threads ran or wanted to at the end of that wait, on
+	// average over its last millisecond or so; nil where nobody looked.
+	Running *float64 `json:"running,omitempty"`
 	// Binary is the SHA-256 of the program that was measured, as it was found
 	// inside, where the payload is one of the image's programs.
 	Binary string `json:"binary,omitempty"`
@@ -79,6 +82,10 @@ type Trial struct {
 	// printed, where it was kept (always for a failed trial).
 	Output string `json:"output,omitempty"`
 }
+
+// NotQuiet is the remark on a trial that began although the machine had not become
+// calm.
+const NotQuiet = "the host was not quiet before this trial"
 
 // Step is a named stamp between two events, ns of CLOCK_MONOTONIC.
 type Step struct {

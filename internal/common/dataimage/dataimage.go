@@ -20,6 +20,7 @@ const (
 	Files    = "files"    // so many small files
 	Archive  = "archive"  // an archive of so many small files
 	Database = "database" // a database of some size
+	Layers   = "layers"   // the same small files in so many layers
 )
 
 // sizes are the five of everarts2020's databases, in bytes.
@@ -61,13 +62,13 @@ func Parse(name string) (Image, bool) {
 }
 
 // Number is how much data there is: bytes of a database (unit "bytes"), else how
-// many files (unit ""). False where the size is none.
+// many files or layers (unit ""). False where the size is none.
 func (i Image) Number() (x float64, unit string, ok bool) {
 	if i.Kind == Database {
 		x, ok = Bytes(i.Size)
 		return x, "bytes", ok
 	}
-	if !slices.Contains([]string{Files, Archive}, i.Kind) {
+	if !slices.Contains([]string{Files, Archive, Layers}, i.Kind) {
 		return 0, "", false
 	}
 	n, err := strconv.Atoi(i.Size)
@@ -81,6 +82,8 @@ func (i Image) What() string {
 		return "size of the database in the image"
 	case Archive:
 		return "files in the image's archive"
+	case Layers:
+		return "layers of the image"
 	}
 	return "files in the image"
 }

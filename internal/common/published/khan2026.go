@@ -31,8 +31,21 @@ type Measurement struct {
 	// Workload and Metric are what was done and which of its cases or columns.
 	Workload, Metric string
 	Unit             string
+	Better           record.Direction
 	Value            float64
 }
+
+// Raw lists the raw values of a study on several hosts, in the order of its files; nil
+// where none were published.
+func Raw(source string) []Measurement {
+	if source != khan2026Key {
+		return nil
+	}
+	return slices.Clone(khanMeasurements())
+}
+
+// RawSources are the studies that Raw has.
+func RawSources() []string { return []string{khan2026Key} }
 
 // khanFile says where the values of a file stand.
 type khanFile struct {
@@ -100,7 +113,7 @@ func (f *khanFile) read() []Measurement {
 				metric = column
 			}
 			out = append(out, Measurement{Table: f.table, Host: at(row, "host", ""), Image: at(row, f.image, bareImage),
-				Workload: f.workload, Metric: metric, Unit: f.unit, Value: number(said)})
+				Workload: f.workload, Metric: metric, Unit: f.unit, Better: f.better, Value: number(said)})
 		}
 	}
 	return out

@@ -26,6 +26,7 @@ const (
 	Report   = "report"   // of a run
 	Compare  = "compare"  // of two
 	History  = "history"  // of many
+	Hosts    = "hosts"    // of runs on several
 	Findings = "findings" // of a study's claims
 	Advise   = "advise"
 )

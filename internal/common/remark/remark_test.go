@@ -18,6 +18,7 @@ var pages = map[string]struct {
 	"read-a-result.md": {[]string{Report, Record, Import, Plan}, "| code | says |\n|---|---|\n"},
 	"compare.md":       {[]string{Compare}, "| remark | says |\n|---|---|\n"},
 	"history.md":       {[]string{History}, "| remark | says |\n|---|---|\n"},
+	"hosts.md":         {[]string{Hosts}, "| remark | says |\n|---|---|\n"},
 	"findings.md":      {[]string{Findings}, "| code | says |\n|---|---|\n"},
 	"advise.md":        {[]string{Advise}, "| remark | says |\n|---|---|\n"},
 	"doctor.md":        {[]string{Doctor}, "| code | level | when |\n|---|---|---|\n"},

@@ -11,11 +11,11 @@ func Letters(n int, differs func(i, j int) bool) [][]int {
 	if n == 0 {
 		return nil
 	}
-	all := make([]bool, n)
-	for i := range all {
-		all[i] = true
+	all := make(set, (n+63)/64)
+	for i := range n {
+		all[i/64] |= 1 << (i % 64)
 	}
-	groups := [][]bool{all}
+	groups := []set{all}
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if differs(i, j) {
@@ -28,7 +28,7 @@ func Letters(n int, differs func(i, j int) bool) [][]int {
 	}
 	out := make([][]int, 0, len(groups))
 	for _, g := range groups {
-		out = append(out, members(g))
+		out = append(out, g.members(n))
 	}
 	slices.SortFunc(out, slices.Compare)
 	return out
@@ -38,29 +38,60 @@ func Letters(n int, differs func(i, j int) bool) [][]int {
 // groups, which nobody could read.
 const maxGroups = 500
 
+// set has a bit for each item: of 60 environments all are in one word, and there may be
+// hundreds of groups for each of 1770 pairs.
+type set []uint64
+
+func (s set) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+// without is a copy that lacks an item.
+func (s set) without(i int) set {
+	out := slices.Clone(s)
+	out[i/64] &^= 1 << (i % 64)
+	return out
+}
+
+// within says whether all that is in s is in t.
+func (s set) within(t set) bool {
+	for w := range s {
+		if s[w]&^t[w] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s set) members(n int) []int {
+	var m []int
+	for i := range n {
+		if s.has(i) {
+			m = append(m, i)
+		}
+	}
+	return m
+}
+
 // split replaces each group that holds both i and j by one without i and one
 // without j.
-func split(groups [][]bool, i, j int) [][]bool {
-	var out [][]bool
+func split(groups []set, i, j int) []set {
+	var out []set
 	for _, g := range groups {
-		if !g[i] || !g[j] {
+		if !g.has(i) || !g.has(j) {
 			out = append(out, g)
 			continue
 		}
-		h := slices.Clone(g)
-		g[j], h[i] = false, false
-		out = append(out, g, h)
+		out = append(out, g.without(j), g.without(i))
 	}
 	return out
 }
 
 // absorb drops groups that lie within another.
-func absorb(groups [][]bool) [][]bool {
-	var out [][]bool
+func absorb(groups []set) []set {
+	var out []set
 	for i, g := range groups {
 		inside := false
 		for j, h := range groups {
-			if i != j && within(g, h) && (!within(h, g) || j < i) {
+			if i != j && g.within(h) && (!h.within(g) || j < i) {
 				inside = true
 				break
 			}
@@ -70,25 +101,6 @@ func absorb(groups [][]bool) [][]bool {
 		}
 	}
 	return out
-}
-
-func within(g, h []bool) bool {
-	for i := range g {
-		if g[i] && !h[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func members(g []bool) []int {
-	var m []int
-	for i, in := range g {
-		if in {
-			m = append(m, i)
-		}
-	}
-	return m
 }
 
 // runs is the coarser display for contrived cases: the longest stretches of

@@ -117,6 +117,9 @@ func (d *Decoder) admits(key string) admits {
 	if slices.Contains(d.Joined, key) {
 		return joined
 	}
+	if key != "" && key == d.Sizes {
+		return settings
+	}
 	return names
 }
 

@@ -27,6 +27,8 @@ type Decoder struct {
 	References string
 	// Joined are the keys of axes whose levels may be several names in one.
 	Joined []string
+	// Sizes is the key of axes whose levels are sizes with their units.
+	Sizes string
 }
 
 // A Field is what the format says of a value: its name for messages, and its

@@ -86,19 +86,43 @@ func (x *Size) Read(d *Decoder, n *yaml.Node, f Field) {
 		x.At = d.At(n)
 		return
 	}
-	parts := sizeParts.FindStringSubmatch(s)
-	if parts == nil {
+	if sizeParts.FindStringSubmatch(s) == nil {
 		d.Bad(n, f, expected)
 		return
+	}
+	v, ok := ParseSize(s)
+	if !ok {
+		d.Bad(n, f, "a whole number of bytes from 1MiB to 1024TiB")
+		return
+	}
+	x.Bytes, x.At = v, d.At(n)
+}
+
+// ParseSize reads a size with its unit, such as 512MiB, in bytes; false where it is
+// none, or no whole number of bytes from 1MiB to 1024TiB.
+func ParseSize(s string) (bytes int64, ok bool) {
+	parts := sizeParts.FindStringSubmatch(s)
+	if parts == nil {
+		return 0, false
 	}
 	v, err := strconv.ParseFloat(parts[1], 64)
 	v *= unitsOfBytes[parts[2]]
 	const least, most = 1 << 20, 1 << 50
-	if err != nil || v < least || v > most || v != math.Trunc(v) {
-		d.Bad(n, f, "a whole number of bytes from 1MiB to 1024TiB")
-		return
+	return int64(v), err == nil && v >= least && v <= most && v == math.Trunc(v)
+}
+
+// FormatSize writes a number of bytes as ParseSize reads it, in the largest unit of
+// which it is a whole number; 0 is None.
+func FormatSize(bytes int64) string {
+	if bytes == 0 {
+		return None
 	}
-	x.Bytes, x.At = int64(v), d.At(n)
+	for _, unit := range []string{"TiB", "TB", "GiB", "GB", "MiB", "MB", "KiB", "kB"} {
+		if by := int64(unitsOfBytes[unit]); bytes%by == 0 {
+			return strconv.FormatInt(bytes/by, 10) + unit
+		}
+	}
+	return strconv.FormatInt(bytes, 10) + "B"
 }
 
 // Read reads it.
@@ -136,10 +160,16 @@ func (x *Amount) Read(d *Decoder, n *yaml.Node, f Field) {
 		x.At = d.At(n)
 		return
 	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !isAmount(s) || v < 0.01 || v > 4096 {
+	v, ok := ParseAmount(s)
+	if !ok {
 		d.Bad(n, f, expected)
 		return
 	}
 	x.N, x.At = v, d.At(n)
+}
+
+// ParseAmount reads a number from 0.01 to 4096; false where it is none.
+func ParseAmount(s string) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil && isAmount(s) && n >= 0.01 && n <= 4096
 }

@@ -64,7 +64,10 @@ func (c Cells) Trials() iter.Seq[*record.Trial] {
 					if !ok {
 						continue
 					}
-					put(t, m, v*math.Exp(c.Noise*rng.NormFloat64()))
+					if m.Kind != record.Check {
+						v *= math.Exp(c.Noise * rng.NormFloat64())
+					}
+					put(t, m, v)
 				}
 			}
 			if !yield(t) {

@@ -79,6 +79,8 @@ type Spec struct {
 	// ID and Started are the run's, where not empty.
 	ID      string
 	Started time.Time
+	// Host says which machine it is, where it has a name: of the same kind as all.
+	Host record.Host
 }
 
 // asked says whether the run has this cell.
@@ -170,6 +172,9 @@ func (s Spec) Run() *record.Run {
 	}
 	if s.ID != "" {
 		r.ID = s.ID
+	}
+	if s.Host.Name != "" {
+		r.Host.Name, r.Host.Machine, r.Host.Boot = s.Host.Name, s.Host.Machine, s.Host.Boot
 	}
 	if !s.Started.IsZero() {
 		r.Started, r.Finished = s.Started, s.Started.Add(71*time.Second)

@@ -1,0 +1,47 @@
+package recordtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"plimsoll/internal/record"
+)
+
+// Fleet is one study on several hosts, the truth about which is known: each host is
+// another speed for everything, crun takes 12 times as long as native on all of them,
+// and runc 20 times on those with an even number and 30 times on the others.
+func Fleet(hosts, blocks int) []Spec {
+	var out []Spec
+	for i := range hosts {
+		// Up to twice as slow, and no two hosts the same.
+		speed := time.Duration(1000+1000*i/max(1, hosts-1)) * time.Microsecond
+		s := Spec{Name: "fleet", Seed: uint64(100 + i), Blocks: blocks, Warmup: 1, PerBlock: 1, Shared: 0.03,
+			ID: fmt.Sprintf("fleet-%d", i+1), Host: record.Host{Name: fmt.Sprintf("node%d", i+1), Machine: fmt.Sprint("m", i+1), Boot: fmt.Sprint("b", i+1)},
+			Workloads: []record.Workload{{ID: "hello", Name: "hello", Title: "hello"}},
+			Envs: []Env{
+				env("native", "native", "native", speed),
+				env("crun", "oci", "", 12*speed, "runtime", "crun"),
+				env("runc", "oci", "", []time.Duration{30, 20}[i%2]*speed, "runtime", "runc"),
+			}}
+		out = append(out, s)
+	}
+	return out
+}
+
+// WriteAll writes runs into one folder and gives its path and theirs.
+func WriteAll(tb testing.TB, runs []Spec) (folder string, dirs []string) {
+	tb.Helper()
+	folder = tb.TempDir()
+	for _, s := range slices.Clone(runs) {
+		dir := filepath.Join(folder, s.ID)
+		if err := os.Rename(s.Write(tb), dir); err != nil {
+			tb.Fatal(err)
+		}
+		dirs = append(dirs, dir)
+	}
+	return folder, dirs
+}

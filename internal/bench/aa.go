@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,37 +12,55 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/evaluate"
 )
 
-// alarms counts how often one environment was told from itself.
-type alarms struct {
-	times int
-	// interval: the 95 % interval of the ratio of start-up leaves out 1.
-	// verdict: it lies outside ±delta. letters: the ranking gives the two no
-	// letter in common. compare: `plimsoll compare` calls any metric better or
-	// worse.
-	interval, verdict, letters, compare int
+// aaOptions say for how long, and in which states of the machine, engines are
+// measured beside themselves.
+type aaOptions struct {
+	plimsoll, study string
+	minutes         float64
+	runs            int
+	states          []bool // tuned or not, in turns
+	add             string // a file of earlier counts, to which these are added
 }
 
-// aa runs a study in which environments stand twice (as: [a, b]) with many
-// times its blocks, makes a record of its own of each so many blocks as the
-// study has, and counts in how many of these the two are told apart. It goes
-// through the program as a user does: what is tested is the whole of it, on
-// this machine. An interrupt ends the run; what there is then is counted.
-func aa(ctx context.Context, args ...string) error {
-	if len(args) != 3 {
-		return errors.New("bench aa PLIMSOLL STUDY COMPARISONS")
+func aaArgs(args []string) (o aaOptions, err error) {
+	f := flag.NewFlagSet("bench aa", flag.ContinueOnError)
+	f.Float64Var(&o.minutes, "minutes", 20, "in all")
+	f.IntVar(&o.runs, "runs", 8, "into how many runs these are divided")
+	tuned := f.String("tuned", "both", "the machine's state: yes, no, or both in turns")
+	f.StringVar(&o.add, "add", "", "a `FILE` of counts: begin with those, and write the sum into it")
+	if err := f.Parse(args); err != nil {
+		return o, err
 	}
-	times, err := strconv.Atoi(args[2])
-	if err != nil || times < 1 {
-		return fmt.Errorf("%q is no number of comparisons", args[2])
+	switch *tuned {
+	case "yes", "no":
+		o.states = []bool{*tuned == "yes"}
+	case "both":
+		o.states = []bool{false, true}
+	default:
+		return o, fmt.Errorf("-tuned: %q is none of yes, no and both", *tuned)
+	}
+	if f.NArg() != 2 || o.runs < 1 || o.minutes <= 0 {
+		return o, errors.New("bench aa [-minutes M] [-runs R] [-tuned yes|no|both] [-add FILE] PLIMSOLL STUDY")
+	}
+	o.plimsoll, o.study = f.Arg(0), f.Arg(1)
+	return o, nil
+}
+
+// aa runs a study in which environments stand twice (as: [a, b]) several times,
+// makes a record of its own of each so many blocks, and counts how often the two of
+// one record are told apart, and how often an environment is from itself in a record
+// of the next run. It goes through the program as a user does: what is tested is the
+// whole of it, on this machine. An interrupt ends it; what there is then is counted.
+func aa(ctx context.Context, args ...string) error {
+	o, err := aaArgs(args)
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
@@ -49,40 +68,57 @@ func aa(ctx context.Context, args ...string) error {
 	}
 	defer os.RemoveAll(dir)
 	begin := time.Now()
-	whole := filepath.Join(dir, "whole")
-	if err := runAA(ctx, args[0], args[1], whole, times*blocksAA); err != nil {
-		return err
+	found := &aaTable{}
+	if o.add != "" {
+		if err := found.add(o.add); err != nil {
+			return err
+		}
 	}
-	parts, err := split(whole, dir, blocksAA)
-	if err != nil {
-		return err
-	}
-	found := map[string]*alarms{}
-	var order []string
-	for _, part := range parts {
-		r, err := record.Open(part)
+	last := map[bool][]*analyze.Result{} // the parts of the last run in a state
+	for n := range o.runs {
+		if ctx.Err() != nil {
+			break
+		}
+		tuned := o.states[n%len(o.states)]
+		whole := filepath.Join(dir, fmt.Sprintf("run-%d", n))
+		if err := runAA(ctx, o, whole, tuned, (time.Duration(o.minutes*float64(time.Minute))-time.Since(begin))/time.Duration(o.runs-n)); err != nil {
+			return err
+		}
+		parts, err := split(whole, whole+"-part", blocksAA)
 		if err != nil {
 			return err
 		}
-		res, err := evaluate.Run(r, evaluate.Options{})
-		if err != nil {
-			return err
-		}
-		for _, e := range res.Environments {
-			name, ok := strings.CutSuffix(e.ID, "@a")
-			if !ok {
-				continue
-			}
-			if found[name] == nil {
-				found[name] = &alarms{}
-				order = append(order, name)
-			}
-			if err := found[name].count(res, e.ID, name+"@b"); err != nil {
+		var results []*analyze.Result
+		for _, part := range parts {
+			r, err := record.Open(part)
+			if err != nil {
 				return err
 			}
+			res, err := evaluate.Run(r, evaluate.Options{})
+			if err != nil {
+				return err
+			}
+			results = append(results, res)
+		}
+		if err := found.inside(results, tuned); err != nil {
+			return err
+		}
+		if before, ok := last[tuned]; ok {
+			if err := found.between(before, results, tuned); err != nil {
+				return err
+			}
+			delete(last, tuned) // so that no part is compared twice
+		} else {
+			last[tuned] = results
+		}
+		fmt.Fprintf(os.Stderr, "run %d of %d: %d parts\n", n+1, o.runs, len(parts))
+	}
+	if o.add != "" {
+		if err := found.keep(o.add); err != nil {
+			return err
 		}
 	}
-	printAlarms(order, found)
+	found.print(os.Stdout)
 	fmt.Printf("Took %.0f s.\n", time.Since(begin).Seconds())
 	return nil
 }
@@ -90,25 +126,33 @@ func aa(ctx context.Context, args ...string) error {
 // blocksAA is the number of blocks of one comparison.
 const blocksAA = 12
 
+// mostAA is more blocks than fit.
+const mostAA = 100000
+
 // The statuses of a run that ended early or had failures.
 const statusSomeFailed, statusInterrupted = 6, 130
 
-func runAA(ctx context.Context, plimsoll, study, dir string, blocks int) error {
+func runAA(ctx context.Context, o aaOptions, dir string, tuned bool, budget time.Duration) error {
+	argv := []string{o.plimsoll, "run", o.study, "-o", dir, "--wait", "--progress", "none", "--blocks", strconv.Itoa(mostAA),
+		"--time-budget", max(budget, time.Second).Round(time.Second).String()}
+	if tuned {
+		argv = append(argv, "--tuned")
+	}
 	// A run that is asked to end cleans up; a killed one leaves its containers.
 	out, err := child.Run(ctx, child.Command{Together: true, Grace: time.Minute,
-		Argv: []string{plimsoll, "run", study, "-o", dir, "--wait", "--progress", "none", "--blocks", strconv.Itoa(blocks)}})
+		Argv: argv})
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && (exit.ExitCode() == statusSomeFailed || exit.ExitCode() == statusInterrupted) || errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("running %s: %w: %s", study, err, strings.TrimSpace(string(out.Stdout)))
+		return fmt.Errorf("running %s: %w: %s", o.study, err, strings.TrimSpace(string(out.Stdout)))
 	}
 	return nil
 }
 
-// split makes a record of each so many counted blocks. What is left over is
-// left out.
+// split makes a record of each so many counted blocks, at into-0, into-1 … What is
+// left over is left out.
 func split(whole, into string, blocks int) ([]string, error) {
 	r, err := record.Open(whole)
 	if err != nil {
@@ -117,6 +161,7 @@ func split(whole, into string, blocks int) ([]string, error) {
 	full := *r.Run()
 	warmup := full.Protocol.Warmup
 	full.Protocol.Blocks, full.Protocol.Warmup, full.Status = blocks, 0, "done"
+	full.Protocol.TimeBudgetNS, full.Looks = 0, nil
 	var dirs []string
 	var w *record.Writer
 	ended := -1 // the last block that is whole
@@ -134,7 +179,7 @@ func split(whole, into string, blocks int) ([]string, error) {
 					return nil, err
 				}
 			}
-			dir := filepath.Join(into, fmt.Sprintf("part-%d", len(dirs)))
+			dir := fmt.Sprintf("%s-%d", into, len(dirs))
 			if w, err = record.Create(dir, &full); err != nil {
 				return nil, err
 			}
@@ -149,62 +194,9 @@ func split(whole, into string, blocks int) ([]string, error) {
 	if w == nil {
 		return nil, nil
 	}
-	if r.Run().Status != "done" && ended/blocks == len(dirs)-1 {
+	complete := (ended+1)%blocks == 0 && r.Run().Status == "done"
+	if !complete && ended/blocks == len(dirs)-1 {
 		dirs = dirs[:len(dirs)-1] // the last part may be short
 	}
 	return dirs, w.Close()
-}
-
-// count looks at one pair of one run.
-func (f *alarms) count(res *analyze.Result, a, b string) error {
-	c, err := compare.Within(res, a, b, compare.Options{})
-	if err != nil {
-		return err
-	}
-	f.times++
-	for i := range c.Cells {
-		if v := c.Cells[i].Verdict; v == compare.Better || v == compare.Worse {
-			f.compare++
-			break
-		}
-	}
-	t := res.Workloads[0].Table("startup")
-	for _, p := range t.Pairs {
-		if (p.A != a || p.B != b) && (p.A != b || p.B != a) || p.Lo == nil {
-			continue
-		}
-		if *p.Lo > 1 || *p.Hi < 1 {
-			f.interval++
-		}
-		if p.Verdict == analyze.Differs {
-			f.verdict++
-		}
-	}
-	if !strings.ContainsAny(t.Cell(a).Group, t.Cell(b).Group) {
-		f.letters++
-	}
-	return nil
-}
-
-func printAlarms(order []string, found map[string]*alarms) {
-	var all alarms
-	line := func(name string, f *alarms) {
-		fmt.Printf("%-32s %5d %10d %10d %10d %10d\n", name, f.times, f.interval, f.verdict, f.letters, f.compare)
-	}
-	fmt.Printf("told from itself, in so many of the comparisons of %d blocks:\n%-32s %5s %10s %10s %10s %10s\n", blocksAA, "environment", "all", "interval", "verdict", "letters", "compare")
-	for _, name := range order {
-		f := found[name]
-		line(name, f)
-		all.times, all.interval, all.verdict = all.times+f.times, all.interval+f.interval, all.verdict+f.verdict
-		all.letters, all.compare = all.letters+f.letters, all.compare+f.compare
-	}
-	line("all", &all)
-	fmt.Println("interval: the 95 % interval of the ratio of start-up leaves out 1. verdict: it lies outside ±1 %.\nletters: the ranking gives the two no letter in common. compare: plimsoll compare calls a metric better or worse.")
-	if all.times > 0 {
-		chance, most := distuv.Binomial{N: float64(all.times), P: 0.05}, 0
-		for chance.CDF(float64(most)) < 0.95 {
-			most++
-		}
-		fmt.Printf("A rate of 5 %% gives %.1f of %d on average, and in 19 of 20 cases at most %d.\n", chance.Mean(), all.times, most)
-	}
 }

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 )
 
@@ -13,6 +17,7 @@ import (
 // in each of them.
 func TestSplit(t *testing.T) {
 	for until, want := range map[int]int{0: 3, 200: 2} { // all 36 blocks, or killed in the third part
+		var results []*analyze.Result
 		s := recordtest.Typical()
 		s.Blocks, s.PerBlock, s.Until = 36, 1, until
 		s.Envs = []recordtest.Env{s.Envs[1], s.Envs[5], s.Envs[5], s.Envs[5], s.Envs[5], s.Envs[5], s.Envs[5]}
@@ -20,7 +25,7 @@ func TestSplit(t *testing.T) {
 			s.Envs[i].ID = id
 		}
 		s.Envs[4].StartUp *= 2
-		parts, err := split(s.Write(t), t.TempDir(), 12)
+		parts, err := split(s.Write(t), filepath.Join(t.TempDir(), "part"), 12)
 		if err != nil || len(parts) != want {
 			t.Fatalf("until %d: %d parts, %v", until, len(parts), err)
 		}
@@ -34,6 +39,7 @@ func TestSplit(t *testing.T) {
 			if err != nil || res.Run.Blocks != 12 || res.Run.Trials != 12*7 {
 				t.Fatalf("%v: %+v", err, res.Run)
 			}
+			results = append(results, res)
 			if err := same.count(res, "same@a", "same@b"); err != nil {
 				t.Fatal(err)
 			}
@@ -44,5 +50,63 @@ func TestSplit(t *testing.T) {
 		if want := (alarms{want, want, want, want, want}); other != want || same.letters != 0 || same.times != want.times {
 			t.Errorf("%+v of what differs, %+v of what does not", other, same)
 		}
+		var table aaTable
+		if err := table.inside(results, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := table.between(results[:1], results[1:2], true); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		table.print(&out)
+		if f := table.row(aaRow{"same", true, true}); f.times != 2 || f.verdict != 0 || table.row(aaRow{"other", true, false}).verdict != want || !strings.Contains(out.String(), "at most") {
+			t.Errorf("between two runs: %+v\n%s", f, out.String())
+		}
+	}
+}
+
+// TestBetweenTells: an environment that is twice as slow in the next run is told
+// from itself.
+func TestBetweenTells(t *testing.T) {
+	var runs []*analyze.Result
+	for _, times := range []int{1, 2} {
+		s := recordtest.Typical()
+		s.Blocks, s.PerBlock = 12, 1
+		s.Envs = []recordtest.Env{s.Envs[1], s.Envs[5]}
+		s.Envs[0].ID, s.Envs[1].ID = "native", "x@a"
+		s.Envs[1].StartUp *= time.Duration(times)
+		r, err := record.Open(s.Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := evaluate.Run(r, evaluate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, res)
+	}
+	var table aaTable
+	if err := table.between(runs[:1], runs[1:], false); err != nil {
+		t.Fatal(err)
+	}
+	once := alarms{times: 1, interval: 1, verdict: 1, compare: 1}
+	if f := table.row(aaRow{"x", false, true}); *f != once {
+		t.Errorf("%+v", f)
+	}
+	// Several invocations add up.
+	file := filepath.Join(t.TempDir(), "counts.json")
+	for range 2 {
+		var sum aaTable
+		if err := sum.add(file); err != nil {
+			t.Fatal(err)
+		}
+		sum.row(aaRow{"x", false, true}).plus(once)
+		if err := sum.keep(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sum aaTable
+	if err := sum.add(file); err != nil || *sum.row(aaRow{"x", false, true}) != (alarms{2, 2, 2, 0, 2}) {
+		t.Errorf("%v %+v", err, sum.rows)
 	}
 }

@@ -3,12 +3,13 @@
 // "drivers" our adapters beside the least that a client can do, "commands" the
 // commands of a published study in a shell loop beside ours, "collect" what
 // watching containers costs, "aa" how often an environment is told from itself,
-// "calibration" how often the statistics keep what they say, "report" how large
-// the report of a million trials is and how soon it can be used, "serve" what a
-// viewer of a run costs, "mpi" our MPI latency beside NetPIPE's; "screenshots" takes the documentation's pictures of a
-// real run. It is for the makers of Plimsoll (make bench-truth, bench-cost,
-// bench-drivers, bench-commands, bench-collect, bench-aa, bench-calibration, bench-report,
-// bench-serve, bench-mpi, screenshots).
+// "calibration" how often the statistics keep what they say, "sharp" how small a
+// change is found and how soon, "report" how large the report of a million trials is
+// and how soon it can be used, "serve" what a viewer of a run costs, "mpi" our MPI
+// latency beside NetPIPE's; "screenshots" takes the documentation's pictures of a real
+// run. It is for the makers of Plimsoll (make bench-truth, bench-cost, bench-drivers,
+// bench-commands, bench-collect, bench-aa, bench-calibration, bench-sharp,
+// bench-report, bench-serve, bench-mpi, screenshots).
 package main
 
 import (
@@ -17,6 +18,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"plimsoll/internal/bench/sharp"
 )
 
 func main() {
@@ -46,6 +49,8 @@ func bench(what string) error {
 		return aa(ctx, os.Args[2:]...)
 	case "calibration":
 		return calibration(ctx, os.Args[2:]...)
+	case "sharp":
+		return sharp.Bench(ctx, os.Args[2:]...)
 	case "report":
 		return reports(ctx)
 	case "serve":
@@ -55,5 +60,5 @@ func bench(what string) error {
 	case "screenshots":
 		return screenshots(ctx, os.Args[2:]...)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, report, serve, mpi and screenshots", what)
+	return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, sharp, report, serve, mpi and screenshots", what)
 }

@@ -1,0 +1,131 @@
+package sharp
+
+import (
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"plimsoll/internal/common/stats"
+)
+
+// Need is how long each takes to find a change in nine of ten tries, by how its
+// estimates scatter from window to window: what the values of one window say of that
+// is too little on a machine that drifts.
+type Need struct {
+	Change float64 `json:"change"`
+	// Ours and Theirs are how much it came to by each, as a fraction of what each
+	// measures: a start, a whole process.
+	Ours   float64 `json:"ours"`
+	Theirs float64 `json:"theirs"`
+	// OurTime and TheirTime are for p < 5 %, Gate for a gate at half of the change, ns.
+	OurTime   float64 `json:"our_time_ns"`
+	TheirTime float64 `json:"their_time_ns"`
+	Gate      float64 `json:"gate_time_ns"`
+	// Ratio is ours over theirs, with its 95 % interval.
+	Ratio float64 `json:"ratio"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+}
+
+// pieces is into how many windows a run is cut to see how its estimates scatter.
+const pieces = 8
+
+// needs is by change, of those that are one.
+func (s *Stretch) needs() (out []Need) {
+	length := math.Inf(1)
+	for _, r := range s.Runs {
+		for k := 1; k < len(s.Changes); k++ {
+			length = min(length, sum(costs(r.Blocks, 0, k))/pieces, sum(roundCosts(r.Rounds, 0, k))/pieces)
+		}
+	}
+	if math.IsInf(length, 0) || length <= 0 {
+		return nil
+	}
+	piece := time.Duration(length * 0.999) // so that the last one fits, too
+	our, effect, nu := s.scatter(func(r *Run, k int) (out []float64) {
+		for _, w := range every(windows(costs(r.Blocks, 0, k), piece)) {
+			var d []float64
+			for _, b := range r.Blocks[w.From:w.To] {
+				if b.Start[0] > 0 && b.Start[k] > 0 {
+					d = append(d, math.Log(b.Start[k])-math.Log(b.Start[0]))
+				}
+			}
+			if len(d) > 0 {
+				out = append(out, stats.HodgesLehmann(d))
+			}
+		}
+		return out
+	})
+	their, theirEffect, theirNu := s.scatter(func(r *Run, k int) (out []float64) {
+		for _, w := range every(windows(roundCosts(r.Rounds, 0, k), piece)) {
+			if d := logShift(pooled(r.Rounds[w.From:w.To], 0), pooled(r.Rounds[w.From:w.To], k)); !math.IsNaN(d) {
+				out = append(out, d)
+			}
+		}
+		return out
+	})
+	if nu < 1 || theirNu < 1 {
+		return nil
+	}
+	z := distuv.UnitNormal.Quantile
+	takes := func(sd, effect, level float64) float64 {
+		if effect <= 0 {
+			return math.Inf(1)
+		}
+		return float64(piece) * math.Pow((z(level)+z(0.9))*sd/effect, 2)
+	}
+	f := distuv.F{D1: nu, D2: theirNu}
+	for k := 2; k < len(s.Changes); k++ {
+		n := Need{Change: s.Changes[k], Ours: math.Expm1(effect[k]), Theirs: math.Expm1(theirEffect[k]),
+			OurTime: takes(our, effect[k], 0.975), TheirTime: takes(their, theirEffect[k], 0.975),
+			Gate: takes(our, effect[k]-math.Log1p(s.Changes[k]/2), 1-0.025/3)}
+		n.Ratio = n.OurTime / n.TheirTime
+		n.Lo, n.Hi = n.Ratio/f.Quantile(0.975), n.Ratio/f.Quantile(0.025)
+		if finite(n.Ratio) && finite(n.Gate) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
+// scatter is the standard deviation of the estimates of windows, over all changes,
+// and their mean by change. All are held against the same program, so that the
+// degrees of freedom are those of one change.
+func (s *Stretch) scatter(estimates func(r *Run, k int) []float64) (sd float64, mean []float64, nu float64) {
+	mean = make([]float64, len(s.Changes))
+	squares, n := 0.0, 0
+	for k := 1; k < len(s.Changes); k++ {
+		var all []float64
+		for _, r := range s.Runs {
+			all = append(all, estimates(r, k)...)
+		}
+		if len(all) < 2 {
+			return 0, mean, 0
+		}
+		mean[k] = sum(all) / float64(len(all))
+		for _, x := range all {
+			squares += (x - mean[k]) * (x - mean[k])
+		}
+		n += len(all) - 1
+		nu = float64(len(all) - 1)
+	}
+	return math.Sqrt(squares / float64(n)), mean, nu
+}
+
+// every leaves of overlapping windows those that have nothing in common.
+func every(all []span, _ int) (out []span) {
+	for i := 0; i < len(all); i += 4 {
+		out = append(out, all[i])
+	}
+	return out
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}

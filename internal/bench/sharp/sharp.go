@@ -1,0 +1,135 @@
+package sharp
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options are those of the command line.
+type options struct {
+	engines  []string
+	tuned    string
+	minutes  float64
+	runs     int
+	perRound int
+	changes  []float64
+	lengths  []time.Duration
+	json     bool
+	keep     string
+	read     string
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("bench sharp", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	var names []string
+	for _, s := range subjects {
+		names = append(names, s.name)
+	}
+	engines := f.String("engines", "crun", "which, of "+strings.Join(names, ","))
+	f.StringVar(&o.tuned, "tuned", "yes", "the machine's state: yes, no or both, one after the other")
+	f.Float64Var(&o.minutes, "minutes", 10, "for each engine in each state, opening and all")
+	f.IntVar(&o.runs, "runs", 2, "into how many runs these are divided")
+	f.IntVar(&o.perRound, "round", 10, "runs of each program in a row by hyperfine")
+	changes := f.String("changes", "1,2,5", "by how much programs are slower, per cent of a start")
+	lengths := f.String("after", "30s,1m,5m", "after how long a gate decides")
+	f.BoolVar(&o.json, "json", false, "for programs")
+	f.StringVar(&o.keep, "keep", "", "keep the measured values in this file")
+	f.StringVar(&o.read, "read", "", "measure nothing, and judge what this file has")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.engines, o.changes = strings.Split(*engines, ","), []float64{0, 0}
+	for _, c := range strings.Split(*changes, ",") {
+		x, err := strconv.ParseFloat(c, 64)
+		if err != nil || x <= 0 {
+			return o, fmt.Errorf("-changes: %q is no share above 0", c)
+		}
+		o.changes = append(o.changes, x/100)
+	}
+	for _, l := range strings.Split(*lengths, ",") {
+		d, err := time.ParseDuration(l)
+		if err != nil || d <= 0 {
+			return o, fmt.Errorf("-after: %q is no time", l)
+		}
+		o.lengths = append(o.lengths, d)
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("%q is no option", f.Arg(0))
+	case !slices.Contains([]string{"yes", "no", "both"}, o.tuned):
+		return o, fmt.Errorf("-tuned: %q is none of yes, no and both", o.tuned)
+	case o.minutes <= 0 || o.runs < 1 || o.perRound < 1:
+		return o, fmt.Errorf("-minutes, -runs and -round must be above 0")
+	}
+	return o, nil
+}
+
+// Bench measures, judges and prints.
+func Bench(ctx context.Context, args ...string) error {
+	o, err := parse(args, os.Stderr)
+	if err != nil {
+		return err
+	}
+	var all []*Stretch
+	if o.read != "" {
+		all, err = load(o.read)
+	} else {
+		all, err = o.measure(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	var answers []*Answer
+	for _, s := range all {
+		a, err := s.answer(o.lengths)
+		if err != nil {
+			return err
+		}
+		answers = append(answers, a)
+	}
+	if o.json {
+		return writeJSON(os.Stdout, answers)
+	}
+	return writeText(os.Stdout, answers)
+}
+
+// measure measures each engine in each state.
+func (o options) measure(ctx context.Context) (all []*Stretch, err error) {
+	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	for _, name := range o.engines {
+		i := slices.IndexFunc(subjects, func(s subject) bool { return s.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-engines: %q is not among those that can be slower", name)
+		}
+		for _, tuned := range []bool{false, true} {
+			if o.tuned == "yes" && !tuned || o.tuned == "no" && tuned {
+				continue
+			}
+			s, err := measure(ctx, task{subject: subjects[i], changes: o.changes, tuned: tuned, runs: o.runs, perRound: o.perRound, calibrate: 40,
+				budget: time.Duration(o.minutes * float64(time.Minute)), say: say})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, s)
+			if o.keep == "" {
+				continue
+			}
+			if err := os.MkdirAll(filepath.Dir(o.keep), 0o755); err != nil {
+				return nil, err
+			}
+			if err := save(o.keep, all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}

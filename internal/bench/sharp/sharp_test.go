@@ -1,0 +1,160 @@
+package sharp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// made is a stretch of known truth: starts of 10 ms that scatter by 3 % around what
+// the block is worth, and hyperfine's by as much as it is told. A trial takes 12 ms.
+func made(theirs float64) *Stretch {
+	r := rand.New(rand.NewPCG(1, 2))
+	s := &Stretch{Engine: "crun", Start: 1e7, Changes: []float64{0, 0, 0.02, 0.2}, Took: time.Minute}
+	for range 2 {
+		run := &Run{}
+		for range 300 {
+			block := 0.05 * r.NormFloat64()
+			b := Block{}
+			for i := range len(s.Changes) + baselines {
+				v := 1e7
+				if i < len(s.Changes) {
+					v *= 1 + s.Changes[i]
+				}
+				b.Start, b.Wall = append(b.Start, v*math.Exp(block+0.03*r.NormFloat64())), append(b.Wall, 1.2e7)
+			}
+			run.Blocks = append(run.Blocks, b)
+		}
+		for range 30 {
+			d := Round{Wall: 10 * 1.2e7 * float64(len(s.Changes))}
+			for _, c := range s.Changes {
+				var times []float64
+				for range 10 {
+					times = append(times, 1e7*(1+c)*math.Exp(theirs*r.NormFloat64()))
+				}
+				d.Times = append(d.Times, times)
+			}
+			run.Rounds = append(run.Rounds, d)
+		}
+		s.Runs = append(s.Runs, run)
+	}
+	return s
+}
+
+// TestJudges: of what differs by 20 % all gates fail, of what is the same hardly any;
+// and whoever scatters twice as much needs four times as long.
+func TestJudges(t *testing.T) {
+	s := made(0.03 * math.Sqrt2 * 2)
+	a, err := s.answer([]time.Duration{2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Rows) != 6 {
+		t.Fatalf("%d rows", len(a.Rows))
+	}
+	for _, r := range a.Rows {
+		for i, ours := range r.Ours.Beyond {
+			switch {
+			case r.Ours.Tries == 0 || r.Theirs.Tries == 0 || r.Ours.Apart == 0:
+				t.Errorf("%+v: nothing was tried", r)
+			case r.Change == 0.2 && (ours.Hit < ours.N || r.Theirs.Beyond[i].Hit < r.Theirs.Beyond[i].N || r.Ours.Told.Hit < r.Ours.Told.N):
+				t.Errorf("20 %% is not found: %+v", r)
+			case r.Change == 0 && (10*ours.Hit > ours.N || 10*r.Theirs.Beyond[i].Hit > r.Theirs.Tries):
+				t.Errorf("what is the same is found: %+v", r)
+			}
+		}
+	}
+	n := a.Needs[len(a.Needs)-1]
+	if n.Change != 0.2 || math.Abs(n.Ours-0.2) > 0.01 || math.Abs(n.Theirs-0.2) > 0.02 || n.Lo > 0.25 || n.Hi < 0.25 || n.Ratio < 0.08 || n.Ratio > 0.8 {
+		t.Errorf("%+v", n)
+	}
+	var text bytes.Buffer
+	if err := writeText(&text, []*Answer{a}); err != nil || !strings.Contains(text.String(), "between two runs") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// TestWindows: windows overlap by three quarters, and none is shorter than asked.
+func TestWindows(t *testing.T) {
+	cost := make([]float64, 100)
+	for i := range cost {
+		cost[i] = 1e9
+	}
+	all, apart := windows(cost, 20*time.Second)
+	if len(all) != 17 || apart != 5 || all[0] != (span{0, 20}) || all[1] != (span{5, 25}) || all[16] != (span{80, 100}) {
+		t.Errorf("%d, %d apart: %v", len(all), apart, all)
+	}
+	if all, _ := windows(cost, 101*time.Second); len(all) != 0 {
+		t.Errorf("%v", all)
+	}
+}
+
+// TestMeasures goes through a real runtime for some seconds: a program that is half
+// a start slower is found to be, by both.
+func TestMeasures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures for seconds: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("a bare runtime needs root")
+	}
+	for _, p := range []string{"crun", "hyperfine", "cc"} {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("%s is not here", p)
+		}
+	}
+	s, err := measure(context.Background(), task{subject: subjects[1], changes: []float64{0, 0, 0.5}, blocks: 6, runs: 1, perRound: 3, calibrate: 6, say: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "kept.json")
+	if err := save(path, []*Stretch{s}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := load(path)
+	if err != nil || len(all) != 1 {
+		t.Fatal(err)
+	}
+	r := all[0].Runs[0]
+	var ours, theirs []float64
+	for _, b := range r.Blocks {
+		if b.Start[0] > 0 && b.Start[2] > 0 {
+			ours = append(ours, b.Start[2]-b.Start[0])
+		}
+	}
+	for _, d := range r.Rounds {
+		theirs = append(theirs, medianOf(d.Times[2])-medianOf(d.Times[0]))
+	}
+	if len(ours) < 2 || len(theirs) < 2 {
+		t.Fatalf("%d blocks, %d rounds", len(ours), len(theirs))
+	}
+	for by, d := range map[string]float64{"us": medianOf(ours), "hyperfine": medianOf(theirs)} {
+		if d < 0.25*s.Start || d > 1.5*s.Start {
+			t.Errorf("a delay of %.1f ms is %.1f ms by %s", s.Start/2e6, d/1e6, by)
+		}
+	}
+	if _, err := all[0].answer([]time.Duration{time.Second}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOptions: what can't be meant is refused.
+func TestOptions(t *testing.T) {
+	for _, args := range [][]string{{"-tuned", "perhaps"}, {"-changes", "0"}, {"-after", "soon"}, {"-minutes", "0"}, {"crun"}, {"-none"}} {
+		if _, err := parse(args, io.Discard); err == nil {
+			t.Errorf("%v passed", args)
+		}
+	}
+	o, err := parse([]string{"-engines", "runc,docker", "-changes", "2"}, io.Discard)
+	if err != nil || len(o.engines) != 2 || len(o.changes) != 3 || o.changes[2] != 0.02 {
+		t.Errorf("%+v, %v", o, err)
+	}
+}

@@ -1,0 +1,59 @@
+package build
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestForget looks at what the kernel keeps of a file that was just written.
+func TestForget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, make([]byte, 1<<20), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(path, &fs); err != nil || fs.Type == unix.TMPFS_MAGIC {
+		t.Skipf("files of %s live in memory alone (%v)", path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n := resident(t, f); n == 0 {
+		t.Skip("the kernel keeps nothing of a file that was just written")
+	}
+	forget(f)
+	if n := resident(t, f); n != 0 {
+		t.Errorf("%d pages are still in memory", n)
+	}
+	if _, err := Look(Asked{Path: path}); err == nil { // zeros are no program, but they are read
+		t.Error("a megabyte of zeros is a program")
+	}
+	if n := resident(t, f); n != 1<<20/os.Getpagesize() {
+		t.Errorf("%d pages are in memory after a look, expected all", n)
+	}
+}
+
+// resident counts the pages of a file of 1 MiB that are in memory.
+func resident(t *testing.T, f *os.File) (n int) {
+	t.Helper()
+	data, err := unix.Mmap(int(f.Fd()), 0, 1<<20, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(data) }()
+	pages := make([]byte, 1<<20/os.Getpagesize())
+	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(unsafe.Pointer(&pages[0])))
+	if failed != 0 {
+		t.Skipf("what is in memory can't be asked: %v", failed)
+	}
+	for _, p := range pages {
+		n += int(p & 1)
+	}
+	return n
+}

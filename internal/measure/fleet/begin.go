@@ -1,0 +1,150 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"plimsoll/internal/common/harmless"
+)
+
+// FarCommand is the hidden command by which the copied program is driven.
+const FarCommand = "on-host"
+
+// The verbs of the hidden command.
+const (
+	VerbTake    = "take"    // reads what is to be run from standard input
+	VerbRun     = "run"     // runs it
+	VerbAwait   = "await"   // waits until it runs
+	VerbSend    = "send"    // sends the record until the run has ended
+	VerbStop    = "stop"    // asks it to end
+	VerbFetched = "fetched" // the record has arrived
+	VerbRemove  = "remove"  // takes everything away
+	VerbClean   = "clean"   // does so where the run has ended and its record was fetched
+)
+
+// program is the copied program with a verb, for a script.
+func (h *Host) program(verb string) string {
+	return fmt.Sprintf(`"$base/%s/%s" %s %s "$base/%s"`, h.id, programName, FarCommand, verb, h.id)
+}
+
+// Begin brings a request with the study's files, and the record that is gone on
+// with, and starts the run. It goes on there when this returns, whatever becomes of
+// the connection.
+func (h *Host) Begin(ctx context.Context, q Request, study map[string][]byte, record string) error {
+	q.ID = h.id
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(sendRequest(w, q, study, record)) }() // it never fails
+	defer func() { _ = r.Close() }()                                       // it never fails
+	// What is begun in the background keeps neither the shell's streams nor its
+	// session.
+	text := h.program(VerbTake) + ` || exit 1; (` + h.program(VerbRun) + ` </dev/null >/dev/null 2>&1 &); ` + h.program(VerbAwait)
+	out, err := h.run(ctx, copyLimit, r, text)
+	if err == nil {
+		return nil
+	}
+	return h.failed("starting the run", out, err)
+}
+
+func sendRequest(out io.Writer, q Request, study map[string][]byte, record string) error {
+	w := writer{bufio.NewWriter(out)}
+	data, err := json.Marshal(q)
+	if err == nil {
+		err = w.whole(requestName, data)
+	}
+	for name, text := range study {
+		err = errors.Join(err, w.whole(path.Join(studyDir, name), text))
+	}
+	if q.Resume && err == nil {
+		err = sendRecord(w, record)
+	}
+	return errors.Join(err, w.frame(Frame{Over: &Over{}}, nil), w.w.Flush())
+}
+
+func sendRecord(w writer, record string) error {
+	root, err := os.OpenRoot(record)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	all, err := files(root)
+	if err != nil {
+		return err
+	}
+	for name, size := range all {
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		err = w.frame(Frame{File: path.Join(recordDir, name), Size: size, Anew: true}, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop asks the run to end after the trial in flight, the second time at once.
+func (h *Host) Stop(ctx context.Context) error {
+	return h.tell(ctx, "asking the run to end", h.program(VerbStop))
+}
+
+// Fetched says there that the record has arrived.
+func (h *Host) Fetched(ctx context.Context) error {
+	return h.tell(ctx, "saying that the record has arrived", h.program(VerbFetched))
+}
+
+// Remove takes the run's folder away there, with all that the run has left.
+func (h *Host) Remove(ctx context.Context) error {
+	return h.tell(ctx, "removing what was brought there", h.program(VerbRemove))
+}
+
+// Discard removes a folder into which no run ever came: the program may not even
+// have arrived.
+func (h *Host) Discard(ctx context.Context) error {
+	return h.tell(ctx, "removing what was brought there",
+		fmt.Sprintf(`cd "$base" || exit 0; if [ "$(cat %[1]s/%[2]s 2>/dev/null)" = %[1]s ] && [ ! -e %[1]s/%[3]s ]; then rm -rf %[1]s; fi; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; true`, h.id, ledgerName, processName))
+}
+
+func (h *Host) tell(ctx context.Context, doing, text string) error {
+	out, err := h.run(ctx, askLimit+beginLimit, nil, text)
+	if err != nil {
+		return h.failed(doing, out, err)
+	}
+	return nil
+}
+
+// cleanLimit is how long a host may take to remove what killed runs have left.
+const cleanLimit = 10 * time.Minute
+
+// Clean removes the folders of runs that have ended and whose records were
+// fetched, and gives what was done and what stays, a line each. All: those whose
+// record nobody has fetched, too.
+func (h *Host) Clean(ctx context.Context, all bool) (lines []string, err error) {
+	more := ""
+	if all {
+		more = " --unfetched"
+	}
+	// A folder without a program is of a copy that was cut off: no run was in it.
+	text := `cd "$base" 2>/dev/null || exit 0; status=0; for d in *; do if [ "$(cat "$d/` + ledgerName + `" 2>/dev/null)" = "$d" ]; then ` +
+		`if [ -x "$d/` + programName + `" ]; then "$base/$d/` + programName + `" ` + FarCommand + ` ` + VerbClean + ` "$base/$d"` + more + ` || status=1; ` +
+		`else rm -rf "$d" && echo "removed $base/$d" || status=1; fi; fi; done; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; exit $status`
+	out, err := h.run(ctx, cleanLimit, nil, text)
+	for line := range strings.Lines(string(out.Stdout)) {
+		lines = append(lines, harmless.Text(strings.TrimRight(line, "\n")))
+	}
+	if err != nil {
+		if e := h.noSudo(string(out.Stderr)); e != nil {
+			return lines, e
+		}
+		return lines, h.failed("cleaning up", out, err)
+	}
+	return lines, nil
+}

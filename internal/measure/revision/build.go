@@ -1,0 +1,63 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"plimsoll/internal/measure/child"
+)
+
+// Build builds what a work tree holds by a line for the shell, which the user gave, and
+// gives the program that it has made. What it prints goes into the file log.
+//
+// As root it is in a process namespace of its own, which ends with us: after a kill no
+// compiler goes on.
+func (t *Tree) Build(ctx context.Context, line, program, log string, limit time.Duration) (path string, err error) {
+	out, err := os.Create(log)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Geteuid() == 0 {
+		attr.Cloneflags = syscall.CLONE_NEWPID
+	}
+	if err := onThread(func() error {
+		_, err := child.Run(ctx, child.Command{Argv: []string{"/bin/sh", "-c", line}, Env: t.env, Dir: t.Dir, Stdout: out, Stderr: out, Limit: limit, Attr: attr})
+		return err
+	}); err != nil {
+		return "", &BuildError{err}
+	}
+	path = filepath.Join(t.Dir, program)
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return "", &BuildError{fmt.Errorf("it made no file %s", program)}
+	}
+	return path, nil
+}
+
+// onThread carries something out on a thread that lasts as long as it does: a child
+// ends with the thread that started it (prctl(2), PR_SET_PDEATHSIG).
+func onThread(f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		done <- f()
+	}()
+	return <-done
+}
+
+// BuildError is a build that failed.
+type BuildError struct{ Err error }
+
+func (e *BuildError) Error() string { return "the build failed: " + e.Err.Error() }
+
+// Unwrap is why.
+func (e *BuildError) Unwrap() error { return e.Err }

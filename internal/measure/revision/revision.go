@@ -1,0 +1,205 @@
+// Package revision reads the history of a Git repository, and builds what its commits
+// hold in work trees of our own.
+//
+// It is opinionated: the repository is only read. A work tree is a clone that shares
+// the repository's objects, below a directory of ours: no branch, no index and no list
+// of work trees of the user's is touched, and taking the directory away takes all of it
+// away. No hook of the user's is run.
+//
+// Why it is so: docs/decisions/builds.md.
+package revision
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/internal/measure/child"
+)
+
+// Repo is a repository of the user's.
+type Repo struct {
+	// Dir is its own directory: .git, or that of a bare one.
+	Dir string
+	env []string
+}
+
+// gitLimit is how long git may take to read; a clone of many files takes longest.
+const gitLimit = 5 * time.Minute
+
+// Open finds the repository that a directory belongs to.
+func Open(ctx context.Context, dir string) (*Repo, error) {
+	if st, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !st.IsDir() {
+		return nil, fmt.Errorf("%s is no directory", dir)
+	}
+	r := &Repo{Dir: dir, env: environment(os.Environ())}
+	out, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	r.Dir = strings.TrimSpace(out)
+	return r, nil
+}
+
+// local are the variables by which whoever calls us says which repository, index and
+// settings git uses: in a hook, or under git bisect run, they are another one's.
+var local = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+	"GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_EXTERNAL_DIFF", "GIT_TRACE", "GIT_TEMPLATE_DIR"}
+
+// environment is that of git and of builds.
+func environment(ours []string) []string {
+	var out []string
+next:
+	for _, e := range ours {
+		for _, l := range local {
+			if strings.HasPrefix(e, l+"=") {
+				continue next
+			}
+		}
+		out = append(out, e)
+	}
+	return append(out, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// git runs git on the repository.
+func (r *Repo) git(ctx context.Context, args ...string) (string, error) {
+	return git(ctx, r.env, append([]string{"-C", r.Dir}, args...)...)
+}
+
+func git(ctx context.Context, env []string, args ...string) (string, error) {
+	argv := append([]string{"git", "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "advice.detachedHead=false"}, args...)
+	out, err := child.Run(ctx, child.Command{Argv: argv, Env: append(env, "LC_ALL=C"), Limit: gitLimit})
+	if err != nil {
+		said := strings.TrimPrefix(strings.TrimSpace(string(out.Stderr)), "fatal: ")
+		if said == "" {
+			return "", fmt.Errorf("git %s: %w", args[min(2, len(args)-1)], err)
+		}
+		return "", fmt.Errorf("git: %s", said)
+	}
+	return string(out.Stdout), nil
+}
+
+// Resolve finds the commit that a revision names, as git writes them.
+func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
+	if strings.HasPrefix(rev, "-") {
+		return "", fmt.Errorf("%q is no revision", rev)
+	}
+	out, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s has no commit %q: expected a revision as git writes them, such as v1.2, main~20 or a hash", r.Dir, rev)
+	}
+	return strings.TrimSpace(out), nil
+}
+
+// Commit is one of the history.
+type Commit struct {
+	Hash    string    `json:"hash"`
+	Parents []string  `json:"parents,omitempty"`
+	Subject string    `json:"subject"`
+	Author  string    `json:"author,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Short is the beginning of the hash.
+func (c Commit) Short() string { return Short(c.Hash) }
+
+// Short is the beginning of a hash.
+func Short(hash string) string { return hash[:min(12, len(hash))] }
+
+// format has the fields of a commit, by NUL, and ends it with another one.
+const format = "--format=tformat:%H%x00%P%x00%s%x00%an%x00%aI%x00"
+
+// Between lists the commits that bad has behind it and good has not, each after its
+// parents, bad the last. The error says where good is not behind bad at all.
+func (r *Repo) Between(ctx context.Context, good, bad string, firstParent bool) ([]Commit, error) {
+	if good == bad {
+		return nil, fmt.Errorf("good and bad are the same commit, %s", Short(good))
+	}
+	base, err := r.git(ctx, "merge-base", good, bad)
+	if base = strings.TrimSpace(base); err != nil || base != good {
+		why := "they have no commit in common"
+		if base != "" {
+			why = "their histories part at " + Short(base) + ": measure that one, and give it for the good end if it is good"
+		}
+		if base == bad {
+			why = "it is the other way round: exchange them"
+		}
+		return nil, fmt.Errorf("the good commit %s does not come before the bad one %s; %s", Short(good), Short(bad), why)
+	}
+	args := []string{"log", "--topo-order", "--reverse", "--no-show-signature", "--no-color", "-z", format}
+	if firstParent {
+		args = append(args, "--first-parent")
+	}
+	out, err := r.git(ctx, append(args, good+".."+bad, "--")...)
+	if err != nil {
+		return nil, err
+	}
+	return commits(out)
+}
+
+// One is a single commit.
+func (r *Repo) One(ctx context.Context, hash string) (Commit, error) {
+	out, err := r.git(ctx, "log", "-1", "--no-show-signature", "--no-color", "-z", format, hash, "--")
+	if err != nil {
+		return Commit{}, err
+	}
+	all, err := commits(out)
+	if err != nil || len(all) != 1 {
+		return Commit{}, fmt.Errorf("git tells nothing of %s: %w", Short(hash), err)
+	}
+	return all[0], nil
+}
+
+func commits(out string) ([]Commit, error) {
+	var all []Commit
+	f := strings.Split(out, "\x00")
+	for ; len(f) >= 6; f = f[6:] { // five fields, and the end of an entry
+		at, err := time.Parse(time.RFC3339, f[4])
+		if err != nil {
+			return nil, fmt.Errorf("git tells of %s: %w", Short(f[0]), err)
+		}
+		all = append(all, Commit{Hash: f[0], Parents: strings.Fields(f[1]), Subject: f[2], Author: f[3], At: at})
+	}
+	return all, nil
+}
+
+// Stat is what a commit changes: files and lines, against its first parent.
+func (r *Repo) Stat(ctx context.Context, hash string) (string, error) {
+	out, err := r.git(ctx, "show", "--first-parent", "-m", "--stat=100", "--stat-count=20", "--format=", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", hash, "--")
+	return strings.Trim(out, "\n"), err
+}
+
+// Tree is a work tree of ours at a commit.
+type Tree struct {
+	Dir  string
+	Hash string
+	env  []string
+}
+
+// Tree makes a work tree of a commit below a directory of ours: one that was there is
+// made anew.
+func (r *Repo) Tree(ctx context.Context, below, hash string) (*Tree, error) {
+	t := &Tree{Dir: filepath.Join(below, Short(hash)), Hash: hash, env: r.env}
+	if err := os.RemoveAll(t.Dir); err != nil {
+		return nil, err
+	}
+	if _, err := git(ctx, r.env, "clone", "--quiet", "--shared", "--no-checkout", "--template=", r.Dir, t.Dir); err != nil {
+		return nil, err
+	}
+	// A build that asks for what lies beside the repository finds it where the user does.
+	if url, err := r.git(ctx, "config", "--get", "remote.origin.url"); err == nil {
+		if _, err := git(ctx, r.env, "-C", t.Dir, "remote", "set-url", "origin", strings.TrimSpace(url)); err != nil {
+			return nil, err
+		}
+	}
+	_, err := git(ctx, r.env, "-C", t.Dir, "checkout", "--quiet", "--detach", hash)
+	return t, err
+}
+
+// Remove takes the work tree away.
+func (t *Tree) Remove() error { return os.RemoveAll(t.Dir) }

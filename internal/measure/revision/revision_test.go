@@ -1,0 +1,154 @@
+package revision
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// repository is one with a merge, a tag and a hook that would be seen.
+func repository(t *testing.T) (*Repo, string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on this machine: ", err)
+	}
+	dir := filepath.Join(t.TempDir(), "repo")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := `
+git init -q -b main .
+git config user.name Someone; git config user.email someone@example.org
+commit() { echo "$1" > "$1"; git add .; git commit -qm "$1"; }
+commit one; git tag v1; commit two
+git checkout -q -b side v1; commit three
+git checkout -q main; git merge -q --no-ff -m four side; commit five
+mkdir -p .git/hooks ../templates/hooks
+printf '#!/bin/sh\ntouch "` + dir + `/hooked"\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout
+cp .git/hooks/post-checkout ../templates/hooks
+echo changed > one`
+	cmd := exec.Command("sh", "-euc", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, dir
+}
+
+// state is all that git knows of the user's own: it must stay as it is.
+func state(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "git status --porcelain; git for-each-ref; git worktree list; cat .git/HEAD; ls -A . .git; find .git -type f | sort | xargs sha1sum")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// TestBetween: the commits of a range come in order, with or without side branches.
+func TestBetween(t *testing.T) {
+	r, _ := repository(t)
+	good, err := r.Resolve(t.Context(), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, err := r.Resolve(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects := func(list []Commit) (out []string) {
+		for _, c := range list {
+			out = append(out, c.Subject)
+		}
+		return out
+	}
+	all, err := r.Between(t.Context(), good, bad, false)
+	if err != nil || len(all) != 4 || all[3].Hash != bad || all[2].Subject != "four" || len(all[2].Parents) != 2 || all[0].At.IsZero() || all[0].Author != "Someone" {
+		t.Fatalf("%v %+v", err, all)
+	}
+	first, err := r.Between(t.Context(), good, bad, true)
+	if err != nil || !reflect.DeepEqual(subjects(first), []string{"two", "four", "five"}) {
+		t.Errorf("%v %v", err, subjects(first))
+	}
+	stat, err := r.Stat(t.Context(), all[2].Hash)
+	if err != nil || !strings.Contains(stat, "three | 1 +") || strings.Contains(stat, "two |") {
+		t.Errorf("%v %q", err, stat)
+	}
+	for _, c := range []struct{ good, bad, want string }{
+		{good, good, "the same commit"},
+		{bad, good, "the other way round"},
+		{all[0].Hash, all[1].Hash, "their histories part at " + Short(good)},
+	} {
+		if _, err := r.Between(t.Context(), c.good, c.bad, false); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, not %q", err, c.want)
+		}
+	}
+	for _, rev := range []string{"nope", "--all", "v1:one"} {
+		if _, err := r.Resolve(t.Context(), rev); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", rev, err)
+		}
+	}
+	if _, err := Open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTree: a commit is built in a tree of ours, and the user's repository stays as it
+// was to the last byte.
+func TestTree(t *testing.T) {
+	r, dir := repository(t)
+	before := state(t, dir)
+	hash, err := r.Resolve(t.Context(), "main~1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := t.TempDir()
+	t.Setenv("GIT_DIR", "/nowhere")                                  // as under a hook
+	t.Setenv("GIT_TEMPLATE_DIR", filepath.Join(dir, "../templates")) // with hooks of the user's
+	for range 2 {                                                    // the second time one is there
+		tree, err := r.Tree(t.Context(), below, hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := tree.Build(t.Context(), "cat one two three > made && git describe --tags > version && chmod +x made", "made", filepath.Join(below, "log"), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(path); err != nil || string(data) != "one\ntwo\nthree\n" {
+			t.Errorf("%q %v", data, err)
+		}
+		if data, err := os.ReadFile(filepath.Join(tree.Dir, "version")); err != nil || !strings.HasPrefix(string(data), "v1-") {
+			t.Errorf("%q %v", data, err)
+		}
+	}
+	tree, err := r.Tree(t.Context(), below, hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{"echo no; exit 3": "exit status 3", "true": "it made no file made", "sleep 60 & wait": "had not ended after"} {
+		_, err := tree.Build(t.Context(), line, "made", filepath.Join(below, "log"), time.Second)
+		var failed *BuildError
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if err := tree.Remove(); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("GIT_DIR", filepath.Join(dir, ".git"))
+	if after := state(t, dir); after != before {
+		t.Errorf("the repository was\n%s\nand is\n%s", before, after)
+	}
+}

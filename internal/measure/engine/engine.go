@@ -47,12 +47,15 @@ const (
 	Without    = "without"       // mechanisms that are left out, joined by And: pid-namespace+masked-paths
 	With       = "with"          // mechanisms that are added, joined likewise: init+terminal
 	ImageOn    = "image-on"      // a file system's name in the study; which directory that is, the user says
+	Build      = "build"         // a build's name in the study; which file that is, the user says; adapters find it by Kit.LookPath
 	CPULimit   = "cpu-limit"     // none, or CPUs: 0.5; no adapter's, since it comes to each as Spec.Limits
-	Tuned      = "tuned"         // all, or states of the machine, joined by And; no adapter's: the run sets them
+	// MemoryLimit is none, or a size: 512MiB; no adapter's either.
+	MemoryLimit = "memory-limit"
+	Tuned       = "tuned" // all, or states of the machine, joined by And; no adapter's: the run sets them
 )
 
 // Factors lists the factors in the order in which they are shown.
-var Factors = []string{Endpoint, Runtime, Storage, Client, Network, Rootless, Privileged, Image, ImageOn, Seccomp, Cgroup, Driver, Without, With, CPULimit, Tuned}
+var Factors = []string{Endpoint, Runtime, Build, Storage, Client, Network, Rootless, Privileged, Image, ImageOn, Seccomp, Cgroup, Driver, Without, With, CPULimit, MemoryLimit, Tuned}
 
 // DefaultLevel stands for "as the engine does when not told".
 const DefaultLevel = "default"
@@ -166,6 +169,10 @@ type Info struct {
 	Cgroups []ContainerGroup
 	// OCI: the levels of the factor runtime are OCI runtimes.
 	OCI bool
+	// Programs are those of which an environment can have another build: it finds
+	// each by Kit.LookPath alone, whenever it looks for it. None: it takes no factor
+	// Build.
+	Programs []Program
 	// Mechanisms are what it does at a start and can be taken away, from the outside
 	// in, and what it can do beside and does not by itself; Below is the engine that it calls for the rest, "" where there is none.
 	Mechanisms []Mechanism

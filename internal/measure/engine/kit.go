@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
 )
 
 // Kit is everything that an adapter gets from outside: programs, directories,
@@ -37,6 +38,8 @@ type Kit struct {
 	// take long, as the conversion of a large image: the user is told what it
 	// is, and Open gets by more time. See TakesLonger.
 	Longer func(what string, by time.Duration)
+	// builds are those that the environment runs: see Built.
+	builds []record.Build
 	// Launcher starts a launcher, inside the given cgroups where any are given.
 	Launcher func(ctx context.Context, opts probe.Options) (*probe.Launcher, error)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/containerd/containerd/v2/pkg/cap"
+
+	"plimsoll/internal/common/dataimage"
 )
 
 // Mechanism is something that an engine does at each start of a container and
@@ -21,6 +23,9 @@ type Mechanism struct {
 	// added, what its user gets.
 	Title, Price string
 	Adds         bool
+	// Foreground: at To the engine's client stays with the container, so that no
+	// container can be held without a process of ours.
+	Foreground bool
 }
 
 // The mechanisms that the factor Without leaves out.
@@ -59,6 +64,7 @@ const (
 	OwnHome         = "home"
 	WritableLayer   = "writable-layer"
 	Contained       = "contain"
+	Volatile        = "volatile-overlay"
 )
 
 // whatItIs says of each mechanism what it is and what its user gives up.
@@ -100,14 +106,17 @@ var whatIsAdded = map[string][2]string{
 	PrivateTmp:      {"a /tmp of its own", "the container then does not share the host's"},
 	OwnHome:         {"the user's home directory", "the container then has the user's files"},
 	WritableLayer:   {"a layer in memory to write in", "the container can then change its files"},
+	Volatile:        {"an overlay that is never written out to the disk by itself", "writing and removing then wait for no disk; after a crash of the machine the container's files are lost"},
 	Contained:       {"a minimal /dev, /tmp and home of its own", "the container then shares less of the host's"},
 }
+
+var inOneCommand = Mechanism{Name: "client", Title: "three commands instead of one", Price: "the phases can then not be told apart", Foreground: true}
 
 // exchanges are those that are made by another level of a factor.
 var exchanges = map[[2]string]Mechanism{
 	{Client, "api"}:      {Name: "client", Title: "a client's program for each command, instead of a connection that is open", Price: "a program must then speak the engine's API"},
-	{Client, "run"}:      {Name: "client", Title: "three commands instead of one", Price: "the phases can then not be told apart"},
-	{Client, "execute"}:  {Name: "client", Title: "three commands instead of one", Price: "the phases can then not be told apart"},
+	{Client, "run"}:      inOneCommand,
+	{Client, "execute"}:  inOneCommand,
 	{Network, "none"}:    {Name: "network", Title: "the engine's network", Price: "the container is then reached by nobody, and reaches nobody"},
 	{Network, "host"}:    {Name: "network-namespace", Title: "a network namespace", Price: "the container then shares the host's addresses and ports"},
 	{Seccomp, "off"}:     {Name: "seccomp", Title: "a seccomp filter", Price: "the container can then use every system call of the kernel"},
@@ -138,6 +147,17 @@ func Added(names ...string) []Mechanism {
 // itself, and is had for what it gives.
 func Dearer(name, factor, from, to, title, gives string) Mechanism {
 	return Mechanism{Name: name, Factor: factor, From: from, To: to, Title: title, Price: gives, Adds: true}
+}
+
+// Layered are images of several layers instead of one with the same files, for an
+// engine that keeps them apart.
+func Layered() (out []Mechanism) {
+	const one = dataimage.Prefix + dataimage.Layers + "-1:payload"
+	for _, n := range []string{"10", "100"} {
+		out = append(out, Dearer("layers-"+n, Image, one, strings.Replace(one, "-1:", "-"+n+":", 1),
+			"an image of "+n+" layers instead of one with the same files", "images that have layers in common then share them"))
+	}
+	return out
 }
 
 // Exchanged is the mechanism that a factor's level takes away.

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,44 +29,42 @@ type BusyError struct {
 	PID  int    // of the holder; 0 where it can't be seen
 	Comm string // its name, where it can be seen
 	File string
+	// Command is its command line, and Since is when it took the turn; empty where
+	// that can't be seen.
+	Command string
+	Since   time.Time
+	// Study is what is measured, where the holder says so and that can be read.
+	Study string
+	// Waits says that the machine is not taken, but that this process waits for it;
+	// Before is how many wait before us, beside whoever holds it.
+	Waits  bool
+	Before int
+}
+
+// Who says who measures, since when and by which command, as far as that is known.
+// The command is another process's own word: it is to be made harmless.
+func (e *BusyError) Who() string {
+	s := "a process that can't be seen from here"
+	if e.PID != 0 {
+		s = fmt.Sprintf("process %d", e.PID)
+		if what := cmp.Or(e.Command, e.Comm); what != "" {
+			s += " (" + what + ")"
+		}
+	}
+	if e.Study != "" {
+		s += " with the study " + e.Study
+	}
+	if !e.Since.IsZero() {
+		s += ", since " + e.Since.Format("15:04:05")
+	}
+	return s
 }
 
 func (e *BusyError) Error() string {
-	who := "a process that can't be seen from here"
-	if e.PID != 0 {
-		who = fmt.Sprintf("process %d", e.PID)
-		if e.Comm != "" {
-			who += " (" + e.Comm + ")"
-		}
+	if e.Waits {
+		return fmt.Sprintf("another Plimsoll waits for this machine: %s, by %s; it came first", e.Who(), e.File)
 	}
-	return fmt.Sprintf("another Plimsoll is measuring on this machine: %s holds %s; wait until it has ended", who, e.File)
-}
-
-// Lock takes this machine's turn to measure, or gives a *BusyError at once.
-// getenv reads the user's environment. The lock is the kernel's: it ends with
-// the process, however that ends; unlock may be called twice.
-//
-// Each lock lies where only its owner can make or open it: root's in
-// /run/plimsoll, an ordinary user's in XDG_RUNTIME_DIR or, without a session, in
-// the user's state directory. So nobody can keep root from measuring, nor one
-// user another. An ordinary user who finds root measuring is refused. Root goes
-// on beside an ordinary user, and beside says who that is.
-func Lock(root bool, getenv func(string) string) (unlock func(), beside *BusyError, err error) {
-	m := Machine{}
-	own := systemLock
-	if !root {
-		if own, err = userLock(getenv); err != nil {
-			return nil, nil, fmt.Errorf("taking the machine's turn to measure: %w", err)
-		}
-	}
-	t, err := m.acquire(root, own)
-	if err != nil {
-		return nil, nil, err
-	}
-	if root {
-		beside = m.others(own)
-	}
-	return t.release, beside, nil
+	return fmt.Sprintf("another Plimsoll is measuring on this machine: %s, by %s; wait until it has ended", e.Who(), e.File)
 }
 
 const (
@@ -82,9 +82,9 @@ func userLock(getenv func(string) string) (string, error) {
 	return "", errors.New("neither XDG_RUNTIME_DIR nor HOME is set; set XDG_RUNTIME_DIR to a directory of yours")
 }
 
-func (m Machine) acquire(root bool, own string) (*turn, error) {
+func (m Machine) acquire(root bool, own, study string) (*turn, error) {
 	t := &turn{}
-	if err := t.lock(m, own); err != nil {
+	if err := t.lock(m, own, study); err != nil {
 		return nil, err
 	}
 	if !root {
@@ -99,7 +99,7 @@ func (m Machine) acquire(root bool, own string) (*turn, error) {
 }
 
 // lock locks our own file.
-func (t *turn) lock(m Machine, p string) error {
+func (t *turn) lock(m Machine, p, study string) error {
 	dir, err := safepath.Make(m.path(filepath.Dir(p)), 0o755, safepath.Rule{Lasting: true})
 	if err != nil {
 		return fmt.Errorf("taking the machine's turn to measure: %w", err)
@@ -123,6 +123,10 @@ func (t *turn) lock(m Machine, p string) error {
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
 		t.files = append(t.files, f)
+		// When the turn was taken and for what, for who waits: nothing is lost without.
+		_ = f.Truncate(0)
+		_, _ = f.WriteString(study + "\n")
+		_ = unix.Futimes(int(f.Fd()), nil)
 		return nil
 	}
 	defer f.Close()
@@ -135,8 +139,8 @@ func (t *turn) lock(m Machine, p string) error {
 	return &BusyError{File: p} // held where it can't be seen from here
 }
 
-// held says who holds a lock, without opening it; nil where nobody does, or
-// where it isn't there.
+// held says who holds a lock of ours or of root's, without waiting for it; nil where
+// nobody does, or where it isn't there.
 func (m Machine) held(p string) *BusyError {
 	info, err := os.Lstat(m.path(p))
 	if err != nil {
@@ -152,7 +156,21 @@ func (m Machine) held(p string) *BusyError {
 	if err != nil || pid == 0 {
 		return nil
 	}
-	return &BusyError{PID: pid, Comm: m.text(fmt.Sprintf("/proc/%d/comm", pid)), File: p}
+	e := m.busy(pid, p, info.ModTime())
+	e.Study, _, _ = strings.Cut(m.text(p), "\n") // our own file, or one that can't be opened
+	return e
+}
+
+// busy says what can be seen of a holder.
+func (m Machine) busy(pid int, file string, since time.Time) *BusyError {
+	e := &BusyError{PID: pid, Comm: m.text(fmt.Sprintf("/proc/%d/comm", pid)), File: file, Since: since}
+	const most = 100
+	line := strings.Join(strings.FieldsFunc(m.text(fmt.Sprintf("/proc/%d/cmdline", pid)), func(r rune) bool { return r == 0 }), " ")
+	if r := []rune(line); len(r) > most {
+		line = string(r[:most-1]) + "…"
+	}
+	e.Command = line
+	return e
 }
 
 // others finds a process that holds a lock of another user's. It looks at what
@@ -172,7 +190,7 @@ func (m Machine) others(own string) *BusyError {
 		for _, fd := range open {
 			to, err := os.Readlink(filepath.Join(dir, fd.Name()))
 			if err == nil && strings.HasSuffix(to, lockTail) && to != m.path(own) && to != systemLock {
-				return &BusyError{PID: pid, Comm: m.text(fmt.Sprintf("/proc/%d/comm", pid)), File: to}
+				return m.busy(pid, to, time.Time{})
 			}
 		}
 	}

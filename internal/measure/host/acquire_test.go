@@ -27,13 +27,13 @@ const sessionLock = "/run/user/1000/plimsoll/lock"
 
 func TestOneAtATime(t *testing.T) {
 	m := lockable(t)
-	first, err := m.acquire(true, systemLock)
+	first, err := m.acquire(true, systemLock, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for who, take := range map[string]func() (*turn, error){
-		"root":   func() (*turn, error) { return m.acquire(true, systemLock) },
-		"a user": func() (*turn, error) { return m.acquire(false, sessionLock) },
+		"root":   func() (*turn, error) { return m.acquire(true, systemLock, "") },
+		"a user": func() (*turn, error) { return m.acquire(false, sessionLock, "") },
 	} {
 		_, err := take()
 		var busy *BusyError
@@ -46,15 +46,15 @@ func TestOneAtATime(t *testing.T) {
 	}
 	first.release()
 	first.release()
-	user, err := m.acquire(false, sessionLock)
+	user, err := m.acquire(false, sessionLock, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.acquire(false, sessionLock); err == nil {
+	if _, err := m.acquire(false, sessionLock, ""); err == nil {
 		t.Error("a user measures twice")
 	}
 	// Nothing of a user's stops root, who is told of it.
-	root, err := m.acquire(true, systemLock)
+	root, err := m.acquire(true, systemLock, "")
 	if err != nil {
 		t.Fatalf("a user's lock stops root: %v", err)
 	}
@@ -96,7 +96,7 @@ func TestNobodyHoldsRootsLock(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		root, err := m.acquire(true, systemLock)
+		root, err := m.acquire(true, systemLock, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestNobodyHoldsRootsLock(t *testing.T) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	root, err := m.acquire(true, systemLock)
+	root, err := m.acquire(true, systemLock, "")
 	if err != nil {
 		t.Fatalf("a lock in the temporary directory stops root: %v", err)
 	}
@@ -138,7 +138,7 @@ func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.acquire(false, "/tmp/plimsoll/lock"); err == nil {
+	if _, err := m.acquire(false, "/tmp/plimsoll/lock", ""); err == nil {
 		t.Error("the lock was taken")
 	}
 	// A link in place of the lock leads nowhere.
@@ -149,7 +149,7 @@ func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
 	if err := os.Symlink(other, m.path(systemLock)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.acquire(true, systemLock); err == nil || exists(other) {
+	if _, err := m.acquire(true, systemLock, ""); err == nil || exists(other) {
 		t.Errorf("a link was followed (%v)", err)
 	}
 }

@@ -48,9 +48,11 @@ type Calm struct {
 	// Running and Pressure are those of the last window.
 	Running  float64
 	Pressure float64 // 0 where the kernel has no PSI
-
-	seen bool // the run queue could be read: what was not seen is not calm
+	seen     bool    // the run queue could be read: what was not seen is not calm
 }
+
+// Seen says whether the run queue could be read in the last window.
+func (c Calm) Seen() bool { return c.seen }
 
 // Quiet watches for the machine to be calm. One goroutine at a time may use it.
 type Quiet struct {

@@ -32,7 +32,7 @@ func (s *Store) baseDir(name string) string {
 // baseName is a name's directory: two references that look alike as file
 // names are told apart.
 func baseName(name string) string {
-	plain := fileName(name)
+	plain := FileName(name)
 	if plain == name { // a directory's name stays what it is
 		return name
 	}

@@ -48,10 +48,10 @@ func (s *Store) itemPath(name string, t *content, f Format) (string, error) {
 		if !plainID.MatchString(s.opts.RunID) {
 			return "", &Error{Text: fmt.Sprintf("%q is no run's id", s.opts.RunID)}
 		}
-		return filepath.Join(s.dir, runsDir, s.opts.RunID, fileName(name)+"-"+base), nil
+		return filepath.Join(s.dir, runsDir, s.opts.RunID, FileName(name)+"-"+base), nil
 	}
 	key := strings.TrimPrefix(t.digest(), "sha256:")[:16]
-	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), fileName(name)+"-"+key, base), nil
+	return filepath.Join(s.dir, fmt.Sprintf("v%d", cacheVersion), FileName(name)+"-"+key, base), nil
 }
 
 // ensure gives an item that is whole: the one in the cache when it still is

@@ -33,7 +33,12 @@ var (
 	dataCounts = []int{10, 100, 1000, 10000, 100000}
 	dataSizes  = dataimage.Sizes()
 	dataBases  = []string{"busybox", "debian", "ubuntu-base", "toolbox"}
+	// The same files in other layers ask nothing of the image below.
+	layerBases = append([]string{"payload"}, dataBases...)
 )
+
+// layeredFiles are as many as an image with layers has: one for each layer at most.
+const layeredFiles = 100
 
 // fileLine is a small file's one line without its end: letters and digits.
 const fileLine = 4095
@@ -48,15 +53,19 @@ func dataRecipe(name string) (r recipe, ok bool, err error) {
 	what, below, _ := strings.Cut(rest, ":")
 	kind, size, _ := strings.Cut(what, "-")
 	made, about := dataOf(kind, size)
+	bases := dataBases
+	if kind == dataimage.Layers {
+		bases = layerBases
+	}
 	var under recipe
-	if slices.Contains(dataBases, below) {
+	if slices.Contains(bases, below) {
 		under, err = recipeFor(below)
 	}
 	if made == nil || under.build == nil || err != nil {
-		return r, true, &Error{Text: fmt.Sprintf("there is no image %q; images with data are %sfiles-N:BASE and %sarchive-N:BASE, with N of 10, 100, 1000, 10000 or 100000, and %sdatabase-SIZE:BASE, with SIZE of %s; BASE is one of %s",
-			name, dataPrefix, dataPrefix, dataPrefix, strings.Join(dataSizes, ", "), strings.Join(dataBases, ", "))}
+		return r, true, &Error{Text: fmt.Sprintf("there is no image %q; images with data are %sfiles-N:BASE and %sarchive-N:BASE, with N of 10, 100, 1000, 10000 or 100000, %sdatabase-SIZE:BASE, with SIZE of %s, and %slayers-N:BASE, with N of 1 to %d; BASE is one of %s",
+			name, dataPrefix, dataPrefix, dataPrefix, strings.Join(dataSizes, ", "), dataPrefix, layeredFiles, strings.Join(bases, ", "))}
 	}
-	r = recipe{Description: Description{Name: name, What: "the image " + below + " with " + about, How: "as " + below + ", and the data made by this program, as a layer below the probe"},
+	r = recipe{Description: Description{Name: name, What: "the image " + below + " with " + about, How: "as " + below + ", and the data made by this program, below the probe's layer"},
 		bases: under.bases}
 	r.build = func(ctx context.Context, s *Store) (*content, error) {
 		c, err := under.build(ctx, s)
@@ -69,44 +78,45 @@ func dataRecipe(name string) (r recipe, ok bool, err error) {
 		}
 		// The probe's layer stays the topmost one.
 		low, top := c.layers[:len(c.layers)-1], c.layers[len(c.layers)-1]
-		layers := append(append(append([]tree{}, low...), data), top)
+		layers := append(slices.Concat(low, data), top)
 		return contentOf(c.facts, layers...), nil
 	}
 	return r, true, nil
 }
 
-// dataOf gives what makes a layer of data; nil for what is none.
-func dataOf(kind, size string) (made func() (tree, error), about string) {
-	if kind == "database" {
+// dataOf gives what makes the layers of data; nil for what is none.
+func dataOf(kind, size string) (made func() ([]tree, error), about string) {
+	if kind == dataimage.Database {
 		bytes, ok := dataimage.Bytes(size)
 		if !ok {
 			return nil, ""
 		}
-		return func() (tree, error) {
+		return func() ([]tree, error) {
 			var t tree
 			t.add(entry{path: DataDatabase, kind: kindFile, mode: 0o644, data: tpcc(bytes)})
-			return t, nil
+			return []tree{t}, nil
 		}, fmt.Sprintf("a SQLite database of TPC-C's nine tables, %.4g MB, at %s", bytes/1e6, DataDatabase)
 	}
 	n, err := strconv.Atoi(size)
-	if err != nil || strconv.Itoa(n) != size || n < 10 || n > 100000 || !isTen(n) {
+	switch {
+	case err != nil || strconv.Itoa(n) != size:
+		return nil, ""
+	case kind == dataimage.Layers && 1 <= n && n <= layeredFiles:
+		return func() ([]tree, error) { return filesIn(layeredFiles, n), nil },
+			fmt.Sprintf("%d files of one line of %d letters and digits, in %s, in %d layers", layeredFiles, fileLine, DataFiles, n)
+	case n < 10 || n > 100000 || !isTen(n):
 		return nil, ""
 	}
 	switch kind {
-	case "files":
-		return func() (tree, error) {
-			var t tree
-			eachFile(n, func(name string, data []byte) {
-				t.add(entry{path: DataFiles + "/" + name, kind: kindFile, mode: 0o644, data: data})
-			})
-			return t, nil
-		}, fmt.Sprintf("%d files of one line of %d letters and digits, in %s", n, fileLine, DataFiles)
-	case "archive":
-		return func() (tree, error) {
+	case dataimage.Files:
+		return func() ([]tree, error) { return filesIn(n, 1), nil },
+			fmt.Sprintf("%d files of one line of %d letters and digits, in %s", n, fileLine, DataFiles)
+	case dataimage.Archive:
+		return func() ([]tree, error) {
 			data, err := archiveOf(n)
 			var t tree
 			t.add(entry{path: DataArchive, kind: kindFile, mode: 0o644, data: data})
-			return t, err
+			return []tree{t}, err
 		}, fmt.Sprintf("an uncompressed tar archive of %d files of one line of %d letters and digits, at %s", n, fileLine, DataArchive)
 	}
 	return nil, ""
@@ -117,6 +127,17 @@ func isTen(n int) bool {
 		n /= 10
 	}
 	return n == 1
+}
+
+// filesIn are n small files, spread evenly over so many layers.
+func filesIn(n, layers int) []tree {
+	out := make([]tree, layers)
+	i := 0
+	eachFile(n, func(name string, data []byte) {
+		out[i*layers/n].add(entry{path: DataFiles + "/" + name, kind: kindFile, mode: 0o644, data: data})
+		i++
+	})
+	return out
 }
 
 // eachFile makes the small files, the same every time.

@@ -65,10 +65,11 @@ func TestDatabase(t *testing.T) {
 // Archive and directory hold the same files: one line of letters and digits each.
 func TestSmallFiles(t *testing.T) {
 	made, _ := dataOf("files", "100")
-	files, err := made()
-	if err != nil {
-		t.Fatal(err)
+	layers, err := made()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("%d layers, %v", len(layers), err)
 	}
+	files := layers[0]
 	archive, err := archiveOf(100)
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +95,36 @@ func TestSmallFiles(t *testing.T) {
 	}
 	if n != 100 || len(files) != 103 { // with /, /data and /data/files
 		t.Errorf("%d files in the archive, %d entries in the tree", n, len(files))
+	}
+}
+
+// However many layers there are, the files in them are the same, and each layer has its
+// share of them.
+func TestLayeredFiles(t *testing.T) {
+	one := ""
+	for _, n := range []string{"1", "7", "100"} {
+		made, about := dataOf("layers", n)
+		layers, err := made()
+		if err != nil || fmt.Sprint(len(layers)) != n || !strings.Contains(about, " "+n+" layers") {
+			t.Fatalf("%s: %d layers, %v: %s", n, len(layers), err, about)
+		}
+		for i, l := range layers {
+			if files := len(l) - 3; files < layeredFiles/len(layers) || files > layeredFiles/len(layers)+1 { // with /, /data and /data/files
+				t.Errorf("%s: layer %d has %d files", n, i, files)
+			}
+		}
+		sum := contentOf(nil, layers...).digest()
+		if one == "" {
+			one = sum
+		}
+		if sum != one {
+			t.Errorf("%s layers have other files than one", n)
+		}
+	}
+	for _, size := range []string{"0", "101", "01", "-1", "x"} {
+		if made, _ := dataOf("layers", size); made != nil {
+			t.Errorf("an image with %s layers is made", size)
+		}
 	}
 }
 
@@ -123,7 +154,12 @@ func TestDataNames(t *testing.T) {
 			}
 		}
 	}
-	for _, n := range []string{"plimsoll/files-11:busybox", "plimsoll/files-1000:payload", "plimsoll/files-1000", "plimsoll/files-0100:busybox", "plimsoll/database-tiny:toolbox",
+	for _, base := range layerBases {
+		if d, err := Describe(dataPrefix + "layers-100:" + base); err != nil || d.Name == "" {
+			t.Errorf("layers over %s: %+v, %v", base, d, err)
+		}
+	}
+	for _, n := range []string{"plimsoll/layers-101:busybox", "plimsoll/files-11:busybox", "plimsoll/files-1000:payload", "plimsoll/files-1000", "plimsoll/files-0100:busybox", "plimsoll/database-tiny:toolbox",
 		"plimsoll/other-10:busybox", "plimsoll/files-1000000:busybox"} {
 		if _, err := Describe(n); err == nil || !strings.Contains(err.Error(), n) {
 			t.Errorf("%s: %v", n, err)

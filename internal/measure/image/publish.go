@@ -74,7 +74,7 @@ func (r *Registry) publish(ctx context.Context, layout, imageName, runID string)
 			return nil, err
 		}
 	}
-	plain := fileName(imageName)
+	plain := FileName(imageName)
 	p := &Published{Ref: r.Ref(plain, runID), Sibling: r.Ref(plain+"-sibling", runID), Base: max(1, len(layers)-1)}
 	other, err := recompress(r.dir, mark(len(layers), imageName+"-sibling", runID), nil)
 	if err != nil {
@@ -145,9 +145,9 @@ func mark(layer int, imageName, runID string) tree {
 	return tree{{path: fmt.Sprintf("/.plimsoll-run-%d", layer), kind: kindFile, mode: 0o644, data: []byte(imageName + " " + runID + "\n")}}
 }
 
-// fileName makes an image's name one that can stand in a path and in a
+// FileName makes an image's name one that can stand in a path and in a
 // reference: alpine:3 becomes alpine-3.
-func fileName(imageName string) string {
+func FileName(imageName string) string {
 	return strings.Trim(strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' {
 			return c

@@ -23,6 +23,7 @@ const (
 type State struct {
 	State       string
 	Reason, Fix string            // why it is not ready, and what would help
+	Build       string            // the image to build, where that alone helps
 	Facts       map[string]string // of what was built or fetched
 	Packages    map[string]string // versions, where they are known
 }
@@ -78,7 +79,7 @@ func (s *Store) notBuiltState(name string, err error) State {
 		plain.Fix = ""
 		return State{State: Unavailable, Reason: plain.Error(), Fix: e.Fix}
 	}
-	return State{State: NotBuilt, Reason: "it has not been built here", Fix: "plimsoll image build " + name}
+	return State{State: NotBuilt, Reason: "it has not been built here", Fix: "plimsoll image build " + name, Build: name}
 }
 
 // Fetched lists the references that were fetched and have no name in the
@@ -126,13 +127,13 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	delete(s.trees, name)
 	clear(s.verified)
 	dirs := []string{s.baseDir(name)}
-	made, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(s.baseDir(name))), fileName(name)+"-*"))
+	made, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(s.baseDir(name))), FileName(name)+"-*"))
 	if err != nil {
 		return err
 	}
 	for _, d := range made {
 		// debian-KEY, but not debian-something-KEY.
-		if key := strings.TrimPrefix(filepath.Base(d), fileName(name)+"-"); len(key) == 16 && !strings.Contains(key, "-") {
+		if key := strings.TrimPrefix(filepath.Base(d), FileName(name)+"-"); len(key) == 16 && !strings.Contains(key, "-") {
 			dirs = append(dirs, d)
 		}
 	}

@@ -61,7 +61,7 @@ func (s *Store) Tag(name, runID string) string {
 	if runID == "" {
 		runID = "latest"
 	}
-	return "localhost/plimsoll/" + fileName(name) + ":" + runID
+	return "localhost/plimsoll/" + FileName(name) + ":" + runID
 }
 
 // Get is documented in Provider.

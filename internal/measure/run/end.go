@@ -12,7 +12,7 @@ import (
 // cleanUp closes the environments, sweeps what is left and audits the machine.
 func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary) error {
 	r.progress.Step("cleaning up")
-	errs := []error{r.tuner.close()}
+	errs := []error{r.tuner.close(), r.prover.close()}
 	if r.session != nil {
 		errs = append(errs, r.session.closeAll(ctx, 2*r.openLimit))
 	}

@@ -49,6 +49,8 @@ type Options struct {
 
 	// Finish, when done, lets the trial in flight end and then ends the run.
 	Finish <-chan struct{}
+	// Begun, where given, is called when the machine's turn to measure is ours.
+	Begun func()
 	// Wait waits for the machine's turn while another Plimsoll measures,
 	// instead of giving up at once.
 	Wait bool
@@ -72,6 +74,9 @@ type Options struct {
 	// AtOnce is how many life cycles begin together in every second pair of blocks;
 	// up to 1: each is alone.
 	AtOnce int
+	// Whole: where anything of the plan can't be opened, nothing is measured, and that
+	// is ErrLacking.
+	Whole bool
 	// OpenLimit bounds the opening of one environment; 0 means two minutes.
 	OpenLimit time.Duration
 }
@@ -95,6 +100,10 @@ type Summary struct {
 // ErrNothing is returned where no environment could be opened.
 var ErrNothing = errors.New("no environment could be opened: there is nothing to measure")
 
+// ErrLacking is returned where something of a plan that is worth nothing but as a
+// whole could not be opened: the summary says what, and why.
+var ErrLacking = errors.New("not all of it could be opened, and a part of it says nothing")
+
 // runner carries a plan out: it opens what the plan names, has each trial
 // carried out by its protocol, and takes everything away again.
 type runner struct {
@@ -108,6 +117,7 @@ type runner struct {
 	begun     time.Time
 	pulls     *puller         // nil where the plan has none
 	tuner     *tuner          // nil where the machine stays as it is
+	prover    *prover         // nil where no environment is of a build
 	tried     map[string]bool // environments that were opened, or half-way so
 	// ways are the transports of parallel trials, by workload and environment.
 	ways map[string]map[string]string
@@ -134,6 +144,9 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer unlock()
+	if o.Begun != nil {
+		o.Begun()
+	}
 
 	if err := r.begin(); err != nil {
 		return nil, err
@@ -163,6 +176,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 			r.progress.Remark("cleaning up what the earlier part of this run left: " + err.Error())
 		}
 	}
+	r.prover = newProver(r.rec.Builds, append([]string{r.kit.Dir, r.State.Dir}, standard...)...)
 	if err := r.openAll(ctx, sum); err != nil {
 		return r.broken(err, sum)
 	}
@@ -189,6 +203,9 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	}
 	if len(r.session.envs) == 0 || len(r.Plan.Cells) == 0 {
 		return ErrNothing
+	}
+	if r.Whole && len(sum.Excluded) > 0 {
+		return ErrLacking
 	}
 	return r.broken(r.trials(ctx, sum), sum)
 }

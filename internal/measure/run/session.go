@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
 
@@ -180,14 +181,21 @@ func (r *runner) images() (map[string][]string, error) {
 // that the study names, else the workload's own; empty stands for the
 // engine's default, or for none (the host's own files).
 func (r *runner) imageOf(env *record.Environment, name string) string {
-	if !r.takesImages(env.Engine) {
-		return ""
+	w, err := r.find(name)
+	if err != nil {
+		w.Image = ""
 	}
-	if l := env.Levels[engine.Image]; l != "" && l != engine.DefaultLevel {
+	return ImageFor(env, w, r.takesImages(env.Engine))
+}
+
+// ImageFor is the image that a workload runs in in an environment: the one that the
+// study names, else the workload's own; empty stands for the engine's default, or for
+// none. takes says whether the engine can be given one.
+func ImageFor(env *record.Environment, w workload.Workload, takes bool) string {
+	if l := env.Levels[engine.Image]; takes && l != "" && l != engine.DefaultLevel {
 		return l
 	}
-	w, err := r.find(name)
-	if err != nil || w.Image == engine.ImageName(engine.Spec{}) {
+	if !takes || w.Image == engine.ImageName(engine.Spec{}) {
 		return ""
 	}
 	return w.Image
@@ -226,7 +234,12 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 			spec.ID += "-" + image
 		}
 	}
-	env, err := e.Open(ctx, r.kit, spec)
+	builds, programs, err := r.buildsOf(rec)
+	if err != nil {
+		return err
+	}
+	r.prover.begin()
+	env, err := e.Open(ctx, r.kit.With(builds), spec)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("opening it took more than %s", limited.most()), Err: err}
@@ -234,9 +247,13 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 		return err
 	}
 	facts, err := factsGuarded(env)
+	if err == nil {
+		err = r.prover.judge(builds, programs, true)
+	}
 	if err != nil {
 		return errors.Join(err, closeGuarded(context.WithoutCancel(ctx), env, 2*r.openLimit))
 	}
+	facts = r.prover.builtFacts(facts, builds)
 	if rec.Facts == nil || r.session.any(rec.ID) == nil {
 		rec.Facts = facts
 	}

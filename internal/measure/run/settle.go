@@ -35,10 +35,13 @@ func (s *site) settle(ctx context.Context, o *openEnv, t *record.Trial) error {
 			return ctx.Err()
 		}
 	}
-	waited, calm := s.quiet(ctx)
-	t.Quiet = int64(waited)
-	if !calm {
-		t.Remarks = append(t.Remarks, "the host was not quiet before this trial")
+	c := s.quiet(ctx)
+	t.Quiet = int64(c.Waited)
+	if c.Seen() {
+		t.Running = &c.Running
+	}
+	if !c.Reached {
+		t.Remarks = append(t.Remarks, record.NotQuiet)
 	}
 	return ctx.Err()
 }
@@ -51,9 +54,10 @@ func unsettled(t *record.Trial, err error) (*record.Trial, engine.Result, error)
 	return t, engine.Result{}, err
 }
 
-// quiet waits until the host is calm, within the bound that host sets: a busy
-// host is a remark on the trial, not a run that never ends.
-func (s *site) quiet(ctx context.Context) (time.Duration, bool) {
-	c := s.calm.Wait(ctx, host.Limit{Window: s.calmFor})
-	return c.Waited, c.Reached
+// quiet waits until the host is calm, as long as patience has it: a busy host is
+// a remark on the trial, not a run that never ends.
+func (s *site) quiet(ctx context.Context) host.Calm {
+	c := s.calm.Wait(ctx, host.Limit{Window: s.calmFor, Wait: s.patience.limit()})
+	s.patience.waited(c.Reached)
+	return c
 }

@@ -20,6 +20,7 @@ type site struct {
 	disturb   *host.Sampler
 	calm      *host.Quiet
 	calmFor   time.Duration
+	patience  patience
 	dropFile  string
 	insider   *insider
 	watching  *watching // nil where nothing is sampled

@@ -120,7 +120,12 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 			t.Failure = failureOf(&engine.Error{Class: record.HarnessError, Text: "the machine could not be tuned for this trial", Err: err})
 			return t, res, nil
 		}
-		return r.protocol(j.Instance).trial(ctx, p, o)
+		r.prover.begin()
+		t, res, err = r.protocol(j.Instance).trial(ctx, p, o)
+		if t != nil && r.prover != nil {
+			r.proveBuild(t, p.Env, j.Pull == nil)
+		}
+		return t, res, err
 	}
 	return r.lost(p, sum), engine.Result{}, nil
 }

@@ -15,27 +15,33 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		lock = ownTurn()
+		queue = ownTurn()
 	}
 	os.Exit(m.Run())
 }
 
-// ownTurn is a turn that one run at a time has.
-func ownTurn() func(bool, func(string) string) (func(), *host.BusyError, error) {
-	var turn sync.Mutex
-	return func(bool, func(string) string) (func(), *host.BusyError, error) {
-		if !turn.TryLock() {
-			return nil, nil, &host.BusyError{PID: os.Getpid(), File: "the tests' own turn"}
-		}
-		return sync.OnceFunc(turn.Unlock), nil, nil
-	}
+// ownTurn is a turn that one run at a time has, without an order.
+func ownTurn() func(bool, func(string) string, string) (waiter, error) {
+	turn := &ownWaiter{}
+	return func(bool, func(string) string, string) (waiter, error) { return turn, nil }
 }
+
+type ownWaiter struct{ turn sync.Mutex }
+
+func (w *ownWaiter) Lock() (func(), *host.BusyError, error) {
+	if !w.turn.TryLock() {
+		return nil, nil, &host.BusyError{PID: os.Getpid(), File: "the tests' own turn"}
+	}
+	return sync.OnceFunc(w.turn.Unlock), nil, nil
+}
+func (w *ownWaiter) Join() error { return nil }
+func (w *ownWaiter) Leave()      {}
 
 // A turn that is taken is waited for, and given back once though it is given
 // back twice.
 func TestTurn(t *testing.T) {
-	defer func(before func(bool, func(string) string) (func(), *host.BusyError, error)) { lock = before }(lock)
-	lock = ownTurn()
+	defer func(before func(bool, func(string) string, string) (waiter, error)) { queue = before }(queue)
+	queue = ownTurn()
 	first, err := (&Options{}).Turn(t.Context())
 	if err != nil {
 		t.Fatal(err)

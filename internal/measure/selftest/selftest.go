@@ -176,7 +176,7 @@ func delayRuntime(ctx context.Context, o Options, dir string, res *Result) error
 		undo = func() error { return nil }
 	}
 	s, ids, err := execute(ctx, o, filepath.Join(dir, "delayed"),
-		measured(o.Blocks, once("oci", o.Runtime), once("oci-delayed", o.Runtime)), []engine.Engine{o.OCI, named{slow, "oci-delayed"}})
+		measured(o.Blocks, once("oci", o.Runtime), once("oci-delayed", o.Runtime)), []engine.Engine{o.OCI, engine.Named(slow, "oci-delayed")})
 	if err = errors.Join(err, undo()); err != nil {
 		return err
 	}

@@ -72,17 +72,3 @@ func (e *nullEnv) Run(ctx context.Context, task engine.Task) (engine.Result, err
 		Steps: []clirun.Step{{Cmd: e.command(task), Begin: record.Request, End: record.Removed}},
 	})
 }
-
-// named is an engine under another name, so that two of its make can be in
-// one study.
-type named struct {
-	engine.Engine
-	name string
-}
-
-// Info is documented in engine.Engine.
-func (n named) Info() engine.Info {
-	i := n.Engine.Info()
-	i.Name = n.name
-	return i
-}

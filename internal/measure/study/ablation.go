@@ -17,6 +17,7 @@ type Mechanism struct {
 	Factor, From, To string
 	Title, Price     string
 	Adds             bool
+	Foreground       bool
 }
 
 // AllMechanisms stands in a study for all that can be taken away from an engine,
@@ -79,6 +80,8 @@ type ablator struct {
 	cat    *Catalogue
 	views  map[string]*view
 	judge  *judge
+	inside []inside              // what is to run in them
+	over   map[*Mechanism]string // what one of two mechanisms in one takes away beside
 	seed   uint64
 	levels []levelSet // of the ablation that is being made, each environment once
 	engine []string
@@ -105,7 +108,7 @@ func (s *Study) ablate(cat *Catalogue, opts Options, seed uint64) (*Study, []*ab
 				continue
 			}
 			for _, name := range e.Engines {
-				a := &ablator{cat: cat, views: views(cat), judge: newJudge(s, cat, opts.Usable), seed: seed}
+				a := &ablator{cat: cat, views: views(cat), judge: newJudge(s, cat, opts.Usable), inside: s.insides(&out.Parts[p], cat), over: map[*Mechanism]string{}, seed: seed}
 				x := a.make(s, &e, cat.engine(name))
 				found = append(found, x)
 				entries = append(entries, x.entries...)
@@ -140,6 +143,9 @@ func (a *ablator) can(engine string, l levelSet) string {
 	if v.kind == "" {
 		v = a.judge.usable(&c, c.levels(a.cat))
 	}
+	if v.kind == "" {
+		return a.idle(&c)
+	}
 	return v.reason
 }
 
@@ -170,14 +176,11 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 	var asked []*Mechanism
 	for i := range info.Mechanisms {
 		m := &info.Mechanisms[i]
-		all := AllMechanisms
-		if m.Adds {
-			all = AllAdditions
-		}
-		if slices.Contains(e.Ablate, all) || slices.Contains(e.Ablate, m.Name) {
+		if e.ablates(m) && (!m.Foreground || !a.keeps()) {
 			asked = append(asked, m)
 		}
 	}
+	asked = a.overBridges(info.Name, base, asked)
 	chain := base
 	var gone []string
 	var simple []*Mechanism
@@ -199,13 +202,13 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 		if why := a.can(info.Name, next); why == "" {
 			chain, step.After = next, a.env(info.Name, next)
 			step.Missing = ""
-			gone = append(gone, m.Name)
+			gone = append(gone, m.Name, a.over[m])
 		}
 		x.Steps = append(x.Steps, step)
 	}
 	a.holdOut(x, info.Name, base, simple)
 	if len(x.Steps) > 0 {
-		a.below(x, info, chain, gone)
+		a.below(x, e, info, chain, gone)
 	}
 	for i, l := range a.levels {
 		entry := Entry{Engines: []string{a.engine[i]}, at: e.at}
@@ -246,6 +249,15 @@ func (a *ablator) add(x *ablated, engine string, base levelSet, m *Mechanism) bo
 	return step.Missing == "" && maps.Equal(from, base)
 }
 
+// ablates says whether an entry asks for a mechanism.
+func (e *Entry) ablates(m *Mechanism) bool {
+	all := AllMechanisms
+	if m.Adds {
+		all = AllAdditions
+	}
+	return slices.Contains(e.Ablate, all) || slices.Contains(e.Ablate, m.Name)
+}
+
 // alone finds two environments that differ in a mechanism and in nothing else:
 // with the base, else with one other mechanism taken away from both. It says
 // whether it is the base.
@@ -270,10 +282,11 @@ func (a *ablator) alone(step *record.AblationStep, engine string, base levelSet,
 }
 
 // holdOut takes several mechanisms away at once, of those that are estimated one
-// by one.
+// by one. Of two there is only both: the chain has it, but what each costs alone is
+// estimated without it.
 func (a *ablator) holdOut(x *ablated, engine string, base levelSet, simple []*Mechanism) {
-	n := min(heldOutOf, len(simple)-1)
-	if n < 2 {
+	n := max(min(heldOutOf, len(simple)-1), 2)
+	if len(simple) < n {
 		return
 	}
 	r := rand.New(rand.NewPCG(a.seed, 0x61626c617465))
@@ -296,16 +309,17 @@ func (a *ablator) holdOut(x *ablated, engine string, base levelSet, simple []*Me
 		} else {
 			seen[key] = true
 		}
-		if known := len(a.levels); a.env(engine, l) == fmt.Sprint(known) { // else a step has it
-			x.HeldOut = append(x.HeldOut, record.HeldOut{Env: fmt.Sprint(known), Mechanisms: names})
+		known := len(a.levels)
+		if env := a.env(engine, l); env == fmt.Sprint(known) || len(simple) == n { // else a step has it
+			x.HeldOut = append(x.HeldOut, record.HeldOut{Env: env, Mechanisms: names})
 		}
 	}
 }
 
 // below follows the engines that an engine calls, to the floor: each first without
 // what was taken away above it, then, one after the other, without what only it
-// can do without.
-func (a *ablator) below(x *ablated, info *EngineInfo, above levelSet, gone []string) {
+// can do without, as far as it is asked for.
+func (a *ablator) below(x *ablated, e *Entry, info *EngineInfo, above levelSet, gone []string) {
 	for info.Below != "" {
 		if info = a.cat.engine(info.Below); info == nil {
 			return
@@ -322,10 +336,10 @@ func (a *ablator) below(x *ablated, info *EngineInfo, above levelSet, gone []str
 			m := &info.Mechanisms[i]
 			next, there := l.without(m)
 			switch {
-			case m.Adds || !there || a.can(info.Name, next) != "":
+			case m.Adds || !there || m.Foreground && a.keeps() || a.can(info.Name, next) != "":
 			case m.Factor == "client" || slices.Contains(gone, m.Name):
 				l = next
-			default:
+			case e.ablates(m):
 				rest = append(rest, m)
 			}
 		}
@@ -346,13 +360,22 @@ func (a *ablator) below(x *ablated, info *EngineInfo, above levelSet, gone []str
 	if info.Simulated {
 		return // nothing that was measured belongs beside it
 	}
-	if a.cat.engine(floorBaseline) != nil && a.can(floorBaseline, levelSet{}) == "" {
-		x.Below = append(x.Below, record.Below{Engine: floorBaseline, Env: a.env(floorBaseline, levelSet{})})
+	last := []string{floorBaseline}
+	if a.runs() {
+		last = append(last, nativeBaseline)
+	}
+	for _, name := range last {
+		if a.cat.engine(name) != nil && a.can(name, levelSet{}) == "" {
+			x.Below = append(x.Below, record.Below{Engine: name, Env: a.env(name, levelSet{})})
+		}
 	}
 }
 
-// floorBaseline is the least that the kernel can do.
-const floorBaseline = "floor"
+// floorBaseline is the least that the kernel can do, nativeBaseline no container.
+const (
+	floorBaseline  = "floor"
+	nativeBaseline = "native"
+)
 
 // name gives the environments of an ablation their ids, and leaves out what the
 // plan has not.

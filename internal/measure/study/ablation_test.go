@@ -105,6 +105,10 @@ func TestAblation(t *testing.T) {
 	if _, b := ablation(t, "  - {engine: docker, ablate: all}\n", nil); b.HeldOut[0].Env != a.HeldOut[0].Env {
 		t.Errorf("%v, and with the same seed %v", a.HeldOut[0], b.HeldOut[0])
 	}
+	// Of two mechanisms both are predicted, by the environment that ends the chain.
+	if _, two := ablation(t, "  - {engine: docker, ablate: [client, masks]}\n", nil); len(two.HeldOut) != 1 || two.HeldOut[0].Env != two.Steps[1].After || len(two.HeldOut[0].Mechanisms) != 2 {
+		t.Errorf("held out: %+v of %+v", two.HeldOut, two.Steps)
+	}
 	// A run goes on from its record alone.
 	var run record.Run
 	p.Record(&run)
@@ -127,6 +131,9 @@ func TestAblationHere(t *testing.T) {
 	}
 	if len(a.Steps) != 2 || a.Steps[0].Mechanism != "network-namespace" || a.Steps[0].Given != "" || a.Steps[1].Missing != "it is not installed" || a.Steps[1].After != "" {
 		t.Errorf("%+v", a.Steps)
+	}
+	if len(a.Below) == 0 || len(a.Below[0].Steps) != 0 {
+		t.Errorf("nothing of the runtime's was asked for: %+v", a.Below)
 	}
 	for _, e := range p.Environments {
 		if e.Levels["runtime"] == "crun" {
@@ -179,6 +186,59 @@ func ablationOf(t *testing.T, cat *Catalogue, text string) record.Ablation {
 	t.Helper()
 	_, a := ablationIn(t, cat, text, nil)
 	return a
+}
+
+// What can't run without a network exchanges the engine's for the host's at once, and
+// ends at a program without a container. What must keep running has no client that
+// stays with it, and ends where no baseline can do that.
+func TestAblationOfWorkload(t *testing.T) {
+	cat := taken()
+	cat.Workloads = append(cat.Workloads,
+		WorkloadInfo{Name: "messages", NeedsFiles: true, Needs: func(map[string]string) Needs { return Needs{Network: true} }, Metrics: []record.Metric{{ID: "latency"}, {ID: "time"}}},
+		WorkloadInfo{Name: "ramp", Parameters: map[string][]string{"mode": {"detached", "background"}}, Metrics: []record.Metric{{ID: "footprint"}}})
+	cat.engine("floor").Bare = true
+	oci := cat.engine("oci")
+	oci.Mechanisms[0].Foreground = true
+	oci.Mechanisms = append(oci.Mechanisms, Mechanism{Name: "network-namespace", Factor: "network", From: "none", To: "host"})
+	of := func(workload string) (*Plan, record.Ablation) {
+		st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [" + workload + "]\nenvironments: [{engine: docker, ablate: all}]\n")}, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Expand(st, cat, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, p.Study.Ablations[0]
+	}
+	p, a := of("messages")
+	var names []string
+	for _, s := range a.Steps {
+		names = append(names, s.Mechanism)
+		if s.Mechanism == "network" && (s.Without != "docker/runc/cli/network-host" || s.After != "docker/runc/api/network-host" || s.Given != "") {
+			t.Errorf("%+v", s)
+		}
+	}
+	if got := strings.Join(names, " "); got != "client network masks pid runtime" {
+		t.Errorf("taken away: %s", got)
+	}
+	if n := len(a.Below); n != 2 || a.Below[0].Engine != "oci" || a.Below[1].Env != "native" {
+		t.Errorf("below: %+v", a.Below)
+	}
+	for _, x := range p.Excluded {
+		if x.Engine != "floor" && x.Engine != "host" {
+			t.Errorf("asked for what can't be: %+v", x)
+		}
+	}
+	p, a = of("ramp")
+	if n := len(a.Below); n != 1 || a.Below[0].Engine != "oci" {
+		t.Errorf("below: %+v", a.Below)
+	}
+	for _, e := range p.Environments {
+		if e.Engine == "oci" && e.Levels["client"] == "run" {
+			t.Errorf("%s can hold no container by itself", e.ID)
+		}
+	}
 }
 
 func TestBadAblation(t *testing.T) {

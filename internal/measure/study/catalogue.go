@@ -276,9 +276,12 @@ const imageFactor = "image"
 // isReference tells a reference from the name of a level.
 func isReference(level string) bool { return strings.ContainsAny(level, "/:@") }
 
-// placeFactor is the factor whose levels the study makes up: names of file
-// systems, which whoever runs it binds to directories.
-const placeFactor = "image-on"
+// boundFactors are those whose levels the study makes up, which whoever runs it binds
+// to what they stand for on the machine, and what to say of a level that is no name.
+var boundFactors = map[string]string{
+	"image-on": "a name of your own for a file system, such as scratch: small letters, digits and -; --image-on NAME=DIR says which directory it is",
+	"build":    "a name of your own for a build, such as old: small letters, digits and -; --build PROGRAM:NAME=PATH says which file it is",
+}
 
 var placeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
@@ -289,6 +292,7 @@ func (e *EngineInfo) knows(factor, level string) bool {
 		return !slices.ContainsFunc(parts(factor, level), func(p string) bool { return !slices.Contains(e.Levels[factor], p) })
 	}
 	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||
-		factor == placeFactor && placeName.MatchString(level) && len(e.Levels[factor]) > 0 ||
-		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0
+		boundFactors[factor] != "" && placeName.MatchString(level) && len(e.Levels[factor]) > 0 ||
+		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0 ||
+		limitLevels[factor] != "" && isLimit(factor, level) && len(e.Levels[factor]) > 0
 }

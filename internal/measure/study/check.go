@@ -46,7 +46,7 @@ func checkOne(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, t
 	c := &checker{Problems: p, cat: cat, src: src, doc: doc}
 	s := &Study{
 		Name: doc.Name.Text, Title: doc.Title.Text, Description: doc.Description.Text,
-		Protocol: c.protocol(doc.Protocol), MaxBlocks: int(doc.Protocol.MaxBlocks.N), Sort: doc.Sort.Text, at: top,
+		Protocol: c.protocol(doc.Protocol), MaxBlocks: int(doc.Protocol.MaxBlocks.N), Sort: doc.Sort.Text, Limits: doc.Protocol.Limits.levels(), at: top,
 	}
 	c.missing(doc, top)
 	for _, d := range doc.parts() {
@@ -122,8 +122,12 @@ func (c *checker) protocol(d protocol) record.Protocol {
 	put(&p.Cache, d.Cache.Text, d.Cache.At.Given())
 	put(&p.TrialLimitNS, d.TrialLimit.NS, d.TrialLimit.At.Given())
 	put(&p.Delta, d.Delta.Fraction, d.Delta.At.Given())
-	put(&p.CPUs, d.Limits.CPUs.N, d.Limits.CPUs.At.Given())
-	put(&p.MemoryBytes, d.Limits.Memory.Bytes, d.Limits.Memory.At.Given())
+	if l := d.Limits.CPUs.List; len(l) > 0 {
+		p.CPUs = l[0].N
+	}
+	if l := d.Limits.Memory.List; len(l) > 0 {
+		p.MemoryBytes = l[0].Bytes
+	}
 	put(&p.SmallSizes, d.Small.On, d.Small.At.Given())
 	put(&p.Tuned, d.Tuned.On, d.Tuned.At.Given())
 	put(&p.CollectHz, d.Collect.hz, d.Collect.at.Given())
@@ -286,9 +290,16 @@ func (c *checker) factor(a yamlfile.Axis, engines []string) bool {
 	valid := c.cat.levels(a.Key.Text, engines...)
 	good := true
 	for _, l := range a.Levels.List {
-		if a.Key.Text == placeFactor {
+		if expected := boundFactors[a.Key.Text]; expected != "" {
 			if !placeName.MatchString(l.Text) {
-				c.Add(l.At, fmt.Sprintf("%s %q", placeFactor, l.Text), "a name of your own for a file system, such as scratch: small letters, digits and -; --image-on NAME=DIR says which directory it is")
+				c.Add(l.At, fmt.Sprintf("%s %q", a.Key.Text, l.Text), expected)
+				good = false
+			}
+			continue
+		}
+		if expected := limitLevels[a.Key.Text]; expected != "" {
+			if !isLimit(a.Key.Text, l.Text) {
+				c.Add(l.At, fmt.Sprintf("unknown %s %s", a.Key.Text, yamlfile.Quote(l.Text)), expected)
 				good = false
 			}
 			continue

@@ -127,7 +127,7 @@ func readClaims(src Source, cat *Catalogue, p *yamlfile.Problems) []claim {
 	if root == nil {
 		return nil
 	}
-	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors}
+	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors, Sizes: memoryFactor}
 	if !claimsFormat.Is(d, root) {
 		return nil
 	}

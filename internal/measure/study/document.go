@@ -35,6 +35,7 @@ type part struct {
 	Title        yamlfile.Text  `key:"title" jsonschema_description:"A headline."`
 	Workloads    []workload     `key:"workloads" jsonschema:"required,minItems=1" jsonschema_description:"What runs inside."`
 	Environments []environment  `key:"environments" jsonschema:"required,minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
+	Limits       limits         `key:"limits" jsonschema_description:"Limits that replace the protocol's in this part, key by key."`
 	Blocks       yamlfile.Count `key:"blocks" jsonschema:"minimum=1,maximum=100000" jsonschema_description:"In how many counted blocks, the first ones, the part's trials occur. Default: in all of the protocol's."`
 	Warmup       yamlfile.Flag  `key:"warmup" jsonschema_description:"Whether the part's trials occur in the blocks to warm up. Default: true."`
 
@@ -57,6 +58,7 @@ type scaledPart struct {
 	Warmup       yamlfile.Flag  `key:"warmup" jsonschema_description:"Whether they occur in the blocks to warm up."`
 	Workloads    []workload     `key:"workloads" jsonschema:"minItems=1" jsonschema_description:"What runs inside instead."`
 	Environments []environment  `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs instead."`
+	Limits       limits         `key:"limits" jsonschema_description:"Limits that replace the part's, or the protocol's, key by key. A list makes the limit a factor."`
 }
 
 // A paperTable sets a published table beside the study's numbers.
@@ -103,15 +105,15 @@ type protocol struct {
 	Cache      yamlfile.Name     `key:"cache" jsonschema:"enum=warm,enum=cold,default=warm" jsonschema_description:"State of the page cache before each trial."`
 	TrialLimit yamlfile.Duration `key:"trial-limit" jsonschema_description:"Time limit of one trial, from 1ms to 24h. Default: 30s."`
 	Delta      yamlfile.Percent  `key:"delta" jsonschema_description:"The smallest difference that matters, such as 1%, which is the default."`
-	Limits     limits            `key:"limits" jsonschema_description:"Limits on every container alike."`
+	Limits     limits            `key:"limits" jsonschema_description:"Limits on every container alike. A list makes the limit a factor: each environment is measured with each of them."`
 	Small      yamlfile.Flag     `key:"small" jsonschema_description:"Every workload runs at its small levels, but for the parameters that the study names. Default: false."`
 	Tuned      yamlfile.Flag     `key:"tuned" jsonschema_description:"The machine is in the states that make starts scatter least (plimsoll tune) while the run lasts, and as before afterwards. Default: false."`
 	Collect    rate              `key:"collect" jsonschema_description:"How often the machine is sampled during a trial, from 1Hz to 100Hz, or off, or auto, which is the default: 10Hz for workloads from files, nothing while a life cycle is timed."`
 }
 
 type limits struct {
-	CPUs   yamlfile.Amount `key:"cpus" jsonschema_description:"CPUs, such as 1 or 0.5, or none for no limit. Default: 1."`
-	Memory yamlfile.Size   `key:"memory" jsonschema_description:"Memory, such as 512MiB or 1GiB, or none for no limit. Default: 1GiB."`
+	CPUs   yamlfile.Several[yamlfile.Amount] `key:"cpus" jsonschema_description:"CPUs, such as 1 or 0.5, or none for no limit, or a list of them. Default: 1."`
+	Memory yamlfile.Several[yamlfile.Size]   `key:"memory" jsonschema_description:"Memory, such as 512MiB or 1GiB, or none for no limit, or a list of them. Default: 1GiB."`
 }
 
 type workload struct {

@@ -65,7 +65,7 @@ func market() *Catalogue {
 			levels = map[string][]string{}
 		}
 		if !i.Simulated && levels[engine.Cgroup] == nil {
-			levels[engine.CPULimit] = engine.CPULimits
+			levels[engine.CPULimit], levels[engine.MemoryLimit] = engine.CPULimits, engine.MemoryLimits
 			levels[engine.Tuned] = append([]string{DefaultLevel, tune.Everything}, tune.Names()...)
 			levels[engine.Cgroup] = []string{DefaultLevel, "v1", "hybrid", "v2"}
 		}

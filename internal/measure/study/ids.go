@@ -98,10 +98,13 @@ func token(factor, level string) string {
 	// An id is part of file names, and of an overlay's option in which ':' parts
 	// directories.
 	level = strings.NewReplacer("/", "-", ":", "-", "@", "-").Replace(level)
+	if factor == memoryFactor { // names of images are lower case
+		level = strings.ToLower(level)
+	}
 	switch {
 	case factor == "rootless" && level == "no":
 		return "rootful"
-	case slices.Contains(joinedFactors, factor), factor == placeFactor:
+	case slices.Contains(joinedFactors, factor), boundFactors[factor] != "":
 		return factor + "-" + level
 	case factor == "privileged" && level == "no":
 		return "unprivileged"

@@ -115,7 +115,7 @@ func readPaper(path string, data []byte, cat *Catalogue) (*paperFile, error) {
 	if root == nil {
 		return nil, p.Err()
 	}
-	d := &yamlfile.Decoder{Path: path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors}
+	d := &yamlfile.Decoder{Path: path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors, Sizes: memoryFactor}
 	if paperFormat.Is(d, root) {
 		d.Value(root, reflect.ValueOf(out).Elem(), yamlfile.Field{Key: "the file"})
 	}

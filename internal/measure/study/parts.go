@@ -47,14 +47,16 @@ func (c *checker) wholeParts(doc *document) {
 }
 
 func (c *checker) part(d part) Part {
-	out := Part{Name: d.Name.Text, Title: d.Title.Text, Blocks: int(d.Blocks.N), Unwarmed: d.Warmup.At.Given() && !d.Warmup.On, Skipped: d.skipped}
+	out := Part{Name: d.Name.Text, Title: d.Title.Text, Blocks: int(d.Blocks.N), Unwarmed: d.Warmup.At.Given() && !d.Warmup.On, Skipped: d.skipped, Limits: d.Limits.levels()}
 	d.Workloads, d.Environments = c.otherWorkloads(d.Workloads), c.otherEngines(d.Environments)
 	for _, w := range d.Workloads {
 		out.Workloads = append(out.Workloads, c.workload(w))
 	}
 	c.twice(d.Workloads)
+	limits := c.doc.Protocol.Limits.under(d.Limits)
 	for _, e := range d.Environments {
 		out.Environments = append(out.Environments, c.entry(e))
+		c.oneLimit(e, limits)
 	}
 	return out
 }
@@ -117,6 +119,7 @@ func (doc *document) at(k yamlfile.KeyedEntry[scale], p *yamlfile.Problems) *doc
 		put(&d.Warmup, v.Warmup, v.Warmup.At.Given())
 		put(&d.Workloads, v.Workloads, v.Workloads != nil)
 		put(&d.Environments, v.Environments, v.Environments != nil)
+		d.Limits = d.Limits.under(v.Limits)
 		if of := doc.Published.Part.Text; (of == "" || of == x.Key.Text) && (v.Environments != nil || v.Skip.At.Given()) {
 			out.Published = publishedMatrix{}
 		}

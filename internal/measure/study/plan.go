@@ -105,6 +105,7 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 	for _, from := range slices.Sorted(maps.Keys(s.Images)) {
 		remark(record.Remark{Code: "images-bound", Level: "info", Text: fmt.Sprintf("The study's image %s is %s in this run.", from, s.Images[from])})
 	}
+	s = s.limited(cat)
 	s, ablations := s.ablate(cat, opts, p.Protocol.Seed)
 	u := unite(s, cat, remark)
 	j := newJudge(s, cat, opts.Usable)
@@ -193,7 +194,9 @@ func missingBaselines(s *Study, part *Part, cat *Catalogue, engines map[string]*
 		if e.Name != "native" && e.Name != "floor" && !slices.Contains(s.Baselines, e.Name) {
 			continue
 		}
-		out = append(out, combination{engine: engines[e.Name], named: commonLevels(s, cat, e, nil, nil, remark)})
+		// A baseline under the same limit is what a limited environment is compared with.
+		base := Part{Environments: s.underLimits(part, Entry{Engines: []string{e.Name}}, cat)}
+		out = append(out, combine(s, &base, cat, engines, map[string]bool{}, remark)...)
 		remark(record.Remark{Code: "baseline-added", Level: "info", Env: e.Name,
 			Text: fmt.Sprintf("The baseline %s was added: ratios are taken against it.", e.Name)})
 	}
@@ -314,4 +317,18 @@ func (p *Plan) DropCell(env, workload, kind, reason, fix string) error {
 	p.Excluded = append(p.Excluded, record.Excluded{ID: env, Engine: e.Engine, Levels: e.Levels, Workload: workload, Kind: kind, Reason: reason, Fix: fix})
 	p.cache.clear()
 	return nil
+}
+
+// DropCells takes out of the plan, as unavailable, each workload in an environment for
+// which why has a reason.
+func (p *Plan) DropCells(why func(*record.Environment, *record.Workload) (reason, fix string)) {
+	p.Cells = slices.DeleteFunc(p.Cells, func(c Cell) bool {
+		e, w := &p.Environments[c.Env], &p.Workloads[c.Workload]
+		reason, fix := why(e, w)
+		if reason != "" {
+			p.Excluded = append(p.Excluded, record.Excluded{ID: e.ID, Engine: e.Engine, Levels: e.Levels, Workload: w.ID, Kind: Unavailable, Reason: reason, Fix: fix})
+		}
+		return reason != ""
+	})
+	p.cache.clear()
 }

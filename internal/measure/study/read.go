@@ -48,7 +48,7 @@ func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []str
 	if root == nil {
 		return nil, nil
 	}
-	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors}
+	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors, Sizes: memoryFactor}
 	doc := &document{}
 	if !format.Is(d, root) {
 		return nil, nil
@@ -150,8 +150,7 @@ func layProtocol(a *protocol, b protocol) {
 	put(&a.Small, b.Small, b.Small.At.Given())
 	put(&a.Tuned, b.Tuned, b.Tuned.At.Given())
 	put(&a.Collect, b.Collect, b.Collect.at.Given())
-	put(&a.Limits.CPUs, b.Limits.CPUs, b.Limits.CPUs.At.Given())
-	put(&a.Limits.Memory, b.Limits.Memory, b.Limits.Memory.At.Given())
+	a.Limits = a.Limits.under(b.Limits)
 }
 
 func put[T any](to *T, from T, given bool) {

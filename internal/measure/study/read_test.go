@@ -151,7 +151,7 @@ sort: whole
 			Blocks: 20, Warmup: 0, PerBlock: 2, PauseNS: int64(60500 * time.Millisecond), Seed: MaxSeed, Order: "sequential", Cache: "cold",
 			TrialLimitNS: int64(1500 * time.Millisecond), Delta: 0.025, CPUs: 0.5, MemoryBytes: 3 << 29,
 		},
-		Common: map[string]string{"network": "none", "image": "default"}, Baselines: []string{"native"},
+		Common: map[string]string{"network": "none", "image": "default"}, Limits: map[string][]string{"cpu-limit": {"0.5"}, "memory-limit": {"1536MiB"}}, Baselines: []string{"native"},
 		Parts: []Part{{
 			Workloads: []Workload{{Name: "hello"}, {Name: "stop", Parameters: []Axis{{"on-term", []string{"exit", "ignore"}}}}},
 			Environments: []Entry{

@@ -49,6 +49,11 @@ func generate(t *testing.T) []byte {
 	claimName := func() *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Pattern: claimIDPattern, MaxLength: new(uint64(yamlfile.MaxWord))}
 	}
+	several := func(one func() *jsonschema.Schema) func() *jsonschema.Schema {
+		return func() *jsonschema.Schema {
+			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{one(), {Type: "array", Items: one(), MinItems: new(uint64(1)), UniqueItems: true}}}
+		}
+	}
 	leaves := map[reflect.Type]func() *jsonschema.Schema{
 		reflect.TypeFor[yamlfile.Name](): nameSchema,
 		reflect.TypeFor[yamlfile.Text](): func() *jsonschema.Schema {
@@ -64,7 +69,6 @@ func generate(t *testing.T) []byte {
 		reflect.TypeFor[nameOrFile]():        nameSchema,
 		reflect.TypeFor[yamlfile.Count]():    func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} },
 		reflect.TypeFor[yamlfile.Duration](): func() *jsonschema.Schema { return pattern(yamlfile.DurationPattern) },
-		reflect.TypeFor[yamlfile.Size]():     func() *jsonschema.Schema { return pattern(yamlfile.SizePattern) },
 		reflect.TypeFor[yamlfile.Percent]():  func() *jsonschema.Schema { return pattern(yamlfile.PercentPattern) },
 		reflect.TypeFor[claims](): func() *jsonschema.Schema {
 			file := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"file"}, AdditionalProperties: jsonschema.FalseSchema}
@@ -72,14 +76,15 @@ func generate(t *testing.T) []byte {
 			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
 				{Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/claim"}, MinItems: new(uint64(1))}, file}}
 		},
-		reflect.TypeFor[claimID]():    claimName,
-		reflect.TypeFor[claimTo]():    func() *jsonschema.Schema { return &jsonschema.Schema{} }, // replaced below
-		reflect.TypeFor[claimWork]():  func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/claimWork"} },
-		reflect.TypeFor[ratioRange](): func() *jsonschema.Schema { return pattern(ratioPattern) },
-		reflect.TypeFor[valueRange](): func() *jsonschema.Schema { return pattern(valuePattern) },
-		reflect.TypeFor[yamlfile.Amount](): func() *jsonschema.Schema {
+		reflect.TypeFor[claimID]():                         claimName,
+		reflect.TypeFor[claimTo]():                         func() *jsonschema.Schema { return &jsonschema.Schema{} }, // replaced below
+		reflect.TypeFor[claimWork]():                       func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/claimWork"} },
+		reflect.TypeFor[ratioRange]():                      func() *jsonschema.Schema { return pattern(ratioPattern) },
+		reflect.TypeFor[valueRange]():                      func() *jsonschema.Schema { return pattern(valuePattern) },
+		reflect.TypeFor[yamlfile.Several[yamlfile.Size]](): several(func() *jsonschema.Schema { return pattern(yamlfile.SizePattern) }),
+		reflect.TypeFor[yamlfile.Several[yamlfile.Amount]](): several(func() *jsonschema.Schema {
 			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number", Minimum: "0.01", Maximum: "4096"}, {Type: "string", Enum: []any{yamlfile.None}}}}
-		},
+		}),
 	}
 	// Groups whose keys the author chooses.
 	chosen := func(def string) func() *jsonschema.Schema {
@@ -126,6 +131,7 @@ func generate(t *testing.T) []byte {
 	long.Properties.Set("parameters", settings())
 	s.Definitions["claimWork"] = &jsonschema.Schema{Description: "Workloads by name or id, or with parameters.", OneOf: []*jsonschema.Schema{names, long}}
 	s.Definitions["word"], s.Definitions["levels"], s.Definitions["setting"] = wordSchema, levelsSchema, settingSchema
+	s.Definitions["settings"] = several(setting)()
 	// An image may be a reference too.
 	imageSchema := &jsonschema.Schema{OneOf: []*jsonschema.Schema{
 		{Type: "string", Pattern: yamlfile.ReferencePattern, MaxLength: new(uint64(yamlfile.MaxReference))}, {Type: "number", Minimum: "0"}}}
@@ -141,6 +147,8 @@ func generate(t *testing.T) []byte {
 		switch f {
 		case imageFactor:
 			name = [2]string{"image", "images"}
+		case memoryFactor:
+			name = [2]string{"setting", "settings"}
 		case withoutFactor, withFactor, tunedFactor:
 			name = [2]string{"mechanism", "mechanisms"}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,7 +27,20 @@ type Source struct {
 	// is empty for a bundled study and for one that is no file.
 	dir, file string
 	bundled   bool
+	// Files are the texts of files beside a study that was made in memory, by
+	// their names.
+	Files map[string][]byte
+	// read are the files of the folder that were read, by their paths in it.
+	read map[string][]byte
 }
+
+// Folder are the files that the study was read from, by their paths with slashes
+// below its folder: its own, and once it was Read those that it refers to. None is
+// of a bundled study.
+func (s *Source) Folder() map[string][]byte { return maps.Clone(s.read) }
+
+// Name is what the study's own file is called in its folder.
+func (s *Source) Name() string { return s.file }
 
 // Names lists the bundled studies.
 func Names() []string {
@@ -55,7 +69,8 @@ func Find(nameOrPath string) (Source, error) {
 	if err != nil {
 		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "a file")
 	}
-	return Source{Path: nameOrPath, Data: data, dir: filepath.Dir(nameOrPath), file: filepath.Base(nameOrPath)}, nil
+	file := filepath.Base(nameOrPath)
+	return Source{Path: nameOrPath, Data: data, dir: filepath.Dir(nameOrPath), file: file, read: map[string][]byte{file: data}}, nil
 }
 
 // Load finds and reads a study. The error is an *Errors.
@@ -120,6 +135,9 @@ func (s *Source) parent(ref yamlfile.Text, p *yamlfile.Problems) (Source, bool) 
 // the file with the reference. It must lie in the folder of the study that was
 // asked for, or below; symbolic links don't lead out of it.
 func (s *Source) beside(ref yamlfile.Word, p *yamlfile.Problems, what, expected string) (Source, bool) {
+	if data, ok := s.Files[path.Clean(ref.Text)]; ok {
+		return Source{Path: path.Clean(ref.Text), Data: data}, true
+	}
 	dir := path.Dir(filepath.ToSlash(s.file))
 	if from, err := filepath.Rel(s.dir, filepath.Dir(ref.At.Path)); err == nil {
 		dir = filepath.ToSlash(from) // the reference stands in a study that this one extends
@@ -138,7 +156,8 @@ func (s *Source) beside(ref yamlfile.Word, p *yamlfile.Problems, what, expected 
 		p.Add(ref.At, fmt.Sprintf("can't read %s: %s", yamlfile.Quote(ref.Text), reason(err)), expected)
 		return Source{}, false
 	}
-	return Source{Path: filepath.Join(s.dir, rel), Data: data, dir: s.dir, file: rel}, true
+	s.read[rel] = data
+	return Source{Path: filepath.Join(s.dir, rel), Data: data, dir: s.dir, file: rel, read: s.read}, true
 }
 
 // readIn reads a regular file inside a folder. It looks before it opens, since

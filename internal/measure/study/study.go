@@ -19,8 +19,11 @@ type Study struct {
 	MaxBlocks int
 	// Parts are the study's matrices; one that names no parts has one without a
 	// name.
-	Parts     []Part
-	Common    map[string]string // level by factor
+	Parts  []Part
+	Common map[string]string // level by factor
+	// Limits are the limits of all environments, as levels by factor: of several
+	// each environment is had with each. A limit that is not there is the protocol's.
+	Limits    map[string][]string
 	Baselines []string
 	Exclude   []Rule
 	// Published is what a paper says of the same matrix, or nil.
@@ -56,6 +59,8 @@ type Part struct {
 	Unwarmed bool
 	// Skipped is why this scale leaves the part out.
 	Skipped string
+	// Limits are levels by factor, instead of the study's.
+	Limits map[string][]string
 }
 
 // Full is the scale that a study is at without one.

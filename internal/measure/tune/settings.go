@@ -71,9 +71,6 @@ var settings = []Setting{
 	},
 }
 
-// All are the settings, in the order in which they are shown and set.
-func All() []Setting { return settings }
-
 // Everything is the level that stands for all that can be set here.
 const Everything = "all"
 

@@ -50,6 +50,7 @@ func (r results) text(name string) string {
 // where it is another one.
 func (r results) ended(name string, want ...string) {
 	r.t.Helper()
+	r.t.Logf("%s said:\n%s", name, r.text(name+".err"))
 	if got := strings.TrimSpace(r.text(name + ".status")); !slices.Contains(want, got) {
 		r.t.Errorf("%s ended with status %s, want %v\n%s\n%s", name, got, want, r.text(name+".out"), r.text(name+".err"))
 	}

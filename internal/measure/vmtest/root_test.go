@@ -3,11 +3,13 @@ package vmtest
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -68,11 +70,29 @@ func (r *root) copy(from, to string) {
 	r.files[to] = text
 }
 
-// build compiles a program of ours without libraries; tests are packages with
-// the suffix ".test".
+// build puts a program of ours there.
 func (r *root) build(pkg, to string) {
 	r.t.Helper()
-	out := filepath.Join(r.t.TempDir(), "program")
+	once, _ := compiled.LoadOrStore(pkg, sync.OnceValues(func() ([]byte, error) { return compile(pkg) }))
+	text, err := once.(func() ([]byte, error))()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.files[to] = text
+}
+
+// compiled are the programs by their packages, each for all machines.
+var compiled sync.Map
+
+// compile compiles a program without libraries; tests are packages with the suffix
+// ".test".
+func compile(pkg string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "plimsoll-vmtest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "program")
 	args := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg}
 	if p, ok := strings.CutSuffix(pkg, ".test"); ok {
 		args = []string{"test", "-c", "-trimpath", "-ldflags", "-s -w", "-o", out, p}
@@ -81,9 +101,9 @@ func (r *root) build(pkg, to string) {
 	cmd.Dir = "../../.."
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS=linux")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		r.t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, text)
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, text)
 	}
-	r.copy(out, to)
+	return os.ReadFile(out)
 }
 
 // disk writes the file system as an archive for the machine's first disk.

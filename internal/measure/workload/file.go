@@ -112,6 +112,7 @@ type metric struct {
 	All    yamlfile.Name     `key:"all" jsonschema:"enum=last,enum=first,enum=sum,enum=mean,enum=min,enum=max,default=last" jsonschema_description:"Which, where there are several matches."`
 	Role   yamlfile.Name     `key:"role" jsonschema_description:"Whose output it is in; the last role's without it."`
 	When   yamlfile.Settings `key:"when" jsonschema_description:"Levels by parameter for which the metric is there."`
+	Check  yamlfile.Flag     `key:"check" jsonschema_description:"It proves that the same work was done: it must be the same everywhere, and is neither better nor worse."`
 }
 
 type conditional struct {

@@ -137,9 +137,13 @@ func (m *metric) metric() record.Metric {
 	if title == "" {
 		title = m.ID.Text
 	}
-	return record.Metric{
+	out := record.Metric{
 		ID: m.ID.Text, Unit: m.Unit.Text, Better: record.Direction(m.Better.Text), Title: title, What: m.What.Text,
 	}
+	if m.Check.On {
+		out.Kind = record.Check
+	}
+	return out
 }
 
 func (m *metric) extract() Extract {

@@ -3,6 +3,7 @@ package adapter
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,11 @@ func notThere(mechanism string, inside map[string]string) string {
 	case engine.WritableLayer:
 		if !strings.Contains(inside["root.options"], "upperdir=") {
 			return "the payload saw no layer to write in"
+		}
+	case engine.Volatile:
+		// Newer kernels name it as one of several ways to sync.
+		if o := strings.Split(inside["root.options"], ","); !slices.Contains(o, "volatile") && !slices.Contains(o, "fsync=volatile") {
+			return "the payload saw no volatile overlay"
 		}
 	case engine.OwnHome:
 		if n := inside["mounts.home"]; n == "" || n == "0" {

@@ -52,6 +52,11 @@ func (b *Base) gather(ctx context.Context, p Process) {
 	l.Res.Stdout, l.Res.Stderr = l.Stdout.Kept(), l.Stderr.Kept()
 	if at := l.Stdout.First(); at != 0 {
 		l.Res.Events[record.Ready] = at
+		// What was printed was printed before the end, also where the two are heard of
+		// by different ways and the end first.
+		if exit, ok := l.Res.Events[record.Exit]; ok {
+			l.Res.Events[record.Exit] = max(exit, at)
+		}
 	}
 	if l.Res.Exit == nil {
 		return
@@ -69,8 +74,10 @@ func (b *Base) gather(ctx context.Context, p Process) {
 
 // judge makes a failure of what the measured path returned.
 func (b *Base) judge(ctx context.Context, l *Life, err error) *record.Failure {
-	// An engine that is told the time limit may be the first to say so.
-	if end, ok := ctx.Deadline(); ok && time.Until(end) < time.Second && strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+	// An engine that is told the time limit may be the first to say so, in words of
+	// its own, such as gRPC's "stream terminated".
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < time.Second &&
+		(strings.Contains(err.Error(), context.DeadlineExceeded.Error()) || b.failure(l.phase, err).Class == record.TimeOut) {
 		<-ctx.Done()
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -65,6 +65,7 @@ func (*Engine) Info() engine.Info {
 			Because: "--contain chooses the mounts itself.",
 			Source:  "https://apptainer.org/docs/user/latest/bind_paths_and_mounts.html",
 		}},
+		Programs:  []engine.Program{{Name: programs[0], Becomes: []string{"starter", "starter-suid"}}},
 		Processes: engine.Processes{Helpers: []string{"starter", "appinit", "squashfuse", "fuse2fs", "fuse-overlayfs"}}}
 }
 

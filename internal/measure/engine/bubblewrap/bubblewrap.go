@@ -56,6 +56,7 @@ func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "bubblewrap", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven,
 		Processes:  engine.Processes{Helpers: []string{program}},
+		Programs:   []engine.Program{{Name: program, Says: "bubblewrap"}},
 		Mechanisms: mechanisms, Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Rootless: {"yes"}, engine.Without: {engine.UserNamespace}},
 			Because: "An ordinary user's containers are made in a user namespace of their own.",

@@ -4,31 +4,38 @@
 //
 // It is opinionated: a canary bears our words, our prefixes and our label with
 // the id of a run, is really there (a container runs, a directory has data in
-// it), and is in no ledger. What can't be planted on this machine is logged
-// with the reason.
+// it), and is in no ledger of a run's. What can't be planted on this machine is
+// logged with the reason.
+//
+// A test that is killed takes nothing away. So each flock has a ledger of its own,
+// which says how, and whoever plants next takes away what is in the ledgers of
+// processes that are gone.
 package canary
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
 // Flock is what was planted.
 type Flock struct {
-	t   testing.TB
-	id  string
-	kit *engine.Kit
-	all []bird
+	t      testing.TB
+	id     string
+	kit    *engine.Kit
+	all    []bird
+	undo   []undoing // in the order of planting
+	ledger *os.File
 }
 
 // bird is one canary.
@@ -37,12 +44,20 @@ type bird struct {
 	alive func(context.Context) error
 }
 
+// undoing is how a canary is taken away.
+type undoing struct {
+	what string
+	do   func(context.Context) error
+}
+
 // Plant plants what it can of every kind, and takes it away at the end of the
 // test. id is the run that they pretend to be of; kit says where state,
-// images and the ordinary user are. kinds, where given, chooses.
+// images and the ordinary user are. kinds, where given, chooses. First it takes
+// away what tests that were killed have left.
 func Plant(t testing.TB, kit *engine.Kit, id string, kinds ...string) *Flock {
 	t.Helper()
 	f := &Flock{t: t, id: id, kit: kit}
+	f.begin()
 	for _, k := range all {
 		if len(kinds) > 0 && !slices.Contains(kinds, k.name) {
 			continue
@@ -85,22 +100,59 @@ func (f *Flock) Check() {
 	}
 }
 
-// Len is how many there are.
-func (f *Flock) Len() int { return len(f.all) }
-
 func (f *Flock) add(what string, alive func(context.Context) error) {
 	f.all = append(f.all, bird{what, alive})
 }
 
-// after takes something away at the end of the test.
-func (f *Flock) after(what string, remove func(context.Context) error) {
-	f.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), plantLimit)
-		defer cancel()
-		if err := remove(ctx); err != nil {
-			f.t.Errorf("taking the canary %s away: %v", what, err)
+// begin sweeps, and opens the flock's own ledger.
+func (f *Flock) begin() {
+	f.t.Helper()
+	dir, err := openLedgers()
+	if err == nil {
+		if err = sweep(f.t, dir); err == nil {
+			f.ledger, err = newLedger(dir)
 		}
-	})
+	}
+	if err != nil {
+		f.t.Fatalf("the ledger of canaries: %v", err)
+	}
+	f.t.Cleanup(func() { f.end(dir) })
+}
+
+// end takes everything away, the last one first. Where that fails the ledger
+// stays, for the next flock.
+func (f *Flock) end(dir *safepath.Dir) {
+	defer dir.Close()
+	defer f.ledger.Close()
+	whole := true
+	for _, u := range slices.Backward(f.undo) {
+		ctx, cancel := context.WithTimeout(context.Background(), plantLimit)
+		if err := u.do(ctx); err != nil {
+			f.t.Errorf("taking the canary %s away: %v", u.what, err)
+			whole = false
+		}
+		cancel()
+	}
+	if whole {
+		if err := dir.Remove(filepath.Base(f.ledger.Name())); err != nil {
+			f.t.Errorf("removing the ledger of canaries: %v", err)
+		}
+	}
+}
+
+// after says, before a canary is planted, how it is taken away again.
+func (f *Flock) after(s step) error {
+	f.undo = append(f.undo, undoing{s.What, s.undo})
+	return enter(f.ledger, s)
+}
+
+// room is a directory for what a canary needs.
+func (f *Flock) room() (string, error) {
+	dir, err := os.MkdirTemp("", "canary-")
+	if err != nil {
+		return "", err
+	}
+	return dir, f.after(step{What: dir, How: removeTree, Path: dir})
 }
 
 // cannotError is why a kind can't be planted here.
@@ -110,66 +162,28 @@ func (e cannotError) Error() string { return string(e) }
 
 func cannot(format string, args ...any) error { return cannotError(fmt.Sprintf(format, args...)) }
 
-// tool runs a program of a user's: with the environment that it has, as the
-// user where one is given.
-type tool struct {
-	argv []string
-	env  []string
-	as   *engine.User
-}
-
-func (p tool) run(ctx context.Context, args ...string) (string, error) {
-	argv := append(append([]string{}, p.argv...), args...)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.WaitDelay, cmd.Dir = time.Second, "/"
-	if p.env != nil {
-		cmd.Env = append(cmd.Environ(), p.env...)
-	}
-	if p.as != nil {
-		cred := &syscall.Credential{Uid: uint32(p.as.UID), Gid: uint32(p.as.GID)}
-		for _, g := range p.as.Groups {
-			cred.Groups = append(cred.Groups, uint32(g))
-		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(string(out)))
-	}
-	return strings.TrimSpace(string(out)), nil
-}
-
-// says demands that a command succeeds and prints something.
-func (p tool) says(want string, args ...string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		out, err := p.run(ctx, args...)
-		if err == nil && !strings.Contains(out, want) {
-			err = fmt.Errorf("%s says %q, and not %q", strings.Join(args, " "), out, want)
-		}
-		return err
-	}
-}
-
-// start runs a sleeping process under a name; it ends with the test.
+// start runs a process under a name, which waits for the end of its input: only
+// the test's process holds the other end, so that both end together.
 func (f *Flock) start(argv0 string, env ...string) (int, error) {
-	c := exec.Command("sleep", "100000")
+	c := exec.Command("cat")
 	c.Args[0] = argv0
 	c.Env = append(os.Environ(), env...)
-	if err := c.Start(); err != nil {
+	input, err := c.StdinPipe()
+	if err != nil {
 		return 0, err
+	}
+	if err := c.Start(); err != nil {
+		return 0, errors.Join(err, input.Close())
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = c.Wait() // it is killed at the end, and says so
+		_ = c.Wait() // where it is killed, Check says so
 		close(ended)
 	}()
-	f.after("process", func(context.Context) error {
-		_ = c.Process.Kill() // where it is gone, Check has said so
-		<-ended
-		return nil
-	})
 	pid := c.Process.Pid
-	f.add(fmt.Sprintf("process %d (%s)", pid, argv0), func(context.Context) error {
+	what := fmt.Sprintf("process %d (%s)", pid, argv0)
+	f.undo = append(f.undo, undoing{what, func(ctx context.Context) error { return stop(ctx, input, ended) }})
+	f.add(what, func(context.Context) error {
 		select {
 		case <-ended:
 			return errors.New("it has ended")
@@ -178,4 +192,15 @@ func (f *Flock) start(argv0 string, env ...string) (int, error) {
 		}
 	})
 	return pid, nil
+}
+
+// stop ends a process by its input.
+func stop(ctx context.Context, input io.Closer, ended <-chan struct{}) error {
+	_ = input.Close() // it may be closed: the process is gone, and Check has said so
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // files are directories with data in them, where ours would be and called as
@@ -47,30 +48,26 @@ func (f *Flock) State(dir string) {
 
 // keep makes a directory with a file in it.
 func (f *Flock) keep(dir, name, text string) error {
-	if _, err := os.Lstat(dir); err == nil {
-		return cannot("%s is there", dir)
+	if err := free(dir); err != nil {
+		return err
 	}
 	// What is missing above it goes again at the end, where it is empty then:
 	// another test's canaries may be in there meanwhile.
-	var parents []string
+	steps := []step{{What: dir, How: removeTree, Path: dir}}
 	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
 		if _, err := os.Lstat(parent); err == nil || parent == filepath.Dir(parent) {
 			break
 		}
-		parents = append(parents, parent)
+		steps = append(steps, step{What: parent, How: removeEmpty, Path: parent})
+	}
+	for _, s := range slices.Backward(steps) {
+		if err := f.after(s); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cannot("making %s: %v", dir, err)
 	}
-	f.after(dir, func(context.Context) error {
-		err := os.RemoveAll(dir)
-		for _, parent := range parents {
-			if os.Remove(parent) != nil {
-				break // somebody's, now
-			}
-		}
-		return err
-	})
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return err

@@ -20,6 +20,14 @@ func there(path string) func(context.Context) error {
 	}
 }
 
+// free demands that nothing is there which would be taken for ours afterwards.
+func free(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return cannot("%s is there", path)
+	}
+	return nil
+}
+
 // cgroups are groups at the top of the tree, one with a process in it.
 func cgroups(_ context.Context, f *Flock) error {
 	tops, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
@@ -33,10 +41,15 @@ func cgroups(_ context.Context, f *Flock) error {
 	for i, name := range []string{"plimsoll-foo-" + f.id, "plimsoll-" + f.id + "-native", "plimsoll-" + f.id + "-1",
 		"nspawn-plimsoll-" + f.id + "-x", "lxc.payload.plimsoll-" + f.id + "-9"} {
 		dir := filepath.Join(top, name)
+		if err := free(dir); err != nil {
+			return err
+		}
+		if err := f.after(step{What: "control group " + name, How: removeGroup, Path: dir}); err != nil {
+			return err
+		}
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return cannot("making a control group: %v", err)
 		}
-		f.after("cgroup "+name, func(context.Context) error { return os.Remove(dir) })
 		f.add("control group "+name, there(dir))
 		if i%2 == 0 {
 			continue
@@ -71,16 +84,21 @@ func mounts(_ context.Context, f *Flock) error {
 	if os.Geteuid() != 0 {
 		return cannot("mounting needs root")
 	}
-	top := f.t.TempDir()
+	top, err := f.room()
+	if err != nil {
+		return err
+	}
 	for _, name := range []string{"plimsoll-" + f.id, "plimsoll-fs-" + f.id, "plimsoll-probe"} {
 		at := filepath.Join(top, name)
 		if err := os.Mkdir(at, 0o755); err != nil {
 			return err
 		}
+		if err := f.after(step{What: "mount " + name, How: unmountPoint, Path: at}); err != nil {
+			return err
+		}
 		if err := unix.Mount("plimsoll-"+f.id, at, "tmpfs", 0, "size=4k"); err != nil {
 			return cannot("mounting: %v", err)
 		}
-		f.after("mount "+name, func(context.Context) error { return unix.Unmount(at, unix.UMOUNT_NOFOLLOW) })
 		f.add("mount "+name, func(context.Context) error {
 			all, err := proc.Here.Mounts(proc.Self)
 			if err == nil && len(proc.Below(all, at)) == 0 {
@@ -94,19 +112,30 @@ func mounts(_ context.Context, f *Flock) error {
 
 // links are bridges, and named network namespaces.
 func links(ctx context.Context, f *Flock) error {
-	ip := tool{argv: []string{"ip"}}
-	bridge := "plm" + f.id[:5] + "us"
-	if _, err := ip.run(ctx, "link", "add", bridge, "type", "bridge"); err != nil {
-		return cannot("making a bridge: %v", err)
-	}
-	f.after("bridge", func(ctx context.Context) error { _, err := ip.run(ctx, "link", "del", bridge); return err })
-	f.add("bridge "+bridge, there("/sys/class/net/"+bridge))
-	for _, ns := range []string{"plimsoll-" + f.id, "plimsoll-" + f.id + "-1"} {
-		if _, err := ip.run(ctx, "netns", "add", ns); err != nil {
-			return cannot("making a network namespace: %v", err)
+	ip := program("ip")
+	plant := func(what, at string, look tool, add, del []string) error {
+		if err := free(at); err != nil {
+			return err
 		}
-		f.after("netns "+ns, func(ctx context.Context) error { _, err := ip.run(ctx, "netns", "del", ns); return err })
-		f.add("network namespace "+ns, there("/run/netns/"+ns))
+		if err := f.after(step{What: what, Undo: []tool{ip.with(del...)}, Look: &look}); err != nil {
+			return err
+		}
+		if err := ip.with(add...).run(ctx); err != nil {
+			return cannot("making a %s: %v", what, err)
+		}
+		f.add(what, there(at))
+		return nil
+	}
+	bridge := "plm" + f.id[:5] + "us"
+	if err := plant("bridge "+bridge, "/sys/class/net/"+bridge, ip.with("link", "show", bridge),
+		[]string{"link", "add", bridge, "type", "bridge"}, []string{"link", "del", bridge}); err != nil {
+		return err
+	}
+	for _, ns := range []string{"plimsoll-" + f.id, "plimsoll-" + f.id + "-1"} {
+		if err := plant("network namespace "+ns, "/run/netns/"+ns, ip.with("netns", "pids", ns),
+			[]string{"netns", "add", ns}, []string{"netns", "del", ns}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

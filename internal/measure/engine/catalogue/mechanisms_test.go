@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
 )
 
 // What an engine can do without is complete: its levels are there, it says what it
@@ -29,8 +30,12 @@ func TestMechanismsAreComplete(t *testing.T) {
 			if m.Name == "" || m.Title == "" || m.Price == "" {
 				t.Errorf("%s: %+v", what, m)
 			}
-			if known := info.Levels[m.Factor]; !slices.Contains(known, m.To) || m.From != engine.DefaultLevel && !slices.Contains(known, m.From) || m.From == m.To {
-				t.Errorf("%s: from %s to %s of %s, and the levels are %v", what, m.From, m.To, m.Factor, known)
+			known := func(level string) bool {
+				_, err := image.Describe(level)
+				return slices.Contains(info.Levels[m.Factor], level) || m.Factor == engine.Image && err == nil
+			}
+			if !known(m.To) || m.From != engine.DefaultLevel && !known(m.From) || m.From == m.To {
+				t.Errorf("%s: from %s to %s of %s, and the levels are %v", what, m.From, m.To, m.Factor, info.Levels[m.Factor])
 			}
 			if slices.ContainsFunc(info.Mechanisms[:i], func(o engine.Mechanism) bool { return o.Name == m.Name }) {
 				t.Errorf("%s is there twice", what)

@@ -65,8 +65,8 @@ var levels = map[string][]string{
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "charliecloud", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, InPlace: true, Images: engine.ImagesPulled,
-		Mechanisms: mechanisms,
-		Processes:  engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
+		Mechanisms: mechanisms, Programs: []engine.Program{{Name: program, Unnamed: true}},
+		Processes: engine.Processes{Helpers: []string{"ch-run", "squashfuse"}},
 		Rules: []engine.Rule{{
 			When:    map[string][]string{engine.Network: {"none"}},
 			Because: "ch-run makes no network namespace: its containers have the host's network.",

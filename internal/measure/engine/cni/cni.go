@@ -13,16 +13,18 @@
 package cni
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
@@ -78,7 +80,12 @@ type plugin struct {
 // call is one call as the specification has it: everything but the
 // configuration comes by the environment.
 func (p plugin) call(ctx context.Context, command, id, netns string) ([]byte, error) {
-	c := child.Command{Argv: []string{filepath.Join(p.dir, p.name)}, Stdin: bytes.NewReader(p.config), Limit: callLimit}
+	config, err := filled(p.config)
+	if err != nil {
+		return nil, err
+	}
+	defer config.Close()
+	c := child.Command{Argv: []string{filepath.Join(p.dir, p.name)}, Stdin: config, Limit: callLimit}
 	c.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id,
 		"CNI_NETNS=" + netns, "CNI_IFNAME=" + p.device, "CNI_PATH=" + p.dir}
 	printed, err := child.Run(ctx, c)
@@ -92,6 +99,25 @@ func (p plugin) call(ctx context.Context, command, id, netns string) ([]byte, er
 		err = errors.New(strings.TrimSuffix(said.Msg+": "+said.Details, ": "))
 	}
 	return nil, &engine.Error{Class: record.EngineError, Text: what, Err: err}
+}
+
+// filled is a file in memory that has what a plug-in reads. What is no file is
+// copied into a pipe by a goroutine, which may have to wait some ms for Go's
+// scheduler where there are few processors: in a start that is being measured.
+func filled(data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("cni", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "cni")
+	if _, err = f.Write(data); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("writing a file in memory: %w", err)
+	}
+	return f, nil
 }
 
 // address reads the first IPv4 address of a plug-in's result.

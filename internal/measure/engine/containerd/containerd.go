@@ -33,7 +33,7 @@ var mechanisms = append([]engine.Mechanism{
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
-	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits),
+	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile), engine.Layered(),
 	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, "overlayfs", "native",
 		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed")})...)
 
@@ -68,8 +68,8 @@ func (*Engine) Info() engine.Info {
 		Name: Name, Title: "containerd", Detached: true,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
-		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing),
-		Mechanisms: mechanisms, Below: "oci",
+		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, onlyOverlay),
+		Mechanisms: mechanisms, Below: "oci", Programs: []engine.Program{{Of: engine.Runtime}},
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

@@ -26,6 +26,7 @@ type environment struct {
 	kit      *engine.Kit
 	spec     engine.Spec
 	d        *daemon
+	trials   *client.Client // makes the containers
 	runtime  ociRuntime
 	settings settings
 	oom      *oomWatch
@@ -81,6 +82,12 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		return err
 	}
 	env.release = append(env.release, release)
+	env.trials = d.Client
+	if spec.Adds(engine.Volatile) {
+		if env.trials, err = d.withVolatile(storage(spec)); err != nil {
+			return err
+		}
+	}
 	config, err := img.Spec(ctx)
 	if err != nil {
 		return d.wrong("reading the image's configuration", err)

@@ -111,7 +111,7 @@ func (l *life) Up(ctx, stay context.Context) (err error) {
 		l.Step("network", stamp.Now())
 		l.Phase("creating the container")
 	}
-	l.container, err = l.env.d.NewContainer(ctx, l.Task.Name, l.env.settings.container(l.Task, l.join)...)
+	l.container, err = l.env.trials.NewContainer(ctx, l.Task.Name, l.env.settings.container(l.Task, l.join)...)
 	at := stamp.Now()
 	if err != nil {
 		return err

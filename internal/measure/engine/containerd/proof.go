@@ -60,6 +60,9 @@ func (env *environment) prove(ctx context.Context) error {
 		if err := adapter.JudgeOmitted(env.spec, payload.Report); err != nil {
 			return err
 		}
+		if err := adapter.JudgeLayers(env.spec, payload.Report); err != nil {
+			return err
+		}
 	}
 	if err := seen.judge(env.spec, env.runtime); err != nil {
 		return err

@@ -34,7 +34,7 @@ var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Runtime, "runc", "crun")},
-	engine.Added(engine.NoNewPrivileges, engine.OOMScore, engine.SomeLimits))...)
+	engine.Added(engine.NoNewPrivileges, engine.OOMScore, engine.SomeLimits), engine.Layered())...)
 
 // masksAlways: a list without paths is no list on the wire.
 var masksAlways = engine.Rule{

@@ -14,3 +14,7 @@ func TestMechanisms(t *testing.T) {
 		})
 	}
 }
+
+func TestLayers(t *testing.T) {
+	enginetest.Layers(t, New(), map[string]string{engine.Network: "host"})
+}

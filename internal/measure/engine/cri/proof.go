@@ -54,6 +54,11 @@ func (env *environment) prove(ctx context.Context) error {
 	env.AddFacts(seen.facts())
 	env.unreached = adapter.OnlyLoopback(seen.Inside)
 	env.AddFacts(map[string]string{"client-library": adapter.Library("k8s.io/cri-api")})
+	if !seen.Foreign() {
+		if err := errors.Join(adapter.JudgeOmitted(env.spec, payload.Report), adapter.JudgeLayers(env.spec, payload.Report)); err != nil {
+			return err
+		}
+	}
 	return seen.judge(env.spec, env.settings.handler)
 }
 

@@ -68,7 +68,7 @@ func serveLayout(ctx context.Context, path, imageName, runID string) (_ *served,
 		return nil, err
 	}
 	quiet := log.New(io.Discard, "", 0)
-	s := &served{config: config.Hex, known: known, ref: fmt.Sprintf("%s/plimsoll/%s:%s", listener.Addr(), imageName, runID),
+	s := &served{config: config.Hex, known: known, ref: fmt.Sprintf("%s/plimsoll/%s:%s", listener.Addr(), image.FileName(imageName), runID),
 		server: &http.Server{Handler: registry.New(registry.Logger(quiet)), ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet}}
 	go func() { _ = s.server.Serve(listener) }()
 	tag, err := name.NewTag(s.ref, name.Insecure)

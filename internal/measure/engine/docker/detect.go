@@ -73,6 +73,9 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 			return no("", "%s", why)
 		}
 	case engine.Runtime:
+		if kit.Built(level) != "" {
+			return e.canBuild(kit, info)
+		}
 		if runtimeName(info, level) == "" {
 			return e.noRuntime(info, level)
 		}

@@ -38,7 +38,7 @@ var mechanisms = append([]engine.Mechanism{
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
-		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort))...)
+		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort), engine.Layered())...)
 
 // Engine is the Docker Engine, or another one with its API. Its zero value is
 // not usable; see New and Balena.
@@ -58,7 +58,7 @@ func (e *Engine) Info() engine.Info {
 		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
-		Mechanisms: mechanisms, Below: "containerd",
+		Mechanisms: mechanisms, Below: "containerd", Programs: []engine.Program{{Of: engine.Runtime}},
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -77,7 +77,7 @@ func (e *Engine) Info() engine.Info {
 		delete(info.Levels, engine.Rootless)
 		delete(info.Levels, engine.Without)
 		delete(info.Levels, engine.With)
-		info.Mechanisms, info.Below = nil, ""
+		info.Mechanisms, info.Below, info.Programs = nil, "", nil
 	}
 	return info
 }

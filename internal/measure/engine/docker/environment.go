@@ -82,6 +82,15 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	}
 	env.release = release
 	runtime := runtimeName(info, spec.Level(engine.Runtime))
+	if path := kit.Built(spec.Level(engine.Runtime)); path != "" {
+		if runtime, err = d.own.bear(ctx, d, spec.Level(engine.Runtime), path); err != nil {
+			return err
+		}
+		if answer, err = d.Info(ctx, client.InfoOptions{}); err != nil {
+			return d.wrong("asking the daemon for its state", err)
+		}
+		info = &answer.Info
+	}
 	env.settings = settingsFor(spec, kit.RunID, tag, runtime)
 	if env.Fact(wrap.Limits) == wrap.Nobody {
 		env.settings.limits = engine.Limits{} // the daemon would refuse them
@@ -98,7 +107,13 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	if env.cli != nil {
 		env.AddFacts(env.cli.facts(ctx))
 	}
-	return env.prove(ctx, info, runtime)
+	if err := env.prove(ctx, info, runtime); err != nil {
+		return err
+	}
+	if level := spec.Level(engine.Runtime); kit.Built(level) != "" {
+		env.AddFacts(map[string]string{"runtime": level}) // and not the name that tells builds apart
+	}
+	return nil
 }
 
 // versions adds what the daemon and its parts are.

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/moby/moby/api/types/system"
@@ -28,6 +28,10 @@ type ownDaemon struct {
 	root   string              // its data-root
 	socket string
 	user   *engine.User // who runs it rootless
+
+	mu     sync.Mutex
+	config map[string]any // as it lies in file
+	file   string
 }
 
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
@@ -84,7 +88,7 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 		return nil, nil, errors.Join(d.wrong("asking the daemon for its state", err), d.Close())
 	}
 	info := &answer.Info
-	if e.daemon == "" || e.suits(kit, info, spec) {
+	if e.daemon == "" || e.suits(kit, info, spec) && kit.Built(spec.Level(engine.Runtime)) == "" {
 		return d, nil, nil
 	}
 	if err := d.Close(); err != nil {
@@ -232,16 +236,12 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		if w.storage == "overlayfs" || w.storage == "native" {
 			config["features"] = map[string]bool{"containerd-snapshotter": true}
 		}
-		file := filepath.Join(dir, "dockerd.json")
-		b, err := json.MarshalIndent(config, "", "  ")
-		if err != nil {
-			return nil, err
-		}
 		program, err := kit.LookPath(e.daemon)
 		if err != nil {
 			return nil, err
 		}
-		return []string{program, "--config-file", file}, os.WriteFile(file, b, 0o600)
+		o.config, o.file = config, filepath.Join(dir, "dockerd.json")
+		return []string{program, "--config-file", o.file}, o.configure()
 	}
 	var err error
 	if o.Daemon, err = private.Start(ctx, kit, opts); err != nil {

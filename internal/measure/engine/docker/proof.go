@@ -53,6 +53,9 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		if err := adapter.JudgeOmitted(env.spec, payload.Report); err != nil {
 			return err
 		}
+		if err := adapter.JudgeLayers(env.spec, payload.Report); err != nil {
+			return err
+		}
 	}
 	return seen.judge(env.spec, runtime)
 }

@@ -81,20 +81,7 @@ func checkGone(t *testing.T, s *suite, before census) {
 				t.Errorf("in the engine there still is the %s", l)
 			}
 		}
-		var rest []string
-		for range 50 {
-			rest = rest[:0]
-			for k := range ours(s.kit.RunID, s.kit.Dir) {
-				if !before[k] {
-					rest = append(rest, k)
-				}
-			}
-			if len(rest) == 0 {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		slices.Sort(rest)
+		rest := lasting(s.kit, before)
 		for _, r := range rest {
 			t.Errorf("left behind: %s", r)
 		}
@@ -150,18 +137,24 @@ func watchLimits(word, name string, quit <-chan struct{}) engine.Limits {
 
 // Left lists what bears a kit's run id on the host, or lies mounted in its
 // directory: for tests beside Conformance. The host gets a moment.
-func Left(kit *engine.Kit) []string {
-	var rest []string
-	for range 50 {
-		rest = rest[:0]
+func Left(kit *engine.Kit) []string { return lasting(kit, nil) }
+
+// goneWithin is how long what an engine still tears down may stay: a moment of its
+// own, and many times that where others keep the processors busy.
+const goneWithin = 10 * time.Second
+
+// lasting lists what of a run is there, and was not before, until nothing is.
+func lasting(kit *engine.Kit, before census) (rest []string) {
+	for end := time.Now().Add(goneWithin); ; time.Sleep(20 * time.Millisecond) {
+		rest = nil
 		for k := range ours(kit.RunID, kit.Dir) {
-			rest = append(rest, k)
+			if !before[k] {
+				rest = append(rest, k)
+			}
 		}
-		if len(rest) == 0 {
-			break
+		if len(rest) == 0 || time.Now().After(end) {
+			slices.Sort(rest)
+			return rest
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	slices.Sort(rest)
-	return rest
 }

@@ -123,6 +123,9 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	}
 	s.waited() // also where -run left the checks out that wait for them
 	s.closeBox(t)
+	// The time to open is over by now where the checks were many, or slow.
+	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
 	}

@@ -97,3 +97,27 @@ func (s *suite) opened(ctx context.Context, t *testing.T) map[string]string {
 	s.env = env
 	return s.report(t)
 }
+
+// Layers starts a container of an image of ten layers, whose adapter proves that they
+// are still there.
+func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
+	t.Helper()
+	Real(t)
+	s := &suite{engine: e, kit: Kit(t), opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+	s.spec = engine.Spec{ID: "layers", Levels: maps.Clone(levels)}
+	s.spec.Levels[engine.Image] = engine.Layered()[0].To
+	s.detect(t)
+	before := takeCensus(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	report := s.opened(ctx, t)
+	if report["root.fs"] != "overlay" {
+		t.Skipf("the container's file system is %s, which tells nothing of layers", report["root.fs"])
+	}
+	flat := maps.Clone(report)
+	flat["root.options"] = "lowerdir=/one,upperdir=/two"
+	if adapter.JudgeLayers(s.spec, report) != nil || adapter.JudgeLayers(s.spec, flat) == nil {
+		t.Errorf("of ten layers the payload saw %s", report["root.options"])
+	}
+	checkGone(t, s, before)
+}

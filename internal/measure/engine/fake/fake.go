@@ -79,7 +79,7 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 	h := fnv.New64a()
 	h.Write([]byte(spec.ID))
 	for _, factor := range engine.Factors {
-		if factor == engine.CPULimit || factor == engine.ImageOn || factor == engine.Privileged || slices.Contains(engine.Joined, factor) {
+		if factor == engine.CPULimit || factor == engine.MemoryLimit || factor == engine.ImageOn || factor == engine.Build || factor == engine.Privileged || slices.Contains(engine.Joined, factor) {
 			continue // chance is what it was before there were these factors
 		}
 		h.Write([]byte{0})

@@ -25,7 +25,7 @@ func config(spec engine.Spec, include bool) string {
 	} else {
 		set("lxc.mount.auto", "cgroup:mixed proc:mixed sys:mixed")
 	}
-	if _, err := os.Stat("/sys/kernel/security/apparmor"); err == nil {
+	if _, err := os.Stat("/sys/kernel/security/apparmor"); err == nil && !spec.Omits(engine.AppArmor) {
 		set("lxc.apparmor.profile", "generated") // as the default configuration has it
 	}
 	// An image's own environment, as engines with images give it.
@@ -43,6 +43,9 @@ func config(spec engine.Spec, include bool) string {
 	}
 	if spec.Level(engine.Storage) != "overlay" {
 		set("lxc.rootfs.options", "ro") // the directory is the image itself, which all share; see view
+	}
+	for _, kv := range changed(spec) {
+		set(kv[0], "%s", kv[1])
 	}
 	set("lxc.init.cmd", "%s", initCommand)
 	// LXC passes over what the machine's cgroup version does not have.

@@ -117,7 +117,13 @@ func (e *environment) prove(ctx context.Context) error {
 	if (in["root.fs"] == "overlay") != e.overlay && !e.imageOnOverlay() {
 		return adapter.Wrong("asked for the storage %s, the root inside is %s", e.Facts()["storage"], in["root.fs"])
 	}
+	if err := adapter.JudgeOmitted(e.Spec, in); err != nil {
+		return err
+	}
 	seccomp := map[string]string{"0": "off", "2": "default"}[in["seccomp"]]
+	if e.Spec.Level(engine.Seccomp) == "off" && seccomp != "off" {
+		return adapter.Wrong("asked for no filter of system calls, and the payload saw one")
+	}
 	facts := map[string]string{"root-fs": in["root.fs"], "seccomp": seccomp, "seccomp-inside": in["seccomp"],
 		"capabilities": in["cap.eff"], "user": "root as " + in["uid_map"]}
 	if _, v1 := in["cgroup.memory"]; v1 {

@@ -48,11 +48,10 @@ func New() *Engine { return &Engine{} }
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "lxc", Title: "LXC", Detached: true,
 		Typical: 700 * time.Millisecond, Images: engine.ImagesGiven,
-		Processes: engine.Processes{Helpers: []string{"lxc", "[lxc", "memfd:lxc"}}, // lxc-attach runs a copy of itself
-		Cgroups:   []engine.ContainerGroup{{Path: `/(lxc\.payload\.[^/]+|lxc/[^/]+)$`}},
-		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Client, bySteps, byExecute), engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
-			engine.Exchanged(engine.Storage, "overlay", "directory")},
-		Rules: []engine.Rule{{
+		Processes:  engine.Processes{Helpers: []string{"lxc", "[lxc", "memfd:lxc"}}, // lxc-attach runs a copy of itself
+		Cgroups:    []engine.ContainerGroup{{Path: `/(lxc\.payload\.[^/]+|lxc/[^/]+)$`}},
+		Mechanisms: mechanisms,
+		Rules: []engine.Rule{notAttached, {
 			When:    map[string][]string{engine.Runtime: {engine.OCIRuntimes}},
 			Because: "LXC starts containers by its own library, and takes no OCI runtime.",
 			Source:  "https://linuxcontainers.org/lxc/introduction/",
@@ -62,6 +61,9 @@ func (*Engine) Info() engine.Info {
 			engine.Storage:  {"directory", "overlay"},
 			engine.Network:  {engine.DefaultLevel, "none", "host", "bridge"},
 			engine.Rootless: {"no"},
+			engine.Seccomp:  {engine.DefaultLevel, "off"},
+			engine.Without:  engine.WithoutLevels(mechanisms),
+			engine.With:     engine.WithLevels(mechanisms),
 			engine.Image:    engine.ImageLevels(),
 		}}
 }
@@ -116,6 +118,9 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 
 // impossible says why a level can't be had here.
 func impossible(factor, level string) (reason, fix string) {
+	if factor == engine.Without {
+		return adapter.NotHere(factor, level), ""
+	}
 	switch {
 	case factor == engine.Network && level == "bridge":
 		if !hasBridge() {

@@ -40,3 +40,12 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// Both clients leave out and add the same, as far as each can.
+func TestMechanisms(t *testing.T) {
+	for client, but := range map[string][]string{bySteps: {engine.Rlimits, engine.OOMScore}, byExecute: nil} {
+		t.Run(client, func(t *testing.T) {
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"}, but...)
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -88,6 +89,8 @@ var packages = map[string]string{
 func (e *Engine) impossible(kit *engine.Kit, s *server, factor, level string) (reason, fix string) {
 	switch {
 	case level == engine.DefaultLevel:
+	case factor == engine.Without, factor == engine.With:
+		return adapter.NotHere(factor, level), ""
 	case factor == engine.Storage:
 		if _, ok := s.storage(level); !ok {
 			var have []string

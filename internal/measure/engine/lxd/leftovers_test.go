@@ -132,8 +132,8 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// pretend is a daemon that answers by what is listed, and that says what it was
-// told to delete.
+// pretend is a daemon that answers by what is listed, or by what that gives (nil:
+// not there), and that says what it was told to delete.
 func pretend(t *testing.T, answers map[string]any) (*daemon, *[]string) {
 	t.Helper()
 	deleted := new([]string)
@@ -147,6 +147,10 @@ func pretend(t *testing.T, answers map[string]any) (*daemon, *[]string) {
 			*deleted = append(*deleted, r.URL.Path)
 		}
 		a, ok := answers[r.URL.Path]
+		if f, is := a.(func() any); is {
+			a = f()
+			ok = a != nil
+		}
 		text := map[string]any{"type": "sync", "metadata": a}
 		if !ok {
 			text = map[string]any{"type": "error", "error_code": http.StatusNotFound, "error": "not found"}
@@ -173,6 +177,27 @@ func TestChoosePool(t *testing.T) {
 	}
 	if p, ours, err = d.choosePool(t.Context(), "dir", d.run, profile{}); err != nil || !ours || p.Config[labelKey] != d.run {
 		t.Errorf("chosen is %+v, ours %v, %v; want a new one of ours", p, ours, err)
+	}
+}
+
+// TestListingTriedAgain: a listing fails while a pool of somebody's goes, by the
+// answer that a path has which is not there.
+func TestListingTriedAgain(t *testing.T) {
+	answers := map[string]any{}
+	d, _ := pretend(t, answers)
+	asked := 0
+	answers["/1.0/storage-pools"] = func() any {
+		if asked++; asked < 3 {
+			return nil
+		}
+		return []map[string]any{{"name": "fast", "driver": "btrfs"}}
+	}
+	list, err := d.list(t.Context(), "/1.0/storage-pools")
+	if err != nil || len(list) != 1 || asked != 3 {
+		t.Errorf("asked %d times: %v, %v; want the pool at the third", asked, list, err)
+	}
+	if _, err := d.list(t.Context(), "/1.0/projects"); !notFound(err) {
+		t.Errorf("what is never there: %v, want that it is not found", err)
 	}
 }
 

@@ -70,11 +70,9 @@ func (e *Engine) Info() engine.Info {
 		Name: e.name, Title: e.title, Detached: true,
 		Typical: e.typical, Images: engine.ImagesHanded,
 		// Its monitors bear the daemon's name, with a title.
-		Processes: engine.Processes{Daemons: []string{e.daemon}, Helpers: []string{"lxc", "[lxc"}, Titles: []string{"[lxc monitor]"}},
-		Rules:     rules(),
-		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Client, byCLI, byAPI), engine.Exchanged(engine.Network, engine.DefaultLevel, "none"),
-			engine.Exchanged(engine.Privileged, "no", "yes")},
-		Below: "lxc",
+		Processes:  engine.Processes{Daemons: []string{e.daemon}, Helpers: []string{"lxc", "[lxc"}, Titles: []string{"[lxc monitor]"}},
+		Rules:      rules(),
+		Mechanisms: mechanisms, Below: "lxc",
 		Levels: map[string][]string{
 			engine.Runtime:  {"lxc"},
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -84,6 +82,9 @@ func (e *Engine) Info() engine.Info {
 			// The daemon's own default is "no" (security.privileged).
 			engine.Privileged: {"no", "yes"},
 			engine.Image:      engine.ImageLevels(),
+			engine.Seccomp:    {engine.DefaultLevel, "off"},
+			engine.Without:    engine.WithoutLevels(mechanisms),
+			engine.With:       engine.WithLevels(mechanisms),
 		},
 	}
 }

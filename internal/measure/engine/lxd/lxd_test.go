@@ -44,3 +44,17 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// Both clients of both engines leave out and add the same.
+func TestMechanisms(t *testing.T) {
+	for name, c := range map[string]struct {
+		engine func() *Engine
+		client string
+	}{"lxd api": {New, "api"}, "lxd cli": {New, "cli"}, "incus api": {NewIncus, "api"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			enginetest.Mechanisms(t, c.engine(), map[string]string{engine.Client: c.client, engine.Network: "none",
+				engine.Privileged: "yes", engine.Seccomp: "off"})
+		})
+	}
+}

@@ -29,7 +29,7 @@ func (l *life) config() map[string]string {
 	if l.address == "" && len(l.Task.Mounts) == 0 {
 		return config
 	}
-	lines := []string{"lxc.init.cmd = " + initCommand}
+	var lines []string
 	if l.address != "" {
 		lines = append(lines, l.env.nic.configure(l.address)...)
 	}
@@ -43,7 +43,7 @@ func (l *life) config() map[string]string {
 		}
 		lines = append(lines, fmt.Sprintf("lxc.mount.entry = tmpfs %s tmpfs %s 0 0", strings.TrimPrefix(m.Target, "/"), options))
 	}
-	config["raw.lxc"] = strings.Join(lines, "\n")
+	config["raw.lxc"] = raw(l.env.spec, lines...)
 	return config
 }
 

@@ -89,7 +89,10 @@ func profileFor(spec engine.Spec, runID, pool string, user profile) (p map[strin
 	}
 	config := map[string]string{
 		labelKey:  runID,
-		"raw.lxc": "lxc.init.cmd = " + initCommand,
+		"raw.lxc": raw(spec),
+	}
+	if spec.Level(engine.Seccomp) == "off" {
+		config["security.syscalls.deny_default"] = "false"
 	}
 	if l := spec.Level(engine.Privileged); l != engine.DefaultLevel {
 		config["security.privileged"] = strconv.FormatBool(l == "yes")
@@ -114,8 +117,8 @@ type pool struct {
 // there is one with that driver, else one of ours that is still to be made.
 // By default it is the one that the user's containers are in.
 func (d *daemon) choosePool(ctx context.Context, level, runID string, user profile) (p pool, ours bool, err error) {
-	var pools []pool
-	if err := d.get(ctx, "/1.0/storage-pools", &pools, "recursion", "1"); err != nil {
+	pools, err := listed[pool](ctx, d, "/1.0/storage-pools")
+	if err != nil {
 		return p, false, d.wrong("listing the storage pools", err)
 	}
 	if level == engine.DefaultLevel {

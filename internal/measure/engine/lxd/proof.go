@@ -39,6 +39,9 @@ func (env *environment) prove(ctx context.Context) error {
 		facts["privileged"] = "yes"
 	}
 	env.AddFacts(facts)
+	if err := adapter.JudgeOmitted(env.spec, in); err != nil {
+		return err
+	}
 	return env.judge(live, in, privileged)
 }
 
@@ -90,6 +93,10 @@ func (env *environment) judge(live instance, in map[string]string, privileged bo
 	}
 	if asked := env.spec.Level(engine.Privileged); asked != engine.DefaultLevel && (asked == "yes") != privileged {
 		return adapter.Wrong("asked for privileged=%s, and the container's security.privileged is %v", asked, privileged)
+	}
+	// Where we live under a filter ourselves, so does every child.
+	if got := in["seccomp"]; env.spec.Level(engine.Seccomp) == "off" && got != "0" && got != "" && adapter.HostNow().Seccomp == "0" {
+		return adapter.Wrong("asked for seccomp off, and the payload ran in mode %s", got)
 	}
 	if want := path.Base(strings.Fields(initCommand)[0]); !strings.HasPrefix(want, in["pid1"]) || in["pid1"] == "" {
 		return adapter.Wrong("asked for %s as the init, PID 1 is %q", want, in["pid1"])

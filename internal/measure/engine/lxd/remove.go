@@ -189,26 +189,31 @@ func (d *daemon) removePool(ctx context.Context, name string) error {
 	}
 }
 
-// list reads all that is below a path of the API. The daemon fails a whole
+// list reads all that is below a path of the API (see listed).
+func (d *daemon) list(ctx context.Context, at string) ([]labelled, error) {
+	return listed[labelled](ctx, d, at)
+}
+
+// listed reads all that is below a path of the API. The daemon fails a whole
 // listing where one of the things goes while it lists, somebody's storage pool
-// for one: it is asked again.
-func (d *daemon) list(ctx context.Context, at string) (list []labelled, err error) {
-	for range listings {
+// for one, and answers then as if the path were not there: it is asked again.
+func listed[T any](ctx context.Context, d *daemon, at string) (list []T, err error) {
+	for i := range listings {
 		list = nil
-		if err = d.get(ctx, at, &list, "recursion", "1"); err == nil || notFound(err) {
+		if err = d.get(ctx, at, &list, "recursion", "1"); err == nil || i == listings-1 {
 			break
 		}
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(100 * time.Millisecond):
 		}
 	}
 	return list, err
 }
 
 // listings is how often a listing is asked for.
-const listings = 3
+const listings = 5
 
 // emptyProject removes a project of ours with all in it that bears the run's
 // label. Where anything else is in it, which somebody must have put there, both

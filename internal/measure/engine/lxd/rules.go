@@ -3,7 +3,7 @@ package lxd
 import "plimsoll/internal/measure/engine"
 
 func rules() []engine.Rule {
-	return []engine.Rule{{
+	return []engine.Rule{keepsAll, {
 		When:    map[string][]string{engine.Runtime: {engine.OCIRuntimes}},
 		Because: "LXD and Incus start containers by liblxc, and take no OCI runtime.",
 		Source:  "https://documentation.ubuntu.com/lxd/latest/explanation/instances/",

@@ -96,7 +96,7 @@ func (e *Engine) Info() engine.Info {
 		Typical: 80 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven,
 		// gVisor starts itself anew as /proc/self/exe.
 		Processes: engine.Processes{Helpers: []string{"runc", "crun", "youki", "runsc", "exe"}},
-		OCI:       true, Mechanisms: mechanisms, Rules: rules}
+		OCI:       true, Mechanisms: mechanisms, Rules: rules, Programs: []engine.Program{{Of: engine.Runtime}}}
 }
 
 // Detect is documented in engine.Engine.

@@ -88,9 +88,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 		}
 	}
 	if name := spec.Level(engine.Runtime); name != engine.DefaultLevel {
-		path, err := kit.LookPath(name)
+		path, err := findRuntime(kit, name)
 		if err != nil {
-			return &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + name, Fix: "apt-get install " + name, Err: err}
+			return err
 		}
 		p.global, p.told = append(p.global, "--runtime", path), true
 		for _, flag := range runtimeFlags(name, spec.Level(engine.Network), p.user != nil) {

@@ -9,7 +9,7 @@ import (
 
 // Command line and API leave out the same.
 func TestMechanisms(t *testing.T) {
-	for client, but := range map[string][]string{"cli": nil, "api": {engine.Terminal}} {
+	for client, but := range map[string][]string{"cli": {engine.Volatile}, "api": {engine.Terminal}} {
 		t.Run(client, func(t *testing.T) {
 			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"},
 				append(but, engine.OwnCgroup, engine.PublishedPort)...)
@@ -17,10 +17,16 @@ func TestMechanisms(t *testing.T) {
 	}
 }
 
-// A container without a control group must have a PID namespace. What is added is tried
-// above.
+// A container without a control group must have a PID namespace. All that is added at
+// once is tried with crun too, and where no terminal carries the output: then it goes
+// through pipes, into the log as well, and an init stands between.
 func TestNoControlGroup(t *testing.T) {
 	for _, client := range []string{"cli", "api"} {
-		enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Runtime: "crun", engine.Network: "none"}, append(engine.WithLevels(mechanisms), engine.PIDNamespace)...)
+		enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Runtime: "crun", engine.Network: "none"},
+			engine.Volatile, engine.PIDNamespace, engine.Terminal, engine.PublishedPort)
 	}
+}
+
+func TestLayers(t *testing.T) {
+	enginetest.Layers(t, New(), map[string]string{engine.Network: "host"})
 }

@@ -44,7 +44,7 @@ var mechanisms = append([]engine.Mechanism{
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
 		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup),
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
-		engine.OOMScore, engine.SomeLimits, engine.PublishedPort),
+		engine.OOMScore, engine.SomeLimits, engine.PublishedPort, engine.Volatile), engine.Layered(),
 	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, overlay, vfs,
 		"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed")})...)
 
@@ -70,7 +70,7 @@ func (*Engine) Info() engine.Info {
 		Processes: engine.Processes{Helpers: []string{"conmon", "slirp4netns", "pasta", "rootlessport", "fuse-overlayfs"}},
 		Cgroups:   []engine.ContainerGroup{{Path: `/libpod-[0-9a-f]{64}(\.scope)?$`}},
 		OCI:       true, Rules: rules(), Lacks: lacks(),
-		Mechanisms: mechanisms, Below: "oci",
+		Mechanisms: mechanisms, Below: "oci", Programs: []engine.Program{{Of: engine.Runtime}},
 		Levels: map[string][]string{
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
 			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},

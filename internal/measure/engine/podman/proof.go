@@ -54,6 +54,9 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 		if err := adapter.JudgeOmitted(spec, payload.Report); err != nil {
 			return err
 		}
+		if err := adapter.JudgeLayers(spec, payload.Report); err != nil {
+			return err
+		}
 	}
 	return seen.judge(spec)
 }

@@ -26,6 +26,14 @@ func rules() []engine.Rule {
 		Because: "A port is published into a network of the container's own.",
 		Source:  "https://docs.podman.io/en/latest/markdown/podman-run.1.html",
 	}, {
+		When:    map[string][]string{engine.Client: {byRun, bySteps}, engine.With: {engine.Volatile}},
+		Because: "The command line has no option for it: podman run --rm mounts a volatile overlay by itself, and podman create none.",
+		Source:  "https://github.com/containers/podman/blob/main/pkg/specgen/specgen.go",
+	}, {
+		When:    map[string][]string{engine.Storage: {vfs, btrfs, zfs, fuseOverlay}, engine.With: {engine.Volatile}},
+		Because: "Only the kernel's overlay can be volatile.",
+		Source:  "https://docs.kernel.org/filesystems/overlayfs.html#volatile-mount",
+	}, {
 		When:    map[string][]string{engine.Client: {byAPI}, engine.With: {engine.Terminal}},
 		Because: "The adapter reads a terminal's output by the command line alone.",
 		Source:  "https://docs.podman.io/en/latest/markdown/podman-run.1.html",

@@ -38,6 +38,7 @@ type spec struct {
 	Init      bool       `json:"init,omitempty"`
 	InitPath  string     `json:"init_path,omitempty"`
 	NoNew     bool       `json:"no_new_privileges,omitempty"`
+	Volatile  bool       `json:"volatile,omitempty"`
 	Score     *int       `json:"oom_score_adj,omitempty"`
 	Ports     []port     `json:"portmappings,omitempty"`
 	NoHosts   bool       `json:"use_image_hosts,omitempty"`
@@ -148,7 +149,7 @@ func (c *spec) leaveOut(omits engine.Omitted) {
 
 // add asks for what addArgs do, but for a terminal.
 func (c *spec) add(adds engine.Omitted) {
-	c.Init, c.NoNew = adds.Has(engine.Init), adds.Has(engine.NoNewPrivileges)
+	c.Init, c.NoNew, c.Volatile = adds.Has(engine.Init), adds.Has(engine.NoNewPrivileges), adds.Has(engine.Volatile)
 	if adds.Has(engine.Init) {
 		c.InitPath = initPath()
 	}

@@ -35,12 +35,9 @@ did() {
 	echo $? >/out/$name.status
 }
 
+# wait_for FILE PID: as long as the process that makes it lives, however slow the machine is.
 wait_for() {
-	local n=0
-	until [ -e "$1" ] || [ $n = 300 ]; do
-		sleep 0.1
-		n=$((n + 1))
-	done
+	until [ -e "$1" ] || ! kill -0 "$2"; do sleep 0.1; done
 }
 
 the_end() {

@@ -3,7 +3,7 @@
 . /common.sh
 mount -t cgroup2 none /sys/fs/cgroup
 dockerd --iptables=false --bridge=none --storage-driver overlay2 >/out/dockerd.log 2>&1 &
-wait_for /var/run/docker.sock
+wait_for /var/run/docker.sock $!
 state before
 did doctor plimsoll doctor --format json
 did engines plimsoll engines --format json

@@ -1,0 +1,33 @@
+package podman
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// findRuntime is the path of a runtime, by a file that bears its name: podman knows
+// by the name of the file what a runtime can, and gives it other options if it is
+// called otherwise, as a build may be.
+func findRuntime(kit *engine.Kit, name string) (string, error) {
+	path, err := kit.LookPath(name)
+	if err != nil {
+		return "", &engine.Error{Class: record.Unavailable, Text: "finding the runtime " + name, Fix: "apt-get install " + name, Err: err}
+	}
+	if filepath.Base(path) == name {
+		return path, nil
+	}
+	link := filepath.Join(kit.Dir, "podman-runtime-"+short(path), name)
+	if err = os.Mkdir(filepath.Dir(link), 0o755); err == nil || errors.Is(err, fs.ErrExist) {
+		err = os.Symlink(path, link)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("linking %s under the name %s", path, name), Err: err}
+	}
+	return link, nil
+}

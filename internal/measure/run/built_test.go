@@ -1,0 +1,44 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/measure/build/executed"
+	"plimsoll/internal/record"
+)
+
+// A build ran where the kernel executed it and its process became nothing else than
+// its own helpers and the payload.
+func TestProverJudges(t *testing.T) {
+	b := record.Build{Program: "runc", Level: "new", Path: "/b/runc", SHA256: "aa"}
+	loader := executed.File{Inode: 7}
+	p := &prover{watch: &executed.Watch{}, probe: "pp", loaders: map[string]executed.File{"aa": loader}}
+	x := func(pid int, path, sum string) executed.Execution {
+		return executed.Execution{PID: pid, Path: path, SHA256: sum, File: executed.File{Inode: uint64(len(path))}}
+	}
+	ld := executed.Execution{PID: 1, Path: "/lib/ld.so", File: loader}
+	for _, c := range []struct {
+		name string
+		all  []executed.Execution
+		want string
+	}{
+		{"itself", []executed.Execution{x(1, "/b/runc", "aa"), ld}, ""},
+		{"itself again, from a copy", []executed.Execution{x(1, "/b/runc", "aa"), ld, x(1, "/", "aa"), ld}, ""},
+		{"others beside it", []executed.Execution{x(9, "/bin/gcc", ""), x(1, "/b/runc", "aa"), ld, x(2, "/bin/hook", ""), x(3, "/usr/bin/runc", "cc")}, ""},
+		{"the payload", []executed.Execution{x(1, "/b/runc", "aa"), ld, x(1, "/probe", "pp"), x(1, "/bin/anything", "")}, ""},
+		{"a helper of its own", []executed.Execution{x(1, "/b/runc", "aa"), x(1, "/b/starter", ""), x(1, "/bin/sh", "")}, ""},
+		{"nothing", nil, "runc:new, /b/runc, was not executed"},
+		{"the one on the PATH", []executed.Execution{x(1, "/usr/bin/runc", "cc")}, "was not executed, and /usr/bin/runc was"},
+		{"a wrapper", []executed.Execution{x(1, "/b/runc", "aa"), ld, x(1, "/usr/bin/runc", "cc")}, "it executed /usr/bin/runc in its place"},
+		{"a wrapper, the second time", []executed.Execution{x(1, "/b/runc", "aa"), x(2, "/b/runc", "aa"), x(2, "/usr/bin/crun", "")}, "it executed /usr/bin/crun in its place"},
+	} {
+		err := p.held([]record.Build{b}, map[string][]string{"runc": {"starter"}}, c.all, true)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, not %q", c.name, err, c.want)
+		}
+	}
+	if err := p.held([]record.Build{b}, nil, nil, false); err != nil {
+		t.Errorf("a pull starts no container: %v", err)
+	}
+}

@@ -86,7 +86,8 @@ func takenApart(results []*analyze.Result) (whole, apart []*analyze.Result) {
 	return whole, apart
 }
 
-// savings are those of the engines that are ranked, in the order of the ranking.
+// savings are what the engines that are ranked can do without, and beside, in the order
+// of the ranking.
 func (a *Advice) savings(apart []*analyze.Result) {
 	var seen []string
 	for _, r := range a.Ranked {
@@ -102,6 +103,10 @@ func (a *Advice) savings(apart []*analyze.Result) {
 				for _, s := range x.Savings() {
 					a.Savings = append(a.Savings, Saving{Engine: x.Engine, Mechanism: s.Mechanism, Title: s.Title, Price: s.Price, Saves: *s.Alone,
 						Base: x.Base.Median.Value, Given: s.Given, Metric: x.Metric, Run: res.Run.ID})
+				}
+				for _, s := range x.Additions() {
+					a.Additions = append(a.Additions, Addition{Engine: x.Engine, Mechanism: s.Mechanism, Title: s.Title, Gives: s.Price, Costs: *s.Alone,
+						Base: x.Base.Median.Value, Metric: x.Metric, Run: res.Run.ID})
 				}
 			}
 		}

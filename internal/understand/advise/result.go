@@ -30,6 +30,8 @@ type Advice struct {
 	// Savings are what the engines that are ranked can do without, by runs in which
 	// it was taken away.
 	Savings []Saving `json:"savings,omitempty"`
+	// Additions are what they can do beside, by the same runs.
+	Additions []Addition `json:"additions,omitempty"`
 
 	draws int
 }
@@ -45,6 +47,20 @@ type Saving struct {
 	Saves  sample.Estimate `json:"saves"`
 	Base   float64         `json:"base"`
 	Given  string          `json:"given,omitempty"`
+	Metric record.Metric   `json:"metric"`
+	Run    string          `json:"run"`
+}
+
+// Addition is a mechanism that an engine can do beside, and does not by itself.
+type Addition struct {
+	Engine    string `json:"engine"`
+	Mechanism string `json:"mechanism"`
+	Title     string `json:"title"`
+	Gives     string `json:"gives"` // what its user gets
+	// Costs is what the engine takes more with it, or a rate is less, in the unit of
+	// Metric; Base what it takes with everything that it does by itself.
+	Costs  sample.Estimate `json:"costs"`
+	Base   float64         `json:"base"`
 	Metric record.Metric   `json:"metric"`
 	Run    string          `json:"run"`
 }

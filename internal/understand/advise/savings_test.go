@@ -9,8 +9,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// A run in which something was taken away gives the price of a change, and no
-// environment to choose.
+// A run in which something was taken away, or added, gives the price of a change, and
+// no environment to choose.
 func TestSavings(t *testing.T) {
 	surely := func(v float64) *sample.Estimate {
 		lo, hi := v-1, v+1
@@ -27,9 +27,14 @@ func TestSavings(t *testing.T) {
 		of("strong", ablation.Step{Mechanism: "small", Alone: surely(5)}, ablation.Step{Mechanism: "network", Alone: surely(70)}, ablation.Step{Mechanism: "nothing", Alone: surely(0.5)}),
 		of("other", ablation.Step{Mechanism: "network", Alone: surely(70)}),
 	}
+	apart.Ablations[0].Added = []ablation.Step{{Mechanism: "init", Price: "orphans are reaped", Alone: surely(3)}, {Mechanism: "journal", Alone: surely(40)},
+		{Mechanism: "once", Alone: &sample.Estimate{Value: 5}}, {Mechanism: "not here", Missing: "no journal"}}
 	a := advice(t, profile(1, 1, 1), read(t, three()), apart)
 	if len(a.Savings) != 2 || a.Savings[0].Mechanism != "network" || a.Savings[1].Mechanism != "small" || a.Savings[0].Engine != "strong" || a.Savings[0].Base != 200 || a.Savings[0].Run != apart.Run.ID {
 		t.Errorf("%+v", a.Savings)
+	}
+	if len(a.Additions) != 2 || a.Additions[0].Mechanism != "journal" || a.Additions[1].Gives != "orphans are reaped" || a.Additions[1].Costs.Value != 3 || a.Additions[1].Base != 200 {
+		t.Errorf("%+v", a.Additions)
 	}
 	for _, r := range a.Ranked {
 		if r.Engine == "other" || r.Env == "strong/without-network" {

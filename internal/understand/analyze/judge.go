@@ -7,13 +7,13 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// judge takes back each "differs" of a family of paired comparisons whose p,
+// Judge takes back each "differs" of a family of paired comparisons whose p,
 // corrected by Holm over the family, is not below 5 %: an interval of 95 %
 // alone calls one of many equal environments different far too often. The
 // logarithms of the pairs are in logs, nil where there are none. It gives p
 // and the corrected p, NaN where nothing could be tested, and about how many
 // blocks might keep a verdict that was taken back.
-func judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []int) {
+func Judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []int) {
 	family := make([]sample.Sample, len(logs))
 	for i, d := range logs {
 		family[i] = sample.Sample{X: d, Paired: true}

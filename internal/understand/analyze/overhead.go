@@ -253,5 +253,5 @@ func judgeCells(cells []*OverheadCell) {
 			}
 		}
 	}
-	judge(logs, verdicts)
+	Judge(logs, verdicts)
 }

@@ -18,6 +18,7 @@ func (t *Table) Compare(envs []record.Environment, medians [][]float64, delta fl
 	}
 	t.judgeRatios()
 	t.Rank(medians, delta)
+	t.place(envs)
 }
 
 // ratios compares with the baselines of the run, each by the environment that
@@ -75,7 +76,7 @@ func (t *Table) judgeRatios() {
 				rs, logs, verdicts = append(rs, r), append(logs, r.logs), append(verdicts, &r.Verdict)
 			}
 		}
-		p, holm, needed := judge(logs, verdicts)
+		p, holm, needed := Judge(logs, verdicts)
 		for i, r := range rs {
 			r.logs, r.BlocksNeeded = nil, max(r.BlocksNeeded, needed[i])
 			if !math.IsNaN(p[i]) {

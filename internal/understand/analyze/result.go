@@ -70,6 +70,8 @@ type RunInfo struct {
 	ID    string `json:"id"`
 	Study string `json:"study"`
 	Title string `json:"title,omitempty"`
+	// Command is the command of the user's own that was measured in place of a study.
+	Command string `json:"command,omitempty"`
 	// Scale is the size of the study, empty the full one; Parts are its parts.
 	Scale    string          `json:"scale,omitempty"`
 	Parts    []record.Part   `json:"parts,omitempty"`
@@ -138,6 +140,8 @@ type Workload struct {
 	// each environment that ran them.
 	Density []density.Cell `json:"density,omitempty"`
 	Load    []load.Cell    `json:"load,omitempty"`
+	// Beside has an entry for each environment with a trial that counts.
+	Beside []Beside `json:"-"`
 }
 
 // Count is how the trials of one environment ended, warm-up left out.
@@ -194,6 +198,9 @@ type Cell struct {
 	// Group holds the letters of the environment's groups: two environments
 	// that share one cannot be told apart.
 	Group string `json:"group,omitempty"`
+	// Places are those that the environment may hold, nil of baselines beside
+	// engines: two whose places overlap may not differ.
+	Places *Places `json:"places,omitempty"`
 	// Ratios compare with the baselines: native, floor, host, where they ran.
 	Ratios []Ratio `json:"ratios,omitempty"`
 	// BlockMedians are the medians by block, in order, null where one is

@@ -40,6 +40,7 @@ func TestCalibrated(t *testing.T) {
 		{Seed: 1, Blocks: []int{6, 10, 20}, Clustered: []int{6}, Reps: 120},
 		{Seed: 2, Shapes: shapes("log-normal"), Blocks: []int{50, 100}, Powers: []int{20}, Reps: 120},
 		{Seed: 4, Shapes: shapes("log-normal", "two humps", "outliers"), Pairs: []int{10}, Reps: 50},
+		{Seed: 5, Shapes: shapes("log-normal"), HostBlocks: []int{6}, Reps: 50},
 		{Seed: 3, Shapes: shapes("two humps", "ties"), Families: []int{6, 20}, FamilyReps: 30},
 	} {
 		r := simulated(t, p)
@@ -49,6 +50,11 @@ func TestCalibrated(t *testing.T) {
 		for _, x := range r.Pairs { // what the learnt weights are there for
 			if x.Drift == "walk" && x.Shape == "log-normal" && x.Learnt.Rate() < x.None.Rate()+0.1 || x.Shape == "outliers" && x.Drift == "blocks" && x.Learnt.Width > x.Native.Width {
 				t.Errorf("%s on %s: %+v", x.Shape, x.Drift, x)
+			}
+		}
+		for _, h := range r.Hosts {
+			if h.Hosts > 5 && h.Found.Rate() < 0.9 {
+				t.Errorf("15 %% more on every second of %d hosts is found in %.0f %%", h.Hosts, 100*h.Found.Rate())
 			}
 		}
 		for _, f := range r.Families {
@@ -98,12 +104,13 @@ func TestMissesAreFound(t *testing.T) {
 	}
 	r.Families = []*Family{{Shape: "ties", Groups: many, Marks: few}, {Shape: "ties", Groups: few, Marks: many}}
 	r.Power = []*Power{{Shape: "log-normal", Blocks: 20, Found: []Tally{3: {N: 1000, Hit: 800}, 4: {}}}}
+	r.Hosts = []*Hosts{{Pooled: good, Next: good, Between: good, Alarm: few}, {Pooled: bad, Next: Tally{N: 1000, Hit: 850}, Between: Tally{N: 1000, Hit: 850}, Alarm: many}}
 	r.judge()
-	if len(r.Misses) != 11 { // an empty tally misses both bounds
+	if len(r.Misses) != 15 { // an empty tally misses both bounds
 		t.Errorf("%d misses: %s", len(r.Misses), strings.Join(r.Misses, "\n"))
 	}
 	var out bytes.Buffer
-	if err := r.Text(&out); err != nil || strings.Count(out.String(), "NOT AS DEMANDED") != 11 {
+	if err := r.Text(&out); err != nil || strings.Count(out.String(), "NOT AS DEMANDED") != 15 {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

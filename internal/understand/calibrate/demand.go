@@ -21,6 +21,12 @@ const (
 	leastMoving = 0.90
 	leastHumps  = 0.84
 	widest      = 0.2 // more than with no baseline, where that is honest
+
+	leastHosts = 0.93 // of the interval for machines in general
+	leastNext  = 0.90 // and of that for one more host, and of the spread's
+	// Two humps make the centers of a few blocks scatter more than their intervals
+	// say, which is taken for a spread between hosts where that is small.
+	leastSpreadHumps = 0.70
 )
 
 // judge lists what is not as demanded. A count must be so far off that it would
@@ -76,8 +82,16 @@ func (r *Report) judge() {
 		miss(p.Drift != "blocks" || p.Learnt.Width <= (1+widest)*p.None.Width, p.Learnt, "%s: the interval is %.0f %% wider than with no baseline", where, 100*(p.Learnt.Width/p.None.Width-1))
 		miss(p.Changed.AtMost(mostAlarms), p.Changed, "%s: it is said to differ", where)
 		miss(p.Known.AtLeast(leastPair), p.Known, "%s: the interval with the scatter between runs covers too little", where)
+		for _, q := range []struct {
+			t, changed Tally
+			when       string
+		}{{p.Busy, p.BusyChanged, "beside one of which others are at work"}, {p.Crowded, p.CrowdedChanged, "beside both of which others are at work"}} {
+			miss(q.t.AtLeast(leastPair), q.t, "%s, %s: the interval covers too little", where, q.when)
+			miss(q.changed.AtMost(mostAlarms), q.changed, "%s, %s: it is said to differ", where, q.when)
+		}
 		miss(p.KnownChanged.AtMost(mostAlarms), p.KnownChanged, "%s: with the scatter between runs it is said to differ", where)
 	}
+	r.judgeHosts(miss)
 	for _, f := range r.Families {
 		miss(f.Groups.AtMost(mostAlarms), f.Groups, "%s, %d blocks: %d equal environments are grouped apart", f.Shape, f.Blocks, f.Environments)
 		miss(f.Marks.AtMost(mostAlarms), f.Marks, "%s, %d blocks: of %d equal environments some are marked", f.Shape, f.Blocks, f.Environments)

@@ -17,6 +17,11 @@ const earlierRuns = 8
 // tried.
 const own = 0.03
 
+// othersBeside is how many threads of others have work for each processor, and
+// mostLost how much of what evenly shared processors would cost it that costs an
+// environment at most: each of each run draws its own share of it.
+const othersBeside, mostLost = 1.5, 0.5
+
 // Pair is what compare says of an environment that is the same in two runs, with
 // native and floor beside it.
 type Pair struct {
@@ -40,20 +45,32 @@ type Pair struct {
 	Unknown      Tally `json:"unknown"`
 	KnownChanged Tally `json:"known_changed"`
 
+	// Busy is Learnt where others are at work beside the second run, and Crowded where
+	// they are beside both; each costs each environment something else.
+	Busy           Tally `json:"busy"`
+	BusyChanged    Tally `json:"busy_changed"`
+	Crowded        Tally `json:"crowded"`
+	CrowdedChanged Tally `json:"crowded_changed"`
+
 	drift func(*rand.Rand, int) []float64
 }
 
 func (p *Pair) tallies() []*Tally {
-	return []*Tally{&p.None, &p.Native, &p.Learnt, &p.Changed, &p.Alike, &p.AlikeNone, &p.Known, &p.Unknown, &p.KnownChanged}
+	return []*Tally{&p.None, &p.Native, &p.Learnt, &p.Changed, &p.Alike, &p.AlikeNone, &p.Known, &p.Unknown, &p.KnownChanged, &p.Busy, &p.BusyChanged, &p.Crowded, &p.CrowdedChanged}
 }
 
 func (p *Pair) sample(s *Shape, reps int, r *rand.Rand) error {
-	run := func(session, scatter float64) (*analyze.Result, error) {
+	run := func(r *rand.Rand, session, scatter, others float64) (*analyze.Result, error) {
 		w := newWorld(s, p.Blocks, 1, 1,
 			env{id: "native", baseline: true, effects: []float64{scatter * r.NormFloat64()}},
 			env{id: "floor", baseline: true, effects: []float64{math.Log(1.5) + scatter*r.NormFloat64()}},
 			env{id: "a", effects: []float64{math.Log(4) + scatter*r.NormFloat64()}})
 		w.drift = p.drift
+		if w.others = others; others > 0 {
+			for i := range w.envs {
+				w.envs[i].lost = mostLost * r.Float64()
+			}
+		}
 		reader, _ := w.simulate(r, session*r.NormFloat64())
 		return evaluate.Run(reader, evaluate.Options{})
 	}
@@ -70,6 +87,7 @@ func (p *Pair) sample(s *Shape, reps int, r *rand.Rand) error {
 		}
 		return nil
 	}
+	beside := rand.New(rand.NewPCG(97, uint64(p.Blocks)))
 	for range reps {
 		var runs [3 + 2 + earlierRuns]*analyze.Result
 		for i := range runs {
@@ -81,7 +99,7 @@ func (p *Pair) sample(s *Shape, reps int, r *rand.Rand) error {
 				scatter = own
 			}
 			var err error
-			if runs[i], err = run(session, scatter); err != nil {
+			if runs[i], err = run(r, session, scatter, 0); err != nil {
 				return err
 			}
 			runs[i].Run.ID = string(rune('a' + i))
@@ -103,6 +121,20 @@ func (p *Pair) sample(s *Shape, reps int, r *rand.Rand) error {
 			if err := between(runs[x.a], runs[x.b], x.t, x.changed, x.o); err != nil {
 				return err
 			}
+		}
+		var busy [2]*analyze.Result
+		for i := range busy {
+			var err error
+			if busy[i], err = run(beside, 0, 0, othersBeside); err != nil {
+				return err
+			}
+			busy[i].Run.ID = string(rune('y' + i))
+		}
+		if err := between(runs[0], busy[0], &p.Busy, &p.BusyChanged, compare.Options{}); err != nil {
+			return err
+		}
+		if err := between(busy[0], busy[1], &p.Crowded, &p.CrowdedChanged, compare.Options{}); err != nil {
+			return err
 		}
 	}
 	return nil

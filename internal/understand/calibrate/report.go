@@ -19,6 +19,8 @@ type Plan struct {
 	// Pairs are the blocks of each of two runs that are compared with the weights
 	// of the baselines learnt.
 	Pairs []int
+	// HostBlocks are the blocks of each of 5, 10 and 20 hosts.
+	HostBlocks []int
 	// Reps and FamilyReps are the repetitions; one of a family costs about
 	// thirty times as much.
 	Reps, FamilyReps int
@@ -35,6 +37,7 @@ type Report struct {
 	Families   []*Family   `json:"families"`
 	Power      []*Power    `json:"power"`
 	Pairs      []*Pair     `json:"pairs"`
+	Hosts      []*Hosts    `json:"hosts"`
 	Gains      []float64   `json:"gains"`
 	// Misses are the rows that are not as they are demanded to be.
 	Misses []string `json:"misses"`
@@ -55,7 +58,7 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 		p.Shapes = Shapes()
 	}
 	out := &Report{Schema: 1, Seed: p.Seed, Reps: p.Reps, FamilyReps: p.FamilyReps, Shapes: p.Shapes, Gains: Gains,
-		Coverage: []*Coverage{}, Families: []*Family{}, Power: []*Power{}, Pairs: []*Pair{}, Misses: []string{}}
+		Coverage: []*Coverage{}, Families: []*Family{}, Power: []*Power{}, Pairs: []*Pair{}, Hosts: []*Hosts{}, Misses: []string{}}
 	s := scheduler{ctx: ctx, seed: p.Seed, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	for _, shape := range p.Shapes {
 		for k, blocks := range [][]int{1: p.Blocks, 3: p.Clustered} {
@@ -81,6 +84,15 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 				w := &Pair{Shape: shape.Name, Drift: drifts[d].name, Blocks: b}
 				out.Pairs = append(out.Pairs, w)
 				s.add(shape, p.Reps, w, func() row { return &Pair{Blocks: b, drift: drifts[d].move} })
+			}
+		}
+		for _, b := range p.HostBlocks {
+			for _, n := range []int{5, 10, 20} {
+				for _, spread := range []float64{0, 0.02, 0.1} {
+					w := &Hosts{Shape: shape.Name, Hosts: n, Blocks: b, Spread: spread}
+					out.Hosts = append(out.Hosts, w)
+					s.add(shape, p.Reps, w, func() row { return &Hosts{Hosts: n, Blocks: b, Spread: spread} })
+				}
 			}
 		}
 		for _, b := range p.Powers {

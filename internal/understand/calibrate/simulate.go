@@ -19,6 +19,8 @@ type env struct {
 	id       string
 	baseline bool
 	effects  []float64
+	// lost is how much of what evenly shared processors would cost it others cost it.
+	lost float64
 }
 
 // world is a run to be simulated.
@@ -29,6 +31,8 @@ type world struct {
 	works            []string
 	// drift is the machine's, where it is not the shape's own.
 	drift func(r *rand.Rand, blocks int) []float64
+	// others is how many threads of others run beside it, for each of its processors.
+	others float64
 }
 
 func newWorld(s *Shape, blocks, perBlock, works int, envs ...env) *world {
@@ -41,7 +45,7 @@ func newWorld(s *Shape, blocks, perBlock, works int, envs ...env) *world {
 }
 
 func (w *world) run() *record.Run {
-	run := &record.Run{Format: record.FormatVersion, ID: "simulated", Status: "done",
+	run := &record.Run{Format: record.FormatVersion, ID: "simulated", Status: "done", Host: record.Host{CPUs: 1},
 		Protocol: record.Protocol{Blocks: w.blocks, PerBlock: w.perBlock, Order: "random"}}
 	for _, e := range w.envs {
 		x := record.Environment{ID: e.id, Engine: e.id}
@@ -82,9 +86,12 @@ func (w *world) simulate(r *rand.Rand, speed float64) (*record.Reader, []float64
 					noise = s.like
 				}
 				for range w.perBlock {
-					v := s.rounded(nativeMedian * math.Exp(block+e.effects[i]+noise(r)))
-					trials = append(trials, record.Trial{Seq: len(trials), Block: b, Env: e.id, Workload: work,
-						Values: map[string]float64{metric: v}})
+					v := s.rounded(nativeMedian * math.Exp(block+e.effects[i]+e.lost*math.Log1p(w.others)+noise(r)))
+					t := record.Trial{Seq: len(trials), Block: b, Env: e.id, Workload: work, Values: map[string]float64{metric: v}}
+					if w.others > 0 {
+						t.Running, t.Remarks = &w.others, []string{record.NotQuiet}
+					}
+					trials = append(trials, t)
 				}
 			}
 		}

@@ -21,6 +21,7 @@ func (r *Report) Text(w io.Writer) error {
 	r.families(b)
 	r.power(b)
 	r.pairs(b)
+	r.hosts(b)
 	fmt.Fprintf(b, "\nSeed %d. A rate of 95 %% of %d is known to ±%.1f %%, one of 5 %% of %d to ±%.1f %% (95 %% intervals).\n",
 		r.Seed, r.Reps, 196*math.Sqrt(.95*.05/float64(max(1, r.Reps))), r.FamilyReps, 196*math.Sqrt(.95*.05/float64(max(1, r.FamilyReps))))
 	for _, m := range r.Misses {
@@ -72,12 +73,15 @@ func (r *Report) pairs(w io.Writer) {
 	}
 	fmt.Fprint(w, "\nOne environment, the same in two runs, with native and floor beside it (a machine that moves as drift says): how often\n"+
 		"95 % intervals hold the truth (their mean width), and how often it is said to be better or worse. All alike: the second\n"+
-		"machine is slower or faster by 5 %. Each its own: and each environment besides by 3 %; known: by 8 earlier runs.\n")
+		"machine is slower or faster by 5 %. Each its own: and each environment besides by 3 %; known: by 8 earlier runs.\n"+
+		"Busy: others have three threads on two processors beside NEW, which costs each environment up to half of what it would\n"+
+		"if it computed all the time; crowded: beside both.\n")
 	t := table(w)
-	fmt.Fprintln(t, "shape\tdrift\tblocks\tno baseline\t/ native\tlearnt\tcompare\tall alike, none\tlearnt\teach its own, not known\tknown\tcompare")
+	fmt.Fprintln(t, "shape\tdrift\tblocks\tno baseline\t/ native\tlearnt\tcompare\tall alike, none\tlearnt\teach its own, not known\tknown\tcompare\tbusy\tcompare\tcrowded\tcompare")
 	for _, p := range r.Pairs {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.1f\n", p.Shape, p.Drift, p.Blocks, held(p.None), held(p.Native), held(p.Learnt), 100*p.Changed.Rate(),
-			100*p.AlikeNone.Rate(), held(p.Alike), 100*p.Unknown.Rate(), held(p.Known), 100*p.KnownChanged.Rate())
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.1f\t%s\t%.1f\t%s\t%.1f\n", p.Shape, p.Drift, p.Blocks, held(p.None), held(p.Native), held(p.Learnt), 100*p.Changed.Rate(),
+			100*p.AlikeNone.Rate(), held(p.Alike), 100*p.Unknown.Rate(), held(p.Known), 100*p.KnownChanged.Rate(),
+			held(p.Busy), 100*p.BusyChanged.Rate(), held(p.Crowded), 100*p.CrowdedChanged.Rate())
 	}
 	_ = t.Flush()
 	for _, d := range drifts {
@@ -103,6 +107,29 @@ func (r *Report) power(w io.Writer) {
 			fmt.Fprintf(t, "\t%.1f", 100*f.Rate())
 		}
 		fmt.Fprintln(t)
+	}
+	_ = t.Flush()
+}
+
+func (r *Report) hosts(w io.Writer) {
+	if len(r.Hosts) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nOne environment on several hosts, on which its ratio to native scatters: how often the interval for machines in general\n"+
+		"holds the truth (its mean width), how often that for one more host and that of the spread do, how often hosts that are alike\n"+
+		"are said to differ, and how often 15 % more on every second host is found.\n")
+	t := table(w)
+	fmt.Fprintln(t, "shape\thosts\tblocks\tspread, %\tpooled\tone more\tspread\talarm\tfound")
+	for _, h := range r.Hosts {
+		next, between := "-", "-"
+		if h.Next.N > 0 {
+			next = held(h.Next)
+		}
+		if h.Between.N > 0 {
+			between = fmt.Sprintf("%.1f", 100*h.Between.Rate())
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f\t%s\t%s\t%s\t%.1f\t%.1f\n", h.Shape, h.Hosts, h.Blocks, 100*h.Spread, held(h.Pooled), next, between,
+			100*h.Alarm.Rate(), 100*h.Found.Rate())
 	}
 	_ = t.Flush()
 }

@@ -60,6 +60,9 @@ type Para struct {
 	Tone Tone
 	// Tight: Markdown writes it on the line below the block before.
 	Tight bool
+	// Command: it is to be pasted. Text breaks it between the words of a shell, which
+	// takes its lines for one.
+	Command bool
 }
 
 // List is a list of items, which text begins with Lead, or with their numbers.

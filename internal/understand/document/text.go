@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/understand/words"
 )
 
@@ -32,6 +33,10 @@ func writeText(out *bufio.Writer, d *Document) {
 			}
 			p.para("", b.Text, Head)
 		case Para:
+			if b.Command {
+				p.command(b.Lead, b.Text.String(), b.Tone)
+				continue
+			}
 			p.para(b.Lead, b.Text.String(), b.Tone)
 		case *Table:
 			p.table(b)
@@ -65,6 +70,23 @@ func (p page) para(lead, s string, tone Tone) {
 		}
 		fmt.Fprintln(p.out, p.toned(tone, l))
 	}
+}
+
+// command writes a command behind its lead, on as many lines as it needs.
+func (p page) command(lead, s string, tone Tone) {
+	room, line := p.Width-words.Width(lead), ""
+	if words.Width(s) <= room {
+		fmt.Fprintln(p.out, p.toned(tone, lead+s))
+		return
+	}
+	for _, word := range harmless.ShellWords(s) {
+		if line != "" && words.Width(line+" "+word) > room-2 {
+			fmt.Fprintln(p.out, p.toned(tone, lead+line+" \\"))
+			lead, line = strings.Repeat(" ", words.Width(lead)), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	fmt.Fprintln(p.out, p.toned(tone, lead+line))
 }
 
 // list writes items. What is to be done about one stands below it, by an arrow.

@@ -67,6 +67,8 @@ func made(t *testing.T, s viewtest.Spec) report {
 	t.Helper()
 	data := must(s.Data(filepath.Join(t.TempDir(), "run")))(t)
 	data.Ablations = takenApart(data)
+	x := course(t)
+	data.Courses = []view.Course{{Env: 2, Starts: 1, NS: x.NS, Lanes: x.Median.Lanes(), Stages: []view.Stage{{From: 10e6, NS: 25e6, Who: hostileName, Why: "journal on the disk (fsync)", Share: 1}}}}
 	return written(t, fmt.Sprintf("%d-environments", s.Envs), data)
 }
 
@@ -191,7 +193,12 @@ var number = regexp.MustCompile(`\d`)
 // drawn: each chart is there to see, and says its main numbers to who does not.
 func drawn(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
+	said(t, r.data, eval[string](t, p, `document.body.innerText`))
 	none(t, "elements of the same id")(browsertest.Eval[[]string](p, `(all => all.filter((id, i) => all.indexOf(id) !== i))([...document.querySelectorAll("[id]")].map(e => e.id))`))
+	must(p.Box("#lanes"))(t)
+	if l := must(p.Look("#lanes canvas"))(t); !l.Drawn() {
+		t.Errorf("the lanes are not drawn: %+v", l)
+	}
 	for _, name := range charts(t, p) {
 		if l := look(t, p, name); !l.Drawn() {
 			t.Errorf("the chart %s is not drawn: %+v", name, l)

@@ -59,7 +59,7 @@ func filters(t *testing.T, b *browsertest.Browser, r report) {
 	if _, said3, rows3, hash3 := state(p); said3 != said0 || rows3 != rows0 || hash3 != hash0 {
 		t.Errorf("after the filter is taken away the page differs from before: %q, %q and %q", hash3, said3, said0)
 	}
-	try(t, p.Click(`#ranking .segments button[aria-pressed="false"]`))
+	try(t, p.Click(`[aria-label="Scale"] button[aria-pressed="false"]`))
 	try(t, p.Settle())
 	if _, said4, _, hash4 := state(p); said4 == said0 || !strings.Contains(said4, "×") || hash4 == hash0 {
 		t.Errorf("ratios: %q at %q", said4, hash4)

@@ -6,6 +6,8 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/view"
 )
 
@@ -35,6 +37,9 @@ func made() *view.Data {
 			Host:  record.Host{Name: "box", Kernel: "6.8.0", OS: "Debian 13", Arch: "amd64", CPU: "A CPU", CPUs: 2, Memory: 4 << 30, Cgroup: "v2", Root: true},
 			Delta: 0.01, Blocks: 10, Trials: 40, Failed: 11, Repeat: "plimsoll run quick --seed 7",
 		},
+		Facts: []report.Named{{Name: "Study", Value: "quick: Which engine starts fastest?"}, {Name: "Protocol", Value: "4 environments, 10 blocks of 1 trial each, random order, at most 1 CPU"}},
+		Answer: &report.Said{Headline: "quick · start-up of hello, lower is better", Lines: []report.SaidLine{
+			{Label: "Fastest", Text: "crun 13.0 ms [12.5, 13.6]", Tone: document.Head}, {Label: "Beware", Text: "11 trials failed", Tone: document.Warn}}},
 		Verdict:  []string{"crun starts fastest, 13 ms.", "Docker takes 13 times as long."},
 		Trust:    []view.Trust{{Level: "warn", Title: "Failures", Text: "11 of 40 trials failed."}, {Level: "good", Title: "Drift", Text: "None."}},
 		Envs:     []view.Env{env("native", "native", "native"), env("crun", "oci", ""), env("docker", "docker", ""), env("broken", "podman", "")},
@@ -50,6 +55,7 @@ func made() *view.Data {
 			Metric: startup, Ranking: []int{0, 1, 2}, N: []int{10, 10, 9, 0}, Blocks: []int{10, 10, 9, 0},
 			Median: column(2.5e5, 1.3e7, 1.75e8, -1), Lo: column(2.4e5, 1.25e7, 1.68e8, -1), Hi: column(2.6e5, 1.36e7, 1.81e8, -1), P95: column(-1, -1, -1, -1),
 			Group: []string{"a", "b", "c", ""}, Missing: []string{"", "", "", "all trials failed"},
+			Places: []*analyze.Places{nil, {First: 1, Last: 1}, {First: 2, Last: 2}, nil}, Times: column(-1, -1, 13.5, -1),
 			Against: []view.Against{{Baseline: "native", Ratio: column(1, 52, 700, -1), Lo: column(1, 50, 620, -1), Hi: column(1, 55, 750, -1),
 				Verdict: []analyze.Verdict{"", analyze.Differs, analyze.Differs, ""}, Needed: make([]int, 4)}},
 			Dist: []view.Dist{{Values: []float64{2.5e5}, Trial: []int{0}}, {}, {}, {}},
@@ -66,7 +72,7 @@ const hostile = `</script><script>alert("x")</script><img src=x onerror=alert(1)
 func madeHostile() *view.Data {
 	d := made()
 	for _, s := range []*string{&d.Run.ID, &d.Run.Study, &d.Run.Title, &d.Run.Scale, &d.Run.Status, &d.Run.Tool.Version, &d.Run.Repeat, &d.Run.Host.Name, &d.Run.Host.CPU, &d.Run.Host.OS,
-		&d.Verdict[0], &d.Trust[0].Title, &d.Trust[0].Text, &d.Envs[2].ID, &d.Envs[2].Name, &d.Envs[2].Group, &d.Envs[2].Engine,
+		&d.Facts[0].Name, &d.Facts[1].Value, &d.Answer.Headline, &d.Answer.Lines[0].Label, &d.Answer.Lines[1].Text, &d.Verdict[0], &d.Trust[0].Title, &d.Trust[0].Text, &d.Envs[2].ID, &d.Envs[2].Name, &d.Envs[2].Group, &d.Envs[2].Engine,
 		&d.Excluded[0].ID, &d.Excluded[0].Reason, &d.Excluded[0].Fix, &d.Excluded[0].Kind, &d.Remarks[0].Text, &d.Remarks[0].Advice, &d.Remarks[0].Level,
 		&d.Works[0].ID, &d.Works[0].Title, &d.Works[0].Counts[3].Classes[0].Text, &d.Works[0].Tables[0].Metric.Title, &d.Works[0].Tables[0].Metric.What, &d.Works[0].Tables[0].Metric.Unit,
 		&d.Works[0].Tables[0].Group[2], &d.Works[0].Tables[0].Missing[3], &d.Works[0].Tables[0].Against[0].Baseline, &d.Shortened} {

@@ -99,7 +99,7 @@ func TestSections(t *testing.T) {
 	for _, n := range elements(t, doc, "section") {
 		ids = append(ids, attr(n, "id"))
 	}
-	if want := []string{"run", "verdict", "ranking", "repeat"}; !slices.Equal(ids, want) {
+	if want := []string{"answer", "ranking", "run", "repeat"}; !slices.Equal(ids, want) {
 		t.Errorf("sections %v, want %v", ids, want)
 	}
 	seen := map[string]bool{}

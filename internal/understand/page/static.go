@@ -21,6 +21,8 @@ type static struct {
 	Facts    []report.Named
 	Trust    []trust
 	Lists    []listing
+	Answer   *report.Said
+	Works    *document.Table // by their best and worst environments
 	Verdict  []string
 	Picture  template.URL
 	Rankings []ranking
@@ -49,13 +51,16 @@ type ranking struct {
 var trustMarks = map[string]string{"good": "✓", "warn": "!", "bad": "✗"}
 
 func newStatic(d *view.Data) (*static, error) {
-	s := &static{Facts: report.Head(d.Run, len(d.Envs)), Repeat: words.Clean(d.Run.Repeat)}
+	s := &static{Facts: cleaned(d.Facts), Answer: cleanedAnswer(d.Answer), Repeat: words.Command(d.Run.Repeat)}
 	for _, t := range d.Trust {
 		mark, ok := trustMarks[t.Level]
 		if !ok {
 			return nil, fmt.Errorf("trust has the level %q: expected good, warn or bad", t.Level)
 		}
 		s.Trust = append(s.Trust, trust{t.Level, mark, words.Clean(t.Title), words.Clean(t.Text)})
+	}
+	if a := d.Answer; a != nil && len(a.Works) > 0 {
+		s.Works = worksTable(a.Works)
 	}
 	for _, v := range d.Verdict {
 		s.Verdict = append(s.Verdict, words.Prose(v))
@@ -86,6 +91,40 @@ func newStatic(d *view.Data) (*static, error) {
 	}
 	s.Drawings, err = drawings(d)
 	return s, err
+}
+
+// cleaned are facts as they may be shown.
+func cleaned(facts []report.Named) []report.Named {
+	out := make([]report.Named, len(facts))
+	for i, f := range facts {
+		out[i] = report.Named{Name: words.Clean(f.Name), Value: words.Clean(f.Value)}
+	}
+	return out
+}
+
+// cleanedAnswer is an answer as it may be shown.
+func cleanedAnswer(a *report.Said) *report.Said {
+	if a == nil {
+		return nil
+	}
+	out := &report.Said{Headline: words.Clean(a.Headline)}
+	for _, l := range a.Lines {
+		out.Lines = append(out.Lines, report.SaidLine{Label: words.Clean(l.Label), Text: words.Clean(l.Text), Tone: document.Tone(words.Clean(string(l.Tone)))})
+	}
+	return out
+}
+
+// worksTable has a row for each workload, by its best and its worst environment.
+func worksTable(works []report.SaidWork) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Title: "workload", Names: true}, {Title: "best"}, number("× best"), {Title: "worst"}}}
+	for _, w := range works {
+		times := words.Clean(w.Times)
+		if times != "" && !w.Apart {
+			times += " ~"
+		}
+		t.Row(words.Clean(w.Workload), words.Clean(w.Best), times, words.Clean(w.Worst))
+	}
+	return t
 }
 
 func (s *static) list(id, title string, t *document.Table) {
@@ -121,19 +160,19 @@ func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
 		return ranking{}, false
 	}
 	u := words.UnitFor(t.Metric.Unit, values(t.Median))
-	out := &document.Table{Columns: []document.Column{{Title: "group"}, {Title: "environment", Names: true}, number("n"), number("failed"),
-		number("median, " + words.Clean(u.Name)), number("95 % interval")}}
+	out := &document.Table{Columns: []document.Column{{Title: "environment", Names: true},
+		number("median, " + words.Clean(u.Name)), number("95 % interval"), number("× first"), number("rank"), number("n"), number("failed")}}
 	for _, a := range t.Against {
 		out.Columns = append(out.Columns, number("× "+words.Clean(a.Baseline)), number("95 %"), document.Column{Title: "verdict"})
 	}
 	for _, e := range t.Ranking {
-		out.Row(append(lead(d, w, t, e), numbers(d, t, e, u.By)...)...)
+		out.Row(row(d, w, t, e, u.By)...)
 	}
 	for e := range d.Envs {
 		if slices.Contains(t.Ranking, e) || view.At(t.Missing, e) == "" || view.At(t.Missing, e) == analyze.NotAsked {
 			continue
 		}
-		cells := append(document.Cells(lead(d, w, t, e)...), document.Cell{Text: words.Clean(view.At(t.Missing, e)), Rest: true})
+		cells := append(document.Cells(d.EnvLabel(e)), document.Cell{Text: "n/a: " + words.Clean(view.At(t.Missing, e)), Rest: true})
 		out.Rows = append(out.Rows, document.Row{Cells: cells})
 	}
 	return ranking{Title: w.Label() + ": " + view.MetricLabel(t.Metric), What: what(t.Metric), Table: out}, true
@@ -143,24 +182,37 @@ func number(title string) document.Column { return document.Column{Title: title,
 
 func what(m record.Metric) string {
 	if s := strings.TrimSuffix(words.Clean(m.What), "."); s != "" {
-		return s + "; " + view.Better(m)
+		return s + "; " + words.Better(m)
 	}
-	return view.Better(m)
+	return words.Better(m)
 }
 
-// lead are a row's first cells: group, name, n, failed.
-func lead(d *view.Data, w *view.Work, t *view.Table, e int) []string {
+// row is an environment with a value: its name and its median first, since a
+// telephone shows no more.
+func row(d *view.Data, w *view.Work, t *view.Table, e int, by float64) []string {
 	failed := ""
 	if i := slices.IndexFunc(w.Counts, func(c analyze.Count) bool { return c.Env == d.Envs[e].ID }); i >= 0 {
 		failed = strconv.Itoa(w.Counts[i].Failed)
 	}
-	return []string{words.Clean(view.At(t.Group, e)), d.EnvLabel(e), strconv.Itoa(view.At(t.N, e)), failed}
+	out := append([]string{d.EnvLabel(e)}, estimate(view.At(t.Median, e), view.At(t.Lo, e), view.At(t.Hi, e), by)...)
+	out = append(out, times(t, e), view.At(t.Places, e).String(), strconv.Itoa(view.At(t.N, e)), failed)
+	return append(out, ratios(d, t, e)...)
+}
+
+// times is how many times the median of the first one.
+func times(t *view.Table, e int) string {
+	switch v, p := view.At(t.Times, e), view.At(t.Places, e); {
+	case v != nil:
+		return words.Factor(*v)
+	case p != nil:
+		return "1"
+	}
+	return ""
 }
 
 var verdictWords = map[analyze.Verdict]string{analyze.Differs: "differs", analyze.Equal: "equal", analyze.CannotTell: "cannot tell"}
 
-func numbers(d *view.Data, t *view.Table, e int, by float64) []string {
-	out := estimate(view.At(t.Median, e), view.At(t.Lo, e), view.At(t.Hi, e), by)
+func ratios(d *view.Data, t *view.Table, e int) (out []string) {
 	for _, a := range t.Against {
 		if d.Envs[e].Baseline == a.Baseline {
 			out = append(out, "1", "", "")

@@ -70,7 +70,7 @@ func addWaterfall(d *view.Data) {
 		return &ablation.Level{Env: "x", Median: &sample.Estimate{Value: v}}
 	}
 	d.Ablations = append(d.Ablations, &ablation.Waterfall{
-		Engine: "docker", Workload: "echo", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns", Better: record.LowerIsBetter},
+		Engine: "docker", Workload: "echo", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns", Better: record.LowerIsBetter, From: record.Request, To: record.Ready},
 		Base: ablation.Level{Env: "docker/runc", Median: is(230e6, 8e6)}, Floor: ablation.Level{Env: "floor", Median: is(2e6, 1e5)}, Blocks: 8,
 		Steps: []ablation.Step{
 			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "network", Chain: is(120e6, 9e6), Share: 0.52, After: left(110e6)},

@@ -31,7 +31,7 @@ func loadPicture(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no latencies", w.ID)
 	}
 	c := &rowChart{axis: sp.axis("ns"), rowH: 22}
-	c.label = "time from the intended start to ready, " + c.axis.unit + " (less is better)"
+	c.label = "time from the intended start to ready, " + c.axis.unit + " (lower is better)"
 	c.cols = []column{{head: "rate, containers/s", optional: true}, {head: "in flight", right: true, optional: true}, {head: "n", right: true}}
 	p := &picture{
 		title: "Load: " + w.Label(),

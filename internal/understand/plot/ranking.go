@@ -122,7 +122,7 @@ func axisLabel(t *view.Table, a axis) string {
 	if a.unit != "" && !strings.EqualFold(a.unit, s) {
 		s += ", " + a.unit
 	}
-	return s + " (" + view.Better(t.Metric) + ")"
+	return s + " (" + words.Better(t.Metric) + ")"
 }
 
 func unitOr(unit string) string {

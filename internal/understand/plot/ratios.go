@@ -30,7 +30,7 @@ func ratios(d *view.Data, o Options) (*picture, error) {
 	sp.addEach(a.Lo...)
 	sp.addEach(a.Hi...)
 	c := &rowChart{
-		axis: sp.axis(""), label: "× " + baseline + " (" + view.Better(t.Metric) + ")",
+		axis: sp.axis(""), label: "× " + baseline + " (" + words.Better(t.Metric) + ")",
 		cols: []column{{head: "× " + baseline, right: true}, {head: "95 % interval", optional: true}, {head: "n", right: true}},
 	}
 	c.guides = []guide{{baseline, 1, stroke{ink: muted, width: 0.8, dash: []float64{4, 2}}}}

@@ -25,7 +25,7 @@ func waterfall(d *view.Data, o Options) (*picture, error) {
 	sp.add(base)
 	for _, s := range x.Steps {
 		if s.Chain != nil && s.After != nil && s.After.Median != nil {
-			sp.add(s.After.Median.Value + max(s.Chain.Value, 0))
+			sp.add(max(s.After.Median.Value, x.Before(&s)))
 		}
 	}
 	unit := x.Metric.Unit
@@ -35,22 +35,35 @@ func waterfall(d *view.Data, o Options) (*picture, error) {
 	c.label = strings.ToLower(words.Clean(x.Metric.Title)) + ", " + c.axis.unit
 	c.cols = []column{{head: c.axis.unit, right: true}, {head: "95 %", optional: true}, {head: "of all", right: true}}
 	p := &picture{
-		title: "What " + words.Clean(x.Engine) + " is made of",
+		title: "What " + words.Clean(x.Engine) + isMadeOf(x),
 		sub:   []string{fmt.Sprintf("Each row is what goes with it, one after the other; workload %s, %s, %d blocks", words.Clean(x.Workload), words.Clean(x.Base.Env), x.Blocks)},
 		notes: []string{"Lines are 95 % intervals of what goes with it. A step that can't be told from nothing is pale."},
 	}
 	p.legend = append(p.legend, swatch("what is left", wholeInk), swatch("goes with it", goneInk))
+	if x.Rate() {
+		p.legend[0], p.legend[1] = swatch("what there was", wholeInk), swatch("comes without it", goneInk)
+		p.sub[0] = strings.Replace(p.sub[0], "goes with it", "is gained without it", 1)
+		p.notes[0] = "Lines are 95 % intervals of what is gained. A step that can't be told from nothing is pale."
+	}
 	p.addLevel(c, "everything", x.Base.Median.Value)
 	for i := range x.Steps {
 		p.addTaken(c, x, &x.Steps[i])
 	}
 	if x.Floor.Median != nil {
-		p.addLevel(c, "the floor", x.Floor.Median.Value)
+		p.addLevel(c, x.End(), x.Floor.Median.Value)
 	}
 	return p.table(c, o), nil
 }
 
 var wholeInk, goneInk = palette[0], palette[1]
+
+// isMadeOf: a start is made of what its engine does, a running workload is not.
+func isMadeOf(x *ablation.Waterfall) string {
+	if x.Running() && len(x.Parts) == 0 {
+		return " costs"
+	}
+	return " is made of"
+}
 
 func pickWaterfall(d *view.Data, o Options) *ablation.Waterfall {
 	for _, x := range d.Ablations {
@@ -92,13 +105,14 @@ func (p *picture) addTaken(c *rowChart, x *ablation.Waterfall, s *ablation.Step)
 	r.cells = []string{minus(words.NumberOf(sample.Estimate{Value: s.Chain.Value}, c.axis.by, 2).Value), interval, share}
 	r.mark.title = strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s %s", r.name, r.cells[0], c.axis.unit, interval, share)), " ")
 	r.mark.data = [][2]string{{"value", strconv.FormatFloat(s.Chain.Value, 'g', -1, 64)}}
-	r.draw = func(sf surface, y float64) { drawTaken(sf, c, s, sure, y) }
+	before := x.Before(s)
+	r.draw = func(sf surface, y float64) { drawTaken(sf, c, s, before, sure, y) }
 	c.rows = append(c.rows, r)
 }
 
-func drawTaken(sf surface, c *rowChart, s *ablation.Step, sure bool, y float64) {
+func drawTaken(sf surface, c *rowChart, s *ablation.Step, before float64, sure bool, y float64) {
 	left, cost := s.After.Median.Value, s.Chain.Value
-	from, to := c.axis.at(min(left, left+cost)), c.axis.at(max(left, left+cost))
+	from, to := c.axis.at(min(left, before)), c.axis.at(max(left, before))
 	colour := goneInk
 	if !sure || cost < 0 {
 		colour.light, colour.dark = blend(colour.light, paper.light, 0.6), blend(colour.dark, paper.dark, 0.6)
@@ -108,7 +122,11 @@ func drawTaken(sf surface, c *rowChart, s *ablation.Step, sure bool, y float64) 
 	rect(sf, box{c.axis.at(0), y - 5.5, max(from-c.axis.at(0), 0), 11}, rest)
 	rect(sf, box{from, y - 5.5, math.Max(to-from, 0.8), 11}, colour)
 	if s.Chain.Lo != nil {
-		a, b := c.axis.at(max(0, left+*s.Chain.Lo)), c.axis.at(max(0, left+*s.Chain.Hi))
+		lo, hi := left+*s.Chain.Lo, left+*s.Chain.Hi
+		if before < left && cost > 0 { // a rate: what is gained ends at what is reached
+			lo, hi = before+*s.Chain.Lo, before+*s.Chain.Hi
+		}
+		a, b := c.axis.at(max(0, lo)), c.axis.at(max(0, hi))
 		line(sf, a, y, b, y, stroke{ink: black, width: 0.8})
 	}
 }

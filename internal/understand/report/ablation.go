@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,7 +42,11 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 	if w := res.Workload(x.Workload); w != nil {
 		title = cmp.Or(w.Title, w.ID)
 	}
-	d.Heading(level, fmt.Sprintf("What %s is made of: %s, %s", words.Clean(x.Engine), words.Clean(title), strings.ToLower(words.Clean(x.Metric.Title))))
+	asks := "What %s is made of: %s, %s"
+	if x.Running() && len(x.Parts) == 0 {
+		asks = "What %s costs: %s, %s"
+	}
+	d.Heading(level, fmt.Sprintf(asks, words.Clean(x.Engine), words.Clean(title), strings.ToLower(words.Clean(cmp.Or(x.Metric.Title, x.Metric.ID)))))
 	d.Para(a.summary())
 	d.Add(a.table(d))
 	for _, s := range x.Steps {
@@ -49,7 +54,20 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 			d.Legend(fmt.Sprintf("* %s can't be taken away alone: its cost is that without %s.", words.Clean(s.Mechanism), words.Clean(s.Given)))
 		}
 	}
-	d.Legend(fmt.Sprintf("One after the other: what each costs when all above it are gone already, and what is then left. Alone: while all else is there. Brackets: 95 %% intervals, from differences inside blocks (%d).%s", x.Blocks, a.nothing()))
+	left := "left"
+	if x.Rate() {
+		left = "reached"
+	}
+	d.Legend(fmt.Sprintf("One after the other: what each costs when all above it are gone already, and what is then %s. Alone: while all else is there. Brackets: 95 %% intervals, from differences inside blocks (%d).%s", left, x.Blocks, a.nothing()))
+	if len(x.Parts) > 0 {
+		d.Heading(level+1, "Part by part")
+		t := a.parts()
+		for column := len(t.Columns) - 1; column > 0 && d.Medium == document.Text && t.Width() > d.Width; column-- {
+			dropTails(t, column)
+		}
+		d.Add(t)
+		d.Legend("The parts are the processes of the container, of the engine for this container alone, and of the engine for all, each as its share of the memory that several have (PSS), and the kernel's own memory. Machine: what is no longer available, and no longer free, on the whole machine; between the two lies mostly the page cache, which is given back when memory is short.")
+	}
 	if s := a.changes(); len(s) > 0 {
 		d.Heading(level+1, "What can be saved, and its price")
 		d.List(" ", document.Items(s))
@@ -74,7 +92,14 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 		if len(x.Added) > 0 {
 			several += ", or added (+)"
 		}
-		d.Legend(several + fmt.Sprintf(", against the sum of what each costs alone. + the prediction is within %.0f %% of what was measured, or the interval of the difference holds 0.", 100*ablation.Near))
+		of, sum := "what was measured", "the sum of what each costs alone"
+		if a.x.Running() {
+			of = "what all of it costs, or of what they change, where that is more"
+		}
+		if x.Rate() {
+			sum += " (as the time of one)"
+		}
+		d.Legend(several + fmt.Sprintf(", against %s. + the prediction is within %.0f %% of %s, or the interval of the difference holds 0.", sum, 100*ablation.Near, of))
 	}
 }
 
@@ -88,6 +113,14 @@ func WaterfallTable(x *ablation.Waterfall) *document.Table {
 type ablationWords struct {
 	x    *ablation.Waterfall
 	unit words.Unit
+}
+
+// less says of what is saved that it is less, or of a rate that it is more.
+func (a ablationWords) less() string {
+	if a.x.Rate() {
+		return "more"
+	}
+	return "less"
 }
 
 func (a ablationWords) number(e *sample.Estimate) document.Cell {
@@ -111,26 +144,73 @@ func (a ablationWords) nothing() string {
 func (a ablationWords) summary() string {
 	x := a.x
 	s := fmt.Sprintf("%s with everything (%s), %s at the end (%s).", a.amount(x.Base.Median.Value), words.Clean(x.Base.Env), a.amount(x.Floor.Median.Value), words.Clean(x.Floor.Env))
+	switch {
+	case len(x.Parts) > 0:
+		s += a.ofParts()
+	case x.Running():
+		s += a.overhead()
+	}
 	var most []string
 	for _, st := range x.Largest() {
-		most = append(most, fmt.Sprintf("%s %.0f %%", words.Clean(x.Name(st)), 100*st.Share))
+		most = append(most, words.Clean(x.Name(st))+" "+a.share(st.Share))
+	}
+	whole := "it"
+	if len(x.Parts) > 0 {
+		whole = "what can be taken away"
 	}
 	if len(most) > 0 {
-		s += " Most of it: " + strings.Join(most, ", ") + "."
+		s += " Most of " + whole + ": " + strings.Join(most, ", ") + "."
 	}
-	if x.Whole != nil && max(x.Rest, -x.Rest) >= 0.02*x.Whole.Value {
+	if x.Whole != nil && (!x.Running() || surely(x.Whole)) && math.Abs(x.Rest) >= 0.02*math.Abs(x.Whole.Value) {
 		s += fmt.Sprintf(" The steps add up to %s, the difference of the two ends is %s.", a.amount(x.Whole.Value-x.Rest), a.amount(x.Whole.Value))
 	}
 	return s
 }
 
+// overhead says what all of it costs a running workload, and whether that can be told
+// from nothing.
+func (a ablationWords) overhead() string {
+	w := a.x.Whole
+	if w == nil {
+		return ""
+	}
+	s := fmt.Sprintf(" All of it costs %s", a.amount(w.Value))
+	if w.Lo == nil {
+		return s + " (too few blocks for an interval)."
+	}
+	top := a.x.Top()
+	s += fmt.Sprintf(" (%s; 95 %% interval %s to %s)", a.share(w.Value/top), a.share(*w.Lo/top), a.share(*w.Hi/top))
+	if !surely(w) {
+		s += ", which can't be told from nothing"
+	}
+	return s + "."
+}
+
+// surely says that a cost can be told from nothing.
+func surely(e *sample.Estimate) bool {
+	return e != nil && e.Lo != nil && (*e.Lo > 0 || *e.Hi < 0)
+}
+
+// share is a part of the whole, in per cent: of a running workload's with a decimal,
+// since most of them are small.
+func (a ablationWords) share(v float64) string {
+	if a.x.Running() && v > -0.1 && v < 0.1 {
+		return fmt.Sprintf("%.1f %%", 100*v)
+	}
+	return fmt.Sprintf("%.0f %%", 100*v)
+}
+
 const barWidth = 20
 
 func (a ablationWords) table(d *document.Document) *document.Table {
+	left := "left, "
+	if a.x.Rate() {
+		left = "reached, "
+	}
 	t := &document.Table{Columns: []document.Column{{Title: "taken away"}, {Title: "one after\nthe other, " + a.unit.Name, Points: true}, {Title: "of all", Right: true},
-		{Title: "left, " + a.unit.Name, Points: true}, {Title: "alone, " + a.unit.Name, Points: true}}}
+		{Title: left + a.unit.Name, Points: true}, {Title: "alone, " + a.unit.Name, Points: true}}}
 	bars := map[int]string{}
-	row := func(name string, cost *sample.Estimate, share string, left *sample.Estimate, alone *sample.Estimate, missing string) {
+	row := func(name string, cost *sample.Estimate, share string, before float64, left, alone *sample.Estimate, missing string) {
 		r := document.Row{Cells: []document.Cell{{Text: name}, a.number(cost), {Text: share}, {}, a.number(alone)}}
 		if left != nil {
 			r.Cells[3].Text = words.NumberOf(sample.Estimate{Value: left.Value}, a.unit.By, 2).Value
@@ -138,11 +218,11 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 		if missing != "" {
 			r = document.Row{Tone: document.Dim, Cells: []document.Cell{{Text: name}, {Text: "n/a: " + words.Clean(missing), Rest: true}}}
 		} else {
-			bars[len(t.Rows)] = a.bar(d, left, cost)
+			bars[len(t.Rows)] = a.bar(d, left, before)
 		}
 		t.Rows = append(t.Rows, r)
 	}
-	row("nothing", nil, "", a.x.Base.Median, a.x.Nothing, "")
+	row("nothing", nil, "", a.x.Base.Median.Value, a.x.Base.Median, a.x.Nothing, "")
 	for _, s := range a.x.Steps {
 		name := words.Clean(a.x.Name(s))
 		if s.Given != "" {
@@ -152,14 +232,15 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 			name += ", with " + words.Clean(words.List(s.Includes))
 		}
 		share := ""
-		if s.Chain != nil && s.Chain.Lo != nil && (*s.Chain.Lo > 0 || *s.Chain.Hi < 0) {
-			share = fmt.Sprintf("%.0f %%", 100*s.Share)
+		if surely(s.Chain) {
+			share = a.share(s.Share)
 		}
 		var left *sample.Estimate
+		before := 0.0
 		if s.After != nil {
-			left = s.After.Median
+			left, before = s.After.Median, a.x.Before(&s)
 		}
-		row(name, s.Chain, share, left, s.Alone, s.Missing)
+		row(name, s.Chain, share, before, left, s.Alone, s.Missing)
 	}
 	if d.Medium == document.Text && t.Width()+document.Between+barWidth <= d.Width {
 		t.Columns = append(t.Columns, document.Column{})
@@ -184,8 +265,9 @@ func dropTails(t *document.Table, column int) {
 	}
 }
 
-// bar is what is left, and behind it what was taken away.
-func (a ablationWords) bar(d *document.Document, left, cost *sample.Estimate) string {
+// bar is what is left, and behind it what was taken away; of a rate what there was,
+// and behind it what was gained.
+func (a ablationWords) bar(d *document.Document, left *sample.Estimate, before float64) string {
 	if left == nil {
 		return ""
 	}
@@ -193,20 +275,20 @@ func (a ablationWords) bar(d *document.Document, left, cost *sample.Estimate) st
 	if d.ASCII {
 		full, gone = "#", "."
 	}
-	whole := a.x.Base.Median.Value
-	n := min(barWidth, max(0, int(left.Value/whole*barWidth+0.5)))
-	m := 0
-	if cost != nil {
-		m = min(barWidth-n, max(0, int((left.Value+cost.Value)/whole*barWidth+0.5)-n))
+	cells := func(v float64) int { return min(barWidth, max(0, int(v/a.x.Top()*barWidth+0.5))) }
+	from, to := left.Value, before
+	if a.x.Rate() {
+		from, to = to, from
 	}
-	return strings.Repeat(full, n) + strings.Repeat(gone, m)
+	n := cells(from)
+	return strings.Repeat(full, n) + strings.Repeat(gone, max(0, cells(to)-n))
 }
 
 // changes are what a user can do without, the most that it saves first.
 func (a ablationWords) changes() []string {
 	var out []string
 	for _, s := range a.x.Savings() {
-		line := fmt.Sprintf("without %s (%s): %s of %s less; %s.", words.Clean(s.Mechanism), words.Clean(s.Title), a.amount(s.Alone.Value), a.amount(a.x.Base.Median.Value), words.Clean(s.Price))
+		line := fmt.Sprintf("without %s (%s): %s of %s %s; %s.", words.Clean(s.Mechanism), words.Clean(s.Title), a.amount(s.Alone.Value), a.amount(a.x.Base.Median.Value), a.less(), words.Clean(s.Price))
 		if s.Given != "" {
 			line = strings.TrimSuffix(line, ".") + fmt.Sprintf(" (with %s gone already).", words.Clean(s.Given))
 		}

@@ -22,7 +22,7 @@ func ms(v, half float64) *sample.Estimate {
 func waterfall() *analyze.Result {
 	after := func(env string, v float64) *ablation.Level { return &ablation.Level{Env: env, Median: ms(v, 1)} }
 	return &analyze.Result{Run: analyze.RunInfo{Repeat: "plimsoll ablate engine --blocks 20 --seed 1"}, Ablations: []*ablation.Waterfall{{
-		Engine: "engine", Workload: "hello", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns"}, Blocks: 20,
+		Engine: "engine", Workload: "hello", Metric: record.Metric{ID: "startup", Title: "start-up", Unit: "ns", From: record.Request, To: record.Ready}, Blocks: 20,
 		Base: ablation.Level{Env: "engine/a", Median: ms(100, 4)}, Floor: *after("floor", 1), Nothing: ms(0.3, 4), Whole: ms(99, 4), Rest: 3e6,
 		Steps: []ablation.Step{
 			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "network", Title: "the engine's network", Price: "nobody reaches it", Chain: ms(50, 5), Share: 0.5, After: after("engine/a-b", 50), Alone: ms(48, 6)},
@@ -103,5 +103,38 @@ func TestAdded(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
+	}
+}
+
+// A running workload's rate: what the engine costs it, with the interval; and memory,
+// part by part.
+func TestRunningAblation(t *testing.T) {
+	est := func(v, half float64) *sample.Estimate {
+		lo, hi := v-half, v+half
+		return &sample.Estimate{Value: v, Lo: &lo, Hi: &hi}
+	}
+	level := func(env string, v float64) *ablation.Level { return &ablation.Level{Env: env, Median: est(v, v/100)} }
+	calls := &ablation.Waterfall{Engine: "engine", Workload: "syscalls", Metric: record.Metric{ID: "calls", Title: "calls", Unit: "ops/s", Better: record.HigherIsBetter},
+		Blocks: 12, Base: *level("engine/a", 950), Floor: *level("native", 1000), Nothing: est(1, 4), Whole: est(50, 6), Steps: []ablation.Step{
+			{Kind: ablation.Mechanism, Of: "engine", Mechanism: "seccomp", Title: "a filter", Price: "every call", Chain: est(40, 5), Share: 0.04, After: level("engine/a-b", 990), Alone: est(38, 6)},
+			{Kind: ablation.Bare, Of: "engine", Mechanism: "native", Chain: est(10, 12), Share: 0.01, After: level("native", 1000)},
+		}, HeldOut: []ablation.HeldOut{{Env: "x", Mechanisms: []string{"network", "seccomp"}, Measured: est(985, 5), Off: est(-9, 3)}}}
+	part := func(id, title string, base, network, end float64) *ablation.Waterfall {
+		return &ablation.Waterfall{Metric: record.Metric{ID: record.DensityPart + id, Title: title, Unit: "bytes"}, Base: *level("engine/a", base), Floor: *level("low", end),
+			Steps: []ablation.Step{{Chain: est(network, 20<<10)}, {}}}
+	}
+	memory := part("", "footprint", 3.4*(1<<20), 0.5*(1<<20), 2.9*(1<<20))
+	memory.Engine, memory.Workload, memory.Whole, memory.Blocks = "engine", "density", est(0.5*(1<<20), 40<<10), 6
+	memory.Steps[0] = ablation.Step{Kind: ablation.Mechanism, Of: "engine", Mechanism: "network", Chain: est(0.5*(1<<20), 40<<10), Share: 0.15, After: level("engine/a-b", 2.9*(1<<20))}
+	memory.Steps[1] = ablation.Step{Kind: ablation.Engine, Of: "engine", Mechanism: "low", Missing: "it could not be opened"}
+	memory.Parts = []*ablation.Waterfall{part("payload", "payload", 11<<10, 0, 11<<10), part("monitor", "monitor", 2.4*(1<<20), 0, 2.4*(1<<20)), part("kernel", "kernel", 1<<20, 0.5*(1<<20), 0.5*(1<<20)),
+		part("free", "not free", 4*(1<<20), 0.6*(1<<20), 3.4*(1<<20))}
+	res := &analyze.Result{Run: analyze.RunInfo{Repeat: "plimsoll ablate engine syscalls --blocks 12 --seed 1"}, Ablations: []*ablation.Waterfall{calls, memory}}
+	for name, opts := range map[string]Options{"ablation-running.text": {Width: 110}, "ablation-running.markdown": {}} {
+		var b bytes.Buffer
+		if err := Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], res, opts); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+name, b.String())
 	}
 }

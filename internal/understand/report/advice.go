@@ -39,7 +39,7 @@ func adviceDocument(d *document.Document, a *advise.Advice, _ Options) {
 			d.Add(document.Heading{Level: 3, Text: l.title, Inner: true}, document.List{Items: l.items, Lead: "   ", Marked: true})
 		}
 	}
-	for _, l := range append(adviceApart(a), adviceChanges(a), adviceSensitivity(a), adviceRemarks(a)) {
+	for _, l := range append(adviceApart(a), adviceChanges(a), adviceAdditions(a), adviceSensitivity(a), adviceRemarks(a)) {
 		addMarked(d, 2, l)
 	}
 	d.Gap(document.Markdown)
@@ -81,11 +81,42 @@ func addAdviceVerdict(d *document.Document, a *advise.Advice) {
 func adviceChanges(a *advise.Advice) adviceList {
 	l := adviceList{title: "What could be saved, and its price"}
 	for _, c := range a.Savings {
-		s := fmt.Sprintf("%s without %s saves %s of %s; %s", words.Clean(c.Engine), words.Clean(c.Mechanism), words.Amount(c.Saves.Value, c.Metric.Unit), words.Amount(c.Base, c.Metric.Unit), words.Clean(c.Price))
+		verb := "saves"
+		if c.Metric.Better == record.HigherIsBetter {
+			verb = "gains"
+		}
+		s := fmt.Sprintf("%s without %s %s %s of %s; %s", words.Clean(c.Engine), words.Clean(c.Mechanism), verb, words.Amount(c.Saves.Value, c.Metric.Unit), words.Amount(c.Base, c.Metric.Unit), words.Clean(c.Price))
 		if c.Given != "" {
 			s += ", and " + words.Clean(c.Given) + " must be gone already"
 		}
 		l.items = append(l.items, document.Item{Text: document.Say(words.Sentence(s))})
+	}
+	return l
+}
+
+// adviceAdditions lists what an engine can do beside, and what that takes; what can't be
+// told from nothing stands in one line for each engine.
+func adviceAdditions(a *advise.Advice) adviceList {
+	l := adviceList{title: "What could be added, and what it takes"}
+	for i := 0; i < len(a.Additions); {
+		of := a.Additions[i]
+		var free []string
+		for ; i < len(a.Additions) && a.Additions[i].Engine == of.Engine && a.Additions[i].Run == of.Run && a.Additions[i].Metric.ID == of.Metric.ID; i++ {
+			c := a.Additions[i]
+			if !surely(&c.Costs) || c.Costs.Value < 0 {
+				free = append(free, words.Clean(c.Mechanism))
+				continue
+			}
+			s := fmt.Sprintf("%s with %s costs %s on top of %s", words.Clean(c.Engine), words.Clean(c.Mechanism), words.Amount(c.Costs.Value, c.Metric.Unit), words.Amount(c.Base, c.Metric.Unit))
+			if c.Metric.Better == record.HigherIsBetter {
+				s = fmt.Sprintf("%s with %s loses %s of %s", words.Clean(c.Engine), words.Clean(c.Mechanism), words.Amount(c.Costs.Value, c.Metric.Unit), words.Amount(c.Base, c.Metric.Unit))
+			}
+			l.items = append(l.items, document.Item{Text: document.Say(words.Sentence(s + "; " + words.Clean(c.Gives)))})
+		}
+		if len(free) > 0 {
+			s := fmt.Sprintf("%s with %s: no cost that can be told from nothing", words.Clean(of.Engine), words.List(free))
+			l.items = append(l.items, document.Item{Text: document.Say(words.Sentence(s))})
+		}
 	}
 	return l
 }

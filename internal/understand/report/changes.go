@@ -35,9 +35,9 @@ func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 		d.Gap(document.Text)
 		d.Add(groupTable(c))
 	} else {
-		addChangeTables(d, c.Cells, c.Gate != nil)
+		addChangeTables(d, c, c.Cells, c.Gate != nil)
 	}
-	addChangeTables(d, c.Quantiles, false)
+	addChangeTables(d, c, c.Quantiles, false)
 	d.Gap(document.Text)
 	for _, l := range changesLegend(c) {
 		d.Legend(l)
@@ -98,7 +98,7 @@ func gateReasons(c *compare.Changes) []string {
 			if why := mostOf(c, ch); why != "" {
 				s += "; " + why
 			}
-			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()), words.Sentence(s)))
+			out = append(out, fmt.Sprintf("%s: %s of %s in %s: %s", ch.Gate.State, words.Clean(ch.Metric.ID), words.Clean(c.Work(ch.Workload)), words.Clean(ch.Name()), words.Sentence(s)))
 		}
 	}
 	for i, l := range failureLines(c) {
@@ -110,7 +110,7 @@ func gateReasons(c *compare.Changes) []string {
 }
 
 // addChangeTables makes a table of each metric, in the order of the cells.
-func addChangeTables(d *document.Document, all []compare.Change, gate bool) {
+func addChangeTables(d *document.Document, c *compare.Changes, all []compare.Change, gate bool) {
 	type key struct{ work, metric string }
 	var order []key
 	cells := map[key][]*compare.Change{}
@@ -127,7 +127,7 @@ func addChangeTables(d *document.Document, all []compare.Change, gate bool) {
 		if q := cells[k][0].Quantile; q > 0 {
 			what = ", " + compare.QuantileName(q)
 		}
-		d.Heading(2, words.Clean(k.work)+": "+words.Clean(cmp.Or(m.Title, m.ID))+what+"; "+words.Better(m))
+		d.Heading(2, words.Clean(c.Work(k.work))+": "+words.Clean(cmp.Or(m.Title, m.ID))+what+"; "+words.Better(m))
 		d.Gap(document.Text)
 		d.Add(fitted(d, changeTable(cells[k], gate)))
 	}
@@ -204,6 +204,8 @@ func verdictText(ch *compare.Change) string {
 		return "cannot tell: too few blocks"
 	case ch.Verdict == compare.Unclear && ch.BlocksNeeded > 0:
 		return fmt.Sprintf("cannot tell (%d blocks?)", ch.BlocksNeeded)
+	case ch.Verdict == compare.Unclear && ch.State != nil:
+		return "cannot tell: the machine was in another state"
 	case ch.Verdict == compare.Unclear:
 		return "cannot tell"
 	}
@@ -335,7 +337,7 @@ func factLines(facts []compare.Fact) []string {
 func failureLines(c *compare.Changes) []string {
 	var out []string
 	for _, f := range c.Failures {
-		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", words.Clean(f.Env), words.Clean(f.Workload), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
+		s := fmt.Sprintf("%s of %s: %d of %d failed in BASE, %d of %d in NEW", words.Clean(f.Env), words.Clean(c.Work(f.Workload)), f.BaseFailed, f.BaseTrials, f.NewFailed, f.NewTrials)
 		switch {
 		case f.Gate != nil && f.Gate.Reason != "":
 			s += ": " + f.Gate.Reason

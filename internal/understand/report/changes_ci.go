@@ -132,7 +132,7 @@ func changesGitHub(w io.Writer, c *compare.Changes, _ Options) error {
 	}
 	for i := range c.Cells {
 		ch := &c.Cells[i]
-		title := fmt.Sprintf("%s of %s in %s", words.Clean(ch.Metric.ID), words.Clean(ch.Workload), words.Clean(ch.Name()))
+		title := fmt.Sprintf("%s of %s in %s", words.Clean(ch.Metric.ID), words.Clean(c.Work(ch.Workload)), words.Clean(ch.Name()))
 		switch {
 		case ch.Gate != nil && ch.Gate.State == compare.GateFails:
 			say("error", title, words.Clean(ch.Gate.Reason)+"; "+gateLineOf(c, ch))
@@ -148,7 +148,7 @@ func changesGitHub(w io.Writer, c *compare.Changes, _ Options) error {
 			if f.Gate != nil && f.Gate.State == compare.GateFails {
 				level = "error"
 			}
-			say(level, "failures of "+words.Clean(c.Failures[i].Workload)+" in "+words.Clean(c.Failures[i].Env), l)
+			say(level, "failures of "+words.Clean(c.Work(c.Failures[i].Workload))+" in "+words.Clean(c.Failures[i].Env), l)
 		}
 	}
 	for _, m := range c.Remarks {

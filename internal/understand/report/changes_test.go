@@ -139,3 +139,28 @@ func TestChangesHostileNames(t *testing.T) {
 		t.Error("a format that there is not")
 	}
 }
+
+// A command of the user's own is shown by its words in every format for people, and
+// by its id in those for programs.
+func TestChangesOfACommand(t *testing.T) {
+	a, b := result(t, before()), result(t, after())
+	id := a.Workloads[0].ID
+	a.Run.Command, b.Run.Command = "sort -R 'my file'", "sort -R 'my file'"
+	c, err := compare.Between(a, b, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05}); err != nil {
+		t.Fatal(err)
+	}
+	for format, people := range map[string]bool{"text": true, "markdown": true, "github": true, "json": false, "junit": false} {
+		var out strings.Builder
+		if err := Changes.Write(&out, format, c, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		has := func(s string) bool { return strings.Contains(out.String(), s) }
+		if people && (!has("sort -R 'my file'") || has(" of "+id+" in ") || has(id+": ")) || !people && !has(id) {
+			t.Errorf("%s:\n%s", format, out.String())
+		}
+	}
+}

@@ -22,7 +22,7 @@ var csvHead = []string{
 	"metric", "unit", "better",
 	"trials", "failed", "time_outs", "failures", "n", "blocks",
 	"median", "median_lo", "median_hi", "spread", "min", "max",
-	"p95", "p95_lo", "p95_hi", "p99", "p99_lo", "p99_hi", "outliers", "group",
+	"p95", "p95_lo", "p95_hi", "p99", "p99_lo", "p99_hi", "outliers", "group", "place_first", "place_last",
 	"native", "native_ratio", "native_lo", "native_hi", "native_verdict",
 	"floor", "floor_ratio", "floor_lo", "floor_hi", "floor_verdict",
 	"host", "host_ratio", "host_lo", "host_hi", "host_verdict",
@@ -81,6 +81,11 @@ func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int
 	row = append(row, three(c.P95)...)
 	row = append(row, three(c.P99)...)
 	row = append(row, strconv.Itoa(c.Outliers), c.Group)
+	if c.Places != nil {
+		row = append(row, strconv.Itoa(c.Places.First), strconv.Itoa(c.Places.Last))
+	} else {
+		row = append(row, "", "")
+	}
 	for _, b := range analyze.Baselines {
 		q := c.Ratio(b)
 		if q == nil || q.Missing != "" {

@@ -15,7 +15,7 @@ func TestManualShowsRealTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := ""
-	for _, name := range []string{"typical.txt", "terminal-120.txt", "audit.txt", "protocols.txt", "overhead.txt", "factors.txt", "factors-confounded.txt"} {
+	for _, name := range []string{"screen-3-1-80.txt", "typical.txt", "terminal-120.txt", "audit.txt", "protocols.txt", "overhead.txt", "factors.txt", "factors-confounded.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ var factorWords = map[string]string{
 	"engine": "the engine", "storage": "the storage driver", "runtime": "the runtime", "client": "the client",
 	"network": "the network", "image": "the image", "cgroup": "the cgroup driver", "rootless": "running without root",
 	"privileged": "being privileged",
-	"seccomp":    "the seccomp filter", "limits": "who sets the limits", "cpu-limit": "the CPU limit", "tuned": "the state of the machine", "log": "the log driver",
+	"seccomp":    "the seccomp filter", "limits": "who sets the limits", "build": "the build", "cpu-limit": "the CPU limit", "memory-limit": "the memory limit", "tuned": "the state of the machine", "log": "the log driver",
 }
 
 // spoken is how a sentence names a factor.

@@ -37,13 +37,33 @@ func protocol(res *analyze.Result) string {
 	if p.Cache != "" {
 		parts = append(parts, p.Cache+" cache")
 	}
-	if p.CPUs > 0 {
+	if levels := levelsIn(res, "cpu-limit"); levels != "" {
+		parts = append(parts, "CPU limit "+levels)
+	} else if p.CPUs > 0 {
 		parts = append(parts, fmt.Sprintf("at most %.3g CPU", p.CPUs))
 	}
-	if p.MemoryBytes > 0 {
+	if levels := levelsIn(res, "memory-limit"); levels != "" {
+		parts = append(parts, "memory limit "+levels)
+	} else if p.MemoryBytes > 0 {
 		parts = append(parts, "at most "+sizeOf(p.MemoryBytes))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// levelsIn lists the levels of a factor that every environment names; "" where one
+// has the study's own.
+func levelsIn(res *analyze.Result, factor string) string {
+	var levels []string
+	for _, e := range res.Environments {
+		l := words.Clean(e.Levels[factor])
+		if l == "" {
+			return ""
+		}
+		if !slices.Contains(levels, l) {
+			levels = append(levels, l)
+		}
+	}
+	return strings.Join(levels, " or ")
 }
 
 // blocksOf says how many blocks count, and how many there could have been where

@@ -15,12 +15,14 @@ import (
 // What a page writes of a run in the words of the other reports.
 
 // Named is a fact with its name.
-type Named struct{ Name, Value string }
+type Named struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
-// Head says what was measured, how, where and when, of a run with so many
-// environments.
-func Head(run analyze.RunInfo, envs int) []Named {
-	res := &analyze.Result{Run: run, Environments: make([]record.Environment, envs)}
+// Head says what was measured, how, where and when.
+func Head(res *analyze.Result) []Named {
+	run := res.Run
 	study := words.Clean(run.Study)
 	if run.Scale != "" {
 		study += " (" + words.Clean(run.Scale) + ")"
@@ -44,7 +46,11 @@ func Head(run analyze.RunInfo, envs int) []Named {
 		trials += fmt.Sprintf("%d unsupported, ", run.Unsupported)
 	}
 	trials += fmt.Sprintf("%d failed", run.Failed-run.Unsupported)
-	return []Named{{"Study", study}, {"Protocol", protocol(res)}, {"Machine", machine(run.Host)}, {"When", at}, {"Trials", trials}}
+	how := protocol(res)
+	if n := len(res.Workloads); n > 1 {
+		how = words.Plural(n, "workload") + ", " + how
+	}
+	return []Named{{"Study", study}, {"Protocol", how}, {"Machine", machine(run.Host)}, {"When", at}, {"Trials", trials}}
 }
 
 // ExcludedTable gathers what could not run by the reason.

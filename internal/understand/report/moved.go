@@ -21,7 +21,7 @@ func movedLines(c *compare.Changes) (out []string) {
 		if m.NewEnv != "" {
 			name += " → " + words.Clean(m.NewEnv)
 		}
-		s := fmt.Sprintf("%s of %s in %s: %s.", words.Clean(m.Metric.ID), words.Clean(m.Workload), name, moreOrLess(m.By, unit))
+		s := fmt.Sprintf("%s of %s in %s: %s.", words.Clean(m.Metric.ID), words.Clean(c.Work(m.Workload)), name, moreOrLess(m.By, unit))
 		for k := range m.Steps {
 			s += " " + partText(&m.Steps[k], unit)
 			if k+1 < len(m.Steps) {

@@ -7,9 +7,11 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -103,7 +105,7 @@ func overheadCells(cells []analyze.OverheadCell) []document.Cell {
 			out[i].Text = "n/a"
 			continue
 		}
-		n := words.NumberOf(*c.Overhead, 0.01, 2)
+		n := overheadNumber(*c.Overhead)
 		out[i] = document.Cell{Text: n.Value, Tail: n.Interval}
 		switch {
 		case n.Interval == "":
@@ -117,11 +119,36 @@ func overheadCells(cells []analyze.OverheadCell) []document.Cell {
 	return out
 }
 
+// large is the overhead from which on it is written as how many times: 99.85 % is
+// 652 ×, and tells nothing as it stands.
+const large = 0.9
+
+// overheadNumber writes an overhead in per cent, or a large one as how many times.
+func overheadNumber(e sample.Estimate) words.Number {
+	if !(e.Value >= large && e.Value < 1) {
+		return words.NumberOf(e, 0.01, 2)
+	}
+	times := func(v float64) float64 { return 1 / (1 - v) }
+	q := sample.Estimate{Value: times(e.Value)}
+	if e.Lo != nil && e.Hi != nil && *e.Hi < 1 {
+		lo, hi := times(*e.Lo), times(*e.Hi)
+		q.Lo, q.Hi = &lo, &hi
+	}
+	n := words.NumberOf(q, 1, 2)
+	n.Interval = strings.TrimSpace("× " + cmp.Or(n.Interval, "too few"))
+	return n
+}
+
 // overheadLegend says how to read the table.
 func overheadLegend(res *analyze.Result, o *analyze.Overhead) []string {
 	out := []string{fmt.Sprintf("Per cent of %s's speed lost: (Pb - Pi)/Pb where more is better (↑), 1 - Pb/Pi where less is; "+
 		"0 is the same, 50 half as fast, below 0 faster. Brackets: 95 %% intervals, from the ratios inside blocks (%d). "+
 		"= equal within ±%.3g %%, ~ cannot tell yet, no mark: different (Holm over the table, 5 %%).", o.Baseline, res.Run.Blocks, 100*res.Run.Delta)}
+	if slices.ContainsFunc(o.Rows, func(r analyze.OverheadRow) bool {
+		return slices.ContainsFunc(r.Cells, func(c analyze.OverheadCell) bool { return c.Overhead != nil && c.Overhead.Value >= large })
+	}) {
+		out = append(out, "×: how many times as slow, of a loss of 90 % or more.")
+	}
 	if len(o.Suites) > 0 {
 		out = append(out, "The geometric mean is of the relative speeds of the workloads, block by block; it is given if an environment has all of them.")
 	}

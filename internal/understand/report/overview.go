@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -51,7 +52,12 @@ func overview(res *analyze.Result, rankings []*ranking) (t *document.Table, base
 		}
 		cells := []string{words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
 		for _, e := range envs {
-			cells = append(cells, overviewCell(r.table.Cell(e), baseline, corrected(res, r, baseline, e)))
+			c := r.table.Cell(e)
+			text := overviewCell(c, baseline, corrected(res, r, baseline, e))
+			if text == "n/a" && c != nil && c.Median != nil { // where the baseline cannot
+				text = amountOf(c, r)
+			}
+			cells = append(cells, text)
 		}
 		t.Row(cells...)
 	}
@@ -98,10 +104,15 @@ func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
 			continue
 		}
 		if c := r.table.Cell(e.ID); c != nil && c.Median != nil {
-			return fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.By, r.unit.Name)
+			return amountOf(c, r)
 		}
 	}
 	return "n/a"
+}
+
+// amountOf is a median in the unit of its ranking.
+func amountOf(c *analyze.Cell, r *ranking) string {
+	return strings.TrimSpace(fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.By, r.unit.Name))
 }
 
 // corrected is the verdict of the heat map, which is corrected over all of its
@@ -146,6 +157,6 @@ func overviewCell(c *analyze.Cell, baseline string, verdict analyze.Verdict) str
 
 // overviewLegend explains the marks.
 func overviewLegend(baseline string, delta float64) string {
-	return fmt.Sprintf("Each number is the ratio to %s by the workload's first metric; ↑ marks a metric of which more is better. "+
+	return fmt.Sprintf("Each number is the ratio to %s by the workload's first metric, or its value where there is no ratio; ↑ marks a metric of which more is better. "+
 		"= equal within ±%.3g %%, ~ cannot be told apart or too few blocks, no mark: different (Holm over the table, 5 %%).", baseline, 100*delta)
 }

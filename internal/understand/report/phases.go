@@ -32,6 +32,9 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *document.Table {
 		if slices.ContainsFunc(shown, func(o *ranking) bool { return o.table == t }) {
 			continue
 		}
+		if c, _, agree := t.Checked(); c != nil && agree {
+			continue // a line says it
+		}
 		u := words.UnitFor(t.Metric.Unit, medians(t))
 		title := strings.ReplaceAll(words.Clean(t.Metric.Title), " ", "\n") + "\n" + u.Name
 		if !ofEvents && t.Metric.Better == record.HigherIsBetter {

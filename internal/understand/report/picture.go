@@ -47,6 +47,7 @@ func (p page) picture(r *ranking, room int) (cols []document.Column, draw func(*
 	if !ok {
 		return nil, nil, nil
 	}
+	a = a.onBaseline(r)
 	drawn := func(s string) document.Cell { return document.Cell{Text: s, Tone: document.Mark} }
 	cols = document.Columns(a.ticks(r.unit))
 	if d == nil {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
@@ -13,13 +14,19 @@ type axis struct {
 	lo, hi float64 // logarithms, unless it is linear
 	cells  int
 	linear bool
+	// base is the baseline's median, where a line stands in every row; 0 is none.
+	base float64
 }
 
 // minPlot is the fewest characters in which a picture says anything.
 const minPlot = 16
 
-// axisFor spans all medians and intervals; false where there is nothing
-// positive to show, or all is one point.
+// leastSpan is the least factor that an axis spans: what differs by less looks as
+// close as it is.
+const leastSpan = 1.25
+
+// axisFor spans all medians and intervals, and at least the least span around them;
+// false where there is nothing positive to show.
 func axisFor(cells []*analyze.Cell, n int) (axis, bool) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, c := range cells {
@@ -30,8 +37,11 @@ func axisFor(cells []*analyze.Cell, n int) (axis, bool) {
 			lo, hi = min(lo, math.Log(v)), max(hi, math.Log(v))
 		}
 	}
-	if !(hi > lo) || n < minPlot {
+	if !(hi >= lo) || n < minPlot {
 		return axis{}, false
+	}
+	if lacks := math.Log(leastSpan) - (hi - lo); lacks > 0 {
+		lo, hi = lo-lacks/2, hi+lacks/2
 	}
 	return axis{lo: lo, hi: hi, cells: n}, true
 }
@@ -78,41 +88,108 @@ func (a axis) mark(c *analyze.Cell) string {
 	line := []rune(strings.Repeat("·", lo) + strings.Repeat("─", hi-lo+1))
 	line[lo], line[hi] = '├', '┤'
 	line[mid] = '●'
-	return string(line)
+	return string(a.crossed(line))
 }
 
-// ticks writes the labels of the axis: powers of ten, or 1-2-5 where those
-// are fewer than two.
+// crossed puts the baseline's line into a row, wherever nothing is drawn.
+func (a axis) crossed(line []rune) []rune {
+	if a.base <= 0 {
+		return line
+	}
+	x := a.at(a.base)
+	for len(line) <= x {
+		line = append(line, ' ')
+	}
+	if line[x] == ' ' || line[x] == '·' {
+		line[x] = '│'
+	}
+	return line
+}
+
+// onBaseline has the baseline's line at its value: that of the first baseline which
+// has one.
+func (a axis) onBaseline(r *ranking) axis {
+	for _, name := range analyze.Baselines {
+		n := 0
+		for _, c := range r.cells() {
+			if c.Median != nil && c.Ratio(name) != nil && c.Ratio(name).Env == c.Env && len(r.cells()) > 1 {
+				a.base = c.Median.Value
+				n++
+			}
+		}
+		if n == 1 {
+			return a
+		}
+		a.base = 0
+		if n > 1 {
+			return a // each is the baseline of some
+		}
+	}
+	return a
+}
+
+// ticks writes the labels of the axis: powers of ten, or 1-2-5 where those are fewer
+// than two, else round numbers as far apart as labels need.
 func (a axis) ticks(s words.Unit) string {
 	if a.linear {
 		return a.linearTicks(s)
 	}
 	for _, steps := range [][]float64{{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}} {
-		line := []rune(strings.Repeat(" ", a.cells))
-		placed, free := 0, 0
+		var at []float64
 		from := math.Floor((a.lo - math.Log(s.By)) / math.Ln10)
 		for p := from; p <= from+20; p++ {
 			for _, m := range steps {
-				v := m * math.Pow(10, p)
-				l := math.Log(v * s.By)
-				if l < a.lo || l > a.hi {
-					continue
-				}
-				label := []rune(words.Short(v))
-				at := a.at(v * s.By)
-				if at < free || at+len(label) > a.cells {
-					continue
-				}
-				copy(line[at:], label)
-				free = at + len(label) + 1
-				placed++
+				at = append(at, m*math.Pow(10, p))
 			}
 		}
-		if placed >= 2 {
-			return strings.TrimRight(string(line), " ")
+		if line, placed := a.labels(s, at); placed >= 2 {
+			return line
 		}
 	}
-	return ""
+	lo, hi := math.Exp(a.lo)/s.By, math.Exp(a.hi)/s.By
+	step, one := math.Pow(10, math.Ceil(math.Log10(hi-lo))), ""
+	for range 4 {
+		for _, by := range []float64{1, 0.5, 0.2} {
+			var at []float64
+			for k := math.Ceil(lo / (step * by)); k*step*by <= hi; k++ {
+				at = append(at, k*step*by)
+			}
+			line, placed := a.labels(s, at)
+			if placed >= 2 {
+				return line
+			} else if one == "" {
+				one = line // where long numbers leave no room for two
+			}
+		}
+		step /= 10
+	}
+	return one
+}
+
+// labels writes numbers at their places, as many as have room, each once.
+func (a axis) labels(s words.Unit, at []float64) (line string, placed int) {
+	out := []rune(strings.Repeat(" ", a.cells))
+	free, last := 0, ""
+	for _, v := range at {
+		if l := math.Log(v * s.By); !a.linear && (l < a.lo-1e-9 || l > a.hi+1e-9) {
+			continue
+		}
+		label := tick(v)
+		x := a.at(v * s.By)
+		if x < free || x+len(label) > a.cells || label == last {
+			continue
+		}
+		copy(out[x:], []rune(label))
+		free, last = x+len(label)+1, label
+		placed++
+	}
+	return strings.TrimRight(string(out), " "), placed
+}
+
+// tick is a round number as it is: a label that was rounded would stand in the wrong
+// place, and might stand there twice.
+func tick(v float64) string {
+	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // linearTicks are 0 and round numbers as far apart as labels need.
@@ -125,15 +202,10 @@ func (a axis) linearTicks(s words.Unit) string {
 			break
 		}
 	}
-	line := []rune(strings.Repeat(" ", a.cells))
-	free := 0
+	var at []float64
 	for k := math.Ceil(a.lo / s.By / step); k*step*s.By <= a.hi; k++ {
-		label := []rune(words.Short(k * step))
-		at := a.at(k * step * s.By)
-		if at >= free && at+len(label) <= a.cells {
-			copy(line[at:], label)
-			free = at + len(label) + 1
-		}
+		at = append(at, k*step)
 	}
-	return strings.TrimRight(string(line), " ")
+	line, _ := a.labels(s, at)
+	return line
 }

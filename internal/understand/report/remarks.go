@@ -130,7 +130,11 @@ func rankingsOf(res *analyze.Result, opts Options) []*ranking {
 			ids = []string{opts.Metric}
 		}
 		for _, id := range ids {
-			if t := work.Table(id); t != nil {
+			t := work.Table(id)
+			if t == nil {
+				continue
+			}
+			if c, _, agree := t.Checked(); c == nil || !agree || opts.Metric != "" { // else a line says it
 				out = append(out, newRanking(work, t, opts))
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 )
@@ -52,6 +53,9 @@ type Options struct {
 	Brief bool
 	// NoPlot leaves the picture of the intervals out (text only).
 	NoPlot bool
+	// Screen writes the answer on one screen in place of all that there is, where
+	// the result has one (text only).
+	Screen *Screen
 }
 
 // AnyBaseline is the Overhead against the first of native, floor and host that
@@ -84,6 +88,7 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		}
 		return papersFormats.Write(w, name, res, opts)
 	}
+	opts.Metric = metricNamed(res, opts.Metric)
 	if err := checkMetric(res, opts.Metric, "show"); err != nil {
 		return err
 	}
@@ -106,6 +111,11 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		}
 		return overFormats.Write(w, name, o, opts)
 	}
+	if opts.Screen != nil && name == "text" {
+		if err := writeScreen(w, res, opts); !errors.Is(err, errNoScreen) {
+			return err
+		}
+	}
 	return resultFormats.Write(w, name, res, opts)
 }
 
@@ -125,5 +135,26 @@ func checkMetric(res *analyze.Result, id, what string) error {
 			}
 		}
 	}
-	return fmt.Errorf("no metric %q to %s: this run has %s", id, what, strings.Join(known, ", "))
+	err := fmt.Errorf("no metric %q to %s: this run has %s", id, what, strings.Join(known, ", "))
+	if near := yamlfile.Nearest(id, known); near != "" {
+		err = fmt.Errorf("%w; did you mean %s?", err, near)
+	}
+	return err
+}
+
+// metricNamed is the id of the metric that a word means: an id, or a title as it
+// stands in a table.
+func metricNamed(res *analyze.Result, word string) string {
+	titled := word
+	for _, w := range res.Workloads {
+		for _, t := range w.Tables {
+			switch {
+			case t.Metric.ID == word:
+				return word
+			case titled == word && strings.EqualFold(t.Metric.Title, word):
+				titled = t.Metric.ID
+			}
+		}
+	}
+	return titled
 }

@@ -28,6 +28,7 @@ func resultDocument(d *document.Document, res *analyze.Result, opts Options) {
 	if d.Medium == document.Markdown {
 		d.Add(document.Para{Text: document.Of(document.Strong, "Verdict.", " "+words.Prose(strings.Join(said, " ")))})
 	}
+	addChecks(d, res)
 	if t, baseline := overview(res, rankings); t != nil {
 		d.Heading(2, "Overview")
 		d.Add(t)
@@ -97,7 +98,7 @@ func sayVerdict(d *document.Document, said []string) {
 
 // origin says where, when and how to repeat it.
 func origin(d *document.Document, res *analyze.Result) {
-	repeat := words.Clean(res.Run.Repeat)
+	repeat := words.Command(res.Run.Repeat)
 	if d.Medium == document.Markdown {
 		d.Para("Machine: " + machine(res.Run.Host) + ".")
 		d.Para("Run: " + when(res) + ".")
@@ -109,7 +110,9 @@ func origin(d *document.Document, res *analyze.Result) {
 	d.Gap(document.Text)
 	d.Led("machine  ", machine(res.Run.Host), document.Plain)
 	d.Led("run      ", when(res), document.Plain)
-	d.Led("repeat   ", repeat, document.Plain)
+	if repeat != "" {
+		d.Add(document.Para{Text: document.Say(repeat), Lead: "repeat   ", Command: true})
+	}
 }
 
 // addFurtherMetrics are the medians of what has no table of its own.

@@ -75,18 +75,27 @@ func (q *question) doubts() []string {
 	return out
 }
 
-// needed says how many blocks would decide between the first two, where that is
-// a number that somebody may measure.
+// needed says how many blocks would decide between the first two.
 func (q *question) needed() string {
+	n := q.blocks()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; about %d blocks would decide between %s and %s", n, q.name(q.first[0]), q.name(q.first[1]))
+}
+
+// blocks are about how many would decide between the first two, where that is a
+// number that somebody may measure, else 0.
+func (q *question) blocks() int {
 	const worth = 10 // times as many as there are
 	if len(q.first) < 2 || q.same() {
-		return ""
+		return 0
 	}
 	p := q.pair(q.first[0], q.first[1])
 	if p == nil || p.BlocksNeeded == 0 || p.BlocksNeeded > worth*p.Blocks {
-		return ""
+		return 0
 	}
-	return fmt.Sprintf("; about %d blocks would decide between %s and %s", p.BlocksNeeded, q.name(p.A), q.name(p.B))
+	return p.BlocksNeeded
 }
 
 // preliminary says whether fewer than 6 blocks stand behind what is said.

@@ -70,10 +70,14 @@ func (q *question) made() []string {
 			of = append(of, fmt.Sprintf("%s %s", words.Amount(s.Chain.Value, x.Metric.Unit), words.Clean(x.Name(s))))
 		}
 		if len(of) > 0 {
-			said := []string{fmt.Sprintf("The %s of %s are made of %s, among others.", words.Amount(x.Base.Median.Value, x.Metric.Unit), words.Clean(x.Base.Env), words.List(of))}
+			how, less := "The %s of %s are made of %s, among others.", "less"
+			if x.Rate() {
+				how, less = "The %s of %s lack %s, among others.", "more"
+			}
+			said := []string{fmt.Sprintf(how, words.Amount(x.Base.Median.Value, x.Metric.Unit), words.Clean(x.Base.Env), words.List(of))}
 			if most := x.Savings(); len(most) > 0 {
 				s := most[0]
-				said = append(said, fmt.Sprintf("Without %s it is %s less; %s.", words.Clean(s.Title), words.Amount(s.Alone.Value, x.Metric.Unit), words.Clean(s.Price)))
+				said = append(said, fmt.Sprintf("Without %s it is %s %s; %s.", words.Clean(s.Title), words.Amount(s.Alone.Value, x.Metric.Unit), less, words.Clean(s.Price)))
 			}
 			return said
 		}
@@ -95,30 +99,33 @@ func join(a, b string) string {
 // value of it, else for the first one, or the one that is named; nil where there
 // is none.
 func newQuestion(res *analyze.Result, metric string) *question {
-	envs := map[string]*record.Environment{}
-	for i := range res.Environments {
-		envs[res.Environments[i].ID] = &res.Environments[i]
-	}
 	var none *question
 	for w := range res.Workloads {
-		work := &res.Workloads[w]
-		t := work.First("")
-		if metric != "" {
-			t = work.Table(metric)
-		}
-		if t == nil {
-			continue
-		}
-		q := &question{res: res, envs: envs, names: words.Names(res.Environments), work: work, table: t}
-		q.rank()
-		if len(q.first) > 0 {
+		q := ask(res, &res.Workloads[w], metric)
+		switch {
+		case q == nil:
+		case len(q.first) > 0:
 			return q
-		}
-		if none == nil {
+		case none == nil:
 			none = q
 		}
 	}
 	return none
+}
+
+// ask is the question of one workload, nil where it has no such metric.
+func ask(res *analyze.Result, work *analyze.Workload, metric string) *question {
+	t := work.TableOf(metric, "")
+	if t == nil {
+		return nil
+	}
+	envs := map[string]*record.Environment{}
+	for i := range res.Environments {
+		envs[res.Environments[i].ID] = &res.Environments[i]
+	}
+	q := &question{res: res, envs: envs, names: words.Names(res.Environments), work: work, table: t}
+	q.rank()
+	return q
 }
 
 // rank parts those that cannot be told from the best from the others: two that

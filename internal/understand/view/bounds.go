@@ -32,6 +32,11 @@ const (
 	// loads.
 	maxPairs  = 50
 	maxProbes = 2_000
+	// maxCourses bounds the environments whose starts were followed, maxTraces how
+	// many of each are read, and maxBars the pieces that are drawn of each.
+	maxCourses = 4
+	maxTraces  = 25
+	maxBars    = 30_000
 	// maxText bounds a text in bytes, maxNote one that every cell may have.
 	maxText = 4_000
 	maxNote = 300

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/figure"
+	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
 )
@@ -33,7 +34,8 @@ type builder struct {
 	works  map[string]int
 	plans  []plan // by workload
 	d      *Data
-	left   []string // what was left out
+	traced map[int][]string // the traces of starts that were followed, by environment
+	left   []string         // what was left out
 }
 
 // Build reads a run, which may still be going on, and gives what a page draws
@@ -45,7 +47,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{r: r, res: res, points: o.Points, envs: map[string]int{}, works: map[string]int{}}
+	b := &builder{r: r, res: res, points: o.Points, envs: map[string]int{}, works: map[string]int{}, traced: map[int][]string{}}
 	if b.points == 0 {
 		b.points = defaultPoints
 	}
@@ -67,8 +69,14 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 			return nil, err
 		}
 	}
-	b.d.Verdict = verdict.Of(res, "")
+	b.d.Facts, b.d.Answer = report.Head(res), report.Say(res)
+	if b.d.Verdict = verdict.Of(res, ""); warming(res) {
+		b.d.Verdict = []string{"The run is warming up: no trial counts yet."}
+	}
 	b.d.Trust = trust(res)
+	if err := b.courses(); err != nil {
+		return nil, err
+	}
 	b.bound()
 	b.d.Shortened = strings.Join(b.left, " ")
 	if b.d, err = tidy(b.d); err != nil {

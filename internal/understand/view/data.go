@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/understand/analyze/figure"
 	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/load"
+	"plimsoll/internal/understand/report"
 )
 
 // Schema is the version of Data as JSON.
@@ -30,8 +31,12 @@ const Schema = 1
 type Data struct {
 	Schema int             `json:"schema"`
 	Run    analyze.RunInfo `json:"run"`
-	// Verdict answers the study's question in at most three sentences.
-	Verdict []string `json:"verdict"`
+	// Facts say what was measured, how, where and when.
+	Facts []report.Named `json:"facts"`
+	// Answer is what a terminal's one screen says, nil where it has none; Verdict
+	// answers the study's question in a few sentences.
+	Answer  *report.Said `json:"answer,omitempty"`
+	Verdict []string     `json:"verdict"`
 	// Trust says whether machine and run can be relied on, the worst first.
 	Trust     []Trust            `json:"trust"`
 	Envs      []Env              `json:"envs"`
@@ -41,6 +46,8 @@ type Data struct {
 	Overheads []analyze.Overhead `json:"overheads,omitempty"`
 	// Ablations are waterfalls of engines from which something was taken away.
 	Ablations []*ablation.Waterfall `json:"ablations,omitempty"`
+	// Courses are those of starts that were followed.
+	Courses []Course `json:"courses,omitempty"`
 	// Charges are what the kernel charges for mechanisms.
 	Charges  []*kernel.Charges    `json:"charges,omitempty"`
 	Audit    *audit.Audit         `json:"audit,omitempty"`
@@ -121,7 +128,12 @@ type Table struct {
 	Hi      []*float64    `json:"hi"`
 	P95     []*float64    `json:"p95"`
 	Group   []string      `json:"group"`
-	Missing []string      `json:"missing"`
+	// Places are the first and the last place that an environment may hold, null
+	// where it holds none, as a baseline; Times is how many times the median of the
+	// first one it has.
+	Places  []*analyze.Places `json:"places"`
+	Times   []*float64        `json:"times"`
+	Missing []string          `json:"missing"`
 	// Against are the ratios to each baseline that ran.
 	Against []Against `json:"against"`
 	// Dist are the distributions, by environment.

@@ -32,11 +32,3 @@ func cleaned(name, id string) string {
 	}
 	return words.Clean(id)
 }
-
-// Better says which way of a metric is better.
-func Better(m record.Metric) string {
-	if m.Better == record.HigherIsBetter {
-		return "more is better"
-	}
-	return "less is better"
-}

@@ -134,13 +134,38 @@ func (b *builder) table(in *analyze.Table, d depth) Table {
 		v, _, _ = parts(c.P95)
 		out.P95 = append(out.P95, v)
 		out.Group, out.Missing = append(out.Group, c.Group), append(out.Missing, c.Missing)
+		out.Places = append(out.Places, c.Places)
 		if d >= quantiles && finite(c.Quantiles) {
 			out.Dist[i].Quantiles = c.Quantiles
 		}
 	}
+	out.Times = b.times(in)
 	for _, name := range analyze.Baselines {
 		if a, ok := against(in, name); ok {
 			out.Against = append(out.Against, a)
+		}
+	}
+	return out
+}
+
+// times is how many times the median of the first one each environment has: of the
+// first that is no baseline, unless nothing else ran.
+func (b *builder) times(in *analyze.Table) []*float64 {
+	out, best := make([]*float64, len(in.Cells)), ""
+	if i := slices.IndexFunc(in.Ranking, func(e string) bool { return in.Cell(e).Places != nil }); i >= 0 {
+		best = in.Ranking[i]
+	}
+	for i := range in.Pairs {
+		of, v := "", in.Pairs[i].Value
+		switch p := &in.Pairs[i]; {
+		case p.Missing != "":
+		case p.B == best:
+			of = p.A
+		case p.A == best && v > 0:
+			of, v = p.B, 1/v
+		}
+		if of != "" {
+			out[b.envs[of]] = &v
 		}
 	}
 	return out

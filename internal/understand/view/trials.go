@@ -93,7 +93,11 @@ func (p *pass) take(t *record.Trial) {
 	if t.Warmup {
 		return
 	}
-	w, e := p.works[t.Workload], p.envs[t.Env] // analyze has seen to it that they are known
+	w, work := p.works[t.Workload]
+	e, env := p.envs[t.Env]
+	if !work || !env {
+		return // the result was narrowed
+	}
 	if !t.OK() {
 		p.failed[w][e]++
 		if p.failed[w][e] <= p.quota && p.listed < 2*maxFailed {
@@ -102,6 +106,7 @@ func (p *pass) take(t *record.Trial) {
 		}
 		return
 	}
+	p.followed(t, e)
 	p.phases[w].take(e, t)
 	p.curves.take(w, e, t)
 	place := -1

@@ -25,6 +25,9 @@ var minor = []string{"incomplete", "foreign-clock", "torn-tail"}
 // trust judges by the remarks that there are, and says what was looked for and
 // not found. Failures are counted for the whole run.
 func trust(res *analyze.Result) []Trust {
+	if warming(res) {
+		return []Trust{{Warn, "Warming up", "No trial counts yet, so that there is nothing to judge."}}
+	}
 	out := []Trust{failures(res)}
 	codes := map[string][]record.Remark{}
 	var order []string
@@ -45,13 +48,18 @@ func trust(res *analyze.Result) []Trust {
 	return out
 }
 
+// warming says whether a run goes on of which no trial counts yet.
+func warming(res *analyze.Result) bool {
+	return res.Run.Status == "running" && res.Run.Trials <= res.Run.Warmup
+}
+
 func place(level string) int { return slices.Index([]string{Bad, Warn, Good}, level) }
 
 // levelOf is the worst of some remarks of one code.
 func levelOf(res *analyze.Result, all []record.Remark) string {
 	for _, m := range all {
 		switch {
-		case m.Level == "refuse", m.Code == "negative", m.Code == "preliminary" && res.Run.Blocks < 2:
+		case m.Level == "refuse", m.Code == "negative", m.Code == "preliminary" && res.Run.Blocks < 2 && res.Run.Status != "running":
 			return Bad
 		}
 	}

@@ -289,7 +289,7 @@ func TestUnusualRuns(t *testing.T) {
 		name, says string
 		r          *record.Reader
 	}{
-		{"without a trial", "No environment has a value", record.InMemory(none, nil)},
+		{"without a trial", "warming up", record.InMemory(none, nil)},
 		{"without anything", "Nothing was to be measured", record.InMemory(&record.Run{Status: "done"}, nil)},
 		{"killed", "was interrupted", killed.Open(t)},
 		{"going on", "the run is not finished", huge},

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/report"
 )
 
 // Index is what /api/runs answers.
@@ -33,6 +34,7 @@ func (s *Server) routes() {
 	m := http.NewServeMux()
 	m.HandleFunc("/api/runs", s.apiRuns)
 	m.HandleFunc("/api/runs/{id}", s.run(s.apiRun))
+	m.HandleFunc("/api/runs/{id}/result", s.run(s.apiResult))
 	m.HandleFunc("/api/runs/{id}/events", s.run(s.events))
 	m.HandleFunc("/api/runs/{id}/outputs/{seq}", s.run(s.apiOutput))
 	m.HandleFunc("/api/compare", s.apiCompare)
@@ -75,6 +77,22 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) apiRun(w http.ResponseWriter, r *http.Request, p *place) {
 	doc, err := s.shelf.data(p)
+	s.answer(w, r, doc, err)
+}
+
+// Brief is what /api/runs/ID/result answers: the answer of a run in a few words.
+type Brief struct {
+	Result string `json:"result"`
+}
+
+// apiResult analyses a run for one line of the index, once for each state of it.
+func (s *Server) apiResult(w http.ResponseWriter, r *http.Request, p *place) {
+	res, err := s.shelf.result(p)
+	if err != nil {
+		s.fail(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	doc, err := newDocument(Brief{report.Brief(res.Result)})
 	s.answer(w, r, doc, err)
 }
 

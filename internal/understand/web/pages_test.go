@@ -120,6 +120,10 @@ func TestRunData(t *testing.T) {
 	if len(d.Envs) != len(small(1).Envs) || d.Run.ID != small(1).ID {
 		t.Errorf("%+v", d.Run)
 	}
+	var brief Brief
+	if x.json(t, "/api/runs/"+id+"/result", &brief); brief.Result == "" || d.Answer == nil || !strings.HasSuffix(brief.Result, d.Answer.Lines[0].Text) {
+		t.Errorf("in a few words it says %q, at length %+v", brief.Result, d.Answer)
+	}
 	// It is built once, and who has it gets nothing.
 	answer := ask(t, x, "GET", "/api/runs/"+id, "")
 	again := ask(t, x, "GET", "/api/runs/"+id, "", "If-None-Match", answer.header.Get("ETag"))

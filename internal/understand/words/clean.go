@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,16 @@ func Clean(s string) string { return cleanTo(s, maxText) }
 
 // Prose is Clean for a text of several sentences.
 func Prose(s string) string { return cleanTo(s, 10*maxText) }
+
+// Command is a command that is to be pasted, whole: half of one would be another one.
+// One that nobody would paste is left to the record.
+func Command(s string) string {
+	const most = 4000
+	if s = harmless.Text(s); Width(s) > most {
+		return fmt.Sprintf("(a command of %d characters: it is in run.json)", Width(s))
+	}
+	return s
+}
 
 // Width is how many characters a text is wide.
 func Width(s string) int { return utf8.RuneCountInString(s) }
@@ -53,6 +64,6 @@ func ASCII(s string) string {
 
 var lookAlike = map[rune]rune{
 	'×': 'x', 'µ': 'u', '–': '-', '—': '-', '…': '.', '·': '.', '→': '>', '−': '-',
-	'├': '|', '┤': '|', '─': '-', '●': 'o', '○': 'O', '▒': '=', '•': '*',
+	'├': '|', '│': '!', '┤': '|', '─': '-', '●': 'o', '○': 'O', '▒': '=', '•': '*',
 	'▁': '.', '▂': '.', '▃': ':', '▄': ':', '▅': '+', '▆': '+', '▇': '#', '█': '#', 'τ': 't', 'δ': 'd', '≥': '>', '’': '\'', '≈': '~', '²': '2', '±': '~', 'ω': 'w', '↑': '^',
 }

@@ -25,7 +25,11 @@ func NumberOf(e sample.Estimate, by float64, most int) Number {
 	}
 	lo, hi := *e.Lo/by, *e.Hi/by
 	d := min(most, digits(v, lo, hi))
-	return Number{Fixed(v, d), "[" + Fixed(lo, d) + ", " + Fixed(hi, d) + "]"}
+	n := Number{Fixed(v, d), "[" + Fixed(lo, d) + ", " + Fixed(hi, d) + "]"}
+	if place := int(math.Floor(math.Log10(math.Abs(v)))); v != 0 && (lo >= 0 || hi <= 0) && strings.Trim(n.Value, "-0.") == "" && -place <= most {
+		n.Value = Fixed(v, -place) // a value that is not 0 does not read as 0, unless its interval has both signs
+	}
+	return n
 }
 
 // Estimate shows an estimate with its unit and its interval, where it has one.
@@ -61,7 +65,7 @@ func Fixed(v float64, d int) string {
 // Short writes v without zeros at its end.
 func Short(v float64) string {
 	s := Fixed(v, Full)
-	if strings.Contains(s, ".") {
+	if strings.Contains(s, ".") && !strings.Contains(s, "e") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
@@ -99,4 +103,17 @@ func digits(v, lo, hi float64) int {
 		d++
 	}
 	return min(d, Full)
+}
+
+// Factor writes how many times as much, as people say it: with two or three digits.
+func Factor(v float64) string {
+	switch {
+	case v >= 9.95:
+		return Fixed(v, 0)
+	case v >= 1.995:
+		return Fixed(v, 1)
+	case v >= 0.095:
+		return Fixed(v, 2)
+	}
+	return TwoDigits(v)
 }

@@ -32,6 +32,7 @@ func TestNumbers(t *testing.T) {
 		{1.02, 0.97, 1.08, "1.02 [0.97, 1.08]"},
 		{12345, 12000, 12700, "12345 [12000, 12700]"},
 		{-0.001, -3, 3, "0.0 [-3.0, 3.0]"},
+		{0.0402, 0, 39, "0.04 [0, 39]"},
 	} {
 		n := NumberOf(sample.Estimate{Value: c.v, Lo: p(c.lo), Hi: p(c.hi)}, 1, 6)
 		if got := n.Value + " " + n.Interval; got != c.want {
@@ -47,6 +48,14 @@ func TestNumbers(t *testing.T) {
 	} {
 		if got := UnitFor("ns", c.values).Name; got != c.want {
 			t.Errorf("%v in %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+func TestFactor(t *testing.T) {
+	for v, want := range map[float64]string{652.4: "652", 9.96: "10", 3.64: "3.6", 1.843: "1.84", 1: "1.00", 0.281: "0.28", 0.0125: "0.013"} {
+		if got := Factor(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
 		}
 	}
 }

@@ -14,7 +14,6 @@ package ablation
 
 import (
 	"math"
-	"slices"
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
@@ -34,14 +33,17 @@ type Waterfall struct {
 	Floor Level `json:"floor"`
 	// Nothing is the difference of two environments that are both the base.
 	Nothing *sample.Estimate `json:"nothing,omitempty"`
-	// Whole is the difference of the two, and Rest what the steps do not add up to:
-	// each is an estimate of its own.
+	// Whole is what all of it costs, and Rest what the steps do not add up to: each is
+	// an estimate of its own.
 	Whole *sample.Estimate `json:"whole,omitempty"`
 	Rest  float64          `json:"rest"`
 	Steps []Step           `json:"steps"`
 	// Added are what the engine can do beside and does not by itself: Alone is what
 	// that costs.
 	Added []Step `json:"added,omitempty"`
+	// Parts are the same of what the metric is the sum of, where it is one, and of what
+	// it is checked by.
+	Parts []*Waterfall `json:"parts,omitempty"`
 	// HeldOut are combinations from which nothing was estimated.
 	HeldOut []HeldOut `json:"held_out,omitempty"`
 }
@@ -60,6 +62,7 @@ const (
 	Mechanism Kind = "mechanism" // it is left out, or exchanged
 	Engine    Kind = "engine"    // all that an engine does above the one that it calls
 	Last      Kind = "last"      // all that is left above the floor
+	Bare      Kind = "bare"      // all that is left above no container at all
 	Addition  Kind = "addition"  // it is there only where it is asked for
 )
 
@@ -71,8 +74,9 @@ type Step struct {
 	Mechanism string `json:"mechanism,omitempty"`
 	Title     string `json:"title,omitempty"`
 	Price     string `json:"price,omitempty"`
-	// Chain is what it costs after all steps before it are gone, Share that as a
-	// part of the base, and After what is left.
+	// Chain is what it costs after all steps before it are gone: a time that is longer
+	// with it, or a rate that is lower. Share is that as a part of the larger of the
+	// two ends, and After what is left.
 	Chain *sample.Estimate `json:"chain,omitempty"`
 	Share float64          `json:"share,omitempty"`
 	After *Level           `json:"after,omitempty"`
@@ -91,25 +95,6 @@ type Step struct {
 	// Observed is what the timeline of traced starts says of it, where it was asked.
 	Observed *Observed `json:"observed,omitempty"`
 }
-
-// HeldOut is a combination that was predicted.
-type HeldOut struct {
-	Env        string   `json:"env"`
-	Mechanisms []string `json:"mechanisms"`
-	// Measured is its median; Off how much longer it took than the costs of its
-	// mechanisms, each alone, predict: those that are taken away less, those that are
-	// added more.
-	Measured *sample.Estimate `json:"measured,omitempty"`
-	Off      *sample.Estimate `json:"off,omitempty"`
-	// Fits: the prediction is within a tenth of what was measured, or the interval
-	// of their difference holds 0.
-	Fits bool `json:"fits"`
-	// Missing says why there is no number.
-	Missing string `json:"missing,omitempty"`
-}
-
-// Near is how far from what was measured a prediction may lie.
-const Near = 0.1
 
 // Column are the values of an environment, by block, NaN where a block has none;
 // and why there are none, where that is so.
@@ -131,8 +116,11 @@ func Of(a *record.Ablation, workload string, metric record.Metric, column Column
 	above := a.Engine
 	for _, b := range a.Below {
 		s := Step{Kind: Engine, Of: above, Mechanism: b.Engine}
-		if b.Engine == "floor" {
+		switch b.Engine {
+		case "floor":
 			s.Kind = Last
+		case "native":
+			s.Kind = Bare
 		}
 		if m.goesOn(&s, b.Env) {
 			above = b.Engine
@@ -205,12 +193,10 @@ func (m *maker) goesOn(s *Step, env string) bool {
 		m.pending = append(m.pending, s.Mechanism)
 		return false
 	}
-	d := differences(m.last, next)
-	if s.Chain = estimate(d, stats.Level); s.Chain == nil {
+	if s.Chain = estimate(m.cost(m.last, next), stats.Level); s.Chain == nil {
 		s.Missing = "no block has both"
 		return false
 	}
-	s.Share = s.Chain.Value / m.w.Base.Median.Value
 	s.After = &Level{Env: env, Median: median}
 	m.last, m.w.Floor = next, *s.After
 	s.Includes, m.pending = m.pending, nil
@@ -221,8 +207,8 @@ func (m *maker) step(of string, x *record.AblationStep) {
 	s := Step{Kind: Mechanism, Of: of, Mechanism: x.Mechanism, Title: x.Title, Price: x.Price, Given: x.Given, Missing: x.Missing}
 	before := m.last
 	chained := m.goesOn(&s, x.After)
-	if alone := m.alone(&s, x); alone != nil && chained && s.Includes == nil {
-		m.together(&s, differences(before, m.last), alone)
+	if with, without := m.alone(&s, x); with != nil && chained && s.Includes == nil {
+		m.together(&s, before, m.last, with, without)
 	}
 	if s.Alone != nil || s.Chain != nil {
 		s.Missing = ""
@@ -230,29 +216,27 @@ func (m *maker) step(of string, x *record.AblationStep) {
 	m.w.Steps = append(m.w.Steps, s)
 }
 
-// alone is what a mechanism costs, block by block, between the two environments that
-// differ in it and in nothing else.
-func (m *maker) alone(s *Step, x *record.AblationStep) []float64 {
+// alone is what a mechanism costs between the two environments that differ in it and
+// in nothing else, whose columns it gives.
+func (m *maker) alone(s *Step, x *record.AblationStep) (with, without []float64) {
 	if x.With == "" || x.Without == "" {
-		return nil
+		return nil, nil
 	}
 	with, _, why := m.column(x.With)
 	if why == "" {
-		var without []float64
 		if without, _, why = m.column(x.Without); why == "" {
-			cost := differences(with, without)
-			s.Alone = estimate(cost, stats.Level)
-			return cost
+			s.Alone = estimate(m.cost(with, without), stats.Level)
+			return with, without
 		}
 	}
 	s.Missing = why
-	return nil
+	return nil, nil
 }
 
 // added is what something costs that the engine does not do by itself.
 func (m *maker) added(x *record.AblationStep) Step {
 	s := Step{Kind: Addition, Of: m.a.Engine, Mechanism: x.Mechanism, Title: x.Title, Price: x.Price, Missing: x.Missing}
-	if m.alone(&s, x) != nil && s.Alone == nil {
+	if with, _ := m.alone(&s, x); with != nil && s.Alone == nil {
 		s.Missing = "no block has both"
 	}
 	return s
@@ -260,15 +244,17 @@ func (m *maker) added(x *record.AblationStep) Step {
 
 // together compares a mechanism's cost in the chain with that alone, block by
 // block, on a level that holds for all mechanisms at once.
-func (m *maker) together(s *Step, chain, alone []float64) {
-	d := differences(chain, alone)
-	if e := estimate(d, m.level); e != nil && e.Lo != nil && (*e.Lo > 0 || *e.Hi < 0) {
-		s.Together = e
+func (m *maker) together(s *Step, before, after, with, without []float64) {
+	apart := func(cost func(with, without []float64) []float64) *sample.Estimate {
+		return estimate(differences(cost(before, after), cost(with, without)), m.level)
+	}
+	if e := apart(m.timeCost); e != nil && e.Lo != nil && (*e.Lo > 0 || *e.Hi < 0) {
+		s.Together = apart(m.cost)
 	}
 }
 
 func (m *maker) whole() {
-	d := differences(m.base, m.last)
+	d := m.cost(m.base, m.last)
 	for _, v := range d {
 		if !math.IsNaN(v) {
 			m.w.Blocks++
@@ -278,51 +264,13 @@ func (m *maker) whole() {
 		return
 	}
 	m.w.Rest = m.w.Whole.Value
-	for _, s := range m.w.Steps {
-		if s.Chain != nil {
+	top := m.w.Top()
+	for i := range m.w.Steps {
+		if s := &m.w.Steps[i]; s.Chain != nil {
 			m.w.Rest -= s.Chain.Value
+			s.Share = s.Chain.Value / top
 		}
 	}
-}
-
-func (m *maker) heldOut(h record.HeldOut) HeldOut {
-	out := HeldOut{Env: h.Env, Mechanisms: h.Mechanisms}
-	off, median, why := m.column(h.Env)
-	if out.Measured = median; why != "" {
-		out.Missing = why
-		return out
-	}
-	off = differences(off, m.base)
-	for _, name := range h.Mechanisms {
-		is := func(s record.AblationStep) bool { return s.Mechanism == name }
-		sign, i, steps := 1.0, slices.IndexFunc(m.a.Steps, is), m.a.Steps
-		if i < 0 { // it is there where the others are gone
-			sign, i, steps = -1, slices.IndexFunc(m.a.Added, is), m.a.Added
-		}
-		if i < 0 {
-			out.Missing = "nothing is known of " + name
-			return out
-		}
-		var s Step
-		cost := m.alone(&s, &steps[i])
-		if cost == nil {
-			out.Missing = name + " alone: " + s.Missing
-			return out
-		}
-		for b := range off {
-			if b < len(cost) {
-				off[b] += sign * cost[b]
-			} else {
-				off[b] = math.NaN()
-			}
-		}
-	}
-	if out.Off = estimate(off, stats.Level); out.Off == nil {
-		out.Missing = "no block has all of them"
-		return out
-	}
-	out.Fits = math.Abs(out.Off.Value) <= Near*out.Measured.Value || out.Off.Lo != nil && *out.Off.Lo <= 0 && *out.Off.Hi >= 0
-	return out
 }
 
 // differences are those of two columns, block by block.

@@ -10,6 +10,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
+var startup, _ = record.MetricByID("startup")
+
 // machine makes columns with known costs: what each environment takes is the sum
 // of what it has not been taken, times the state of the machine in the block, with
 // scatter of its own.
@@ -63,7 +65,7 @@ func known() (*record.Ablation, map[string]float64) {
 
 func TestKnownCosts(t *testing.T) {
 	a, of := known()
-	w := Of(a, "hello", record.Metric{ID: "startup"}, newMachine(1, 40, 0.02, of).column)
+	w := Of(a, "hello", startup, newMachine(1, 40, 0.02, of).column)
 	for i, want := range []struct {
 		kind         Kind
 		of, what     string
@@ -108,7 +110,7 @@ func TestCoverage(t *testing.T) {
 		for i := range m.blocks {
 			m.blocks[i] = 1 // the truth is then the same in every block
 		}
-		w := Of(a, "hello", record.Metric{}, m.column)
+		w := Of(a, "hello", startup, m.column)
 		alarm := false
 		for _, s := range w.Steps {
 			alarm = alarm || s.Together != nil
@@ -145,7 +147,7 @@ func TestMissing(t *testing.T) {
 	a, of := known()
 	m := newMachine(3, 20, 0.01, of)
 	m.missing["-a-b"], m.missing["low"] = "it could not be opened", "it could not be opened"
-	w := Of(a, "hello", record.Metric{}, m.column)
+	w := Of(a, "hello", startup, m.column)
 	b, c, low, d := w.Steps[1], w.Steps[2], w.Steps[4], w.Steps[5]
 	if !slices.Equal(c.Includes, []string{"b"}) || c.Together != nil || !slices.Equal(d.Includes, []string{"low"}) {
 		t.Errorf("what a cost includes is not said: %+v, %+v", c, d)
@@ -156,7 +158,7 @@ func TestMissing(t *testing.T) {
 	if low.Missing == "" || d.Chain == nil {
 		t.Errorf("%+v, %+v", low, d)
 	}
-	if m.missing["base"] = "no"; Of(a, "hello", record.Metric{}, m.column) != nil {
+	if m.missing["base"] = "no"; Of(a, "hello", startup, m.column) != nil {
 		t.Error("a waterfall without a base")
 	}
 }
@@ -172,7 +174,7 @@ func TestAgain(t *testing.T) {
 	for seed := range uint64(times) {
 		for i, again := range [][]string{nil, {"base@again", "base@again-2"}} {
 			a.Again = again
-			w := Of(a, "hello", record.Metric{}, newMachine(seed, 20, 0.05, of).column)
+			w := Of(a, "hello", startup, newMachine(seed, 20, 0.05, of).column)
 			width[i] += *w.Steps[0].Alone.Hi - *w.Steps[0].Alone.Lo
 			if (w.Nothing != nil) != (again != nil) {
 				t.Fatalf("%v: %+v", again, w.Nothing)
@@ -199,7 +201,7 @@ func TestAdded(t *testing.T) {
 	a.HeldOut = append(a.HeldOut, record.HeldOut{Env: "-a+x", Mechanisms: []string{"a", "x"}}, record.HeldOut{Env: "-a+z", Mechanisms: []string{"a", "z"}})
 	of["+x"], of["-a+x"], of["+z"], of["-a+z"] = 115, 95, 150, 80
 	m := newMachine(4, 40, 0.01, of)
-	w := Of(a, "hello", record.Metric{}, m.column)
+	w := Of(a, "hello", startup, m.column)
 	if x := w.Added[0]; x.Kind != Addition || x.Alone == nil || math.Abs(x.Alone.Value-15) > 3 || x.Missing != "" {
 		t.Errorf("%+v", x)
 	}

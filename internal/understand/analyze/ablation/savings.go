@@ -18,13 +18,29 @@ func (w *Waterfall) Savings() []Step {
 	return out
 }
 
-// least is the smallest share of the base that is worth a word.
+// Additions are the mechanisms that the engine can do beside, as far as their cost was
+// measured with an interval: the dearest first.
+func (w *Waterfall) Additions() []Step {
+	out := slices.DeleteFunc(slices.Clone(w.Added), func(s Step) bool { return s.Alone == nil || s.Alone.Lo == nil })
+	slices.SortStableFunc(out, func(p, q Step) int { return cmp.Compare(q.Alone.Value, p.Alone.Value) })
+	return out
+}
+
+// least is the smallest share that is worth a word.
 const least = 0.05
 
-// Largest are the steps of the chain with the largest shares, three at most, each
-// at least 5 % of the base.
+// Largest are the steps of the chain with the largest costs, three at most, each at
+// least 5 % of what all costs; of a running workload only those that surely cost
+// something, since most of its time is its own.
 func (w *Waterfall) Largest() []Step {
-	steps := slices.DeleteFunc(slices.Clone(w.Steps), func(s Step) bool { return s.Share < least })
+	of := w.Top()
+	if w.Running() && w.Whole != nil {
+		of = w.Whole.Value
+	}
+	steps := slices.DeleteFunc(slices.Clone(w.Steps), func(s Step) bool {
+		sure := s.Chain != nil && s.Chain.Lo != nil && *s.Chain.Lo > 0
+		return s.Chain == nil || s.Chain.Value < least*of || s.Chain.Value <= 0 || w.Running() && !sure
+	})
 	slices.SortStableFunc(steps, func(p, q Step) int { return cmp.Compare(q.Share, p.Share) })
 	return steps[:min(len(steps), 3)]
 }
@@ -36,6 +52,8 @@ func (w *Waterfall) Name(s Step) string {
 		return s.Of + " itself, above " + s.Mechanism
 	case s.Kind == Last:
 		return s.Of + " itself, above the floor"
+	case s.Kind == Bare:
+		return s.Of + " itself, above native"
 	case s.Of != w.Engine:
 		return s.Of + ": " + s.Mechanism
 	}

@@ -16,10 +16,11 @@ var common = []string{
 // them is to differ in the factor. Whatever else differs is another factor,
 // named or not.
 var brings = map[string][]string{
-	"engine":   {"version", "daemon", "image-store", "user", "cgroup-path", "runtime-path"},
+	"engine":   {"version", "daemon", "image-store", "user", "cgroup-path", "runtime-path", "build", "build-path"},
 	"endpoint": {"version", "daemon", "image-store", "cgroup-path", "runtime-path"},
 	"runtime": {"runtime", "runtime-version", "runtime-path", "runtime-program", "default-runtime", "platform", "version",
-		"kernel", "clock"},
+		"kernel", "clock", "build", "build-path"},
+	"build":         {"build", "build-path", "build-proof", "version", "runtime-version", "runtime-path", "runtime-program", "daemon", "host", "cli"},
 	"storage":       {"storage", "storage-on", "storage-pool", "storage-version", "root-fs", "store", "image-store", "root", "daemon", "host", "graph-root"},
 	"client":        {"client", "client-library", "cli", "cli-version", "cli-config", "api-version"},
 	"network":       {"network", "network-by", "network-backend", "packet-filter", "ns.net", "flags"},
@@ -30,6 +31,7 @@ var brings = map[string][]string{
 	"seccomp":       {"seccomp", "seccomp-inside", "security", "seccomp-mode"},
 	"cgroup":        {"cgroup", "cgroup-path", "ns.cgroup", "cgroup-namespace"},
 	"cpu-limit":     {"cpu-limit", "limits", "limits-reason", "cgroup-path"},
+	"memory-limit":  {"memory-limit", "limits", "limits-reason", "cgroup-path"},
 	"cgroup-driver": {"cgroup-driver", "cgroup-path", "daemon", "host"},
 }
 

@@ -72,7 +72,11 @@ func Between(base, next *analyze.Result, o Options) (*Changes, error) {
 }
 
 func newChanges(base, next *analyze.Result, o Options) *Changes {
-	return &Changes{Schema: Schema, Base: side(base), New: side(next), Delta: analyze.Positive(o.Delta, base.Run.Delta, 0.01),
+	command := base.Run.Command
+	if next.Run.Command != command {
+		command = ""
+	}
+	return &Changes{Schema: Schema, Base: side(base), New: side(next), Command: command, Delta: analyze.Positive(o.Delta, base.Run.Delta, 0.01),
 		Facts: []Fact{}, Cells: []Change{}, Failures: []FailureChange{}, Remarks: []record.Remark{}, BaseRun: base, NewRun: next}
 }
 

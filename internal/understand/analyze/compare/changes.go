@@ -21,6 +21,9 @@ type Changes struct {
 	Schema int  `json:"schema"`
 	Base   Side `json:"base"`
 	New    Side `json:"new"`
+	// Command is the command of the user's own that both measured in place of a
+	// study: it is their only workload.
+	Command string `json:"command,omitempty"`
 	// Interleaved says that both are of one run, so that pairs of one block are
 	// compared. Two runs have no common block: their block medians are two
 	// samples, and what moved the machine between them is taken out by what ran
@@ -54,6 +57,22 @@ type Changes struct {
 	BaseRun *analyze.Result   `json:"-"`
 	NewRun  *analyze.Result   `json:"-"`
 	renamed map[string]string // environments of BASE that have another name in NEW
+}
+
+// Work is a workload for people: the words of a command of the user's own, as far as
+// they are for one line, else its id.
+func (c *Changes) Work(id string) string {
+	const most = 60
+	for _, r := range []*analyze.Result{c.BaseRun, c.NewRun} {
+		if r == nil || r.Run.Command == "" || r.Workload(id) == nil {
+			continue
+		}
+		if x := []rune(r.Run.Command); len(x) > most {
+			return string(x[:most-1]) + "…"
+		}
+		return r.Run.Command
+	}
+	return id
 }
 
 // Side is one of the two that are compared.
@@ -103,6 +122,9 @@ type Change struct {
 	// Control says what of two runs was taken out as the baselines', where none was
 	// asked for by name.
 	Control *Control `json:"control,omitempty"`
+	// State says how the machine's state differed between two runs, nil where that is
+	// not seen.
+	State *MachineState `json:"state,omitempty"`
 	// Ratio is NEW over BASE, with its 95 % interval.
 	Ratio *sample.Estimate `json:"ratio,omitempty"`
 	// Method is "hodges-lehmann" (ranks), "t" or "welch" (fewer than 6 blocks:
@@ -127,6 +149,8 @@ type Change struct {
 
 	// sample is what Ratio is estimated from.
 	Sample sample.Sample `json:"-"`
+	// humps: the values of a side fall into two.
+	humps bool
 	// by is what each side's blocks were divided by.
 	by [2][]float64
 }

@@ -67,7 +67,7 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 			return false
 		}
 	}
-	ch.Control = &Control{Baselines: known}
+	ch.Control, ch.humps = &Control{Baselines: known}, cells[0].TwoHumps || cells[1].TwoHumps
 	take := stats.Control(y, x)
 	if w, runs, n := c.between(ch.Metric, works[0], ch.Env, known, earlier); runs != nil {
 		take = stats.Controlled{Weights: w, By: [2][]float64{weighed(len(y[0]), x[0], w), weighed(len(y[1]), x[1], w)}}
@@ -79,7 +79,8 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 	for k := range known {
 		known[k].Weight = take.Weights[k]
 	}
-	ch.Sample.Moved, ch.Control.Moved = take.Moved, math.Expm1(take.Moved)
+	ch.Sample.Machine = stats.Interval{Lo: -max(take.Moved, 0), Hi: -min(take.Moved, 0)}
+	ch.Control.Moved = math.Expm1(take.Moved)
 	for i, cell := range cells {
 		ch.by[i] = make([]float64, len(cell.ByBlock))
 		k := 0

@@ -107,3 +107,25 @@ func TestEarlierRuns(t *testing.T) {
 		t.Errorf("alone %v, with earlier runs %v: %+v", alone.Ratio, known.Ratio, known)
 	}
 }
+
+// Two humps are said where the scatter between runs is not known, and not of values
+// with one.
+func TestHumpsAreSaid(t *testing.T) {
+	run := func(seed uint64, humps bool) *analyze.Result {
+		r := rand.New(rand.NewPCG(seed, 9))
+		return analyzetest.Run(t, recordtest.Edited{Spec: analyzetest.Session(seed, 1, func(s *recordtest.Spec) { s.Blocks = 30 }), Each: func(x *record.Trial) {
+			if humps && x.Env == "runc" && r.Float64() < 0.5 {
+				x.Events[record.Request] -= x.Events[record.First] - x.Events[record.Request]
+			}
+		}})
+	}
+	for _, humps := range []bool{true, false} {
+		c, err := compare.Between(run(1, humps), run(2, humps), compare.Options{Filter: startup})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(c.Remarks, func(r record.Remark) bool { return r.Code == "humps" }); got != humps {
+			t.Errorf("humps %v: said %v", humps, got)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 // controls sum up what was taken out of the cells of two runs.
 type controls struct {
 	cells, moved, past int
+	humps              int // cells without earlier runs
 	names              []string
 	least, most        float64 // sums of weights
 	shift              float64 // the largest of Moved
@@ -40,6 +41,9 @@ func (s *controls) add(ch *Change) {
 			s.runs = k.Runs
 		}
 		s.past++
+	}
+	if ch.humps && k.Runs == 0 {
+		s.humps++
 	}
 	if math.Abs(k.Moved) >= worthSaying {
 		s.moved++
@@ -70,6 +74,10 @@ func (s *controls) remarks() []record.Remark {
 		size := math.Expm1(math.Abs(math.Log1p(s.shift)))
 		out = append(out, record.Remark{Code: "machine-moved", Level: "info", Advice: "measure both as environments of one run",
 			Text: fmt.Sprintf("%s: the machine was %s in NEW by all baselines, and how much of that an environment follows is not known: up to %s of it is left in, and the interval reaches that far", cellsOf(s.moved), direction, sample.Percent(size))})
+	}
+	if s.humps > 0 {
+		out = append(out, record.Remark{Code: "humps", Level: "info", Advice: "measure both as environments of one run; --against native holds what it says, and is wider",
+			Text: fmt.Sprintf("the values of %s fall into two humps, beside which little is seen of how the machine moves: if it does from block to block, 86 to 91 of 100 such intervals hold the truth, not 95", cellsOf(s.humps))})
 	}
 	if s.past > 0 {
 		out = append(out, record.Remark{Code: "between-runs", Level: "info",

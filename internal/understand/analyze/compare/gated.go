@@ -21,6 +21,9 @@ type Gate struct {
 	Tested       int `json:"tested"`
 	Failed       int `json:"failed"`
 	Inconclusive int `json:"inconclusive"`
+	// Machine is how many of the inconclusive ones the state of the machine leaves
+	// open: more blocks would not help.
+	Machine int `json:"machine,omitempty"`
 	// Test names the test whose p, corrected by Holm over all tested cells,
 	// must be below 2.5 % for a failure, besides the interval.
 	Test string `json:"test,omitempty"`

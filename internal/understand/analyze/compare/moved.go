@@ -47,13 +47,17 @@ func (c *Changes) moved() (out []Moved) {
 		}
 		parts, top := c.partsOf(whole)
 		if steps := stepsOf(parts); top && len(steps) > 0 {
-			out = append(out, Moved{
-				Workload: whole.Workload, Metric: whole.Metric, Env: whole.Env, NewEnv: whole.NewEnv, By: by(whole),
-				Steps: steps, Mechanisms: c.mechanisms(whole),
-			})
+			out = append(out, c.movedBy(whole, steps))
 		}
 	}
 	return out
+}
+
+func (c *Changes) movedBy(whole *Change, steps []Part) Moved {
+	return Moved{
+		Workload: whole.Workload, Metric: whole.Metric, Env: whole.Env, NewEnv: whole.NewEnv, By: by(whole),
+		Steps: steps, Mechanisms: c.mechanisms(whole),
+	}
 }
 
 // partsOf are the cells that are parts of one, and whether it is itself part of none

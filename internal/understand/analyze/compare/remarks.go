@@ -40,6 +40,7 @@ func (c *Changes) remarks() {
 	if c.BaseRun.Run.Imported != nil || c.NewRun.Run.Imported != nil {
 		add("not-interleaved", "warn", "don't trust a small difference; measure both as environments of one study with plimsoll run", "imported numbers were measured one after the other: whatever the machine did in between looks like a difference, and no interval covers that")
 	}
+	c.stateRemark()
 	absolute, lost, few := 0, 0, 0
 	var by []string
 	var controls controls

@@ -64,7 +64,7 @@ func (c *Changes) Estimate() {
 		if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && !math.IsInf(hi, 0) {
 			ch.Ratio.Lo, ch.Ratio.Hi = &lo, &hi
 			ch.Verdict, ch.BlocksNeeded = direction(ch.Metric.Better, center, in, ch.Sample.Blocks(), c.Delta, holm[i])
-			if ch.Sample.Runs != nil || ch.Sample.Moved != 0 {
+			if ch.Sample.Runs != nil || ch.Sample.Machine != (stats.Interval{}) {
 				ch.BlocksNeeded = 0 // more of them would not narrow what is between the runs
 			}
 		}

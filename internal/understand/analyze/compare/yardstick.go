@@ -29,6 +29,9 @@ func (c *Changes) compare(ch *Change, works [2]*analyze.Workload, tables [2]*ana
 	}
 	ch.BaseBlocks, ch.NewBlocks = len(logs[0]), len(logs[1])
 	ch.Sample.X, ch.Sample.Y = logs[1], logs[0]
+	if o.Against != "none" && !OwnScale(ch.Metric.Unit) {
+		ch.otherState(works, cells)
+	}
 }
 
 // yardstick finds the baseline that both cells are divided by: the same metric

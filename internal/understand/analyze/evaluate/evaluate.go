@@ -49,7 +49,7 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 		Run: analyze.RunInfo{ID: run.ID, Study: run.Study.Name, Scale: run.Study.Scale, Parts: run.Study.Parts, Title: run.Study.Title, Status: run.Status,
 			Started: run.Started, Finished: run.Finished, Tool: run.Tool, Protocol: run.Protocol, Host: run.Host,
 			Images: run.Images, Residue: run.Residue, Noise: run.Noise, Delta: analyze.Positive(opts.Delta, run.Protocol.Delta, 0.01),
-			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Imported: run.Imported,
+			Blocks: len(s.blocks), Trials: s.trials, Warmup: s.warmup, Repeat: repeat(run), Command: command(run), Imported: run.Imported,
 			Looks: run.Looks, Gate: run.Gate, Bound: run.Study.Images, Time: s.spent()},
 		Environments: run.Environments, Excluded: run.Excluded, Levels: slices.Clone(opts.Levels),
 	}
@@ -142,6 +142,7 @@ func (s *store) workload(w int, delta float64) analyze.Workload {
 	wg.Wait()
 	out.Show, out.Sort = s.show(w, &out)
 	out.Density, out.Load = s.density(w), s.load(w)
+	out.Beside = s.beside(w)
 	return out
 }
 
@@ -336,13 +337,17 @@ func (s *store) whyNoValue(w, e, m int) string {
 	return "this engine has no such step"
 }
 
-// repeat is the command that measures the same again, "" where there is none.
+// repeat is the command that measures the same again, "" where there is none. Of a
+// record of an earlier version it is as near as the record tells.
 func repeat(run *record.Run) string {
 	if run.Imported != nil {
 		return "" // only the program that measured it can
 	}
-	if run.Study.Command != "" {
+	switch {
+	case run.Study.Command != "":
 		return run.Study.Command
+	case len(run.Arguments) > 0:
+		return "plimsoll " + harmless.ShellLine(run.Arguments)
 	}
 	study := run.Study.Path
 	if study == "" {
@@ -369,7 +374,22 @@ func repeat(run *record.Run) string {
 	if p.TimeBudgetNS > 0 {
 		s += fmt.Sprintf(" --time-budget %s", time.Duration(p.TimeBudgetNS))
 	}
+	if p.SmallSizes {
+		s += " --small"
+	}
+	if p.Tuned {
+		s += " --tuned"
+	}
 	return s
+}
+
+// command is what stood behind "--" on the run's command line, "" without it.
+func command(run *record.Run) string {
+	i := slices.Index(run.Arguments, "--")
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimPrefix(harmless.ShellLine(run.Arguments[i:]), "-- ")
 }
 
 // Workloads are those of a run, its warm-up blocks taken like all others, and the

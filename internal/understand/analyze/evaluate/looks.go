@@ -70,6 +70,9 @@ func lookText(l record.Look) string {
 // claimsText says how many of the claims were decided, and for which the run went
 // on.
 func claimsText(l record.Look) string {
+	if l.Ended && l.Asked == 0 {
+		return fmt.Sprintf("ended after %s: %s", count(l.Blocks, "block"), l.Why)
+	}
 	text := fmt.Sprintf("after %s %d of %s were decided", count(l.Blocks, "block"), l.Settled, count(l.Asked, "claim"))
 	var open []string
 	for _, c := range l.Claims {

@@ -40,6 +40,10 @@ func (s *store) remarks(res *analyze.Result, fromReader []record.Remark) []recor
 		out = append(out, s.wildRemarks(work, w)...)
 		for t := range work.Tables {
 			out = append(out, tableRemarks(work, &work.Tables[t], s.run.Environments)...)
+			if c, _, agree := work.Tables[t].Checked(); c != nil && !agree {
+				out = append(out, record.Remark{Code: "check-differs", Level: warn, Workload: work.ID, Metric: work.Tables[t].Metric.ID,
+					Text: "the check is not the same everywhere: not the same work was done", Advice: "compare no times of this workload before you know why"})
+			}
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +11,26 @@ import (
 	"plimsoll/internal/understand/analyze"
 )
 
-// around is what was going on around a trial, ns.
+// around is what was going on around a trial, and how long that lasted, ns.
 type around struct {
-	steal, throttled, cpu, memory, io, quiet float32
+	steal, throttled, cpu, memory, io, quiet, lasted float32
+	// running is how many other threads were runnable before it, below 0 where
+	// nobody looked; busy, that the machine was not calm then.
+	running float32
+	busy    bool
 }
 
 func aroundOf(t *record.Trial) around {
-	a := around{quiet: float32(t.Quiet), throttled: float32(t.Values[throttleMetric])}
+	a := around{quiet: float32(t.Quiet), throttled: float32(t.Values[throttleMetric]), running: -1}
+	a.busy = slices.Contains(t.Remarks, record.NotQuiet)
+	if t.Running != nil {
+		a.running = float32(*t.Running)
+	}
+	last := t.Events[record.Request]
+	for _, at := range t.Events {
+		last = max(last, at)
+	}
+	a.lasted = float32(last - t.Events[record.Request])
 	if h := t.Host; h != nil {
 		a.steal, a.cpu, a.memory, a.io = float32(h.StealNS), float32(h.CPUPressureNS), float32(h.MemoryPressureNS), float32(h.IOPressureNS)
 		if h.ThrottledNS != nil {

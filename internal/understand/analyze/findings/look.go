@@ -55,7 +55,10 @@ func Look(r *analyze.Result, blocks int) record.Look {
 	}
 	if len(stays) == 0 {
 		l.Ended, l.Why = true, "every claim is decided that more blocks may decide"
-		if l.Settled == l.Asked {
+		switch {
+		case l.Asked == 0:
+			l.Why = "no claim can be decided by what it measures"
+		case l.Settled == l.Asked:
 			l.Why = "every claim is decided"
 		}
 	}

@@ -167,7 +167,7 @@ func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresh
 		}
 		cell.State, cell.Reason, cell.Ratio = answer(ch, limits[i], holm[i], looks, t)
 		if cell.Ratio != nil {
-			cell.Finds = finds(ch.Sample, limits[i], looks, g.Tested)
+			cell.Finds = Finds(ch.Sample, limits[i], looks, g.Tested)
 		}
 		ch.Gate = cell
 		switch cell.State {
@@ -175,6 +175,9 @@ func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresh
 			g.Failed++
 		case compare.Inconclusive:
 			g.Inconclusive++
+			if ch.State != nil && cell.Ratio != nil {
+				g.Machine++
+			}
 		}
 	}
 	failed, open := gateFailures(c, t)
@@ -237,6 +240,9 @@ func answer(ch *compare.Change, limit, holm float64, looks int, t Thresholds) (c
 		return compare.Inconclusive, fmt.Sprintf("the interval lies beyond %s, but among so many cells that may be chance: run more blocks", sample.Percent(limit)), ratio
 	case far < edge:
 		return compare.Passed, fmt.Sprintf("not worse by %s: the whole interval lies below", sample.Percent(limit)), ratio
+	}
+	if ch.State != nil {
+		return compare.Inconclusive, fmt.Sprintf("%s lies inside the interval, which holds what another state of the machine may explain: more blocks would not help", sample.Percent(limit)), ratio
 	}
 	return compare.Inconclusive, fmt.Sprintf("%s lies inside the interval: run more blocks", sample.Percent(limit)), ratio
 }

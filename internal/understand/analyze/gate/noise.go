@@ -34,7 +34,7 @@ func underNoise(c *compare.Changes, gated []*compare.Change, limits []float64, t
 		}
 		if floor > limits[i] {
 			return &RefusedError{
-				fmt.Sprintf("the gate is refused: the threshold of %s for %s of %s in %s is below the noise floor of %s, from %s", sample.Percent(limits[i]), ch.Metric.ID, ch.Workload, ch.Name(), sample.Percent(floor), from),
+				fmt.Sprintf("the gate is refused: the threshold of %s for %s of %s in %s is below the noise floor of %s, from %s", sample.Percent(limits[i]), ch.Metric.ID, c.Work(ch.Workload), ch.Name(), sample.Percent(floor), from),
 				"raise the threshold, run more blocks, or quiet the machine (plimsoll doctor)"}
 		}
 	}

@@ -47,9 +47,10 @@ func reach(se, limit float64, looks, cells int, nu float64) float64 {
 	return (1+limit)*math.Exp(far*se) - 1
 }
 
-// finds is what a gate on this sample could have found, nil where it has no
-// interval.
-func finds(s sample.Sample, limit float64, looks, cells int) *float64 {
+// Finds is the worsening beyond limit, as a fraction, that a gate on this sample
+// finds in nine of ten runs, where it is looked at so often and is one of so many
+// cells; nil where the sample has no interval.
+func Finds(s sample.Sample, limit float64, looks, cells int) *float64 {
 	_, in, _, ok := s.Estimate(stats.Level)
 	if !ok {
 		return nil
@@ -67,7 +68,7 @@ func CouldFind(c *compare.Changes) []Found {
 	var out []Found
 	for i := range c.Cells {
 		if ch := &c.Cells[i]; ch.Gate != nil && ch.Gate.Finds != nil {
-			out = append(out, Found{Workload: ch.Workload, Metric: ch.Metric.ID, Name: ch.Name(), Worsening: *ch.Gate.Finds})
+			out = append(out, Found{Workload: c.Work(ch.Workload), Metric: ch.Metric.ID, Name: ch.Name(), Worsening: *ch.Gate.Finds})
 		}
 	}
 	return sharpest(out)

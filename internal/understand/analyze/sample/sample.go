@@ -17,9 +17,10 @@ import (
 type Sample struct {
 	X, Y   []float64
 	Paired bool
-	// Moved is how much of the estimate may be the machine's: the truth is the
-	// estimate, or that less Moved, or between.
-	Moved float64
+	// Machine is what of the difference may be the machine's: the truth is the
+	// estimate plus anything between its ends, of which Lo is not above 0 and Hi
+	// not below.
+	Machine stats.Interval
 	// Runs is the scatter between runs of the same thing, nil where it is not known.
 	Runs *Runs
 }
@@ -44,11 +45,11 @@ func (s Sample) Blocks() int {
 // false where the sample cannot carry one.
 func (s Sample) Estimate(level float64) (center float64, i stats.Interval, method string, ok bool) {
 	center, i, method, ok = s.estimate(level)
+	i.Lo, i.Hi = i.Lo+s.Machine.Lo, i.Hi+s.Machine.Hi
 	if ok && s.Runs != nil {
 		h := math.Sqrt2 * s.Runs.SD * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.Runs.Nu}.Quantile(1-(1-level)/2)
 		i.Lo, i.Hi = min(i.Lo, center-h), max(i.Hi, center+h)
 	}
-	i.Lo, i.Hi = i.Lo-max(s.Moved, 0), i.Hi-min(s.Moved, 0)
 	return center, i, method, ok
 }
 
@@ -76,19 +77,17 @@ func (s Sample) P(shift float64, t Test) float64 {
 		return math.NaN()
 	}
 	p := s.p(shift, t)
-	if s.Moved == 0 && s.Runs == nil {
+	if s.Machine == (stats.Interval{}) && s.Runs == nil {
 		return p
 	}
 	center, _, _, _ := s.estimate(stats.Level)
-	if (center-shift)*(center-s.Moved-shift) <= 0 {
+	lo, hi := center+s.Machine.Lo, center+s.Machine.Hi
+	if lo <= shift && shift <= hi {
 		return 1
 	}
-	if s.Moved != 0 {
-		p = max(p, s.p(shift+s.Moved, t))
-	}
+	p = max(p, s.p(shift-s.Machine.Lo, t), s.p(shift-s.Machine.Hi, t))
 	if s.Runs != nil {
-		off := min(math.Abs(center-shift), math.Abs(center-s.Moved-shift))
-		p = max(p, stats.StudentP(off, math.Sqrt2*s.Runs.SD, s.Runs.Nu))
+		p = max(p, stats.StudentP(max(lo-shift, shift-hi), math.Sqrt2*s.Runs.SD, s.Runs.Nu))
 	}
 	return p
 }

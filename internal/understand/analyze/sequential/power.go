@@ -71,9 +71,17 @@ func Foresee(r *record.Reader, blocks int) (*Outlook, error) {
 
 // String says it in a sentence.
 func (o *Outlook) String() string {
-	s := fmt.Sprintf("by the scatter of the first %d blocks, %d blocks will find a difference of about %s", o.Seen, o.Blocks, sample.Percent(o.Typical))
+	s := fmt.Sprintf("at the noise of the first %d blocks, %d blocks find differences of %s or more", o.Seen, o.Blocks, difference(o.Typical))
 	if o.Cells > 1 {
-		s += fmt.Sprintf(" (of half of the ratios; %s, the widest: %s)", o.WorstEnv, sample.Percent(o.Worst))
+		s += fmt.Sprintf(" (of half of the ratios; %s, the widest: %s)", o.WorstEnv, difference(o.Worst))
 	}
 	return s + " in nine of ten runs"
+}
+
+// difference writes a relative difference as people say it: 4 ×, and not 303 %.
+func difference(f float64) string {
+	if f >= 1 {
+		return fmt.Sprintf("%.2g ×", 1+f)
+	}
+	return fmt.Sprintf("%.2g %%", 100*f)
 }

@@ -1,14 +1,12 @@
 "use strict";
 // The lanes of one start, drawn on a canvas: a row for the way, one for each thread.
-(() => {
-	const data = JSON.parse(document.getElementById("data").textContent);
-	const box = document.getElementById("lanes"), canvas = document.getElementById("canvas");
-	const said = document.getElementById("said"), shown = document.getElementById("shown");
+// The elements are box, canvas, said, shown, zoomIn, zoomOut and all; colour gives
+// one by its name. The report's page draws with it, too.
+globalThis.plimsollDrawLanes = (data, { box, canvas, said, shown, zoomIn, zoomOut, all }, colour) => {
 	const rows = [{ name: "the way", bars: data.way }, ...data.threads.map((t) => ({ name: `${t.name} ${t.thread}`, bars: t.bars }))];
 	const rowHeight = 22, axisHeight = 24;
 	const state = { from: 0, to: data.span_ns, picked: -1, drawn: 0 };
 	const ms = (ns) => (ns / 1e6).toFixed(ns < 1e5 ? 3 : 2);
-	const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 	const names = () => Math.min(220, box.clientWidth * 0.3);
 	const left = (ns) => names() + ((ns - state.from) / (state.to - state.from)) * (box.clientWidth - names());
 	const time = (x) => state.from + ((x - names()) / (box.clientWidth - names())) * (state.to - state.from);
@@ -132,12 +130,19 @@
 		e.preventDefault();
 		keys[e.key]();
 	});
-	document.getElementById("in").addEventListener("click", keys["+"]);
-	document.getElementById("out").addEventListener("click", keys["-"]);
-	document.getElementById("all").addEventListener("click", keys[0]);
+	zoomIn.addEventListener("click", keys["+"]);
+	zoomOut.addEventListener("click", keys["-"]);
+	all.addEventListener("click", keys[0]);
 	new ResizeObserver(draw).observe(box);
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+	return Object.assign(state, { draw });
+};
+
+if (document.documentElement.dataset.lanes != null) {
+	const at = (id) => document.getElementById(id);
+	const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 	document.documentElement.classList.add("scripted");
-	draw();
-	window.plimsollLanes = state;
-})();
+	window.plimsollLanes = plimsollDrawLanes(JSON.parse(at("data").textContent),
+		{ box: at("lanes"), canvas: at("canvas"), said: at("said"), shown: at("shown"), zoomIn: at("in"), zoomOut: at("out"), all: at("all") }, colour);
+	plimsollLanes.draw();
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", plimsollLanes.draw);
+}

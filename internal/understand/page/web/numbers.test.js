@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {amount, cost, digits, estimate, fixed, percent, quantile, scaleFor, short} from './src/numbers.js';
+import {amount, cost, digits, estimate, factor, fixed, percent, quantile, scaleFor, short} from './src/numbers.js';
+import {linear} from './src/rows.js';
 import {clean, cleanAll} from './src/clean.js';
 import {diverging, ink, luminance, mix, palette} from './src/colors.js';
 
@@ -57,5 +58,19 @@ test('colours stand out against the page, and words against colours', () => {
       const c = mix(diverging(dark), i / 20);
       assert.ok(contrast(c, ink(c)) >= 4.5, `${ink(c)} on ${c}`);
     }
+  }
+});
+
+test('how many times as much is written as people do', () => {
+  assert.deepEqual([108.4, 9.96, 4.44, 1.68, 0.084, 0.7].map(factor), ['108', '10', '4.4', '1.68', '0.084', '0.70']);
+});
+
+test('an axis has a least span, and no tick twice', () => {
+  for (const [lo, hi] of [[19.001, 19.004], [19, 19], [0, 0], [0.2311, 0.2312], [1023, 1024], [0, 3e-7], [-2, 5], [1.5e7, 1.5001e7], [99.2, 101.7]]) {
+    const a = linear(lo, hi), ticks = [];
+    for (let v = a.min; v <= a.max + a.interval / 2; v += a.interval) ticks.push(a.formatter(v));
+    assert.ok(a.min <= lo && a.max >= hi, `${lo} to ${hi}: ${a.min} to ${a.max}`);
+    assert.ok(ticks.length >= 3 && ticks.length <= 8 && new Set(ticks).size === ticks.length, `${lo} to ${hi}: ${ticks}`);
+    if (lo > 0) assert.ok(a.max - a.min >= 0.099 * lo, `${lo} to ${hi} spans ${a.max - a.min}`);
   }
 });

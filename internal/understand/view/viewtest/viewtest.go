@@ -37,12 +37,6 @@ var (
 	Million         = Spec{Envs: 60, Workloads: 4, Blocks: 417}
 )
 
-// Run writes a made-up run of so many trials times PerBlock to dir, which must
-// be new or empty.
-func Run(dir string, envs, workloads, blocks int) error {
-	return Spec{Envs: envs, Workloads: workloads, Blocks: blocks}.Write(dir)
-}
-
 // Data writes the run to dir and gives what a page draws of it.
 func (s Spec) Data(dir string) (*view.Data, error) {
 	if err := s.Write(dir); err != nil {

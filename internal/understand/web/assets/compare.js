@@ -83,7 +83,7 @@
     const parts = new Map();
     for (const x of c.cells) {
       if (x.metric.kind) continue;
-      const key = `${x.workload}: ${x.metric.title}`;
+      const key = `${c.command || x.workload}: ${x.metric.title}`;
       if (!parts.has(key)) parts.set(key, []);
       parts.get(key).push(x);
     }
@@ -94,7 +94,7 @@
       h('p', {class: 'lead'}, `Better and worse: the 95 % interval lies beyond ± ${(100 * c.delta).toPrecision(2)} %, and p, corrected for the table, is below 5 %.`),
       h('section', {id: 'changes', tabindex: -1, 'aria-labelledby': 'changes-title'}, h('h2', {id: 'changes-title'}, 'Changes'), list.map(([key, cells], i) => part(key, cells, c.delta, i, isOpen.has(i)))),
       c.failures.length > 0 && h('section', {id: 'failures', tabindex: -1, 'aria-labelledby': 'failures-title'}, h('h2', {id: 'failures-title'}, 'Failures'),
-        table({name: 'failures-table', title: 'Failures', rows: [['Environment', 'Workload', 'Base', 'New', 'More often'], ...c.failures.map(f => [name(f), f.workload, num(`${f.base_failed} of ${f.base_trials}`), num(`${f.new_failed} of ${f.new_trials}`), f.worse ? 'yes' : ''])]})),
+        table({name: 'failures-table', title: 'Failures', rows: [['Environment', 'Workload', 'Base', 'New', 'More often'], ...c.failures.map(f => [name(f), c.command || f.workload, num(`${f.base_failed} of ${f.base_trials}`), num(`${f.new_failed} of ${f.new_trials}`), f.worse ? 'yes' : ''])]})),
       c.facts.length > 0 && h('section', {id: 'facts', tabindex: -1, 'aria-labelledby': 'facts-title'}, h('h2', {id: 'facts-title'}, 'What else differs'),
         table({name: 'facts-table', title: 'What else differs', rows: [['What', 'Environment', 'Base', 'New'], ...c.facts.map(f => [`${f.where}: ${f.key}`, f.env ?? '', f.base ?? '', f.new ?? ''])]})),
       c.remarks.length > 0 && h('section', {id: 'remarks', tabindex: -1, 'aria-labelledby': 'remarks-title'}, h('h2', {id: 'remarks-title'}, 'Remarks'),

@@ -16,7 +16,28 @@
     return r.status;
   }
 
-  function row(r) {
+  // Results are asked for one after the other, once for each state of a run, and not
+  // while one goes on: to analyse takes processor time.
+  const results = new Map(); // by run and state
+  const state = r => `${r.id} ${r.status} ${r.finished ?? ''}`;
+  let asking = false, measured = false;
+  async function ask(runs) {
+    if (asking) return;
+    asking = true;
+    try {
+      for (const r of runs) {
+        if (measured || document.hidden || results.has(state(r)) || r.status === 'broken' || r.status === 'running') continue;
+        const at = document.getElementById(`result-${r.id}`);
+        const text = await get(`/api/runs/${r.id}/result`).then(a => a.result, err => err.message);
+        results.set(state(r), text);
+        at?.replaceChildren(text);
+      }
+    } finally {
+      asking = false;
+    }
+  }
+
+  function row(r, folders) {
     const readable = r.status !== 'broken';
     const box = readable && h('input', {type: 'checkbox', id: `pick-${r.id}`, checked: chosen.has(r.id), 'aria-label': `Choose ${r.name} to compare`, onchange: e => {
       if (e.target.checked) chosen.add(r.id); else chosen.delete(r.id);
@@ -25,14 +46,16 @@
     const took = r.started && r.finished ? Date.parse(r.finished) - Date.parse(r.started) : null;
     return [
       {el: readable ? h('a', {href: `/runs/${r.id}`}, r.name) : h('span', null, r.name)},
-      {el: h('span', null, r.title || r.study || '', r.scale ? ` (${r.scale})` : '')},
+      {el: h('span', {id: `result-${r.id}`, class: 'result'}, results.get(state(r)) ?? '')},
+      {t: date(r.started), cls: 'nowrap'},
       {el: h('span', null, status(r))},
-      date(r.started),
+      {el: box || h('span')},
+      {el: h('span', null, r.title || r.study || '', r.scale ? ` (${r.scale})` : '')},
       num(took > 0 ? time(took * 1e6) : ''),
       r.machine ?? '',
       (r.engines ?? []).join(', '),
       num(r.environments ?? ''),
-      {el: box || h('span')},
+      ...(folders.length > 1 ? [folders.find(f => f.id === r.folder)?.name ?? ''] : []),
     ];
   }
 
@@ -45,23 +68,28 @@
   }
 
   function show(index) {
-    const parts = [];
-    for (const f of index.folders) {
-      const runs = index.runs.filter(r => r.folder === f.id), others = index.others.filter(o => o.folder === f.id);
-      parts.push(h('section', {id: `folder-${f.id}`, tabindex: -1, 'aria-labelledby': `folder-${f.id}-title`},
-        h('h2', {id: `folder-${f.id}-title`}, f.name),
+    const {folders, runs, others} = index;
+    measured = runs.some(r => r.status === 'running' && !r.killed);
+    const folder = f => {
+      const here = others.filter(o => o.folder === f.id), n = runs.filter(r => r.folder === f.id).length, many = folders.length > 1 ? ` in ${f.name}` : '';
+      return [
         f.problem && h('p', {class: 'bad'}, f.problem),
-        runs.length ? table({name: `runs-${f.id}`, title: `Runs in ${f.name}`, save: false, rows: [['Run', 'Study', 'Status', 'Started', 'Took', 'Machine', 'Engines', 'Environments', 'Compare'], ...runs.map(row)]})
-          : h('p', null, 'No run yet. This page shows new ones as they come.'),
-        runs.length > 1 && h('p', null, h('a', {href: `/history?dir=${f.id}`}, 'History of these runs')),
-        others.length > 0 && h('details', {id: `others-${f.id}`}, h('summary', null, `${others.length} other ${others.length === 1 ? 'directory' : 'directories'}`),
-          h('ul', null, others.map(o => h('li', null, `${o.name}: ${o.reason}`))))));
-    }
+        n > 1 && h('p', null, h('a', {href: `/history?dir=${f.id}`}, `History of the ${n} runs${many}`)),
+        here.length > 0 && h('details', {id: `others-${f.id}`}, h('summary', null, `${here.length} other ${here.length === 1 ? 'directory' : 'directories'}${many}`),
+          h('ul', null, here.map(o => h('li', null, `${o.name}: ${o.reason}`)))),
+      ];
+    };
+    const parts = [
+      runs.length ? table({name: 'runs-table', title: 'Runs', save: false, rows: [['Run', 'Result', 'Started', 'State', 'Compare', 'Study', 'Took', 'Machine', 'Engines', 'Environments', ...(folders.length > 1 ? ['Folder'] : [])], ...runs.map(r => row(r, folders))]})
+        : h('p', null, 'No run yet. This page shows new ones as they come.'),
+      ...folders.flatMap(folder).filter(Boolean),
+    ];
     const open = new Map([...body.querySelectorAll('details[id]')].map(d => [d.id, d.open])), focus = document.activeElement?.id;
     body.replaceChildren(...parts);
     for (const [id, is] of open) { const d = document.getElementById(id); if (d) d.open = is; }
     if (focus) document.getElementById(focus)?.focus({preventScroll: true});
     offer();
+    ask(runs);
   }
 
   async function look() {

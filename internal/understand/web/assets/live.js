@@ -25,7 +25,9 @@
     if (!s) return;
     if (s.total) { bar.max = s.total; bar.value = Math.min(s.done, s.total); } else bar.removeAttribute('value');
     bar.hidden = s.status !== 'running';
-    const words = s.status === 'running' ? '' : s.killed ? 'The run was killed: it is interrupted, and plimsoll run --resume continues it.' : s.status === 'done' ? 'The run is done.' : 'The run was interrupted; plimsoll run --resume continues it.';
+    // Before the first trial that counts there is nothing to judge.
+    const counted = [...cells.values()].some(c => c.n || c.failed);
+    const words = s.status === 'running' ? counted ? '' : 'Warming up: no trial counts yet.' : s.killed ? 'The run was killed: it is interrupted, and plimsoll run --resume continues it.' : s.status === 'done' ? 'The run is done.' : 'The run was interrupted; plimsoll run --resume continues it.';
     if (say.textContent !== words) say.textContent = words;
     const rest = left - (performance.now() - heard) * 1e6;
     const now = s.now, load = s.host;

@@ -9,7 +9,9 @@ export function workChoice(m, where) {
 
 export function metricChoice(m, where) {
   const w = m.work(), t = m.table(w);
-  const has = w.tables.filter(x => (x.median ?? []).some(v => v != null));
+  // A check that all agree on has its line in the answer.
+  const agreed = x => x.metric.kind === 'check' && new Set((x.median ?? []).filter(v => v != null)).size < 2;
+  const has = w.tables.filter(x => (x.median ?? []).some(v => v != null) && (x === t || !agreed(x)));
   if (has.length < 2) return null;
   const rank = x => { const i = w.show.indexOf(x.metric.id); return i < 0 ? 99 : i; };
   has.sort((a, b) => rank(a) - rank(b));

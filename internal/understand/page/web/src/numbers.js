@@ -78,6 +78,12 @@ export function short(v) {
 // cost is how many times worse something is that loses a share of its speed.
 export const cost = lost => 1 / (1 - lost);
 
+// factor writes how many times as much, as people say it.
+export function factor(v) {
+  if (!isNumber(v)) return '';
+  return v >= 9.95 ? fixed(v, 0) : v >= 1.995 ? fixed(v, 1) : v >= 0.095 ? fixed(v, 2) : String(Number(v.toPrecision(2)));
+}
+
 // percent writes a fraction as a signed share.
 export function percent(v) {
   if (!isNumber(v)) return '–';

@@ -24,7 +24,8 @@ export function complete(o, t, describe) {
     textStyle: {fontFamily: t.font, color: t.text},
     ...o,
     aria: {enabled: true, label: {description: describe}},
-    series: many(o.series).map(s => ({progressive: 0, largeThreshold: 2000, ...s})),
+    // A line stands at its very value: the library would round it to two decimals.
+    series: many(o.series).map(s => ({progressive: 0, largeThreshold: 2000, ...s, ...(s.markLine && {markLine: {precision: -1, ...s.markLine}})})),
   };
   for (const k of ['xAxis', 'yAxis']) if (o[k]) out[k] = many(o[k]).map(a => axis(a, t));
   if (o.grid) out.grid = many(o.grid);

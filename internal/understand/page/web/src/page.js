@@ -2,7 +2,9 @@
 import {absent, h, section} from './dom.js';
 import {filters} from './filters.js';
 import * as themes from './theme.js';
+import {answer} from './sections/answer.js';
 import {audit} from './sections/audit.js';
+import {courses} from './sections/courses.js';
 import {distributions} from './sections/distributions.js';
 import {facts, repeat} from './sections/facts.js';
 import {features} from './sections/features.js';
@@ -10,7 +12,7 @@ import {findings, papers} from './sections/findings.js';
 import {order} from './sections/order.js';
 import {phases} from './sections/phases.js';
 import {ranking} from './sections/ranking.js';
-import {run, verdict} from './sections/run.js';
+import {run} from './sections/run.js';
 import {series} from './sections/series.js';
 import {waterfall} from './sections/waterfall.js';
 import {workloads} from './sections/workloads.js';
@@ -21,7 +23,8 @@ function figures() {
   return pictures ?? absent('Curves and figures', 'no workload ran at two levels of a numeric parameter, and the study repeats no figures');
 }
 
-const sections = [run, verdict, waterfall, ranking, phases, distributions, workloads, series, order, audit, findings, papers, figures, features, facts, repeat];
+// The answer first; what it rests on, machine, trust and terms, after the charts.
+const sections = [answer, waterfall, courses, ranking, workloads, phases, distributions, series, order, findings, papers, figures, run, audit, features, facts, repeat];
 
 // build makes all sections. One that fails says so, and the others stand.
 function build(m) {

@@ -27,12 +27,31 @@ export function middle(s, n) {
 
 export const rowHeight = n => Math.max(n > 30 ? 21 : 26, Math.min(34, 900 / Math.max(1, n)));
 
+// leastSpan is how much an axis shows at least, as a share of what is in its middle:
+// what differs by less must not look as if it mattered, and ticks that are nearer to
+// each other would have the same three digits.
+const leastSpan = 0.1;
+
+// linear is an axis with round ends and ticks, each of which is written with the
+// digits that tell it from the next.
+export function linear(lo, hi) {
+  if (!(lo <= hi)) return {};
+  const span = Math.max(Math.abs(lo + hi) / 2 * leastSpan, hi - lo) || 1, middle = (lo + hi) / 2;
+  const from = lo >= 0 ? Math.max(0, middle - span / 2) : middle - span / 2, step = nice(span / 4, true);
+  const min = Math.floor(from / step + 1e-9) * step, max = Math.ceil(Math.max(hi, from + span) / step - 1e-9) * step;
+  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  return {min, max, interval: step, formatter: v => Math.abs(v) >= 1e6 ? v.toExponential(Math.max(0, Math.ceil(Math.log10(Math.abs(v) / step)))).replace('e+', 'e') : v.toFixed(decimals)};
+}
+
 // scaleAxis is logarithmic where the values span enough for it.
 export function scaleAxis(values, name, more) {
   const good = values.filter(v => Number.isFinite(v));
   const lo = Math.min(...good), hi = Math.max(...good);
   const base = {name, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true, fontSize: 12}, ...more};
-  if (!good.length || lo <= 0 || hi / lo < 3) return {...base, type: 'value', scale: true};
+  if (!good.length || lo <= 0 || hi / lo < 3) {
+    const {formatter, ...ends} = linear(lo, hi);
+    return {...base, type: 'value', scale: true, ...ends, axisLabel: {...base.axisLabel, ...(formatter && {formatter})}};
+  }
   const wide = hi / lo > 60, k = wide ? 10 : 2, log = Math.log(k);
   const min = wide ? nice(lo * 0.9, false) : k ** Math.floor(Math.log(lo * 0.97) / log), max = wide ? nice(hi * 1.1, true) : k ** Math.ceil(Math.log(hi * 1.03) / log);
   return {...base, type: 'log', logBase: k, min, max};
@@ -44,8 +63,11 @@ function nice(v, up) {
   return p * (up ? steps.find(s => s * p >= v * 0.999) : steps.findLast(s => s * p <= v * 1.001));
 }
 
-// span is a custom series of horizontal intervals: [row, lo, hi] with a colour
-// each.
+// beside is the room that numbers beside their points take, pixels.
+export const beside = texts => 14 + Math.ceil(6.8 * Math.max(0, ...texts.map(s => s.length)));
+
+// spans is a custom series of horizontal intervals: [row, lo, hi] with a colour
+// each, and a text behind it and the point at.
 export function spans(items, t) {
   return {
     type: 'custom', silent: true, z: 2, encode: {x: [1, 2], y: 0}, data: items.map(i => [i.row, i.lo, i.hi]),
@@ -53,7 +75,11 @@ export function spans(items, t) {
       const i = api.value(0), a = api.coord([api.value(1), i]), b = api.coord([api.value(2), i]), color = items.find(x => x.row === i).color;
       const style = {stroke: color, lineWidth: 2}, cap = 4;
       const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
-      return {type: 'group', children: [line(a[0], a[1], b[0], b[1]), line(a[0], a[1] - cap, a[0], a[1] + cap), line(b[0], b[1] - cap, b[0], b[1] + cap)]};
+      const {text, bare, at} = items.find(x => x.row === i);
+      return {type: 'group', children: [
+        ...(bare ? [] : [line(a[0], a[1], b[0], b[1]), line(a[0], a[1] - cap, a[0], a[1] + cap), line(b[0], b[1] - cap, b[0], b[1] + cap)]),
+        ...(text ? [{type: 'text', x: Math.max(b[0] + 6, api.coord([at, i])[0] + 10), y: b[1], style: {text, fill: t.text, font: `12px ${t.font}`, textAlign: 'left', textVerticalAlign: 'middle'}}] : []),
+      ]};
     },
     color: t.text,
   };

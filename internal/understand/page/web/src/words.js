@@ -8,7 +8,7 @@ export const verdicts = {differs: 'differs', equal: 'equal', 'cannot-tell': 'can
 // notAsked is why a cell is missing that no part of a study has.
 export const notAsked = 'the study does not ask for it';
 
-export const better = m => m.better === 'higher' ? 'more is better' : 'less is better';
+export const better = m => m.better === 'higher' ? 'higher is better' : 'lower is better';
 
 // cite names a study by its authors and year.
 export function cite(key) {
@@ -17,13 +17,6 @@ export function cite(key) {
 }
 
 export const citation = key => sources().find(x => x.key === key);
-
-// machine describes the host.
-export function machine(h) {
-  return [h.name, h.os, h.kernel && `Linux ${h.kernel}`, h.arch, h.cpu, h.cpus && `${h.cpus} CPU${h.cpus === 1 ? '' : 's'}`,
-    h.memory_bytes && amount(h.memory_bytes, 'bytes'), h.cgroup && `cgroup ${h.cgroup}`, h.filesystem, h.virtual && `virtual: ${h.virtual}`,
-    h.kernel ? (h.root ? 'as root' : 'not as root') : 'otherwise unknown'].filter(Boolean).join(', ');
-}
 
 const popcount = hex => [...hex].reduce((n, c) => n + (parseInt(c, 16).toString(2).match(/1/g)?.length ?? 0), 0);
 

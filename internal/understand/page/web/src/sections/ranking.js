@@ -1,8 +1,8 @@
 import {h, list, section, absent, segments} from '../dom.js';
-import {amount, estimate, plural, scaleFor, fixed} from '../numbers.js';
+import {amount, estimate, factor, plural, scaleFor, fixed} from '../numbers.js';
 import {controls, metricChoice, workChoice} from '../controls.js';
 import {figure} from '../chart.js';
-import {labels, rowHeight, scaleAxis, spans} from '../rows.js';
+import {beside, labels, rowHeight, scaleAxis, spans} from '../rows.js';
 import {better, marks, notAsked, verdicts} from '../words.js';
 import {showCell} from '../trials.js';
 import {table} from '../table.js';
@@ -42,17 +42,17 @@ export function forest(m, w, t, base, name, title) {
         {t: x.hi == null ? '' : fixed(x.hi, n.value.split('.')[1]?.length ?? 0), v: of('hi', e) ?? '', num: true}, {t: scale.unit, v: a ? 'ratio' : t.metric.unit}, {t: t.n[e.i], num: true}, {t: t.blocks[e.i], num: true}, {t: m.failures(w, e), num: true}];
     })],
     option(th) {
-      const l = labels(rows.map(e => e.name), th), pts = rows.map(at);
+      const l = labels(rows.map(e => e.name), th), pts = rows.map(at), texts = pts.map(x => times(x.v, x.lo, x.hi).value);
       const lines = a ? [{xAxis: 1, name: base}] : m.baselines(t).map(b => m.envs.find(e => e.baseline === b)).filter(e => e && rows.includes(e)).map(e => ({xAxis: at(e).v, name: e.name})).slice(0, 2).sort((x, y) => x.xAxis - y.xAxis);
       // Two names keep out of each other's way.
-      if (lines.length === 2) lines.forEach((x, i) => { x.label = {align: i ? 'left' : 'right'}; });
+      if (lines.length === 2) lines.forEach((x, i) => { x.label = {align: i ? 'left' : 'right', padding: i ? [0, 0, 0, 3] : [0, 3, 0, 0]}; });
       return {
-        grid: {left: l.left, right: 24, top: 22, bottom: 42},
-        xAxis: scaleAxis(pts.flatMap(p => [p.v, p.lo, p.hi]).filter(v => v != null), a ? `times ${base}` : scale.unit),
+        grid: {left: l.left, right: Math.max(24, beside(texts)), top: 22, bottom: 42},
+        xAxis: scaleAxis(pts.flatMap(p => [p.v, p.lo, p.hi]).filter(v => v != null), `${a ? `times ${base}` : scale.unit || t.metric.title || t.metric.id}, ${better(t.metric)}`),
         yAxis: l.axis,
         tooltip: {formatter: p => p.componentType === 'series' && rows[p.dataIndex] ? cellTip(m, w, t, rows[p.dataIndex], a ? base : m.baseline(t)) : undefined},
         series: [
-          spans(rows.map((e, row) => ({row, lo: pts[row].lo, hi: pts[row].hi, color: m.look(e, th.dark).color})).filter(s => s.lo != null && s.hi != null), th),
+          spans(rows.map((e, row) => ({row, text: texts[row], at: pts[row].v, bare: pts[row].lo == null || pts[row].hi == null, lo: pts[row].lo ?? pts[row].v, hi: pts[row].hi ?? pts[row].v, color: m.look(e, th.dark).color})), th),
           {type: 'scatter', z: 3, symbolSize: 10, cursor: 'pointer',
             data: rows.map((e, i) => ({value: [pts[i].v, i], symbol: m.look(e, th.dark).symbol, itemStyle: {color: m.look(e, th.dark).color, borderColor: th.back, borderWidth: 1}})),
             markLine: {silent: true, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {color: th.muted, fontFamily: th.font, fontSize: 11, formatter: '{b}', position: 'start', distance: 4}, data: lines}},
@@ -67,20 +67,23 @@ export function forest(m, w, t, base, name, title) {
 export function rankingTable(m, w, t) {
   const scale = scaleFor(t.metric.unit, t.median), bases = m.baselines(t), shown = m.shown(), ranked = m.ranked(t, shown);
   const rest = shown.filter(e => !ranked.includes(e) && t.missing?.[e.i] !== notAsked && (m.count(w, e)?.trials || t.missing?.[e.i]));
-  const grouped = ranked.some(e => t.group?.[e.i]);
   const num = (text, v, cls, title) => ({t: text, v: v ?? '', num: true, cls, title});
-  const lead = (e, letters) => [...(grouped ? [letters] : []), {el: envButton(m, w, e), v: e.id}, num(t.n[e.i] ?? 0, t.n[e.i]), num(m.count(w, e)?.failed ?? '', m.count(w, e)?.failed, m.count(w, e)?.failed ? 'bad' : '')];
+  const name = e => ({el: envButton(m, w, e), v: e.id});
+  const failed = e => num(m.count(w, e)?.failed ?? '', m.count(w, e)?.failed, m.count(w, e)?.failed ? 'bad' : '');
+  const place = p => !p ? '' : p.first === p.last ? String(p.first) : `${p.first}–${p.last}`;
+  // Who cannot be told from the first may hold its place.
+  const first = e => { const p = t.places?.[e.i], v = t.times?.[e.i]; return v == null ? num(p ? '1' : '', p ? 1 : '') : num(`${factor(v)}${p?.first === 1 ? ' ~' : ''}`, v, p?.first === 1 ? 'quiet' : '', p?.first === 1 ? 'cannot be told from the first' : null); };
   const ratio = (e, b) => {
     const a = m.against(t, b), r = times(a.ratio[e.i], a.lo[e.i], a.hi[e.i]), v = a.verdict?.[e.i];
     return e.baseline === b ? [num('1', 1, 'quiet'), num('')] : [num(r.value + (r.value && (marks[v] ?? '')), a.ratio[e.i], '', [verdicts[v], a.needed?.[e.i] && `about ${a.needed[e.i]} blocks would tell`].filter(Boolean).join(': ')), num(r.interval, '', 'quiet')];
   };
-  const head = [...(grouped ? [{t: 'group', title: 'environments that share a letter cannot be told apart'}] : []), 'environment', num('n'), num('failed'), num(`median, ${scale.unit}`), num('95 %'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
+  const head = ['environment', num(`median${scale.unit ? `, ${scale.unit}` : ''}`), num('95 %'), num('× first', '', '', 'how many times the median of the first'), num('rank', '', '', 'the places that it may hold, together with 95 %'), num('n'), num('failed'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
   const rows = ranked.map(e => {
     const n = estimate(t.median[e.i], t.lo[e.i], t.hi[e.i], scale);
-    return [...lead(e, t.group?.[e.i]), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), ...bases.flatMap(b => ratio(e, b))];
+    return [name(e), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), first(e), num(place(t.places?.[e.i])), num(t.n[e.i] ?? 0, t.n[e.i]), failed(e), ...bases.flatMap(b => ratio(e, b))];
   });
-  const without = rest.map(e => [...lead(e, ''), {t: t.missing?.[e.i] || m.count(w, e)?.missing || 'no value', cls: 'quiet', span: 2 + 2 * bases.length}]);
-  return table({name: 'rankings', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking', first: !grouped});
+  const without = rest.map(e => [name(e), {t: `n/a: ${t.missing?.[e.i] || m.count(w, e)?.missing || 'no value'}`, cls: 'quiet', span: 6 + 2 * bases.length}]);
+  return table({name: 'rankings', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking'});
 }
 
 // fileRows are the numbers of a table, unrounded.
@@ -95,17 +98,25 @@ export function envButton(m, w, e) {
   return h('button', {type: 'button', class: 'env', title: `${e.name}: show the trials`, id: `trials-${w.i}-${e.i}`, onclick: () => showCell(m, w, e)}, e.name);
 }
 
-export function ranking(m) {
+// rankingChart is the chart of a table, with what a reader may choose.
+export function rankingChart(m) {
   const w = m.work(), t = w && m.table(w);
-  if (!t) return absent('Ranking', 'no trial of this run has a value');
+  if (!t) return null;
   const bases = m.baselines(t), view = state.get('view') === 'ratio' && bases.length ? 'ratio' : 'absolute', base = m.baseline(t);
-  return section('ranking', 'Ranking', `${t.metric.what ? `${t.metric.title || t.metric.id}: ${t.metric.what.replace(/\.$/, '')}; ` : ''}${better(t.metric)}. Points are medians, lines their 95 % intervals${t.group?.some(Boolean) ? '; environments that share a letter cannot be told apart' : ''}.`,
+  return [m.ranked(t).length ? figure(forest(m, w, t, view === 'ratio' ? base : null, 'ranking')) : h('p', null, 'The filters leave no environment with a value.'),
     controls(workChoice(m, 'ranking'), metricChoice(m, 'ranking'),
       bases.length ? segments('ranking-view', 'Scale', [['absolute', 'Absolute'], ...bases.map(b => [b, `× ${b}`])], view === 'ratio' ? base : 'absolute',
         v => state.set(v === 'absolute' ? {view: null} : {view: 'ratio', base: v})) : null),
     h('p', {class: 'note', role: 'status'}, m.filtered()),
-    m.ranked(t).length ? figure(forest(m, w, t, view === 'ratio' ? base : null, 'ranking')) : h('p', null, 'The filters leave no environment with a value.'),
-    bases.length ? null : h('p', {class: 'note'}, m.envs.some(e => e.baseline) ? 'There are no ratios: no baseline has a value of this metric.' : 'There are no ratios: no baseline ran. A study with the environments native and floor has them.'),
+    h('p', {class: 'note'}, `Points are medians, lines their 95 % intervals${bases.length ? '' : m.envs.some(e => e.baseline) ? '. There are no ratios: no baseline has a value of this metric' : '. There are no ratios: no baseline ran. A study with the environments native and floor has them'}.`)];
+}
+
+export function ranking(m) {
+  const w = m.work(), t = w && m.table(w);
+  if (!t) return absent('Ranking', 'no trial of this run has a value');
+  const what = `${t.metric.title || t.metric.id}: ${t.metric.what ? `${t.metric.what.replace(/\.$/, '')}; ` : ''}`;
+  return section('ranking', 'Ranking', `${what}${better(t.metric)}. Rank is the range of places that an environment may hold, all together with 95 %; ~ cannot be told from the first.`,
+    m.data.answer && !list(m.data.answer.works).length ? null : rankingChart(m),
     rankingTable(m, w, t),
-    h('p', {class: 'note'}, list(t.against).length ? `A ratio differs where its interval lies outside ± ${Number((100 * m.data.run.delta).toPrecision(2))} % and the test agrees after Holm’s correction; = is equal, its interval lies inside; ~ cannot be told.${t.test ? ` The test behind the letters is ${t.test}.` : ''}` : ''));
+    h('p', {class: 'note'}, list(t.against).length ? `A ratio to a baseline differs where its interval lies outside ± ${Number((100 * m.data.run.delta).toPrecision(2))} % and the test agrees after Holm’s correction; = is equal, its interval lies inside; ~ cannot be told.` : '', t.test ? ` The test behind the ranks is ${t.test}.` : ''));
 }

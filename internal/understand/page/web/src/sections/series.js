@@ -3,6 +3,7 @@ import {amount, plural, scaleFor, short} from '../numbers.js';
 import {controls} from '../controls.js';
 import {figure} from '../chart.js';
 import {table} from '../table.js';
+import {linear} from '../rows.js';
 import {tip} from '../tip.js';
 import * as state from '../state.js';
 
@@ -23,6 +24,7 @@ function band(c, color, by) {
 function lines(m, {name, title, x, unit, curves, describe}) {
   const scale = scaleFor(unit, curves.flatMap(c => c.y)), label = scale.unit;
   const ys = curves.flatMap(c => c.y).filter(y => y != null), low = ys.reduce((a, b) => Math.min(a, b), Infinity), high = ys.reduce((a, b) => Math.max(a, b), -Infinity);
+  const {min, max, interval, formatter} = linear((low > high / 2 ? low : Math.min(0, low)) / scale.by, high / scale.by);
   return {
     name, title, describe, height: width => 340 + (width < 600 ? 40 : 0),
     table: () => [['environment', x, label], ...curves.flatMap(c => c.x.map((v, i) => [c.env.name, {t: short(v), v, num: true}, {t: short((c.y[i] ?? 0) / scale.by), v: c.y[i] ?? '', num: true}]))],
@@ -30,7 +32,7 @@ function lines(m, {name, title, x, unit, curves, describe}) {
       grid: {left: 64, right: 24, top: 44, bottom: 42},
       legend: {top: 4, left: 0, right: 0, data: [...new Set(curves.map(c => c.env.name))]},
       xAxis: {type: 'value', name: x, nameLocation: 'middle', nameGap: 28, axisLabel: {formatter: short, hideOverlap: true}, scale: true},
-      yAxis: {type: 'value', scale: low > high / 2, name: label, nameLocation: 'middle', nameGap: 46, axisLabel: {formatter: short}},
+      yAxis: {type: 'value', name: label, nameLocation: 'middle', nameGap: 46, min, max, interval, axisLabel: {formatter: formatter ?? short}},
       tooltip: {trigger: 'axis', formatter: ps => tip(`${x} ${short(ps[0].value[0])}`, ps.filter(p => p.seriesType === 'line').map(p => [p.seriesName, `${short(p.value[1])} ${label}`]))},
       dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
       series: curves.flatMap(c => {

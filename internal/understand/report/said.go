@@ -1,0 +1,91 @@
+package report
+
+import (
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
+)
+
+// Said is the answer of a result as a terminal's one screen gives it, for a page:
+// its lines, and where there are several workloads, each by its best and its worst
+// environment.
+type Said struct {
+	Headline string     `json:"headline"`
+	Lines    []SaidLine `json:"lines"`
+	Works    []SaidWork `json:"works,omitempty"`
+}
+
+// SaidLine is a line behind a label, such as Fastest or Beware.
+type SaidLine struct {
+	Label string        `json:"label"`
+	Text  string        `json:"text"`
+	Tone  document.Tone `json:"tone,omitempty"`
+}
+
+// SaidWork is a workload: its best and its worst environment with their medians, and
+// how many times worse the worst is; "" where there is none. Apart: the two are told
+// apart.
+type SaidWork struct {
+	Workload string `json:"workload"`
+	Best     string `json:"best"`
+	Worst    string `json:"worst,omitempty"`
+	Times    string `json:"times,omitempty"`
+	Apart    bool   `json:"apart"`
+}
+
+// Brief gives the answer of a result in a few words, for a list of many.
+func Brief(res *analyze.Result) string {
+	if s := Say(res); s != nil && len(s.Lines) > 0 {
+		return s.Lines[0].Label + ": " + s.Lines[0].Text
+	}
+	return verdict.Of(res, "")[0]
+}
+
+// saidWidth is how many characters a line of a page's answer has at most.
+const saidWidth = 120
+
+// Say gives the answer of a result, nil where a screen has none of it.
+func Say(res *analyze.Result) *Said {
+	if !hasScreen(res) {
+		return nil
+	}
+	answers := verdict.Answers(res, "")
+	if len(answers) == 0 {
+		return nil
+	}
+	s := screen{Document: &document.Document{Width: saidWidth}, res: res, answers: answers, more: "below", audit: "see Equal terms"}
+	out := &Said{Lines: []SaidLine{}}
+	var one *verdict.Answer
+	if len(answers) == 1 {
+		one = &answers[0]
+		s.answer(one)
+	} else {
+		for _, l := range s.overall() {
+			w := SaidWork{Workload: words.Clean(l.Work.ID), Best: s.with(l.Answer, l.All[0], false), Apart: l.apart}
+			if l.worst != l.All[0] {
+				w.Worst = s.with(l.Answer, l.worst, false)
+				if l.factor > 0 {
+					w.Times = words.Factor(l.factor)
+				}
+			}
+			out.Works = append(out.Works, w)
+		}
+	}
+	s.Width = 2 * saidWidth // a page has room for all that is to be doubted
+	s.doubts(one)
+	s.notRun()
+	for _, b := range s.Blocks {
+		p, ok := b.(document.Para)
+		switch label := strings.TrimSpace(p.Lead); {
+		case !ok:
+		case label == "":
+			out.Headline = p.Text.String()
+		default:
+			out.Lines = append(out.Lines, SaidLine{label, p.Text.String(), p.Tone})
+		}
+	}
+	return out
+}

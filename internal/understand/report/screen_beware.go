@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/common/remark"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
+)
+
+// beware is what may change a reader's mind, as much as has room on a line and one at
+// least: the doubts about the answer, what failed, and what the machine was about
+// meanwhile.
+func (s *screen) beware(a *verdict.Answer) string {
+	var parts []string
+	if a != nil {
+		parts = append(parts, a.Doubts...)
+	} else {
+		if s.res.Run.Status != "done" {
+			parts = append(parts, "the run is not finished")
+		}
+		if n := s.res.Run.Blocks; n < 6 {
+			parts = append(parts, fmt.Sprintf("with only %s it is preliminary", words.Plural(n, "block")))
+		}
+	}
+	if n := s.res.Run.Failed; n > 0 {
+		parts = append(parts, words.Plural(n, "trial")+" failed")
+	}
+	for _, r := range slices.Concat(s.res.Run.Host.Remarks, s.res.Remarks) {
+		if text := s.clause(r); text != "" && !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	between, more := " · ", " · %d more: "+s.more
+	_, shown := s.fits(parts, between, more, 0)
+	return listed(parts, shown, between, more) // whole, also the one that has no room on a line
+}
+
+// baselines says what the rows without a rank are.
+func (s *screen) baselines(a *verdict.Answer) string {
+	has := func(env string) bool {
+		return slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Env == env })
+	}
+	var bare, parts []string
+	for _, b := range []string{"host", "native"} {
+		if has(b) {
+			bare = append(bare, b)
+		}
+	}
+	if len(bare) > 0 {
+		parts = append(parts, strings.Join(bare, ", ")+": no container")
+	}
+	if has("floor") {
+		parts = append(parts, "floor: the least a container takes")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clause is the first clause of a remark that weighs, "" of another.
+func (s *screen) clause(r record.Remark) string {
+	if !remark.Weighs(r.Code) || r.Level == "info" || r.Env != "" && r.Code != "unverified" {
+		return ""
+	}
+	if r.Code == "unequal" {
+		return "engines differ in isolation (" + s.audit + ")"
+	}
+	text := words.Clean(r.Text)
+	for _, end := range []string{". ", ": ", "; ", " (", ", though "} {
+		text, _, _ = strings.Cut(text, end)
+	}
+	text = strings.TrimSuffix(text, ".")
+	if len(text) > 1 && text[1] >= 'a' {
+		text = strings.ToLower(text[:1]) + text[1:]
+	}
+	return text
+}
+
+// checks is the line about metrics that only prove that the same was done.
+func (s *screen) checks() {
+	agree, bad := checksOf(s.res)
+	if len(bad) > 0 {
+		s.says("Failure", notTheSame+strings.Join(bad, ", "), document.Warn)
+		return
+	}
+	switch len(agree) {
+	case 0:
+	case 1:
+		s.says("Same work", agree[0], document.Plain)
+	default:
+		s.says("Same work", fmt.Sprintf("%d checks agree in all environments", len(agree)), document.Plain)
+	}
+}
+
+// roughly is a time as people say it.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%.0f s", math.Max(1, d.Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.3g h", d.Hours())
+}

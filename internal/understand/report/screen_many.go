@@ -1,0 +1,175 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
+)
+
+// mostLines bounds the workloads that have a line on a screen.
+const mostLines = 20
+
+// line is a workload by its best and its worst environment.
+type line struct {
+	*verdict.Answer
+	worst  string
+	factor float64 // the worst against the best; 0 where there is none
+	apart  bool    // the two are told apart
+}
+
+// lines are those of all workloads, the largest differences first.
+func (s *screen) lines() []line {
+	var out []line
+	for i := range s.answers {
+		a := &s.answers[i]
+		l := line{Answer: a, worst: a.All[len(a.All)-1]}
+		if p := a.Behind(l.worst, a.All[0]); p != nil {
+			l.factor, l.apart = p.Value, a.Apart(l.worst, a.All[0])
+		}
+		out = append(out, l)
+	}
+	slices.SortStableFunc(out, func(a, b line) int {
+		if a.apart != b.apart {
+			return map[bool]int{true: -1, false: 1}[a.apart]
+		}
+		return cmp.Compare(b.factor, a.factor)
+	})
+	return out
+}
+
+// many is the screen of several workloads: a line each.
+func (s *screen) many() {
+	all := s.overall()
+	s.doubts(nil)
+	s.Add(document.Gap{})
+	t := &document.Table{Columns: document.Columns("workload", "best", "worst", "× best")}
+	t.Columns[3].Points = true
+	shown := all[:min(len(all), mostLines)]
+	names := 0
+	for _, l := range shown {
+		names = max(names, words.Width(words.Clean(l.Work.ID)))
+	}
+	names = min(names, max(10, s.Width/3))
+	room := max(10, (s.Width-names-3*document.Between-8)/2)
+	for _, l := range shown {
+		cells := document.Cells(words.Shorten(words.Clean(l.Work.ID), names), s.short(&l, l.All[0], room), "", "")
+		if l.worst != l.All[0] {
+			cells[2].Text = s.short(&l, l.worst, room)
+		}
+		if l.factor > 0 && l.worst != l.All[0] {
+			if cells[3].Text = words.Factor(l.factor); !l.apart {
+				cells[3].Tail = "~"
+			}
+		}
+		row := document.Row{Cells: cells}
+		if !l.apart {
+			row.Tone = document.Dim
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	s.Add(t)
+	s.others(all, len(shown))
+	s.Add(document.Gap{})
+}
+
+// overall is the headline, and who is best how often.
+func (s *screen) overall() []line {
+	s.headline(fmt.Sprintf("%s, %s", words.Plural(len(s.res.Workloads), "workload"), words.Plural(s.engines(), "environment")))
+	all := s.lines()
+	s.winners(all)
+	if all[0].apart {
+		s.largest(&all[0])
+	}
+	return all
+}
+
+// largest is the line about the largest difference, with whole names where they
+// have room.
+func (s *screen) largest(l *line) {
+	text := ""
+	for _, most := range []int{0, 30, 22, 16, 12} {
+		name := func(id string) string {
+			if id = words.Clean(id); most > 0 {
+				id = words.Shorten(id, most)
+			}
+			return id
+		}
+		text = fmt.Sprintf("%s: %s %s × %s", name(l.Work.ID), name(l.worst), words.Factor(l.factor), name(l.All[0]))
+		if words.Width(text) <= s.Width-labelled {
+			break
+		}
+	}
+	s.says("Largest", text, document.Plain)
+}
+
+// others counts the workloads that have no line.
+func (s *screen) others(all []line, shown int) {
+	var parts []string
+	less, same := 0, 0
+	for _, l := range all[shown:] {
+		if l.apart {
+			less++
+		} else {
+			same++
+		}
+	}
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(less, "more differ less")
+	add(same, "cannot be told apart (~)")
+	add(len(s.res.Workloads)-len(all), "have no value")
+	if len(parts) > 0 {
+		s.Legend(words.Cut(strings.Join(parts, ", ")+": --full, --workload NAME", s.Width))
+	} else {
+		s.Legend(words.Cut("~ cannot be told apart yet. One workload: --workload NAME", s.Width))
+	}
+}
+
+// engines are the environments that are no baselines.
+func (s *screen) engines() (n int) {
+	for _, e := range s.res.Environments {
+		if e.Baseline == "" {
+			n++
+		}
+	}
+	return cmp.Or(n, len(s.res.Environments))
+}
+
+// winners says how often each environment is best, where it is told from the worst.
+func (s *screen) winners(all []line) {
+	times, order, open := map[string]int{}, []string{}, 0
+	for _, l := range all {
+		if !l.apart {
+			open++
+			continue
+		}
+		if times[l.All[0]]++; times[l.All[0]] == 1 {
+			order = append(order, l.All[0])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return times[b] - times[a] })
+	var parts []string
+	for _, e := range order {
+		parts = append(parts, fmt.Sprintf("%s in %d", words.Clean(e), times[e]))
+	}
+	if open > 0 {
+		parts = append(parts, fmt.Sprintf("%d cannot be told", open))
+	}
+	text, _ := s.fits(parts, ", ", " and %d more", 0)
+	s.says("Best", text, document.Head)
+}
+
+// short is an environment with its median, in so many characters.
+func (s *screen) short(l *line, env string, room int) string {
+	full := s.with(l.Answer, env, false)
+	value := strings.TrimPrefix(full, words.Clean(env))
+	return words.Shorten(words.Clean(env), max(4, room-words.Width(value))) + value
+}

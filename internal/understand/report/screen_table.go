@@ -1,0 +1,159 @@
+package report
+
+import (
+	"fmt"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
+)
+
+// form is how much of a ranking stands on a screen.
+type form struct {
+	names                    int  // characters of a name; 0: all
+	common                   bool // what names have in common is abbreviated
+	picture, interval, times bool
+}
+
+// screens from the widest to the narrowest: whole names can be typed, and a picture is
+// worth more than a part that all names have.
+var screens = []form{
+	{0, false, true, true, true}, {0, true, true, true, true}, {0, true, true, false, true},
+	{24, true, true, true, true}, {20, true, true, false, true}, {16, true, true, false, true},
+	{words.MaxName, false, false, true, true}, {20, false, false, true, true}, {20, false, false, false, true},
+	{12, false, false, false, true}, {10, false, false, false, false},
+}
+
+// table is the ranking in the widest form that there is room for, and what its names'
+// abbreviations stand for.
+func (s *screen) table(a *verdict.Answer) (t *document.Table, legend string) {
+	r := newRanking(a.Work, a.Table, s.opts)
+	var whole []string
+	for _, c := range r.cells() {
+		whole = append(whole, words.Clean(c.Env))
+	}
+	for _, l := range screens {
+		names, said := whole, []abbreviation(nil)
+		if l.common {
+			bare := s.rows(a, r, l, make([]string, len(whole)))
+			names, said = abbreviated(whole, max(s.Width-bare.Width()-document.Between-minPlot+words.Width(bare.Columns[1].Title), 8))
+			if len(said) == 0 && l.names == 0 && l.interval {
+				continue // it is the form before
+			}
+		}
+		if t = s.rows(a, r, l, names); l.common {
+			legend = legendOf(said)
+		} else {
+			legend = ""
+		}
+		room := s.Width - t.Width() - document.Between
+		if !l.picture && room+document.Between >= 0 {
+			break
+		}
+		if l.picture && room >= minPlot {
+			s.draw(t, r, min(room, 40))
+			break
+		}
+	}
+	return t, legend
+}
+
+// rows lays the ranking out: the places that each may hold, its median, and how
+// many times the first that is. names are those of the rows.
+func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *document.Table {
+	t := &document.Table{Columns: document.Columns("rank", "environment")}
+	t.Columns[0].Right = true
+	failed, place := false, map[string]bool{}
+	for i, c := range r.cells() {
+		failed = failed || r.count(c.Env).Failed > 0
+		place[c.Env] = c.Places != nil
+		name := names[i]
+		if l.names > 0 {
+			name = words.Shorten(name, l.names)
+		}
+		row := document.Row{Cells: document.Cells(c.Places.String(), name)}
+		if c.Places == nil {
+			row.Tone = document.Dim
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if l.names > 0 && l.names < words.Width("environment") {
+		t.Columns[1].Title = "env"
+	}
+	add := func(title string, points bool, of func(*analyze.Cell) string) {
+		var cells []document.Cell
+		for _, c := range r.cells() {
+			cells = append(cells, document.Cell{Text: of(c)})
+		}
+		t.Column(document.Column{Title: title, Points: points, Right: !points}, cells)
+	}
+	number := func(c *analyze.Cell) words.Number {
+		if c.Median == nil {
+			return words.Number{}
+		}
+		return words.NumberOf(*c.Median, r.unit.By, words.Full)
+	}
+	unit := r.unit.Name
+	if unit == "" || unit == "count" {
+		unit = words.Clean(a.Table.Metric.Title)
+	}
+	add(unit, true, func(c *analyze.Cell) string { return number(c).Value })
+	if l.interval {
+		add("95 %", false, func(c *analyze.Cell) string { return number(c).Interval })
+	}
+	if l.times {
+		add("× first", true, func(c *analyze.Cell) string {
+			if c.Env == a.All[0] {
+				return "1"
+			}
+			if p := a.Times(c.Env, a.All[0]); p != nil {
+				return words.Factor(p.Value)
+			}
+			return ""
+		})
+	}
+	if failed {
+		add("failed", false, func(c *analyze.Cell) string {
+			if n := r.count(c.Env); n.Failed > 0 {
+				return fmt.Sprintf("%d/%d", n.Failed, n.Trials)
+			}
+			return ""
+		})
+	}
+	s.missing(t, r)
+	return t
+}
+
+// missing puts the reason into the rows of what has no value, on the line of the
+// row.
+func (s *screen) missing(t *document.Table, r *ranking) {
+	used := 0
+	for _, c := range t.Columns[:2] {
+		used += words.Width(c.Title)
+	}
+	for _, row := range t.Rows {
+		used = max(used, words.Width(row.Cells[1].Text)+4)
+	}
+	for i, c := range r.cells() {
+		if c.Median == nil {
+			why := words.Cut(words.Clean(c.Missing), max(10, s.Width-used-2*document.Between-4))
+			t.Rows[i].Cells = append(t.Rows[i].Cells[:2], document.Cell{Text: why, Rest: true})
+		}
+	}
+}
+
+// draw puts the small picture into the rows.
+func (s *screen) draw(t *document.Table, r *ranking, room int) {
+	x, ok := axisFor(r.cells(), room)
+	if !ok {
+		return
+	}
+	x = x.onBaseline(r)
+	t.Columns = append(t.Columns, document.Column{Title: x.ticks(r.unit)})
+	for i, c := range r.cells() {
+		if c.Median != nil {
+			t.Rows[i].Cells = append(t.Rows[i].Cells, document.Cell{Text: x.mark(c), Tone: document.Mark})
+		}
+	}
+}

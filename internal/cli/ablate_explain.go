@@ -17,8 +17,8 @@ func (f *ablateFlags) explainable(args []string) error {
 	switch {
 	case !f.explain:
 		return nil
-	case f.workload != "hello":
-		return fail(Usage, "--explain follows the starts of the workload hello, not %s", f.workload)
+	case ablatedBy(args).workload != lifeCycle:
+		return fail(Usage, "--explain follows starts, of the workload %s, and not of %s", lifeCycle, ablatedBy(args).workload)
 	default:
 		return rooted(args)
 	}
@@ -31,7 +31,7 @@ const observedStarts = 10
 // to cost something.
 func (f *ablateFlags) observe(w World, res *analyze.Result, plan *study.Plan) error {
 	x, a := res.Ablations[0], plan.Study.Ablations[0]
-	e := explainFlags{starts: observedStarts, progress: f.progress, wait: f.wait, unlimited: true}
+	e := explainFlags{starts: observedStarts, asked: true, progress: f.progress, wait: f.wait, unlimited: true}
 	var ids []string
 	place := func(id string) int {
 		if i := slices.Index(ids, id); i >= 0 {

@@ -15,6 +15,7 @@ import (
 func cleanCommand(w World) *cobra.Command {
 	format := "text"
 	images, wait := false, false
+	far := farCleaning{}
 	c := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove whatever a killed run left behind",
@@ -23,10 +24,18 @@ left on this machine: only what the run's ledger names, and of that only what
 carries the run's label. What can't be reached (an engine that is not running, a
 program no longer on PATH) stays in the ledger; you are told what would help, and
 the exit status is 1.
-The records stay, and can still be resumed.`,
-		Example: "  plimsoll clean\n  plimsoll clean --images",
+The records stay, and can still be resumed.
+
+--on ssh://HOST,… removes what runs on other hosts have left there: only folders
+whose ledger names their run, that has ended, and whose record was fetched.`,
+		Example: "  plimsoll clean\n  plimsoll clean --images\n  plimsoll clean --on ssh://root@node1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if here, err := far.here(cmd); err != nil {
+				return err
+			} else if !here {
+				return far.clean(cmd.Context(), w)
+			}
 			s, err := newSetting(w)
 			if err != nil {
 				return err
@@ -53,7 +62,8 @@ The records stay, and can still be resumed.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	far.add(c)
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c
 }

@@ -128,6 +128,20 @@ func withHint(err error, format string, a ...any) error {
 	return e
 }
 
+// taken is the error that somebody else measures on this machine.
+type taken interface{ Who() string }
+
+// withTurn adds to a refusal of the machine's turn how the command waits for it,
+// where it does.
+func withTurn(cmd *cobra.Command, err error) error {
+	var busy taken
+	wait := cmd.Flags().Lookup("wait")
+	if !errors.As(err, &busy) || wait == nil || wait.Value.String() == "true" {
+		return err
+	}
+	return withHint(err, "--wait waits for your turn: first come, first served")
+}
+
 // quiet is an error whose text was already printed as part of the result.
 func quiet(s Status) error { return &exitError{status: s, err: errSaid} }
 
@@ -137,10 +151,11 @@ var errSaid = errors.New("said already")
 func Main(w World) int {
 	root := Root(w)
 	root.SetArgs(w.Args)
-	err := root.ExecuteContext(context.Background())
+	cmd, err := root.ExecuteContextC(context.Background())
 	if err == nil {
 		return int(Done)
 	}
+	err = withTurn(cmd, err)
 	status := Failed
 	var e *exitError
 	if errors.As(err, &e) {
@@ -178,10 +193,10 @@ terms and in interleaved order, against the same files run without an engine
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return withHint(fail(Usage, "%w", err), "%s --help shows what it takes", cmd.CommandPath())
-	})
-	for _, c := range commands(w) {
+	root.SetFlagErrorFunc(flagSlip)
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
+	for _, c := range append(commands(w), hidden(w)...) {
 		wrapArgs(c)
 		root.AddCommand(c)
 	}
@@ -197,7 +212,7 @@ func wrapArgs(c *cobra.Command) {
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return withHint(fail(Usage, "%w", err), "%s --help shows what it takes", cmd.CommandPath())
+			return argumentSlip(cmd, args, err)
 		}
 		return nil
 	}

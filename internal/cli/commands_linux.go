@@ -29,12 +29,17 @@ func measuring(w World) []*cobra.Command {
 		selftestCommand(w),
 		explainCommand(w),
 		ablateCommand(w),
+		abCommand(w),
+		bisectCommand(w),
 		floorCommand(w),
 		tuneCommand(w),
 		cleanCommand(w),
 		agentCommand(w),
 	}
 }
+
+// hidden lists the commands that nobody types.
+func hidden(w World) []*cobra.Command { return []*cobra.Command{onHostCommand(w)} }
 
 // knownWorkloads gives the metrics of each workload that a profile can name
 // beside those of the runs: the catalogue's.

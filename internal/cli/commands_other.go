@@ -16,7 +16,7 @@ type engines = []struct{}
 // names one leads to an answer.
 func measuring(World) []*cobra.Command {
 	var out []*cobra.Command
-	for _, name := range []string{"run", "plan", "engines", "doctor", "features", "studies", "workloads", "image", "selftest", "explain", "ablate", "floor", "tune", "clean", "agent"} {
+	for _, name := range []string{"run", "plan", "engines", "doctor", "features", "studies", "workloads", "image", "selftest", "explain", "ablate", "ab", "bisect", "floor", "tune", "clean", "agent"} {
 		out = append(out, &cobra.Command{
 			Use:                name,
 			Short:              "(on Linux only)",
@@ -28,6 +28,9 @@ func measuring(World) []*cobra.Command {
 	}
 	return out
 }
+
+// hidden are commands of what measures.
+func hidden(World) []*cobra.Command { return nil }
 
 // onLinux says that something is not to be had on this system.
 func onLinux(what string) error {

@@ -68,7 +68,7 @@ type shell struct {
 const wrapper = `#!/bin/sh
 case "$* " in
 "run "*) exec '%[1]s' "$@" --wait $PLIMSOLL_TESTED_WITH ;;
-"selftest "*|*" --try "*) exec '%[1]s' "$@" --wait ;;
+"ab "*|"selftest "*|*" --try "*) exec '%[1]s' "$@" --wait ;;
 *) exec '%[1]s' "$@" ;;
 esac
 `
@@ -217,7 +217,7 @@ func wordsOf(line string) []string {
 	var out []string
 	for _, w := range strings.Fields(line) {
 		w = strings.Trim(w, ".,:;()[]\"'`")
-		if slices.Contains([]string{"KiB", "MiB", "GiB"}, w) || strings.Contains(w, "--") || letters.MatchString(w) {
+		if slices.Contains([]string{"KiB", "MiB", "GiB", "µs"}, w) || strings.Contains(w, "--") || letters.MatchString(w) {
 			continue // as large as it came out, and isolated as the machine allows
 		}
 		if len(w) >= 3 && strings.ContainsFunc(w, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) && !strings.ContainsAny(w, "0123456789…") {

@@ -66,14 +66,14 @@ func printHost(w World, h record.Host) {
 	if h.Virtual != "" {
 		machine += ", " + h.Virtual
 	}
-	fmt.Fprintln(w.Stdout, harmless.Text(machine))
+	w.wrapped("", harmless.Text(machine))
 	if len(h.Remarks) == 0 {
 		fmt.Fprintln(w.Stdout, "Nothing was found that would disturb a measurement.")
 	}
 	for _, r := range h.Remarks {
-		fmt.Fprintf(w.Stdout, "%-6s  %s: %s\n", r.Level, r.Code, harmless.Text(r.Text))
+		w.wrapped(fmt.Sprintf("%-6s  ", r.Level), r.Code+": "+harmless.Text(r.Text))
 		if r.Advice != "" {
-			fmt.Fprintf(w.Stdout, "%s%s\n", strings.Repeat(" ", 8), harmless.Text(r.Advice))
+			w.wrapped(strings.Repeat(" ", 8), harmless.Text(r.Advice))
 		}
 	}
 	if host.Refused(h.Remarks) {

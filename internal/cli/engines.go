@@ -13,7 +13,7 @@ import (
 )
 
 func enginesCommand(w World) *cobra.Command {
-	format, check := "text", false
+	format, check, every := "text", false, false
 	c := &cobra.Command{
 		Use:   "engines [NAME...]",
 		Short: "Show which engines can be measured here, which can't, why, and what would help",
@@ -23,6 +23,7 @@ that you name it shows all that is known, and for each level that is missing the
 reason and the command that would help. It changes nothing.`,
 		Example: `  plimsoll engines
   plimsoll engines docker podman
+  plimsoll engines --all              # the simulated engine of the demonstrations too
   plimsoll engines containerd --check && plimsoll run --engine containerd
   plimsoll engines --format json`,
 		Args: cobra.ArbitraryArgs,
@@ -33,20 +34,23 @@ reason and the command that would help. It changes nothing.`,
 			}
 			for _, n := range names {
 				if !slices.ContainsFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == n }) {
-					return fail(Usage, "no engine %q: there are %s", n, strings.Join(s.engineNames(), ", "))
+					return s.unknownEngine("", n)
 				}
 			}
 			if check && len(names) == 0 {
 				return fail(Usage, "--check needs the names of the engines that must be usable")
+			}
+			if len(names) == 0 && !every {
+				s.engines = slices.DeleteFunc(slices.Clone(s.engines), func(e engine.Engine) bool { return e.Info().Simulated })
 			}
 			all := s.detect(cmd.Context(), names...)
 			switch {
 			case format == "json":
 				err = printJSON(w.Stdout, enginesJSON(all))
 			case len(names) > 0:
-				err = printEngineDetails(w.Stdout, all)
+				err = printEngineDetails(w.paper(), all)
 			default:
-				err = printEngines(w.Stdout, all)
+				err = printEngines(w.paper(), all)
 			}
 			if err == nil && check {
 				return unusable(all)
@@ -55,6 +59,7 @@ reason and the command that would help. It changes nothing.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	c.Flags().BoolVar(&every, "all", false, "show the engine that is only simulated too")
 	c.Flags().BoolVar(&check, "check", false, "fail (status 5) if one of the named engines is not usable here")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		s, err := newSetting(w)
@@ -152,4 +157,16 @@ func missing(what, reason, fix string) string {
 		s += "\n    try: " + fix
 	}
 	return s
+}
+
+// unknownEngine refuses the name of an engine that this plimsoll does not have. what
+// is the flag that it came by, or "".
+func (s *setting) unknownEngine(what, name string) error {
+	err := fail(Usage, "%sno engine %q: there are %s", what, name, strings.Join(s.engineNames(), ", "))
+	for _, e := range s.engines {
+		if i := e.Info(); !i.Simulated && name != engine.DefaultLevel && slices.Contains(i.Levels[engine.Runtime], name) {
+			return withHint(err, "%s is a runtime: of the engine oci, which calls it alone, or of those that call it (engine: oci, runtime: %s in a study)", name, name)
+		}
+	}
+	return didYouMean(err, name, s.engineNames(), "plimsoll engines says of each whether it can be used here")
 }

@@ -63,7 +63,7 @@ func machine() []engine.Engine {
 			det:  engine.Detection{Usable: true, Version: "20.10.43", Where: "/run/balena-engine.sock", Levels: map[string][]engine.Level{engine.Client: yes("api", "cli")}},
 		},
 		found1{
-			info: engine.Info{Name: "novel", Title: "Novel", Unverified: true, Typical: time.Second, Levels: map[string][]string{engine.Client: {"cli"}}},
+			info: engine.Info{Name: "novel", Title: "Novel", Unverified: true, Typical: time.Second, Levels: map[string][]string{engine.Client: {"cli"}}, Programs: []engine.Program{{Name: "novel"}}},
 			det:  engine.Detection{Usable: true, Version: "0.1", Where: "/usr/bin/novel", Levels: map[string][]engine.Level{engine.Client: yes("cli")}},
 		},
 		found1{

@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -25,17 +27,27 @@ func printEngines(out io.Writer, all []found) error {
 		titles[i] = c.title
 	}
 	var err error
-	line := func(cells ...string) {
+	row := func(cells ...string) {
 		if err == nil {
 			_, err = io.WriteString(out, tableRow(cells))
 		}
 	}
-	line(titles...)
-	for _, f := range all {
-		if f.Usable {
-			line(name(f), dash(f.Version), dash(usableOf(f, engine.Runtime)), dash(usableOf(f, engine.Storage)), dash(usableOf(f, engine.Rootless)), dash(cgroupsOf(f)))
+	line := func(text string) {
+		if err == nil {
+			_, err = fmt.Fprintln(out, text)
 		}
 	}
+	narrow := columnsOn(out)
+	if n := widthOf(out); n > 0 && n < pipeWidth {
+		row = func(cells ...string) { fmt.Fprintln(narrow, strings.Join(cells, "\t")) } // into a buffer
+	}
+	row(titles...)
+	for _, f := range all {
+		if f.Usable {
+			row(name(f), dash(f.Version), dash(usableOf(f, engine.Runtime)), dash(usableOf(f, engine.Storage)), dash(usableOf(f, engine.Rootless)), dash(cgroupsOf(f)))
+		}
+	}
+	err = errors.Join(err, narrow.Flush())
 	var lines, levels []string
 	for _, f := range all {
 		if !f.Usable {
@@ -50,28 +62,20 @@ func printEngines(out io.Writer, all []found) error {
 		line("")
 		line("Not usable here:")
 		for _, l := range lines {
-			if err == nil {
-				_, err = fmt.Fprintln(out, l)
-			}
+			line(l)
 		}
 	}
-	if len(levels) > 0 && err == nil {
-		_, err = fmt.Fprintln(out)
-		for _, l := range wrapWords("Levels not available: "+strings.Join(levels, ", ")+". `plimsoll engines NAME` says which, why, and what would help.", 100) {
-			if err == nil {
-				_, err = fmt.Fprintln(out, l)
-			}
+	if len(levels) > 0 {
+		line("")
+		for _, l := range wrapWords("Levels not available: "+strings.Join(levels, ", ")+". `plimsoll engines NAME` says which, why, and what would help.", cmp.Or(widthOf(out), pipeWidth)) {
+			line(l)
 		}
 	}
 	return err
 }
 
-// tableRow lays cells out, each wrapped to the width of its column; a row of
-// one cell is a line of its own.
+// tableRow lays cells out, each wrapped to the width of its column.
 func tableRow(cells []string) string {
-	if len(cells) == 1 {
-		return cells[0] + "\n"
-	}
 	wrapped := make([][]string, len(cells))
 	high := 1
 	for i, c := range cells {

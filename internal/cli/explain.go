@@ -25,11 +25,14 @@ import (
 type explainFlags struct {
 	printing
 	starts         int
+	asked          bool // for so many starts, however long they take
 	atOnce         int
 	unlimited      bool // no container has a limit
+	fewer          int  // starts that did not fit into the time
 	against        string
 	allCalls, wait bool
 	progress       string
+	keep           string // the record's directory, "" for none
 }
 
 func explainCommand(w World) *cobra.Command {
@@ -53,6 +56,7 @@ are timed from outside are shown.`,
   plimsoll explain docker network=none --at-once 8
   plimsoll explain --at-once 16 -- podman run --rm busybox true
   plimsoll explain docker --format html -o start.html
+  plimsoll explain docker --against network=host --keep start
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 || c.ArgsLenAtDash() > 0 {
@@ -64,11 +68,15 @@ are timed from outside are shown.`,
 			if f.starts < 1 || f.starts > 1000 {
 				return fail(Usage, "--starts is %d: expected 1 to 1000", f.starts)
 			}
+			f.asked = c.Flags().Changed("starts")
 			explain := f.environment
 			if f.atOnce < 1 || f.atOnce > 64 {
 				return fail(Usage, "--at-once is %d: expected 1 to 64", f.atOnce)
 			}
 			compare := f.comparison(c)
+			if f.keep != "" && (c.ArgsLenAtDash() == 0 || f.atOnce > 1) {
+				return fail(Usage, "--keep is for the starts of environments, one at a time: plimsoll explain ENGINE --keep DIR")
+			}
 			switch {
 			case compare != nil:
 				if !slices.Contains(report.Comparison.Formats(), f.format) {
@@ -97,11 +105,12 @@ are timed from outside are shown.`,
 		},
 	}
 	f.printing.add(c, append(report.Explanation.Formats(), "html")...)
-	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced")
+	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced; without it, of an environment at most as many as fit into a minute")
 	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start it so often at the same time, and show what takes longer then than alone: what bounds the rate of starts")
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
-	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which slows the starts down by a sixth or more")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: see what the first lines say that it costs")
+	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c
 }

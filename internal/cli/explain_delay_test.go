@@ -51,7 +51,7 @@ func TestExplainFindsDelays(t *testing.T) {
 	for _, c := range []struct {
 		verb string
 		ms   float64
-	}{{"create", 5}, {"start", 20}} {
+	}{{"create", 40}, {"start", 60}} {
 		dir := t.TempDir()
 		slow := slowed(t, dir, "crun", c.ms, c.verb, crun)
 		w := World{LookPath: exec.LookPath, Getenv: os.Getenv}
@@ -82,14 +82,14 @@ func TestExplainFindsSlowNetwork(t *testing.T) {
 			}
 		}
 	}
-	slowed(t, dir, "host-local", 20, "-", filepath.Join(plugins, "host-local"))
+	slowed(t, dir, "host-local", 100, "-", filepath.Join(plugins, "host-local"))
 	env := func(name string) string {
 		if name == "CNI_PATH" {
 			return dir
 		}
 		return os.Getenv(name)
 	}
-	finds(t, t.TempDir(), World{LookPath: exec.LookPath, Getenv: env}, containerd.New(), []string{"containerd"}, "host-local", 20)
+	finds(t, t.TempDir(), World{LookPath: exec.LookPath, Getenv: env}, containerd.New(), []string{"containerd"}, "host-local", 100)
 }
 
 // slowed puts a program into a directory that sleeps so long, if it is given the
@@ -107,22 +107,36 @@ func slowed(t *testing.T, dir, name string, ms float64, argument, program string
 	return slow
 }
 
-// finds explains an environment whose program sleeps so long: the pause is found
-// there, and nowhere else. Where others keep the processors busy, what waits behind the
-// pause is a part of the way itself: once in three times it has to be found.
+// finds explains an environment whose program sleeps so long. Each time the pause is
+// what it is told to be there, and what it is said to be elsewhere is nothing beside it:
+// others that keep the processors busy, or a hypervisor that takes them away, begin it
+// late or end it late by some milliseconds. In one of three the size is right as well,
+// nothing at all is elsewhere, and little has no cause with a name.
 func finds(t *testing.T, state string, like World, e engine.Engine, env []string, program string, ms float64) {
 	t.Helper()
 	var why string
 	for range 3 {
-		if why = missed(t, state, like, e, env, program, ms); why == "" {
+		x := explained(t, state, like, e, env)
+		got, all := float64(pauses(x.Tree, program, false))/1e6, float64(pauses(x.Tree, "", false))/1e6
+		said := fmt.Sprintf("%g ms in %s: %g ms of pauses are seen there, %g in all", ms, program, got, all)
+		if got < 0.5*ms || got > 1.5*ms || all-got > 0.2*ms {
+			tree, _ := json.MarshalIndent(x.Tree, "", " ")
+			t.Errorf("%s: %s", said, tree)
+		}
+		// It sleeps until so long after its first instruction, some of which passes before.
+		if why = unnamed(x); got < 0.85*ms || got > ms+0.5 || all-got > 0.5 {
+			why = said
+		}
+		if why == "" {
 			return
 		}
+		t.Log(why)
 	}
 	t.Error(why)
 }
 
-// missed says what one explanation has not found.
-func missed(t *testing.T, state string, like World, e engine.Engine, env []string, program string, ms float64) string {
+// explained explains an environment.
+func explained(t *testing.T, state string, like World, e engine.Engine, env []string) *timeline.Explanation {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := append(append([]string{"explain"}, env...), "--starts", "6", "--format", "json", "--progress", "none", "--wait")
@@ -142,16 +156,7 @@ func missed(t *testing.T, state string, like World, e engine.Engine, env []strin
 	if err := json.Unmarshal(out.Bytes(), &x); err != nil {
 		t.Fatal(err)
 	}
-	got, all := float64(pauses(x.Tree, program, false))/1e6, float64(pauses(x.Tree, "", false))/1e6
-	// It sleeps until so long after its first instruction, some of which passes before.
-	if got < 0.9*ms || got > ms+0.5 || all-got > 0.5 {
-		tree, _ := json.MarshalIndent(x.Tree, "", " ")
-		return fmt.Sprintf("%g ms in %s: %g ms of pauses are seen there, %g in all: %s", ms, program, got, all, tree)
-	}
-	if share := float64(x.UnexplainedNS) / float64(x.Tree.NS); share > 0.15 {
-		return fmt.Sprintf("%s: %.0f %% of the start is unexplained", program, 100*share)
-	}
-	return ""
+	return &x
 }
 
 func jsonNumber(v float64) string {

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
@@ -77,6 +80,19 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 	return out, nil
 }
 
+// again is the command that follows the same starts again.
+func (f *explainFlags) again(env []string) string {
+	line := append([]string{"plimsoll", "explain"}, env...)
+	line = append(line, "--starts", strconv.Itoa(f.starts))
+	if f.against != "" {
+		line = append(line, "--against", f.against)
+	}
+	if f.allCalls {
+		line = append(line, "--all-calls")
+	}
+	return harmless.ShellLine(line)
+}
+
 // followed are the starts of an environment, and those of several at once.
 type followed struct {
 	alone, together *timeline.Explanation
@@ -123,6 +139,9 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	defer func() { _ = s.state.Release(id) }()
 	o := s.options()
 	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record")
+	if f.keep != "" {
+		o.Dir, plan.Study.Command = f.keep, f.again(all[0])
+	}
 	if lacks == "" {
 		tracing := f.options()
 		o.Trace = &tracing
@@ -149,18 +168,32 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 			return nil, err
 		}
 	}
+	if f.fewer > 0 {
+		fmt.Fprintf(w.Stderr, "%d of %d starts fitted into %s: --starts %[2]d takes as long as they need.\n", f.starts-f.fewer, f.starts, unasked)
+	}
 	return out, nil
 }
 
 // unopened says why nothing could be started.
 func unopened(excluded []record.Excluded) error {
-	for _, x := range excluded {
-		if x.Reason != "" {
-			return withHint(fail(NothingHere, "%s can't be started here: %s", x.ID, x.Reason), "%s", x.Fix)
-		}
+	helped := slices.IndexFunc(excluded, func(x record.Excluded) bool { return x.Reason != "" && x.Fix != "" })
+	if helped < 0 {
+		helped = slices.IndexFunc(excluded, func(x record.Excluded) bool { return x.Reason != "" })
 	}
-	return fail(NothingHere, "it can't be started here")
+	if helped < 0 {
+		return fail(NothingHere, "it can't be started here")
+	}
+	x := excluded[helped]
+	return withHint(fail(NothingHere, "%s can't be started here: %s", x.ID, x.Reason), "%s", x.Fix)
 }
+
+// unasked is how long an explanation takes at most where nobody said how many starts
+// it is to have: those of system containers take seconds each.
+const unasked = time.Minute
+
+// bounded says whether that bounds it. Starts at once come in fours of blocks, which
+// have to be whole.
+func (f *explainFlags) bounded() bool { return !f.asked && f.atOnce == 1 }
 
 // study is the one that is traced: a container that says that it is there, again
 // and again.
@@ -174,7 +207,11 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	if f.atOnce > 1 {
 		blocks *= 2
 	}
-	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {blocks: %d, warmup: 2%s}\nworkloads: [hello]\nenvironments:\n", blocks, limits)
+	length := fmt.Sprintf("blocks: %d", blocks)
+	if f.bounded() {
+		length = fmt.Sprintf("time-budget: %s, max-blocks: %d", unasked, blocks)
+	}
+	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {%s, warmup: 2%s}\nworkloads: [hello]\nenvironments:\n", length, limits)
 	for _, args := range all {
 		levels, err := levelLines(args)
 		if err != nil {
@@ -212,6 +249,13 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 		}
 	}
 	out := followed{all: of[1].all}
+	if f.bounded() && lacks == "" && len(of[0].traces) < f.starts && failed == nil {
+		of[0].pair()
+		f.fewer = max(f.starts-len(of[0].traces), f.fewer)
+		if len(of[0].traces) == 0 {
+			return followed{}, fail(NothingHere, "no start of %s was followed within %s: --starts %d takes as long as they need", env, unasked, f.starts)
+		}
+	}
 	if out.alone, err = of[0].explained(env, lacks, failed); err != nil || f.atOnce < 2 {
 		return out, err
 	}
@@ -225,6 +269,13 @@ type starts struct {
 	untraced []int64
 	timed    []map[record.Event]int64
 	all      []int64
+}
+
+// pair leaves the last one out that its neighbour is missing of, as when time was up.
+func (s *starts) pair() {
+	if n := len(s.untraced); len(s.traces) == n+1 {
+		s.traces = s.traces[:n]
+	}
 }
 
 func (s *starts) add(r *record.Reader, t *record.Trial) error {

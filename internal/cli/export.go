@@ -38,6 +38,7 @@ OpenMetrics text, a LaTeX table. docs/exports.md describes each.`,
 	}
 	formatFlag(c, &format, export.Formats()...)
 	c.Flags().StringVar(&opts.Metric, "metric", "", "write only this metric (hyperfine: by default the first duration in the report)")
+	completesMetrics(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	return c
 }

@@ -37,6 +37,7 @@ varied together are reported together, with one share. Baselines are left out.`,
 	formatFlag(c, &format, report.FactorFormats()...)
 	c.Flags().StringVar(&opts.Workload, "workload", "", "only this workload, or this choice of its parameters (default: all, one after the other)")
 	c.Flags().StringVar(&opts.Metric, "metric", "", "the metric (default: each workload's first)")
+	completesMetrics(c)
 	c.Flags().StringSliceVar(&opts.Engines, "engine", nil, "only the environments of these engines, e.g. to make the matrix complete")
 	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
 	return c

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -69,7 +70,7 @@ more processors, because one waits for the other.`,
 	c.Flags().IntSliceVar(&f.together, "at-once", f.together, "how many processes begin at the same time")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-floor)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	_ = c.RegisterFlagCompletionFunc("mechanism", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -145,6 +146,9 @@ func (f *floorFlags) measured(ctx context.Context, w World, o run.Options) error
 // smallRun measures, tells what was found, and says by its error what of it failed.
 func smallRun(ctx context.Context, w World, o run.Options, tell func(*analyze.Result) error) error {
 	sum, err := run.Execute(ctx, o)
+	if errors.Is(err, run.ErrLacking) {
+		return unopened(sum.Excluded)
+	}
 	if err != nil {
 		return runError(err, o.Dir, sum != nil)
 	}

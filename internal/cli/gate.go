@@ -107,6 +107,8 @@ func gateStatus(g *compare.Gate, strict bool) error {
 		return withHint(fail(GateFailed, "the gate failed: %d of %d", g.Failed, g.Gated), see)
 	case g.State == compare.Inconclusive && strict && g.Inconclusive == 0:
 		return withHint(fail(GateOpen, "the gate cannot tell: a run is incomplete"), "%s", see)
+	case g.State == compare.Inconclusive && strict && g.Machine == g.Inconclusive:
+		return withHint(fail(GateOpen, "the gate cannot tell: the machine was in another state, which may explain what differs in %d of %d cells", g.Machine, g.Gated), "measure both as environments of one run, or both while nothing else runs; %s", see)
 	case g.State == compare.Inconclusive && strict:
 		return withHint(fail(GateOpen, "the gate cannot tell: %d of %d cells are inconclusive", g.Inconclusive, g.Gated), "run more blocks; %s", see)
 	}

@@ -117,7 +117,7 @@ func TestUntilSteering(t *testing.T) {
 	if err != nil || l.Ended || !strings.HasPrefix(s.Say(l), "looked after 10 blocks: 0 of 2 settled; the widest still open: startup of hello in ") {
 		t.Errorf("%v %s", err, s.Say(l))
 	}
-	if got := s.Foresee(10); !strings.HasPrefix(got, "by the scatter of the first 11 blocks, 10 blocks will find a difference of about ") {
+	if got := s.Foresee(10); !strings.HasPrefix(got, "at the noise of the first 11 blocks, 10 blocks find differences of ") {
 		t.Errorf("%q", got)
 	}
 }

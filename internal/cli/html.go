@@ -27,7 +27,7 @@ func htmlReport(w World, dirs []string, f reportFlags) error {
 	if f.output == "" && w.Width() > 0 {
 		return withHint(fail(Usage, "a page can't go to a terminal"), "plimsoll report %s --format html -o report.html", dirs[0])
 	}
-	d, err := viewOf(dirs[0], nil)
+	d, err := f.view(dirs[0])
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ import (
 func enginesIn(t *testing.T, all []engine.Engine, limit time.Duration, lookPath func(string) (string, error)) map[string]engineJSON {
 	t.Helper()
 	var out, errs bytes.Buffer
-	w := offline(t.TempDir(), all, &out, &errs, "engines", "--format", "json")
+	w := offline(t.TempDir(), all, &out, &errs, "engines", "--all", "--format", "json")
 	w.LookPath, w.DetectLimit = lookPath, limit
 	if status := Main(w); status != int(Done) {
 		t.Fatalf("status %d: %s", status, errs.String())

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -100,7 +99,7 @@ func imageList(w World) *cobra.Command {
 			if format == "json" {
 				return printJSON(w.Stdout, rows)
 			}
-			tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+			tw := columnsOn(w.paper())
 			fmt.Fprintln(tw, "IMAGE\tSTATE\tUNPACKED\tDIGEST\tWHAT IT IS")
 			for _, r := range rows {
 				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", r.Name, r.State, sizeText(r.Bytes), dash(shortDigest(r.Digest)), r.What)
@@ -153,7 +152,7 @@ func imageShow(w World) *cobra.Command {
 			if format == "json" {
 				return printJSON(w.Stdout, out)
 			}
-			printRow(w.Stdout, r)
+			printRow(w.paper(), r)
 			for _, k := range slices.Sorted(maps.Keys(out.Facts)) {
 				fmt.Fprintf(w.Stdout, "  %-16s %s\n", k, out.Facts[k])
 			}

@@ -40,7 +40,7 @@ func imageUsable(store *image.Store, levels map[string]string) (ok bool, reason,
 		return false, err.Error(), ""
 	}
 	if st.State == image.NotBuilt || st.State == image.Unavailable {
-		return false, "the image " + name + ": " + st.Reason, st.Fix
+		return false, imageReason(name, st), st.Fix
 	}
 	return true, "", ""
 }

@@ -95,7 +95,7 @@ here is each of them:
 		},
 	}
 	c.Flags().StringSliceVar(&ch.engines, "engine", nil, "only these engines")
-	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	formatFlag(c, &format, "text", "json")
 	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c

@@ -17,8 +17,8 @@ import (
 var cgroupLevels = []string{engine.DefaultLevel, "v1", "hybrid", "v2"}
 
 // withMachine adds to an engine's levels those that are the machine's, and what
-// all adapters take alike: CPU limits, and where images lie that are used in
-// place. Every engine on a host is under the host's cgroups, without a choice.
+// all adapters take alike: limits, builds of their programs, and where images lie
+// that are used in place. Every engine on a host is under the host's cgroups, without a choice.
 func withMachine(i engine.Info) map[string][]string {
 	if i.Simulated || len(i.Levels[engine.Cgroup]) > 0 {
 		return i.Levels
@@ -28,8 +28,11 @@ func withMachine(i engine.Info) map[string][]string {
 		levels = map[string][]string{}
 	}
 	levels[engine.Cgroup] = cgroupLevels
-	levels[engine.CPULimit] = engine.CPULimits
+	levels[engine.CPULimit], levels[engine.MemoryLimit] = engine.CPULimits, engine.MemoryLimits
 	levels[engine.Tuned] = append([]string{engine.DefaultLevel, tune.Everything}, tune.Names()...)
+	if len(i.Programs) > 0 {
+		levels[engine.Build] = []string{engine.DefaultLevel}
+	}
 	if i.InPlace {
 		levels[engine.ImageOn] = []string{engine.DefaultLevel}
 	}

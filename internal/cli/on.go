@@ -4,11 +4,9 @@ package cli
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/run"
@@ -34,9 +32,6 @@ type onFlags struct {
 	id      string // of the run, given by the plimsoll on the login node
 }
 
-// jobFlags are those that only a job can have.
-var jobFlags = []string{"partition", "account", "nodes", "tasks-per-node", "time-limit", "share-nodes", "slurm-option", "max-jobs"}
-
 // mostJobs is how many jobs a run is given where nothing is said: a long study
 // needs several where the site's time limit is short.
 const mostJobs = 10
@@ -61,8 +56,9 @@ func (o *onFlags) bySlurm(cmd *cobra.Command, on, resume string) (bool, error) {
 	if on == onSlurm || resume != "" && o.id == "" && slurm.Kept(resume) {
 		return true, o.read(cmd)
 	}
-	if i := slices.IndexFunc(jobFlags, cmd.Flags().Changed); i >= 0 {
-		return false, fail(Usage, "--%s is for a job of a cluster: give --on slurm with it", jobFlags[i])
+	// The plimsoll inside of a job is told of them for the record alone.
+	if flags := flagsFor(ofJob); o.id == "" && slices.ContainsFunc(flags, cmd.Flags().Changed) {
+		return false, fail(Usage, "--%s is for a job of a cluster: give --on slurm with it", flags[slices.IndexFunc(flags, cmd.Flags().Changed)])
 	}
 	if o.id != "" && !run.IsRunID(o.id) {
 		return false, fail(Usage, "--run-id is %q: expected eight of a-z and 0-9", o.id)
@@ -114,25 +110,4 @@ func (o *onFlags) over(cmd *cobra.Command, was slurm.Request) slurm.Request {
 		}
 	}
 	return now
-}
-
-// handedOn are the flags of a run that the plimsoll inside of the job gets.
-var handedOn = []string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "part", "engine", "claim", "image", "image-on", "mirror", "force"}
-
-// given are those of these flags that the command line has, as arguments.
-func given(fl *pflag.FlagSet, names []string) []string {
-	var argv []string
-	fl.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(names, f.Name) {
-			return
-		}
-		value := f.Value.String()
-		if s, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(s.GetSlice(), ",")
-		} else if f.Value.Type() == "stringToString" {
-			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
-		}
-		argv = append(argv, "--"+f.Name+"="+value)
-	})
-	return argv
 }

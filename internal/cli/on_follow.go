@@ -25,6 +25,7 @@ type recordFollower struct {
 	last     run.Upcoming
 	begun    time.Time // when the first trial of this job was seen
 	before   int       // trials that were there then
+	fresh    bool      // none was there when the following began
 }
 
 func newRecordFollower(dir string, p run.Progress) *recordFollower {
@@ -37,6 +38,10 @@ func newRecordFollower(dir string, p run.Progress) *recordFollower {
 func (f *recordFollower) tick() {
 	if !f.opened() {
 		return
+	}
+	if f.fresh && f.begun.IsZero() {
+		f.begun = time.Now()
+		f.progress.Planned(f.total, 0)
 	}
 	came := false
 	_, err := f.follower.Next(func(t *record.Trial) {

@@ -46,6 +46,9 @@ type slurmRun struct {
 // newSlurmRun writes down what is to be run; the study is read here, so that a
 // slip in it is found before a job waits for hours to find it.
 func newSlurmRun(w World, cmd *cobra.Command, args []string, o *onFlags, ch changes, dir string) (*slurmRun, error) {
+	if cmd.ArgsLenAtDash() >= 0 {
+		return nil, withHint(fail(Usage, "--on slurm takes a study, and not a command of your own"), "write the command into a workload's file, and submit a study of that")
+	}
 	s, err := newSetting(w)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func newSlurmRun(w World, cmd *cobra.Command, args []string, o *onFlags, ch chan
 		return nil, withHint(fail(Usage, "%s already holds a run", dir), "go on with it by plimsoll run --resume %s, or choose another directory", shortPath(dir))
 	}
 	r := &slurmRun{w: w, id: run.NewRunID(), request: o.request, most: o.most}
-	r.begin = append([]string{"run", name}, given(cmd.Flags(), handedOn)...)
+	r.begin = append([]string{"run", name}, given(cmd.Flags(), flagsFor(inJob|ofJob))...)
 	r.begin = append(r.begin, "--on="+onJob, "--output="+dir, "--run-id="+r.id, "--wait", "--progress=plain")
 	if err := r.present(); err != nil {
 		return nil, err
@@ -367,46 +370,33 @@ func jobCourse(j slurm.Job) string {
 	return harmless.Text(s)
 }
 
-// slurmAsked is what the command line says of a run by Slurm.
-type slurmAsked struct {
-	job             *onFlags
-	ch              changes
-	f               reportFlags
-	dir, resume     string
-	unlike, trust   bool
-	noise, progress string
-}
-
 // runBySlurm is plimsoll run --on slurm.
-func runBySlurm(w World, cmd *cobra.Command, args []string, a slurmAsked, finish, broken context.Context) error {
+func runBySlurm(w World, cmd *cobra.Command, args []string, a *runAsked, finish, broken context.Context) error {
 	if a.noise != "" {
 		return withHint(fail(Usage, "--noise is of one machine, and a job may come to any"), "leave it out")
 	}
-	if err := fits(a.f.format, false, a.resume != ""); err != nil {
+	if err := fits(a.format, false, a.resume != ""); err != nil {
 		return err
 	}
 	var r *slurmRun
 	var err error
-	switch {
-	case a.resume == "":
+	if a.resume == "" {
 		if a.trust {
 			return fail(Usage, "--trust-record is for --resume: a new run has no record yet")
 		}
-		r, err = newSlurmRun(w, cmd, args, a.job, a.ch, a.dir)
-	case len(args) > 0 || a.dir != "" || a.ch.given(cmd):
-		return fail(Usage, "--resume continues the study of the record: it takes no study, -o, --blocks, --until, --time-budget, --seed, --small, --tuned, --scale, --part, --engine, --claim or --image")
-	default:
-		r, err = oldSlurmRun(w, cmd, a.job, a.resume)
+		r, err = newSlurmRun(w, cmd, args, &a.job, a.changes, a.dir)
+	} else if err = keepsStudy(cmd.Flags(), args, "on"); err == nil {
+		r, err = oldSlurmRun(w, cmd, &a.job, a.resume)
 	}
 	if err != nil {
 		return err
 	}
-	r.f, r.finish, r.broken, r.unlike = a.f, finish, broken, a.unlike
-	if a.unlike {
+	r.f, r.finish, r.broken, r.unlike = a.reportFlags, finish, broken, a.gate.unlike
+	if r.unlike {
 		r.request.NodeList = ""
 		r.resume = append(r.resume, "--unlike")
 	}
-	for flag, on := range map[string]bool{"--trust-record": a.trust, "--force": cmd.Flags().Changed("force")} {
+	for flag, on := range map[string]bool{"--trust-record": a.trust, "--force": a.force} {
 		if on {
 			r.resume = append(r.resume, flag)
 		}

@@ -143,6 +143,8 @@ func listed(numbers []int) string {
 func course(p record.Protocol, gated, budget bool) string {
 	var parts []string
 	switch {
+	case gated && budget && p.TimeBudgetNS == 0:
+		return fmt.Sprintf("looks at most three times in %d blocks, and ends when the gate can tell", p.Blocks)
 	case gated && budget:
 		return fmt.Sprintf("looks at most three times in %s, and ends when the gate can tell", time.Duration(p.TimeBudgetNS))
 	case gated:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/report"
 )
 
@@ -25,6 +26,19 @@ func looks(w World, ascii bool) report.Options {
 	}
 	o.Marks = terminal || o.Color
 	return o
+}
+
+// wrapped prints a text behind a lead, below which further lines begin: as wide as
+// the terminal is, and on one line where there is none.
+func (w World) wrapped(lead, text string) {
+	lines := []string{text}
+	if w.Width != nil && w.Width() > len(lead)+20 {
+		lines = document.Wrap(text, w.Width()-len(lead), "")
+	}
+	for _, l := range lines {
+		fmt.Fprintln(w.Stdout, lead+l)
+		lead = strings.Repeat(" ", len(lead))
+	}
 }
 
 // color says whether to colour standard output: NO_COLOR is the user's no, then

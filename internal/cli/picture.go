@@ -21,7 +21,7 @@ type pictureFlags struct {
 }
 
 // pictureOnly are the flags that say nothing of a table.
-var pictureOnly = []string{"chart", "workload", "baseline", "width", "dark", "dpi"}
+var pictureOnly = []string{"chart", "baseline", "width", "dark", "dpi"}
 
 func (f *pictureFlags) add(c *cobra.Command) {
 	f.chart = plot.Names()[0].Name
@@ -33,7 +33,6 @@ func (f *pictureFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Var(choice{&f.chart, names}, "chart", "the chart of a picture")
 	_ = c.RegisterFlagCompletionFunc("chart", cobra.FixedCompletions(help, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
-	fl.StringVar(&f.Workload, "workload", "", "the workload of a picture (default: the first that has what the chart shows)")
 	choiceFlag(c, &f.Baseline, "baseline", "the baseline of a picture (default: the first that ran)", analyze.Baselines...)
 	f.addSize(c)
 }
@@ -68,7 +67,7 @@ func drawReport(w World, dirs []string, f reportFlags) error {
 	if err := noTerminal(w, f.format, f.output); err != nil {
 		return err
 	}
-	d, err := viewOf(dirs[0], nil)
+	d, err := f.view(dirs[0])
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,10 @@ func planCommand(w World) *cobra.Command {
 	format, all := "text", false
 	var ch changes
 	c := &cobra.Command{
-		Use:               "plan [STUDY]",
+		Use:               "plan [STUDY | -- COMMAND…]",
 		Short:             "Show what would run, what can't and why, and how long it takes",
-		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan baresi2024 --scale quick\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json",
-		Args:              cobra.MaximumNArgs(1),
+		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan baresi2024 --scale quick\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json\n  plimsoll plan --engine docker,podman -- sha256sum /bin/busybox",
+		Args:              studyOrCommand,
 		ValidArgsFunction: completeStudies,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := newSetting(w)
@@ -34,14 +34,24 @@ func planCommand(w World) *cobra.Command {
 			if err := s.usePlaces(ch.places); err != nil {
 				return err
 			}
-			p, err := s.plan(cmd.Context(), studyName(args), ch)
+			if err := s.useBuilds(cmd.Context(), &ch.builds); err != nil {
+				return err
+			}
+			name := ch.take(cmd, args)
+			if err := s.chooseImage(cmd.Context(), &ch, cmd.Flags()); err != nil {
+				return err
+			}
+			p, err := s.plan(cmd.Context(), name, ch)
 			if err != nil {
+				return err
+			}
+			if _, _, err := s.usedBuilds(&ch.builds, p, cmd.Flags()); err != nil {
 				return err
 			}
 			if format == "json" {
 				err = printJSON(w.Stdout, planJSON(p, s.engines))
 			} else {
-				printPlan(w.Stdout, p, s.engines, all)
+				printPlan(w.paper(), p, s.engines, all)
 			}
 			if err == nil && len(p.Cells) == 0 {
 				return fail(NothingHere, "nothing of this study can be measured here")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
@@ -73,6 +72,11 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 	}
 	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %s%d blocks and %d to warm up, %d trials, %s%s, seed %d\n",
 		n.Valid, n.Unavailable, n.Impossible, bound, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, about, left(estimate(p, engines)), p.Protocol.Seed)
+	for _, r := range p.Remarks {
+		if r.Code == imageMissing {
+			fmt.Fprintf(out, "%s\n  try: %s\n", r.Text, r.Advice)
+		}
+	}
 	if ends != "" {
 		fmt.Fprintln(out, "It "+ends+".")
 	}
@@ -89,7 +93,7 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 	if len(p.Environments) > manyEnvironments && !all {
 		printEngineCounts(out, p.Environments)
 	} else if len(p.Environments) > 0 {
-		tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		tw := columnsOn(out)
 		fmt.Fprintln(tw, "ENVIRONMENT\tLEVELS")
 		for _, e := range p.Environments {
 			fmt.Fprintf(tw, "%s\t%s\n", e.ID, dash(levelsText(e.Levels)))
@@ -99,11 +103,12 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 	for _, kind := range []string{study.Unavailable, study.Impossible} {
 		printReasons(out, kind, reasons(p), all)
 	}
-	for i, r := range p.Remarks {
-		if i == 0 {
-			fmt.Fprintln(out)
+	apart := "\n"
+	for _, r := range p.Remarks {
+		if r.Code != imageMissing { // which stands at the top
+			fmt.Fprintln(out, apart+r.Text)
+			apart = ""
 		}
-		fmt.Fprintln(out, r.Text)
 	}
 }
 
@@ -117,7 +122,7 @@ func printParts(out io.Writer, p *study.Plan) {
 		runs[e.ID] = true
 	}
 	fmt.Fprintln(out)
-	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	tw := columnsOn(out)
 	fmt.Fprintln(tw, "PART\tENVIRONMENTS\tBLOCKS\tWORKLOADS")
 	for _, q := range p.Study.Parts {
 		if q.Skipped != "" {
@@ -199,7 +204,7 @@ func printReasons(out io.Writer, kind string, rs []reason, all bool) {
 // printEngineCounts says of each engine how many environments run, and with
 // which levels.
 func printEngineCounts(out io.Writer, envs []record.Environment) {
-	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	tw := columnsOn(out)
 	fmt.Fprintln(tw, "ENGINE\tENVIRONMENTS\tLEVELS")
 	var names []string
 	count := map[string]int{}

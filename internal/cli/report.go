@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/plot"
 	"plimsoll/internal/understand/report"
 )
@@ -26,27 +27,33 @@ type reportFlags struct {
 	papers   bool
 	over     string // a parameter, or empty
 	figures  string // a study, or empty
+	full     bool
 	picture  pictureFlags
+	narrowFlags
+	hostFlags
 }
 
 func (f *reportFlags) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &f.format, formats...)
 	c.Flags().StringVar(&f.metric, "metric", "", "the metric to rank by (default: the study's)")
+	c.Flags().BoolVar(&f.full, "full", false, "print all that there is to a terminal too, where one screen is printed else")
 	c.Flags().BoolVar(&f.ascii, "ascii", false, "use ASCII characters only")
-	metrics := make([]string, len(record.LifeCycle))
-	for i, m := range record.LifeCycle {
-		metrics[i] = m.ID + "\t" + m.What
-	}
-	_ = c.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metrics, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	completesMetrics(c)
 }
 
 func reportCommand(w World) *cobra.Command {
 	f := reportFlags{format: "text"}
 	c := &cobra.Command{
 		Use:   "report DIR...",
-		Short: "Print the result of a run",
+		Short: "Print the result of a run, or what runs on several hosts say together",
+		Long: `Prints the result of each run. Runs of one study from several hosts, or a folder of
+such runs, are read together: what holds on all hosts, what only on some, and how
+much hosts differ. From five hosts on there is an interval for machines in general;
+below that hosts are shown one by one. --each prints the runs one after the other.`,
 		Example: `  plimsoll report plimsoll-run-1
+  plimsoll report plimsoll-run-1 --full
   plimsoll report plimsoll-run-1 --metric whole
+  plimsoll report plimsoll-run-1 --workload redis --engine docker,podman
   plimsoll report plimsoll-run-1 --audit
   plimsoll report plimsoll-run-1 --overhead
   plimsoll report plimsoll-run-1 --overhead=floor --format csv
@@ -54,9 +61,18 @@ func reportCommand(w World) *cobra.Command {
   plimsoll report plimsoll-run-1 --over any
   plimsoll report plimsoll-run-1 --figures baresi2024
   plimsoll report plimsoll-run-1 --format json | jq .
+  plimsoll report results/
+  plimsoll report results/ --against docker --metric startup
+  plimsoll report --published khan2026
   plimsoll report plimsoll-run-1 --format html -o report.html
   plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
 		RunE: func(c *cobra.Command, dirs []string) error {
+			if f.published != "" {
+				if len(dirs) > 0 || f.ofOneRun() || !f.choice.Empty() || f.metric != "" || f.against != "" {
+					return withHint(fail(Usage, "--published prints what was published, and runs or a choice of them are given too"), "plimsoll report --published %s", f.published)
+				}
+				return hostsReport(w, nil, &f)
+			}
 			if len(dirs) == 0 {
 				return whichRun("report")
 			}
@@ -70,6 +86,15 @@ func reportCommand(w World) *cobra.Command {
 					}
 				}
 				return figuresReport(w, dirs, f)
+			}
+			if !f.ofOneRun() {
+				runs, err := f.runsOf(dirs)
+				if err != nil {
+					return err
+				}
+				if len(runs) > 0 {
+					return hostsReport(w, runs, &f)
+				}
 			}
 			if isPicture(f.format) {
 				return drawReport(w, dirs, f)
@@ -92,6 +117,8 @@ func reportCommand(w World) *cobra.Command {
 	}
 	f.add(c, slices.Concat(report.Formats(), []string{htmlFormat}, plot.Formats())...)
 	f.picture.add(c)
+	f.narrowFlags.add(c)
+	f.hostFlags.add(c)
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and how they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
@@ -100,6 +127,11 @@ func reportCommand(w World) *cobra.Command {
 	figuresFlag(c, &f.figures)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
 	return c
+}
+
+// ofOneRun says whether a report was asked for that is of each run by itself.
+func (f *reportFlags) ofOneRun() bool {
+	return f.audit || f.overhead != "" || f.papers || f.over != "" || f.figures != ""
 }
 
 // oneReport refuses several reports at once.
@@ -138,7 +170,7 @@ func (f *reportFlags) takeBaseline(dirs []string) ([]string, error) {
 func (f *reportFlags) print(w World, dirs []string) error {
 	var results []*analyze.Result
 	for _, dir := range dirs {
-		res, err := readResult(dir)
+		res, err := f.read(dir, evaluate.Options{})
 		if err != nil {
 			return err
 		}
@@ -147,15 +179,20 @@ func (f *reportFlags) print(w World, dirs []string) error {
 		}
 		results = append(results, res)
 	}
-	return f.write(w, results)
+	return f.write(w, dirs, results)
 }
 
-func (f *reportFlags) write(w World, results []*analyze.Result) error {
+// write prints the runs in these directories: to a terminal the answer on one screen
+// each, unless all is asked for.
+func (f *reportFlags) write(w World, dirs []string, results []*analyze.Result) error {
 	err := show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error {
 		o.Metric, o.Audit, o.Overhead, o.Papers, o.Over = f.metric, f.audit, f.overhead, f.papers, f.over
 		for i, res := range results {
 			if i > 0 {
 				fmt.Fprintln(out)
+			}
+			if o.Screen = nil; w.Width() > 0 && f.output == "" && !f.full {
+				o.Screen = &report.Screen{Record: dirs[i], Page: pageOf(dirs[i])}
 			}
 			if err := report.Write(out, f.format, res, o); err != nil {
 				return err
@@ -172,4 +209,13 @@ func (f *reportFlags) write(w World, results []*analyze.Result) error {
 		})
 	}
 	return nil
+}
+
+// pageOf is the page in a run's directory, "" where there is none.
+func pageOf(dir string) string {
+	path := filepath.Join(dir, pageFile)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }

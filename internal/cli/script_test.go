@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(tidying{m}, map[string]func(){
 		"plimsoll": func() { os.Exit(Main(patient())) },
+		"a-novel":  func() { fmt.Println("novel version 0.2") },
+		"a-runc":   func() { fmt.Println("runc version 9.9.9") },
 	})
 }
 
@@ -46,8 +49,13 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program hundreds of times: left out with -short")
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+	testscript.Run(t, scripts("testdata/script"))
+}
+
+// scripts are those in a directory, with what they can do and ask.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir,
 		Setup: func(env *testscript.Env) error {
 			// A place of its own for what outlives a run, so that no test
 			// meets another's, nor the user's.
@@ -56,21 +64,41 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CI", "1")
 			here, err := filepath.Abs("../../ci")
 			env.Setenv("SCRIPTS", here)
+			if err == nil { // a program that says that it is runc
+				var path string
+				path, err = exec.LookPath("a-runc")
+				env.Setenv("RUNC", path)
+			}
+			if crun, err := exec.LookPath("crun"); err == nil {
+				env.Setenv("CRUN", crun)
+			}
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"harmless": isHarmless,
-			"living":   living,
-			"serving":  serving,
-			"status":   status,
+			"far":         far,
+			"forgotten":   forgotten,
+			"harmless":    isHarmless,
+			"killwhen":    killWhen,
+			"living":      living,
+			"serving":     serving,
+			"slowcrun":    slowCrun,
+			"status":      status,
+			"swappedcrun": swappedCrun,
+			"vanished":    vanished,
+			"wrapped":     wrapped,
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "root" {
-				return false, fmt.Errorf("there is no condition %q", cond)
+			switch cond {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "far":
+				return withoutFar() == "", nil
+			case "watched":
+				return executionsWatched(), nil
 			}
-			return os.Geteuid() == 0, nil
+			return false, fmt.Errorf("there is no condition %q", cond)
 		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-	})
+	}
 }

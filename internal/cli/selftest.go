@@ -71,7 +71,7 @@ machine is too noisy to tell.`,
 	}
 	formatFlag(c, &format, "text", "json")
 	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
-	c.Flags().BoolVar(&wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	choiceFlag(c, &runtime, "runtime", "the bare runtime to try", "auto", "crun", "runc", "none")
 	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks with the runtime (default 200); the stopwatch alone gets five times as many")
 	return c

@@ -23,6 +23,7 @@ import (
 	"plimsoll/internal/measure/storage"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
 )
 
 // setting is what the measuring commands share: the machine and the engines.
@@ -36,6 +37,9 @@ type setting struct {
 	limit   time.Duration     // how long an engine may take to be found
 	mirror  image.Mirror      // of Docker Hub
 	places  map[string]string // directories by level of image-on
+	builds  []record.Build    // files by level of build
+	built   map[string]found  // engines with other builds, as they were found
+	lacking []*lackedImage    // images that the last plan needs and that are not here
 }
 
 // imagesFrom is the variable that names a further image store, to read from.

@@ -21,6 +21,7 @@ type smallStudy struct {
 	keeps       func(engine string) bool // which baselines stay
 	lacks       func(*study.Plan) bool   // a further reason why there is nothing to measure; nil: none
 	command     func(seed uint64) string // what measures the same again
+	builds      []record.Build           // that its levels of build stand for
 }
 
 // run plans the study and hands it to what measures and tells.
@@ -31,17 +32,26 @@ func (m smallStudy) run(w World, measured func(context.Context, World, run.Optio
 	if err != nil {
 		return err
 	}
-	plan, err := s.smallPlan(finish, "("+m.by+")", m.text, s.studyCatalogue(), m.keeps)
+	s.builds = m.builds
+	plan, err := m.plan(finish, s)
 	if err != nil {
 		return err
+	}
+	o := s.options()
+	o.Progress, o.Finish, o.Wait = newProgress(w, m.progress), finish.Done(), m.wait
+	o.Plan = plan
+	if built, err := s.offerImages(finish, &o, false); err != nil {
+		return err
+	} else if built {
+		if plan, err = m.plan(finish, s); err != nil {
+			return err
+		}
 	}
 	if len(plan.Cells) == 0 || m.lacks != nil && m.lacks(plan) {
 		return unopened(plan.Excluded)
 	}
 	plan.Study.Command = m.command(plan.Protocol.Seed)
-	o := s.options()
-	o.Plan, o.Run = plan, &record.Run{Tool: tool()}
-	o.Progress, o.Finish, o.Wait = newProgress(w, m.progress), finish.Done(), m.wait
+	o.Plan, o.Run = plan, &record.Run{Tool: tool(), Builds: m.builds}
 	name := m.by
 	if m.of != "" {
 		name += "-" + m.of
@@ -53,6 +63,15 @@ func (m smallStudy) run(w World, measured func(context.Context, World, run.Optio
 		return err
 	}
 	return measured(broken, w, o)
+}
+
+// plan is what of the study can run here.
+func (m smallStudy) plan(ctx context.Context, s *setting) (*study.Plan, error) {
+	p, err := s.smallPlan(ctx, "("+m.by+")", m.text, s.studyCatalogue(), m.keeps)
+	if err != nil {
+		return nil, err
+	}
+	return p, s.withoutImages(p)
 }
 
 // smallPlan is that of a study which a command writes itself, for the engines here.
@@ -70,12 +89,18 @@ func (s *setting) smallPlan(ctx context.Context, by, text string, cat *study.Cat
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
+	return p, keepBaselines(p, keeps)
+}
+
+// keepBaselines takes the baselines out of a plan that say nothing in it.
+func keepBaselines(p *study.Plan, keeps func(engine string) bool) error {
 	for _, e := range slices.Clone(p.Environments) {
 		if e.Baseline != "" && !keeps(e.Engine) {
 			if err := p.Drop(e.ID, "", ""); err != nil {
-				return nil, err
+				return err
 			}
+			p.Excluded = slices.DeleteFunc(p.Excluded, func(x record.Excluded) bool { return x.ID == e.ID && x.Reason == "" })
 		}
 	}
-	return p, nil
+	return nil
 }

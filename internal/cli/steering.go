@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/understand/analyze/findings"
 	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/analyze/sequential"
+	"plimsoll/internal/understand/words"
 )
 
 // steering decides on the run in dir by what is in its record so far. g is nil
@@ -71,6 +72,9 @@ func foresee(dir string, blocks int) string {
 // sayClaims says how many claims are decided, which are not, and which are given
 // up.
 func sayClaims(l record.Look) string {
+	if l.Asked == 0 { // and so the run ends, whose reason is said behind this
+		return ""
+	}
 	text := fmt.Sprintf(": %d of %d claims decided", l.Settled, l.Asked)
 	var open, up []string
 	for _, c := range l.Claims {
@@ -107,7 +111,7 @@ func sayLook(l record.Look) string {
 		}
 	}
 	if h := widest.HalfWidth; h != nil && !math.IsInf(*h, 0) {
-		text += fmt.Sprintf("; the widest still open: %s of %s in %s, ± %.2g %%", widest.Metric, widest.Workload, widest.Env, 100**h)
+		text += fmt.Sprintf("; the widest still open: %s of %s in %s, ± %s %%", widest.Metric, widest.Workload, widest.Env, words.TwoDigits(100**h))
 	}
 	if l.Ended {
 		text += "; the run ends: " + l.Why

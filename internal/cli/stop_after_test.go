@@ -17,7 +17,8 @@ func TestStopAfter(t *testing.T) {
 		ends   bool
 	}{{0, false, false}, {time.Millisecond, false, true}, {time.Hour, false, false}, {time.Hour, true, true}, {0, true, true}} {
 		finish, signal := context.WithCancel(t.Context())
-		ending, cancel := stopAfter(finish, c.after)
+		ending, begin, cancel := stopAfter(finish, c.after)
+		begin()
 		if c.signal {
 			signal()
 		}

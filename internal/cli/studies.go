@@ -5,7 +5,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +43,7 @@ func studiesCommand(w World) *cobra.Command {
 			if format == "json" {
 				return printJSON(w.Stdout, rows)
 			}
-			tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+			tw := columnsOn(w.paper())
 			fmt.Fprintln(tw, "STUDY\tBLOCKS\tSCALES\tWHAT IT IS")
 			for _, r := range rows {
 				fmt.Fprintf(tw, "%s\t%d\t%s\t%s\n", r.Name, r.Blocks, dash(strings.Join(r.Scales, " ")), r.Title)

@@ -5,7 +5,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"plimsoll/internal/common/published/figures"
 )
@@ -22,7 +21,7 @@ func showFigures(w World, name, format string) error {
 	case "markdown":
 		return fail(Usage, "--figures comes as text or json; --protocol comes as markdown too")
 	}
-	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+	tw := columnsOn(w.paper())
 	fmt.Fprintln(tw, "FIGURE\tIN THE PAPER\tKIND\tWHAT IT SHOWS\tDRAWN FROM")
 	for _, f := range list {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", f.Name, f.Shows, f.Kind, f.Title, drawnFrom(&f))

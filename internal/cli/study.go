@@ -4,9 +4,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +42,30 @@ func completeScales(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 	return append(scaleNames(st), study.Full), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeEngines completes the engines of the study that the command line names so
+// far.
+func completeEngines(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := newSetting(System())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	st, err := study.Load(studyName(args), s.studyCatalogue())
+	if err != nil {
+		return s.engineNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, p := range st.Parts {
+		for _, e := range p.Environments {
+			for _, n := range e.Engines {
+				if !slices.Contains(names, n) {
+					names = append(names, n)
+				}
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 func scaleNames(st *study.Study) []string {
 	var out []string
 	for _, t := range st.Scales {
@@ -59,11 +83,21 @@ type changes struct {
 	small   bool
 	tuned   bool
 	open
-	scale  string
-	parts  []string
-	images map[string]string
-	mirror string
-	places map[string]string
+	scale   string
+	parts   []string
+	images  map[string]string
+	mirror  string
+	places  map[string]string
+	builds  buildFlags
+	command ownCommand // in place of a study
+	// limits are the levels of each limit, by the flag's name.
+	limits map[string]*[]string
+}
+
+// limitFlags are the flags of limits, each with its factor.
+var limitFlags = []struct{ flag, factor, usage string }{
+	{"limit-cpus", engine.CPULimit, "CPUs of each container, such as 0.5, or none, instead of the study's; of several (1,2) every environment is measured with each"},
+	{"limit-memory", engine.MemoryLimit, "memory of each container, such as 512MiB, or none, instead of the study's; of several (256MiB,1GiB) every environment is measured with each"},
 }
 
 func (c *changes) add(cmd *cobra.Command) {
@@ -74,23 +108,34 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.tuned, "tuned", false, "while it runs, set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it); the results say so")
 	cmd.Flags().StringVar(&c.scale, "scale", "", "a scale that the study defines, such as quick (plimsoll studies lists them; default: full)")
 	cmd.Flags().StringSliceVar(&c.parts, "part", nil, "measure only these parts of the study, in as many blocks as they ask for")
-	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so")
+	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so. For a command behind --, the image that it runs in, such as debian")
+	image := cmd.Flags().Lookup("image")
+	image.Value = imageFlag{image.Value, &c.command.image}
 	mirrorFlag(cmd, &c.mirror)
 	imageOnFlag(cmd, &c.places)
+	c.builds.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
 	cmd.Flags().StringSliceVar(&c.claims, "claim", nil, "measure only what these claims of the study need, such as 6a or baresi2024/6a,9b")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
-}
-
-// given says whether the command line changes the study at all.
-func (c *changes) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"blocks", "until", "time-budget", "max-blocks", "seed", "small", "tuned", "scale", "part", "engine", "claim", "image"}, cmd.Flags().Changed)
+	_ = cmd.RegisterFlagCompletionFunc("engine", completeEngines)
+	c.limits = map[string]*[]string{}
+	for _, l := range limitFlags {
+		c.limits[l.flag] = cmd.Flags().StringSlice(l.flag, nil, l.usage)
+	}
 }
 
 // read reads a study and changes it as the command line says.
 func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue, error) {
 	cat := s.studyCatalogue()
-	st, err := study.Load(name, cat)
+	find := func() (study.Source, error) { return study.Find(name) }
+	if len(ch.command.argv) > 0 {
+		find = ch.command.source
+	}
+	src, err := find()
+	if err != nil {
+		return nil, nil, &exitError{status: Usage, err: err}
+	}
+	st, err := study.Read(src, cat)
 	if err != nil {
 		return nil, nil, &exitError{status: Usage, err: err}
 	}
@@ -115,13 +160,28 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 	if err := st.Bind(ch.images, cat); err != nil {
 		return nil, nil, withHint(&exitError{status: Usage, err: err}, "--image OF-THE-STUDY=IN-ITS-PLACE, such as ubuntu:18.04=debian")
 	}
+	for _, l := range limitFlags {
+		if given := ch.limits[l.flag]; given != nil && len(*given) > 0 {
+			if err := st.Limit(l.factor, *given); err != nil {
+				return nil, nil, &exitError{status: Usage, err: fmt.Errorf("--%s: %w", l.flag, err)}
+			}
+		}
+	}
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || ch.small
 	if st.Protocol.Tuned = st.Protocol.Tuned || ch.tuned; st.Protocol.Tuned {
-		if _, err := (tune.Machine{}).Wanted(tune.Everything); err != nil {
-			return nil, nil, withHint(fail(NothingHere, "the machine can't be tuned: %w", err), "plimsoll tune says of each state why not")
+		if err := canTune(); err != nil {
+			return nil, nil, err
 		}
 	}
 	return st, cat, s.narrow(st, ch.engines)
+}
+
+// canTune is an error where the machine can't be set to scatter less.
+func canTune() error {
+	if _, err := (tune.Machine{}).Wanted(tune.Everything); err != nil {
+		return withHint(fail(NothingHere, "the machine can't be tuned: %w", err), "plimsoll tune says of each state why not")
+	}
+	return nil
 }
 
 // plan reads a study and expands it on this machine.
@@ -138,6 +198,12 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
+	if len(ch.command.argv) > 0 {
+		// In floor there is no image that the program could be in.
+		if err := keepBaselines(p, func(engine string) bool { return engine == "native" }); err != nil {
+			return nil, err
+		}
+	}
 	if err := forClaims(p, ch.claims); err != nil {
 		return nil, err
 	}
@@ -150,6 +216,9 @@ func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Pla
 		return nil, err
 	}
 	s.samePlaces(p)
+	if err := s.withoutImages(p); err != nil {
+		return nil, err
+	}
 	return p, comparable(p)
 }
 
@@ -186,7 +255,7 @@ func (s *setting) narrow(st *study.Study, only []string) error {
 	}
 	for _, n := range only {
 		if !slices.Contains(s.engineNames(), n) {
-			return fail(Usage, "--engine: no engine %q: there are %s", n, strings.Join(s.engineNames(), ", "))
+			return s.unknownEngine("--engine: ", n)
 		}
 	}
 	for p := range st.Parts {
@@ -244,6 +313,11 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 		f, ok := byName[name]
 		if !ok {
 			return false, "this plimsoll has no such engine", ""
+		}
+		f, err := s.withBuilds(ctx, f, levels)
+		if err != nil {
+			reason, fix := engine.Reason(err)
+			return false, reason, fix
 		}
 		if !f.Usable {
 			return false, f.Reason, f.Fix

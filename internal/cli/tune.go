@@ -85,7 +85,7 @@ tuned machine and are marked so: users' machines are not.`,
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "with --measure: seed of the order (0: drawn and recorded)")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "with --measure: directory of the record (default plimsoll-run-TIME-tune-ENGINE)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study that --measure runs, and measure nothing")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(tune.Names(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there

@@ -30,6 +30,16 @@ func tool() record.Tool {
 	return t
 }
 
+// versionLine is the version in one line.
+func versionLine() string {
+	t := tool()
+	s := "plimsoll " + t.Version
+	if t.Commit != "" {
+		s += fmt.Sprintf(" (%.12s)", t.Commit)
+	}
+	return s + fmt.Sprintf(", record format %d, %s, %s/%s", record.FormatVersion, t.Go, runtime.GOOS, runtime.GOARCH)
+}
+
 func versionCommand(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
@@ -47,11 +57,7 @@ func versionCommand(w World) *cobra.Command {
 					Platform string `json:"platform"`
 				}{t, record.FormatVersion, runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			fmt.Fprintf(w.Stdout, "plimsoll %s", t.Version)
-			if t.Commit != "" {
-				fmt.Fprintf(w.Stdout, " (%.12s)", t.Commit)
-			}
-			fmt.Fprintf(w.Stdout, ", record format %d, %s, %s/%s\n", record.FormatVersion, t.Go, runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintln(w.Stdout, versionLine())
 			return nil
 		},
 	}

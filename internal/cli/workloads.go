@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -66,8 +65,17 @@ func listWorkloads(w World, format string) error {
 	if format == "json" {
 		return printJSON(w.Stdout, all)
 	}
-	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tw, "GROUP\tWORKLOAD\tPARAMETERS\tWHAT IT IS")
+	out := w.paper()
+	narrow := widthOf(out) > 0 && widthOf(out) < pipeWidth // then what it is has the room
+	tw := columnsOn(out)
+	line := func(group, name, parameters, what string) {
+		if narrow {
+			fmt.Fprintf(tw, "%s\t%s\t%s\n", group, name, what)
+		} else {
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", group, name, parameters, what)
+		}
+	}
+	line("GROUP", "WORKLOAD", "PARAMETERS", "WHAT IT IS")
 	group := ""
 	for _, x := range all {
 		g := x.Group
@@ -75,7 +83,10 @@ func listWorkloads(w World, format string) error {
 			g = ""
 		}
 		group = x.Group
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", g, x.Name, dash(strings.Join(slices.Sorted(maps.Keys(x.Parameters)), " ")), x.What)
+		line(g, x.Name, dash(strings.Join(slices.Sorted(maps.Keys(x.Parameters)), " ")), x.What)
+	}
+	if narrow {
+		fmt.Fprintln(tw, "\nplimsoll workloads show WORKLOAD says what can be set.")
 	}
 	if err := tw.Flush(); err != nil {
 		return err

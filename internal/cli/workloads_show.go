@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +42,8 @@ func findWorkload(nameOrPath string) (workload.Workload, error) {
 	if !yamlfile.IsPath(nameOrPath) {
 		x, err := workload.Find(nameOrPath)
 		if err != nil {
-			return x, withHint(fail(Usage, "%w", err), "plimsoll workloads lists them; a file is given by its path, such as ./mine.yaml")
+			names, _ := completeWorkloads(nil, nil, "")
+			return x, didYouMean(fail(Usage, "%w", err), nameOrPath, names, "plimsoll workloads lists them; a file is given by its path, such as ./mine.yaml")
 		}
 		return x, nil
 	}
@@ -83,14 +83,15 @@ func showWorkload(w World, x workload.Workload, format string) error {
 		}
 		return printJSON(w.Stdout, out)
 	}
-	fmt.Fprintf(w.Stdout, "%s (%s)\n%s\n", x.Name, x.Group, x.What)
+	out := w.paper()
+	fmt.Fprintf(out, "%s (%s)\n%s\n", x.Name, x.Group, x.What)
 	if x.Image != "" {
-		fmt.Fprintf(w.Stdout, "Image: %s\n", x.Image)
+		fmt.Fprintf(out, "Image: %s\n", x.Image)
 	}
 	if n := needsText(x); n != "" {
-		fmt.Fprintf(w.Stdout, "Needs: %s\n", n)
+		fmt.Fprintf(out, "Needs: %s\n", n)
 	}
-	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+	tw := columnsOn(out)
 	if len(x.Parameters) > 0 {
 		fmt.Fprintln(tw, "\nPARAMETER\tLEVELS, THE DEFAULT FIRST\tSMALL\tWHAT IT IS")
 		for _, p := range slices.Sorted(maps.Keys(x.Parameters)) {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +35,7 @@ func (f *tryFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.engines, "try", nil, "run one small trial in these engines and in native")
 	c.Flags().StringSliceVar(&f.set, "set", nil, "with --try: set parameters, as in threads=4")
 	c.Flags().BoolVar(&f.full, "full", false, "with --try: the defaults instead of the small levels")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait if another Plimsoll is measuring on this machine")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 }
 
@@ -181,7 +180,8 @@ func tried(dir string, excluded []record.Excluded, ran bool) ([]tryRow, []record
 
 // printTry prints a line for each metric and a column for each environment.
 func printTry(w World, rows []tryRow, metrics []record.Metric) error {
-	tw := tabwriter.NewWriter(w.Stdout, 0, 4, 2, ' ', 0)
+	out := w.paper()
+	tw := columnsOn(out)
 	fmt.Fprint(tw, "METRIC")
 	for _, r := range rows {
 		if r.Failure == nil && r.Missing == "" {
@@ -190,7 +190,7 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 	}
 	fmt.Fprintln(tw)
 	for _, m := range metrics {
-		if m.Kind != "" {
+		if m.Kind != "" && m.Kind != record.Check {
 			continue // sampled: --format json has it
 		}
 		line, any := m.ID, false
@@ -214,14 +214,14 @@ func printTry(w World, rows []tryRow, metrics []record.Metric) error {
 	for _, r := range rows {
 		switch {
 		case r.Failure != nil:
-			fmt.Fprintf(w.Stdout, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, words.Clean(r.Failure.Text))
+			fmt.Fprintf(out, "%s failed (%s): %s\n", r.Environment, r.Failure.Class, words.Clean(r.Failure.Text))
 		case r.Missing != "":
-			fmt.Fprintf(w.Stdout, "%s: %s\n", r.Environment, words.Clean(r.Missing))
+			fmt.Fprintf(out, "%s: %s\n", r.Environment, words.Clean(r.Missing))
 			if r.Fix != "" {
-				fmt.Fprintf(w.Stdout, "  %s\n", words.Clean(r.Fix))
+				fmt.Fprintf(out, "  %s\n", words.Clean(r.Fix))
 			}
 		}
 	}
-	fmt.Fprintln(w.Stdout, "One trial each: a try, not a measurement.")
+	fmt.Fprintln(out, "One trial each: a try, not a measurement.")
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 var analyzing = [][]string{
 	{"figure"},
 	{"gate", "analyzetest"},
-	{"sequential", "history"},
+	{"sequential", "history", "hosts"},
 	{"evaluate", "compare", "factors"},
 	{"findings", "papers"},
 	{"", "derive"},
-	{"ablation", "audit", "density", "kernel", "load", "steady", "sweep"},
+	{"ablation", "audit", "bisection", "density", "kernel", "load", "steady", "sweep"},
 	{"sample"},
 }
 

@@ -1,0 +1,184 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/measure/build"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/report"
+)
+
+// abFlags are how two builds of a program are held against each other.
+type abFlags struct {
+	printing
+	gateFlags
+	engine   string
+	workload string
+	metrics  []string
+	budget   time.Duration
+	blocks   int
+	seed     uint64
+	tuned    bool
+	dir      string
+	progress string
+	wait     bool
+	force    bool
+}
+
+// abBudget is how long two builds are measured where nothing else is said.
+const abBudget = 2 * time.Minute
+
+func abCommand(w World) *cobra.Command {
+	f := abFlags{printing: printing{format: "text"}, workload: lifeCycle, budget: abBudget, progress: "auto"}
+	c := &cobra.Command{
+		Use:   "ab PROGRAM OLD NEW [NAME=LEVEL…]",
+		Short: "Say which of two builds of an engine or a runtime is faster",
+		Long: `Measures two builds of a program, the files OLD and NEW, in turn in the same blocks,
+and says in one line which is faster and by how much, or that it cannot tell and what
+it could have found. PROGRAM is what they are builds of, such as runc or apptainer.
+
+It ends when the difference is known to ± 1 %, or when the time of --budget is up. With
+--fail-above it is a gate that looks up to three times, and ends when it is clear whether
+NEW is worse by more than that (status 3) or is not. What is compared is the start of a
+container, or the first metric of the --workload. A runtime is run by itself, or as its
+users run it: by the --engine that calls it.
+
+NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. A build
+that can't be used ends the command before anything is measured.`,
+		Example: `  plimsoll ab runc /usr/bin/runc ./runc
+  plimsoll ab crun ./old/crun ./new/crun --fail-above 5% --budget 60s
+  plimsoll ab crun ./old/crun ./new/crun client=steps --metric create,startup --tuned
+  plimsoll ab runc ./old/runc ./new/runc --engine docker network=none
+  plimsoll ab runc ./old/runc ./new/runc --workload density count=20
+  plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 3 || args[0] == "" || args[1] == "" || args[2] == "" {
+				return errors.New("expected a program and the files of two builds of it: plimsoll ab PROGRAM OLD NEW")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return buildable(w), cobra.ShellCompDirectiveNoFileComp
+			case 1, 2:
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("budget") && c.Flags().Changed("blocks") {
+				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")
+			}
+			return f.compare(c.Context(), w, args)
+		},
+	}
+	f.printing.add(c, report.Pairs.Formats()...)
+	fl := c.Flags()
+	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
+	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
+	fl.StringSliceVar(&f.metrics, "metric", nil, "compare these metrics; the verdict is on the first (default: the workload's first, else startup)")
+	fl.StringVar(&f.failAbove, "fail-above", "", "fail if NEW is worse by more than this, such as 5%")
+	fl.BoolVar(&f.strict, "strict", false, "with --fail-above: exit with status 4 if it cannot tell")
+	fl.StringVar(&f.failures, "allow-failures", "", "with --fail-above: let up to this share more of the trials fail than in OLD (default 5%)")
+	fl.DurationVar(&f.budget, "budget", f.budget, "the time that it may take")
+	fl.IntVar(&f.blocks, "blocks", 0, "measure so many blocks instead, however long that takes")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
+	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
+	fl.StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ab-PROGRAM)")
+	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
+	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // they fail only for a flag that is not there
+	_ = c.RegisterFlagCompletionFunc("engine", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return running(w, args), cobra.ShellCompDirectiveNoFileComp
+	})
+	return c
+}
+
+// running are the engines that can run a build of the first argument, or of any
+// program where none is given yet.
+func running(w World, args []string) (names []string) {
+	s, err := newSetting(w)
+	if err != nil {
+		return nil
+	}
+	for _, e := range s.engines {
+		i := e.Info()
+		if len(args) == 0 && len(i.Programs) > 0 || len(args) > 0 && i.Runs(args[0]) != nil {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
+
+// buildable are the programs of which an engine takes a build.
+func buildable(w World) (names []string) {
+	s, err := newSetting(w)
+	if err != nil {
+		return nil
+	}
+	for _, p := range engine.AllPrograms(s.engines) {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// compare looks at both builds, and measures them.
+func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
+	if _, err := f.thresholds(); err != nil {
+		return err
+	}
+	s, err := newSetting(w)
+	if err != nil {
+		return err
+	}
+	builds, err := twoBuilds(ctx, s.engines, args)
+	if err != nil {
+		return err
+	}
+	text, err := f.study(s.engines, args)
+	if err != nil {
+		return err
+	}
+	if f.tuned {
+		if err := canTune(); err != nil {
+			return err
+		}
+	}
+	x := abRun{abFlags: f, program: args[0]}
+	return smallStudy{
+		by: "ab", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force, builds: builds,
+		keeps: func(string) bool { return false }, lacks: lacksOne,
+		command: func(seed uint64) string { return f.command(builds, args[3:], seed) },
+	}.run(w, x.measured)
+}
+
+// twoBuilds looks at the files of both, whose levels are called old and new.
+func twoBuilds(ctx context.Context, all []engine.Engine, args []string) ([]record.Build, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fail(Failed, "finding the working directory: %w", err)
+	}
+	var asked []build.Asked
+	for i, level := range abLevels {
+		a, err := build.Parse(args[0]+":"+level+"="+args[1+i], "the build", dir)
+		if err != nil {
+			return nil, fail(Usage, "%w", err)
+		}
+		asked = append(asked, a)
+	}
+	builds, err := build.Bind(ctx, asked, engine.AllPrograms(all))
+	if err != nil {
+		return nil, fail(Usage, "%w", err)
+	}
+	return builds, nil
+}

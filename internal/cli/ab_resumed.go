@@ -1,0 +1,43 @@
+//go:build linux
+
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/report"
+)
+
+// ofAb says whether a run is one of plimsoll ab.
+func ofAb(r *record.Run) bool {
+	return strings.HasPrefix(r.Study.Command, "plimsoll ab ") && len(r.Builds) == len(abLevels) && len(r.Study.Metrics) > 0
+}
+
+// abOf is what plimsoll ab began and plimsoll run --resume has finished, so that it ends
+// with the same line; nil for other runs, and for a format that the answer has not.
+func abOf(dir string, f reportFlags, g *gating) *abRun {
+	from, err := openRun(dir)
+	if err != nil {
+		return nil
+	}
+	r := from.Run()
+	if !ofAb(r) || !slices.Contains(report.Pairs.Formats(), f.format) {
+		return nil
+	}
+	x := &abRun{abFlags: &abFlags{printing: printing{format: f.format, ascii: f.ascii}}, program: r.Builds[0].Program, asked: r.Study.Metrics, gating: g}
+	x.strict = g != nil && g.strict
+	for _, level := range abLevels {
+		for _, e := range r.Environments {
+			if e.Levels[engine.Build] == level {
+				x.envs = append(x.envs, e.ID)
+			}
+		}
+	}
+	if len(x.envs) != len(abLevels) {
+		return nil
+	}
+	return x
+}

@@ -1,0 +1,148 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/yamlfile"
+	"plimsoll/internal/measure/build"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+)
+
+// abLevels are what the two builds are called, the one that is held against first.
+var abLevels = []string{"old", "new"}
+
+// abWidth is the half-width at which a difference without a gate is known well enough.
+const abWidth = "1%"
+
+// study is the one that is run: two environments that differ in the build alone.
+func (f *abFlags) study(all []engine.Engine, args []string) (string, error) {
+	if f.blocks < 0 || f.blocks > study.MostBlocks {
+		return "", fail(Usage, "--blocks is %d: expected from 1 to %d", f.blocks, study.MostBlocks)
+	}
+	if err := budgeted(f.budget); err != nil {
+		return "", err
+	}
+	return buildsStudy{
+		by: "ab", title: "Two builds of " + args[0], course: f.course(), program: args[0], engine: f.engine, levels: abLevels,
+		rest: args[3:], workload: f.workload, metrics: f.metrics, seed: f.seed, tuned: f.tuned,
+	}.text(all)
+}
+
+// budgeted says what is wrong with a time that measuring may take.
+func budgeted(d time.Duration) error {
+	if d < time.Second || d > study.MaxTimeBudget {
+		return fail(Usage, "--budget is %s: expected from 1s to 720h, such as 60s", d)
+	}
+	return nil
+}
+
+// buildsStudy is a study of environments that differ in the build alone. No baseline is
+// in it, since pairs of the same block need none.
+type buildsStudy struct {
+	by, title, course string
+	program, engine   string   // the engine may be empty: the one with the least around it
+	levels            []string // of build
+	rest              []string // NAME=LEVEL, of other factors and of the workload
+	workload          string
+	metrics           []string
+	seed              uint64
+	tuned             bool
+}
+
+func (b buildsStudy) text(all []engine.Engine) (string, error) {
+	of, err := runs(all, b.program, b.engine)
+	if err != nil {
+		return "", err
+	}
+	x := ablatedBy(slices.Concat(of[:1], []string{b.workload}, b.rest))
+	levels, err := levelLines(slices.Concat(of, x.levels))
+	if err != nil {
+		return "", err
+	}
+	if strings.ContainsAny(x.workload+strings.Join(x.params, "")+strings.Join(b.metrics, ""), yamlSigns) {
+		return "", fail(Usage, "--workload, its parameters and --metric take names: plimsoll workloads lists them")
+	}
+	metrics := ""
+	if len(b.metrics) > 0 {
+		metrics = "metrics: [" + strings.Join(b.metrics, ", ") + "]\n"
+	}
+	return fmt.Sprintf(`plimsoll: 1
+name: %[1]s-%[2]s
+title: %[3]s
+protocol: {%[4]s, warmup: 2, seed: %[5]d, tuned: %[6]v}
+baselines: []
+%[7]sworkloads: [%[8]s]
+environments:
+  - engine: %[9]s
+%[10]s    %[11]s: [%[12]s]
+`, b.by, b.program, b.title, b.course, b.seed, b.tuned, metrics, x.work(), of[0], levels, engine.Build, strings.Join(b.levels, ", ")), nil
+}
+
+// course is what ends the run.
+func (f *abFlags) course() string {
+	if f.blocks > 0 {
+		return fmt.Sprintf("blocks: %d", f.blocks)
+	}
+	s := fmt.Sprintf("time-budget: %s, max-blocks: %d", f.budget, mostInBudget)
+	if f.failAbove == "" {
+		s += ", until: " + abWidth
+	}
+	return s
+}
+
+// runs are the engine that runs a program, and the level by which it runs that one:
+// the engine that was asked for, else the one that has the least around it, which the
+// catalogue names first.
+func runs(all []engine.Engine, program, asked string) ([]string, error) {
+	var able []string
+	for _, e := range all {
+		i := e.Info()
+		p := i.Runs(program)
+		switch {
+		case p == nil:
+			continue
+		case asked != "" && asked != i.Name:
+			able = append(able, i.Name)
+		case p.Of != "":
+			return []string{i.Name, p.Of + "=" + program}, nil
+		default:
+			return []string{i.Name}, nil
+		}
+	}
+	return nil, fail(Usage, "--engine is %q: expected one that can run a build of %s, %s", asked, program, yamlfile.OneOf(able))
+}
+
+// lacksOne says that there are not both to measure.
+func lacksOne(p *study.Plan) bool { return len(p.Environments) < len(abLevels) }
+
+// command is what measures the same again: of builds that are as they were.
+func (f *abFlags) command(builds []record.Build, rest []string, seed uint64) string {
+	line := []string{"plimsoll", "ab", builds[0].Program}
+	for _, b := range builds {
+		line = append(line, strings.TrimPrefix(build.Text(b), b.Name()+"="))
+	}
+	line = append(line, rest...)
+	add := func(given bool, words ...string) {
+		if given {
+			line = append(line, words...)
+		}
+	}
+	add(f.engine != "", "--engine", f.engine)
+	add(f.workload != lifeCycle, "--workload", f.workload)
+	add(len(f.metrics) > 0, "--metric", strings.Join(f.metrics, ","))
+	add(f.failAbove != "", "--fail-above", f.failAbove)
+	add(f.strict, "--strict")
+	add(f.failures != "", "--allow-failures", f.failures)
+	add(f.blocks > 0, "--blocks", fmt.Sprint(f.blocks))
+	add(f.blocks == 0 && f.budget != abBudget, "--budget", f.budget.String())
+	add(f.tuned, "--tuned")
+	return harmless.ShellLine(append(line, "--seed", fmt.Sprint(seed)))
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestSiteBisect searches 20 commits of which most do nothing, some a little, one can't
+// be built, one doesn't run, and one makes the start slower.
+func TestSiteBisect(t *testing.T) {
+	if !*atSite {
+		t.Skip("it builds and measures for minutes: make bench-bisect or PLIMSOLL_SITE=1 runs it")
+	}
+	testscript.Run(t, scripts("testdata/site"))
+}
+
+// killWhen starts a program, and kills it once a file is there.
+func killWhen(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: killwhen FILE PROGRAM ARGS…")
+	}
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	cmd := exec.Command(path, args[2:]...)
+	cmd.Dir, cmd.Env = ts.Getenv("WORK"), scriptEnv(ts)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			ts.Fatalf("it ended before %s appeared: %v: %s", args[0], err, said.String())
+		case <-time.After(50 * time.Millisecond):
+		}
+		if _, err := os.Stat(ts.MkAbs(args[0])); !errors.Is(err, fs.ErrNotExist) {
+			ts.Check(cmd.Process.Kill())
+			<-ended
+			return
+		}
+	}
+}
+
+// vanished waits until the processes have ended whose command lines have a word.
+func vanished(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: vanished WORD")
+	}
+	left := ""
+	for range 200 {
+		left = ""
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		ts.Check(err)
+		for _, l := range lines {
+			if text, err := os.ReadFile(l); err == nil && strings.Contains(string(text), args[0]) {
+				left = l
+			}
+		}
+		if left == "" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("a process of %s is there: %s", args[0], left)
+}
+
+// forgotten removes at the end what a file of the script lists: libraries that the
+// programs of its builds were linked to.
+func forgotten(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: forgotten FILE")
+	}
+	file := ts.MkAbs(args[0])
+	ts.Defer(func() {
+		list, err := os.ReadFile(file)
+		if err != nil {
+			return // nothing was built
+		}
+		for _, path := range strings.Fields(string(list)) {
+			if ok, _ := filepath.Match("/tmp/*.so", path); ok {
+				_ = os.Remove(path)
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/common/published"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/hosts"
+	"plimsoll/internal/understand/report"
+)
+
+// hostFlags are how runs of several hosts are read.
+type hostFlags struct {
+	by      string
+	against string
+	each    bool
+	// published is a study, or empty.
+	published string
+}
+
+func (f *hostFlags) add(c *cobra.Command) {
+	f.by = string(hosts.ByMachine)
+	choiceFlag(c, &f.by, "host-by", "how runs of several hosts are told apart: by the machine (containers of one machine are one host), or by its name", string(hosts.ByMachine), string(hosts.ByName))
+	c.Flags().StringVar(&f.against, "against", "", "with several hosts: what environments are held against, a baseline or an environment (default: the first of native, floor and host that ran, else the first environment)")
+	c.Flags().BoolVar(&f.each, "each", false, "print several runs one after the other, from however many hosts they are")
+	choiceFlag(c, &f.published, "published", "print the published values of a study on several hosts in place of runs", published.RawSources()...)
+	_ = c.RegisterFlagCompletionFunc("against", func(_ *cobra.Command, dirs []string, _ string) (all []string, _ cobra.ShellCompDirective) {
+		all = append(all, analyze.Baselines...)
+		for _, dir := range dirs {
+			if r, err := record.Open(dir); err == nil {
+				for _, e := range r.Run().Environments {
+					all = append(all, e.ID)
+				}
+			}
+		}
+		return analyze.Distinct(all), cobra.ShellCompDirectiveNoFileComp
+	}) // it fails only for a flag that is not there
+}
+
+// runsOf are the runs that dirs name, if they are of several hosts: each is a run or a
+// folder of runs. It is nil where they are not, and each is to be read by itself.
+func (f *hostFlags) runsOf(dirs []string) ([]string, error) {
+	if f.each || len(dirs) == 1 && holdsRun(dirs[0]) {
+		return nil, nil
+	}
+	runs, _, err := record.Find(dirs)
+	if err != nil {
+		return nil, nil //nolint:nilerr // reading each by itself says what is wrong, with a hint
+	}
+	var machines []record.Host
+	for _, dir := range runs {
+		r, err := openRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		machines = append(machines, r.Run().Host)
+	}
+	if hosts.Count(machines, hosts.By(f.by)) < 2 {
+		return nil, nil
+	}
+	return runs, nil
+}
+
+// gather reads runs one by one, and says what they say together.
+func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (*analyze.Result, error)) (*hosts.Hosts, error) {
+	g := hosts.NewGathering(hosts.Options{Metric: metric, Against: f.against, By: hosts.By(f.by)})
+	for _, dir := range runs {
+		res, err := read(dir)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.Add(res, dir); err != nil {
+			return nil, withHint(fail(Failed, "summarising runs of several hosts: %w", err), "leave it out, or give --each to print the runs one after the other")
+		}
+	}
+	h, err := g.Hosts()
+	if err != nil {
+		var choice *analyze.ChoiceError
+		if errors.As(err, &choice) {
+			return nil, chosen(err)
+		}
+		return nil, fail(Usage, "summarising runs of several hosts: %w", err)
+	}
+	return h, nil
+}
+
+// hostsReport prints what runs of several hosts say together.
+func hostsReport(w World, runs []string, f *reportFlags) error {
+	if !slices.Contains(report.Hosts.Formats(), f.format) {
+		return withHint(fail(Usage, "runs of several hosts are not written as %s", f.format), "give --each to write the runs one after the other, or one of the formats %s", report.Hosts.Formats())
+	}
+	var h *hosts.Hosts
+	var err error
+	if f.published != "" {
+		h, err = hosts.Published(f.published)
+	} else {
+		h, err = f.gather(runs, f.metric, func(dir string) (*analyze.Result, error) { return f.read(dir, evaluate.Options{}) })
+	}
+	if err != nil {
+		return err
+	}
+	return show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error { return report.Hosts.Write(out, f.format, h, o) })
+}

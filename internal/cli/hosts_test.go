@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze/hosts"
+)
+
+// What a user asks of runs from several hosts.
+func TestHosts(t *testing.T) {
+	folder, dirs := recordtest.WriteAll(t, recordtest.Fleet(6, 10))
+	few, fewDirs := recordtest.WriteAll(t, recordtest.Fleet(3, 6))
+	other := recordtest.Fleet(1, 6)[0]
+	other.Name, other.ID, other.Host.Name, other.Host.Boot = "another", "other", "elsewhere", "z"
+	_, others := recordtest.WriteAll(t, []recordtest.Spec{other})
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string // several, with | between them; ! is not to be there
+	}{
+		{[]string{"report", folder}, 0, "fleet on 6 hosts|crun is slower than native on all 6 hosts|all machines|node3|├"},
+		{[]string{"report", folder, "--ascii"}, 0, "fleet on 6 hosts"},
+		{append([]string{"report"}, dirs...), 0, "fleet on 6 hosts"},
+		{[]string{"report", few}, 0, "fleet on 3 hosts|it takes 5|node2|!all machines"},
+		{[]string{"report", folder, "--format", "markdown"}, 0, "# fleet on 6 hosts|I²"},
+		{[]string{"report", folder, "--format", "csv", "--metric", "startup"}, 0, "workload,metric,unit|hello,startup,ns,crun,native,node1|everywhere"},
+		{[]string{"report", folder, "--against", "crun", "--metric", "startup"}, 0, "runc / crun"},
+		{[]string{"report", folder, "--against", "crum"}, 2, `did you mean "crun"?`},
+		{[]string{"report", folder, "--metric", "nothing"}, 2, `metric "nothing"`},
+		{[]string{"report", fewDirs[0], fewDirs[1], "--each"}, 0, "!on 2 hosts|crun"},
+		{[]string{"report", dirs[0], others[0]}, 1, "is of fleet and|only runs of one study|--each"},
+		{[]string{"report", folder, "--format", "latex"}, 2, "several hosts are not written as latex"},
+		{[]string{"report", folder, "--engine", "oci", "--env", "crun"}, 0, "crun / native|!runc / native"},
+		{[]string{"report", "--published", "khan2026"}, 0, "khan2026, as published on 3 hosts|it takes 5|azure-standard-hdd|no blocks|!all machines|!["},
+		{[]string{"report", "--published", "khan2026", "--format", "csv"}, 0, "create-500-files,create-500-files,ms,alpine volume,alpine overlayfs,azure-premium-ssd"},
+		{[]string{"report", folder, "--published", "khan2026"}, 2, "are given too|plimsoll report --published khan2026"},
+	} {
+		status, out, errs := drive(c.args...)
+		if status != c.status {
+			t.Errorf("%v: status %d, want %d: %s", c.args, status, c.status, errs)
+		}
+		for _, want := range strings.Split(c.want, "|") {
+			if no, not := strings.CutPrefix(want, "!"); not == strings.Contains(out+errs, no) {
+				t.Errorf("%v, %q:\n%s%s", c.args, want, out, errs)
+			}
+		}
+	}
+	status, out, errs := drive("report", folder, "--format", "json")
+	var h hosts.Hosts
+	if err := json.Unmarshal([]byte(out), &h); status != 0 || err != nil || len(h.Hosts) != 6 || !h.Pools || h.Tables[0].Rows[0].Pooled == nil {
+		t.Errorf("%d %v %s", status, err, errs)
+	}
+	// Two runs of one host are printed one after the other, as before.
+	again := recordtest.Fleet(1, 6)[0]
+	again.ID, again.Seed = "again", 5
+	_, same := recordtest.WriteAll(t, []recordtest.Spec{recordtest.Fleet(1, 6)[0], again})
+	if status, out, _ := drive("report", same[0], same[1]); status != 0 || strings.Contains(out, "hosts") {
+		t.Errorf("%s", out)
+	}
+	if status, _, errs := drive("report", filepath.Dir(same[0])); status != 1 || !strings.Contains(errs, "holds 2 runs") {
+		t.Errorf("%d %s", status, errs)
+	}
+}

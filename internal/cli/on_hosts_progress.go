@@ -1,0 +1,180 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/understand/words"
+)
+
+// hostsProgress shows the course of several hosts at one place.
+type hostsProgress interface {
+	// Of is the progress of the host with this number.
+	Of(i int) run.Progress
+	End()
+}
+
+func newHostsProgress(w World, kind string, names []string) hostsProgress {
+	if kind == "auto" {
+		kind = "plain"
+		if barHere(w) {
+			kind = "bar"
+		}
+	}
+	p := &hostLines{kind: kind, names: names, out: w.Stderr, width: w.errWidth(), ascii: !unicodeHere(w), rows: make([]string, len(names))}
+	for _, n := range names {
+		p.pad = max(p.pad, len(n))
+	}
+	return p
+}
+
+// hostLines are a line for each host: drawn anew in a terminal, one after the other
+// elsewhere.
+type hostLines struct {
+	kind  string
+	names []string
+	pad   int
+	out   io.Writer
+	width func() int
+	ascii bool
+
+	mu    sync.Mutex
+	rows  []string
+	shown int // lines that are there, and may be drawn over
+	last  time.Time
+}
+
+func (p *hostLines) Of(i int) run.Progress {
+	switch p.kind {
+	case "bar":
+		return &hostRow{p: p, i: i}
+	case "json":
+		return &jsonLines{enc: json.NewEncoder(&hostJSON{p: p, host: p.names[i]})}
+	case "none":
+		return run.NoProgress{}
+	}
+	return &plain{out: &hostPrefix{p: p, prefix: p.names[i] + ": "}}
+}
+
+func (p *hostLines) End() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+// hostPrefix puts the host before each line.
+type hostPrefix struct {
+	p      *hostLines
+	prefix string
+}
+
+func (h *hostPrefix) Write(b []byte) (int, error) {
+	h.p.mu.Lock()
+	defer h.p.mu.Unlock()
+	for line := range strings.Lines(string(b)) {
+		if _, err := io.WriteString(h.p.out, h.prefix+line); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+// hostJSON puts the host into each object, which is written at once.
+type hostJSON struct {
+	p    *hostLines
+	host string
+}
+
+func (h *hostJSON) Write(b []byte) (int, error) {
+	h.p.mu.Lock()
+	defer h.p.mu.Unlock()
+	name, err := json.Marshal(h.host)
+	if err != nil {
+		return 0, err
+	}
+	line := append([]byte(`{"host":`+string(name)+","), bytes.TrimPrefix(b, []byte("{"))...)
+	if _, err := h.p.out.Write(line); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// hostRow is a host's line of a terminal.
+type hostRow struct {
+	p      *hostLines
+	i      int
+	failed failures
+}
+
+func (h *hostRow) Step(text string) { h.set(words.Clean(text)+" …", true) }
+func (h *hostRow) Planned(total, done int) {
+	h.set(fmt.Sprintf("%d of %d trials", done, total), true)
+}
+
+func (h *hostRow) Trial(t run.Upcoming) {
+	h.set(strings.TrimPrefix(barLine(t, h.p.width()-h.p.pad-3), "  "), false)
+}
+
+func (h *hostRow) Failed(f run.Failed) {
+	if s := h.failed.line(f); s != "" {
+		h.Remark(s)
+	}
+}
+
+// Remark is a line above all rows.
+func (h *hostRow) Remark(text string) {
+	h.p.mu.Lock()
+	defer h.p.mu.Unlock()
+	h.p.clear()
+	fmt.Fprintln(h.p.out, h.p.plain("  "+h.p.names[h.i]+": "+words.Prose(text)))
+	h.p.draw()
+}
+
+func (h *hostRow) End() { h.set("ended", true) }
+
+func (h *hostRow) set(text string, now bool) {
+	h.p.mu.Lock()
+	defer h.p.mu.Unlock()
+	h.p.rows[h.i] = text
+	if now || time.Since(h.p.last) > everyBar {
+		h.p.clear()
+		h.p.draw()
+	}
+}
+
+// clear takes the rows away: up to the first, and from there to the screen's end.
+func (p *hostLines) clear() {
+	if p.shown > 0 {
+		fmt.Fprintf(p.out, "\r\x1b[%dA\x1b[J", p.shown)
+	}
+	p.shown = 0
+}
+
+func (p *hostLines) draw() {
+	p.last = time.Now()
+	var b strings.Builder
+	for i, row := range p.rows {
+		line := fmt.Sprintf("  %-*s %s", p.pad, p.names[i], row)
+		if r := []rune(line); len(r) >= p.width() {
+			line = string(r[:max(1, p.width()-2)]) + "…"
+		}
+		b.WriteString(p.plain(line) + "\n")
+	}
+	fmt.Fprint(p.out, b.String())
+	p.shown = len(p.rows)
+}
+
+func (p *hostLines) plain(s string) string {
+	if p.ascii {
+		return words.ASCII(strings.NewReplacer("█", "#", "░", ".").Replace(s))
+	}
+	return s
+}

@@ -41,7 +41,7 @@ func (f *recordFollower) tick() {
 	}
 	if f.fresh && f.begun.IsZero() {
 		f.begun = time.Now()
-		f.progress.Planned(f.total, 0)
+		f.progress.Planned(f.total, 0, f.last.AtMost)
 	}
 	came := false
 	_, err := f.follower.Next(func(t *record.Trial) {
@@ -68,7 +68,7 @@ func (f *recordFollower) tick() {
 	}
 	if f.begun.IsZero() {
 		f.begun, f.before = time.Now(), f.last.Done
-		f.progress.Planned(f.total, f.before)
+		f.progress.Planned(f.total, f.before, f.last.AtMost)
 	}
 	if came && f.last.Done > f.before {
 		f.last.Left = 0
@@ -99,6 +99,9 @@ func (f *recordFollower) opened() bool {
 	q := f.run.Protocol
 	f.last.Total, f.last.Blocks = f.total, q.Blocks
 	f.last.AtMost = q.Open()
+	if q.TimeBudgetNS > 0 { // which ends it; the bound on blocks says nothing
+		f.total, f.last.Total, f.last.Blocks = 0, 0, 0
+	}
 	return true
 }
 

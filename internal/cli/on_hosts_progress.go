@@ -115,8 +115,8 @@ type hostRow struct {
 }
 
 func (h *hostRow) Step(text string) { h.set(words.Clean(text)+" …", true) }
-func (h *hostRow) Planned(total, done int) {
-	h.set(fmt.Sprintf("%d of %d trials", done, total), true)
+func (h *hostRow) Planned(total, done int, atMost bool) {
+	h.set(doneOf(total, done, atMost), true)
 }
 
 func (h *hostRow) Trial(t run.Upcoming) {

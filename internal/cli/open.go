@@ -173,5 +173,8 @@ func course(p record.Protocol, gated, budget bool) string {
 	if len(parts) == 0 {
 		return ""
 	}
+	if p.TimeBudgetNS > 0 && p.Blocks >= mostInBudget {
+		return strings.Join(parts, "; ") // that bound nobody set, and nobody reaches
+	}
 	return fmt.Sprintf("%s; at most %d blocks", strings.Join(parts, "; "), p.Blocks)
 }

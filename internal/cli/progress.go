@@ -60,9 +60,9 @@ type bar struct {
 
 func (b *bar) Step(text string) { b.line("  " + words.Clean(text) + " …") }
 
-func (b *bar) Planned(total, done int) {
+func (b *bar) Planned(total, done int, atMost bool) {
 	if done > 0 {
-		b.Remark(fmt.Sprintf("resuming: %d of %d trials are there already", done, total))
+		b.Remark("resuming: " + doneOf(total, done, atMost) + " are there already")
 	}
 }
 
@@ -147,13 +147,27 @@ type plain struct {
 
 func (p *plain) Step(text string)   { fmt.Fprintln(p.out, words.Prose(text)) }
 func (p *plain) Remark(text string) { fmt.Fprintln(p.out, words.Prose(text)) }
-func (p *plain) Planned(total, done int) {
+func (p *plain) Planned(total, done int, atMost bool) {
 	p.last = time.Now()
-	if done > 0 {
-		fmt.Fprintf(p.out, "%d trials, %d of them are there already\n", total, done)
-		return
+	switch {
+	case done > 0:
+		fmt.Fprintln(p.out, "resuming: "+doneOf(total, done, atMost)+" are there already")
+	case total > 0 && atMost:
+		fmt.Fprintf(p.out, "at most %s\n", words.Plural(total, "trial"))
+	case total > 0:
+		fmt.Fprintln(p.out, words.Plural(total, "trial"))
 	}
-	fmt.Fprintf(p.out, "%d trials\n", total)
+}
+
+// doneOf says how many trials there are, of how many where that is known.
+func doneOf(total, done int, atMost bool) string {
+	switch {
+	case total == 0:
+		return words.Plural(done, "trial")
+	case atMost:
+		return fmt.Sprintf("%d of at most %s", done, words.Plural(total, "trial"))
+	}
+	return fmt.Sprintf("%d of %s", done, words.Plural(total, "trial"))
 }
 
 func (p *plain) Trial(t run.Upcoming) {
@@ -249,7 +263,7 @@ func (j *jsonLines) say(l progressLine) { _ = j.enc.Encode(l) } // progress that
 func (j *jsonLines) Step(text string)   { j.say(progressLine{Event: "step", Text: text}) }
 func (j *jsonLines) Remark(text string) { j.say(progressLine{Event: "remark", Text: text}) }
 func (j *jsonLines) End()               { j.say(progressLine{Event: "end"}) }
-func (j *jsonLines) Planned(total, done int) {
+func (j *jsonLines) Planned(total, done int, _ bool) {
 	j.say(progressLine{Event: "planned", Total: total, Done: done})
 }
 
@@ -270,7 +284,10 @@ func (j *jsonLines) Trial(t run.Upcoming) {
 func describe(t run.Upcoming) string {
 	s := fmt.Sprintf("%d/%d", t.Done, t.Total)
 	most := ""
-	if t.AtMost {
+	switch {
+	case t.Total == 0:
+		s, most = words.Plural(t.Done, "trial"), "at most "
+	case t.AtMost:
 		s, most = fmt.Sprintf("%d of at most %d", t.Done, t.Total), "at most "
 	}
 	if t.Unsupported > 0 {
@@ -288,6 +305,9 @@ func describe(t run.Upcoming) string {
 	}
 	if t.Warmup {
 		return s + ", warming up: " + what
+	}
+	if t.Blocks == 0 {
+		return fmt.Sprintf("%s, block %d: %s", s, t.Block, what)
 	}
 	return fmt.Sprintf("%s, block %d of %s%d: %s", s, t.Block, most, t.Blocks, what)
 }

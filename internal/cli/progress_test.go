@@ -33,6 +33,10 @@ func TestBarLine(t *testing.T) {
 	if s := barLine(upcoming, 80); strings.Contains(s, "itself") || !strings.Contains(s, "█") {
 		t.Error(s)
 	}
+	timed := run.Upcoming{Done: 34, Env: "docker", Workload: "hello", AtMost: true, Block: 9, Left: 70 * time.Second}
+	if s := describe(timed); s != "34 trials, at most 71 s left, block 9: docker" {
+		t.Error(s) // time alone ends it
+	}
 	for _, width := range []int{10, 40, 60, 80, 200} {
 		var out bytes.Buffer
 		b := &bar{out: &out, width: func() int { return width }}

@@ -11,8 +11,9 @@ import (
 type Progress interface {
 	// Step names a stage before the trials: opening an environment and so on.
 	Step(text string)
-	// Planned comes once, when it is known how many trials there will be.
-	Planned(total, done int)
+	// Planned comes once, when it is known how many trials there will be: at most so
+	// many where the run may end earlier, and 0 where time alone ends it.
+	Planned(total, done int, atMost bool)
 	// Trial comes before each trial.
 	Trial(t Upcoming)
 	// Failed comes after each trial that failed.
@@ -25,7 +26,7 @@ type Progress interface {
 
 // Upcoming is what runs next.
 type Upcoming struct {
-	Done, Total, Failed int
+	Done, Total, Failed int // Total and Blocks: 0 where time alone ends the run
 	Unsupported         int // not among the failed
 	Env, Workload       string
 	Block, Blocks       int
@@ -55,7 +56,7 @@ type NoProgress struct{}
 func (NoProgress) Step(string) {}
 
 // Planned does nothing.
-func (NoProgress) Planned(int, int) {}
+func (NoProgress) Planned(int, int, bool) {}
 
 // Trial does nothing.
 func (NoProgress) Trial(Upcoming) {}

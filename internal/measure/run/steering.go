@@ -269,11 +269,12 @@ func (c *course) absent(block int) []bool {
 	return out
 }
 
-// left estimates the time that is left and the number of trials, of which so
-// many are done. The first few trials tell too little.
-func (c *course) left(done int) (time.Duration, int) {
-	todo := c.todo()
-	left, total := time.Duration(0), done+todo
+// left estimates the time that is left, the number of trials, of which so many are
+// done, and of blocks. The first few trials tell too little: the numbers are 0 as long as
+// nobody knows what a budget of time has room for, and that of blocks where it ends the run.
+func (c *course) left(done int) (left time.Duration, total, blocks int) {
+	todo, budget := c.todo(), time.Duration(c.rec.Protocol.TimeBudgetNS)
+	total, blocks = done+todo, c.rec.Protocol.Blocks
 	if c.costs.seen() >= leftFrom && todo > 0 {
 		left = c.costs.of(c.rest, c.gone, func(cell int) int { return c.Plan.Cells[cell].Workload })
 	}
@@ -282,13 +283,18 @@ func (c *course) left(done int) (time.Duration, int) {
 			left, total = rest, done+int(float64(todo)*float64(rest)/float64(left))
 		}
 	}
-	if b := time.Duration(c.rec.Protocol.TimeBudgetNS); b > 0 {
-		within(b - c.sofar())
+	if budget > 0 {
+		known := left
+		if within(budget - c.sofar()); known == 0 {
+			return 0, 0, 0
+		} else if left < known {
+			blocks = 0
+		}
 	}
 	if b := time.Duration(c.rec.Protocol.ClaimTimeNS); b > 0 && left > 0 {
 		within(c.costs.of(c.fixedRest(), c.gone, func(cell int) int { return c.Plan.Cells[cell].Workload }) + b - c.further)
 	}
-	return left, max(total, done+1)
+	return left, max(total, done+1), blocks
 }
 
 // fixedRest are the trials to come of the fixed blocks, by cell.

@@ -222,25 +222,30 @@ func TestLeft(t *testing.T) {
 	for i := range c.rest {
 		c.rest[i] = o.Plan.TrialsOf(i)
 	}
-	if left, total := c.left(0); left != 0 || total != 22 {
-		t.Errorf("nothing is known: %v, %d", left, total)
+	if left, total, blocks := c.left(0); left != 0 || total != 22 || blocks != 10 {
+		t.Errorf("nothing is known: %v, %d, %d", left, total, blocks)
 	}
+	c.rec.Protocol.TimeBudgetNS = int64(16 * time.Second)
+	if left, total, blocks := c.left(0); left != 0 || total != 0 || blocks != 0 {
+		t.Errorf("nothing is known of what fits into a budget: %v, %d, %d", left, total, blocks)
+	}
+	c.rec.Protocol.TimeBudgetNS = 0
 	for range 2 {
 		c.did(0, 0, time.Second)
 		c.did(1, 0, time.Minute)
 		c.did(2, 0, 3*time.Second)
 	}
 	c.did(0, 0, time.Second)
-	if left, total := c.left(7); left != 31*time.Second || total != 22 { // 7 × 1 s and 8 × 3 s
-		t.Errorf("%v, %d", left, total)
+	if left, total, blocks := c.left(7); left != 31*time.Second || total != 22 || blocks != 10 { // 7 × 1 s and 8 × 3 s
+		t.Errorf("%v, %d, %d", left, total, blocks)
 	}
 	c.gone[2] = true
-	if left, total := c.left(7); left != 7*time.Second || total != 14 {
+	if left, total, _ := c.left(7); left != 7*time.Second || total != 14 {
 		t.Errorf("without c: %v, %d", left, total)
 	}
 	c.gone[2] = false
-	c.costs.sum[2], c.costs.n[2] = 0, 0                                                // as if it had not run: the mean of its workload
-	if left, _ := c.left(7); left.Round(time.Millisecond) != 203800*time.Millisecond { // 7 × 1 s and 8 × 123/5 s
+	c.costs.sum[2], c.costs.n[2] = 0, 0                                                   // as if it had not run: the mean of its workload
+	if left, _, _ := c.left(7); left.Round(time.Millisecond) != 203800*time.Millisecond { // 7 × 1 s and 8 × 123/5 s
 		t.Errorf("with c unknown: %v", left)
 	}
 }

@@ -47,7 +47,11 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 			return err
 		}
 	}
-	r.progress.Planned(already+c.todo(), already)
+	planned := already + c.todo()
+	if r.rec.Protocol.TimeBudgetNS > 0 {
+		planned = 0
+	}
+	r.progress.Planned(planned, already, c.open)
 	defer r.progress.End()
 	defer collectorOff()()
 
@@ -65,11 +69,11 @@ func (r *runner) trials(ctx context.Context, sum *Summary) error {
 			return nil
 		default:
 		}
-		left, total := c.left(sum.Trials)
+		left, total, blocks := c.left(sum.Trials)
 		r.progress.Trial(Upcoming{
 			Done: sum.Trials, Total: total, Failed: sum.Failed, Unsupported: sum.Unsupported, AtMost: c.open,
 			Env: p.Env.ID, Workload: p.Workload.ID,
-			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: r.rec.Protocol.Blocks, Warmup: p.Warmup, Left: left,
+			Block: p.Block + 1 - r.rec.Protocol.Warmup, Blocks: blocks, Warmup: p.Warmup, Left: left,
 			Own: r.ownShare(),
 		})
 		begin := time.Now()

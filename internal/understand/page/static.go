@@ -161,7 +161,7 @@ func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
 	}
 	u := words.UnitFor(t.Metric.Unit, values(t.Median))
 	out := &document.Table{Columns: []document.Column{{Title: "environment", Names: true},
-		number("median, " + words.Clean(u.Name)), number("95 % interval"), number("× first"), number("rank"), number("n"), number("failed")}}
+		number("median, " + words.Clean(u.Name)), number("95 % interval"), number(words.Times(t.Metric)), number("rank"), number("n"), number("failed")}}
 	for _, a := range t.Against {
 		out.Columns = append(out.Columns, number("× "+words.Clean(a.Baseline)), number("95 %"), document.Column{Title: "verdict"})
 	}
@@ -199,7 +199,7 @@ func row(d *view.Data, w *view.Work, t *view.Table, e int, by float64) []string 
 	return append(out, ratios(d, t, e)...)
 }
 
-// times is how many times the median of the first one.
+// times is how many times worse than the first one.
 func times(t *view.Table, e int) string {
 	switch v, p := view.At(t.Times, e), view.At(t.Places, e); {
 	case v != nil:

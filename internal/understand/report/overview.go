@@ -17,8 +17,8 @@ import (
 const overviewFrom = 4
 
 // overview has a line for each workload, by its first metric that the baseline
-// has, and a column for each environment: how many times better or worse than
-// the baseline.
+// has, and a column for each environment: how many times worse than the baseline,
+// whether less is better or more.
 func overview(res *analyze.Result, rankings []*ranking) (t *document.Table, baseline string) {
 	baseline = commonBaseline(res)
 	if baseline == "" {
@@ -53,7 +53,7 @@ func overview(res *analyze.Result, rankings []*ranking) (t *document.Table, base
 		cells := []string{words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
 		for _, e := range envs {
 			c := r.table.Cell(e)
-			text := overviewCell(c, baseline, corrected(res, r, baseline, e))
+			text := overviewCell(c, baseline, r.table.Metric.Better, corrected(res, r, baseline, e))
 			if text == "n/a" && c != nil && c.Median != nil { // where the baseline cannot
 				text = amountOf(c, r)
 			}
@@ -133,8 +133,8 @@ func corrected(res *analyze.Result, r *ranking, baseline, env string) analyze.Ve
 	return ""
 }
 
-// overviewCell is a ratio with a mark for what can be said of it.
-func overviewCell(c *analyze.Cell, baseline string, verdict analyze.Verdict) string {
+// overviewCell is how many times worse, with a mark for what can be said of it.
+func overviewCell(c *analyze.Cell, baseline string, better record.Direction, verdict analyze.Verdict) string {
 	if c != nil && c.Missing == analyze.NotAsked {
 		return ""
 	}
@@ -152,11 +152,15 @@ func overviewCell(c *analyze.Cell, baseline string, verdict analyze.Verdict) str
 	case analyze.CannotTell, "":
 		mark = " ~"
 	}
-	return fmt.Sprintf("%.3g%s", q.Value, mark)
+	v := q.Value
+	if better == record.HigherIsBetter && v > 0 {
+		v = 1 / v
+	}
+	return fmt.Sprintf("%.3g%s", v, mark)
 }
 
 // overviewLegend explains the marks.
 func overviewLegend(baseline string, delta float64) string {
-	return fmt.Sprintf("Each number is the ratio to %s by the workload's first metric, or its value where there is no ratio; ↑ marks a metric of which more is better. "+
+	return fmt.Sprintf("Each number is how many times worse than %s by the workload's first metric, below 1 better, or the value where there is no ratio; ↑ marks a metric of which more is better. "+
 		"= equal within ±%.3g %%, ~ cannot be told apart or too few blocks, no mark: different (Holm over the table, 5 %%).", baseline, 100*delta)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -60,8 +61,11 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s: %q in the overhead", verdict, cells[0])
 		}
 		c := &analyze.Cell{Median: &e, Ratios: []analyze.Ratio{{Baseline: "native", Comparison: analyze.Comparison{Estimate: e, Verdict: verdict}}}}
-		if got := overviewCell(c, "native", ""); got != "1.02"+want {
+		if got := overviewCell(c, "native", record.LowerIsBetter, ""); got != "1.02"+want {
 			t.Errorf("%s: %q in the overview", verdict, got)
+		}
+		if got := overviewCell(c, "native", record.HigherIsBetter, ""); got != "0.98"+want {
+			t.Errorf("%s: %q in the overview of what is better the more of it there is", verdict, got)
 		}
 	}
 }

@@ -126,10 +126,9 @@ func (s *screen) headline(about string) {
 func (s *screen) one(a *verdict.Answer) {
 	s.answer(a)
 	s.doubts(a)
-	t, legend := s.table(a)
-	s.tells("Names", legend, document.Dim)
-	s.tells("Baselines", s.baselines(a), document.Dim)
-	s.Add(document.Gap{}, t, document.Gap{})
+	t := s.table(a)
+	s.tells("Legend", s.legend(a, t), document.Dim)
+	s.Add(document.Gap{}, t.Table, document.Gap{})
 }
 
 // answer is the headline, who is first, and how the others follow.
@@ -241,6 +240,13 @@ func (s *screen) followers(a *verdict.Answer) {
 	behind("Next", a.Next, a.First[0])
 	if other := s.other(a); other != "" {
 		behind("Then", other, a.First[0])
+	}
+	if title, worse, better := s.acquaintances(a); title != "" && !saidAlready(a, worse, better) {
+		if a.Apart(worse, better) {
+			behind(title, worse, better, a.First[0])
+		} else {
+			s.says(title, s.with(a, worse, false)+": cannot be told from "+s.engine(better)+" yet", document.Plain)
+		}
 	}
 	if last := a.All[len(a.All)-1]; last != a.Next {
 		label := "Last"

@@ -9,7 +9,6 @@ import (
 
 	"plimsoll/internal/common/remark"
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
@@ -41,26 +40,6 @@ func (s *screen) beware(a *verdict.Answer) string {
 	between, more := " · ", " · %d more: "+s.more
 	_, shown := s.fits(parts, between, more, 0)
 	return listed(parts, shown, between, more) // whole, also the one that has no room on a line
-}
-
-// baselines says what the rows without a rank are.
-func (s *screen) baselines(a *verdict.Answer) string {
-	has := func(env string) bool {
-		return slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Env == env })
-	}
-	var bare, parts []string
-	for _, b := range []string{"host", "native"} {
-		if has(b) {
-			bare = append(bare, b)
-		}
-	}
-	if len(bare) > 0 {
-		parts = append(parts, strings.Join(bare, ", ")+": no container")
-	}
-	if has("floor") {
-		parts = append(parts, "floor: the least a container takes")
-	}
-	return strings.Join(parts, " · ")
 }
 
 // clause is the first clause of a remark that weighs, "" of another.

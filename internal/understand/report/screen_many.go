@@ -85,6 +85,7 @@ func (s *screen) overall() []line {
 	if all[0].apart {
 		s.largest(&all[0])
 	}
+	s.acquainted(all)
 	return all
 }
 

@@ -82,18 +82,57 @@ func (a abbreviation) in(name string) string {
 	return strings.Join(levels, "/")
 }
 
-// shortFor is the part's beginning with an ellipsis, as short as no other means it.
+// shortFor is the part's beginning with an ellipsis, or what it begins and ends with,
+// whichever is shorter: long enough that it fits no other part of a name, since
+// abbreviations that differ by a letter are taken for each other.
 func shortFor(part string, said []abbreviation, names []string) string {
-	r := []rune(part)
-	for n := 1; n < len(r); n++ {
-		s := string(r[:n]) + "…"
-		taken := slices.ContainsFunc(said, func(a abbreviation) bool { return a.short == s }) ||
-			slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, s) })
-		if !taken {
-			return s
+	var others []string
+	for _, name := range names {
+		for i, l := range strings.Split(name, "/") {
+			if i > 0 && l != part && (!strings.HasSuffix(part, "-") || !strings.HasPrefix(l, part)) {
+				others = append(others, l)
+			}
 		}
 	}
-	return part
+	free := func(s, head, tail string) bool {
+		return !slices.ContainsFunc(said, func(a abbreviation) bool { return alike(a.short, s) }) &&
+			!slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, s) }) &&
+			!slices.ContainsFunc(others, func(l string) bool { return strings.HasPrefix(l, head) && strings.HasSuffix(l, tail) })
+	}
+	r, short := []rune(part), part
+	for n := 2; n < len(r)-1 && short == part; n++ {
+		if head := string(r[:n]); free(head+"…", head, "") {
+			short = head + "…"
+		}
+	}
+	head, tails := string(r[:1]), []string(nil)
+	if k := strings.LastIndexByte(part, '-'); k > 0 {
+		tails = append(tails, part[k+1:])
+	}
+	for n := 3; n < len(r)-2; n++ {
+		tails = append(tails, string(r[len(r)-n:]))
+	}
+	for _, tail := range tails {
+		if s := head + "…" + tail; tail != "" && !strings.HasSuffix(part, "-") && free(s, head, tail) {
+			if words.Width(s) < words.Width(short) {
+				return s
+			}
+			break
+		}
+	}
+	return short
+}
+
+// alike: two abbreviations differ by a letter at the most.
+func alike(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return max(len(x), len(y)) < 2
 }
 
 // legendOf says what the abbreviations stand for.

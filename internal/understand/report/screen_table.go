@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
@@ -25,9 +26,16 @@ var screens = []form{
 	{12, false, false, false, true}, {10, false, false, false, false},
 }
 
-// table is the ranking in the widest form that there is room for, and what its names'
-// abbreviations stand for.
-func (s *screen) table(a *verdict.Answer) (t *document.Table, legend string) {
+// laid is a table as it stands on the screen.
+type laid struct {
+	*document.Table
+	names         string // what the abbreviations of its names stand for
+	axis          axis   // of its picture; none has no cells
+	ranked, times bool   // it has these columns
+}
+
+// table is the ranking in the widest form that there is room for.
+func (s *screen) table(a *verdict.Answer) (t laid) {
 	r := newRanking(a.Work, a.Table, s.opts)
 	var whole []string
 	for _, c := range r.cells() {
@@ -42,21 +50,20 @@ func (s *screen) table(a *verdict.Answer) (t *document.Table, legend string) {
 				continue // it is the form before
 			}
 		}
-		if t = s.rows(a, r, l, names); l.common {
-			legend = legendOf(said)
-		} else {
-			legend = ""
+		t = laid{Table: s.rows(a, r, l, names), times: l.times, ranked: slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool { return c.Places != nil })}
+		if l.common {
+			t.names = legendOf(said)
 		}
 		room := s.Width - t.Width() - document.Between
 		if !l.picture && room+document.Between >= 0 {
 			break
 		}
 		if l.picture && room >= minPlot {
-			s.draw(t, r, min(room, 40))
+			t.axis = s.draw(t.Table, r, min(room, 40))
 			break
 		}
 	}
-	return t, legend
+	return t
 }
 
 // rows lays the ranking out: the places that each may hold, its median, and how
@@ -103,11 +110,11 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 		add("95 %", false, func(c *analyze.Cell) string { return number(c).Interval })
 	}
 	if l.times {
-		add("× first", true, func(c *analyze.Cell) string {
+		add(words.Times(a.Table.Metric), true, func(c *analyze.Cell) string {
 			if c.Env == a.All[0] {
 				return "1"
 			}
-			if p := a.Times(c.Env, a.All[0]); p != nil {
+			if p := a.Behind(c.Env, a.All[0]); p != nil {
 				return words.Factor(p.Value)
 			}
 			return ""
@@ -143,11 +150,12 @@ func (s *screen) missing(t *document.Table, r *ranking) {
 	}
 }
 
-// draw puts the small picture into the rows.
-func (s *screen) draw(t *document.Table, r *ranking, room int) {
+// draw puts the small picture into the rows, and gives its axis; one without cells
+// where there is none.
+func (s *screen) draw(t *document.Table, r *ranking, room int) axis {
 	x, ok := axisFor(r.cells(), room)
 	if !ok {
-		return
+		return axis{}
 	}
 	x = x.onBaseline(r)
 	t.Columns = append(t.Columns, document.Column{Title: x.ticks(r.unit)})
@@ -156,4 +164,5 @@ func (s *screen) draw(t *document.Table, r *ranking, room int) {
 			t.Rows[i].Cells = append(t.Rows[i].Cells, document.Cell{Text: x.mark(c), Tone: document.Mark})
 		}
 	}
+	return x
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func TestScreen(t *testing.T) {
 			if c.works > 1 {
 				rows = 0
 			}
-			if n := strings.Count(text, "\n"); n > max(40, rows+16) {
+			if n := strings.Count(text, "\n"); n > max(40, rows+18) {
 				t.Errorf("%d environments, %d workloads: %d lines", c.envs, c.works, n)
 			}
 		}
@@ -244,6 +245,22 @@ func TestAxisLabels(t *testing.T) {
 	}
 }
 
+// Larger is worse beside every metric, and what the columns are is said.
+func TestScreenHasOneDirection(t *testing.T) {
+	res, err := screenResult(t, screened(3, 5)).Narrow(analyze.Choice{Workloads: []string{"work-03"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := screenAt(t, res, 120)
+	if !strings.Contains(text, "higher is better") || !strings.Contains(strings.Join(strings.Fields(text), " "), "× worse: median of ratios block by block") {
+		t.Errorf("\n%s", text)
+	}
+	_, rows, _ := strings.Cut(text, "× worse  ")
+	if rows = regexp.MustCompile(`(?m)^ *3  podman .*`).FindString(rows); !regexp.MustCompile(`\] +1\.\d+ |\] +[2-9]\.\d `).MatchString(rows) {
+		t.Errorf("the last is not worse than the first by %q in\n%s", rows, text)
+	}
+}
+
 // Abbreviations are told apart, give the whole name back, and leave engines alone.
 func TestAbbreviated(t *testing.T) {
 	names := []string{"native", "docker/cpu-limit-0.5/memory-limit-64mib", "docker/cpu-limit-1/memory-limit-64mib", "docker/cpu-limit-0.5/memory-limit-none",
@@ -260,6 +277,13 @@ func TestAbbreviated(t *testing.T) {
 				t.Errorf("%d characters: %s is %q, of %v", room, names[i], s, said)
 			}
 			seen[s] = true
+		}
+		for i, a := range said {
+			for _, b := range said[:i] {
+				if alike(a.short, b.short) {
+					t.Errorf("%d characters: %v and %v are taken for each other", room, a, b)
+				}
+			}
 		}
 		if room >= 40 && len(said) > 0 {
 			t.Errorf("with room for all %v is abbreviated", said)

@@ -129,8 +129,8 @@ type Table struct {
 	P95     []*float64    `json:"p95"`
 	Group   []string      `json:"group"`
 	// Places are the first and the last place that an environment may hold, null
-	// where it holds none, as a baseline; Times is how many times the median of the
-	// first one it has.
+	// where it holds none, as a baseline; Times is how many times worse than the
+	// first one it is.
 	Places  []*analyze.Places `json:"places"`
 	Times   []*float64        `json:"times"`
 	Missing []string          `json:"missing"`

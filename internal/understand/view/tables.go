@@ -148,7 +148,7 @@ func (b *builder) table(in *analyze.Table, d depth) Table {
 	return out
 }
 
-// times is how many times the median of the first one each environment has: of the
+// times is how many times worse than the first one each environment is: than the
 // first that is no baseline, unless nothing else ran.
 func (b *builder) times(in *analyze.Table) []*float64 {
 	out, best := make([]*float64, len(in.Cells)), ""
@@ -165,6 +165,9 @@ func (b *builder) times(in *analyze.Table) []*float64 {
 			of, v = p.B, 1/v
 		}
 		if of != "" {
+			if in.Metric.Better == record.HigherIsBetter && v > 0 {
+				v = 1 / v
+			}
 			out[b.envs[of]] = &v
 		}
 	}

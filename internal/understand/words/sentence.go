@@ -52,6 +52,15 @@ func Upper(s string) string {
 	return strings.ToUpper(string(r[:1])) + string(r[1:])
 }
 
+// Times is the title of how many times a median is the first one's, or of how many times
+// worse it is where more is better: larger is worse in both.
+func Times(m record.Metric) string {
+	if m.Better == record.HigherIsBetter {
+		return "× worse"
+	}
+	return "× first"
+}
+
 // Better says which way a metric is better.
 func Better(m record.Metric) string {
 	if m.Better == record.HigherIsBetter {

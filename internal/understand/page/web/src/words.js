@@ -8,6 +8,9 @@ export const verdicts = {differs: 'differs', equal: 'equal', 'cannot-tell': 'can
 // notAsked is why a cell is missing that no part of a study has.
 export const notAsked = 'the study does not ask for it';
 
+// times is the title of how many times the first, or times worse where more is better.
+export const times = m => m.better === 'higher' ? '× worse' : '× first';
+
 export const better = m => m.better === 'higher' ? 'higher is better' : 'lower is better';
 
 // cite names a study by its authors and year.

@@ -3,7 +3,7 @@ import {amount, estimate, factor, plural, scaleFor, fixed} from '../numbers.js';
 import {controls, metricChoice, workChoice} from '../controls.js';
 import {figure} from '../chart.js';
 import {beside, labels, rowHeight, scaleAxis, spans} from '../rows.js';
-import {better, marks, notAsked, verdicts} from '../words.js';
+import {better, marks, notAsked, times as timesTitle, verdicts} from '../words.js';
 import {showCell} from '../trials.js';
 import {table} from '../table.js';
 import {tip} from '../tip.js';
@@ -77,7 +77,7 @@ export function rankingTable(m, w, t) {
     const a = m.against(t, b), r = times(a.ratio[e.i], a.lo[e.i], a.hi[e.i]), v = a.verdict?.[e.i];
     return e.baseline === b ? [num('1', 1, 'quiet'), num('')] : [num(r.value + (r.value && (marks[v] ?? '')), a.ratio[e.i], '', [verdicts[v], a.needed?.[e.i] && `about ${a.needed[e.i]} blocks would tell`].filter(Boolean).join(': ')), num(r.interval, '', 'quiet')];
   };
-  const head = ['environment', num(`median${scale.unit ? `, ${scale.unit}` : ''}`), num('95 %'), num('× first', '', '', 'how many times the median of the first'), num('rank', '', '', 'the places that it may hold, together with 95 %'), num('n'), num('failed'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
+  const head = ['environment', num(`median${scale.unit ? `, ${scale.unit}` : ''}`), num('95 %'), num(timesTitle(t.metric), '', '', 'how many times worse than the first: the median of the ratios block by block'), num('rank', '', '', 'the places that it may hold, together with 95 %'), num('n'), num('failed'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
   const rows = ranked.map(e => {
     const n = estimate(t.median[e.i], t.lo[e.i], t.hi[e.i], scale);
     return [name(e), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), first(e), num(place(t.places?.[e.i])), num(t.n[e.i] ?? 0, t.n[e.i]), failed(e), ...bases.flatMap(b => ratio(e, b))];

@@ -58,6 +58,7 @@ that can't be used ends the command before anything is measured.`,
   plimsoll ab crun ./old/crun ./new/crun client=steps --metric create,startup --tuned
   plimsoll ab runc ./old/runc ./new/runc --engine docker network=none
   plimsoll ab runc ./old/runc ./new/runc --workload density count=20
+  plimsoll ab podman /usr/bin/podman ./bin/podman client=steps
   plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 3 || args[0] == "" || args[1] == "" || args[2] == "" {

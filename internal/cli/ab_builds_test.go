@@ -35,9 +35,17 @@ func slowCrun(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: slowcrun FILE DURATION")
 	}
-	wait, err := time.ParseDuration(args[1])
+	slowBuild(ts, neg, append([]string{ts.Getenv("CRUN")}, args...))
+}
+
+// slowBuild makes a build of a program that waits some milliseconds in its create.
+func slowBuild(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: slowbuild PROGRAM FILE DURATION")
+	}
+	wait, err := time.ParseDuration(args[2])
 	ts.Check(err)
-	otherCrun(ts, args[0], fmt.Sprintf(delay, wait.Nanoseconds()))
+	otherBuild(ts, args[0], args[1], fmt.Sprintf(delay, wait.Nanoseconds()))
 }
 
 // swap puts a second file in the place of the program that loads it, when that makes
@@ -65,17 +73,17 @@ func swappedCrun(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: swappedcrun FILE OTHER CONTAINERS")
 	}
-	otherCrun(ts, args[0], fmt.Sprintf(swap, ts.MkAbs(args[0]), ts.MkAbs(args[1]), args[2]))
+	otherBuild(ts, ts.Getenv("CRUN"), args[0], fmt.Sprintf(swap, ts.MkAbs(args[0]), ts.MkAbs(args[1]), args[2]))
 }
 
-// otherCrun makes a crun that does what a text in C says when it begins: the one of
-// this machine, linked to a library that does it and then to its own.
-func otherCrun(ts *testscript.TestScript, file, text string) {
+// otherBuild makes a build of a program that does what a text in C says when it begins:
+// the one of this machine, linked to a library that does it and then to its own.
+func otherBuild(ts *testscript.TestScript, of, file, text string) {
 	const linked = "libseccomp.so.2"
-	program, err := os.ReadFile(ts.Getenv("CRUN"))
+	program, err := os.ReadFile(of)
 	ts.Check(err)
 	if !bytes.Contains(program, []byte(linked+"\x00")) {
-		ts.Fatalf("crun is not linked to %s, in whose place a delay could be put", linked)
+		ts.Fatalf("%s is not linked to %s, in whose place a delay could be put", of, linked)
 	}
 	library := libraryPath()
 	ts.Defer(func() { _ = os.Remove(library) })

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -69,8 +70,10 @@ func scripts(dir string) testscript.Params {
 				path, err = exec.LookPath("a-runc")
 				env.Setenv("RUNC", path)
 			}
-			if crun, err := exec.LookPath("crun"); err == nil {
-				env.Setenv("CRUN", crun)
+			for _, name := range []string{"crun", "podman"} {
+				if path, err := exec.LookPath(name); err == nil {
+					env.Setenv(strings.ToUpper(name), path)
+				}
 			}
 			return err
 		},
@@ -81,6 +84,7 @@ func scripts(dir string) testscript.Params {
 			"killwhen":    killWhen,
 			"living":      living,
 			"serving":     serving,
+			"slowbuild":   slowBuild,
 			"slowcrun":    slowCrun,
 			"status":      status,
 			"swappedcrun": swappedCrun,

@@ -18,12 +18,18 @@ import (
 // TestMain lets the test's program play what a user may give for a build: links
 // named by what they do.
 func TestMain(m *testing.M) {
+	if slices.Contains(os.Args[1:], "--help") {
+		fmt.Print(map[string]string{"podman": "Manage pods\n\nUsage:\n"}[filepath.Base(os.Args[0])])
+		os.Exit(0)
+	}
 	if slices.Contains(os.Args[1:], "--version") {
 		switch filepath.Base(os.Args[0]) {
 		case "runc":
 			fmt.Println("runc version 1.9.9\ncommit: none\nspec: 1.0.2")
 		case "crun":
 			fmt.Println("crun version 1.2")
+		case "podman", "renamed":
+			fmt.Println(filepath.Base(os.Args[0]), "version 4.3.1")
 		case "number":
 			fmt.Println("0.31")
 		case "fails":
@@ -45,7 +51,7 @@ func programs(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"runc", "crun", "number", "silent", "fails", "hangs"} {
+	for _, name := range []string{"runc", "crun", "podman", "renamed", "number", "silent", "fails", "hangs"} {
 		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +80,7 @@ func programs(t *testing.T) string {
 	return dir
 }
 
-var known = []engine.Program{{Name: "ch-run", Unnamed: true}, {Name: "crun"}, {Name: "runc"}}
+var known = []engine.Program{{Name: "ch-run", Unnamed: true}, {Name: "crun"}, {Name: "podman", Helps: "Manage pods"}, {Name: "runc"}}
 
 // What can't be a build ends in one sentence, and what can is known by its digest.
 func TestBind(t *testing.T) {
@@ -97,7 +103,7 @@ func TestBind(t *testing.T) {
 		{"runc:old=", "expected PROGRAM:LEVEL=PATH"},
 		{"runc:Old=runc", "is no name for a build"},
 		{"runc:default=runc", "is no name for a build"},
-		{"rnuc:old=runc", `is no program of which an engine takes a build; it can be one of ch-run, crun, runc; did you mean "runc"?`},
+		{"rnuc:old=runc", `is no program of which an engine takes a build; it can be one of ch-run, crun, podman, runc; did you mean "runc"?`},
 		{"runc:old=nope", "nope is not there"},
 		{"runc:old=.", "is a directory"},
 		{"runc:old=/dev/null", "is no regular file"},
@@ -112,6 +118,8 @@ func TestBind(t *testing.T) {
 		{"runc:old=fails", "does not say its version (--version): exit status 3: no user database"},
 		{"runc:old=hangs", "hangs: it did not say its version (--version) within 2s"},
 		{"runc:old=runc@sha256:" + strings.Repeat("0", 64), "is another file than before"},
+		{"podman:old=podman", ""},
+		{"podman:old=renamed", `is another program: its --help has no line "Manage pods", as that of podman has`},
 		{"ch-run:old=number", ""},
 		{"runc:old=runc@sha256:" + b.SHA256, ""},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,18 +20,20 @@ var answerLimit = 10 * time.Second
 // version asks a program for its version, and whether it is the one that it is
 // given for.
 func version(ctx context.Context, path string, p engine.Program) (string, error) {
-	// Charliecloud's says nothing without a USER.
-	out, err := child.Run(ctx, child.Command{Argv: []string{path, "--version"}, Env: []string{adapter.Path, "USER=root", "HOME=/"}, Limit: answerLimit, Together: true})
-	var hung *child.HungError
-	switch {
-	case errors.As(err, &hung):
-		return "", fmt.Errorf("%s hangs: it did not say its version (--version) within %s", path, answerLimit)
-	case err != nil:
-		return "", fmt.Errorf("%s does not say its version (--version): %w%s", path, err, saying(out.Stdout))
+	out, err := ask(ctx, path, "--version", "its version")
+	if err != nil {
+		return "", err
 	}
-	name, v := itself(string(out.Stdout))
+	name, v := itself(string(out))
 	if v == "" {
-		return "", fmt.Errorf("%s prints no version (--version)%s", path, saying(out.Stdout))
+		return "", fmt.Errorf("%s prints no version (--version)%s", path, saying(out))
+	}
+	if p.Helps != "" {
+		help, err := ask(ctx, path, "--help", "what it is for")
+		if err == nil && !slices.Contains(strings.Split(string(help), "\n"), p.Helps) {
+			err = fmt.Errorf("%s is another program: its --help has no line %q, as that of %s has", path, p.Helps, p.Name)
+		}
+		return v, err
 	}
 	want := p.Says
 	if want == "" {
@@ -43,6 +46,20 @@ func version(ctx context.Context, path string, p engine.Program) (string, error)
 		return "", fmt.Errorf("%s is another program: it says that it is %s %s, not %s", path, name, v, want)
 	}
 	return v, nil
+}
+
+// ask has a program say something.
+func ask(ctx context.Context, path, option, what string) ([]byte, error) {
+	// Charliecloud's says nothing without a USER.
+	out, err := child.Run(ctx, child.Command{Argv: []string{path, option}, Env: []string{adapter.Path, "USER=root", "HOME=/"}, Limit: answerLimit, Together: true})
+	var hung *child.HungError
+	switch {
+	case errors.As(err, &hung):
+		return nil, fmt.Errorf("%s hangs: it did not say %s (%s) within %s", path, what, option, answerLimit)
+	case err != nil:
+		return nil, fmt.Errorf("%s does not say %s (%s): %w%s", path, what, option, err, saying(out.Stdout))
+	}
+	return out.Stdout, nil
 }
 
 func saying(out []byte) string {

@@ -17,6 +17,9 @@ type Program struct {
 	Says string
 	// Unnamed: it says its version alone, and not its name.
 	Unnamed bool
+	// Helps is a line of its --help that no other program has. It is for one that
+	// calls itself by the name of its file, which says nothing then.
+	Helps string
 	// Becomes are programs of its own that a process of it executes in its place,
 	// by their names: what is executed beyond them, and beyond the payload, is
 	// another program.

@@ -52,7 +52,7 @@ func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "nerdctl", Title: title, Levels: engine.Known(levels), Detached: true,
 		Typical: 600 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: []string{"containerd-shim", "nerdctl"}},
-		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}, Below: "containerd", Programs: []engine.Program{{Of: engine.Runtime}},
+		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}, Below: "containerd", Programs: []engine.Program{{Name: binary}, {Of: engine.Runtime}},
 		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Network, "bridge", "none"), engine.Exchanged(engine.Runtime, "runc", "crun"),
 			engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"), engine.Exchanged(engine.Network, "none", "host")}}
 }

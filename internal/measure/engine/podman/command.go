@@ -58,7 +58,7 @@ func who(kit *engine.Kit, level string) (*engine.User, *engine.Error) {
 
 // find gives podman for a user, on the store that the user has anyway.
 func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
-	path, err := kit.LookPath("podman")
+	path, err := kit.LookPath(Name)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "Podman is not installed", Fix: "apt-get install podman", Err: err}
 	}

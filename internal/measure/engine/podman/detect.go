@@ -36,7 +36,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	}
 	det.Usable, det.Version = true, strings.TrimSpace(string(out))
 	det.Facts = map[string]string{"version": det.Version}
-	if user == nil {
+	if user == nil && kit.Built(Name) == "" { // a build keeps off the user's own store
 		if i, err := p.info(ctx); err == nil {
 			det.Facts = i.facts()
 		}

@@ -71,13 +71,7 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	e.holdPause(kit, p)
 	env.release = append(env.release, func(ctx context.Context) error { return e.letGo(ctx, kit, p) })
 
-	// The first command brings the pause process up, outside of any cgroup of
-	// ours, in which it would stay.
-	usual, err := p.info(ctx)
-	if err != nil {
-		return err
-	}
-	if driver := spec.Level(engine.Storage); driver != engine.DefaultLevel {
+	if driver := driverOf(kit, spec); driver != engine.DefaultLevel {
 		if driver == btrfs && p.user != nil {
 			return &engine.Error{Class: record.Unsupported,
 				Text: "an ordinary user may make btrfs subvolumes and not remove them, so that podman's store would stay"}
@@ -86,6 +80,12 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 		if err := e.holdStore(ctx, kit, p, driver); err != nil {
 			return err
 		}
+	}
+	// The first command brings the pause process up, outside of any cgroup of
+	// ours, in which it would stay.
+	usual, err := p.info(ctx)
+	if err != nil {
+		return err
 	}
 	if name := spec.Level(engine.Runtime); name != engine.DefaultLevel {
 		path, err := findRuntime(kit, name)

@@ -37,6 +37,16 @@ type store struct {
 // few images.
 const fsBytes = 8 << 30
 
+// driverOf is the driver of the store of ours that an environment has; the default level
+// where it has the user's own store. Builds of podman share one of ours: another version
+// may write what the user's own can't read.
+func driverOf(kit *engine.Kit, spec engine.Spec) string {
+	if l := spec.Level(engine.Storage); l != engine.DefaultLevel || kit.Built(Name) == "" {
+		return l
+	}
+	return overlay
+}
+
 func (s store) own() bool { return s.root != "" }
 
 // maxRunRoot is the longest --runroot that podman takes, bytes.

@@ -66,6 +66,9 @@ GOTEST       = $(SUM) --format pkgname --format-icons text --no-color --rerun-fa
 NFPM_VERSION := v2.43.4
 NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
 
+# Ansible and its linter, as pinned, in an environment of their own.
+ANSIBLE = $(TOOLS)/ansible-$(shell cksum ansible/requirements.txt | cut -d' ' -f1)
+
 # The page's script is bundled from its sources and a chart library; without it
 # the program builds too, and its pages have their tables only.
 WEB     := internal/understand/page/web
@@ -74,7 +77,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -106,6 +109,10 @@ site: ## the documentation as pages that open from disk: dist/site (needs python
 		$$env/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt; touch $$env/ready; fi; \
 	NO_MKDOCS_2_WARNING=1 $$env/bin/mkdocs build --strict
 	@echo dist/site/index.html
+
+ansible: ## what the Ansible collection is tested with, in an environment of its own (needs python3)
+	@set -e; [ -e $(ANSIBLE)/ready ] || { rm -rf $(ANSIBLE); python3 -m venv $(ANSIBLE); \
+		$(ANSIBLE)/bin/pip install --quiet --disable-pip-version-check -r ansible/requirements.txt; touch $(ANSIBLE)/ready; }
 
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
@@ -180,9 +187,10 @@ KILLSEED ?= 1
 test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at moments drawn from KILLSEED: half an hour
 	$(GO) test -trimpath -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
 
-test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers: five minutes
+test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers; a fleet by Ansible: ten minutes
 	@mkdir -p bin; rm -f bin/again-$@.txt
-	@PLIMSOLL_SITE=1 $(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
+	@$(MAKE) --no-print-directory ansible || echo "going on without Ansible: its tests are skipped"
+	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin $(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 # What reads input from outside: test, package, how many inputs; plain where most of

@@ -66,11 +66,18 @@ type farRun struct {
 
 func (u *farUser) begin(args ...string) *farRun {
 	u.t.Helper()
-	r := &farRun{farUser: u, done: make(chan struct{})}
-	r.cmd = exec.Command("plimsoll", args...)
+	return u.launch(exec.Command("plimsoll", args...))
+}
+
+func (u *farUser) launch(cmd *exec.Cmd) *farRun {
+	u.t.Helper()
+	r := &farRun{farUser: u, cmd: cmd, done: make(chan struct{})}
 	r.cmd.Dir = u.work
-	r.cmd.Env = append(os.Environ(), "PATH="+u.dir+"/bin:"+os.Getenv("PATH"), "XDG_RUNTIME_DIR="+u.work, "PLIMSOLL_STATE="+u.work+"/state", "CI=1")
+	r.cmd.Env = append(append(os.Environ(), r.cmd.Env...), "PATH="+u.dir+"/bin:"+os.Getenv("PATH"), "XDG_RUNTIME_DIR="+u.work, "PLIMSOLL_STATE="+u.work+"/state", "CI=1")
 	r.cmd.Stderr = &r.said
+	if r.cmd.Stdout != nil {
+		r.cmd.Stdout = r.cmd.Stderr
+	}
 	if err := r.cmd.Start(); err != nil {
 		u.t.Fatal(err)
 	}

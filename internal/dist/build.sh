@@ -57,6 +57,7 @@ for target in "${targets[@]}"; do
 	linux)
 		mkdir "$stage/ci"
 		cp ci/*.sh "$stage/ci"
+		cp -R ansible "$stage"
 		cp "$stage/plimsoll" "$out/$name"
 		tool archive "$out/$name.tar.gz" "$stage"
 		export STAGE=$stage SHARE=$work/share ARCH=$arch

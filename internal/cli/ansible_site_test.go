@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// ansibleSecret is a value that no output of Ansible may have.
+const ansibleSecret = "xyzzy-of-the-far-hosts" //nolint:gosec // it opens nothing
+
+// ansible is somebody who measures hosts by the collection, installed as users do it.
+type ansible struct {
+	*farUser
+	bin string
+}
+
+func farAnsible(t *testing.T, names ...string) *ansible {
+	t.Helper()
+	u := farSite(t, nil, names...)
+	bin := os.Getenv("PLIMSOLL_ANSIBLE")
+	if _, err := os.Stat(filepath.Join(bin, "ansible-playbook")); err != nil {
+		t.Skip("there is no ansible-playbook: make test-site installs it and names its folder in PLIMSOLL_ANSIBLE")
+	}
+	a := &ansible{farUser: u, bin: bin}
+	collection, err := filepath.Abs("../../ansible")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := exec.LookPath("plimsoll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inventory := strings.Join(names, "\n") + `
+gone.invalid
+
+[all:vars]
+ansible_python_interpreter=/usr/bin/python3
+ansible_ssh_transfer_method=piped
+ansible_ssh_retries=0
+ansible_become=false
+`
+	// Hosts of this machine have its identifier, and are told apart by their names.
+	vars := fmt.Sprintf(`plimsoll_program: %s
+plimsoll_control: plimsoll
+plimsoll_path: /root/plimsoll
+plimsoll_study: fleet.yaml
+plimsoll_output: out
+plimsoll_engines: []
+plimsoll_every: 0.5
+plimsoll_lost_after: 3
+plimsoll_environment: {TOKEN: %s}
+plimsoll_report_arguments: [--host-by, name]
+`, program, ansibleSecret)
+	study := "plimsoll: 1\nname: far\nprotocol: {blocks: 30, warmup: 0, pause: 120ms}\nworkloads: [hello]\nenvironments: [host, floor]\n"
+	for name, text := range map[string]string{"inventory": inventory, "vars.yaml": vars, "fleet.yaml": study, "measure.yml": playbook(t)} {
+		if err := os.WriteFile(filepath.Join(u.work, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.tool("ansible-galaxy", "collection", "install", "--offline", "-p", filepath.Join(u.work, "collections"), collection).end(Done)
+	return a
+}
+
+// tool begins a program of Ansible, whose home is the test's.
+func (a *ansible) tool(name string, args ...string) *farRun {
+	a.t.Helper()
+	cmd := exec.Command(filepath.Join(a.bin, name), args...)
+	cmd.Stdout = io.Discard // what it prints there is kept too
+	cmd.Env = []string{
+		"ANSIBLE_HOME=" + a.work + "/home", "ANSIBLE_COLLECTIONS_PATH=" + a.work + "/collections", "ANSIBLE_SSH_CONTROL_PATH_DIR=" + a.work + "/cp",
+		"ANSIBLE_SSH_PIPELINING=1", "ANSIBLE_NOCOLOR=1", "ANSIBLE_LOCALHOST_WARNING=0", "ANSIBLE_INVENTORY_UNPARSED_WARNING=0",
+	}
+	return a.launch(cmd)
+}
+
+// measure runs the playbook of the manual, with what is the test's own.
+func (a *ansible) measure(args ...string) *farRun {
+	a.t.Helper()
+	return a.tool("ansible-playbook", append([]string{"-i", "inventory", "-e", "@vars.yaml", "measure.yml"}, args...)...)
+}
+
+// playbook is that of the manual.
+func playbook(t *testing.T) string {
+	t.Helper()
+	for _, f := range fences(t, "../../docs/fleet.md") {
+		if strings.Contains(f.text, "plimsoll.plimsoll.measure") {
+			return f.text
+		}
+	}
+	t.Fatal("docs/fleet.md has no playbook")
+	return ""
+}
+
+// held stops the run of a host when it has measured something: it can't be done before
+// the test has seen it, however busy the machine is.
+func (a *ansible) held(r *farRun, host string, trials int) (pids []int) {
+	a.t.Helper()
+	path := fmt.Sprintf("/proc/%d/root/var/lib/plimsoll-ansible/fleet/record/trials.jsonl", a.processes(host, "sleep")[0])
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		data, _ := os.ReadFile(path) // it may not be there yet
+		if bytes.Count(data, []byte("\n")) >= trials {
+			break
+		}
+		if time.Since(begin) > 90*time.Second {
+			a.t.Fatalf("%s has not measured:\n%s", host, logOf(r))
+		}
+	}
+	pids = a.processes(host, "plimsoll")
+	for _, p := range pids {
+		_ = syscall.Kill(p, syscall.SIGSTOP) // one that has ended is as good
+	}
+	return pids
+}
+
+// A fleet by the collection: one host can't be reached, one dies in the middle, one
+// loses its connection; that is a line each, and the others are measured to the end.
+// Again, only what is missing is measured, and then nothing.
+func TestSiteAnsible(t *testing.T) {
+	a := farAnsible(t, "one", "two", "three")
+	a.measure("--check", "--limit", "one").end(Done, `one +: ok=\d+ +changed=[1-9]`)
+	if _, err := os.Stat(filepath.Join(a.dir, "one/home/plimsoll")); err == nil {
+		t.Error("--check has installed the program")
+	}
+	if _, err := os.Stat(filepath.Join(a.work, "out")); err == nil {
+		t.Error("--check has made a directory")
+	}
+
+	r := a.measure()
+	one, two := a.held(r, "one", 3), a.held(r, "two", 3)
+	r.until(3, "out", "two")
+	r.until(3, "out", "one")
+	for _, pid := range a.processes("one", "sshd") {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // one that has ended is as good
+	}
+	for _, p := range one {
+		_ = syscall.Kill(p, syscall.SIGCONT) // one that has ended is as good
+	}
+	if _ = a.stop("two"); len(two) == 0 {
+		t.Error("there was no run on two")
+	}
+	r.end(2, "two: the connection is lost")
+	a.report(`^one: done; 90 trials`, `^two: lost \(.*\); \d+ trials`, `^three: done; 90 trials`, `^gone.invalid: unreachable \(.+\); 0 trials`, "^far on 3 hosts")
+	n := a.trials("out", "two")
+	if n < 3 || n >= 90 {
+		t.Errorf("%d trials of the dead host", n)
+	}
+	a.forget("out", "two")
+
+	if err := a.start("two"); err != nil {
+		t.Fatal(err)
+	}
+	r = a.measure("--limit", "one,two,three", "-vvv")
+	r.end(Done, `^two +: ok=\d+ +changed=[1-9]`, `^three +: ok=\d+ +changed=0 `)
+	if strings.Contains(r.said.String(), ansibleSecret) {
+		t.Error("a secret was printed")
+	}
+	a.report(`^two: done; 90 trials`)
+	a.measure("--limit", "one,two,three").end(Done, `^one +: ok=\d+ +changed=0 `, `^two +: ok=\d+ +changed=0 `, `^three +: ok=\d+ +changed=0 `)
+	for _, h := range []string{"one", "two", "three"} {
+		if pids := a.processes(h, "plimsoll"); len(pids) > 0 {
+			t.Errorf("%s has processes of ours: %d", h, pids)
+		}
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/var/lib/plimsoll-ansible", a.processes(h, "sleep")[0])); err == nil {
+			t.Errorf("%s still has the folder of its run", h)
+		}
+	}
+}
+
+// report demands of the report these patterns, each in lines.
+func (a *ansible) report(patterns ...string) {
+	a.t.Helper()
+	text, err := os.ReadFile(filepath.Join(a.work, "out/report.txt"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, p := range patterns {
+		if !regexp.MustCompile("(?m)" + p).Match(text) {
+			a.t.Errorf("the report does not say %q:\n%s", p, text)
+		}
+	}
+}

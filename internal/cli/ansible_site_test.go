@@ -188,3 +188,27 @@ func (a *ansible) report(patterns ...string) {
 		}
 	}
 }
+
+// The linter of Ansible has nothing against the collection, by its strictest profile.
+func TestSiteAnsibleLint(t *testing.T) {
+	if !*atSite {
+		t.Skip("takes ten seconds: make test-site runs it")
+	}
+	bin := os.Getenv("PLIMSOLL_ANSIBLE")
+	lint := filepath.Join(bin, "ansible-lint")
+	if _, err := os.Stat(lint); err != nil {
+		t.Skip("there is no ansible-lint: make test-site installs it, with Python 3.11 or newer")
+	}
+	// It looks for a collection where collections lie.
+	home := t.TempDir()
+	dir := filepath.Join(home, "ansible_collections/plimsoll/plimsoll")
+	if err := os.CopyFS(dir, os.DirFS("../../ansible")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(lint, "--offline", "--nocolor", "--strict")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+home, "ANSIBLE_HOME="+home, "ANSIBLE_COLLECTIONS_PATH="+home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}

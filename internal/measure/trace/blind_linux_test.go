@@ -89,23 +89,6 @@ func (b blind) follow(t *testing.T, r *Recorder) (all []*record.Trace) {
 	return all
 }
 
-// ofMiddle is the mean of what the work took in those starts that an explanation is the
-// mean of, ns.
-func ofMiddle(all []*record.Trace, took []float64) float64 {
-	span := func(i int) int64 { return all[i].To - all[i].From }
-	var order []int
-	for i := range all {
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(i, k int) int { return int(span(i) - span(k)) })
-	var sum float64
-	middle := order[len(all)/4 : len(all)-len(all)/4]
-	for _, i := range middle {
-		sum += took[i]
-	}
-	return sum / float64(len(middle))
-}
-
 // stopwatch is what the work noted in each start, ns.
 func stopwatch(t *testing.T, log string, starts int) (ns []float64) {
 	t.Helper()
@@ -240,48 +223,6 @@ func inSteps(t *testing.T, runtime, bundle string) []string {
 	id := fmt.Sprintf("plimsoll-blind-%d", os.Getpid())
 	t.Cleanup(func() { _ = exec.Command(runtime, "delete", "--force", id).Run() })
 	return []string{"sh", "-c", `"$0" create --bundle "$1" "$2" && "$0" start "$2" && "$0" delete --force "$2"`, runtime, bundle, id}
-}
-
-// TestFindsSync: containerd's shim writes through to the disk before it starts. All of
-// that is found with the shim, whatever it becomes afterwards. What it waits for is seen
-// event by event, and is the greater part; where others write to the same disk, some of it
-// is a wait for who has the file system's lock, and is found there. What it computes is
-// looked at only now and then, and is found within what that allows.
-func TestFindsSync(t *testing.T) {
-	r, log, file := recorder(t), filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "written")
-	const step = "containerd-shim-blind-v2" // on a busy machine it may be without its verb
-	shim := put(t, t.TempDir(), "containerd-shim-blind-v2", job{Next: needs(t, "containerd-shim-runc-v2"), Verb: "start", File: file, Log: log})
-	b := blind{starts: 12, argv: ctr(t, "--runtime", shim), log: log}
-	all := b.follow(t, r)
-	took, ran := ofMiddle(all, stopwatch(t, log, len(all))), ofMiddle(all, stopwatch(t, log+ranLog, len(all)))
-	whole, err := timeline.Explain(all, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	waits, others := caused(whole.Tree, step, "(fsync)", false), held(whole.Tree, step, false)
-	computes, interrupts := caused(whole.Tree, step, "in fsync", false), caused(whole.Tree, step, "interrupted", false)
-	// As many ticks as fall into so much time scatter by their number's root: three
-	// times that holds in all but one of some hundred tries. What the machine takes for
-	// interrupts, or for others, passes in neither.
-	near, seldom := took/10, 3*math.Sqrt(ran*1e9/ticks/float64(len(all)))
-	said := fmt.Sprintf("the fsyncs took %.2f ms and computed %.2f ms of them; found are %.2f ms of waits, %.2f ms with others that had a lock, and %.2f ms that computed (interrupted: %.2f ms); within %.2f and %.2f ms",
-		took/1e6, ran/1e6, waits/1e6, others/1e6, computes/1e6, interrupts/1e6, near/1e6, seldom/1e6)
-	t.Log(said)
-	if waits+computes > took+near+seldom || waits+others+computes+interrupts < took-near-seldom {
-		t.Errorf("%s:\n%s", said, outline(whole.Tree, 0))
-	}
-}
-
-// held sums the time of those below a step who had what it, or one of them, waited for, ns.
-func held(s *timeline.Step, step string, inside bool) (ns float64) {
-	inside = inside || strings.Contains(s.Name, step)
-	if inside && strings.Contains(s.Name, ", which has a lock") {
-		return float64(s.NS)
-	}
-	for _, below := range s.Steps {
-		ns += held(below, step, inside)
-	}
-	return ns
 }
 
 // TestFindsLogDriver: containerd's shim waits for a log driver that is slow to be ready.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,22 +76,23 @@ func blindPart() {
 
 // timed does the work, and notes how long it took, without what it waited for a
 // processor meanwhile: that has a name of its own on the way.
-func (j job) timed(work func()) { note(j.Log, took(work)) }
+func (j job) timed(work func()) { note(j.Log, strconv.FormatInt(took(work), 10)) }
 
 // took is how long work took, ns.
 func took(work func()) int64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	begin := stamp.Now() - queued()
+	waited, from := queued(), stamp.Now()
 	work()
-	return stamp.Now() - queued() - begin
+	to := stamp.Now()
+	return to - from - (queued() - waited)
 }
 
-// note writes how long the work took in all.
-func note(log string, ns int64) {
+// note writes a line about the work.
+func note(log, line string) {
 	f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	must(err)
-	_, err = fmt.Fprintln(f, ns)
+	_, err = fmt.Fprintln(f, line)
 	must(err)
 	must(f.Close())
 }
@@ -123,8 +125,13 @@ func mountMany(j job) {
 
 const syncs = 40
 
-// ranLog is the end of the log's name that says how much of the work was no wait.
-const ranLog = ".ran"
+// spell is what a thread worked in one start, and how the kernel counted that.
+type spell struct {
+	Thread int
+	Spans  [][2]int64 // from, to: CLOCK_MONOTONIC, ns
+	Ran    int64      // how much of that it had a processor, ns
+	Waits  int64      // how often it gave that back by itself, in order to wait
+}
 
 // computed is how long this thread has had a processor so far, ns.
 func computed() int64 {
@@ -133,24 +140,32 @@ func computed() int64 {
 	return t.Nano()
 }
 
+// gaveBack is how often this thread has given its processor back by itself.
+func gaveBack() int64 {
+	var u unix.Rusage
+	must(unix.Getrusage(unix.RUSAGE_THREAD, &u))
+	return u.Nvcsw
+}
+
 // syncOften writes a file through to the disk.
 func syncOften(j job) {
 	f, err := os.OpenFile(j.File, os.O_CREATE|os.O_WRONLY, 0o600)
 	must(err)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var all, ran int64
+	w := spell{Thread: unix.Gettid()}
 	for range syncs {
 		_, err := f.Write(make([]byte, 4096))
 		must(err)
-		all += took(func() {
-			before := computed()
-			must(unix.Fsync(int(f.Fd()))) //nolint:gosec // a descriptor is small
-			ran += computed() - before
-		})
+		waits, ran, from := gaveBack(), computed(), stamp.Now()
+		must(unix.Fsync(int(f.Fd()))) //nolint:gosec // a descriptor is small
+		w.Spans = append(w.Spans, [2]int64{from, stamp.Now()})
+		w.Ran += computed() - ran
+		w.Waits += gaveBack() - waits
 	}
-	note(j.Log, all)
-	note(j.Log+ranLog, ran)
+	line, err := json.Marshal(w)
+	must(err)
+	note(j.Log, string(line))
 	must(f.Close())
 }
 
@@ -181,8 +196,10 @@ func readSlowly(j job) {
 		}
 		j.timed(func() { pause(j.NS) })
 		for n := 1; n > 0; {
-			n, err = unix.Read(fd, b)
-			must(err)
+			must(uninterrupted(func() (err error) {
+				n, err = unix.Read(fd, b)
+				return err
+			}))
 		}
 		must(f.Close())
 	}
@@ -193,7 +210,7 @@ func lockFirst(j job) {
 	f, err := os.OpenFile(j.File, os.O_CREATE|os.O_RDONLY, 0o600)
 	must(err)
 	fd := int(f.Fd()) //nolint:gosec // a descriptor is small
-	j.timed(func() { must(unix.Flock(fd, unix.LOCK_EX)) })
+	j.timed(func() { must(uninterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX) })) })
 	must(f.Close())
 }
 
@@ -203,7 +220,7 @@ func holdLock(j job) {
 	must(err)
 	fd := int(f.Fd()) //nolint:gosec // a descriptor is small
 	for {
-		must(unix.Flock(fd, unix.LOCK_EX))
+		must(uninterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX) }))
 		pause(j.NS)
 		must(unix.Flock(fd, unix.LOCK_UN))
 		time.Sleep(time.Millisecond)
@@ -212,6 +229,16 @@ func holdLock(j job) {
 
 // pause sleeps in the kernel: time.Sleep would leave that to Go's scheduler.
 func pause(ns int64) {
-	t := unix.NsecToTimespec(ns)
-	must(unix.Nanosleep(&t, nil))
+	left := unix.NsecToTimespec(ns)
+	must(uninterrupted(func() error { return unix.Nanosleep(&left, &left) }))
+}
+
+// uninterrupted does a system call again that a signal ended: Go's scheduler sends its own
+// threads some.
+func uninterrupted(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR { //nolint:errorlint // an errno, as it is
+			return err
+		}
+	}
 }

@@ -144,12 +144,16 @@ func kill(pid int, start string) error {
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
 		return err
 	}
-	const patience = 2000 // ms
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, patience)
-	if err == nil && n == 0 {
-		return errors.New("it does not end")
+	for begin := time.Now(); ; {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 2000) // ms
+		if errors.Is(err, unix.EINTR) && time.Since(begin) < 2*time.Second {
+			continue // by a signal of Go's own
+		}
+		if err == nil && n == 0 {
+			return errors.New("it does not end")
+		}
+		return err
 	}
-	return err
 }
 
 // removeCgroup removes an empty cgroup; the kernel needs a moment after its

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -41,8 +39,7 @@ func TestMain(m *testing.M) {
 	case "client":
 		ask(os.Args[1])
 	case "worker":
-		pause := unix.NsecToTimespec(int64(sleeps))
-		must(unix.Nanosleep(&pause, nil))
+		pause(int64(sleeps))
 		fmt.Println("done")
 		time.Sleep(beside)
 	default:

@@ -133,7 +133,12 @@ func (h *pause) end(kit *engine.Kit, user *engine.User) error {
 		return what(err)
 	}
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	_, _ = unix.Poll(fds, int((2 * time.Second).Milliseconds()))
+	const patience = 2 * time.Second
+	for begin := time.Now(); time.Since(begin) < patience; { // a signal of Go's own breaks it off
+		if _, err := unix.Poll(fds, int(patience.Milliseconds())); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
 	if now, _ := h.process(kit, user); now != pid {
 		return nil // podman has begun another
 	}

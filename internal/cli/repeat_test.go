@@ -76,9 +76,14 @@ func flagsGiven(dir, novel string) [][]string {
 // have it, with the cells.
 func begun(t *testing.T, dir string, args []string) (*runAsked, *run.Options, string) {
 	t.Helper()
-	a := &runAsked{reportFlags: reportFlags{format: "text"}, progress: "none"}
 	var out, errs bytes.Buffer
-	w := offline(dir, machine(), &out, &errs)
+	return begunIn(t, offline(dir, machine(), &out, &errs), args)
+}
+
+// begunIn does so in a world.
+func begunIn(t *testing.T, w World, args []string) (*runAsked, *run.Options, string) {
+	t.Helper()
+	a := &runAsked{reportFlags: reportFlags{format: "text"}, progress: "none"}
 	c := a.command(w)
 	if err := c.ParseFlags(args); err != nil {
 		t.Fatalf("%v: %v", args, err)
@@ -92,7 +97,7 @@ func begun(t *testing.T, dir string, args []string) (*runAsked, *run.Options, st
 		return nil, nil, err.Error()
 	}
 	if err != nil {
-		t.Fatalf("%v: %v %s", args, err, errs.String())
+		t.Fatalf("%v: %v", args, err)
 	}
 	o.Plan.Record(o.Run)
 	return a, &o, ""

@@ -260,7 +260,7 @@ func (a *Advice) measure(c *Criterion) string {
 		}
 		s = "{name: " + c.Workload + ", parameters: {" + strings.Join(params, ", ") + "}}"
 	}
-	return "plimsoll run on a study with workloads: [" + s + "]"
+	return "measure it: a study with workloads: [" + s + "]"
 }
 
 func place(where string) string {

@@ -21,10 +21,10 @@ const coarse = 1.05
 func (s *screen) legend(a *verdict.Answer, t laid) string {
 	parts := s.baselines(a)
 	if t.ranked {
-		parts = append(parts, "rank: places it may hold (95 %)")
+		parts = append(parts, "rank: possible places (95 %)")
 	}
 	if t.times {
-		parts = append(parts, words.Times(a.Table.Metric)+": median of ratios block by block")
+		parts = append(parts, words.Times(a.Table.Metric)+": median of the blocks' ratios")
 	}
 	if n := s.res.Run.Protocol.PerBlock; n > 1 {
 		parts = append(parts, fmt.Sprintf("block: each %d times, shuffled", n))

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
@@ -38,7 +38,7 @@ func (q *question) because() string {
 		}
 		s := fmt.Sprintf("Why: of the %s of %s, %s", words.Amount(whole, m.Unit), q.name(env), words.List(said))
 		if q.work.ID == "hello" && q.res.Run.Imported == nil {
-			s += fmt.Sprintf("; who waits for whom in it is shown by plimsoll %s", strings.Join(q.explain(env), " "))
+			s += fmt.Sprintf("; `plimsoll %s` shows who waits for whom in it", harmless.ShellLine(q.explain(env)))
 		}
 		return s + "."
 	}

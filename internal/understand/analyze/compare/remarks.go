@@ -26,9 +26,9 @@ func (c *Changes) remarks() {
 		r    *analyze.Result
 	}{{"BASE", c.BaseRun}, {"NEW", c.NewRun}} {
 		if s.r.Run.Status != "done" {
-			add("incomplete", "warn", "continue it with plimsoll run --resume", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
+			add("incomplete", "warn", "continue it with plimsoll run --resume DIR", "%s is not done (%s): cells may be missing, and intervals are wide", s.name, s.r.Run.Status)
 		} else if why := Truncated(s.r); why != "" {
-			add("incomplete", "warn", "if it was copied, copy it again; else continue it with plimsoll run --resume", "%s is marked as done but is incomplete: %s", s.name, why)
+			add("incomplete", "warn", "if it was copied, copy it again; else continue it with plimsoll run --resume DIR", "%s is marked as done but is incomplete: %s", s.name, why)
 		}
 		if s.r.Run.Protocol.Order == "sequential" && s.r.Run.Imported == nil {
 			add("sequential", "warn", "measure with the order random", "%s ran its environments one after the other: a drift of the machine looks like a difference", s.name)

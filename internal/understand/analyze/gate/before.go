@@ -16,7 +16,7 @@ func CanGate(base *analyze.Result, next *record.Run, t Thresholds) error {
 		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) has no counted trial that succeeded", base.Run.ID), "look at it with plimsoll report"}
 	}
 	if base.Run.Status != "done" || compare.Truncated(base) != "" {
-		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) is incomplete, so nothing could pass against it", base.Run.ID), "continue BASE with plimsoll run --resume, or measure it again"}
+		return &RefusedError{fmt.Sprintf("the gate is refused: BASE (run %s) is incomplete, so nothing could pass against it", base.Run.ID), "continue BASE with plimsoll run --resume DIR, or measure it again"}
 	}
 	c, common, yardstick, err := compare.Before(base, next, t.Metrics())
 	if err != nil {

@@ -22,7 +22,7 @@ func (h *History) remarks() {
 	}
 	for _, r := range h.Runs {
 		if r.Status != "done" {
-			add("incomplete", "warn", "continue it with plimsoll run --resume", "run %s (%s) is not done (%s): its values are of %s", r.Run, r.Dir, r.Status, blocksText(r.Blocks))
+			add("incomplete", "warn", "continue it with plimsoll run --resume DIR", "run %s (%s) is not done (%s): its values are of %s", r.Run, r.Dir, r.Status, blocksText(r.Blocks))
 		}
 	}
 	h.gaps(add)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -48,7 +49,7 @@ func (h *Hosts) finish() {
 		for _, r := range x.Runs {
 			if r.Status == "interrupted" || r.Status == "running" {
 				h.Remark = append(h.Remark, record.Remark{Code: "host-unfinished", Level: "warn",
-					Text: fmt.Sprintf("the run on %s is not finished (%s): what it has is in the table", x.Label, r.Status), Advice: "plimsoll run --resume " + r.Dir})
+					Text: fmt.Sprintf("the run on %s is not finished (%s): what it has is in the table", x.Label, r.Status), Advice: "plimsoll run --resume " + harmless.ShellWord(r.Dir)})
 			}
 		}
 	}

@@ -115,7 +115,7 @@ export function ranking(m) {
   const w = m.work(), t = w && m.table(w);
   if (!t) return absent('Ranking', 'no trial of this run has a value');
   const what = `${t.metric.title || t.metric.id}: ${t.metric.what ? `${t.metric.what.replace(/\.$/, '')}; ` : ''}`;
-  return section('ranking', 'Ranking', `${what}${better(t.metric)}. Rank is the range of places that an environment may hold, all together with 95 %; ~ cannot be told from the first.`,
+  return section('ranking', 'Ranking', `${what}${better(t.metric)}. Rank is the range of places that an environment may hold, all together with 95 %; ${timesTitle(t.metric)} is the median of the ratios block by block, each block having each environment once in random order; ~ cannot be told from the first.`,
     m.data.answer && !list(m.data.answer.works).length ? null : rankingChart(m),
     rankingTable(m, w, t),
     h('p', {class: 'note'}, list(t.against).length ? `A ratio to a baseline differs where its interval lies outside ± ${Number((100 * m.data.run.delta).toPrecision(2))} % and the test agrees after Holm’s correction; = is equal, its interval lies inside; ~ cannot be told.` : '', t.test ? ` The test behind the ranks is ${t.test}.` : ''));

@@ -11,7 +11,7 @@ import (
 var analyzing = [][]string{
 	{"figure"},
 	{"gate", "analyzetest"},
-	{"sequential", "history", "hosts"},
+	{"sequential", "history", "hosts", "releases"},
 	{"evaluate", "compare", "factors"},
 	{"findings", "papers"},
 	{"", "derive"},

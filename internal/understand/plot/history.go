@@ -140,9 +140,17 @@ func drawHistory(s surface, b box, h *history.History, n int) float64 {
 	for i := 0; i < len(h.Runs); i += step {
 		at := x.at(float64(i))
 		line(s, at, y, at, y+3, stroke{ink: frame, width: 0.6})
-		s.text(point{at, y + 11.5}, h.Runs[i].Started.UTC().Format("06-01-02"), tinyFace, middle, false, muted)
+		s.text(point{at, y + 11.5}, runLabel(&h.Runs[i]), tinyFace, middle, false, muted)
 	}
 	return y + axisH
+}
+
+// runLabel is the day of a run; a release has none and is called by its name.
+func runLabel(r *history.PastRun) string {
+	if r.Started.IsZero() {
+		return tinyFace.fitEnd(words.Clean(r.Run), 44)
+	}
+	return r.Started.UTC().Format("06-01-02")
 }
 
 func againstText(s *history.Series) string {

@@ -98,11 +98,17 @@ that can't be used ends the command before anything is measured.`,
 	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
-	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // they fail only for a flag that is not there
+	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
+	completesEngines(c, w)
+	return c
+}
+
+// completesEngines lets a shell complete --engine with the engines that run builds of
+// the program that stands on the line.
+func completesEngines(c *cobra.Command, w World) {
 	_ = c.RegisterFlagCompletionFunc("engine", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return running(w, args), cobra.ShellCompDirectiveNoFileComp
-	})
-	return c
+	}) // it fails only for a flag that is not there
 }
 
 // running are the engines that can run a build of the first argument, or of any

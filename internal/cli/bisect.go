@@ -39,7 +39,7 @@ const (
 	bisectAlpha      = "5%"
 )
 
-func (f *betweenFlags) add(c *cobra.Command, budget string) {
+func (f *betweenFlags) add(c *cobra.Command, w World, budget string) {
 	fl := c.Flags()
 	f.workload, f.budget, f.progress = lifeCycle, bisectBudget, "auto"
 	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
@@ -52,6 +52,7 @@ func (f *betweenFlags) add(c *cobra.Command, budget string) {
 	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
 	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
+	completesEngines(c, w)
 }
 
 func bisectCommand(w World) *cobra.Command {
@@ -88,7 +89,7 @@ machine could not tell.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.bisect(w, args) },
 	}
 	f.printing.add(c, report.Bisections.Formats()...)
-	f.betweenFlags.add(c, "the time that measuring one commit may take")
+	f.betweenFlags.add(c, w, "the time that measuring one commit may take")
 	fl := c.Flags()
 	fl.StringVar(&f.repo, "repo", ".", "the repository, or a directory in it")
 	fl.StringVar(&f.good, "good", "", "the good commit, instead of GOOD..BAD")

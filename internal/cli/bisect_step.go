@@ -56,7 +56,7 @@ git bisect run.`,
 			return quiet(stepSkip)
 		},
 	}
-	f.add(c, "the time that it may take")
+	f.add(c, w, "the time that it may take")
 	c.Flags().StringVar(&alpha, "error", alpha, "the chance of a wrong decision of this step")
 	c.Flags().StringVarP(&dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-bisect-PROGRAM)")
 	return c

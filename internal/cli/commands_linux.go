@@ -31,6 +31,7 @@ func measuring(w World) []*cobra.Command {
 		ablateCommand(w),
 		abCommand(w),
 		bisectCommand(w),
+		releasesCommand(w),
 		floorCommand(w),
 		tuneCommand(w),
 		cleanCommand(w),

@@ -45,8 +45,8 @@ func Parse(text, where, dir string) (Asked, error) {
 	if m := digest.FindStringSubmatch(path); m != nil {
 		a.SHA256, a.Path = m[1], strings.TrimSuffix(path, m[0])
 	}
-	if !engine.IsPlace(level) {
-		return a, fmt.Errorf("%s: %q is no name for a build: small letters, digits and -, and not default", a.Where, level)
+	if !engine.IsBuild(level) {
+		return a, fmt.Errorf("%s: %q is no name for a build: small letters, digits, - and dots between them, and not default", a.Where, level)
 	}
 	if !filepath.IsAbs(a.Path) {
 		a.Path = filepath.Join(dir, a.Path)

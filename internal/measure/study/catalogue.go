@@ -280,10 +280,21 @@ func isReference(level string) bool { return strings.ContainsAny(level, "/:@") }
 // to what they stand for on the machine, and what to say of a level that is no name.
 var boundFactors = map[string]string{
 	"image-on": "a name of your own for a file system, such as scratch: small letters, digits and -; --image-on NAME=DIR says which directory it is",
-	"build":    "a name of your own for a build, such as old: small letters, digits and -; --build PROGRAM:NAME=PATH says which file it is",
+	"build":    "a name of your own for a build, such as old or 1.8: small letters, digits, - and dots between them; --build PROGRAM:NAME=PATH says which file it is",
 }
 
-var placeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+var (
+	placeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+	buildName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*$`)
+)
+
+// bound says whether a level of one of boundFactors is a name.
+func bound(factor, level string) bool {
+	if factor == "build" {
+		return len(level) <= 32 && buildName.MatchString(level)
+	}
+	return placeName.MatchString(level)
+}
 
 // knows says whether the adapter has this level; the default is always had,
 // and with it any image by reference where the adapter takes images at all.
@@ -292,7 +303,7 @@ func (e *EngineInfo) knows(factor, level string) bool {
 		return !slices.ContainsFunc(parts(factor, level), func(p string) bool { return !slices.Contains(e.Levels[factor], p) })
 	}
 	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||
-		boundFactors[factor] != "" && placeName.MatchString(level) && len(e.Levels[factor]) > 0 ||
+		boundFactors[factor] != "" && bound(factor, level) && len(e.Levels[factor]) > 0 ||
 		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0 ||
 		limitLevels[factor] != "" && isLimit(factor, level) && len(e.Levels[factor]) > 0
 }

@@ -291,7 +291,7 @@ func (c *checker) factor(a yamlfile.Axis, engines []string) bool {
 	good := true
 	for _, l := range a.Levels.List {
 		if expected := boundFactors[a.Key.Text]; expected != "" {
-			if !placeName.MatchString(l.Text) {
+			if !bound(a.Key.Text, l.Text) {
 				c.Add(l.At, fmt.Sprintf("%s %q", a.Key.Text, l.Text), expected)
 				good = false
 			}

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/releases"
 )
 
@@ -31,7 +31,13 @@ func released(t *testing.T, slower float64) *releases.Releases {
 		return v, ok
 	}}
 	c.Fails = func(e *record.Environment, _ *record.Workload, _ int) bool { return e.Levels["build"] == "1.11" }
-	r, err := releases.Of(analyzetest.Run(t, c), builds, releases.Options{Metrics: []string{"startup"}})
+	from := c.Open(t)
+	from.Run().Builds = builds
+	res, err := evaluate.Run(from, evaluate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := releases.Of(res, from, releases.Options{Metrics: []string{"startup"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +69,7 @@ func TestReleases(t *testing.T) {
 			}
 		case "csv":
 			rows, err := csv.NewReader(strings.NewReader(s)).ReadAll()
-			if err != nil || len(rows) != 9 || rows[3][1] != "1.10" || rows[3][12] != "worse" || rows[4][18] == "" {
+			if err != nil || len(rows) != 13 || rows[3][1] != "1.10" || rows[3][12] != "worse" || rows[4][18] == "" {
 				t.Errorf("%v: %s", err, s)
 			}
 		case "json":

@@ -16,7 +16,7 @@ import (
 // Options are for Of.
 type Options struct {
 	// Metrics are what is looked at, in this order; where there are none it is what
-	// each workload shows first, and the memory.
+	// each workload shows first. Memory and Size are always there, where they are known.
 	Metrics []string
 	// Threshold is the smallest relative step that is marked; 0 is Threshold.
 	Threshold float64
@@ -24,21 +24,18 @@ type Options struct {
 	Seed uint64
 }
 
-// Memory is the metric of memory that is looked at beside the others.
-const Memory = "payload-memory-peak"
-
 // factor is the one whose levels are builds.
 const factor = "build"
 
 const permutations = 999
 
-// Of finds the steps in a run of these builds, which are of one program and in the
-// order of the releases.
-func Of(res *analyze.Result, builds []record.Build, o Options) (*Releases, error) {
+// Of finds the steps in a run of builds, which are of one program and in the order of
+// the releases; from is the record that the result is of.
+func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) {
 	r := &Releases{Schema: Schema, Run: res.Run.ID, Blocks: res.Run.Blocks, Threshold: analyze.Positive(o.Threshold, Threshold),
 		Method: "aligned ranks, permuted in blocks", Correction: "maxT (Westfall & Young)",
 		Alpha: sample.Alpha, Permutations: permutations, Seed: o.Seed, Releases: []Release{}, Series: []Series{}, Steps: []Step{}}
-	for _, b := range builds {
+	for _, b := range from.Run().Builds {
 		if r.Program == "" {
 			r.Program = b.Program
 		}
@@ -63,6 +60,9 @@ func Of(res *analyze.Result, builds []record.Build, o Options) (*Releases, error
 	if len(r.Series) == 0 {
 		return nil, errors.New("no build has a value of any metric that was asked for")
 	}
+	if err := r.memory(res, from); err != nil {
+		return nil, err
+	}
 	r.size()
 	r.find(res)
 	return r, nil
@@ -73,7 +73,7 @@ func (o *Options) asks(work *analyze.Workload, metric string) bool {
 	if len(o.Metrics) > 0 {
 		return slices.Contains(o.Metrics, metric)
 	}
-	return slices.Contains(work.Show, metric) || metric == Memory
+	return slices.Contains(work.Show, metric)
 }
 
 // place is where a metric stands among those that were asked for.

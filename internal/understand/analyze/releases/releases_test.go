@@ -7,8 +7,9 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/evaluate"
 )
 
 var names = []string{"1.0", "1.1", "1.2", "1.3", "1.4", "1.5"}
@@ -24,6 +25,21 @@ func builds(program string) (out []record.Build) {
 		out = append(out, record.Build{Program: program, Level: n, Version: n + ".9", SHA256: "0" + n, Bytes: int64(size)})
 	}
 	return out
+}
+
+// of evaluates a run of these builds.
+func of(t *testing.T, c recordtest.Cells, builds []record.Build, o Options, change func(*analyze.Result)) (*Releases, error) {
+	t.Helper()
+	from := c.Open(t)
+	from.Run().Builds = builds
+	res, err := evaluate.Run(from, evaluate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(res)
+	}
+	return Of(res, from, o)
 }
 
 // run has a create that takes a fifth longer from 1.2 on, and a stop that does not.
@@ -48,11 +64,11 @@ func run(seed uint64, noise float64, change func(*recordtest.Cells)) recordtest.
 
 // TestOf: the step is found at its release and in its part, and no other.
 func TestOf(t *testing.T) {
-	r, err := Of(analyzetest.Run(t, run(1, 0.03, nil)), builds("crun"), Options{Metrics: []string{"startup", "stop"}})
+	r, err := of(t, run(1, 0.03, nil), builds("crun"), Options{Metrics: []string{"startup", "stop"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Program != "crun" || r.Blocks != 30 || len(r.Series) != 3 || r.Series[0].Env != "oci/crun" || r.Series[2].Metric.ID != "size" || len(r.Series[0].Points) != 6 {
+	if r.Program != "crun" || r.Blocks != 30 || len(r.Series) != 4 || r.Series[0].Env != "oci/crun" || r.Series[2].Metric.ID != "client-rss-peak" || r.Series[2].Points[5].Value != 20<<20 || r.Series[3].Metric.ID != "size" || len(r.Series[0].Points) != 6 {
 		t.Fatalf("%+v", r)
 	}
 	if len(r.Steps) != 2 {
@@ -65,12 +81,12 @@ func TestOf(t *testing.T) {
 	if l := r.Series[0].Levels; len(l) != 2 || l[0].Last != 1 || l[1].First != 2 || math.Abs(l[1].Value-30e6) > 1e6 {
 		t.Errorf("%+v", l)
 	}
-	if s := r.Steps[1]; s.Series != 2 || s.After != 3 || s.Direction != compare.Worse || s.P != 0 || s.Ratio.Lo != nil {
+	if s := r.Steps[1]; s.Series != 3 || s.After != 3 || s.Direction != compare.Worse || s.P != 0 || s.Ratio.Lo != nil {
 		t.Errorf("%+v", s)
 	}
 	// A step that is smaller than the threshold is none.
-	r, err = Of(analyzetest.Run(t, run(1, 0.03, nil)), builds("crun"), Options{Metrics: []string{"create", "startup"}, Threshold: 0.3})
-	if err != nil || len(r.Series) != 3 || r.Series[0].Metric.ID != "create" || r.StepAt(0, 2) == nil || r.StepAt(1, 2) != nil {
+	r, err = of(t, run(1, 0.03, nil), builds("crun"), Options{Metrics: []string{"create", "startup"}, Threshold: 0.3}, nil)
+	if err != nil || len(r.Series) != 4 || r.Series[0].Metric.ID != "create" || r.StepAt(0, 2) == nil || r.StepAt(1, 2) != nil {
 		t.Errorf("%+v %v", r, err)
 	}
 }
@@ -82,9 +98,9 @@ func TestOfMissing(t *testing.T) {
 		c.Fails = func(e *record.Environment, _ *record.Workload, _ int) bool { return e.Levels["build"] == "1.1" }
 	})
 	c.Envs = append(c.Envs[:4:4], c.Envs[5])
-	res := analyzetest.Run(t, c)
-	res.Excluded = append(res.Excluded, record.Excluded{ID: "oci/crun/build-1.4", Levels: map[string]string{"build": "1.4"}, Reason: "it can't be started here"})
-	r, err := Of(res, builds("crun"), Options{Metrics: []string{"startup"}})
+	r, err := of(t, c, builds("crun"), Options{Metrics: []string{"startup"}}, func(res *analyze.Result) {
+		res.Excluded = append(res.Excluded, record.Excluded{ID: "oci/crun/build-1.4", Levels: map[string]string{"build": "1.4"}, Reason: "it can't be started here"})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +115,6 @@ func TestOfMissing(t *testing.T) {
 
 // TestOfWrong: what is no run of releases is said to be so.
 func TestOfWrong(t *testing.T) {
-	res := analyzetest.Run(t, run(3, 0.03, nil))
 	mixed := append(builds("crun"), builds("runc")...)
 	for _, c := range []struct {
 		builds []record.Build
@@ -110,7 +125,7 @@ func TestOfWrong(t *testing.T) {
 		{mixed, Options{}, "of crun and of runc"},
 		{builds("crun"), Options{Metrics: []string{"nonesuch"}}, "no build has a value"},
 	} {
-		if _, err := Of(res, c.builds, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := of(t, run(3, 0.03, nil), c.builds, c.o, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, not %q", err, c.want)
 		}
 	}

@@ -1,0 +1,140 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/understand/analyze/releases"
+	"plimsoll/internal/understand/plot"
+	"plimsoll/internal/understand/report"
+)
+
+// releasesFlags are how many builds of one program are measured, or a run of them told
+// of.
+type releasesFlags struct {
+	printing
+	file      string
+	engine    string
+	workload  string
+	metrics   []string
+	threshold string
+	budget    time.Duration
+	blocks    int
+	seed      uint64
+	tuned     bool
+	dir       string
+	progress  string
+	wait      bool
+	force     bool
+	picture   pictureFlags
+}
+
+// releasesBudget is how long releases are measured where nothing else is said.
+const releasesBudget = 5 * time.Minute
+
+func releasesCommand(w World) *cobra.Command {
+	f := releasesFlags{printing: printing{format: "text"}, workload: lifeCycle, budget: releasesBudget, progress: "auto"}
+	c := &cobra.Command{
+		Use:   "releases PROGRAM NAME=FILE… [FACTOR=LEVEL…] | DIR",
+		Short: "Show start-up, memory and size of a program over its releases",
+		Long: `Measures many builds of a program in turn in the same blocks, and shows over them, in
+the order in which they are named, how long a start takes, how much memory it takes and
+how large the program is, with the releases at which that changed. PROGRAM is what they
+are builds of, such as runc; NAME is what you call a build, such as 1.8, and FILE where
+it lies, with a slash: ./crun. They can stand in a file as well (--builds).
+
+A step is marked where a new level begins: the chance that any mark is false is 5 %. One
+that is smaller than --threshold is not marked.
+
+FACTOR=LEVEL is a level of a factor of the engine, or a parameter of the workload. With
+the DIR of such a run nothing is measured: it is told again, or drawn.`,
+		Example: `  plimsoll releases crun 1.8=/opt/crun-1.8/crun 1.9=/opt/crun-1.9/crun 1.14=/usr/bin/crun
+  plimsoll releases runc --builds builds.yaml --budget 10m
+  plimsoll releases crun --builds builds.yaml --engine podman network=none
+  plimsoll releases crun --builds builds.yaml client=steps --metric create,startup --format svg -o crun.svg
+  plimsoll releases plimsoll-run-20260102-030405-releases-crun --format markdown`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "" {
+				return errors.New("expected a program and its builds: plimsoll releases PROGRAM NAME=FILE NAME=FILE")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return buildable(w), cobra.ShellCompDirectiveDefault // or a directory
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if !isPicture(f.format) {
+				if err := misplaced(c, f.format); err != nil {
+					return err
+				}
+			} else if err := noTerminal(w, f.format, f.output); err != nil {
+				return err
+			}
+			if c.Flags().Changed("budget") && c.Flags().Changed("blocks") {
+				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")
+			}
+			if f.file == "" && len(args) == 1 && !knownProgram(w, args[0]) {
+				return f.again(w, args[0])
+			}
+			return f.measure(c.Context(), w, args)
+		},
+	}
+	f.add(c, append(report.Releases.Formats(), plot.Formats()...)...)
+	f.picture.addSize(c)
+	fl := c.Flags()
+	fl.StringVar(&f.file, "builds", "", "a YAML file that says which files the builds are, in the order of the releases")
+	_ = c.MarkFlagFilename("builds", "yaml", "yml") // it fails only for a flag that is not there
+	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
+	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
+	fl.StringSliceVar(&f.metrics, "metric", nil, "show these metrics beside memory and size (default: the workload's first, else startup)")
+	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
+	fl.DurationVar(&f.budget, "budget", f.budget, "the time that measuring takes")
+	fl.IntVar(&f.blocks, "blocks", 0, "measure so many blocks instead, however long that takes")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
+	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
+	fl.StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-releases-PROGRAM)")
+	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
+	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
+	completesEngines(c, w)
+	return c
+}
+
+// measure looks at the builds, and measures them.
+func (f *releasesFlags) measure(ctx context.Context, w World, args []string) error {
+	if _, err := percentage("threshold", f.threshold); err != nil {
+		return err
+	}
+	s, err := newSetting(w)
+	if err != nil {
+		return err
+	}
+	builds, rest, err := f.builds(ctx, s.engines, args)
+	if err != nil {
+		return err
+	}
+	text, err := f.study(s.engines, args[0], builds, rest)
+	if err != nil {
+		return err
+	}
+	if f.tuned {
+		if err := canTune(); err != nil {
+			return err
+		}
+	}
+	return smallStudy{
+		by: "releases", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force, builds: builds,
+		keeps: func(string) bool { return false }, lacks: lacksOne,
+		command: func(seed uint64) string { return f.command(builds, rest, seed) },
+	}.run(w, f.measured)
+}

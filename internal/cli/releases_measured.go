@@ -1,0 +1,103 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+
+	"plimsoll/internal/common/remark"
+	"plimsoll/internal/common/yamlfile"
+	"plimsoll/internal/measure/collect"
+	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/releases"
+	"plimsoll/internal/understand/plot"
+	"plimsoll/internal/understand/report"
+)
+
+// measured runs, and tells what came of it.
+func (f *releasesFlags) measured(ctx context.Context, w World, o run.Options) error {
+	metrics, err := f.chosen(o.Plan)
+	if err != nil {
+		return err
+	}
+	for _, m := range o.Run.Host.Remarks {
+		if m.Level == "warn" && remark.Weighs(m.Code) {
+			o.Progress.Remark("beware: " + m.Text)
+		}
+	}
+	if text := course(o.Plan.Protocol, false, true); text != "" {
+		o.Progress.Remark(text)
+	}
+	o.Whole, o.Plan.Study.Metrics = true, metrics // which the record has, to be told again
+	return smallRun(ctx, w, o, func(res *analyze.Result) error { return f.tell(w, res, o.Dir, metrics) })
+}
+
+// chosen are the metrics that are shown.
+func (f *releasesFlags) chosen(p *study.Plan) ([]string, error) {
+	own := slices.DeleteFunc(slices.Clone(p.Workloads[0].Metrics), func(m record.Metric) bool { return m.Kind != "" })
+	if len(f.metrics) == 0 {
+		first := "startup"
+		if len(own) > 0 {
+			first = own[0].ID
+		}
+		return []string{first}, nil
+	}
+	var known []string
+	for _, m := range slices.Concat(own, record.LifeCycle, collect.Metrics()) {
+		known = append(known, m.ID)
+	}
+	for _, m := range f.metrics {
+		if !slices.Contains(known, m) {
+			return nil, chosen(&analyze.ChoiceError{What: "metric", Word: m, Known: known})
+		}
+	}
+	return f.metrics, nil
+}
+
+// tell prints the releases, or draws them.
+func (f *releasesFlags) tell(w World, res *analyze.Result, dir string, metrics []string) error {
+	threshold, err := percentage("threshold", f.threshold)
+	if err != nil {
+		return err
+	}
+	from, err := openRun(dir)
+	if err != nil {
+		return err
+	}
+	r, err := releases.Of(res, from, releases.Options{Metrics: metrics, Threshold: threshold, Seed: 1})
+	if err != nil {
+		return withHint(fail(Failed, "run %s: %w", res.Run.ID, err), "plimsoll report on the record says what there is")
+	}
+	if isPicture(f.format) {
+		return writePicture(w, f.output, func(out io.Writer) error { return plot.Releases(out, f.format, r, f.picture.Options) })
+	}
+	return tell(w, &f.printing, report.Releases, r)
+}
+
+// again tells of a run that was measured before, by this command or by a study whose
+// environments differ in the build.
+func (f *releasesFlags) again(w World, dir string) error {
+	from, err := openRun(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return withHint(fail(Usage, "%q is no run, and no program of which an engine takes a build", dir), "plimsoll releases PROGRAM NAME=FILE NAME=FILE measures; programs are %s", yamlfile.OneOf(buildable(w)))
+	}
+	if err != nil {
+		return err
+	}
+	res, err := readResult(dir)
+	if err != nil {
+		return err
+	}
+	metrics := f.metrics
+	if len(metrics) == 0 {
+		metrics = from.Run().Study.Metrics
+	}
+	return f.tell(w, res, dir, metrics)
+}

@@ -1,0 +1,107 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/build"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/releases"
+)
+
+// knownProgram says whether an engine takes builds of a program of this name.
+func knownProgram(w World, name string) bool { return slices.Contains(buildable(w), name) }
+
+// builds are those of the file and of the command line, in this order; rest are the
+// levels of factors and parameters. What names a file has a slash.
+func (f *releasesFlags) builds(ctx context.Context, all []engine.Engine, args []string) (builds []record.Build, rest []string, err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, nil, fail(Failed, "finding the working directory: %w", err)
+	}
+	asked, err := (&buildFlags{file: f.file}).asked()
+	if err != nil {
+		return nil, nil, err
+	}
+	asked = slices.DeleteFunc(asked, func(a build.Asked) bool { return a.Program != args[0] })
+	for _, arg := range args[1:] {
+		name, value, _ := strings.Cut(arg, "=")
+		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.Contains(value, "/") && (value == "" || err != nil) {
+			rest = append(rest, arg)
+			continue
+		}
+		a, err := build.Parse(args[0]+":"+arg, "the build", dir)
+		if err != nil {
+			return nil, nil, fail(Usage, "%w", err)
+		}
+		asked = append(asked, a)
+	}
+	for i, a := range asked {
+		if slices.ContainsFunc(asked[:i], func(b build.Asked) bool { return b.Level == a.Level }) {
+			return nil, nil, fail(Usage, "%s: %s is named twice", a.Where, a.Level)
+		}
+	}
+	if len(asked) < 2 {
+		hint := "plimsoll releases %[1]s 1.0=/opt/%[1]s-1.0/%[1]s 1.1=./%[1]s"
+		if f.file != "" {
+			hint = "%[2]s can name them: builds: {%[1]s: {1.0: /opt/%[1]s-1.0/%[1]s, 1.1: ./%[1]s}}"
+		}
+		return nil, nil, withHint(fail(Usage, "expected two builds of %s or more, each as NAME=FILE, with a slash in FILE", args[0]), "%s", fmt.Sprintf(hint, args[0], f.file))
+	}
+	if builds, err = build.Bind(ctx, asked, engine.AllPrograms(all)); err != nil {
+		return nil, nil, fail(Usage, "%w", err)
+	}
+	return builds, rest, nil
+}
+
+// study is the one that is run: environments that differ in the build alone.
+func (f *releasesFlags) study(all []engine.Engine, program string, builds []record.Build, rest []string) (string, error) {
+	if f.blocks < 0 || f.blocks > study.MostBlocks {
+		return "", fail(Usage, "--blocks is %d: expected from 1 to %d", f.blocks, study.MostBlocks)
+	}
+	if err := budgeted(f.budget); err != nil {
+		return "", err
+	}
+	var levels []string
+	for _, b := range builds {
+		levels = append(levels, b.Level)
+	}
+	course := fmt.Sprintf("time-budget: %s, max-blocks: %d", f.budget, mostInBudget)
+	if f.blocks > 0 {
+		course = fmt.Sprintf("blocks: %d", f.blocks)
+	}
+	return buildsStudy{
+		by: "releases", title: "Releases of " + program, course: course, program: program, engine: f.engine, levels: levels,
+		rest: rest, workload: f.workload, metrics: f.metrics, seed: f.seed, tuned: f.tuned,
+	}.text(all)
+}
+
+// command is what measures the same again: of builds that are as they were.
+func (f *releasesFlags) command(builds []record.Build, rest []string, seed uint64) string {
+	line := []string{"plimsoll", "releases", builds[0].Program}
+	for _, b := range builds {
+		line = append(line, strings.TrimPrefix(build.Text(b), b.Program+":"))
+	}
+	line = append(line, rest...)
+	add := func(given bool, words ...string) {
+		if given {
+			line = append(line, words...)
+		}
+	}
+	add(f.engine != "", "--engine", f.engine)
+	add(f.workload != lifeCycle, "--workload", f.workload)
+	add(len(f.metrics) > 0, "--metric", strings.Join(f.metrics, ","))
+	add(f.threshold != fmt.Sprintf("%g%%", 100*releases.Threshold), "--threshold", f.threshold)
+	add(f.blocks > 0, "--blocks", fmt.Sprint(f.blocks))
+	add(f.blocks == 0 && f.budget != releasesBudget, "--budget", f.budget.String())
+	add(f.tuned, "--tuned")
+	return harmless.ShellLine(append(line, "--seed", fmt.Sprint(seed)))
+}

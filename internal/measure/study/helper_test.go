@@ -68,6 +68,9 @@ func market() *Catalogue {
 			levels[engine.CPULimit], levels[engine.MemoryLimit] = engine.CPULimits, engine.MemoryLimits
 			levels[engine.Tuned] = append([]string{DefaultLevel, tune.Everything}, tune.Names()...)
 			levels[engine.Cgroup] = []string{DefaultLevel, "v1", "hybrid", "v2"}
+			if len(i.Programs) > 0 {
+				levels[engine.Build] = []string{DefaultLevel}
+			}
 		}
 		c.Engines = append(c.Engines, EngineInfo{Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: levels, Unverified: i.Unverified, Detached: i.Detached})
 	}

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/releases"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -108,6 +110,11 @@ func releasesTable(r *releases.Releases, series []int) *document.Table {
 		row := document.Row{Cells: document.Cells(words.Clean(x.Name))}
 		if versions {
 			row.Cells = append(row.Cells, document.Cell{Text: words.Clean(x.Version)})
+		}
+		if !slices.ContainsFunc(series, func(i int) bool {
+			return r.Series[i].Workload != "" && r.Series[i].Points[k].Missing != analyze.NotAsked
+		}) {
+			continue
 		}
 		var steps []string
 		seen := map[string]bool{}

@@ -100,7 +100,7 @@ func (r *Releases) gather(res *analyze.Result, work *analyze.Workload, table *an
 		s := Series{Workload: work.ID, Env: name, Metric: table.Metric, Levels: []Level{}}
 		any := false
 		for k, c := range cells[name] {
-			p := Point{Missing: "it did not run"}
+			p := Point{Missing: analyze.NotAsked}
 			if c != nil && c.Median != nil {
 				p, any = Point{Estimate: c.Median}, true
 				s.put(k, len(r.Releases), c.ByBlock)

@@ -4,25 +4,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 )
 
-// TestTry tries a workload of a user's own, a server and its client, for real:
-// the numbers come out in native and in an engine that is here.
+// TestTry tries a workload of a user's own, a server and its client, in native: the
+// numbers come out. In an engine TestEveryWorkload has it, where the image lies already,
+// and a tutorial tries one in two.
 func TestTry(t *testing.T) {
 	p := withToolbox(t)
 	example, err := filepath.Abs("../../examples/http-server.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := "docker" // one engine: the toolbox takes each a while to load
-	if _, err := exec.LookPath(by); err != nil {
-		by = "podman"
-	}
-	cmd := p.command("workloads", example, "--try", by, "--set", "requests=50", "--format", "json", "--progress", "none", "--wait")
+	cmd := p.command("workloads", example, "--try", "native", "--set", "requests=50", "--format", "json", "--progress", "none", "--wait")
 	// It ends itself when it is interrupted, and nothing stays.
 	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) })
 	defer late.Stop()
@@ -42,7 +38,7 @@ func TestTry(t *testing.T) {
 			t.Logf("%s: %s", r.Environment, r.Missing)
 		case r.Failure != nil:
 			t.Errorf("%s failed: %s", r.Environment, r.Failure.Text)
-		case !(r.Values["requests"] > 1) || !(r.Values["latency"] > 0) || r.Values["failed-requests"] != 0 || !(r.Values["time"] > 0):
+		case !answered(r.Values) || !(r.Values["time"] > 0):
 			t.Errorf("%s: the values are %v", r.Environment, r.Values)
 		default:
 			good++
@@ -51,4 +47,9 @@ func TestTry(t *testing.T) {
 	if good == 0 {
 		t.Errorf("it ran nowhere: %s", out.String())
 	}
+}
+
+// answered says whether the example's server was asked and answered all.
+func answered(values map[string]float64) bool {
+	return values["requests"] > 1 && values["latency"] > 0 && values["failed-requests"] == 0
 }

@@ -22,7 +22,8 @@ type checker struct {
 	f *document
 }
 
-func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) {
+// check does so but for the combinations of levels.
+func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) *checker {
 	c := &checker{p, f}
 	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".yaml"), ".yml")
 	if n := f.Name; n.At.Given() && n.Text != base {
@@ -54,7 +55,7 @@ func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) {
 	}
 	c.diskOf()
 	c.launch()
-	c.levels(top)
+	return c
 }
 
 func (c *checker) parameter(p *parameter) {

@@ -13,7 +13,10 @@ var format = yamlfile.Format{Noun: "workload", Plural: "workloads", Key: "plimso
 // Read reads a workload from the text of its file; path is for messages, and
 // its last piece must be the workload's name and .yaml. The error is a
 // *yamlfile.Errors with everything that is wrong.
-func Read(path string, data []byte) (Workload, error) {
+func Read(path string, data []byte) (Workload, error) { return read(path, data, true) }
+
+// read is Read; tried: every combination of levels is tried, which takes most of the time.
+func read(path string, data []byte, tried bool) (Workload, error) {
 	p := &yamlfile.Problems{}
 	root := format.Parse(path, data, p)
 	if root == nil {
@@ -25,7 +28,10 @@ func Read(path string, data []byte) (Workload, error) {
 	}
 	f := &document{}
 	d.Value(root, reflect.ValueOf(f).Elem(), yamlfile.Field{Key: "the workload"})
-	check(f, path, p, d.At(root))
+	c := check(f, path, p, d.At(root))
+	if tried {
+		c.levels(d.At(root))
+	}
 	if p.Any() {
 		return Workload{}, p.Err()
 	}

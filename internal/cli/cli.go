@@ -13,13 +13,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/record"
 )
 
@@ -162,12 +160,11 @@ func Main(w World) int {
 		status = e.status
 	}
 	if !errors.Is(err, errSaid) {
-		for _, line := range strings.Split(strings.TrimRight(err.Error(), "\n"), "\n") {
-			fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text(line))
+		hint := ""
+		if e != nil {
+			hint = e.hint
 		}
-		if e != nil && e.hint != "" {
-			fmt.Fprintln(w.Stderr, "  "+harmless.Text(e.hint))
-		}
+		complain(w, err, hint)
 	}
 	return int(status)
 }
@@ -201,6 +198,7 @@ terms and in interleaved order, against the same files run without an engine
 		root.AddCommand(c)
 	}
 	wrapArgs(root)
+	narrowHelp(root, w)
 	return root
 }
 

@@ -78,7 +78,7 @@ func TestNothingPassesSilently(t *testing.T) {
 		read      string // what report says; "" where it is the gate's affair
 	}{
 		{"the same", whole(), 0, "gate: pass", ""},
-		{"no directory", filepath.Join(empty, "nowhere"), 1, "no such file or directory; give the directory that `plimsoll run -o DIR` wrote", "give the directory"},
+		{"no directory", filepath.Join(empty, "nowhere"), 1, "/nowhere; give the directory that `plimsoll run -o DIR` wrote", "give the directory"},
 		{"a directory that is no run", empty, 1, "is not a run: it has no run.json", "is not a run"},
 		{"a file", file, 1, "is a file; give the directory", "is a file"},
 		{"a newer format", edited(t, whole(), record.RunFile, swap(`"format": 1`, `"format": 99`)), 1, "has format 99, written by a newer plimsoll; this one reads formats up to 1", "has format 99"},

@@ -177,7 +177,9 @@ func readRun(dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
 	data, err := safepath.ReadRegular(path)
 	if err != nil {
-		if info, serr := os.Stat(dir); serr != nil {
+		if info, serr := os.Stat(dir); errors.Is(serr, fs.ErrNotExist) {
+			return nil, fmt.Errorf("opening a run: there is no %s; give the directory that `plimsoll run -o DIR` wrote", dir)
+		} else if serr != nil {
 			return nil, fmt.Errorf("opening a run: %w; give the directory that `plimsoll run -o DIR` wrote", serr)
 		} else if !info.IsDir() {
 			return nil, fmt.Errorf("opening a run: %s is a file; give the directory that `plimsoll run -o DIR` wrote", dir)

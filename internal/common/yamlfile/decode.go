@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -147,6 +148,24 @@ func (d *Decoder) key(k, val *yaml.Node, v reflect.Value, f Field) {
 // fieldsOf gives the fields of a struct that have a key, with those of embedded
 // structs, and the index of the one that takes the rest, or nil.
 func fieldsOf(t reflect.Type) (fields []Field, rest []int) {
+	if known, ok := forms.Load(t); ok {
+		f := known.(form)
+		return f.fields, f.rest
+	}
+	fields, rest = readFields(t)
+	forms.Store(t, form{fields, rest})
+	return fields, rest
+}
+
+// forms are what fieldsOf gave, by type: a file has the same struct a hundred times.
+var forms sync.Map
+
+type form struct {
+	fields []Field
+	rest   []int
+}
+
+func readFields(t reflect.Type) (fields []Field, rest []int) {
 	for _, tf := range reflect.VisibleFields(t) {
 		switch key := tf.Tag.Get("key"); key {
 		case "":

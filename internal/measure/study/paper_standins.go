@@ -119,12 +119,15 @@ func covers(of record.WorkloadChoice, metrics []string, w *record.WorkloadChoice
 // notes says of each row of a published table that has no note by what it is
 // measured here, where that is not what the paper had.
 func notes(tables []record.PaperTable, cat *Catalogue) error {
+	var list []record.StandIn
 	for i := range tables {
-		p, err := paper(tables[i].Source, cat)
-		if err != nil {
-			return err
+		if i == 0 || tables[i].Source != tables[i-1].Source { // mostly all are of one paper
+			p, err := paper(tables[i].Source, cat)
+			if err != nil {
+				return err
+			}
+			list = p.standIns(cat)
 		}
-		list := p.standIns(cat)
 		for k := range tables[i].Rows {
 			r := &tables[i].Rows[k]
 			w := record.WorkloadChoice{Names: []string{r.Workload}, Params: map[string][]string{}}

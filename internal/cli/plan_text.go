@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/words"
 )
 
 // reason is why some environments, or some workloads in them, do not run.
@@ -70,8 +71,16 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 	if ends != "" {
 		bound, about = "at most ", "at most about "
 	}
-	fmt.Fprintf(out, "%d environments run, %d can't run here, %d are impossible; %s%d blocks and %d to warm up, %d trials, %s%s, seed %d\n",
-		n.Valid, n.Unavailable, n.Impossible, bound, p.Protocol.Blocks, p.Protocol.Warmup, n.Trials, about, left(estimate(p, engines)), p.Protocol.Seed)
+	blocks := fmt.Sprintf("%s%s and %d to warm up, %s", bound, words.Plural(p.Protocol.Blocks, "block"), p.Protocol.Warmup, words.Plural(n.Trials, "trial"))
+	run, are := "run", "are"
+	if n.Valid == 1 {
+		run = "runs"
+	}
+	if n.Impossible == 1 {
+		are = "is"
+	}
+	fmt.Fprintf(out, "%s %s, %d can't run here, %d %s impossible; %s, %s%s, seed %d\n",
+		words.Plural(n.Valid, "environment"), run, n.Unavailable, n.Impossible, are, blocks, about, left(estimate(p, engines)), p.Protocol.Seed)
 	for _, r := range p.Remarks {
 		if r.Code == imageMissing {
 			fmt.Fprintf(out, "%s\n  try: %s\n", r.Text, r.Advice)

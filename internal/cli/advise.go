@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -63,8 +64,9 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 	return c
 }
 
-// profileList describes the bundled profiles.
-func profileList() string {
+// profileList describes the bundled profiles, which are read once: every command line
+// is made with their names in its help.
+var profileList = sync.OnceValue(func() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "Profiles:")
 	for _, n := range profile.Names() {
@@ -73,7 +75,7 @@ func profileList() string {
 		}
 	}
 	return b.String()
-}
+})
 
 func (f *adviseFlags) advise(dirs []string) (*advise.Advice, error) {
 	results := make([]*analyze.Result, len(dirs))

@@ -25,6 +25,7 @@ type adviseFlags struct {
 	weights  []string
 	require  []string
 	features string
+	hosts    hostFlags
 }
 
 func adviseCommand(w World) *cobra.Command {
@@ -35,7 +36,8 @@ func adviseCommand(w World) *cobra.Command {
 		Long: `Ranks the environments of one or more runs for a use: by the criteria and weights
 of a profile, within its hard constraints, with the case for and against each. It
 says what is not known. Where the data support no first place it names none, and
-says what would settle it.
+says what would settle it. Runs of several hosts, or a folder of them, are ranked
+host by host: what comes first on all of them.
 
 ` + profileList() + `
 A profile can also be a file of yours (--profile ./mine.yaml), and weights alone
@@ -44,9 +46,17 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
   plimsoll features -o result
   plimsoll advise result --profile faas
   plimsoll advise result --profile web --weight latency-p99=6 --require rootless
+  plimsoll advise results/ --profile faas
   plimsoll advise result --profile ./mine.yaml --format json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			all, err := f.hosts.byHost(dirs)
+			if err != nil {
+				return err
+			}
+			if all != nil {
+				return f.onHosts(w, all)
+			}
 			a, err := f.advise(dirs)
 			if err != nil {
 				return err
@@ -60,8 +70,25 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 	fl.StringSliceVar(&f.require, "require", nil, "also require a property: "+strings.Join(advise.Words(), ", ")+", or the id of a feature; a|b means that either will do")
 	fl.StringVar(&f.features, "features", "", "a feature table (default: features.json of the run)")
 	f.add(c, report.Advice.Formats()...)
+	f.hosts.addBy(c)
 	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
 	return c
+}
+
+// onHosts ranks on each host by its own runs.
+func (f *adviseFlags) onHosts(w World, all []hostRuns) error {
+	if err := ofOneMachine(f.features, "advise", all); err != nil {
+		return err
+	}
+	var each []advise.HostAdvice
+	for _, h := range all {
+		a, err := f.advise(h.dirs)
+		if err != nil {
+			return err
+		}
+		each = append(each, advise.HostAdvice{Label: h.label, Advice: a})
+	}
+	return tell(w, &f.printing, report.HostAdvice, advise.Hosts(each))
 }
 
 // profileList describes the bundled profiles, which are read once: every command line

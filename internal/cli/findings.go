@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/findings"
+	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/report"
 )
 
@@ -15,6 +16,7 @@ import (
 type findingsFlags struct {
 	printing
 	study, features, claim string
+	hosts                  hostFlags
 }
 
 func findingsCommand(w World) *cobra.Command {
@@ -26,13 +28,22 @@ func findingsCommand(w World) *cobra.Command {
 whole interval of every pair lies in the range that it states, contradicted if
 that of any pair lies outside, inconclusive if one crosses a bound, or not tested,
 with what is missing. You can give several directories; each pair is taken within
-one of them.`,
+one of them. Runs of several hosts, or a folder of them, are judged host by host: on
+which of them a claim holds.`,
 		Example: `  plimsoll findings plimsoll-run-1
   plimsoll findings plimsoll-run-1 --claim 6a
   plimsoll findings part-1 part-2 --study baresi2024
+  plimsoll findings results/
   plimsoll findings plimsoll-run-1 --study ./my-claims.yaml --format json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			all, err := f.hosts.byHost(dirs)
+			if err != nil {
+				return err
+			}
+			if all != nil {
+				return f.onHosts(w, all)
+			}
 			found, err := f.judge(w, dirs)
 			if err != nil {
 				return err
@@ -45,6 +56,7 @@ one of them.`,
 	fl.StringVar(&f.study, "study", "", "test the claims of this study, or of a file of claims, instead of those that the runs carry")
 	fl.StringVar(&f.features, "features", "", "a feature table from plimsoll features (default: features.json in a DIR)")
 	fl.StringVar(&f.claim, "claim", "", "only this claim, with all of its pairs")
+	f.hosts.addBy(c)
 	_ = c.RegisterFlagCompletionFunc("study", completeStudies) // it fails only for a flag that is not there
 	return c
 }
@@ -82,6 +94,29 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 	found := findings.Judge(runs, claims, features)
 	found.Remarks = append(remarks, found.Remarks...)
 	return found, nil
+}
+
+// onHosts judges each host by its own runs, and says where claims hold.
+func (f *findingsFlags) onHosts(w World, all []hostRuns) error {
+	if err := ofOneMachine(f.features, "findings", all); err != nil {
+		return err
+	}
+	var found []hosts.HostFindings
+	for _, h := range all {
+		one, err := f.judge(w, h.dirs)
+		if err != nil {
+			return err
+		}
+		if f.claim != "" {
+			c, err := one.Claim(f.claim)
+			if err != nil {
+				return chosen(err)
+			}
+			one.Claims = []analyze.Finding{*c}
+		}
+		found = append(found, hosts.HostFindings{Label: h.label, Findings: one})
+	}
+	return tell(w, &f.printing, report.HostClaims, hosts.ClaimsOf(found))
 }
 
 func (f *findingsFlags) print(w World, found *analyze.Findings) error {

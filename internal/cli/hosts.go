@@ -25,8 +25,7 @@ type hostFlags struct {
 }
 
 func (f *hostFlags) add(c *cobra.Command) {
-	f.by = string(hosts.ByMachine)
-	choiceFlag(c, &f.by, "host-by", "how runs of several hosts are told apart: by the machine (containers of one machine are one host), or by its name", string(hosts.ByMachine), string(hosts.ByName))
+	f.addBy(c)
 	c.Flags().StringVar(&f.against, "against", "", "with several hosts: what environments are held against, a baseline or an environment (default: the first of native, floor and host that ran, else the first environment)")
 	c.Flags().BoolVar(&f.each, "each", false, "print several runs one after the other, from however many hosts they are")
 	choiceFlag(c, &f.published, "published", "print the published values of a study on several hosts in place of runs", published.RawSources()...)
@@ -65,6 +64,52 @@ func (f *hostFlags) runsOf(dirs []string) ([]string, error) {
 		return nil, nil
 	}
 	return runs, nil
+}
+
+// addBy adds how hosts are told apart, and nothing else.
+func (f *hostFlags) addBy(c *cobra.Command) {
+	f.by = string(hosts.ByMachine)
+	choiceFlag(c, &f.by, "host-by", "how runs of several hosts are told apart: by the machine (containers of one machine are one host), or by its name", string(hosts.ByMachine), string(hosts.ByName))
+}
+
+// hostRuns are the runs of one host.
+type hostRuns struct {
+	label string
+	dirs  []string
+}
+
+// byHost puts runs that dirs name together by their hosts; nil where they are of one
+// host, as runsOf says.
+func (f *hostFlags) byHost(dirs []string) ([]hostRuns, error) {
+	runs, err := f.runsOf(dirs)
+	if err != nil || runs == nil {
+		return nil, err
+	}
+	var machines []record.Host
+	for _, dir := range runs {
+		r, err := openRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		machines = append(machines, r.Run().Host)
+	}
+	var out []hostRuns
+	for _, g := range hosts.Groups(machines, hosts.By(f.by)) {
+		h := hostRuns{label: g.Label}
+		for _, i := range g.At {
+			h.dirs = append(h.dirs, runs[i])
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// ofOneMachine refuses a feature table where there are several hosts.
+func ofOneMachine(table, command string, all []hostRuns) error {
+	if table == "" {
+		return nil
+	}
+	return withHint(fail(Usage, "a feature table is of one machine, and the runs are of %d hosts", len(all)), "plimsoll %s %s --features %s takes it", command, all[0].dirs[0], table)
 }
 
 // gather reads runs one by one, and says what they say together.

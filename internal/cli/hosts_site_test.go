@@ -62,6 +62,8 @@ type farRun struct {
 	cmd  *exec.Cmd
 	said bytes.Buffer
 	done chan struct{}
+	// limit is how long it may take, from when it is waited for.
+	limit time.Duration
 }
 
 func (u *farUser) begin(args ...string) *farRun {
@@ -71,7 +73,7 @@ func (u *farUser) begin(args ...string) *farRun {
 
 func (u *farUser) launch(cmd *exec.Cmd) *farRun {
 	u.t.Helper()
-	r := &farRun{farUser: u, cmd: cmd, done: make(chan struct{})}
+	r := &farRun{farUser: u, cmd: cmd, done: make(chan struct{}), limit: 2 * time.Minute}
 	r.cmd.Dir = u.work
 	r.cmd.Env = append(append(os.Environ(), r.cmd.Env...), "PATH="+u.dir+"/bin:"+os.Getenv("PATH"), "XDG_RUNTIME_DIR="+u.work, "PLIMSOLL_STATE="+u.work+"/state", "CI=1")
 	r.cmd.Stderr = &r.said
@@ -97,7 +99,7 @@ func (r *farRun) end(status Status, patterns ...string) {
 	r.t.Helper()
 	select {
 	case <-r.done:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(r.limit):
 		r.t.Fatalf("it has not ended, having said:\n%s", logOf(r))
 	}
 	if got := r.cmd.ProcessState.ExitCode(); got != int(status) {

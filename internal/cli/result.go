@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/view"
 )
 
@@ -50,6 +51,9 @@ func meant(dir string) string {
 		return ""
 	}
 	if runs, _, err := record.Find([]string{dir}); err == nil && len(runs) > 0 {
+		if n := countHosts(runs); n > 1 {
+			return fmt.Sprintf("it holds runs of %d hosts: plimsoll report %s, and findings and advise too, read them together; any other command takes the run of one", n, shortPath(dir))
+		}
 		s := "it holds " + runs[len(runs)-1]
 		if len(runs) > 1 {
 			s = fmt.Sprintf("it holds %d runs, %s the last by name; plimsoll history %s goes through all", len(runs), runs[len(runs)-1], dir)
@@ -57,6 +61,17 @@ func meant(dir string) string {
 		return s
 	}
 	return ""
+}
+
+// countHosts is of how many machines runs are; those that can't be read are left out.
+func countHosts(runs []string) int {
+	var machines []record.Host
+	for _, dir := range runs {
+		if r, err := record.Open(dir); err == nil {
+			machines = append(machines, r.Run().Host)
+		}
+	}
+	return hosts.Count(machines, hosts.ByMachine)
 }
 
 func holdsRun(dir string) bool {

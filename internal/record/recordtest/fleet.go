@@ -45,3 +45,19 @@ func WriteAll(tb testing.TB, runs []Spec) (folder string, dirs []string) {
 	}
 	return folder, dirs
 }
+
+// FleetClaims are claims about the known truth of Fleet, of which the first holds on all
+// hosts, the second on none and the third on every second one: runc takes 20 times
+// as long as native on every second host and 30 times on the others, crun 12 times.
+func FleetClaims() []record.Claim {
+	claim := func(id, says, runtime, text string, below float64) record.Claim {
+		return record.Claim{ID: "fleet/" + id, Says: says, Tests: []record.ClaimTest{{
+			Of: map[string][]string{"runtime": {runtime}}, Baseline: "native", Workload: record.WorkloadChoice{Names: []string{"hello"}}, Metric: "startup",
+			Ratio: &record.Range{Text: text, Max: &below, MaxOpen: true}}}}
+	}
+	return []record.Claim{
+		claim("crun", "crun takes less than 15 times as long as native.", "crun", "< 15", 15),
+		claim("never", "crun takes less than 5 times as long as native.", "crun", "< 5", 5),
+		claim("runc", "runc takes less than 25 times as long as native.", "runc", "< 25", 25),
+	}
+}

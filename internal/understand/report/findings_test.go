@@ -206,7 +206,7 @@ func TestFindingsManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := ""
-	for _, name := range []string{"findings.txt", "finding.txt"} {
+	for _, name := range []string{"findings.txt", "finding.txt", "findings-hosts.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +219,7 @@ func TestFindingsManual(t *testing.T) {
 	}
 	for _, b := range blocks {
 		if !strings.Contains(shown, b[1]) {
-			t.Errorf("not what is printed: copy it anew from findings.txt or finding.txt in internal/understand/report/testdata:\n%s", b[1])
+			t.Errorf("not what is printed: copy it anew from findings.txt, finding.txt or findings-hosts.txt in internal/understand/report/testdata:\n%s", b[1])
 		}
 	}
 	source, err := os.ReadFile("../analyze/findings/findings.go")

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/findings"
+	"plimsoll/internal/understand/analyze/hosts"
+)
+
+// What is found on each of several hosts stands side by side, as the manual shows it.
+func TestHostByHost(t *testing.T) {
+	var found []hosts.HostFindings
+	var advised []advise.HostAdvice
+	use := advise.Profile{Name: "own", Title: "by weights of your own", Criteria: []advise.Criterion{{Workload: "hello", Metric: "startup", Weight: 1, Why: "asked for"}}}
+	for _, s := range recordtest.Fleet(6, 12) {
+		s.Claims = recordtest.FleetClaims()
+		runs := []*analyze.Result{analyzetest.Run(t, s)}
+		claims, _ := findings.ClaimsOf(runs)
+		found = append(found, hosts.HostFindings{Label: s.Host.Name, Findings: findings.Judge(runs, claims, nil)})
+		a, err := advise.Run(runs, nil, use, advise.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		advised = append(advised, advise.HostAdvice{Label: s.Host.Name, Advice: a})
+	}
+	// A host that lacks a claim, and one that does not rank an environment, are gaps.
+	gap := *found[5].Findings
+	gap.Claims = gap.Claims[:2]
+	withGap := append(append([]hosts.HostFindings{}, found[:5]...), hosts.HostFindings{Label: "node6", Findings: &gap})
+	if c := hosts.ClaimsOf(withGap).Claims[2]; c.NotTested != 1 || c.Tested() != 5 || c.Where != hosts.DependsOn {
+		t.Errorf("%+v", c)
+	}
+	var text, md, advice bytes.Buffer
+	if err := HostClaims.Write(&text, "text", hosts.ClaimsOf(found), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	isGolden(t, "findings-hosts.txt", text.String())
+	if err := HostClaims.Write(&md, "markdown", hosts.ClaimsOf(found), Options{}); err != nil || !strings.Contains(md.String(), "| fleet/runc |") {
+		t.Errorf("%v\n%s", err, md.String())
+	}
+	if err := HostAdvice.Write(&advice, "text", advise.Hosts(advised), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	isGolden(t, "advice-hosts.txt", advice.String())
+	manual, err := os.ReadFile("../../../docs/advise.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(advice.String(), "\n\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if !strings.Contains(string(manual), table) {
+		t.Errorf("docs/advise.md does not show this:\n%s", table)
+	}
+}

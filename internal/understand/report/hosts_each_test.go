@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/advise"
 	"plimsoll/internal/understand/analyze"
@@ -18,7 +19,7 @@ import (
 func TestHostByHost(t *testing.T) {
 	var found []hosts.HostFindings
 	var advised []advise.HostAdvice
-	use := advise.Profile{Name: "own", Title: "by weights of your own", Criteria: []advise.Criterion{{Workload: "hello", Metric: "startup", Weight: 1, Why: "asked for"}}}
+	use := advise.Profile{Name: "own", Title: "by weights of your own", Criteria: []advise.Criterion{{Workload: "hello", Metric: "startup", Weight: 1, Better: record.LowerIsBetter, Why: "asked for"}}}
 	for _, s := range recordtest.Fleet(6, 12) {
 		s.Claims = recordtest.FleetClaims()
 		runs := []*analyze.Result{analyzetest.Run(t, s)}

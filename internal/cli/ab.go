@@ -57,6 +57,7 @@ that can't be used ends the command before anything is measured.`,
   plimsoll ab crun ./old/crun ./new/crun --fail-above 5% --budget 60s
   plimsoll ab crun ./old/crun ./new/crun client=steps --metric create,startup --tuned
   plimsoll ab runc ./old/runc ./new/runc --engine docker network=none
+  plimsoll ab crun ./old/crun ./new/crun --engine cri endpoint=containerd
   plimsoll ab runc ./old/runc ./new/runc --workload density count=20
   plimsoll ab podman /usr/bin/podman ./bin/podman client=steps
   plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json`,

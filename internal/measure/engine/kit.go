@@ -40,6 +40,9 @@ type Kit struct {
 	Longer func(what string, by time.Duration)
 	// builds are those that the environment runs: see Built.
 	builds []record.Build
+	// AllBuilds are those of all environments of the run, for an engine whose daemon
+	// learns of builds when it starts.
+	AllBuilds []record.Build
 	// Launcher starts a launcher, inside the given cgroups where any are given.
 	Launcher func(ctx context.Context, opts probe.Options) (*probe.Launcher, error)
 }

@@ -176,6 +176,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 			r.progress.Remark("cleaning up what the earlier part of this run left: " + err.Error())
 		}
 	}
+	r.kit.AllBuilds = r.rec.Builds
 	r.prover = newProver(r.rec.Builds, append([]string{r.kit.Dir, r.State.Dir}, standard...)...)
 	if err := r.openAll(ctx, sum); err != nil {
 		return r.broken(err, sum)

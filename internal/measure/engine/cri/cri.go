@@ -10,7 +10,7 @@
 // sandbox stopped and removed, so that "whole" includes the pod's end. The
 // container's end comes by the server's events where it has them, else by a
 // poll whose period is among the facts. The server is the user's, local, and
-// never reconfigured.
+// never reconfigured; for builds of a runtime a private one of its kind is started.
 package cri
 
 import (
@@ -46,7 +46,8 @@ var masksAlways = engine.Rule{
 // Engine is the Container Runtime Interface. Its zero value is not usable;
 // see New.
 type Engine struct {
-	images adapter.Pool[*provided] // by socket, run and name
+	images adapter.Pool[*provided]  // by socket, run and name
+	own    adapter.Pool[*ownServer] // by run
 	// sockets, where given, replace the endpoints that are looked at.
 	sockets []string
 }
@@ -74,10 +75,10 @@ func (*Engine) Info() engine.Info {
 		Processes: engine.Processes{Daemons: []string{"crio", "containerd"}, Helpers: append([]string{"conmon", "containerd-shim"}, kata.Processes...)},
 		Cgroups: []engine.ContainerGroup{
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},
-			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
+			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$|/plimsoll-[a-z0-9]{8}-cri/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
 		},
 		OCI: true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, masksAlways),
-		Mechanisms: mechanisms, Below: "oci",
+		Mechanisms: mechanisms, Below: "oci", Programs: []engine.Program{{Of: engine.Runtime}},
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

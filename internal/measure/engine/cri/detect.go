@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -80,6 +81,9 @@ func (e *Engine) possible(ctx context.Context, kit *engine.Kit, s *server, st *s
 		}
 		return err
 	case engine.Runtime:
+		if kit.Built(level) != "" {
+			return s.canBuild(kit, level)
+		}
 		_, err := st.handlerFor(level)
 		return err
 	case engine.Storage:
@@ -121,7 +125,10 @@ func (s *server) facts(st *state) map[string]string {
 		"version": s.version.GetRuntimeVersion(), "endpoint": endpointOf(s.version.GetRuntimeName()),
 		"socket": s.path, "cri-version": s.version.GetRuntimeApiVersion(), "client": byAPI,
 		"storage": st.storage, "image-store": st.storage, "cgroup": wrap.Version(), "cgroup-driver": st.driver,
-		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "network-by": networkBy(st.cni), "rootless": s.rootless(), "daemon": "user's",
+		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "network-by": networkBy(st.cni), "rootless": s.rootless(), "daemon": private.UserFact,
+	}
+	if s.own != nil {
+		f["daemon"], f["registry"] = private.Fact, relayed
 	}
 	for k, v := range f {
 		if v == "" {

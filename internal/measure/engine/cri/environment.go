@@ -41,6 +41,7 @@ type environment struct {
 	closing sync.Once
 	known   known
 	release func(context.Context) error // the image
+	leave   func(context.Context) error // a private server; nil on the user's
 }
 
 var (
@@ -56,7 +57,16 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{engine: e, kit: kit, spec: spec, s: s}
+	var leave func(context.Context) error
+	if kit.Built(spec.Level(engine.Runtime)) != "" {
+		own, l, err := e.privately(ctx, kit, s, spec)
+		s.close()
+		if err != nil {
+			return nil, err
+		}
+		s, leave = own, l
+	}
+	env := &environment{engine: e, kit: kit, spec: spec, s: s, leave: leave}
 	env.Base = apirun.NewBase(env, kit.Ledger)
 	if err := env.open(ctx); err != nil {
 		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
@@ -80,9 +90,12 @@ func (env *environment) open(ctx context.Context) error {
 			return err
 		}
 	}
-	handler, err := st.handlerFor(spec.Level(engine.Runtime))
-	if err != nil {
-		return err
+	runtime := spec.Level(engine.Runtime)
+	handler := handlerOf(runtime, kit.Built(runtime))
+	if s.own == nil {
+		if handler, err = st.handlerFor(runtime); err != nil {
+			return err
+		}
 	}
 	env.AddFacts(s.facts(st))
 	if spec.Level(engine.Network) == "host" {
@@ -94,6 +107,9 @@ func (env *environment) open(ctx context.Context) error {
 		return &engine.Error{Class: record.HarnessError, Text: "making a directory for the containers' logs", Err: err}
 	}
 	env.settings = settingsFor(spec, kit.RunID, handler, logs)
+	if s.own != nil {
+		env.settings.group = "/" + ownGroup(kit.RunID)
+	}
 	var how string
 	env.polled, how = howWatched(logs)
 	env.AddFacts(map[string]string{"log": "cri file, followed by " + how, "init": "none", engine.HeldFact: engine.HeldByEngine})
@@ -134,7 +150,7 @@ func (env *environment) Ping(ctx context.Context) error {
 // Thing is documented in apirun.Daemon: a pod is called as its first container,
 // and those beside it go with it.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
-	if task.Beside != nil {
+	if task.Beside != nil || env.s.own != nil { // what a private server holds goes with it
 		return nil
 	}
 	t := env.s.thing(engine.KindContainer, task.Name)
@@ -212,5 +228,8 @@ func (env *environment) Close(ctx context.Context) error {
 		}
 		env.s.close()
 	})
+	if env.leave != nil { // may be tried again where it fails
+		errs = append(errs, env.leave(ctx))
+	}
 	return errors.Join(errs...)
 }

@@ -46,7 +46,10 @@ type state struct {
 	storage  string
 	driver   string // cgroupfs, systemd; empty where nobody says
 	sandbox  string // the image of the pod's own process
-	cni      []string
+	// What containerd's plug-in was told: not to lower OOM scores, and to do without
+	// AppArmor.
+	restricted, noAppArmor bool
+	cni                    []string
 }
 
 // ask reads a server's state. Only the conditions are part of the interface
@@ -94,8 +97,10 @@ func (st *state) readConfig(data []byte) {
 			}
 		}
 		SystemdCgroup bool
-		SandboxImage  string // both
-		Crio          struct {
+
+		RestrictOOMScoreAdj, DisableAppArmor bool
+		SandboxImage                         string // both
+		Crio                                 struct {
 			DefaultRuntime    string
 			CgroupManagerName string
 			Runtimes          map[string]struct{ RuntimePath, RuntimeType string }
@@ -104,7 +109,7 @@ func (st *state) readConfig(data []byte) {
 	if json.Unmarshal(data, &c) != nil {
 		return
 	}
-	st.sandbox = c.SandboxImage
+	st.sandbox, st.restricted, st.noAppArmor = c.SandboxImage, c.RestrictOOMScoreAdj, c.DisableAppArmor
 	for name, r := range c.Containerd.Runtimes {
 		path, _ := r.Options["BinaryName"].(string)
 		if path == "" && r.RuntimePath == "" && r.RuntimeType == "io.containerd.runc.v2" {
@@ -139,6 +144,15 @@ func storageOf(dir string) string {
 		return name
 	}
 	return ""
+}
+
+// snapshotter is the one that a private server has: the user's, where it needs no file
+// system of its own.
+func (st *state) snapshotter() string {
+	if st.storage == "native" {
+		return st.storage
+	}
+	return "overlayfs"
 }
 
 // condition says that a condition holds, or why not, in the server's words.

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -33,6 +34,9 @@ func (e *Engine) provide(ctx context.Context, s *server, kit *engine.Kit, name s
 	return e.images.Get(ctx, s.path+" "+kit.RunID+" "+name, func(ctx context.Context) (*provided, func(context.Context) error, error) {
 		p, err := fetch(ctx, s, kit, name)
 		return p, func(ctx context.Context) error {
+			if s.own != nil {
+				return nil
+			}
 			if err := s.removeImage(ctx, p.ref); err != nil {
 				return err
 			}
@@ -49,6 +53,14 @@ func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*provi
 		return nil, err
 	}
 	defer r.close()
+	if s.own != nil { // what it holds goes with it
+		stop, err := s.relay(r.ref)
+		if err != nil {
+			return nil, err
+		}
+		spec, err := s.pullServed(ctx, r)
+		return &provided{ref: r.ref, spec: spec, known: r.known}, errors.Join(err, stop())
+	}
 	if err := kit.Ledger.Made(s.thing(engine.KindImage, r.ref)); err != nil {
 		return nil, err
 	}
@@ -60,6 +72,19 @@ func fetch(ctx context.Context, s *server, kit *engine.Kit, name string) (*provi
 		return nil, errors.Join(err, kit.Ledger.Gone(s.thing(engine.KindImage, r.ref)))
 	}
 	return &provided{ref: r.ref, spec: spec, known: r.known}, nil
+}
+
+// relayed is the fact of a registry that is reached through a copy.
+const relayed = "relayed into the daemon's network namespace"
+
+// relay lets a private server, in a network namespace of its own, reach the registry on
+// our loopback.
+func (s *server) relay(ref string) (stop func() error, err error) {
+	addr, _, _ := strings.Cut(ref, "/")
+	if s.own == nil || !strings.HasPrefix(addr, "127.") {
+		return func() error { return nil }, nil
+	}
+	return private.Relay(s.own.PID, addr)
 }
 
 func (s *server) pullServed(ctx context.Context, r *served) (*v1.ImageSpec, error) {

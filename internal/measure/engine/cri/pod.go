@@ -20,6 +20,7 @@ type settings struct {
 	omits   engine.Omitted
 	adds    engine.Omitted
 	logs    string // the directory for the pods' log directories
+	group   string // the control group of pods; empty: the server's choice
 }
 
 func settingsFor(spec engine.Spec, runID, handler, logs string) settings {
@@ -64,7 +65,7 @@ func (s settings) pod(name string) *v1.PodSandboxConfig {
 		Metadata:     &v1.PodSandboxMetadata{Name: name, Uid: name, Namespace: engine.Namespace},
 		LogDirectory: filepath.Join(s.logs, name),
 		Labels:       s.labels(name),
-		Linux: &v1.LinuxPodSandboxConfig{SecurityContext: &v1.LinuxSandboxSecurityContext{
+		Linux: &v1.LinuxPodSandboxConfig{CgroupParent: s.group, SecurityContext: &v1.LinuxSandboxSecurityContext{
 			NamespaceOptions: s.namespaces(), Seccomp: &v1.SecurityProfile{ProfileType: s.seccomp},
 		}},
 	}

@@ -52,7 +52,10 @@ func (env *environment) prove(ctx context.Context) error {
 	seen.handler = env.state.handlers[cmp.Or(seen.told, env.settings.handler, env.state.byThe)]
 	seen.program = identify(ctx, env.kit.LookPath, seen.handler)
 	env.AddFacts(seen.facts())
-	env.unreached = adapter.OnlyLoopback(seen.Inside)
+	if env.unreached = adapter.OnlyLoopback(seen.Inside); env.s.own != nil {
+		env.unreached = "the pods of a private server are in a network of its own"
+		env.AddFacts(map[string]string{"runtime": env.spec.Level(engine.Runtime)}) // and not the name that tells builds apart
+	}
 	env.AddFacts(map[string]string{"client-library": adapter.Library("k8s.io/cri-api")})
 	if !seen.Foreign() {
 		if err := errors.Join(adapter.JudgeOmitted(env.spec, payload.Report), adapter.JudgeLayers(env.spec, payload.Report)); err != nil {

@@ -22,13 +22,20 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	s := env.s
 	res := engine.Pulled{Events: map[record.Event]int64{}}
 	// A run that is killed here leaves an image that nobody would look for.
-	if err := env.kit.Ledger.Made(s.thing(engine.KindImage, task.Ref)); err != nil {
+	if s.own == nil {
+		if err := env.kit.Ledger.Made(s.thing(engine.KindImage, task.Ref)); err != nil {
+			return res, err
+		}
+	}
+	stop, err := s.relay(task.Ref)
+	if err != nil {
 		return res, err
 	}
+	defer func() { _ = stop() }() // it ends with what is pulled
 	req := &v1.PullImageRequest{Image: &v1.ImageSpec{Image: task.Ref}}
 	restore := stamp.Quiet()
 	res.Events[record.Request] = stamp.Now()
-	_, err := s.image.PullImage(ctx, req)
+	_, err = s.image.PullImage(ctx, req)
 	at := stamp.Now()
 	restore()
 	if err != nil {
@@ -59,6 +66,9 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 func (env *environment) Drop(ctx context.Context, ref string) error {
 	if err := env.s.removeImage(ctx, ref); err != nil {
 		return err
+	}
+	if env.s.own != nil {
+		return nil
 	}
 	return env.kit.Ledger.Gone(env.s.thing(engine.KindImage, ref))
 }

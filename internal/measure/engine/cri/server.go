@@ -18,6 +18,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -47,6 +48,7 @@ type server struct {
 	path    string // of its socket
 	runID   string // whose pods it removes; "" is nobody's
 	version *v1.VersionResponse
+	own     *private.Daemon // nil for the user's
 }
 
 // sockets lists where to look: the user's variable stands for itself alone.
@@ -234,7 +236,9 @@ func (s *server) wrong(what string, err error) *engine.Error {
 		return known
 	}
 	e := &engine.Error{Class: class(err), Text: what, Err: errors.New(words(err))}
-	if status.Code(err) == codes.Unavailable {
+	if status.Code(err) == codes.Unavailable && s.own != nil {
+		e.Text, e.Err = what+": "+s.own.Gone(), nil
+	} else if status.Code(err) == codes.Unavailable {
 		e.Text = fmt.Sprintf("%s: the CRI server at %s does not answer", what, s.path)
 		e.Fix = "restart " + s.version.GetRuntimeName()
 	}

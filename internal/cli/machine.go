@@ -29,7 +29,7 @@ func withMachine(i engine.Info) map[string][]string {
 	}
 	levels[engine.Cgroup] = cgroupLevels
 	levels[engine.CPULimit], levels[engine.MemoryLimit] = engine.CPULimits, engine.MemoryLimits
-	levels[engine.Tuned] = append([]string{engine.DefaultLevel, tune.Everything}, tune.Names()...)
+	levels[engine.Tuned] = append([]string{engine.DefaultLevel, tune.Everything}, tune.Levels()...)
 	if len(i.Programs) > 0 {
 		levels[engine.Build] = []string{engine.DefaultLevel}
 	}

@@ -26,18 +26,20 @@ func TestTunedKilled(t *testing.T) {
 		t.Skip("no state of this machine can be set")
 	}
 	p := &subject{t: t, dir: t.TempDir()}
-	study := filepath.Join(p.dir, "tuned.yaml")
-	if err := os.WriteFile(study, []byte(`plimsoll: 1
+	// The levels of every second run are values of one setting.
+	levels := []string{"[default, all]", "[rcu-expedited=0, rcu-expedited=1]"}
+	seen := false
+	for i := range 6 {
+		study := filepath.Join(p.dir, "tuned.yaml")
+		if err := os.WriteFile(study, []byte(`plimsoll: 1
 name: tuned
 protocol: {blocks: 500, warmup: 0}
 baselines: []
 workloads: [hello]
-environments: [{engine: floor, tuned: [default, all]}]
+environments: [{engine: floor, tuned: `+levels[i%len(levels)]+`}]
 `), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	seen := false
-	for i := range 6 {
+			t.Fatal(err)
+		}
 		p.out = filepath.Join(p.dir, "result-"+string(rune('a'+i)))
 		p.killAfter(time.Duration(300+250*i)*time.Millisecond, "run", "--wait", study, "-o", p.out, "--force", "--progress", "none")
 		for k, s := range (tune.Machine{}).Look() {

@@ -66,7 +66,7 @@ func market() *Catalogue {
 		}
 		if !i.Simulated && levels[engine.Cgroup] == nil {
 			levels[engine.CPULimit], levels[engine.MemoryLimit] = engine.CPULimits, engine.MemoryLimits
-			levels[engine.Tuned] = append([]string{DefaultLevel, tune.Everything}, tune.Names()...)
+			levels[engine.Tuned] = append([]string{DefaultLevel, tune.Everything}, tune.Levels()...)
 			levels[engine.Cgroup] = []string{DefaultLevel, "v1", "hybrid", "v2"}
 			if len(i.Programs) > 0 {
 				levels[engine.Build] = []string{DefaultLevel}

@@ -96,8 +96,8 @@ var vague = map[string]bool{"default": true, "none": true, "host": true, "on": t
 // and unprivileged, network-none, seccomp-off.
 func token(factor, level string) string {
 	// An id is part of file names, and of an overlay's option in which ':' parts
-	// directories.
-	level = strings.NewReplacer("/", "-", ":", "-", "@", "-").Replace(level)
+	// directories; '=' parts a name from a value elsewhere.
+	level = strings.NewReplacer("/", "-", ":", "-", "@", "-", "=", "-").Replace(level)
 	if factor == memoryFactor { // names of images are lower case
 		level = strings.ToLower(level)
 	}

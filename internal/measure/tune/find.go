@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/host/proc"
@@ -122,7 +123,20 @@ func (m Machine) look(path, want string) (Change, error) {
 	if c.Old == want {
 		return c, errAlready
 	}
+	if offers, err := m.offers(path); err == nil && len(offers) > 0 && !slices.Contains(offers, want) {
+		return c, fmt.Errorf("this kernel offers %s (%s)", strings.Join(offers, ", "), path)
+	}
 	return c, m.writable(path)
+}
+
+// offers are the words of a file that has all that can be chosen, the chosen one in
+// brackets; none of another file.
+func (m Machine) offers(path string) ([]string, error) {
+	b, err := os.ReadFile(m.path(path))
+	if err != nil || !strings.ContainsRune(string(b), '[') {
+		return nil, err
+	}
+	return strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(string(b))), nil
 }
 
 // writable says why a file can't be written, without writing to it.

@@ -115,8 +115,10 @@ func TestSetAndUnset(t *testing.T) {
 }
 
 func TestWanted(t *testing.T) {
-	m := made(t, map[string]string{"/sys/kernel/rcu_expedited": "0\n", "/proc/sys/vm/stat_interval": "120\n", "/proc/sys/kernel/watchdog": "1\n"})
-	for level, want := range map[string]string{"": "", "default": "", "all": "rcu-expedited statistics watchdog", "watchdog+rcu-expedited": "rcu-expedited watchdog", "statistics": "statistics"} {
+	const cpufreq = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_"
+	m := made(t, map[string]string{"/sys/kernel/rcu_expedited": "0\n", "/proc/sys/vm/stat_interval": "120\n", "/proc/sys/kernel/watchdog": "1\n",
+		"/sys/kernel/mm/transparent_hugepage/enabled": "always [never]\n", cpufreq + "available_governors": "powersave performance\n", cpufreq + "governor": "powersave\n"})
+	for level, want := range map[string]string{"": "", "rcu-expedited=0": "rcu-expedited=0", "watchdog+huge-pages=always": "huge-pages=always watchdog", "governor=performance": "governor=performance", "default": "", "all": "rcu-expedited governor huge-pages statistics watchdog", "watchdog+rcu-expedited": "rcu-expedited watchdog", "statistics": "statistics"} {
 		states, err := m.Wanted(level)
 		var names []string
 		for _, s := range states {
@@ -126,9 +128,26 @@ func TestWanted(t *testing.T) {
 			t.Errorf("%q: %q %v", level, got, err)
 		}
 	}
-	for level, why := range map[string]string{"huge-pages": "does not have it", "rcu-expedited+nonsense": "no state of a machine"} {
+	for level, why := range map[string]string{"swap=0": "does not have it", "huge-pages=madvise": "this kernel offers always, never", "governor=schedutil": "offers powersave, performance",
+		"rcu-expedited=2": "2 is no value of rcu-expedited: there are 0, 1", "aslr=0": "no setting that can have a value", "rcu-expedited=0+rcu-expedited=1": "twice", "rcu-expedited+rcu-expedited=1": "twice", "rcu-expedited+nonsense": "no state of a machine"} {
 		if _, err := m.Wanted(level); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", level, err)
+		}
+	}
+	// What is written is what the level says, and what is so already is not written.
+	for level, want := range map[string]string{"rcu-expedited=1": "0 1", "rcu-expedited=0": "", "statistics=1": "120 1"} {
+		states, err := m.Wanted(level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range states[0].Changes {
+			if got += c.Old + " " + c.New; !c.Ours() {
+				t.Errorf("%s: %+v could not be put back", level, c)
+			}
+		}
+		if got != want {
+			t.Errorf("%s changes %q, not %q", level, got, want)
 		}
 	}
 	if _, err := made(t, nil).Wanted(Everything); err == nil {
@@ -176,5 +195,19 @@ func TestRealOption(t *testing.T) {
 	}
 	if after, _ := os.ReadFile("/proc/self/mountinfo"); line(after) != line(before) {
 		t.Errorf("the mount was\n%sand is\n%s", line(before), line(after))
+	}
+}
+
+// TestValuesInManual: the manual has each setting that can have a value, with all of
+// them.
+func TestValuesInManual(t *testing.T) {
+	manual, err := os.ReadFile("../../../docs/tune.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range valued {
+		if row := "| `" + v.name + "` | `" + strings.Join(v.values, "`, `") + "` |"; !strings.Contains(string(manual), row) {
+			t.Errorf("docs/tune.md has no %s", row)
+		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 
 // Wanted gives the settings that a level of the factor tuned stands for, in the order
 // in which they are made; the error says why one can't be had here. What the machine
-// is already needs no change and has none. The empty level and "default" are none.
+// is already needs no change and has none. A part NAME=VALUE gives one of Values. The
+// empty level and "default" are none.
 func (m Machine) Wanted(level string) ([]State, error) {
 	if level == "" || level == "default" {
 		return nil, nil
@@ -24,6 +25,15 @@ func (m Machine) Wanted(level string) ([]State, error) {
 	}
 	names := strings.Split(level, "+")
 	var out []State
+	for _, n := range names {
+		if strings.Contains(n, assign) {
+			s, err := m.value(n)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+		}
+	}
 	for _, s := range all {
 		if !slices.Contains(names, s.Name) {
 			continue
@@ -34,7 +44,21 @@ func (m Machine) Wanted(level string) ([]State, error) {
 		out = append(out, s)
 	}
 	if len(out) < len(names) {
-		return nil, fmt.Errorf("%q is no state of a machine that can be set: there are %s", level, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is no state of a machine that can be set: there are %s", level, strings.Join(Levels(), ", "))
 	}
-	return out, nil
+	return out, once(level, out)
+}
+
+// once refuses a level that changes one file twice, or gives a value to what its other
+// parts set.
+func once(level string, all []State) error {
+	seen := map[string]string{}
+	for _, s := range all {
+		name, _, _ := strings.Cut(s.Name, assign)
+		if other := seen[name]; other != "" {
+			return fmt.Errorf("%q sets %s twice: %s and %s", level, name, other, s.Name)
+		}
+		seen[name] = s.Name
+	}
+	return nil
 }

@@ -45,6 +45,13 @@ func (b *bisectSearch) begin(ctx context.Context) error {
 			return fail(Usage, "%w", err)
 		}
 	}
+	base, err := b.repo.Base(ctx, b.state.Good, b.state.Bad)
+	if err != nil {
+		return fail(Usage, "%w", err)
+	}
+	if base != b.state.Good { // as git bisect does
+		b.state.Given, b.state.Good = b.state.Good, base
+	}
 	if b.commits, err = b.repo.Between(ctx, b.state.Good, b.state.Bad, a.FirstParent); err != nil {
 		return fail(Usage, "%w", err)
 	}
@@ -96,6 +103,9 @@ func (b *bisectSearch) at(i int) string {
 
 // announce says how much there is to do, before it is done.
 func (b *bisectSearch) announce() {
+	if b.state.Given != "" {
+		fmt.Fprintf(b.world.Stderr, "the good commit %s does not come before the bad one: %s, where their histories part, is taken for the good end\n", revision.Short(b.state.Given), revision.Short(b.state.Good))
+	}
 	steps := b.search.Steps()
 	fmt.Fprintf(b.world.Stderr, "%s: %s after %s: about %s to build, at most %s to measure, of %s each at the most\n", b.state.Asked.Program,
 		words.Plural(len(b.commits), "commit"), revision.Short(b.state.Good), words.Plural(steps+2, "commit"), words.Plural(steps+2, "time"), b.state.Asked.Budget)
@@ -239,6 +249,14 @@ func (b *bisectSearch) result(ctx context.Context) (*report.Bisection, error) {
 	}
 	out := &report.Bisection{Schema: report.BisectionSchema, Program: a.Program, Workload: a.Workload, Metric: b.shown, Alpha: a.Alpha,
 		Good: revisionOf(good), Outcome: b.search.Outcome(), Steps: b.state.Steps, Resume: b.resume()}
+	if b.state.Given != "" {
+		given, err := b.repo.One(ctx, b.state.Given)
+		if err != nil {
+			return nil, fail(Failed, "%w", err)
+		}
+		r := revisionOf(given)
+		out.Given = &r
+	}
 	if out.Metric.ID == "" {
 		out.Metric = lifeCycleMetric(a.Metric)
 	}

@@ -26,6 +26,9 @@ type bisectState struct {
 	Asked bisectAsked `json:"asked"`
 	Good  string      `json:"good"`
 	Bad   string      `json:"bad"`
+	// Given is the good commit that was asked for, where it does not come before the
+	// bad one: Good is where their histories part.
+	Given string `json:"given,omitempty"`
 	// Steps are the answers, in the order of the questions; Digests the SHA-256 of the
 	// programs that commits gave.
 	Steps   []report.BisectionStep `json:"steps"`

@@ -114,23 +114,25 @@ func Short(hash string) string { return hash[:min(12, len(hash))] }
 // format has the fields of a commit, by NUL, and ends it with another one.
 const format = "--format=tformat:%H%x00%P%x00%s%x00%an%x00%aI%x00"
 
-// Between lists the commits that bad has behind it and good has not, each after its
-// parents, bad the last. The error says where good is not behind bad at all.
-func (r *Repo) Between(ctx context.Context, good, bad string, firstParent bool) ([]Commit, error) {
+// Base is the last commit that good and bad have both behind them: good itself where
+// bad comes after it. The error says where they have none, or bad comes first.
+func (r *Repo) Base(ctx context.Context, good, bad string) (string, error) {
 	if good == bad {
-		return nil, fmt.Errorf("good and bad are the same commit, %s", Short(good))
+		return "", fmt.Errorf("good and bad are the same commit, %s", Short(good))
 	}
 	base, err := r.git(ctx, "merge-base", good, bad)
-	if base = strings.TrimSpace(base); err != nil || base != good {
-		why := "they have no commit in common"
-		if base != "" {
-			why = "their histories part at " + Short(base) + ": measure that one, and give it for the good end if it is good"
-		}
-		if base == bad {
-			why = "it is the other way round: exchange them"
-		}
-		return nil, fmt.Errorf("the good commit %s does not come before the bad one %s; %s", Short(good), Short(bad), why)
+	switch base = strings.TrimSpace(base); {
+	case err != nil || base == "": // git says nothing where there is none
+		return "", fmt.Errorf("the good commit %s does not come before the bad one %s: they have no commit in common", Short(good), Short(bad))
+	case base == bad:
+		return "", fmt.Errorf("the good commit %s does not come before the bad one %s; it is the other way round: exchange them", Short(good), Short(bad))
 	}
+	return base, nil
+}
+
+// Between lists the commits that bad has behind it and good has not, each after its
+// parents, bad the last.
+func (r *Repo) Between(ctx context.Context, good, bad string, firstParent bool) ([]Commit, error) {
 	args := []string{"log", "--topo-order", "--reverse", "--no-show-signature", "--no-color", "-z", format}
 	if firstParent {
 		args = append(args, "--first-parent")

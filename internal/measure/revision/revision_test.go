@@ -86,13 +86,15 @@ func TestBetween(t *testing.T) {
 	if err != nil || !strings.Contains(stat, "three | 1 +") || strings.Contains(stat, "two |") {
 		t.Errorf("%v %q", err, stat)
 	}
-	for _, c := range []struct{ good, bad, want string }{
-		{good, good, "the same commit"},
-		{bad, good, "the other way round"},
-		{all[0].Hash, all[1].Hash, "their histories part at " + Short(good)},
+	for _, c := range []struct{ good, bad, base, want string }{
+		{good, good, "", "the same commit"},
+		{bad, good, "", "the other way round"},
+		{all[0].Hash, all[1].Hash, good, ""}, // of two branches
+		{good, bad, good, ""},
 	} {
-		if _, err := r.Between(t.Context(), c.good, c.bad, false); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, not %q", err, c.want)
+		base, err := r.Base(t.Context(), c.good, c.bad)
+		if base != c.base || (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v, not %q", base, err, c.want)
 		}
 	}
 	for _, rev := range []string{"nope", "--all", "v1:one"} {

@@ -19,6 +19,9 @@ type Bisection struct {
 	Workload string        `json:"workload"`
 	Metric   record.Metric `json:"metric"`
 	Good     Revision      `json:"good"`
+	// Given is the good commit that was asked for, where it does not come before the
+	// bad one: Good is where their histories part.
+	Given *Revision `json:"given,omitempty"`
 	// Commits are those after the good one, the bad one the last: indices below are of
 	// this list.
 	Commits []Revision        `json:"commits"`
@@ -80,6 +83,9 @@ func bisectionDocument(d *document.Document, b *Bisection, _ Options) {
 	}
 	d.Add(t)
 	d.Legend("Changes: " + w.what() + ", with 95 % intervals, from differences inside blocks. " + w.chance())
+	if s := w.parted(); s != "" {
+		d.Para(s)
+	}
 	if s := w.untested(); s != "" {
 		d.Para(s)
 	}

@@ -91,11 +91,7 @@ func (w bisectionWords) verdict() string {
 		return p + fmt.Sprintf("it became %s in two parts: %s lies between the ends, so that one commit is among the %d up to it (%s), and another among the %d after it (%s)",
 			w.worse(), w.named(middle), len(o.Commits), w.list(o.Commits), len(o.Later), w.list(o.Later))
 	case bisection.Alike:
-		s := p + "the ends can't be told apart: " + w.ends()
-		if o.Ends.Finds != nil {
-			s += "; nine of ten such measurements find " + words.Percent(*o.Ends.Finds)
-		}
-		return s + "; where a later commit has made up for it, give an earlier bad one"
+		return p + w.alike()
 	case bisection.Backwards:
 		return p + "the bad end is " + w.better() + " than the good one: " + w.ends() + "; to find what made it " + w.better() + ", exchange them"
 	case bisection.Blind:
@@ -104,6 +100,33 @@ func (w bisectionWords) verdict() string {
 		return p + "the steps lead to " + w.named(o.Commits[len(o.Commits)-1]) + ", which is not " + w.worse() + ": " + w.size() + "; search again"
 	}
 	return p + fmt.Sprintf("one of %s made it %s; go on with: %s", words.Plural(len(o.Commits), "commit"), w.worse(), words.Clean(w.Resume))
+}
+
+// alike says why the ends are not told apart, what could have been found, and what to
+// do about it.
+func (w bisectionWords) alike() string {
+	if len(w.Steps) > 0 && w.Steps[0].Why != "" {
+		return words.Clean(w.Steps[0].Why) + ": there is nothing to find"
+	}
+	s := "the ends can't be told apart: " + w.ends()
+	if finds := w.Outcome.Ends.Finds; finds != nil {
+		s += "; nine of ten such measurements find " + words.Percent(*finds)
+	} else {
+		s += "; these are too few to say what they could have found: give more time by --budget"
+	}
+	if w.Given != nil {
+		return s + "; what made " + w.Given.Short() + " better may lie on its own branch: search there from " + w.Good.Short() + " on, with the ends exchanged"
+	}
+	return s + "; where a later commit has made up for it, give an earlier bad one"
+}
+
+// parted says that the good end is not the one that was asked for.
+func (w bisectionWords) parted() string {
+	if w.Given == nil {
+		return ""
+	}
+	return fmt.Sprintf("The good commit %s “%s” does not come before the bad one. As git bisect does, the search began where their histories part, at %s “%s”, which was measured in its place.",
+		w.Given.Short(), words.Clean(w.Given.Subject), w.Good.Short(), words.Clean(w.Good.Subject))
 }
 
 // subject is that of a commit of the range, short enough for a table.

@@ -42,7 +42,7 @@ else
 	make -C "$source" build
 	mkdir -p "$prefix/ci"
 	cp "$source/bin/plimsoll" "$prefix/plimsoll"
-	cp "$source/ci/gate.sh" "$source/ci/install.sh" "$prefix/ci/"
+	cp "$source/ci/gate.sh" "$source/ci/pair.sh" "$source/ci/install.sh" "$prefix/ci/"
 fi
 "$prefix/plimsoll" version
 if [ -n "${GITHUB_PATH:-}" ]; then printf '%s\n' "$prefix" >>"$GITHUB_PATH"; fi

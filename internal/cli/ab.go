@@ -39,7 +39,7 @@ const abBudget = 2 * time.Minute
 func abCommand(w World) *cobra.Command {
 	f := abFlags{printing: printing{format: "text"}, workload: lifeCycle, budget: abBudget, progress: "auto"}
 	c := &cobra.Command{
-		Use:   "ab PROGRAM OLD NEW [NAME=LEVEL…]",
+		Use:   "ab PROGRAM OLD NEW [NAME=LEVEL…] | DIR",
 		Short: "Say which of two builds of an engine or a runtime is faster",
 		Long: `Measures two builds of a program, the files OLD and NEW, in turn in the same blocks,
 and says in one line which is faster and by how much, or that it cannot tell and what
@@ -52,7 +52,8 @@ container, or the first metric of the --workload. A runtime is run by itself, or
 users run it: by the --engine that calls it.
 
 NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. A build
-that can't be used ends the command before anything is measured.`,
+that can't be used ends the command before anything is measured. With the DIR of such a
+run nothing is measured: its answer is told again, in another format perhaps.`,
 		Example: `  plimsoll ab runc /usr/bin/runc ./runc
   plimsoll ab crun ./old/crun ./new/crun --fail-above 5% --budget 60s
   plimsoll ab crun ./old/crun ./new/crun client=steps --metric create,startup --tuned
@@ -60,8 +61,12 @@ that can't be used ends the command before anything is measured.`,
   plimsoll ab crun ./old/crun ./new/crun --engine cri endpoint=containerd
   plimsoll ab runc ./old/runc ./new/runc --workload density count=20
   plimsoll ab podman /usr/bin/podman ./bin/podman client=steps
-  plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json`,
+  plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json
+  plimsoll ab plimsoll-run-20260102-030405-ab-crun --format junit -o junit.xml`,
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] != "" {
+				return nil
+			}
 			if len(args) < 3 || args[0] == "" || args[1] == "" || args[2] == "" {
 				return errors.New("expected a program and the files of two builds of it: plimsoll ab PROGRAM OLD NEW")
 			}
@@ -77,6 +82,9 @@ that can't be used ends the command before anything is measured.`,
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return f.again(w, args[0])
+			}
 			if c.Flags().Changed("budget") && c.Flags().Changed("blocks") {
 				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")
 			}

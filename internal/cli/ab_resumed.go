@@ -41,3 +41,28 @@ func abOf(dir string, f reportFlags, g *gating) *abRun {
 	}
 	return x
 }
+
+// again tells of a run of plimsoll ab that was measured before.
+func (f *abFlags) again(w World, dir string) error {
+	if knownProgram(w, dir) {
+		return fail(Usage, "expected the files of two builds of it: plimsoll ab %s OLD NEW", dir)
+	}
+	from, err := openRun(dir)
+	if err != nil {
+		return err
+	}
+	g, err := newGating(from.Run())
+	if err != nil {
+		return err
+	}
+	x := abOf(dir, reportFlags{format: f.format, ascii: f.ascii}, g)
+	if x == nil {
+		return withHint(fail(Usage, "%s is no run of plimsoll ab", shortPath(dir)), "plimsoll report %s tells of it", shortPath(dir))
+	}
+	x.printing = f.printing
+	res, err := readResult(dir)
+	if err != nil {
+		return err
+	}
+	return x.tell(w, res)
+}

@@ -62,7 +62,7 @@ func variables(t *testing.T, script string) []string {
 }
 
 func known(t *testing.T) []string {
-	return append(variables(t, "../../ci/gate.sh"), variables(t, "../../ci/install.sh")...)
+	return slices.Concat(variables(t, "../../ci/gate.sh"), variables(t, "../../ci/pair.sh"), variables(t, "../../ci/install.sh"))
 }
 
 // strict reads YAML, and refuses keys that the type has not.
@@ -129,7 +129,7 @@ func TestAction(t *testing.T) {
 	}
 	for name, out := range a.Outputs {
 		if m := regexp.MustCompile(`steps\.(\w+)\.outputs\.(\w+)`).FindStringSubmatch(out.Value); m == nil || !ids[m[1]] ||
-			!strings.Contains(string(read(t, "../../ci/gate.sh")), m[2]+"=%s") {
+			!strings.Contains(string(read(t, "../../ci/gate.sh")), m[2]+"=%s") || !strings.Contains(string(read(t, "../../ci/pair.sh")), m[2]+"=%s") {
 			t.Errorf("output %s: %s", name, out.Value)
 		}
 	}

@@ -162,7 +162,7 @@ func TestDistArchives(t *testing.T) {
 			}
 		default:
 			_, err = elf.NewFile(program)
-			if files[name+"ci/gate.sh*"] == "" || files[name+"ci/install.sh*"] == "" {
+			if files[name+"ci/gate.sh*"] == "" || files[name+"ci/pair.sh*"] == "" || files[name+"ci/install.sh*"] == "" {
 				t.Errorf("%s has no scripts for CI", target)
 			}
 		}

@@ -123,8 +123,9 @@ func (d *Decoder) admits(key string) admits {
 	return names
 }
 
-// JoinedPattern admits several names in one, as masked-paths+pid-namespace.
-const JoinedPattern = `^[a-z0-9][a-z0-9._-]*(\+[a-z0-9][a-z0-9._-]*)*$`
+// JoinedPattern admits several names in one, as masked-paths+pid-namespace, each with
+// a value perhaps, as huge-pages=never.
+const JoinedPattern = `^[a-z0-9][a-z0-9._-]*(=[a-z0-9._-]+)?(\+[a-z0-9][a-z0-9._-]*(=[a-z0-9._-]+)?)*$`
 
 var joined = admits{regexp.MustCompile(JoinedPattern).MatchString, MaxReference, names.expected + "; several of them joined by '+'"}
 

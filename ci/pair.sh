@@ -52,8 +52,9 @@ if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
 		exit 1
 	}
 fi
-base=$(git rev-parse --verify --quiet --end-of-options "${base:-HEAD^}^{commit}") || {
-	echo "pair.sh: ${base:-HEAD^} is no commit of this checkout: check out with its history (fetch-depth: 0, GIT_DEPTH: 0)" >&2
+wanted=${base:-HEAD^}
+base=$(git rev-parse --verify --quiet --end-of-options "$wanted^{commit}") || {
+	echo "pair.sh: $wanted is no commit of this checkout: check out with its history (fetch-depth: 0, GIT_DEPTH: 0)" >&2
 	exit 1
 }
 

@@ -16,7 +16,7 @@ type engines = []struct{}
 // names one leads to an answer.
 func measuring(World) []*cobra.Command {
 	var out []*cobra.Command
-	for _, name := range []string{"run", "plan", "engines", "doctor", "features", "studies", "workloads", "image", "selftest", "explain", "ablate", "ab", "bisect", "floor", "tune", "clean", "agent"} {
+	for _, name := range []string{"run", "plan", "engines", "doctor", "features", "studies", "workloads", "image", "selftest", "explain", "ablate", "ab", "bisect", "releases", "floor", "tune", "clean", "agent"} {
 		out = append(out, &cobra.Command{
 			Use:                name,
 			Short:              "(on Linux only)",

@@ -60,6 +60,7 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
   plimsoll ab runc ./old/runc ./new/runc --engine docker network=none
   plimsoll ab crun ./old/crun ./new/crun --engine cri endpoint=containerd
   plimsoll ab runc ./old/runc ./new/runc --workload density count=20
+  plimsoll ab containerd /usr/bin/containerd ./bin/containerd network=none
   plimsoll ab podman /usr/bin/podman ./bin/podman client=steps
   plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json
   plimsoll ab plimsoll-run-20260102-030405-ab-crun --format junit -o junit.xml`,

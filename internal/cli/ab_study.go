@@ -102,6 +102,9 @@ func (f *abFlags) course() string {
 // the engine that was asked for, else the one that has the least around it, which the
 // catalogue names first.
 func runs(all []engine.Engine, program, asked string) ([]string, error) {
+	if of := slices.IndexFunc(all, func(e engine.Engine) bool { return e.Info().Name == program }); asked == "" && of >= 0 {
+		all = slices.Concat(all[of:of+1], all) // its own, and none that only uses it
+	}
 	var able []string
 	for _, e := range all {
 		i := e.Info()

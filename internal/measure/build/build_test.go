@@ -170,7 +170,8 @@ func TestItself(t *testing.T) {
 		"runc version 1.1.5+ds1\ncommit: x": {"runc", "1.1.5+ds1"}, "youki version: 0.7.0": {"youki", "0.7.0"},
 		"runsc version release-20240212.0": {"runsc", "release-20240212.0"}, "bubblewrap 0.8.0\n": {"bubblewrap", "0.8.0"},
 		"0.31\n": {"", "0.31"}, "containerd github.com/containerd/containerd v1.7.2 0cae528": {"containerd", "v1.7.2"},
-		"Docker version 24.0.5, build ced0996": {"Docker", "24.0.5"}, "": {"", ""}, "hello": {"", ""},
+		"containerd-shim-runc-v2:\n  Version:  1.6.20~ds1\n  Revision: x\n": {"containerd-shim-runc-v2", "1.6.20~ds1"},
+		"Docker version 24.0.5, build ced0996":                              {"Docker", "24.0.5"}, "": {"", ""}, "hello": {"", ""},
 	} {
 		if name, version := itself(out); name != want[0] || version != want[1] {
 			t.Errorf("%q: %q %q", out, name, version)

@@ -20,17 +20,22 @@ var answerLimit = 10 * time.Second
 // version asks a program for its version, and whether it is the one that it is
 // given for.
 func version(ctx context.Context, path string, p engine.Program) (string, error) {
-	out, err := ask(ctx, path, "--version", "its version")
+	option := p.Version
+	if option == "" {
+		option = "--version"
+	}
+	out, err := ask(ctx, path, option, "its version")
 	if err != nil {
 		return "", err
 	}
 	name, v := itself(string(out))
 	if v == "" {
-		return "", fmt.Errorf("%s prints no version (--version)%s", path, saying(out))
+		return "", fmt.Errorf("%s prints no version (%s)%s", path, option, saying(out))
 	}
 	if p.Helps != "" {
 		help, err := ask(ctx, path, "--help", "what it is for")
-		if err == nil && !slices.Contains(strings.Split(string(help), "\n"), p.Helps) {
+		has := func(line string) bool { return strings.Join(strings.Fields(line), " ") == p.Helps }
+		if err == nil && !slices.ContainsFunc(strings.Split(string(help), "\n"), has) {
 			err = fmt.Errorf("%s is another program: its --help has no line %q, as that of %s has", path, p.Helps, p.Name)
 		}
 		return v, err
@@ -73,7 +78,7 @@ var number = regexp.MustCompile(`^v?\d[\w.+~:-]*,?$`)
 
 // itself reads what programs print on --version: "runc version 1.1.5", "youki
 // version: 0.7.0", "containerd github.com/containerd/containerd v1.7.2 6312…"; or the
-// number alone, as Charliecloud's do. One that was built without its number says a
+// number alone, as Charliecloud's do; or a line for each, as containerd's shims do. One that was built without its number says a
 // word in its place.
 func itself(out string) (name, version string) {
 	line, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
@@ -90,6 +95,11 @@ func itself(out string) (name, version string) {
 		}
 	}
 	if len(words) == 1 {
+		for line := range strings.Lines(out) {
+			if v, ok := strings.CutPrefix(strings.TrimSpace(line), "Version:"); ok {
+				return strings.TrimSuffix(words[0], ":"), strings.TrimSpace(v)
+			}
+		}
 		return "", ""
 	}
 	return words[0], words[len(words)-1]

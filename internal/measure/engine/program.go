@@ -20,10 +20,21 @@ type Program struct {
 	// Helps is a line of its --help that no other program has. It is for one that
 	// calls itself by the name of its file, which says nothing then.
 	Helps string
+	// Version is the option by which it says its version; empty: --version.
+	Version string
+	// Stays: it runs before a trial begins and after it has ended. That it is the build
+	// is asked of its process: the environment is a Resident.
+	Stays bool
 	// Becomes are programs of its own that a process of it executes in its place,
 	// by their names: what is executed beyond them, and beyond the payload, is
 	// another program.
 	Becomes []string
+}
+
+// Resident is an environment with programs that stay from trial to trial.
+type Resident interface {
+	// Residents are the processes of those programs, by the programs' names.
+	Residents() map[string]int
 }
 
 // ProgramsWith are the programs that an environment with these levels has, those

@@ -24,6 +24,7 @@ type prover struct {
 	// loaders are what the kernel executes beside a build, by its digest.
 	loaders map[string]executed.File
 	probe   string // the payload's digest
+	running executed.Running
 }
 
 // newProver begins to watch; nil where no environment is of a build.
@@ -71,10 +72,14 @@ func (p *prover) begin() {
 }
 
 // judge says why what was executed since begin is not the builds; nil where it is.
-// used: each of them must have been executed.
-func (p *prover) judge(builds []record.Build, programs []engine.Program, used bool) error {
-	if p == nil || p.watch == nil || len(builds) == 0 {
+// used: each of them must have been executed, or be running where it stays.
+func (p *prover) judge(builds []record.Build, programs []engine.Program, env engine.Environment, used bool) error {
+	if p == nil || len(builds) == 0 {
 		return nil
+	}
+	builds, err := p.staying(builds, programs, env)
+	if err != nil || p.watch == nil {
+		return err
 	}
 	all, err := p.watch.Drain()
 	if err != nil {
@@ -85,6 +90,29 @@ func (p *prover) judge(builds []record.Build, programs []engine.Program, used bo
 		becomes[x.Name] = x.Becomes
 	}
 	return p.held(builds, becomes, all, used)
+}
+
+// staying asks the processes of programs that stay whether they are the builds, and
+// gives the builds of the others.
+func (p *prover) staying(builds []record.Build, programs []engine.Program, env engine.Environment) (others []record.Build, err error) {
+	var pids map[string]int
+	if r, ok := env.(engine.Resident); ok {
+		pids = r.Residents()
+	}
+	for _, b := range builds {
+		if !slices.ContainsFunc(programs, func(x engine.Program) bool { return x.Name == b.Program && x.Stays }) {
+			others = append(others, b)
+			continue
+		}
+		sum, err := p.running.Of(pids[b.Program])
+		switch {
+		case err != nil:
+			return nil, &engine.Error{Class: record.HarnessError, Text: "which " + b.Program + " runs is not known", Err: err}
+		case sum != b.SHA256:
+			return nil, wrongBuild("%s is %s, and the %s that runs (process %d) is another program", b.Name(), b.Path, b.Program, pids[b.Program])
+		}
+	}
+	return others, nil
 }
 
 // held holds what was executed against the builds; becomes are the names of what a
@@ -145,10 +173,10 @@ func (r *runner) buildsOf(env *record.Environment) ([]record.Build, []engine.Pro
 }
 
 // proveBuild fails a trial in which another program ran than the environment's build.
-func (r *runner) proveBuild(t *record.Trial, env *record.Environment, used bool) {
+func (r *runner) proveBuild(t *record.Trial, env *record.Environment, open engine.Environment, used bool) {
 	builds, programs, err := r.buildsOf(env)
 	if err == nil {
-		err = r.prover.judge(builds, programs, used)
+		err = r.prover.judge(builds, programs, open, used)
 	}
 	if err != nil && t.Failure == nil {
 		t.Failure = failureOf(err)

@@ -248,7 +248,7 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 	}
 	facts, err := factsGuarded(env)
 	if err == nil {
-		err = r.prover.judge(builds, programs, true)
+		err = r.prover.judge(builds, programs, env, true)
 	}
 	if err != nil {
 		return errors.Join(err, closeGuarded(context.WithoutCancel(ctx), env, 2*r.openLimit))

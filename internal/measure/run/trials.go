@@ -127,7 +127,7 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 		r.prover.begin()
 		t, res, err = r.protocol(j.Instance).trial(ctx, p, o)
 		if t != nil && r.prover != nil {
-			r.proveBuild(t, p.Env, j.Pull == nil)
+			r.proveBuild(t, p.Env, o.env, j.Pull == nil)
 		}
 		return t, res, err
 	}

@@ -69,7 +69,7 @@ func (*Engine) Info() engine.Info {
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
 		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, onlyOverlay),
-		Mechanisms: mechanisms, Below: "oci", Programs: []engine.Program{{Of: engine.Runtime}},
+		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -83,6 +83,17 @@ func (*Engine) Info() engine.Info {
 			engine.With:     engine.WithLevels(mechanisms),
 		},
 	}
+}
+
+// The programs of a private daemon of which the user may have builds.
+const (
+	daemonProgram = "containerd"
+	shimProgram   = "containerd-shim-runc-v2"
+)
+
+func set() []engine.Program {
+	return []engine.Program{{Name: daemonProgram, Stays: true},
+		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
 }
 
 // The levels of the factor client.

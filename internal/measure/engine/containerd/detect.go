@@ -13,6 +13,9 @@ import (
 
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
+	if kit.Built(daemonProgram) != "" || kit.Built(shimProgram) != "" {
+		return e.detectBuilt(ctx, kit)
+	}
 	d, version, err := connect(ctx, kit)
 	if err != nil {
 		det := engine.Detection{}
@@ -31,6 +34,29 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return det
 	}
 	det.Facts = map[string]string{"cgroup": wrap.Version(), "snapshotters": strings.Join(plugins.usable(), ",")}
+	e.levels(&det, kit, plugins)
+	return det
+}
+
+// detectBuilt is Detect for a set of builds, which runs privately: the user's daemon is
+// not asked.
+func (e *Engine) detectBuilt(ctx context.Context, kit *engine.Kit) engine.Detection {
+	det := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"cgroup": wrap.Version()}}
+	path, err := kit.LookPath(daemonProgram)
+	if err == nil {
+		det.Version, err = tool(ctx, path, "--version")
+	}
+	if err != nil {
+		det.Reason, det.Fix = engine.Reason(err)
+		return det
+	}
+	det.Usable, det.Where, det.Version = true, path, versionIn(det.Version)
+	e.levels(&det, kit, plugins{})
+	return det
+}
+
+// levels tells which levels can be had with a daemon's plug-ins, or privately.
+func (e *Engine) levels(det *engine.Detection, kit *engine.Kit, plugins plugins) {
 	for factor, levels := range e.Info().Levels {
 		for _, name := range levels {
 			l := engine.Level{Name: name}
@@ -39,7 +65,6 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 			det.Levels[factor] = append(det.Levels[factor], l)
 		}
 	}
-	return det
 }
 
 // possible says why a level can't be had, and what would help.

@@ -120,21 +120,35 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 // snapshotter.
 func (e *Engine) connect(ctx context.Context, env *environment) error {
 	kit, storage := env.kit, storage(env.spec)
-	d, version, err := connect(ctx, kit)
+	set, path, err := private.Set(kit, daemonProgram, shimProgram)
 	if err != nil {
 		return err
 	}
-	plugins, err := d.plugins(ctx)
-	if err != nil {
-		return errors.Join(d.wrong("asking for the snapshotters", err), d.Close())
-	}
 	whose := private.UserFact
-	if plugins.lacks(storage) != "" {
-		if err := errors.Join(d.Close(), private.HostNetwork(env.spec)); err != nil {
+	var d *daemon
+	var version string
+	lacks := set != "" // the user's daemon is none of builds
+	if !lacks {
+		if d, version, err = connect(ctx, kit); err != nil {
 			return err
 		}
-		own, release, err := e.own.Get(ctx, kit.RunID+" "+storage, func(ctx context.Context) (*ownDaemon, func(context.Context) error, error) {
-			return start(ctx, kit, storage)
+		plugins, err := d.plugins(ctx)
+		if err != nil {
+			return errors.Join(d.wrong("asking for the snapshotters", err), d.Close())
+		}
+		if lacks = plugins.lacks(storage) != ""; lacks {
+			err = d.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if lacks {
+		if err := private.HostNetwork(env.spec); err != nil {
+			return err
+		}
+		own, release, err := e.own.Get(ctx, kit.RunID+" "+storage+" "+set, func(ctx context.Context) (*ownDaemon, func(context.Context) error, error) {
+			return start(ctx, kit, storage, set, path)
 		})
 		if err != nil {
 			return err
@@ -174,6 +188,14 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 // Daemons is documented in engine.Daemons.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	return []string{env.d.socket}, nil
+}
+
+// Residents is documented in engine.Resident.
+func (env *environment) Residents() map[string]int {
+	if env.d.own == nil {
+		return nil
+	}
+	return map[string]int{daemonProgram: env.d.own.PID}
 }
 
 // Ping is documented in apirun.Daemon, as are the others.

@@ -30,7 +30,7 @@ func canStart(kit *engine.Kit, snapshotter string) error {
 	if err := private.Root(kit); err != nil {
 		return err
 	}
-	if _, err := kit.LookPath("containerd"); err != nil {
+	if _, err := kit.LookPath(daemonProgram); err != nil {
 		return &engine.Error{Class: record.Unavailable, Text: "the program containerd is not on the PATH", Fix: "apt-get install containerd"}
 	}
 	if fs == "" {
@@ -52,9 +52,12 @@ type ownDaemon struct {
 // start starts a daemon with a snapshotter. The metadata, whose database is
 // synchronised at every change, lies beside the run's other files whatever the
 // snapshotter; only the snapshots lie on the file system made for them.
-func start(ctx context.Context, kit *engine.Kit, snapshotter string) (*ownDaemon, func(context.Context) error, error) {
+func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []string) (*ownDaemon, func(context.Context) error, error) {
 	name := "ctrd-" + snapshotter
-	o := private.Options{Name: name, Hide: []string{"/run/containerd"}}
+	if set != "" { // short, since the name is part of a socket's path
+		name = fmt.Sprintf("ctrd-%.6s-%c", set, snapshotter[0])
+	}
+	o := private.Options{Name: name, Env: env, Hide: []string{"/run/containerd"}}
 	fsPath := ""
 	var fs *private.FileSystem
 	if kind := needs[snapshotter]; kind != "" {
@@ -71,7 +74,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter string) (*ownDaemon
 		}
 		return fs.Close(ctx)
 	}
-	program, err := kit.LookPath("containerd")
+	program, err := kit.LookPath(daemonProgram)
 	if err != nil {
 		return nil, nil, errors.Join(err, undo(ctx))
 	}
@@ -102,14 +105,20 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter string) (*ownDaemon
 	return &ownDaemon{Daemon: d, socket: socket, state: d.Path(stateRoot)}, end, nil
 }
 
+// versionIn reads what containerd prints on --version.
+func versionIn(out string) string {
+	if f := strings.Fields(out); len(f) > 2 {
+		return strings.TrimPrefix(f[2], "v")
+	}
+	return ""
+}
+
 // configuration is that of a containerd with nothing but what a native client
 // needs. 1.x reads version 2 of the format, 2.x reads it too.
 func configuration(ctx context.Context, program, dir, snapshotter, fsPath string) string {
 	format := 2
-	if out, err := tool(ctx, program, "--version"); err == nil {
-		if f := strings.Fields(out); len(f) > 2 && strings.HasPrefix(strings.TrimPrefix(f[2], "v"), "2.") {
-			format = 3
-		}
+	if out, err := tool(ctx, program, "--version"); err == nil && strings.HasPrefix(versionIn(out), "2.") {
+		format = 3
 	}
 	text := fmt.Sprintf(`version = %d
 root = %q

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -30,6 +31,31 @@ func (e *Engine) canBuild(kit *engine.Kit, info *system.Info) *engine.Error {
 		return unavailable(e.install, "the program %s, for a private daemon, is not on the PATH", e.daemon)
 	}
 	return nil
+}
+
+// builtSet is the set of builds that a daemon of this kit runs; empty where there is none.
+func (e *Engine) builtSet(kit *engine.Kit) (name string, env []string, err error) {
+	var names []string
+	for _, p := range e.set {
+		names = append(names, p.Name)
+	}
+	return private.Set(kit, names...)
+}
+
+// Residents is documented in engine.Resident: the private daemon, and the containerd
+// that it has started.
+func (env *environment) Residents() map[string]int {
+	own := env.d.own
+	if own == nil {
+		return nil
+	}
+	all := map[string]int{env.d.flavour.daemon: own.PID}
+	for _, pid := range proc.Here.PIDs() {
+		if p, err := proc.Here.Stat(pid); err == nil && p.PPID == own.PID && p.Comm == containerdProgram {
+			all[containerdProgram] = pid
+		}
+	}
+	return all
 }
 
 // reloadLimit bounds what a daemon takes to read its configuration again.

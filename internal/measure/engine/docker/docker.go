@@ -58,7 +58,7 @@ func (e *Engine) Info() engine.Info {
 		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
-		Mechanisms: mechanisms, Below: "containerd", Programs: []engine.Program{{Of: engine.Runtime}},
+		Mechanisms: mechanisms, Below: "containerd", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

@@ -21,6 +21,7 @@ type flavour struct {
 	config      string   // the file that the daemon is configured by
 	group       string   // whose members may talk to the daemon
 	install     string
+	set         []engine.Program // of a private daemon, of which there may be builds
 	processes   engine.Processes
 	holder      string // what holds its containers is named so, where others hold alike ones
 	byHand      string // the version that the adapter was tried with by hand; "" where the tests do
@@ -29,11 +30,16 @@ type flavour struct {
 	unpacksAlong bool
 }
 
+// containerdProgram is what dockerd starts.
+const containerdProgram = "containerd"
+
 var plain = flavour{
 	name: Name, title: "Docker", sockets: []string{"/var/run/docker.sock"}, variable: "DOCKER_HOST",
 	program: "docker", cliPackage: "apt-get install docker-cli", daemon: "dockerd",
 	restart: "systemctl restart docker, or start dockerd", install: "apt-get install docker.io",
 	config: "/etc/docker/daemon.json", group: "docker",
+	set: []engine.Program{{Name: "dockerd", Helps: "Usage: dockerd [OPTIONS]", Stays: true}, {Name: containerdProgram, Stays: true},
+		{Name: "containerd-shim-runc-v2", Version: "-v", Helps: "namespace that owns the shim"}},
 	processes: engine.Processes{Daemons: []string{"dockerd", "containerd", "buildkitd"},
 		Helpers: append([]string{"containerd-shim", "docker-proxy", "slirp4netns", "rootlessport", "fuse-overlayfs"}, kata.Processes...)},
 }

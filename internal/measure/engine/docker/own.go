@@ -59,6 +59,8 @@ func (o *ownDaemon) end(ctx context.Context) error {
 type wanted struct {
 	storage, cgroups string // "" is the daemon's own choice
 	rootless         bool
+	set              string   // of builds; empty: the machine's own programs
+	env              []string // by which the set is found
 }
 
 // name is short: sockets lie below a directory of this name.
@@ -72,6 +74,9 @@ func (w wanted) name() string {
 	}
 	if w.cgroups == "systemd" {
 		name += "-sd"
+	}
+	if w.set != "" {
+		name += "-" + w.set
 	}
 	return name
 }
@@ -88,7 +93,11 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 		return nil, nil, errors.Join(d.wrong("asking the daemon for its state", err), d.Close())
 	}
 	info := &answer.Info
-	if e.daemon == "" || e.suits(kit, info, spec) && kit.Built(spec.Level(engine.Runtime)) == "" {
+	set, path, err := e.builtSet(kit)
+	if err != nil {
+		return nil, nil, errors.Join(err, d.Close())
+	}
+	if e.daemon == "" || e.suits(kit, info, spec) && kit.Built(spec.Level(engine.Runtime)) == "" && set == "" {
 		return d, nil, nil
 	}
 	if err := d.Close(); err != nil {
@@ -114,7 +123,10 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	if err := private.HostNetwork(spec); err != nil {
 		return nil, nil, err
 	}
-	w := wanted{rootless: rootlessWanted}
+	w := wanted{rootless: rootlessWanted, set: set, env: path}
+	if set != "" && rootlessWanted {
+		return nil, nil, &engine.Error{Class: record.Unsupported, Text: "a build of a daemon runs as root's, and a rootless one is asked for"}
+	}
 	if l := spec.Level(engine.Storage); l != engine.DefaultLevel {
 		w.storage = l
 	} else if !rootlessWanted {
@@ -203,7 +215,7 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		return o, e.startRootless(ctx, kit, w, o)
 	}
 	opts := private.Options{
-		Name: w.name(), Limit: 40 * time.Second, Ready: e.readiness(kit, o),
+		Name: w.name(), Env: w.env, Limit: 40 * time.Second, Ready: e.readiness(kit, o),
 		// Directories of its own there, so that the private daemon neither finds
 		// the user's containerd nor leaves sockets and keys behind.
 		Hide: []string{"/etc/docker", "/run/docker", "/run/containerd"},

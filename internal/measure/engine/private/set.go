@@ -1,0 +1,44 @@
+package private
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
+)
+
+// Set is what a daemon needs to run the kit's builds of these programs: a name for a
+// daemon of that set, empty where there is no such build, and a PATH on which it finds
+// each of them first, under the program's name. What one daemon starts it looks up
+// there, whatever the user's files are called.
+func Set(kit *engine.Kit, programs ...string) (name string, env []string, err error) {
+	h := fnv.New32a()
+	dir := filepath.Join(kit.Dir, "programs-")
+	built := map[string]string{}
+	for _, p := range programs {
+		if path := kit.Built(p); path != "" {
+			built[p] = path
+			_, _ = h.Write([]byte(p + "=" + path + "\x00")) // never fails
+		}
+	}
+	if len(built) == 0 {
+		return "", nil, nil
+	}
+	name = fmt.Sprintf("%08x", h.Sum32())
+	dir += name
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", nil, fmt.Errorf("making a directory for the builds of a set: %w", err)
+	}
+	for p, path := range built {
+		if err := os.Symlink(path, filepath.Join(dir, p)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", nil, fmt.Errorf("linking %s under the name %s: %w", path, p, err)
+		}
+	}
+	return name, []string{"PATH=" + dir + ":" + strings.TrimPrefix(adapter.Path, "PATH=")}, nil
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestHelpFits(t *testing.T) {
 	help := func(width int, args ...string) string {
 		var out bytes.Buffer
 		w := terminal(width)
-		w.Args, w.Stdin, w.Stdout, w.Stderr = append(args, "--help"), strings.NewReader(""), &out, &out
+		w.Args, w.Stdin, w.Stdout, w.Stderr = slices.Concat(args, []string{"--help"}), strings.NewReader(""), &out, &out
 		if status := Main(w); status != 0 {
 			t.Fatalf("%v --help: status %d: %s", args, status, out.String())
 		}

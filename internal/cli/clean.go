@@ -14,7 +14,7 @@ import (
 
 func cleanCommand(w World) *cobra.Command {
 	format := "text"
-	images, wait := false, false
+	images, wait, byInterface := false, false, false
 	far := farCleaning{}
 	c := &cobra.Command{
 		Use:   "clean",
@@ -28,9 +28,12 @@ The records stay, and can still be resumed.
 
 --on ssh://HOST,… removes what runs on other hosts have left there: only folders
 whose ledger names their run, that has ended, and whose record was fetched.`,
-		Example: "  plimsoll clean\n  plimsoll clean --images\n  plimsoll clean --on ssh://root@node1",
+		Example: "  plimsoll clean\n  plimsoll clean --portable\n  plimsoll clean --images\n  plimsoll clean --on ssh://root@node1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if byInterface {
+				return cleanPortable(cmd, w, format)
+			}
 			if here, err := far.here(cmd); err != nil {
 				return err
 			} else if !here {
@@ -62,6 +65,7 @@ whose ledger names their run, that has ended, and whose record was fetched.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	portableFlag(c, &byInterface, "remove what runs with --portable have left behind, on whatever machine their engine is")
 	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	far.add(c)
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")

@@ -12,11 +12,12 @@ import (
 // engines are none where nothing can be measured.
 type engines = []struct{}
 
-// measuring lists the commands that are there on Linux, so that a manual that
-// names one leads to an answer.
-func measuring(World) []*cobra.Command {
-	var out []*cobra.Command
-	for _, name := range []string{"run", "plan", "engines", "doctor", "features", "studies", "workloads", "image", "selftest", "explain", "ablate", "ab", "bisect", "releases", "floor", "tune", "clean", "agent"} {
+// measuring lists the commands of the half that measures by the engines' interfaces,
+// and those that are there on Linux only, so that a manual that names one leads to an
+// answer.
+func measuring(w World) []*cobra.Command {
+	out := []*cobra.Command{runByInterface(w), enginesByInterface(w), doctorByInterface(w), cleanByInterface(w)}
+	for _, name := range []string{"plan", "features", "studies", "workloads", "image", "selftest", "explain", "ablate", "ab", "bisect", "releases", "floor", "tune", "agent"} {
 		out = append(out, &cobra.Command{
 			Use:                name,
 			Short:              "(on Linux only)",
@@ -34,7 +35,7 @@ func hidden(World) []*cobra.Command { return nil }
 
 // onLinux says that something is not to be had on this system.
 func onLinux(what string) error {
-	return withHint(fail(NothingHere, "%s works on Linux only: on this system Plimsoll only reads results", what),
+	return withHint(fail(NothingHere, "%s works on Linux only: on this system Plimsoll measures Docker and Podman by their interfaces, and reads results", what),
 		"measure on Linux, and copy the run's directory to this machine")
 }
 

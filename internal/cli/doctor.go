@@ -15,15 +15,18 @@ import (
 )
 
 func doctorCommand(w World) *cobra.Command {
-	format := "text"
+	format, byInterface := "text", false
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what on this machine would disturb a measurement",
 		Long: `Looks at the machine and says what would disturb a measurement, and what to do
 about it. Exits with status 5 if numbers measured here could not be trusted.`,
-		Example: "  plimsoll doctor\n  plimsoll doctor --format json",
+		Example: "  plimsoll doctor\n  plimsoll doctor --format json\n  plimsoll doctor --portable",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if byInterface {
+				return doctorPortable(cmd, w, format)
+			}
 			s, err := newSetting(w)
 			if err != nil {
 				return err
@@ -47,6 +50,7 @@ about it. Exits with status 5 if numbers measured here could not be trusted.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	portableFlag(c, &byInterface, "show what measuring by the engines' interfaces alone leaves out, and how far away the engines are")
 	return c
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 func enginesCommand(w World) *cobra.Command {
-	format, check, every := "text", false, false
+	format, check, every, byInterface := "text", false, false, false
 	c := &cobra.Command{
 		Use:   "engines [NAME...]",
 		Short: "Show which engines can be measured here, which can't, why, and what would help",
@@ -25,9 +25,13 @@ reason and the command that would help. It changes nothing.`,
   plimsoll engines docker podman
   plimsoll engines --all              # the simulated engine of the demonstrations too
   plimsoll engines containerd --check && plimsoll run --engine containerd
+  plimsoll engines --portable
   plimsoll engines --format json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, names []string) error {
+			if byInterface {
+				return enginesPortable(cmd, w, names, format)
+			}
 			s, err := newSetting(w)
 			if err != nil {
 				return err
@@ -59,6 +63,7 @@ reason and the command that would help. It changes nothing.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
+	portableFlag(c, &byInterface, "show how Docker and Podman are reached by their interfaces alone, and what measuring so leaves out")
 	c.Flags().BoolVar(&every, "all", false, "show the engine that is only simulated too")
 	c.Flags().BoolVar(&check, "check", false, "fail (status 5) if one of the named engines is not usable here")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

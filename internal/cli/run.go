@@ -40,6 +40,7 @@ type runAsked struct {
 	yes      bool
 	where    placing
 	agents   agentFlags
+	portable portableFlags
 }
 
 func runCommand(w World) *cobra.Command {
@@ -76,7 +77,11 @@ follows it again, and submits what a time limit or a lost node has left undone.
 same seed's plan on each: the program is copied there, the records are fetched
 into OUTPUT/HOST, and everything is removed there afterwards. A run goes on where
 the connection is lost, and is picked up again. Ctrl-C ends all of them cleanly.
---on file:HOSTS.yaml#GROUP names the hosts in a file.`,
+--on file:HOSTS.yaml#GROUP names the hosts in a file.
+
+--portable measures Docker and Podman by their API and their command alone, wherever
+they run: a daemon behind TCP with TLS, ssh or a Docker context, Docker Desktop, a
+Podman machine. It is what Plimsoll does on macOS and Windows.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run --engine docker,podman -- sha256sum /bin/busybox
@@ -94,6 +99,7 @@ the connection is lost, and is picked up again. Ctrl-C ends all of them cleanly.
   plimsoll run quick --on ssh://root@node1,root@node2:2222 -o results
   plimsoll run study.yaml --on ssh://lab@board --become --program arm64=dist/plimsoll-linux-arm64
   plimsoll run study.yaml --on file:hosts.yaml#arm --stop-after 2h
+  plimsoll run quick --portable --engine docker --blocks 20
   plimsoll run abraham2020 --agent local --agent https://oss1:7655#FINGERPRINT --agent-token-file token`,
 		Args:              studyOrCommand,
 		ValidArgsFunction: completeStudies,
@@ -110,6 +116,7 @@ the connection is lost, and is picked up again. Ctrl-C ends all of them cleanly.
 	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
 	a.gate.add(c.Flags())
 	a.agents.add(c.Flags())
+	a.portable.add(c)
 	c.Flags().Lookup("unlike").Usage += "; with --resume: continue on another machine, kernel or engine version than the run began on"
 	c.Flags().StringVarP(&a.dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&a.resume, "resume", "", "resume the run in this directory")

@@ -5,8 +5,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +19,11 @@ import (
 
 // run measures, and prints what came of it.
 func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
+	if a.portable.on {
+		return a.byInterface(w, cmd, args)
+	} else if len(a.portable.archives) > 0 {
+		return fail(Usage, "--image-archive is for --portable: here images are built")
+	}
 	w, finish, broken, stop := w.interrupts()
 	defer stop()
 	s, err := newSetting(w)
@@ -235,16 +238,6 @@ func ownWorkloads(p *study.Plan) ([]workload.Workload, error) {
 	return out, nil
 }
 
-// outputDir chooses where the record goes.
-func outputDir(dir, name string) (string, error) {
-	if dir == "" {
-		base := filepath.Base(name)
-		base = base[:len(base)-len(filepath.Ext(base))]
-		dir = fmt.Sprintf("plimsoll-run-%s-%s", time.Now().Format("20060102-150405"), base)
-	}
-	return filepath.Abs(dir)
-}
-
 // describeHost records the machine, and refuses one that can't be trusted.
 func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) error {
 	facts, err := host.Machine{}.Facts(s.state.Dir)
@@ -258,4 +251,18 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 		return withHint(fail(NothingHere, "numbers measured here now could not be trusted"), "--force measures anyway, and the report will say so")
 	}
 	return nil
+}
+
+// byInterface runs with what of the flags the other half has.
+func (a *runAsked) byInterface(w World, cmd *cobra.Command, args []string) error {
+	if err := portableOnly(cmd); err != nil {
+		return err
+	}
+	if cmd.ArgsLenAtDash() >= 0 {
+		return fail(Usage, "a command behind -- is not for --portable, which runs studies")
+	}
+	return runPortable(w, &portableAsked{
+		report: a.reportFlags, study: studyName(args), scale: a.changes.scale, parts: a.changes.parts, engines: a.changes.engines,
+		blocks: a.changes.blocks, seed: a.changes.seed, small: a.changes.small, dir: a.dir, archives: a.portable.archives,
+	})
 }

@@ -224,20 +224,3 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	}
 	return c
 }
-
-// workloadInfo is what a study must know of a workload.
-func workloadInfo(x workload.Workload) study.WorkloadInfo {
-	info := study.WorkloadInfo{
-		Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsFiles: x.HasFile(),
-		NeedsStore: x.Pulls(), Metrics: x.Metrics, MetricsOf: x.MetricsOf, Small: x.Small, Commands: x.Commands(),
-		Numbers: map[string]study.Numbers{},
-		Needs: func(params map[string]string) study.Needs {
-			n := x.NeedsOf(params)
-			return study.Needs{Network: n.Network, Detached: n.Detached, Root: n.Root}
-		},
-	}
-	for name, r := range x.Numbers {
-		info.Numbers[name] = study.Numbers(r)
-	}
-	return info
-}

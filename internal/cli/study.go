@@ -17,17 +17,6 @@ import (
 	"plimsoll/internal/measure/tune"
 )
 
-// defaultStudy is what runs when none is named.
-const defaultStudy = "quick"
-
-// studyName gives the study that the arguments name.
-func studyName(args []string) string {
-	if len(args) == 0 {
-		return defaultStudy
-	}
-	return args[0]
-}
-
 // completeScales completes a scale of the study that the command line names so
 // far.
 func completeScales(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -28,7 +28,7 @@ var storeys = [][]string{
 	{"dist"},
 	{"cli", "bench"},
 	{"selftest", "features"},
-	{"web", "run"},
+	{"web", "run", "portable"},
 	{"page"},
 	{"plot"},
 	{"view"},
@@ -46,7 +46,7 @@ var storeys = [][]string{
 	{"analyze", "timeline"},
 	{"published"},
 	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage"},
-	{"safepath"},
+	{"safepath", "filelock"},
 }
 
 // The wings are folders: what measures, what understands, and between them record,

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 )
 
@@ -114,8 +115,8 @@ func BeingWritten(dir string) (bool, error) {
 	defer f.Close()
 	// For an instant this is a lock itself: a writer that comes just then tries
 	// again (see lockedWriter).
-	switch err := tryLook(f); {
-	case errors.Is(err, errLocked):
+	switch err := filelock.TryLook(f); {
+	case errors.Is(err, filelock.ErrLocked):
 		return true, nil
 	case err != nil:
 		return false, fmt.Errorf("asking whether %s is being written: %w", dir, err)

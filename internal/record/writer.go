@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 )
 
@@ -123,17 +124,17 @@ func (w *Writer) takeLock() error {
 	if err != nil {
 		return fmt.Errorf("locking the run's directory: %w", err)
 	}
-	err = tryLock(lock)
+	err = filelock.TryLock(lock)
 	for range lookTries {
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			break
 		}
 		time.Sleep(lookTime)
-		err = tryLock(lock)
+		err = filelock.TryLock(lock)
 	}
 	if err != nil {
 		lock.Close()
-		if errors.Is(err, errLocked) {
+		if errors.Is(err, filelock.ErrLocked) {
 			return fmt.Errorf("%s is being written by another plimsoll: wait for it to end, or choose another directory", w.dir)
 		}
 		return fmt.Errorf("locking %s: %w", lock.Name(), err)

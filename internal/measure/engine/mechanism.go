@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/containerd/containerd/v2/pkg/cap"
-
 	"plimsoll/internal/common/dataimage"
 )
 
@@ -226,19 +224,6 @@ func OwnKernel(mechanisms []Mechanism, runtimes ...string) (rules []Rule) {
 // knows: older ones refuse the three of Linux 5.8 and 5.9 (CAP_PERFMON, CAP_BPF,
 // CAP_CHECKPOINT_RESTORE; include/uapi/linux/capability.h).
 const KnownCapabilities = 1<<38 - 1
-
-// OwnCapabilities are those that this process may give, of KnownCapabilities: what
-// a container without the mechanism Capabilities has. An engine's word for all of
-// them is refused where the machine's root has not all.
-func OwnCapabilities() []string {
-	own, err := cap.Current()
-	if err != nil {
-		return nil // the proof says that they were dropped
-	}
-	return slices.DeleteFunc(own, func(c string) bool {
-		return c == "CAP_PERFMON" || c == "CAP_BPF" || c == "CAP_CHECKPOINT_RESTORE"
-	})
-}
 
 // Omitted are the mechanisms that are left out, or added; nil is none.
 type Omitted []string

@@ -3,13 +3,9 @@
 package image
 
 import (
-	"archive/tar"
 	"fmt"
-	"io"
 	"os"
-	"path"
 	"runtime"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -17,51 +13,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
-
-// path of programs inside; engines that take no image (native, a bare
-// runtime) are given the same by their adapters.
-const insidePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-// writeEntries writes the tree as a layer has it.
-func (t tree) writeEntries(tw *tar.Writer) error {
-	for i := range t {
-		e := &t[i]
-		if e.path == "/" {
-			continue // a layer's root is the engine's own
-		}
-		h := &tar.Header{
-			Name: strings.TrimPrefix(e.path, "/"), Mode: int64(e.mode), ModTime: epoch, Format: tar.FormatPAX,
-		}
-		switch e.kind {
-		case kindDir:
-			h.Typeflag, h.Name = tar.TypeDir, h.Name+"/"
-		case kindLink:
-			h.Typeflag, h.Linkname = tar.TypeSymlink, e.link
-		case kindGone:
-			h.Typeflag, h.Name = tar.TypeReg, strings.TrimPrefix(path.Dir(e.path)+"/.wh."+path.Base(e.path), "/")
-		default:
-			h.Typeflag, h.Size = tar.TypeReg, e.length()
-		}
-		err := tw.WriteHeader(h)
-		if err == nil && h.Size > 0 {
-			err = e.copyTo(tw)
-		}
-		if err != nil {
-			return fmt.Errorf("writing %s to the layer: %w", e.path, err)
-		}
-	}
-	return nil
-}
-
-func (e *entry) copyTo(w io.Writer) error {
-	from, err := e.content()
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	_, err = io.Copy(w, from)
-	return err
-}
 
 // ociImage makes the OCI image of a content: gzipped layers, as a registry's
 // images have. The layers' files are made below dir and are needed until the

@@ -73,7 +73,7 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 	l.cmd.Env = []string{}
 	// A session of its own: no terminal, and a Ctrl-C is for Plimsoll, not for
 	// the trial in flight.
-	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	l.cmd.SysProcAttr = ownSession()
 	err = l.fork()
 	requestsIn.Close()
 	answersOut.Close()

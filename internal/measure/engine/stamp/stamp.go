@@ -10,17 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
-
-// Now is CLOCK_MONOTONIC in nanoseconds.
-func Now() int64 {
-	var ts unix.Timespec
-	// It can fail only for a clock that the kernel lacks.
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
-	return ts.Nano()
-}
 
 // collector counts who wants it off, since the setting is the whole process's.
 var collector struct {

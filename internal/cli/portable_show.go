@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/portable"
+)
+
+// cleanPortable removes what such runs have left whose process is gone.
+func cleanPortable(cmd *cobra.Command, w World, format string) error {
+	around, err := w.around()
+	if err != nil {
+		return err
+	}
+	dir, err := w.ledgers()
+	if err != nil {
+		return err
+	}
+	all, err := around.Clean(cmd.Context(), filepath.Clean(dir))
+	kept := 0
+	for _, c := range all {
+		if c.Kept != "" {
+			kept++
+		}
+	}
+	if format == "json" {
+		err = errors.Join(err, printJSON(w.Stdout, all))
+	} else {
+		for _, c := range all {
+			what := harmless.Text(fmt.Sprintf("the %s %s of %s, of run %s", c.Thing.Kind, c.Thing.Name, c.Thing.Engine, c.Run))
+			if c.Kept != "" {
+				fmt.Fprintf(w.Stdout, "kept %s: %s\n", what, harmless.Text(c.Kept))
+				continue
+			}
+			fmt.Fprintf(w.Stdout, "removed %s\n", what)
+		}
+		if len(all) == 0 && err == nil {
+			fmt.Fprintln(w.Stdout, "No run of the portable half has left anything behind.")
+		}
+	}
+	if err == nil && kept > 0 {
+		err = fmt.Errorf("%d things could not be removed: see above; plimsoll clean --portable tries again", kept)
+	}
+	if err != nil {
+		return fail(Failed, "%w", err)
+	}
+	return nil
+}
+
+// enginesPortable shows how the engines are reached.
+func enginesPortable(cmd *cobra.Command, w World, names []string, format string) error {
+	around, err := w.around()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		names = portable.Engines
+	}
+	look := &portable.Look{Context: cmd.Context(), Around: around, Images: &portable.Images{}}
+	var all []*portable.Found
+	for _, n := range names {
+		if !slices.Contains(portable.Engines, n) {
+			return fail(Usage, "%s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, " and "))
+		}
+		all = append(all, look.Found(n))
+	}
+	if format == "json" {
+		return printJSON(w.Stdout, map[string]any{"engines": all, "left_out": portable.LeftOut})
+	}
+	for _, f := range all {
+		printFound(w, f)
+	}
+	fmt.Fprintln(w.Stdout)
+	printLeftOut(w)
+	return nil
+}
+
+// doctorPortable shows what of a measurement that half leaves out on this machine, and
+// what its clock and the ways to the engines are.
+func doctorPortable(cmd *cobra.Command, w World, format string) error {
+	around, err := w.around()
+	if err != nil {
+		return err
+	}
+	look := &portable.Look{Context: cmd.Context(), Around: around, Images: &portable.Images{}}
+	var all []*portable.Found
+	reached := false
+	for _, n := range portable.Engines {
+		f := look.Found(n)
+		all, reached = append(all, f), reached || f.Reason == "" || f.NoProgram == ""
+	}
+	step := portable.Resolution()
+	if format == "json" {
+		err = printJSON(w.Stdout, map[string]any{"system": runtime.GOOS, "verified": runtime.GOOS == "linux", "clock_resolution_ns": step.Nanoseconds(), "engines": all, "left_out": portable.LeftOut})
+	} else {
+		fmt.Fprintf(w.Stdout, "The clock of this machine moves in steps of %s.\n", step)
+		for _, f := range all {
+			printFound(w, f)
+		}
+		fmt.Fprintln(w.Stdout)
+		printLeftOut(w)
+	}
+	if err == nil && !reached {
+		return quiet(NothingHere)
+	}
+	return err
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
+)
+
+// defaultStudy is what runs when none is named.
+const defaultStudy = "quick"
+
+// studyName gives the study that the arguments name.
+func studyName(args []string) string {
+	if len(args) == 0 {
+		return defaultStudy
+	}
+	return args[0]
+}
+
+// outputDir chooses where the record goes.
+func outputDir(dir, name string) (string, error) {
+	if dir == "" {
+		base := filepath.Base(name)
+		base = base[:len(base)-len(filepath.Ext(base))]
+		dir = fmt.Sprintf("plimsoll-run-%s-%s", time.Now().Format("20060102-150405"), base)
+	}
+	return filepath.Abs(dir)
+}
+
+// workloadInfo is what a study must know of a workload.
+func workloadInfo(x workload.Workload) study.WorkloadInfo {
+	info := study.WorkloadInfo{
+		Name: x.Name, Title: x.Title, Parameters: x.Parameters, NeedsDetached: x.Detached, NeedsFiles: x.HasFile(),
+		NeedsStore: x.Pulls(), Metrics: x.Metrics, MetricsOf: x.MetricsOf, Small: x.Small, Commands: x.Commands(),
+		Numbers: map[string]study.Numbers{},
+		Needs: func(params map[string]string) study.Needs {
+			n := x.NeedsOf(params)
+			return study.Needs{Network: n.Network, Detached: n.Detached, Root: n.Root}
+		},
+	}
+	for name, r := range x.Numbers {
+		info.Numbers[name] = study.Numbers(r)
+	}
+	return info
+}

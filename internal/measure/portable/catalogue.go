@@ -1,0 +1,122 @@
+package portable
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
+)
+
+// known is what the full half's adapters know without looking at a machine, so that
+// any study can be read where those are not built. A test of the command line writes
+// it, and fails when it is not what the adapters say.
+//
+//go:embed catalogue.json
+var known []byte
+
+// Known is the part of a study's catalogue that the engines make.
+type Known struct {
+	Engines []study.EngineInfo
+	Factors []string
+	Rules   []study.Rule
+	Lacks   []study.Lack
+	Sampled []record.Metric
+}
+
+// Catalogue is what a study can choose from: everything that there is, whether or not
+// it can be measured here, so that what can't be is told and not refused.
+func Catalogue(workloads []study.WorkloadInfo) (*study.Catalogue, error) {
+	var k Known
+	if err := json.Unmarshal(known, &k); err != nil {
+		return nil, fmt.Errorf("reading the list of engines that this program carries: %w", err)
+	}
+	return &study.Catalogue{Engines: k.Engines, Factors: k.Factors, Rules: k.Rules, Lacks: k.Lacks, Sampled: k.Sampled, Workloads: workloads}, nil
+}
+
+// Engines are those that can be measured here.
+var Engines = []string{Docker, Podman}
+
+// Usable says whether an environment can be measured here, as study.Options asks it.
+func (l *Look) Usable(name string, levels map[string]string) (ok bool, reason, fix string) {
+	if !slices.Contains(Engines, name) {
+		return false, name + " has no API by which this half measures: it measures " + Docker + " and " + Podman, "measure on the machine itself, on Linux: plimsoll run"
+	}
+	f := l.Found(name)
+	if level := clientLevel(name, levels); f.Reason != "" && (level == byAPILevel || f.NoProgram != "") {
+		return false, f.Reason, f.Fix
+	} else if level == byCLILevel && f.NoProgram != "" {
+		return false, f.NoProgram, ""
+	}
+	for _, factor := range engine.Factors {
+		level := levels[factor]
+		if level == "" || level == engine.DefaultLevel {
+			continue
+		}
+		if reason, fix := f.offers(factor, level, l.Images); reason != "" {
+			return false, reason, fix
+		}
+	}
+	return true, "", ""
+}
+
+// The levels of the factor client.
+const (
+	byAPILevel = "api"
+	byCLILevel = "cli"
+)
+
+// clientLevel is the client asked for. Podman's own is its command.
+func clientLevel(name string, levels map[string]string) string {
+	if l := levels[engine.Client]; l != "" && l != engine.DefaultLevel {
+		return l
+	}
+	if name == Podman {
+		return byCLILevel
+	}
+	return byAPILevel
+}
+
+// WhyNot says why a workload can't be measured here; "" where it can.
+func WhyNot(w *record.Workload) string {
+	def, err := workload.Of(*w)
+	if err != nil {
+		return err.Error()
+	}
+	inst, err := def.Instance(w.Params)
+	if err != nil {
+		return err.Error()
+	}
+	const elsewhere = ", which need the engine's own machine"
+	switch p := inst.Plan; {
+	case inst.Pull != nil:
+		return "it pulls the images of Plimsoll from a registry on this machine's loopback, which a daemon elsewhere does not reach"
+	case inst.Density != nil, inst.Load != nil, inst.LeastMemory != nil, inst.Echo != nil, inst.Serve != nil:
+		return "it is a protocol of many containers or of ports on the host" + elsewhere
+	case p == nil:
+		return ""
+	case p.Launch != nil:
+		return "it is a program of several ranks, which are started on the engine's own machine"
+	case len(p.Roles) > 1, p.Roles[0].Host:
+		return "it has several containers that reach each other, or one on the host's network" + elsewhere
+	case p.ByCommands:
+		return "it times each command by a launcher" + elsewhere
+	case w.Params["files"] != "" && p.Files != workload.FilesOwn:
+		return "its files are to lie on a mount, and the directory of a daemon elsewhere is not ours; files: own has them in the container"
+	}
+	return ""
+}
+
+// Drop takes the cells out of a plan that can't be measured here, with the reason.
+func (l *Look) Drop(p *study.Plan) {
+	p.DropCells(func(env *record.Environment, w *record.Workload) (reason, fix string) {
+		if why := WhyNot(w); why != "" {
+			return why, ""
+		}
+		return l.Images.Has(imageOf(env, w))
+	})
+}

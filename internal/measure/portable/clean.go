@@ -1,0 +1,93 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"plimsoll/internal/common/filelock"
+	"plimsoll/internal/measure/engine"
+)
+
+// Cleaned is one thing that a dead run had left, and why it is still there; "" where
+// it is gone.
+type Cleaned struct {
+	Thing engine.Thing `json:"thing"`
+	Run   string       `json:"run"`
+	Kept  string       `json:"kept,omitempty"`
+}
+
+// Clean removes what runs have left whose process is gone: what their ledgers name and
+// the label proves, at the place that the ledger tells.
+func (s Surroundings) Clean(ctx context.Context, ledgers string) ([]Cleaned, error) {
+	paths, err := filepath.Glob(filepath.Join(ledgers, "*"+ledgerSuffix))
+	if err != nil {
+		return nil, err
+	}
+	var all []Cleaned
+	var errs []error
+	for _, path := range paths {
+		done, err := s.cleanOne(ctx, path)
+		all, errs = append(all, done...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := filelock.TryLock(f); err != nil {
+		_ = f.Close() // only looked at
+		if errors.Is(err, filelock.ErrLocked) {
+			return nil, nil // the run lives
+		}
+		return nil, err
+	}
+	runID, left, by := readLedger(f)
+	kept := 0
+	for _, t := range left {
+		c := Cleaned{Thing: t, Run: runID}
+		if err := s.remove(ctx, t, by[t.At], runID); err != nil {
+			c.Kept = err.Error()
+			kept++
+		}
+		all = append(all, c)
+	}
+	err = f.Close()
+	if kept == 0 {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return all, err
+}
+
+func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID string) error {
+	if r.Address.Engine == "" {
+		return fmt.Errorf("the ledger does not say how %s is reached", t.Engine)
+	}
+	if r.Program {
+		p, err := s.command(r.Address, runID)
+		if err != nil {
+			return err
+		}
+		if t.Kind == engine.KindImage {
+			return p.removeImage(ctx, t.Name)
+		}
+		return p.removeContainer(ctx, t.Name)
+	}
+	d, err := r.Address.Connect(runID)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Greet(ctx); err != nil {
+		return err
+	}
+	if t.Kind == engine.KindImage {
+		return d.removeImage(ctx, t.Name)
+	}
+	return d.removeContainer(ctx, t.Name)
+}

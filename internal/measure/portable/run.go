@@ -1,0 +1,192 @@
+package portable
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+)
+
+// Options are what a run is given.
+type Options struct {
+	Look *Look
+	Plan *study.Plan
+	Run  *record.Run // its tool and arguments; the rest is filled in
+	Dir  string      // of the record
+	// Ledgers is the folder of all runs' ledgers.
+	Ledgers string
+	// Finish ends the run after the trial in flight.
+	Finish <-chan struct{}
+	// Say tells of progress.
+	Say func(string)
+}
+
+// Summary is what came of a run.
+type Summary struct {
+	Trials, Planned, Failed int
+	Interrupted             bool
+	Unclean                 error
+}
+
+// ErrNothing is returned where no environment could be opened.
+var ErrNothing = errors.New("no environment of this study can be measured here")
+
+type run struct {
+	Options
+	ledger   *Ledger
+	writer   *record.Writer
+	envs     map[string]*environment
+	provided map[engine.Thing]bool
+	removals []func(context.Context) error
+}
+
+// NewRunID gives a new random id: eight of [a-z0-9].
+func NewRunID() string {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails: the Go runtime ends the program instead
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
+	}
+	return string(b)
+}
+
+// Execute carries out a plan. A summary beside an error says that there is a record.
+func Execute(ctx context.Context, o Options) (sum *Summary, err error) {
+	r := &run{Options: o, envs: map[string]*environment{}, provided: map[engine.Thing]bool{}}
+	if r.ledger, err = NewLedger(o.Ledgers, o.Run.ID); err != nil {
+		return nil, err
+	}
+	defer func() {
+		unclean := r.cleanUp(context.WithoutCancel(ctx))
+		if sum != nil {
+			sum.Unclean = unclean
+		} else {
+			err = errors.Join(err, unclean)
+		}
+	}()
+	if err := r.openAll(ctx); err != nil {
+		return nil, err
+	}
+	o.Run.Started, o.Run.Status, o.Run.Host = time.Now(), "running", hostFacts()
+	o.Run.Tool.Probe = probe.Digest()
+	for i := range o.Run.Workloads {
+		w := &o.Run.Workloads[i]
+		w.Metrics = append(slices.Clip(w.Metrics), beside...)
+	}
+	if r.writer, err = record.Create(o.Dir, o.Run); err != nil {
+		return nil, err
+	}
+	sum = &Summary{Planned: o.Plan.Trials()}
+	err = r.trials(ctx, sum)
+	o.Run.Status, o.Run.Finished = "done", time.Now()
+	if sum.Interrupted || err != nil {
+		o.Run.Status = "interrupted"
+	}
+	return sum, errors.Join(err, r.writer.Update(o.Run), r.writer.Close())
+}
+
+// openAll opens the plan's environments with their images; one that can't be is
+// excluded, with the reason.
+func (r *run) openAll(ctx context.Context) error {
+	for _, rec := range slices.Clone(r.Plan.Environments) {
+		r.Say("opening " + rec.ID)
+		env, err := r.open(ctx, &rec)
+		if err == nil {
+			err = r.prove(ctx, env)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			reason, fix := engine.Reason(err)
+			r.Say(rec.ID + " is unavailable: " + reason)
+			if err := r.Plan.Drop(rec.ID, reason, fix); err != nil {
+				return err
+			}
+			continue
+		}
+		r.envs[rec.ID] = env
+	}
+	if len(r.Plan.Cells) == 0 {
+		return ErrNothing
+	}
+	r.Plan.Record(r.Run)
+	for i := range r.Run.Environments {
+		e := &r.Run.Environments[i]
+		e.Facts, e.Clock = r.envs[e.ID].rec.Facts, record.ClockForeign
+	}
+	return nil
+}
+
+// trials carries out the plan's trials in their order.
+func (r *run) trials(ctx context.Context, sum *Summary) error {
+	said := time.Now()
+	for p := range r.Plan.From(0) {
+		select {
+		case <-r.Finish:
+			sum.Interrupted = true
+			return nil
+		default:
+		}
+		if time.Since(said) > 5*time.Second {
+			said = time.Now()
+			r.Say(fmt.Sprintf("%d of %d trials", sum.Trials, sum.Planned))
+		}
+		t, res, keep, err := r.trial(ctx, p)
+		if err != nil {
+			if ctx.Err() != nil {
+				sum.Interrupted = true
+				return nil
+			}
+			return err
+		}
+		if (!t.OK() || keep) && len(res.Stdout)+len(res.Stderr) > 0 {
+			if t.Output, err = r.writer.WriteOutput(t.Seq, res.Stdout, res.Stderr); err != nil {
+				return err
+			}
+		}
+		if err := r.writer.Append(t); err != nil {
+			return err
+		}
+		if sum.Trials++; !t.OK() {
+			sum.Failed++
+			r.Say(fmt.Sprintf("trial %d, %s with %s, failed: %s: %s", t.Seq, t.Env, t.Workload, t.Failure.Class, t.Failure.Text))
+		}
+	}
+	return nil
+}
+
+// cleanUp takes away what the run has made, and what it could not strike out.
+func (r *run) cleanUp(ctx context.Context) error {
+	var errs []error
+	for _, remove := range slices.Backward(r.removals) {
+		errs = append(errs, remove(ctx))
+	}
+	for _, env := range r.envs {
+		if env.d != nil {
+			errs = append(errs, env.d.Close())
+		}
+	}
+	for _, t := range r.ledger.Left() {
+		errs = append(errs, fmt.Errorf("the %s %s of %s is kept in the ledger: plimsoll clean tries again", t.Kind, t.Name, t.Engine))
+	}
+	return errors.Join(append(errs, r.ledger.Close())...)
+}
+
+// hostFacts are what can be said of this machine without asking its kernel.
+func hostFacts() record.Host {
+	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Kernel: "not looked at", CPU: "not looked at",
+		More: map[string]string{"half": "portable: what is known of the engines' machines stands in their facts", "clock-resolution": Resolution().String()}}
+	h.Name, _ = os.Hostname() // without a name it has none
+	return h
+}

@@ -1,0 +1,70 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// wrong makes an engine.Error out of an error of the client. What is a participle and
+// its object: "creating the container".
+func (d *Daemon) wrong(what string, err error) *engine.Error {
+	var known *engine.Error
+	var op *net.OpError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, context.DeadlineExceeded):
+		return &engine.Error{Class: record.TimeOut, Text: what, Err: err}
+	case cerrdefs.IsNotImplemented(err):
+		return &engine.Error{Class: record.Unsupported, Text: what, Err: err}
+	case client.IsErrConnectionFailed(err), errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &engine.Error{Class: record.Unavailable, Err: err, Fix: d.At.fix(),
+			Text: fmt.Sprintf("%s: %s at %s (by %s) does not answer", what, d.At.Engine, d.At.Host, d.At.From)}
+	}
+	return &engine.Error{Class: record.EngineError, Text: what, Err: err}
+}
+
+// fix is a command that shows what an engine's own client makes of the address.
+func (a Address) fix() string {
+	if a.Engine == Podman {
+		return "podman system connection list"
+	}
+	if a.Context != "" {
+		return "docker --context " + a.Context + " version"
+	}
+	return "docker version"
+}
+
+// failure is an error as the outcome of a trial.
+func failure(err error) *record.Failure {
+	var e *engine.Error
+	if errors.As(err, &e) {
+		return &record.Failure{Class: e.Class, Text: e.Error()}
+	}
+	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
+}
+
+// lastLine is the last thing that was said, bounded.
+func lastLine(b []byte) string {
+	const most = 300
+	lines := slices.DeleteFunc(strings.Split(string(b), "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(lines) == 0 {
+		return ""
+	}
+	s := strings.TrimSpace(lines[len(lines)-1])
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

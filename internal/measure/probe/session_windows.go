@@ -1,0 +1,6 @@
+package probe
+
+import "syscall"
+
+// ownSession is no idea of Windows, where nothing is launched.
+func ownSession() *syscall.SysProcAttr { return nil }

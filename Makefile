@@ -30,6 +30,10 @@ export CGO_ENABLED := 0
 # What measures nothing, and runs anywhere: the wing that understands, and what both stand on.
 RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 
+# What measures by the engines' interfaces alone, and what it stands on: built everywhere.
+PORTABLE := ./internal/measure/portable
+BUILT := ./internal/measure/engine ./internal/measure/engine/stamp ./internal/measure/workload ./internal/measure/study ./internal/measure/image ./internal/measure/probe
+
 # It emulates a processor, and measures nothing here.
 VM := ./internal/measure/vmtest/...
 
@@ -190,7 +194,7 @@ test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at mom
 test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers; a fleet by Ansible: ten minutes
 	@mkdir -p bin; rm -f bin/again-$@.txt
 	@$(MAKE) --no-print-directory ansible || echo "going on without Ansible: its tests are skipped"
-	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin $(GOTEST) --packages=./internal/cli -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
+	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin $(GOTEST) --packages="./internal/cli ./internal/measure/portable" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 # What reads input from outside: test, package, how many inputs; plain where most of
@@ -244,10 +248,12 @@ $(NFPM):
 	GOBIN=$(TOOLS)/build GOFLAGS= $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
 	mv $(TOOLS)/build/nfpm $@
 
-cross: ## everything compiles for arm64, the reading half on other systems too
+cross: ## everything compiles for arm64, the reading half and the portable one on other systems too
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet $(RIGHT)
-	GOOS=windows GOARCH=amd64 $(GO) vet $(RIGHT)
+	GOOS=darwin GOARCH=arm64 $(GO) vet $(RIGHT) $(PORTABLE)
+	GOOS=windows GOARCH=amd64 $(GO) vet $(RIGHT) $(PORTABLE)
+	GOOS=darwin GOARCH=arm64 $(GO) build $(BUILT)
+	GOOS=windows GOARCH=amd64 $(GO) build $(BUILT)
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/plimsoll
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/plimsoll
 

@@ -35,7 +35,7 @@ func hidden(World) []*cobra.Command { return nil }
 
 // onLinux says that something is not to be had on this system.
 func onLinux(what string) error {
-	return withHint(fail(NothingHere, "%s works on Linux only: on this system Plimsoll measures Docker and Podman by their interfaces, and reads results", what),
+	return withHint(fail(NothingHere, "%s works on Linux only: on this system Plimsoll measures by the engines' interfaces, and reads results", what),
 		"measure on Linux, and copy the run's directory to this machine")
 }
 

@@ -78,11 +78,13 @@ func scripts(dir string) testscript.Params {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"behind":      behind,
 			"far":         far,
 			"forgotten":   forgotten,
 			"harmless":    isHarmless,
 			"killwhen":    killWhen,
 			"living":      living,
+			"nothingof":   nothingOf,
 			"serving":     serving,
 			"slowbuild":   slowBuild,
 			"slowcrun":    slowCrun,

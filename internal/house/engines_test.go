@@ -33,6 +33,8 @@ var mayName = map[string]string{
 	"internal/measure/engine/enginetest/canaries.go": "says in which engines the canaries live; tests only",
 	"internal/measure/engine/enginetest/census.go":   "looks for gVisor's sandbox, which hides its payload; tests only",
 	"internal/measure/engine/forward/blame.go":       "tells who made a rule of the packet filter by the chains of their names",
+	"internal/measure/portable/":                     "reaches two engines as their own clients do, where no adapter is built",
+	"internal/cli/portable.go":                       "says in a flag's words what that half measures",
 	"internal/measure/host/virtual.go":               "tells the container that we are in, whose engine is somebody else's",
 	"internal/measure/host/census.go":                "knows where network namespaces are kept: a census asks nobody",
 	"internal/measure/image/sif.go":                  "makes SIF files, which only the tool of that format can",

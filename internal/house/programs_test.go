@@ -20,6 +20,8 @@ var ownDoor = map[string]string{
 	"internal/measure/probe/launcher.go":        "a launcher lives as long as its environment; each answer of its has a limit, and it dies with the thread that started it",
 	"internal/measure/engine/podman/service.go": "a service lives as long as its environment; each answer has a limit, and its end is told by its process id",
 	"internal/measure/engine/private/daemon.go": "a daemon outlives us where we are killed, so it is started on a thread with namespaces of its own and found again by its mark; it writes to a file, so nobody holds a pipe",
+	"internal/measure/portable/ssh.go":          "a connection lives as long as its process, on every system; each request has a limit, and the process is killed where the connection is closed",
+	"internal/measure/portable/command.go":      "it is timed by Go's own means, on every system; each has a limit, and a child that holds the pipe is waited for two seconds",
 	"internal/dist/parts.go":                    "a tool of the build: `go` by its maker, who waits for it",
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/measure/engine"
@@ -49,7 +50,7 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned,
 	}
 	runID, left, by := readLedger(f)
 	kept := 0
-	for _, t := range left {
+	for _, t := range slices.Backward(left) { // an image goes after the containers that are made of it
 		c := Cleaned{Thing: t, Run: runID}
 		if err := s.remove(ctx, t, by[t.At], runID); err != nil {
 			c.Kept = err.Error()

@@ -131,7 +131,7 @@ func (e *byCommand) run(ctx context.Context, task engine.Task) (engine.Result, e
 		cancel() // nobody will be asked to stop any more
 	}
 	stopped.Wait()
-	e.conclude(task, cmd, &res, over, err, at)
+	e.conclude(task, cmd.ProcessState, &res, over, err, at)
 	if res.Failure == nil && stopErr != nil {
 		res.Failure = &record.Failure{Class: record.EngineError, Text: "stopping the container: " + stopErr.Error()}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 
 // conclude says what came of a command: by its end, of which 125 to 127 are the
 // program's own statuses. over is the context's error before anything was cancelled.
-func (e *byCommand) conclude(task engine.Task, cmd *exec.Cmd, res *engine.Result, over, err error, at int64) {
+func (e *byCommand) conclude(task engine.Task, state *os.ProcessState, res *engine.Result, over, err error, at int64) {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(over, context.DeadlineExceeded):
@@ -24,7 +25,6 @@ func (e *byCommand) conclude(task engine.Task, cmd *exec.Cmd, res *engine.Result
 		res.Failure = &record.Failure{Class: record.HarnessError, Text: e.p.engine + " run: " + err.Error()}
 		return
 	}
-	state := cmd.ProcessState
 	res.Client = &record.Usage{UserNS: int64(state.UserTime()), SystemNS: int64(state.SystemTime())}
 	status := state.ExitCode()
 	if status < 0 || status >= 125 && status <= 127 {
@@ -113,7 +113,7 @@ func (e *byCommand) execute(ctx context.Context, task engine.Task, argv []string
 	err := cmd.Run()
 	at := stamp.Now()
 	restore()
-	e.conclude(inner, cmd, &res, ctx.Err(), err, at)
+	e.conclude(inner, cmd.ProcessState, &res, ctx.Err(), err, at)
 	delete(res.Events, record.Removed) // the container's own
 	if res.Failure == nil {
 		res.Events[record.Exit] = at

@@ -185,7 +185,7 @@ func (r *run) cleanUp(ctx context.Context) error {
 
 // hostFacts are what can be said of this machine without asking its kernel.
 func hostFacts() record.Host {
-	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Kernel: "not looked at", CPU: "not looked at",
+	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(),
 		More: map[string]string{"half": "portable: what is known of the engines' machines stands in their facts", "clock-resolution": Resolution().String()}}
 	h.Name, _ = os.Hostname() // without a name it has none
 	return h

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -55,12 +54,12 @@ func (p *program) start(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // ask calls the program and gives what it prints.
-func (p *program) ask(ctx context.Context, in io.Reader, args ...string) (string, error) {
+func (p *program) ask(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	cmd := p.start(ctx, args...)
 	var out, said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
+	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
 		return "", &engine.Error{Class: record.EngineError, Text: fmt.Sprintf("%s %s: %s", p.engine, args[0], lastLine(said.Bytes())), Err: err}
 	}

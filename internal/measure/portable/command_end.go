@@ -45,7 +45,7 @@ func (e *byCommand) exec(ctx context.Context, task engine.Task, argv []string) (
 	args := e.settings.args(task)
 	args = append([]string{"run", "--detach"}, args[2:]...) // and not --rm: it is looked at afterwards
 	res := engine.Result{Events: map[record.Event]int64{}}
-	if _, err := e.p.ask(within, nil, args...); err != nil {
+	if _, err := e.p.ask(within, args...); err != nil {
 		res.Failure = failure(err)
 	} else {
 		res = e.execute(within, task, argv)
@@ -79,7 +79,7 @@ func (p *program) removeImage(ctx context.Context, tag string) error {
 func (p *program) remove(ctx context.Context, kind, name, label string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
-	owner, err := p.ask(ctx, nil, kind, "inspect", "--format", label, name)
+	owner, err := p.ask(ctx, kind, "inspect", "--format", label, name)
 	if err != nil {
 		if absent(err) {
 			return nil
@@ -89,7 +89,7 @@ func (p *program) remove(ctx context.Context, kind, name, label string, args ...
 	if owner != p.runID || p.runID == "" {
 		return nil
 	}
-	if _, err := p.ask(ctx, nil, args...); err != nil && !absent(err) {
+	if _, err := p.ask(ctx, args...); err != nil && !absent(err) {
 		return fmt.Errorf("removing the %s %s: %w", kind, name, err)
 	}
 	return nil

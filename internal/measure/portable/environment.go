@@ -70,7 +70,7 @@ func (r *run) open(ctx context.Context, rec *record.Environment) (*environment, 
 		}
 		cli := &byCommand{p: program, settings: s, ledger: r.ledger, thing: r.things(f, level)}
 		env.runner, env.settings = cli, &cli.settings
-		if out, err := program.ask(ctx, nil, "--version"); err == nil {
+		if out, err := program.ask(ctx, "--version"); err == nil {
 			rec.Facts["cli-version"] = out
 		}
 	}
@@ -150,6 +150,6 @@ func (p *program) load(ctx context.Context, img v1.Image, tag string) (err error
 	if err := write(img, tag, f); err != nil {
 		return fmt.Errorf("writing the image %s: %w", tag, err)
 	}
-	_, err = p.ask(ctx, nil, "load", "-i", f.Name())
+	_, err = p.ask(ctx, "load", "-i", f.Name())
 	return err
 }

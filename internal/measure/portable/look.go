@@ -13,7 +13,6 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/record"
 )
 
 // Found is what was found of an engine.
@@ -73,6 +72,9 @@ func (s Surroundings) look(ctx context.Context, name string) *Found {
 	}
 	if err != nil {
 		f.Reason, f.Fix = engine.Reason(err)
+		if name == Podman && f.NoProgram == "" {
+			f.askCommand(ctx, s)
+		}
 	}
 	return f
 }
@@ -148,35 +150,33 @@ func (f *Found) offers(factor, level string, images *Images) (reason, fix string
 	case engine.Image:
 		return images.Has(level)
 	}
-	if f.info == nil {
+	if f.info == nil && f.Facts == nil {
 		return "only the daemon's API tells whether it has " + factor + " " + level + ": " + f.Reason, f.Fix
 	}
 	is := func(have string) (string, string) {
 		if have == level {
 			return "", ""
 		}
-		return fmt.Sprintf("the daemon's %s is %s, and this half starts no daemon of its own", factor, have), ""
+		return fmt.Sprintf("the engine's %s is %s, and this half takes it as it is", factor, have), ""
 	}
 	switch factor {
 	case engine.Runtime:
-		names := slices.Sorted(maps.Keys(f.info.Runtimes))
+		names := []string{f.Facts["default-runtime"]}
+		if f.info != nil {
+			names = slices.Sorted(maps.Keys(f.info.Runtimes))
+		}
 		if slices.Contains(names, level) {
 			return "", ""
 		}
 		return fmt.Sprintf("the daemon has no runtime %s; it has %s", level, strings.Join(names, ", ")), ""
 	case engine.Storage:
-		return is(f.info.Driver)
+		return is(f.Facts["storage"])
 	case engine.Driver:
-		return is(f.info.CgroupDriver)
+		return is(f.Facts["cgroup-driver"])
 	case engine.Cgroup:
 		return is(f.Facts["cgroup"])
 	case engine.Rootless:
 		return is(f.Facts["rootless"])
 	}
 	return "the factor " + factor + " needs the engine's own kernel", ""
-}
-
-// failed is a trial that could not be begun.
-func failedBy(class record.Class, format string, args ...any) *record.Failure {
-	return &record.Failure{Class: class, Text: fmt.Sprintf(format, args...)}
 }

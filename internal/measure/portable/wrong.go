@@ -55,6 +55,11 @@ func failure(err error) *record.Failure {
 	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
 }
 
+// failedBy is a failure in words of our own.
+func failedBy(class record.Class, format string, args ...any) *record.Failure {
+	return &record.Failure{Class: class, Text: fmt.Sprintf(format, args...)}
+}
+
 // lastLine is the last thing that was said, bounded.
 func lastLine(b []byte) string {
 	const most = 300

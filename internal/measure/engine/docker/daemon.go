@@ -37,8 +37,8 @@ type daemon struct {
 func (f flavour) connect(kit *engine.Kit, host string) (*daemon, error) {
 	if !strings.HasPrefix(host, "unix://") {
 		return nil, &engine.Error{Class: record.Unsupported,
-			Text: fmt.Sprintf("%s is %q: a daemon beyond the network can't be measured, since its clock and its processes are not this machine's", f.variable, host),
-			Fix:  fmt.Sprintf("unset %s, or point it to a Unix socket", f.variable)}
+			Text: fmt.Sprintf("%s is %q: a daemon beyond the network is measured by its API alone, since its clock and its processes are not this machine's", f.variable, host),
+			Fix:  "plimsoll run --portable"}
 	}
 	opts := []client.Opt{
 		client.WithHTTPClient(&http.Client{

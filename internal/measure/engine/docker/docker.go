@@ -6,7 +6,7 @@
 // that is already open; the level "cli" times a whole `docker run --rm`. The
 // daemon is the user's, local, and never reconfigured: a daemon beyond the
 // network is refused, since its clock, its limits and its processes are not
-// ours. Container output goes to no log (log driver "none", as for every
+// ours (the package portable measures such by the API alone). Container output goes to no log (log driver "none", as for every
 // engine), and PID 1 is the payload. Docker contexts, plug-ins and credentials
 // of the user are not read: the daemon is the one that DOCKER_HOST names, or
 // else the one at the default socket.

@@ -77,11 +77,16 @@ func (e *byAPI) run(ctx context.Context, task engine.Task) (engine.Result, error
 	restore()
 	if err != nil {
 		l.res.Failure = l.failed(within, err)
+		over := within.Err() != nil
 		cancel() // ends what is still waited for
 		if rerr := e.d.removeContainer(ctx, task.Name); rerr != nil {
 			l.res.Failure.Text += "; " + rerr.Error()
 			l.gather()
 			return l.res, nil // the ledger keeps it
+		}
+		if l.id == "" && over {
+			l.gather()
+			return l.res, nil // it may be made yet: it is looked for at the end once more
 		}
 	}
 	l.gather()

@@ -23,6 +23,7 @@ type Ledger struct {
 	file *os.File
 	path string
 	left []engine.Thing
+	by   map[string]reach
 }
 
 // entry is a line of it.
@@ -55,7 +56,7 @@ func NewLedger(dir, runID string) (*Ledger, error) {
 	if err := filelock.TryLock(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking the ledger %s: %w", path, err), f.Close())
 	}
-	return &Ledger{file: f, path: path}, nil
+	return &Ledger{file: f, path: path, by: map[string]reach{}}, nil
 }
 
 // Made is documented in engine.Ledger, as are the others.
@@ -75,6 +76,7 @@ func (l *Ledger) Made(t engine.Thing) error {
 func (l *Ledger) Reached(at string, r reach) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.by[at] = r
 	return l.write(entry{Reach: &r, At: at})
 }
 

@@ -170,6 +170,11 @@ func (r *run) trials(ctx context.Context, sum *Summary) error {
 // cleanUp takes away what the run has made, and what it could not strike out.
 func (r *run) cleanUp(ctx context.Context) error {
 	var errs []error
+	for _, t := range r.ledger.Left() { // an engine may have made it after the request was given up
+		if t.Kind == engine.KindContainer {
+			errs = append(errs, r.gone(r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID), t))
+		}
+	}
 	for _, remove := range slices.Backward(r.removals) {
 		errs = append(errs, remove(ctx))
 	}

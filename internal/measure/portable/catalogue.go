@@ -47,7 +47,7 @@ func (l *Look) Usable(name string, levels map[string]string) (ok bool, reason, f
 		return false, name + " has no API by which this half measures: it measures " + Docker + " and " + Podman, "measure on the machine itself, on Linux: plimsoll run"
 	}
 	f := l.Found(name)
-	if level := clientLevel(name, levels); f.Reason != "" && (level == byAPILevel || f.NoProgram != "") {
+	if level := clientLevel(name, levels); f.Reason != "" && (level == byAPILevel || f.NoProgram != "" || name == Docker) { // Docker's command asks the same daemon
 		return false, f.Reason, f.Fix
 	} else if level == byCLILevel && f.NoProgram != "" {
 		return false, f.NoProgram, ""

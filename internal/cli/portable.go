@@ -153,8 +153,10 @@ func printFound(w World, f *portable.Found) {
 	switch {
 	case f.Reason != "" && f.NoProgram != "":
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "not reached: "+harmless.Text(f.Reason)+"; "+harmless.Text(f.NoProgram))
+	case f.Reason != "" && f.Facts == nil:
+		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "not reached: "+harmless.Text(f.Reason))
 	case f.Reason != "":
-		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "by its command only: "+harmless.Text(f.Reason))
+		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(f.Facts["version"]+" by its command only: "+f.Reason))
 	default:
 		also := "and by its command"
 		if f.NoProgram != "" {

@@ -32,10 +32,14 @@ func (a Address) Connect(runID string) (*Daemon, error) {
 	opts := []client.Opt{client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect})}
 	switch scheme, _, _ := strings.Cut(a.Host, "://"); {
 	case scheme == "ssh":
+		// Without HTTP/2 the transport gets no TLS configuration of its own, for which
+		// the client would pass the dialer over where it opens a stream.
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP1(true)
 		// The name is of the Host header alone.
 		opts = append(opts, client.WithHost("http://"+a.Engine), client.WithDialContext(func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return a.bySSH(ctx)
-		}))
+		}), client.WithScheme("http"))
 	case a.TLS != nil:
 		config, err := a.TLS.config()
 		if err != nil {

@@ -93,7 +93,8 @@ func (c *sshConn) Write(p []byte) (int, error) { return c.in.Write(p) }
 func (c *sshConn) CloseWrite() error { return c.in.Close() }
 
 func (c *sshConn) Close() error {
-	_ = c.in.Close() // it may be closed
+	// The bridge on the other side would wait for the daemon's end of the connection.
+	_ = c.cmd.Process.Kill() // it may have gone
 	c.end()
 	return nil
 }

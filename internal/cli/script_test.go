@@ -82,6 +82,7 @@ func scripts(dir string) testscript.Params {
 			"far":         far,
 			"forgotten":   forgotten,
 			"harmless":    isHarmless,
+			"killheld":    killHeld,
 			"killwhen":    killWhen,
 			"living":      living,
 			"nothingof":   nothingOf,

@@ -21,7 +21,6 @@ type settings struct {
 	network string // "" is not named
 	limits  engine.Limits
 	seccomp bool // switched off
-	ulimit  bool // the process's own limits, by Podman's command
 }
 
 func settingsFor(spec engine.Spec, runID, tag string) settings {

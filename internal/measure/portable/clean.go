@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/measure/engine"
@@ -36,6 +37,9 @@ func (s Surroundings) Clean(ctx context.Context, ledgers string) ([]Cleaned, err
 	return all, errors.Join(errs...)
 }
 
+// lateLimit is how long an engine is given to have made what a dead run asked for.
+const lateLimit = 2 * time.Second
+
 func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -50,6 +54,18 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned,
 	}
 	runID, left, by := readLedger(f)
 	kept := 0
+	late := slices.ContainsFunc(left, func(t engine.Thing) bool { return t.Kind == engine.KindContainer })
+	for _, t := range left {
+		if t.Kind == engine.KindContainer {
+			_ = s.remove(ctx, t, by[t.At], runID) // what fails is told below
+		}
+	}
+	if late { // an engine that was asked makes it, though nobody waits for it any more
+		select {
+		case <-time.After(lateLimit):
+		case <-ctx.Done():
+		}
+	}
 	for _, t := range slices.Backward(left) { // an image goes after the containers that are made of it
 		c := Cleaned{Thing: t, Run: runID}
 		if err := s.remove(ctx, t, by[t.At], runID); err != nil {

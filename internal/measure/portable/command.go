@@ -83,9 +83,6 @@ func (s settings) args(task engine.Task) []string {
 	if s.network != "" {
 		args = append(args, "--network", s.network)
 	}
-	if s.ulimit {
-		args = append(args, "--ulimit", "host")
-	}
 	if s.seccomp {
 		args = append(args, "--security-opt", "seccomp=unconfined")
 	}

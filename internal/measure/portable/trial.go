@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -36,13 +35,6 @@ func (r *run) prove(ctx context.Context, env *environment) error {
 		task := engine.Task{Name: fmt.Sprintf("plimsoll-%s-proof-%s", r.Run.ID, NewRunID()), Limit: r.limit(),
 			Argv: probe.PayloadArgs{Word: word, Report: true}.Argv(image.ProbePath)}
 		res, err := env.run(ctx, task)
-		if _, byCommand := env.runner.(*byCommand); err == nil && byCommand && env.rec.Engine == Podman && mayNotRaise(res) {
-			// Podman asks for more files than a process may have that is kept from it,
-			// as in a container; its user would say so too.
-			env.settings.ulimit, env.rec.Facts["ulimit"] = true, "host"
-			task.Name += "-2"
-			res, err = env.run(ctx, task)
-		}
 		if err != nil {
 			return err
 		}
@@ -59,11 +51,6 @@ func (r *run) prove(ctx context.Context, env *environment) error {
 		}
 	}
 	return nil
-}
-
-// mayNotRaise says whether a container failed for want of the right to raise limits.
-func mayNotRaise(res engine.Result) bool {
-	return res.Failure != nil && strings.Contains(res.Failure.Text, "RLIMIT_")
 }
 
 // imageOf is the image that a workload runs in.

@@ -178,7 +178,7 @@ func readRun(dir string) (*Run, error) {
 	data, err := safepath.ReadRegular(path)
 	if err != nil {
 		if info, serr := os.Stat(dir); errors.Is(serr, fs.ErrNotExist) {
-			return nil, fmt.Errorf("opening a run: there is no %s; give the directory that `plimsoll run -o DIR` wrote", dir)
+			return nil, noDir(dir)
 		} else if serr != nil {
 			return nil, fmt.Errorf("opening a run: %w; give the directory that `plimsoll run -o DIR` wrote", serr)
 		} else if !info.IsDir() {
@@ -232,3 +232,14 @@ func runDamage(path string, data []byte, err error) error {
 	line := 1 + bytes.Count(data[:at], []byte("\n"))
 	return fmt.Errorf("%s:%d: this file is damaged: %w; restore it from a copy", path, line, err)
 }
+
+// noDir is the error that a run's directory is not there; it wraps fs.ErrNotExist
+// without the words of the system.
+type noDir string
+
+func (dir noDir) Error() string {
+	return "opening a run: there is no " + string(dir) + "; give the directory that `plimsoll run -o DIR` wrote"
+}
+
+// Unwrap says what kind of an error it is.
+func (noDir) Unwrap() error { return fs.ErrNotExist }

@@ -3,7 +3,10 @@
 . /common.sh
 mount -t cgroup2 none /sys/fs/cgroup
 dockerd --iptables=false --bridge=none --storage-driver overlay2 >/out/dockerd.log 2>&1 &
-wait_for /var/run/docker.sock $!
+docker=$!
+wait_for /var/run/docker.sock $docker
+# It listens there before it has begun its own containerd, which is no residue.
+wait_for /var/run/docker/containerd/containerd.sock $docker
 state before
 did doctor plimsoll doctor --format json
 did engines plimsoll engines --format json

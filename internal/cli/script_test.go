@@ -100,8 +100,6 @@ func scripts(dir string) testscript.Params {
 				return os.Geteuid() == 0, nil
 			case "far":
 				return withoutFar() == "", nil
-			case "site":
-				return os.Getenv("PLIMSOLL_SITE") != "", nil
 			case "watched":
 				return executionsWatched(), nil
 			}

@@ -158,7 +158,11 @@ func (s *screen) leaders(a *verdict.Answer) {
 		return
 	}
 	if len(a.First) == 1 {
-		s.says(label, s.with(a, a.First[0], true), document.Head)
+		text := s.with(a, a.First[0], true)
+		if words.Width(text) > s.Width-labelled { // half an interval says nothing
+			text = s.with(a, a.First[0], false)
+		}
+		s.says(label, text, document.Head)
 		return
 	}
 	note := " (cannot be told apart yet)"
@@ -211,18 +215,19 @@ func (s *screen) followers(a *verdict.Answer) {
 	}
 	behind := func(label, env string, others ...string) {
 		text := ""
-		for _, short := range []int{0, 1, 2, 3} {
-			name, lead := words.Clean, ": "
-			if short > 0 {
-				name = s.engine
-			}
-			if short == 3 {
+		// Whole names where there is room, then the first one's, then the engines', and less.
+		for _, short := range []int{0, 1, 2, 3, 4} {
+			lead := ": "
+			if short == 4 {
 				others = others[:1]
 			}
-			text = s.with(a, env, short < 2)
+			text = s.with(a, env, short < 3)
 			said := map[string]bool{} // two environments may have one engine's name
-			for _, o := range others {
-				of := name(o)
+			for i, o := range others {
+				of := words.Clean(o)
+				if short > 1 || short == 1 && i > 0 {
+					of = s.engine(o)
+				}
 				if o == a.First[0] && of == s.engine(env) { // its own engine's name would say nothing
 					of = "the first"
 				}

@@ -27,12 +27,12 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 		parts = append(parts, words.Times(a.Table.Metric)+": median of the blocks' ratios")
 	}
 	if n := s.res.Run.Protocol.PerBlock; n > 1 {
-		parts = append(parts, fmt.Sprintf("block: each %d times, shuffled", n))
+		parts = append(parts, fmt.Sprintf("block: each environment %d times, in random order", n))
 	} else {
-		parts = append(parts, "block: each once, shuffled")
+		parts = append(parts, "block: each environment once, in random order")
 	}
 	if f := t.axis.factor(); f >= coarse {
-		parts = append(parts, "picture: "+words.Factor(f)+" × a column")
+		parts = append(parts, "picture: a column is "+words.Factor(f)+" ×")
 	}
 	if t.names != "" {
 		parts = append(parts, t.names)

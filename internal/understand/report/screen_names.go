@@ -22,18 +22,18 @@ func abbreviated(names []string, room int) (short []string, said []abbreviation)
 		return slices.ContainsFunc(short, func(n string) bool { return words.Width(n) > room })
 	}
 	for long() && len(said) < 6 {
-		count := map[string]int{}
+		all, count := map[string]int{}, map[string]int{} // in names, and in those without room
 		for _, n := range short {
-			if words.Width(n) <= room {
-				continue
-			}
 			for _, p := range partsOf(n) {
-				count[p]++
+				all[p]++
+				if words.Width(n) > room {
+					count[p]++
+				}
 			}
 		}
 		best := abbreviation{}
 		for p := range count {
-			if count[p] < 2 {
+			if all[p] < 2 {
 				continue
 			}
 			a := abbreviation{p, shortFor(p, said, names)}

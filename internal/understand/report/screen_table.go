@@ -22,7 +22,7 @@ type form struct {
 var screens = []form{
 	{0, false, true, true, true}, {0, true, true, true, true}, {0, true, true, false, true},
 	{24, true, true, true, true}, {20, true, true, false, true}, {16, true, true, false, true},
-	{words.MaxName, false, false, true, true}, {20, false, false, true, true}, {20, false, false, false, true},
+	{words.MaxName, false, false, true, true}, {0, true, false, false, true}, {20, false, false, true, true}, {20, false, false, false, true},
 	{12, false, false, false, true}, {10, false, false, false, false},
 }
 
@@ -41,14 +41,21 @@ func (s *screen) table(a *verdict.Answer) (t laid) {
 	for _, c := range r.cells() {
 		whole = append(whole, words.Clean(c.Env))
 	}
-	for _, l := range screens {
+	for i, l := range screens {
 		names, said := whole, []abbreviation(nil)
 		if l.common {
 			bare := s.rows(a, r, l, make([]string, len(whole)))
-			names, said = abbreviated(whole, max(s.Width-bare.Width()-document.Between-minPlot+words.Width(bare.Columns[1].Title), 8))
+			room := s.Width - bare.Width() + words.Width(bare.Columns[1].Title)
+			if l.picture {
+				room -= document.Between + minPlot
+			}
+			names, said = abbreviated(whole, max(room, 8))
 			if len(said) == 0 && l.names == 0 && l.interval {
 				continue // it is the form before
 			}
+		}
+		if i < len(screens)-1 && !distinct(names, l.names) {
+			continue // two rows of one name are worth less than a picture
 		}
 		t = laid{Table: s.rows(a, r, l, names), times: l.times, ranked: slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool { return c.Places != nil })}
 		if l.common {
@@ -64,6 +71,22 @@ func (s *screen) table(a *verdict.Answer) (t laid) {
 		}
 	}
 	return t
+}
+
+// distinct says whether names are still different when each has so many characters;
+// 0: all of them.
+func distinct(names []string, room int) bool {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if room > 0 {
+			n = words.Shorten(n, room)
+		}
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+	}
+	return true
 }
 
 // rows lays the ranking out: the places that each may hold, its median, and how

@@ -294,6 +294,20 @@ func TestAbbreviated(t *testing.T) {
 	}
 }
 
+// One name that has no room is shortened by a part that others have too, though these
+// have room; and no form of the table gives two environments one name where a narrower
+// form keeps them apart.
+func TestAbbreviatesForOneName(t *testing.T) {
+	names := []string{"apptainer/sandbox/network-host/rootless", "apptainer/sandbox/rootful", "charliecloud/directory/network-host", "charliecloud/squashfs/network-host"}
+	short, said := abbreviated(names, 36)
+	if slices.ContainsFunc(short, func(n string) bool { return words.Width(n) > 36 }) || len(said) != 1 {
+		t.Errorf("36 characters: %q, of %v", short, said)
+	}
+	if !distinct(names, 0) || !distinct(names, 30) || distinct(names, 20) {
+		t.Errorf("in 20 characters two of %q are alike, and in 30 none", names)
+	}
+}
+
 // A check that agrees has a line in every format for people, and no ranking; one that
 // does not is a failure.
 func TestChecksHaveALine(t *testing.T) {

@@ -69,7 +69,7 @@ func (q *question) doubts() []string {
 			out = append(out, fmt.Sprintf("the difference is not larger than the noise floor of %.2g %%", 100*floor))
 		}
 		if len(p.Also) > 0 {
-			out = append(out, fmt.Sprintf("the two differ in more than their names say (%s)", words.List(p.Also[:min(3, len(p.Also))])))
+			out = append(out, fmt.Sprintf("the first two differ in more than their names say (%s)", words.List(p.Also[:min(3, len(p.Also))])))
 		}
 	}
 	return out

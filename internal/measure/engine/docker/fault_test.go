@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,13 +107,18 @@ func dies(t *testing.T, p *privateDaemon, by string) {
 		t.Error(err)
 	}
 	kit := env.(*environment).kit
-	bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range append(bearing, kit.Ledger.Left()...) {
-		if b.Kind == engine.KindContainer {
-			t.Errorf("of the broken trial there still is the %s", b)
+	// What it had begun to remove when it was killed, the daemon removes beside its start.
+	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := slices.DeleteFunc(append(bearing, kit.Ledger.Left()...), func(b engine.Thing) bool { return b.Kind != engine.KindContainer })
+		if len(left) == 0 {
+			return
+		}
+		if time.Since(begin) > 20*time.Second {
+			t.Fatalf("of the broken trial there still is %v", left)
 		}
 	}
 }

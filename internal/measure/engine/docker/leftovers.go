@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,8 @@ func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]
 	label := client.Filters{}.Add("label", engine.Label+"="+runID)
 	containers, cerr := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: label})
 	for _, c := range containers.Items {
-		found = append(found, d.thing(engine.KindContainer, strings.Join(c.Names, " ")))
+		// One that is being removed has lost its name already.
+		found = append(found, d.thing(engine.KindContainer, cmp.Or(strings.Join(c.Names, " "), c.ID)))
 	}
 	volumes, verr := d.VolumeList(ctx, client.VolumeListOptions{Filters: label})
 	for _, v := range volumes.Items {

@@ -102,7 +102,8 @@ func TestSiteTimeLimit(t *testing.T) {
 	slowly(t)
 	c := cluster(t, "shared")
 	out := filepath.Join(c.dir, "out")
-	code, said := c.run(3*time.Minute, "run", c.study(22, 600*time.Millisecond), "--on", "slurm", "--time-limit", "1m", "--force", "--progress", "plain", "-o", out)
+	// Its pauses alone take longer than that.
+	code, said := c.run(3*time.Minute, "run", c.study(36, 600*time.Millisecond), "--on", "slurm", "--time-limit", "1m", "--force", "--progress", "plain", "-o", out)
 	ids, ends := c.jobs(out)
 	if code != 0 || len(ids) < 2 || ends[len(ends)-1] != slurm.Completed {
 		t.Errorf("status %d, jobs %v, which ended %v:\n%s%s", code, ids, ends, said, c.log(out))

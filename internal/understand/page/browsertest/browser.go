@@ -77,6 +77,7 @@ func Start(ctx context.Context) (*Browser, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
 		chromedp.UserDataDir(profile),
+		chromedp.Env("TMPDIR="+profile), // where it leaves a socket when it is ended
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-domain-reliability", true),

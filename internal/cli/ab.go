@@ -20,24 +20,14 @@ import (
 type abFlags struct {
 	printing
 	gateFlags
-	engine   string
-	workload string
-	metrics  []string
-	budget   time.Duration
-	blocks   int
-	seed     uint64
-	tuned    bool
-	dir      string
-	progress string
-	wait     bool
-	force    bool
+	measuredBuilds
 }
 
 // abBudget is how long two builds are measured where nothing else is said.
 const abBudget = 2 * time.Minute
 
 func abCommand(w World) *cobra.Command {
-	f := abFlags{printing: printing{format: "text"}, workload: lifeCycle, budget: abBudget, progress: "auto"}
+	f := abFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: abBudget, progress: "auto"}}
 	c := &cobra.Command{
 		Use:   "ab PROGRAM OLD NEW [NAME=LEVEL…] | DIR",
 		Short: "Say which of two builds of an engine or a runtime is faster",
@@ -93,23 +83,11 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
 		},
 	}
 	f.printing.add(c, report.Pairs.Formats()...)
+	f.addMeasured(c, w, "compare these metrics; the verdict is on the first", "the time that it may take")
 	fl := c.Flags()
-	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
-	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
-	fl.StringSliceVar(&f.metrics, "metric", nil, "compare these metrics; the verdict is on the first (default: the workload's first, else startup)")
 	fl.StringVar(&f.failAbove, "fail-above", "", "fail if NEW is worse by more than this, such as 5%")
 	fl.BoolVar(&f.strict, "strict", false, "with --fail-above: exit with status 4 if it cannot tell")
 	fl.StringVar(&f.failures, "allow-failures", "", "with --fail-above: let up to this share more of the trials fail than in OLD (default 5%)")
-	fl.DurationVar(&f.budget, "budget", f.budget, "the time that it may take")
-	fl.IntVar(&f.blocks, "blocks", 0, "measure so many blocks instead, however long that takes")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
-	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
-	fl.StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ab-PROGRAM)")
-	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
-	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
-	completesEngines(c, w)
 	return c
 }
 

@@ -90,7 +90,7 @@ func oneOf(word string) []string {
 }
 
 func (x *commitRun) measured(ctx context.Context, w World, o run.Options) error {
-	choice := abRun{abFlags: &abFlags{metrics: oneOf(x.metric)}}
+	choice := abRun{abFlags: &abFlags{measuredBuilds: measuredBuilds{metrics: oneOf(x.metric)}}}
 	if err := choice.choose(o.Plan); err != nil {
 		return err
 	}

@@ -19,19 +19,9 @@ import (
 // of.
 type releasesFlags struct {
 	printing
+	measuredBuilds
 	file      string
-	engine    string
-	workload  string
-	metrics   []string
 	threshold string
-	budget    time.Duration
-	blocks    int
-	seed      uint64
-	tuned     bool
-	dir       string
-	progress  string
-	wait      bool
-	force     bool
 	picture   pictureFlags
 }
 
@@ -39,7 +29,7 @@ type releasesFlags struct {
 const releasesBudget = 5 * time.Minute
 
 func releasesCommand(w World) *cobra.Command {
-	f := releasesFlags{printing: printing{format: "text"}, workload: lifeCycle, budget: releasesBudget, progress: "auto"}
+	f := releasesFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: releasesBudget, progress: "auto"}}
 	c := &cobra.Command{
 		Use:   "releases PROGRAM NAME=FILE… [FACTOR=LEVEL…] | DIR",
 		Short: "Show start-up, memory and size of a program over its releases",
@@ -93,20 +83,8 @@ the DIR of such a run nothing is measured: it is told again, or drawn.`,
 	fl := c.Flags()
 	fl.StringVar(&f.file, "builds", "", "a YAML file that says which files the builds are, in the order of the releases")
 	_ = c.MarkFlagFilename("builds", "yaml", "yml") // it fails only for a flag that is not there
-	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
-	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
-	fl.StringSliceVar(&f.metrics, "metric", nil, "show these metrics beside memory and size (default: the workload's first, else startup)")
 	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
-	fl.DurationVar(&f.budget, "budget", f.budget, "the time that measuring takes")
-	fl.IntVar(&f.blocks, "blocks", 0, "measure so many blocks instead, however long that takes")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
-	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
-	fl.StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-releases-PROGRAM)")
-	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
-	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
-	completesEngines(c, w)
+	f.addMeasured(c, w, "show these metrics beside memory and size", "the time that measuring takes")
 	return c
 }
 

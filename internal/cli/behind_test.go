@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -54,36 +54,17 @@ func killHeld(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: killheld RECORD PROGRAM ARGS…")
 	}
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
-	cmd := exec.Command(path, args[2:]...)
-	cmd.Dir, cmd.Env = ts.Getenv("WORK"), scriptEnv(ts)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	ts.Check(cmd.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for {
-		select {
-		case err := <-ended:
-			ts.Fatalf("it ended before it had a container: %v: %s", err, said.String())
-		case <-time.After(50 * time.Millisecond):
-		}
+	killOnce(ts, args[1:], "it had a container", func() (bool, error) {
 		r, err := record.Open(ts.MkAbs(args[0]))
 		if err != nil {
-			continue // it has not begun
+			return false, nil //nolint:nilerr // it has not begun
 		}
 		ls := exec.Command("docker", "container", "ls", "--quiet", "--filter", "status=running", "--filter", "label="+engine.Label+"="+r.Run().ID)
 		ls.Env = append(scriptEnv(ts), "DOCKER_CONTEXT=default")
 		out, err := ls.CombinedOutput()
 		if err != nil {
-			_ = cmd.Process.Kill()
-			ts.Fatalf("docker container ls: %v: %s", err, out)
+			return false, fmt.Errorf("docker container ls: %w: %s", err, out)
 		}
-		if len(out) > 0 {
-			ts.Check(cmd.Process.Kill())
-			<-ended
-			return
-		}
-	}
+		return len(out) > 0, nil
+	})
 }

@@ -27,9 +27,17 @@ func killWhen(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: killwhen FILE PROGRAM ARGS…")
 	}
-	path, err := exec.LookPath(args[1])
+	killOnce(ts, args[1:], args[0]+" appeared", func() (bool, error) {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return !errors.Is(err, fs.ErrNotExist), nil
+	})
+}
+
+// killOnce starts a program, and kills it once something is so, which it must see.
+func killOnce(ts *testscript.TestScript, program []string, what string, so func() (bool, error)) {
+	path, err := exec.LookPath(program[0])
 	ts.Check(err)
-	cmd := exec.Command(path, args[2:]...)
+	cmd := exec.Command(path, program[1:]...)
 	cmd.Dir, cmd.Env = ts.Getenv("WORK"), scriptEnv(ts)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -39,14 +47,18 @@ func killWhen(ts *testscript.TestScript, neg bool, args []string) {
 	for {
 		select {
 		case err := <-ended:
-			ts.Fatalf("it ended before %s appeared: %v: %s", args[0], err, said.String())
+			ts.Fatalf("it ended before %s: %v: %s", what, err, said.String())
 		case <-time.After(50 * time.Millisecond):
 		}
-		if _, err := os.Stat(ts.MkAbs(args[0])); !errors.Is(err, fs.ErrNotExist) {
-			ts.Check(cmd.Process.Kill())
-			<-ended
-			return
+		there, err := so()
+		if err == nil && !there {
+			continue
 		}
+		kerr := cmd.Process.Kill()
+		<-ended
+		ts.Check(err)
+		ts.Check(kerr)
+		return
 	}
 }
 

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +15,8 @@ import (
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/hosts"
+	"plimsoll/internal/understand/page"
+	"plimsoll/internal/understand/plot"
 	"plimsoll/internal/understand/report"
 )
 
@@ -136,9 +141,26 @@ func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (
 }
 
 // hostsReport prints what runs of several hosts say together.
-func hostsReport(w World, runs []string, f *reportFlags) error {
-	if !slices.Contains(report.Hosts.Formats(), f.format) {
-		return withHint(fail(Usage, "runs of several hosts are not written as %s", f.format), "give --each to write the runs one after the other, or one of the formats %s", report.Hosts.Formats())
+func hostsReport(w World, c *cobra.Command, runs []string, f *reportFlags) error {
+	picture := isPicture(f.format)
+	if !picture {
+		if err := misplaced(c, f.format); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"chart", "baseline"} {
+		if c.Flags().Changed(name) {
+			return withHint(fail(Usage, "--%s is for a picture of one run: several hosts have one picture, the forest plot of their ratios", name), "leave it out; --against chooses what environments are held against, and --metric what is drawn")
+		}
+	}
+	if f.format == htmlFormat && f.output == "" && w.Width() > 0 {
+		return withHint(fail(Usage, "a page can't go to a terminal"), "write it to a file: -o hosts.html")
+	}
+	if err := noTerminal(w, f.format, f.output); err != nil {
+		return err
+	}
+	if !picture && f.format != htmlFormat && !slices.Contains(report.Hosts.Formats(), f.format) {
+		return withHint(fail(Usage, "runs of several hosts are not written as %s", f.format), "give --each to write the runs one after the other, or one of the formats %s", strings.Join(slices.Concat(report.Hosts.Formats(), []string{htmlFormat}, plot.Formats()), ", "))
 	}
 	var h *hosts.Hosts
 	var err error
@@ -149,6 +171,24 @@ func hostsReport(w World, runs []string, f *reportFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	switch {
+	case picture:
+		o := f.picture.Options
+		o.Metric = f.metric
+		return writePicture(w, f.output, func(out io.Writer) error { return plot.Hosts(out, f.format, h, o) })
+	case f.format == htmlFormat:
+		var b bytes.Buffer // whole, before any of it is written
+		if err := page.WriteHosts(&b, h); err != nil {
+			return fail(Failed, "writing the report: %w", err)
+		}
+		if err := writeTo(w, f.output, func(out io.Writer) error { _, err := b.WriteTo(out); return err }); err != nil {
+			return fail(Failed, "writing the report: %w", err)
+		}
+		if f.output != "" {
+			fmt.Fprintf(w.Stderr, "The report is %s: open it in a browser.\n", shortPath(f.output))
+		}
+		return nil
 	}
 	return show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error { return report.Hosts.Write(out, f.format, h, o) })
 }

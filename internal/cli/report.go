@@ -63,6 +63,8 @@ below that hosts are shown one by one. --each prints the runs one after the othe
   plimsoll report plimsoll-run-1 --format json | jq .
   plimsoll report results/
   plimsoll report results/ --against docker --metric startup
+  plimsoll report results/ --format html -o hosts.html
+  plimsoll report results/ --format svg -o forest.svg
   plimsoll report --published khan2026
   plimsoll report plimsoll-run-1 --format html -o report.html
   plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
@@ -71,7 +73,7 @@ below that hosts are shown one by one. --each prints the runs one after the othe
 				if len(dirs) > 0 || f.ofOneRun() || !f.choice.Empty() || f.metric != "" || f.against != "" {
 					return withHint(fail(Usage, "--published prints what was published, and runs or a choice of them are given too"), "plimsoll report --published %s", f.published)
 				}
-				return hostsReport(w, nil, &f)
+				return hostsReport(w, c, nil, &f)
 			}
 			if len(dirs) == 0 {
 				return whichRun("report")
@@ -93,7 +95,7 @@ below that hosts are shown one by one. --each prints the runs one after the othe
 					return err
 				}
 				if len(runs) > 0 {
-					return hostsReport(w, runs, &f)
+					return hostsReport(w, c, runs, &f)
 				}
 			}
 			if isPicture(f.format) {

@@ -30,6 +30,9 @@ func (t *Table) PageRows() [][]PageCell {
 			cells = append(cells, p)
 		}
 		out = append(out, cells)
+		for _, l := range r.Below {
+			out = append(out, []PageCell{{Text: l.String(), Span: len(t.Columns)}})
+		}
 	}
 	return out
 }

@@ -191,19 +191,23 @@ func rowsPicture(f *figure.Figure, d *view.Data, o Options) *picture {
 			p.desc = append(p.desc, r.mark.title)
 		}
 	}
-	p.stack(f.Panels, charts)
+	var titles []string
+	for i := range f.Panels {
+		titles = append(titles, f.Panels[i].Title)
+	}
+	p.stack(titles, charts)
 	return p
 }
 
 // stack puts charts of rows below each other, each under its title.
-func (p *picture) stack(panels []figure.Panel, charts []*rowChart) {
+func (p *picture) stack(titles []string, charts []*rowChart) {
 	for _, c := range charts {
 		p.height += panelTitle + c.height()
 	}
 	p.body = func(s surface, b box) {
 		y := b.y
 		for i, c := range charts {
-			s.text(point{b.x, y + 9.5}, boldFace.fitEnd(words.Clean(panels[i].Title), b.w), boldFace, left, false, black)
+			s.text(point{b.x, y + 9.5}, boldFace.fitEnd(words.Clean(titles[i]), b.w), boldFace, left, false, black)
 			y += panelTitle
 			c.draw(s, box{b.x, y, b.w, c.height()})
 			y += c.height()

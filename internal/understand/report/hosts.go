@@ -19,12 +19,12 @@ var Hosts = kindOf("hosts", hostsDocument,
 )
 
 func hostsDocument(d *document.Document, h *hosts.Hosts, o Options) {
-	d.Heading(1, hostsTitle(h))
-	d.Para(stopped(d, hostsScope(h)))
+	d.Heading(1, HostsTitle(h))
+	d.Para(stopped(d, HostsScope(h)))
 	d.Add(HostTable(h))
 	for i := range h.Tables {
 		t := &h.Tables[i]
-		d.Heading(2, hostsTableTitle(t))
+		d.Heading(2, HostsTableTitle(t))
 		d.List("   ", document.Items(HostSentences(h, t)))
 		if h.Pools && len(t.Rows) > 0 {
 			d.Gap(document.Text)
@@ -45,18 +45,21 @@ func hostsDocument(d *document.Document, h *hosts.Hosts, o Options) {
 	}
 }
 
-func hostsTitle(h *hosts.Hosts) string {
+// HostsTitle is what the summary is of.
+func HostsTitle(h *hosts.Hosts) string {
 	return words.Clean(cmp.Or(h.Study, h.Source)) + " on " + words.Plural(len(h.Hosts), "host")
 }
 
-func hostsScope(h *hosts.Hosts) string {
+// HostsScope says what the intervals are about, or why there is none over hosts.
+func HostsScope(h *hosts.Hosts) string {
 	if !h.Pools {
 		return words.Clean(h.WhyNot)
 	}
 	return "By blocks what is said of these hosts, by hosts what is said of machines in general"
 }
 
-func hostsTableTitle(t *hosts.Table) string {
+// HostsTableTitle names a metric of a workload.
+func HostsTableTitle(t *hosts.Table) string {
 	return words.Clean(cmp.Or(t.Metric.Title, t.Metric.ID)) + " of " + words.Clean(cmp.Or(t.Title, t.Workload)) + " (" + words.Better(t.Metric) + ")"
 }
 
@@ -121,9 +124,23 @@ func spreadText(p *hosts.Pooled) string {
 const mostShown = 24
 
 // RowTable has a row for each host, with its median, the one of what it is held
-// against, and the ratio; where there is room, the intervals drawn.
+// against, and the ratio; where there is room, the intervals drawn. Of many hosts it has
+// those at both ends.
 func RowTable(h *hosts.Hosts, t *hosts.Table, r *hosts.Row, draw bool, width int) *document.Table {
 	shown, left := hostsShown(r)
+	return rowTable(h, t, r, shown, left, draw, width)
+}
+
+// WholeRowTable has a row for each host, however many there are.
+func WholeRowTable(h *hosts.Hosts, t *hosts.Table, r *hosts.Row) *document.Table {
+	all := make([]int, len(r.Hosts))
+	for i := range all {
+		all[i] = i
+	}
+	return rowTable(h, t, r, all, 0, false, 0)
+}
+
+func rowTable(h *hosts.Hosts, t *hosts.Table, r *hosts.Row, shown []int, left int, draw bool, width int) *document.Table {
 	unit := timesUnit(t)
 	out := &document.Table{Columns: document.Columns("host", words.Name(r.Env)+", "+unit.Name, words.Name(r.Against)+", "+unit.Name, "ratio", "blocks", "")}
 	out.Columns[0].Names = true

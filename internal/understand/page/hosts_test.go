@@ -1,0 +1,85 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/hosts"
+)
+
+// hostsDoc is the page of a fleet.
+func hostsDoc(t *testing.T, specs []recordtest.Spec) string {
+	t.Helper()
+	g := hosts.NewGathering(hosts.Options{Metric: "startup"})
+	for _, s := range specs {
+		if err := g.Add(analyzetest.Run(t, s), s.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := g.Hosts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := WriteHosts(&b, h); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestHosts: the page has what holds where in sentences, each host's number in a table,
+// a picture that follows the reader's theme, and says why where nothing is pooled.
+func TestHosts(t *testing.T) {
+	for _, n := range []int{3, 30} {
+		specs := recordtest.Fleet(n, 8)
+		specs[n-1].Envs, specs[0].Host.Name = specs[n-1].Envs[:2], hostile
+		doc := hostsDoc(t, specs)
+		inlineHandlers(t, doc)
+		if len(elements(t, doc, "script")) > 0 || !strings.Contains(doc, "&lt;/script&gt;") {
+			t.Error("the page has a script, or a host's name is not shown as it is")
+		}
+		var policy string
+		for _, m := range elements(t, doc, "meta") {
+			if attr(m, "http-equiv") == "Content-Security-Policy" {
+				policy = attr(m, "content")
+			}
+		}
+		sum := sha256.Sum256([]byte(text(elements(t, doc, "style")[0])))
+		if !strings.Contains(policy, base64.StdEncoding.EncodeToString(sum[:])) || strings.Contains(policy, "script") {
+			t.Errorf("the policy is %q", policy)
+		}
+		img := elements(t, doc, "img")
+		if len(img) != 1 || !strings.Contains(attr(img[0], "alt"), "crun is slower than native on all") {
+			t.Fatalf("%d pictures, or one without words", len(img))
+		}
+		svg, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(attr(img[0], "src"), "data:image/svg+xml;base64,"))
+		if err != nil || !bytes.Contains(svg, []byte("prefers-color-scheme: dark")) {
+			t.Errorf("the picture does not follow the theme: %v", err)
+		}
+		for text, want := range map[string]bool{
+			"say too little of the spread between hosts":      n < 5,
+			"Machines in general":                             n >= 5,
+			"n/a: this host has no such environment":          true,
+			"<th scope=\"row\">node2</th>":                    true,
+			"Times of two machines stand side by side":        true,
+			"=\"metric-1-2\"":                                 true,
+			"between them: --format csv has all":              false,
+			"<th scope=\"row\">node17</th>":                   n == 30,
+			"Medians, side by side":                           true,
+			"runc / native, host by host":                     true,
+			"on machines in general ×":                        n >= 5,
+			"Paule &amp; Mandel":                              n >= 5,
+			"<a href=\"#metric-1\">":                          true,
+			"This page loads nothing from anywhere.</footer>": true,
+		} {
+			if strings.Contains(doc, text) != want {
+				t.Errorf("%d hosts: %q is there: %v", n, text, !want)
+			}
+		}
+	}
+}

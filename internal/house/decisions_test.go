@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // Who reads a package finds the page with its decisions, and who reads a page
@@ -46,9 +48,7 @@ func TestDecisionsAreFoundFromTheCode(t *testing.T) {
 func packageComment(t *testing.T, dir string) (string, bool) {
 	t.Helper()
 	files, err := filepath.Glob(dir + "/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var about strings.Builder
 	is := false
 	for _, f := range files {
@@ -57,9 +57,7 @@ func packageComment(t *testing.T, dir string) (string, bool) {
 		}
 		is = true
 		file, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if file.Doc != nil {
 			about.WriteString(file.Doc.Text())
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"plimsoll/internal/common/require"
 )
 
 const root = "../.."
@@ -30,9 +32,7 @@ var (
 func readPage(t *testing.T, path string) page {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := page{path: filepath.ToSlash(path)}
 	fenced := false
 	var text strings.Builder
@@ -62,9 +62,7 @@ func pages(t *testing.T) map[string]page {
 		out[filepath.ToSlash(path)] = readPage(t, path)
 	}
 	top, err := filepath.Glob(root + "/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range top {
 		add(filepath.Base(f))
 	}
@@ -89,9 +87,7 @@ func documents(t *testing.T) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -182,13 +178,9 @@ func TestPortableLists(t *testing.T) {
 // Every page stands in the site's navigation, once.
 func TestNavigation(t *testing.T) {
 	data, err := os.ReadFile(root + "/mkdocs.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var site struct{ Nav []any }
-	if err := yaml.Unmarshal(data, &site); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(data, &site))
 	times := map[string]int{}
 	var walk func(any)
 	walk = func(entry any) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
 )
@@ -157,9 +158,7 @@ func TestEnginesAreNamedInTheirFolders(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	if files < 200 {
 		t.Errorf("only %d files were read", files)

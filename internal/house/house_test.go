@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 const (
@@ -45,8 +47,8 @@ var storeys = [][]string{
 	{"advise", "calibrate"},
 	{"analyze", "timeline"},
 	{"published"},
-	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage"},
-	{"safepath", "filelock"},
+	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden"},
+	{"safepath", "filelock", "require"},
 }
 
 // The wings are folders: what measures, what understands, and between them record,
@@ -208,9 +210,7 @@ func TestRuleFails(t *testing.T) {
 // TestFuzzed: make fuzz runs every fuzz test.
 func TestFuzzed(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fuzz := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 	err = filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
@@ -228,7 +228,5 @@ func TestFuzzed(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }

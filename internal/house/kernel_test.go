@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // reader is the one package that reads these files.
@@ -85,9 +87,7 @@ func TestOneReader(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, f := range kernelFiles {
 		for at := range f.also {
 			if !used[name+" "+at] {

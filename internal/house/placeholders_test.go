@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // placeholders stand for an address that Plimsoll does not have yet, each in
@@ -54,9 +56,7 @@ func TestPlaceholders(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(found) != len(placeholders) {
 		t.Errorf("only %v were found: the others need no rule", found)
 	}

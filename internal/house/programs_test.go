@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // ownDoor are the files that start a program by another way than the package
@@ -100,9 +102,7 @@ func TestProgramsAreStartedByOneDoor(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	if files < 100 {
 		t.Fatalf("%d files were read: the test looks in the wrong place", files)
@@ -122,9 +122,7 @@ import ( "os"; "syscall" )
 func f() { run.Command("a"); run.CommandContext(nil, "b"); os.StartProcess("", nil, nil); syscall.ForkExec("", nil, nil); _ = &run.Cmd{}; run.LookPath("") }`
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "x.go", text, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := starts(fset, file); len(got) != 5 {
 		t.Errorf("%q", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/remark"
+	"plimsoll/internal/common/require"
 )
 
 // remarks are the codes that a package's files raise: those that stand in a
@@ -105,9 +106,7 @@ func TestRemarks(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	listed := func(code string) bool {
 		return slices.ContainsFunc(remark.List, func(k remark.Kind) bool { return k.Code == code })
 	}
@@ -137,9 +136,7 @@ func TestRemarks(t *testing.T) {
 func TestRemarksFails(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
 		func f() { add := func(level, code string) { _ = Remark{Code: code} }; add("warn", "made-up"); _ = Remark{Code: "plain"} }`, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	raised, all := remarks([]*ast.File{f})
 	if slices.Sort(raised); !slices.Equal(raised, []string{"made-up", "plain"}) || !slices.Contains(all, "warn") {
 		t.Errorf("raised are %q of %q", raised, all)

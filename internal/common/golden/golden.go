@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,9 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func Check(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 		return
 	}
 	want, err := os.ReadFile(path)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // A shell reads what is printed as what was meant.
@@ -18,9 +20,7 @@ func TestShellLine(t *testing.T) {
 		t.Errorf("%q is printed in another way", line)
 	}
 	out, err := exec.Command("sh", "-c", `printf '%s\0' `+line).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, args) {
 		t.Errorf("%s\nis read as %q\nnot as     %q", line, got, args)
 	}

@@ -11,19 +11,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // everartsLines are the lines of the data set's own file, taken apart by hand.
 func everartsLines(t *testing.T) [][]string {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(everartsData))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if strings.Contains(string(text), `"`) {
 		t.Fatal("the file has quotes, which this test does not read")
 	}
@@ -122,9 +120,7 @@ func TestEverartsValues(t *testing.T) {
 	for _, l := range everartsLines(t) {
 		if strings.Join(l[:7], ",") == "docker,alpine,runc,overlay,no,Hello World," {
 			v, err := strconv.ParseFloat(l[9], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			by = append(by, v)
 		}
 	}

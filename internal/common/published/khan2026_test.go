@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 )
 
@@ -32,9 +33,7 @@ func TestKhanChecksums(t *testing.T) {
 	}
 	for _, f := range files {
 		text, err := khanFiles.ReadFile("khan2026/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != sums[f.Name()] {
 			t.Errorf("%s was changed: its SHA-256 is %x", f.Name(), sum)
 		}
@@ -101,9 +100,7 @@ func khanValue(t *testing.T, host, image, workload, metric string) Value {
 // page of the study prints what follows from it.
 func TestKhanWriteUnits(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/studies/khan2026.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	asFiled, read := map[[2]string][]float64{}, map[[2]string][]float64{}
 	for _, m := range khanMeasurements() {
 		if m.Table != "04-write-performance" {
@@ -145,9 +142,7 @@ func TestKhanWriteUnits(t *testing.T) {
 // The rest of what the page says of the published numbers is so too.
 func TestKhanPage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/studies/khan2026.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, host := range []string{"azure-premium-ssd", "azure-standard-hdd", "macos-docker-desktop"} {
 		small, large := khanValue(t, host, "alpine", "start", "warm").Value, khanValue(t, host, "python_3.11-slim", "start", "warm").Value
 		line := fmt.Sprintf("| %s | %.0f | %.0f | %+.1f %% |", host, small, large, 100*(large/small-1))

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // What the page says of Geekbench's tests that scale is what the published
@@ -13,9 +15,7 @@ import (
 // as fast with four threads as with one, natively, and over all.
 func TestScalableSubset(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/studies/silva2024.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	score := func(engine, test, metric string) float64 {
 		of := Find(Query{Source: "silva2024", Table: "Figure 4", Engine: engine, Workload: test, Metric: metric})
 		if len(of) != 1 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 )
 
 // pages are the manual's tables of remarks: whose they are, and the head that
@@ -30,9 +31,7 @@ func TestManual(t *testing.T) {
 	for name, p := range pages {
 		page := "../../../docs/" + name
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before, after, ok := strings.Cut(string(text), p.head)
 		if !ok || strings.Contains(after, p.head) {
 			t.Errorf("%s does not have the head %q once", name, p.head)

@@ -6,18 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestOpenRegular(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := errors.Join(os.WriteFile(file, []byte("text"), 0o600), os.Symlink("file", filepath.Join(dir, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.WriteFile(file, []byte("text"), 0o600), os.Symlink("file", filepath.Join(dir, "link"))))
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer root.Close()
 	for _, name := range []string{"file", "link"} {
 		if text, err := ReadRegular(filepath.Join(dir, name)); err != nil || string(text) != "text" {

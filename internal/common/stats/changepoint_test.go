@@ -7,24 +7,22 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestBreaksReference compares with testdata/changepoint.json, made by
 // changepoint.py beside it.
 func TestBreaksReference(t *testing.T) {
 	data, err := os.ReadFile("testdata/changepoint.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var cases []struct {
 		X []float64
 		K int
 		Q float64
 		P *float64
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &cases))
 	if len(cases) < 9 {
 		t.Fatalf("%d cases", len(cases))
 	}

@@ -6,23 +6,21 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestPoolReference: the same as statsmodels and the formulas (testdata/pool.py),
 // where variances are known.
 func TestPoolReference(t *testing.T) {
 	data, err := os.ReadFile("testdata/pool.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var cases []struct {
 		Y, V, Nu                         []float64
 		Center, Tau, I2, Q, Chi, Welch   float64
 		Interval, Predicted, TauInterval [2]float64
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
 		known, estimated := make([]Group, len(c.Y)), make([]Group, len(c.Y))
 		for i, y := range c.Y {

@@ -7,24 +7,22 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestTwoSampleReference compares with testdata/ranksum.json, made by
 // ranksum.py beside it.
 func TestTwoSampleReference(t *testing.T) {
 	data, err := os.ReadFile("testdata/ranksum.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var cases []struct {
 		X, Y, Interval, Welch []float64
 		Exact                 bool
 		P, Shift              float64
 		WelchP                float64 `json:"welch_p"`
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &cases))
 	if len(cases) < 9 {
 		t.Fatalf("%d cases", len(cases))
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // reference is testdata/reference.json, made by reference.py beside it.
@@ -55,13 +57,9 @@ type reference struct {
 func load(t *testing.T) reference {
 	t.Helper()
 	data, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var r reference
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &r))
 	return r
 }
 

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestTheilSen compares with SciPy (testdata/slope.py).
 func TestTheilSen(t *testing.T) {
 	data, err := os.ReadFile("testdata/slope.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var cases []struct {
 		X, Y          []float64
 		Slope, Lo, Hi float64

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestVarianceReference: the same as statsmodels (testdata/variance.py).
 func TestVarianceReference(t *testing.T) {
 	data, err := os.ReadFile("testdata/variance.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var cases []struct {
 		Name       string
 		Values     [][]float64
@@ -25,9 +25,7 @@ func TestVarianceReference(t *testing.T) {
 			DF                 int
 		}
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
 		d, ok := Variance(c.Values, c.Factors, 0, 1)
 		if !ok || len(d.Terms) != len(c.Terms) || d.DFE != c.DFE {

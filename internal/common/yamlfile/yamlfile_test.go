@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 type inner struct {
@@ -37,9 +39,7 @@ func decode(t *testing.T, text string) (sample, error) {
 
 func TestDecode(t *testing.T) {
 	s, err := decode(t, "sample: 1\nflag: true\nsize: 2MiB\nlevels: [16MiB, b]\nsettings: {a: Xy, b: [1, 2]}\nwait: 1m30s\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !s.Flag.On || s.Size.Bytes != 2<<20 || len(s.Levels.List) != 2 || s.Levels.List[0].Text != "16MiB" ||
 		len(s.Settings) != 2 || s.Settings[1].Levels.List[1].Text != "2" || s.Wait.NS != 90e9 {
 		t.Errorf("read as %+v", s)

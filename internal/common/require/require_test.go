@@ -1,0 +1,39 @@
+package require
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+)
+
+// noted is a test that notes what it is told, and ends its goroutine as a test does.
+type noted struct {
+	testing.TB
+	helper bool
+	fatal  []any
+}
+
+func (n *noted) Helper() { n.helper = true }
+
+func (n *noted) Fatal(args ...any) {
+	n.fatal = args
+	runtime.Goexit()
+}
+
+func TestNoError(t *testing.T) {
+	broken := errors.New("broken")
+	for _, err := range []error{nil, broken} {
+		n, reached := &noted{}, false
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			NoError(n, err)
+			reached = true
+		}()
+		<-done
+		failed := len(n.fatal) == 1 && n.fatal[0] == broken
+		if failed != (err != nil) || reached != (err == nil) || !n.helper {
+			t.Errorf("%v: told %v, went on: %t, the caller's line: %t", err, n.fatal, reached, n.helper)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -32,31 +33,21 @@ func TestSplit(t *testing.T) {
 		var same, other alarms
 		for _, dir := range parts {
 			r, err := record.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			res, err := evaluate.Run(r, evaluate.Options{})
 			if err != nil || res.Run.Blocks != 12 || res.Run.Trials != 12*7 {
 				t.Fatalf("%v: %+v", err, res.Run)
 			}
 			results = append(results, res)
-			if err := same.count(res, "same@a", "same@b"); err != nil {
-				t.Fatal(err)
-			}
-			if err := other.count(res, "other@a", "other@b"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, same.count(res, "same@a", "same@b"))
+			require.NoError(t, other.count(res, "other@a", "other@b"))
 		}
 		if want := (alarms{want, want, want, want, want}); other != want || same.letters != 0 || same.times != want.times {
 			t.Errorf("%+v of what differs, %+v of what does not", other, same)
 		}
 		var table aaTable
-		if err := table.inside(results, true); err != nil {
-			t.Fatal(err)
-		}
-		if err := table.between(results[:1], results[1:2], true); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, table.inside(results, true))
+		require.NoError(t, table.between(results[:1], results[1:2], true))
 		var out strings.Builder
 		table.print(&out)
 		if f := table.row(aaRow{"same", true, true}); f.times != 2 || f.verdict != 0 || table.row(aaRow{"other", true, false}).verdict != want || !strings.Contains(out.String(), "at most") {
@@ -76,19 +67,13 @@ func TestBetweenTells(t *testing.T) {
 		s.Envs[0].ID, s.Envs[1].ID = "native", "x@a"
 		s.Envs[1].StartUp *= time.Duration(times)
 		r, err := record.Open(s.Write(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := evaluate.Run(r, evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		runs = append(runs, res)
 	}
 	var table aaTable
-	if err := table.between(runs[:1], runs[1:], false); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, table.between(runs[:1], runs[1:], false))
 	once := alarms{times: 1, interval: 1, verdict: 1, compare: 1}
 	if f := table.row(aaRow{"x", false, true}); *f != once {
 		t.Errorf("%+v", f)
@@ -97,13 +82,9 @@ func TestBetweenTells(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "counts.json")
 	for range 2 {
 		var sum aaTable
-		if err := sum.add(file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, sum.add(file))
 		sum.row(aaRow{"x", false, true}).plus(once)
-		if err := sum.keep(file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, sum.keep(file))
 	}
 	var sum aaTable
 	if err := sum.add(file); err != nil || *sum.row(aaRow{"x", false, true}) != (alarms{2, 2, 2, 0, 2}) {

@@ -4,13 +4,13 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestReadPhases(t *testing.T) {
 	p, err := readPhases("1700000000.000000 1700000000.087000 1700000000.656000 1700000001.043000 Hello World abcd\n", "abcd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, want := range (phases{87, 569, 387}) {
 		if math.Abs(p[i]-want) > 0.01 {
 			t.Errorf("%s took %v ms, want %v", commandPhases[i].name, p[i], want)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // unpacked gives the regular files of an archive by path, an executable one
@@ -19,15 +21,11 @@ import (
 func unpacked(t *testing.T, file string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files := map[string]string{}
 	put := func(path string, executable bool, r io.Reader) {
 		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if executable {
 			path += "*"
 		}
@@ -35,34 +33,26 @@ func unpacked(t *testing.T, file string) map[string]string {
 	}
 	if strings.HasSuffix(file, ".zip") {
 		zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, f := range zr.File {
 			if f.FileInfo().IsDir() {
 				continue
 			}
 			r, err := f.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			put(f.Name, f.Mode()&0o111 != 0, r)
 			r.Close()
 		}
 		return files
 	}
 	gz, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for tr := tar.NewReader(gz); ; {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if h.Typeflag == tar.TypeReg {
 			put(h.Name, h.Mode&0o111 != 0, tr)
 		}
@@ -74,17 +64,11 @@ func unpacked(t *testing.T, file string) map[string]string {
 func TestArchive(t *testing.T) {
 	fill := func(at time.Time) string {
 		dir := filepath.Join(t.TempDir(), "plimsoll-1")
-		if err := os.MkdirAll(filepath.Join(dir, "man"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "man"), 0o700))
 		for name, mode := range map[string]os.FileMode{"plimsoll": 0o700, "man/a.1": 0o600} {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(name), mode); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(path, at, at); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, []byte(name), mode))
+			require.NoError(t, os.Chtimes(path, at, at))
 		}
 		return dir
 	}
@@ -92,9 +76,7 @@ func TestArchive(t *testing.T) {
 		var made [2][]byte
 		for i := range made {
 			file := filepath.Join(t.TempDir(), "a"+kind)
-			if err := archive(file, fill(time.Unix(int64(i)*1e6, 0)), time.Unix(1700000000, 0)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, archive(file, fill(time.Unix(int64(i)*1e6, 0)), time.Unix(1700000000, 0)))
 			files := unpacked(t, file)
 			if len(files) != 2 || files["plimsoll-1/plimsoll*"] != "plimsoll" || files["plimsoll-1/man/a.1"] != "man/a.1" {
 				t.Errorf("%s: %v", kind, files)

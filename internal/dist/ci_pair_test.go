@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestActionPair carries out the step of the action that builds base and head, as a
@@ -43,9 +45,7 @@ chmod +x ../bin/plimsoll`)
 	env := []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "CALLS=" + filepath.Join(dir, "calls"),
 		"GITHUB_ACTIONS=true", "GITHUB_BASE_REF=main", "GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary")}
 	here, err := filepath.Abs("../../ci/github")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	env = append(env, "GITHUB_ACTION_PATH="+here)
 	line := ""
 	for _, s := range a.Runs.Steps {

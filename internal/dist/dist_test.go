@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // make dist-check gives these; building a release takes minutes.
@@ -38,9 +40,7 @@ func release(t *testing.T) (dir, version string) {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return data
 }
 
@@ -62,9 +62,7 @@ func TestDistSums(t *testing.T) {
 	dir, version := release(t)
 	listed := sums(t, dir)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		if e.Name() == "SHA256SUMS" {
 			continue
@@ -110,9 +108,7 @@ func TestDistLinux(t *testing.T) {
 	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
 		path := filepath.Join(dir, "plimsoll-"+version+"-linux-"+arch)
 		f, err := elf.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if f.Machine != machine {
 			t.Errorf("%s is of %v", path, f.Machine)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/cli"
+	"plimsoll/internal/common/require"
 )
 
 // walk visits the commands that have a page.
@@ -28,9 +29,7 @@ func walk(c *cobra.Command, do func(*cobra.Command)) {
 // formatter finds nothing to complain about.
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
-	if err := man(dir, stamp{"1.2.3", time.Unix(1700000000, 0)}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, man(dir, stamp{"1.2.3", time.Unix(1700000000, 0)}))
 	groff, noGroff := exec.LookPath("groff")
 	pages := 0
 	walk(cli.Root(cli.World{}), func(c *cobra.Command) {
@@ -82,9 +81,7 @@ func TestMarkdown(t *testing.T) {
 // The shells that are here can read their completions.
 func TestCompletions(t *testing.T) {
 	dir := t.TempDir()
-	if err := completions(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, completions(dir))
 	for shell, file := range map[string]string{"bash": "plimsoll.bash", "zsh": "_plimsoll", "fish": "plimsoll.fish"} {
 		t.Run(shell, func(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(dir, file))

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // What the page's script is bundled from are parts; what bundles it is none.
@@ -12,12 +14,8 @@ func TestNPMParts(t *testing.T) {
 	put := func(path, content string) {
 		t.Helper()
 		path = filepath.Join(page, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	put("web/package-lock.json", `{"packages": {
 		"": {"version": "1"},

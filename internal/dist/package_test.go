@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // inPackage are files that every package has.
@@ -59,14 +61,10 @@ func TestDistDeb(t *testing.T) {
 		}
 		root := t.TempDir()
 		for _, d := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates"} {
-			if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o755))
 		}
 		for _, f := range []string{"status", "available"} {
-			if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg", f), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(root, "var/lib/dpkg", f), nil, 0o644))
 		}
 		dpkg := func(args ...string) string {
 			return do("dpkg", append([]string{"--root=" + root, "--force-not-root", "--force-script-chrootless", "--log=/dev/null"}, args...)...)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // Every part of the program for this machine has a licence that is known, and
@@ -17,9 +19,7 @@ func TestParts(t *testing.T) {
 		t.Skipf("the modules of the page are not installed, make page does it: left out with -short: %v", err)
 	}
 	parts, err := partsOf([]string{"linux/amd64"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := map[string]part{}
 	for _, p := range parts {
 		at[p.name] = p
@@ -33,12 +33,8 @@ func TestParts(t *testing.T) {
 		t.Error("the library of the tests is taken for a part of the program")
 	}
 	var text, list bytes.Buffer
-	if err := notice(&text, parts); err != nil {
-		t.Fatal(err)
-	}
-	if err := sbom(&list, parts, stamp{"1.2.3", time.Unix(1700000000, 0)}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, notice(&text, parts))
+	require.NoError(t, sbom(&list, parts, stamp{"1.2.3", time.Unix(1700000000, 0)}))
 	var bom struct {
 		BOMFormat, SpecVersion string
 		Components             []struct{ Name, Version, PURL string }
@@ -47,9 +43,7 @@ func TestParts(t *testing.T) {
 			Component struct{ Name, Version string }
 		}
 	}
-	if err := json.Unmarshal(list.Bytes(), &bom); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(list.Bytes(), &bom))
 	if bom.BOMFormat != "CycloneDX" || bom.Metadata.Component.Version != "1.2.3" || bom.Metadata.Timestamp != "2023-11-14T22:13:20Z" {
 		t.Errorf("%+v", bom.Metadata)
 	}

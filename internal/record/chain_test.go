@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // finished writes a run of n trials, and gives trials.jsonl's bytes.
@@ -16,27 +18,19 @@ func finished(t *testing.T, n int) (dir string, data []byte) {
 	t.Helper()
 	w, dir := create(t)
 	for i := range n {
-		if err := w.Append(someTrial(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(someTrial(i)))
 	}
 	run := someRun()
 	run.Status = "done"
-	if err := errors.Join(w.Update(run), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(w.Update(run), w.Close()))
 	data, err := os.ReadFile(filepath.Join(dir, TrialsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return dir, data
 }
 
 func put(t *testing.T, dir string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, TrialsFile), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, TrialsFile), data, 0o644))
 }
 
 // Whatever byte of a finished run is another one, it is seen, and no trial that
@@ -110,21 +104,15 @@ func TestLinesLostDoubledOrMoved(t *testing.T) {
 			t.Errorf("%s: %q", c.name, said)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, TrialsFile)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(dir, TrialsFile)))
 	if _, r, err := read(t, dir); err != nil || len(r.Remarks()) != 1 || r.Remarks()[0].Code != "lines-missing" {
 		t.Errorf("without the file: %v, %v", r.Remarks(), err)
 	}
 	// What is missing at the end is measured again, and the run is whole.
 	put(t, dir, bytes.Join(lines[:2], nil))
 	w, run, err := Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Append(someTrial(2)), w.Append(someTrial(3)), w.Update(run), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(w.Append(someTrial(2)), w.Append(someTrial(3)), w.Update(run), w.Close()))
 	if again, err := os.ReadFile(filepath.Join(dir, TrialsFile)); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("%v: after the resume\n%s", err, again)
 	}
@@ -138,15 +126,11 @@ func TestAnotherRunsTrials(t *testing.T) {
 	for i := range 2 {
 		trial := someTrial(i)
 		trial.Env = "crun"
-		if err := w.Append(trial); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(trial))
 	}
 	w.Close()
 	data, err := os.ReadFile(filepath.Join(other, TrialsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	put(t, dir, data)
 	if _, _, err := read(t, dir); err == nil || !strings.Contains(err.Error(), "trials.jsonl:2: this line is damaged: run.json says that the sum up to here is ") {
 		t.Errorf("%v", err)
@@ -163,19 +147,13 @@ func TestRecordsWithoutSums(t *testing.T) {
 		t.Fatalf("%d trials, %v, %v", len(got), r.Remarks(), err)
 	}
 	w, run, err := Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Append(someTrial(2)), w.Append(someTrial(3)), w.Update(run), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(w.Append(someTrial(2)), w.Append(someTrial(3)), w.Update(run), w.Close()))
 	if got, r, err = read(t, dir); err != nil || len(got) != 4 || len(r.Remarks()) != 0 {
 		t.Fatalf("%d trials, %v, %v", len(got), r.Remarks(), err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, TrialsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	put(t, dir, bytes.Replace(data, []byte(`{"seq":1,"env":"a"}`), []byte(`{"seq":1,"env":"b"}`), 1))
 	if _, _, err := read(t, dir); err == nil || !strings.Contains(err.Error(), "trials.jsonl:3: this line is damaged: its sum is ") {
 		t.Errorf("an earlier line was changed: %v", err)
@@ -186,15 +164,11 @@ func TestRecordsWithoutSums(t *testing.T) {
 func TestFollowerSeesChangedLine(t *testing.T) {
 	w, dir := create(t)
 	for i := range 3 {
-		if err := w.Append(someTrial(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(someTrial(i)))
 	}
 	path := filepath.Join(dir, TrialsFile)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := 0
 	if _, err := Follow(dir).Next(func(*Trial) { n++ }); err != nil || n != 3 {
 		t.Fatalf("%d trials, %v", n, err)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // agree checks that the decoder and encoding/json say the same of a line.
@@ -36,9 +38,7 @@ func TestDecoderAgrees(t *testing.T) {
 		{Seq: 4, Env: "über", Params: map[string]string{"a": "b"}, Remarks: []string{"r"}, At: time.Now()}}
 	for _, tr := range trials {
 		line, err := json.Marshal(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		agree(t, d, string(line))
 	}
 	// The usual line takes the quick way.
@@ -80,8 +80,6 @@ func BenchmarkDecode(b *testing.B) {
 	var t Trial
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		if err := d.decode(line, &t); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, d.decode(line, &t))
 	}
 }

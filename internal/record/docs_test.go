@@ -5,15 +5,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestDocsNameEveryField: docs/records.md mentions every field that can be
 // written, every event and every class.
 func TestDocsNameEveryField(t *testing.T) {
 	data, err := os.ReadFile("../../docs/records.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := string(data)
 	section := func(from, to string) string {
 		i := strings.Index(text, from)

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestFeaturesComeBack(t *testing.T) {
@@ -24,9 +26,7 @@ func TestFeaturesComeBack(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "f.json")
 	for _, at := range []string{dir, file} {
-		if err := WriteFeatures(at, f); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteFeatures(at, f))
 		got, err := ReadFeatures(at)
 		if err != nil || !reflect.DeepEqual(got, f) {
 			t.Errorf("%s: %+v %v", at, got, err)
@@ -57,9 +57,7 @@ func TestFeaturesThatAreWrong(t *testing.T) {
 		`{"schema": 1, "rows": [{"id": "vpn", "cells": {"docker": {"value": "maybe"}}}]}`: `row vpn, engine docker: the value is "maybe", expected yes`,
 	} {
 		file := filepath.Join(t.TempDir(), "f.json")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		if _, err := ReadFeatures(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", text, err)
 		}

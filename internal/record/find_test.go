@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -17,18 +18,12 @@ func TestFind(t *testing.T) {
 	run := s.Write(t)
 	folder := t.TempDir()
 	for _, name := range []string{"b", "a"} {
-		if err := os.CopyFS(filepath.Join(folder, name), os.DirFS(run)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.CopyFS(filepath.Join(folder, name), os.DirFS(run)))
 	}
 	for _, name := range []string{"empty", ".hidden"} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(filepath.Join(folder, name), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o644))
 	runs, others, err := record.Find([]string{run, folder})
 	in := func(name string) string { return filepath.Join(folder, name) }
 	if err != nil || !slices.Equal(runs, []string{run, in("a"), in("b")}) || !slices.Equal(others, []string{in("empty")}) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -16,18 +17,12 @@ import (
 func TestFollow(t *testing.T) {
 	whole := recordtest.Typical().Write(t)
 	text, err := os.ReadFile(filepath.Join(whole, record.TrialsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want []record.Trial
 	r, err := record.Open(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for trial, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want = append(want, record.Trial{Seq: trial.Seq, Env: trial.Env})
 	}
 	dir := t.TempDir()
@@ -39,9 +34,7 @@ func TestFollow(t *testing.T) {
 		t.Fatalf("without a file: %v, %v", changed, err)
 	}
 	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer out.Close()
 	steps := []int{1, 7, 300, 1000, 1, 1, 5000, 1 << 20}
 	for i := 0; len(text) > 0; i++ {
@@ -78,9 +71,7 @@ func TestFollow(t *testing.T) {
 	if _, err := g.Next(take); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(whole, record.TrialsFile), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(whole, record.TrialsFile), nil, 0o644))
 	if _, err := g.Next(take); !errors.Is(err, record.ErrReplaced) {
 		t.Errorf("another file is told as %v", err)
 	}
@@ -98,14 +89,10 @@ func TestBeingWritten(t *testing.T) {
 	}
 	is(false)
 	w, err := record.Create(dir, recordtest.Typical().Run())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	is(true)
 	is(true)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	is(false)
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/safepath"
 )
 
@@ -24,9 +25,7 @@ func theirs(t *testing.T) (dir, victim string) {
 	top := t.TempDir()
 	dir, victim = filepath.Join(top, "theirs"), filepath.Join(top, "victim")
 	err := errors.Join(os.Mkdir(dir, 0o755), os.Chown(dir, stranger, stranger), os.WriteFile(victim, nil, 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return dir, victim
 }
 
@@ -46,27 +45,19 @@ func TestDirectoryOfAnother(t *testing.T) {
 	t.Setenv("SUDO_UID", "65534")
 	out := filepath.Join(dir, "out")
 	w, err := Create(out, someRun())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Append(someTrial(0)), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(w.Append(someTrial(0)), w.Close()))
 	t.Setenv("SUDO_UID", "")
 	var u *safepath.UnsafeError
 	if _, _, err := Resume(out); !errors.As(err, &u) {
 		t.Errorf("going on in another's directory: %v", err)
 	}
 	w, _, err = Resume(out, stranger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !w.Complete()[0] {
 		t.Error("the first trial is lost")
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 }
 
 // Whatever name of a record's is a link, nothing is made or changed where it
@@ -79,9 +70,7 @@ func TestPlantedLinks(t *testing.T) {
 		if name == OutputDir || name == SamplesDir {
 			target = t.TempDir()
 		}
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 		w, err := Create(dir, someRun())
 		if err == nil {
 			if name != RunFile+".new" { // nothing is written there any more
@@ -106,17 +95,13 @@ func TestPlantedOutput(t *testing.T) {
 	dir, victim := theirs(t)
 	t.Setenv("SUDO_UID", "65534")
 	w, err := Create(dir, someRun())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close()
 	name, err := SamplesName(3, "psi")
 	if err == nil {
 		err = errors.Join(os.Symlink(victim, filepath.Join(dir, OutputDir, OutputName(3))), os.Symlink(victim, filepath.Join(dir, SamplesDir, name)))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := w.WriteOutput(3, []byte("text"), nil); !errors.Is(err, safepath.ErrNotRegular) {
 		t.Errorf("an output that is a link: %v", err)
 	}
@@ -136,16 +121,10 @@ func TestSharedDirectory(t *testing.T) {
 	dir, _ := theirs(t)
 	tmp := filepath.Join(filepath.Dir(dir), "tmp")
 	open := filepath.Join(tmp, "open")
-	if err := errors.Join(os.Mkdir(tmp, 0), os.Chmod(tmp, 0o777|fs.ModeSticky), os.Mkdir(open, 0), os.Chmod(open, 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Mkdir(tmp, 0), os.Chmod(tmp, 0o777|fs.ModeSticky), os.Mkdir(open, 0), os.Chmod(open, 0o777)))
 	w, err := Create(filepath.Join(tmp, "out"), someRun())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
 	if info, err := os.Stat(filepath.Join(tmp, "out")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("its mode is %v (%v)", info.Mode(), err)
 	}
@@ -160,14 +139,10 @@ func TestSharedDirectory(t *testing.T) {
 func TestPipesInRecords(t *testing.T) {
 	for _, name := range []string{lockFile, TrialsFile, InsideFile, RunFile, filepath.Join(OutputDir, OutputName(0)), filepath.Join(SamplesDir, "00000000.psi.jsonl")} {
 		w, dir := create(t)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Close())
 		path := filepath.Join(dir, name)
 		_ = os.Remove(path)
-		if err := syscall.Mkfifo(path, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Mkfifo(path, 0o644))
 		found := []error{}
 		done := make(chan struct{})
 		go func() {

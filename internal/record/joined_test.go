@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // A record of before has the removal's stamp as the container's end, where the
@@ -37,14 +39,10 @@ func TestEndThatIsTheRemovals(t *testing.T) {
 		{"bootstrap", "execution", "shutdown", "whole"},
 	}
 	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := 0
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := has(tr); !slices.Equal(got, want[n]) {
 			t.Errorf("trial %d (%s, %v): %v, want %v", n, tr.Env, slices.Sorted(maps.Keys(tr.Events)), got, want[n])
 		}

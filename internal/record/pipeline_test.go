@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -21,9 +22,7 @@ func TestTrialsInOrder(t *testing.T) {
 	read := func(most int) (n int, err error) {
 		t.Helper()
 		r, err := record.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for trial, err := range r.Trials() {
 			if err != nil {
 				return n, err
@@ -58,14 +57,10 @@ func TestTrialsInOrder(t *testing.T) {
 
 	path := filepath.Join(dir, record.TrialsFile)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := strings.SplitAfter(string(data), "\n")
 	lines[2000] = "{\"seq\":oops}\n"
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
 	n, err := read(-1)
 	var damage *record.DamageError
 	if n != 2000 || !errors.As(err, &damage) || damage.Line != 2001 {

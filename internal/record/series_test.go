@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func someSeries() *Series {
@@ -20,17 +22,13 @@ func someSeries() *Series {
 
 func TestSeriesComesBack(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteSeries(&b, someSeries()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteSeries(&b, someSeries()))
 	text := b.String()
 	if !strings.HasPrefix(text, `{"series":1,"collector":"machine",`) || !strings.Contains(text, "\n[-3,0,null]\n") {
 		t.Errorf("the file is\n%s", text)
 	}
 	s, err := ReadSeries(&b, "f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !reflect.DeepEqual(s, someSeries()) {
 		t.Errorf("it came back as %+v", s)
 	}
@@ -49,9 +47,7 @@ func TestSeriesComesBack(t *testing.T) {
 
 func TestSeriesDamage(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteSeries(&b, someSeries()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteSeries(&b, someSeries()))
 	whole := b.String()
 	lines := strings.SplitAfter(whole, "\n")
 	torn, err := ReadSeries(strings.NewReader(lines[0]+lines[1]+"[100,7"), "f")
@@ -78,9 +74,7 @@ func TestSeriesDamage(t *testing.T) {
 
 func FuzzReadSeries(f *testing.F) {
 	var b bytes.Buffer
-	if err := WriteSeries(&b, someSeries()); err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, WriteSeries(&b, someSeries()))
 	f.Add(b.String())
 	f.Add(`{"series":1,"columns":[{}]}` + "\n[1,null]\n{}")
 	f.Fuzz(func(t *testing.T, text string) {

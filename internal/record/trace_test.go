@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func someTrace() *Trace {
@@ -28,9 +30,7 @@ func someTrace() *Trace {
 func TestTraceRoundTrip(t *testing.T) {
 	want := someTrace()
 	var b bytes.Buffer
-	if err := WriteTrace(&b, want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteTrace(&b, want))
 	got, err := ReadTrace(bytes.NewReader(b.Bytes()), "t")
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -65,9 +65,7 @@ func TestTraceRoundTrip(t *testing.T) {
 // than by an error.
 func FuzzReadTrace(f *testing.F) {
 	var b bytes.Buffer
-	if err := WriteTrace(&b, someTrace()); err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, WriteTrace(&b, someTrace()))
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tr, err := ReadTrace(bytes.NewReader(data), "t")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func someRun() *Run {
@@ -31,9 +33,7 @@ func create(t testing.TB) (*Writer, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	w, err := Create(dir, someRun())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { w.Close() })
 	return w, dir
 }
@@ -41,9 +41,7 @@ func create(t testing.TB) (*Writer, string) {
 func read(t testing.TB, dir string) ([]Trial, *Reader, error) {
 	t.Helper()
 	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all []Trial
 	for tr, err := range r.Trials() {
 		if err != nil {
@@ -75,15 +73,11 @@ func clone(t *Trial) Trial {
 func TestRoundTrip(t *testing.T) {
 	w, dir := create(t)
 	for i := range 5 {
-		if err := w.Append(someTrial(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(someTrial(i)))
 	}
 	// What was appended is there before the writer is closed.
 	got, r, err := read(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(got) != 5 || !reflect.DeepEqual(&got[3], someTrial(3)) {
 		t.Fatalf("read back %d trials, the fourth is %+v", len(got), got[3])
 	}
@@ -103,23 +97,17 @@ func TestKilledAtAnyByte(t *testing.T) {
 	// read, resume measures exactly the rest, and the result is whole.
 	w, dir := create(t)
 	for i := range 3 {
-		if err := w.Append(someTrial(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(someTrial(i)))
 	}
 	w.Close()
 	path := filepath.Join(dir, TrialsFile)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for cut := 0; cut <= len(data); cut += 7 {
 		if cut > len(data)-8 {
 			cut = len(data) - 1 // only the newline is missing
 		}
-		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, data[:cut], 0o644))
 		got, r, err := read(t, dir)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
@@ -144,16 +132,12 @@ func TestKilledAtAnyByte(t *testing.T) {
 		}
 		for i := range 3 {
 			if !w.Complete()[i] {
-				if err := w.Append(someTrial(i)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, w.Append(someTrial(i)))
 			}
 		}
 		w.Close()
 		again, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if string(again) != string(data) {
 			t.Fatalf("cut at %d: after the resume the file differs:\n%s", cut, again)
 		}
@@ -179,9 +163,7 @@ func TestCreateRefuses(t *testing.T) {
 	w2.Close()
 
 	foreign := t.TempDir()
-	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(foreign, "thesis.tex"), []byte("x"), 0o644))
 	if _, err := Create(foreign, someRun()); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("foreign directory: %v", err)
 	}
@@ -192,18 +174,14 @@ func TestCreateRefuses(t *testing.T) {
 		t.Errorf("resume of a foreign directory: %v", err)
 	}
 	another := t.TempDir()
-	if err := os.WriteFile(filepath.Join(another, RunFile), []byte(`{"name": "my own"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(another, RunFile), []byte(`{"name": "my own"}`), 0o644))
 	if _, err := Create(another, someRun()); err == nil || strings.Contains(err.Error(), "--resume") || !strings.Contains(err.Error(), "not plimsoll's") {
 		t.Errorf("another program's run.json: %v", err)
 	}
 	// What a Create killed half-way leaves is no obstacle.
 	half := t.TempDir()
 	for _, n := range []string{lockFile, TrialsFile, RunFile + ".new", "." + RunFile + "-abcdefghijkl.new"} {
-		if err := os.WriteFile(filepath.Join(half, n), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(half, n), nil, 0o644))
 	}
 	w3, err := Create(half, someRun())
 	if err != nil {
@@ -217,15 +195,11 @@ func TestInsideIsRecordedOnce(t *testing.T) {
 	w, dir := create(t)
 	in := Inside{Env: "runc", Namespaces: map[string]string{"mnt": "own", "net": "host"}, UID: "0 0"}
 	a, err := w.AddInside(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, _ := w.AddInside(in)
 	w.Close()
 	w, _, err = Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close()
 	c, _ := w.AddInside(in)
 	in.UID = "1000 1000"
@@ -234,9 +208,7 @@ func TestInsideIsRecordedOnce(t *testing.T) {
 		t.Errorf("ids %s %s %s and, of another, %s", a, b, c, d)
 	}
 	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all, err := r.Insides()
 	if err != nil || len(all) != 2 || all[0].ID != a || all[1].UID != "1000 1000" {
 		t.Errorf("%v %+v", err, all)
@@ -246,17 +218,11 @@ func TestInsideIsRecordedOnce(t *testing.T) {
 func TestOutputAndSamples(t *testing.T) {
 	w, dir := create(t)
 	name, err := w.WriteOutput(7, []byte("hello"), []byte("oops\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f, err := r.Output(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.Close()
 	data, _ := os.ReadFile(filepath.Join(dir, OutputDir, name))
 	if string(data) != "hello\n"+StderrMark+"oops\n" {
@@ -276,9 +242,7 @@ func TestOutputAndSamples(t *testing.T) {
 		t.Error("a collector's name became a path")
 	}
 	s, err := w.CreateSamples(7, "cgroup")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Close()
 }
 
@@ -287,9 +251,7 @@ func TestUpdateReplacesWhole(t *testing.T) {
 	run := someRun()
 	run.Status = "done"
 	run.Residue = []string{"mount /x"}
-	if err := w.Update(run); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Update(run))
 	r, err := Open(dir)
 	if err != nil || r.Run().Status != "done" || r.Run().Residue[0] != "mount /x" {
 		t.Errorf("%v %+v", err, r)
@@ -308,9 +270,7 @@ func BenchmarkAppend(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		t.Seq = i
-		if err := w.Append(t); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, w.Append(t))
 		i++
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // made is a stretch of known truth: starts of 10 ms that scatter by 3 % around what
@@ -54,9 +56,7 @@ func made(theirs float64) *Stretch {
 func TestJudges(t *testing.T) {
 	s := made(0.03 * math.Sqrt2 * 2)
 	a, err := s.answer([]time.Duration{2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(a.Rows) != 6 {
 		t.Fatalf("%d rows", len(a.Rows))
 	}
@@ -112,13 +112,9 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	s, err := measure(context.Background(), task{subject: subjects[1], changes: []float64{0, 0, 0.5}, blocks: 6, runs: 1, perRound: 3, calibrate: 6, say: t.Logf})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "kept.json")
-	if err := save(path, []*Stretch{s}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, save(path, []*Stretch{s}))
 	all, err := load(path)
 	if err != nil || len(all) != 1 {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -38,9 +39,7 @@ func WriteAll(tb testing.TB, runs []Spec) (folder string, dirs []string) {
 	folder = tb.TempDir()
 	for _, s := range slices.Clone(runs) {
 		dir := filepath.Join(folder, s.ID)
-		if err := os.Rename(s.Write(tb), dir); err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, os.Rename(s.Write(tb), dir))
 		dirs = append(dirs, dir)
 	}
 	return folder, dirs

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -73,9 +74,7 @@ func Protocols(tb testing.TB, ramps int, stored func(density []record.DensitySte
 	}
 	dir := filepath.Join(tb.TempDir(), "run")
 	w, err := record.Create(dir, s.Run())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	rng := rand.New(rand.NewPCG(s.Seed, 9))
 	truth := []Ramp{
 		{Start: 200e6, StartEach: 500e3, Stop: 150e6, Payload: 64 << 20, Monitor: 3 << 20, Daemon: 100 << 10, Kernel: 600 << 10, Leak: 1 << 20},
@@ -104,19 +103,13 @@ func Protocols(tb testing.TB, ramps int, stored func(density []record.DensitySte
 					t.Values = stored(density, load, k == 2)
 				}
 				t.Samples = append(t.Samples, writeSeries(tb, w, t.Seq, name, density, load))
-				if err := w.Append(t); err != nil {
-					tb.Fatal(err)
-				}
+				require.NoError(tb, w.Append(t))
 			}
 		}
 	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, w.Close())
 	r, err := record.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return r
 }
 
@@ -162,22 +155,14 @@ func search(rng *rand.Rand, env int) []record.LoadStep {
 func writeSeries(tb testing.TB, w *record.Writer, seq int, collector string, density []record.DensityStep, load []record.LoadStep) string {
 	tb.Helper()
 	f, err := w.CreateSamples(seq, collector)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	write := func(to io.Writer) error { return record.WriteLines(to, density) }
 	if load != nil {
 		write = func(to io.Writer) error { return record.WriteLines(to, load) }
 	}
-	if err := write(f); err != nil {
-		tb.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, write(f))
+	require.NoError(tb, f.Close())
 	name, err := record.SamplesName(seq, collector)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return name
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -294,9 +295,7 @@ func (s Spec) write(tb testing.TB, trials func(Spec) iter.Seq[*record.Trial]) st
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "run")
 	w, err := record.Create(dir, s.Run())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	defer w.Close()
 	s.Envs = slices.Clone(s.Envs)
 	for i := range s.Envs {
@@ -310,13 +309,9 @@ func (s Spec) write(tb testing.TB, trials func(Spec) iter.Seq[*record.Trial]) st
 		}
 	}
 	for t := range trials(s) {
-		if err := w.Append(t); err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, w.Append(t))
 	}
-	if err := errors.Join(w.Update(s.Run()), w.Close()); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, errors.Join(w.Update(s.Run()), w.Close()))
 	return dir
 }
 
@@ -358,8 +353,6 @@ func (e Edited) Open(tb testing.TB) *record.Reader {
 func open(tb testing.TB, dir string) *record.Reader {
 	tb.Helper()
 	r, err := record.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -52,9 +53,7 @@ func spec(envs ...recordtest.Env) recordtest.Spec {
 func read(t testing.TB, s recordtest.Spec) *analyze.Result {
 	t.Helper()
 	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -70,9 +69,7 @@ func profile(startUp, rate, delay float64) Profile {
 func advice(t testing.TB, p Profile, results ...*analyze.Result) *Advice {
 	t.Helper()
 	a, err := Run(results, nil, p, Options{Draws: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a
 }
 

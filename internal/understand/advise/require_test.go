@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -129,9 +130,7 @@ func TestNothingPassesThatMustNot(t *testing.T) {
 			p.Require = append(p.Require, d)
 		}
 		a, err := Run([]*analyze.Result{read(t, s)}, f, p, Options{Draws: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := map[string]bool{}
 		for _, r := range a.Ranked {
 			got[r.Env] = true

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -42,9 +43,7 @@ func TestUnknownData(t *testing.T) {
 	p := profile(1, 1, 2)
 	p.Criteria = append(p.Criteria, Criterion{Workload: "density", Metric: "footprint", Better: record.LowerIsBetter, Weight: 4, Why: "d"})
 	a, err := Run([]*analyze.Result{res}, nil, p, Options{Known: map[string][]string{"density": {"footprint"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if a.Verdict.Outcome != CannotTell || len(a.Verdict.Leaders) != 1 || a.Verdict.Measured != 0.5 || len(a.Verdict.Decide) != 1 || a.Verdict.Decide[0] != "plimsoll run made" {
 		t.Errorf("%+v", a.Verdict)
 	}
@@ -175,9 +174,7 @@ func TestRemarks(t *testing.T) {
 			c.features.Host.Name = "elsewhere"
 		}
 		a, err := Run(c.runs, c.features, profile(1, 1, 1), Options{Draws: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []string
 		for _, m := range a.Remarks {
 			got = append(got, m.Code)

@@ -3,6 +3,7 @@ package analyze_test
 import (
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -55,9 +56,7 @@ func TestFirst(t *testing.T) {
 		r := s.Open(t)
 		r.Run().Study.Metrics, r.Run().Study.Sort = c.metrics, c.sort
 		res, err := evaluate.Run(r, evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		w := &res.Workloads[0]
 		if got := w.First("").Metric.ID; got != c.want {
 			t.Errorf("%s: %s, not %s, of %v", name, got, c.want, w.Show)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -28,9 +29,7 @@ func inMemory(t *testing.T, values ...[]float64) *analyze.Table {
 		}
 	}
 	res, err := evaluate.Run(record.InMemory(run, trials), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res.Workloads[0].Table("time")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
 )
@@ -15,18 +16,14 @@ import (
 // that a report gives it.
 func TestThreeAnswersPicture(t *testing.T) {
 	svg, err := os.ReadFile("../../../docs/pictures/three-answers.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	answers := map[analyze.Verdict]string{analyze.Differs: "differs", analyze.Equal: "equal", analyze.CannotTell: "cannot tell"}
 	seen := map[string]int{}
 	for _, m := range regexp.MustCompile(`data-value="([0-9.]+)" data-lo="([0-9.]+)" data-hi="([0-9.]+)" data-answer="([a-z ]+)"`).FindAllStringSubmatch(string(svg), -1) {
 		var log [3]float64
 		for i := range log {
 			v, err := strconv.ParseFloat(m[i+1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			log[i] = math.Log(v)
 		}
 		v, _ := analyze.VerdictOf(log[0], stats.Interval{Lo: log[1], Hi: log[2]}, 10, 0.01)

@@ -7,14 +7,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func simulated(t *testing.T, p Plan) *Report {
 	t.Helper()
 	r, err := Run(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -71,9 +71,7 @@ func TestSameCounts(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		r := simulated(t, Plan{Seed: 7, Shapes: shapes("outliers"), Blocks: []int{6}, Powers: []int{6}, Reps: 120})
 		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(data)
 	}
 	if a, b := count(1), count(4); a != b {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -50,9 +51,7 @@ func opened(t *testing.T, s recordtest.Spec) (*record.Reader, *analyze.Result) {
 	t.Helper()
 	r := s.Open(t)
 	res, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r, res
 }
 
@@ -75,13 +74,9 @@ func TestCompareAgreesWithBenchstat(t *testing.T) {
 		r2, next := opened(t, day(2, c.blocks, c.quantum, 1.02))
 		old, now := startUps(t, r1), startUps(t, r2)
 		absolute, err := compare.Between(base, next, compare.Options{Against: "none", Filter: only})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ratios, err := compare.Between(base, next, compare.Options{Filter: only})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if absolute.Test != "Mann-Whitney" || ratios.Test != "Mann-Whitney" {
 			t.Fatalf("%s: the tests are %s and %s", c.name, absolute.Test, ratios.Test)
 		}

@@ -4,14 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // docs/exports.md explains every format and every column.
 func TestDocs(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/exports.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words := Formats()
 	for _, c := range fixed {
 		words = append(words, c.name)

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -75,9 +76,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	want := map[key]float64{}
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !tr.OK() {
 			want[key{tr.Seq, ""}] = math.NaN()
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -32,9 +33,7 @@ func TestBenchfmtIsRead(t *testing.T) {
 	for name, r := range map[string]*record.Reader{"small": small(t), "hostile": hostile(t)} {
 		want, have := map[float64]int{}, 0
 		for tr, err := range r.Trials() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if v, ok := record.LifeCycle[1].Derive(tr); ok && !tr.Warmup {
 				want[float64(v)]++
 			}
@@ -89,9 +88,7 @@ func TestHyperfineSums(t *testing.T) {
 			Parameters           map[string]string
 		}
 	}
-	if err := json.Unmarshal(written(t, small(t), "hyperfine", Options{Metric: "whole"}), &f); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(written(t, small(t), "hyperfine", Options{Metric: "whole"}), &f))
 	if len(f.Results) == 0 {
 		t.Fatal("no results")
 	}

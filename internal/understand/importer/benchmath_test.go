@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 )
@@ -47,9 +48,7 @@ func TestComparesAsBenchmath(t *testing.T) {
 		}
 		x, y := sample(c.n, 1), sample(c.m, c.by)
 		ch, err := compare.Between(imported(t, "old.txt", x), imported(t, "new.txt", y), compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cell := ch.Cells[0]
 		a, b := benchmath.NewSample(x, &benchmath.DefaultThresholds), benchmath.NewSample(y, &benchmath.DefaultThresholds)
 		want := benchmath.AssumeNothing.Compare(a, b)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -64,9 +65,7 @@ func sound(t *testing.T, files ...File) {
 
 func FuzzHyperfine(f *testing.F) {
 	data, err := os.ReadFile("testdata/hyperfine.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(data)
 	f.Add([]byte(`{"results":[{"command":"a","times":[1,2e-9],"exit_codes":[0,null],"memory_usage_byte":[1,2],"parameters":{"n":3,"workload":"w","environment":"e","metric":"startup"}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -79,9 +78,7 @@ func FuzzHyperfine(f *testing.F) {
 
 func FuzzBenchfmt(f *testing.F) {
 	data, err := os.ReadFile("testdata/go-old.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(data)
 	f.Add([]byte("environment: e\nfactor-x: y\nUnit startup-ns/op better=lower\nBenchmarkHello/env=a_b/ 1 8.1e+06 startup-ns/op 3 -x 4 x- 5 ns/op 6 MB/s\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

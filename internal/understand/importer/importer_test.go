@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -16,9 +17,7 @@ import (
 func file(t *testing.T, name string) File {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return File{Path: name, Data: data, Modified: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)}
 }
 
@@ -26,21 +25,13 @@ func file(t *testing.T, name string) File {
 func result(t *testing.T, files ...File) *analyze.Result {
 	t.Helper()
 	run, trials, err := Import(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := Write(dir, run, trials); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(dir, run, trials))
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -18,26 +19,18 @@ import (
 func exported(t *testing.T, r *record.Reader, format string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := export.Write(&b, format, r, export.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, export.Write(&b, format, r, export.Options{}))
 	return b.Bytes()
 }
 
 func imported(t *testing.T, name string, data []byte) *record.Reader {
 	t.Helper()
 	run, trials, err := importer.Import([]importer.File{{Path: name, Data: data}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := importer.Write(dir, run, trials); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, importer.Write(dir, run, trials))
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -109,9 +102,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-15*4*math.Abs(b) }
 func analysed(t *testing.T, r *record.Reader) *analyze.Result {
 	t.Helper()
 	res, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -129,9 +120,7 @@ func resultLines(data []byte) string {
 func times(t *testing.T, data []byte) (all []float64) {
 	t.Helper()
 	var f struct{ Results []struct{ Times []float64 } }
-	if err := json.Unmarshal(data, &f); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &f))
 	for _, r := range f.Results {
 		all = append(all, r.Times...)
 	}

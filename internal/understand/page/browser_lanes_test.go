@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/page/browsertest"
@@ -44,9 +45,7 @@ func course(t testing.TB) *timeline.Explanation {
 	add(71e6, record.TraceEvent{Kind: record.TraceSwitch, Other: 1, Runnable: true})
 	add(71e6, record.TraceEvent{Kind: record.TraceLeave, Thread: 1, Call: 1})
 	x, err := timeline.Explain([]*record.Trace{tr}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return x
 }
 
@@ -54,9 +53,7 @@ func lanesFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lanes.html")
 	f := must(os.Create(path))(t)
-	if err := errors.Join(page.WriteLanes(f, course(t)), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(page.WriteLanes(f, course(t)), f.Close()))
 	return path
 }
 
@@ -67,9 +64,7 @@ func TestLanes(t *testing.T) {
 	path := lanesFile(t)
 	p := must(b.Open(path, browsertest.Options{}))(t)
 	defer p.Close()
-	if err := p.Wait("window.plimsollLanes && plimsollLanes.drawn > 0"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Wait("window.plimsollLanes && plimsollLanes.drawn > 0"))
 	span := func() float64 { return must(browsertest.Eval[float64](p, "plimsollLanes.to - plimsollLanes.from"))(t) }
 	if look := must(p.Look("#canvas"))(t); !look.Drawn() || span() != 80e6 {
 		t.Errorf("nothing is drawn of %g ns: %+v", span(), look)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/sample"
@@ -97,18 +98,14 @@ func written(t *testing.T, name string, data *view.Data) report {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	f := must(os.Create(path))(t)
-	if err := errors.Join(page.Write(f, data), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(page.Write(f, data), f.Close()))
 	return report{name, path, data}
 }
 
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v
 	}
 }
@@ -137,9 +134,7 @@ func showAt(t *testing.T, b *browsertest.Browser, address string, o browsertest.
 
 func try(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 func eval[T any](t testing.TB, p *browsertest.Page, expression string) T {
@@ -151,9 +146,7 @@ func eval[T any](t testing.TB, p *browsertest.Page, expression string) T {
 func none(t *testing.T, what string) func([]string, error) {
 	return func(found []string, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, f := range found {
 			if i == 10 {
 				t.Errorf("%s: and %d more", what, len(found)-i)

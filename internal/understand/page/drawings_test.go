@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/view"
@@ -25,17 +26,13 @@ func TestDrawings(t *testing.T) {
 	if err == nil {
 		err = write(&b, d, nil, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := b.String()
 	pictures := regexp.MustCompile(`<figure class="drawing"><img src="data:image/svg(?:\+|&#43;)xml;base64,([^"]+)"`).FindAllStringSubmatch(text, -1)
 	var titles []string
 	for _, p := range pictures {
 		svg, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(p[1], "&#43;", "+"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, rest, _ := strings.Cut(string(svg), "<title>")
 		title, _, _ := strings.Cut(rest, "</title>")
 		titles = append(titles, title)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/plot"
@@ -22,17 +23,11 @@ func TestOneMetricFirst(t *testing.T) {
 		r := s.Open(t)
 		r.Run().Study.Metrics, r.Run().Study.Sort = []string{"create", "execution", "bootstrap"}, sort
 		d, err := view.Build(r, view.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		page, err := newStatic(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		svg, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(page.Picture), "data:image/svg+xml;base64,"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, _ := record.MetricByID(want)
 		title := strings.ToLower(m.Title)
 		for where, text := range map[string]string{"the verdict": page.Verdict[0], "the table": page.Rankings[0].Title, "the picture": string(svg)} {

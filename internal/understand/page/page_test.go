@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/view"
 )
 
@@ -24,9 +25,7 @@ var script = []byte(`window.plimsoll={a:"<b>",c:1&&2};`)
 func written(t *testing.T, d *view.Data, script []byte) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b, d, style, script); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, write(&b, d, style, script))
 	return b.String()
 }
 
@@ -35,9 +34,7 @@ func written(t *testing.T, d *view.Data, script []byte) string {
 func elements(t *testing.T, doc, name string) []*html.Node {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []*html.Node
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode && n.Data == name {
@@ -196,9 +193,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := Shell(&b, ShellOptions{Title: hostile, Data: "/api/x", Scripts: []string{"/assets/web.js"}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Shell(&b, ShellOptions{Title: hostile, Data: "/api/x", Scripts: []string{"/assets/web.js"}}))
 	for _, e := range elements(t, b.String(), "script") {
 		if strings.Contains(text(e), "alert") {
 			t.Error("a title is in a script of the shell")
@@ -214,23 +209,15 @@ func TestData(t *testing.T) {
 			continue
 		}
 		raw, err := base64.StdEncoding.DecodeString(text(e))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		z, err := gzip.NewReader(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got view.Data
-		if err := json.NewDecoder(z).Decode(&got); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewDecoder(z).Decode(&got))
 		// JSON itself makes broken characters whole, once.
 		var want view.Data
 		a, _ := json.Marshal(d)
-		if err := json.Unmarshal(a, &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(a, &want))
 		a, _ = json.Marshal(want)
 		b, _ := json.Marshal(got)
 		if !bytes.Equal(a, b) {
@@ -270,9 +257,7 @@ func TestGolden(t *testing.T) {
 // TestShell: a server's page loads what it names, in order, and nothing inline.
 func TestShell(t *testing.T) {
 	var b bytes.Buffer
-	if err := Shell(&b, ShellOptions{Title: "Runs", Data: "/api/runs/1", Styles: []string{"/assets/web.css"}, Scripts: []string{"/assets/web.js"}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Shell(&b, ShellOptions{Title: "Runs", Data: "/api/runs/1", Styles: []string{"/assets/web.css"}, Scripts: []string{"/assets/web.js"}}))
 	doc := b.String()
 	var loads []string
 	for _, e := range slices.Concat(elements(t, doc, "link"), elements(t, doc, "script")) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze/figure"
 	"plimsoll/internal/understand/analyze/sample"
@@ -15,9 +16,7 @@ func figureSVG(t *testing.T, f *figure.Figure) *element {
 	t.Helper()
 	f.Source, f.Name, f.Title, f.Shows = "baresi2024", "made", "made up", "Table 3"
 	var b bytes.Buffer
-	if err := DrawFigure(&b, "svg", f, made(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, DrawFigure(&b, "svg", f, made(), Options{}))
 	return parse(t, b.Bytes())
 }
 

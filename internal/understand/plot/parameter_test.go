@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/view"
 )
 
 func svgOf(t *testing.T, d *view.Data, chart string, o Options) *element {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Draw(&b, "svg", chart, d, o); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Draw(&b, "svg", chart, d, o))
 	return parse(t, b.Bytes())
 }
 

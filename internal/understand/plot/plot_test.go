@@ -19,6 +19,7 @@ import (
 	"unicode/utf16"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/view"
 )
 
@@ -98,9 +99,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := History(&b, "svg", madeHistory(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, History(&b, "svg", madeHistory(), Options{}))
 	pictures["history"] = b.Bytes()
 	for name, got := range pictures {
 		root := parse(t, got)
@@ -312,13 +311,9 @@ func TestPDFReads(t *testing.T) {
 		t.Skip("pdftotext is not installed (package poppler-utils)")
 	}
 	path := filepath.Join(t.TempDir(), "ranking.pdf")
-	if err := os.WriteFile(path, drawn(t, "pdf", "ranking", made(), Options{}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, drawn(t, "pdf", "ranking", made(), Options{}), 0o600))
 	out, err := exec.Command(program, "-layout", path, "-").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{"docker/runc", "230", "n/a: every trial failed", "95 % interval"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the PDF does not say %q:\n%s", want, out)
@@ -341,9 +336,7 @@ func TestHostile(t *testing.T) {
 		if errors.Is(err, ErrNoData) {
 			continue // what is found by its id has another one now
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		root := parse(t, b.Bytes())
 		if len(root.all("script")) > 0 || bytes.ContainsAny(b.Bytes(), "\x1b\x00") {
 			t.Errorf("%s lets a name through", c.Name)

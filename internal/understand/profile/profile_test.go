@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/advise"
@@ -20,9 +21,7 @@ func all(t testing.TB) []advise.Profile {
 	var out []advise.Profile
 	for _, n := range Names() {
 		p, err := Bundled(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, p)
 	}
 	return out
@@ -95,9 +94,7 @@ func suite(profiles []advise.Profile, envs func(map[string]record.Direction) []r
 func result(t testing.TB, s recordtest.Spec) *analyze.Result {
 	t.Helper()
 	r, err := evaluate.Run(s.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -113,9 +110,7 @@ func TestEachProfileFindsItsBest(t *testing.T) {
 	}))
 	for _, p := range profiles {
 		a, err := advise.Run([]*analyze.Result{res}, nil, p, advise.Options{Draws: 500})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(a.Ranked) != len(profiles) || a.Ranked[0].Env != "for-"+p.Name || a.Verdict.Outcome != advise.First || !a.Ranked[0].Front {
 			t.Errorf("%s: %+v, first %s of %d, refused %d", p.Name, a.Verdict, a.Ranked[0].Env, len(a.Ranked), len(a.Refused))
 		}
@@ -171,9 +166,7 @@ func TestConstraintsHold(t *testing.T) {
 			return envs
 		}))
 		a, err := advise.Run([]*analyze.Result{res}, nil, p, advise.Options{Draws: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(a.Ranked) != 2 || a.Ranked[0].Env != "allowed" || len(a.Refused) != len(barred) || len(barred) != 2*len(p.Require) {
 			t.Errorf("%s: ranked %+v, refused %+v", p.Name, a.Ranked, a.Refused)
 		}

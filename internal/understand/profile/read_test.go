@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
 )
@@ -28,9 +29,7 @@ require:
 
 func TestRead(t *testing.T) {
 	p, err := Read("mine.yaml", []byte(good))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := p.Criteria[0]
 	if p.Name != "mine" || p.Study != "./mine.yaml" || p.Matters != 0.02 || c.Weight != 2.5 || c.Better != record.LowerIsBetter || c.Where != "mine.yaml:7:5" ||
 		len(c.Params["size"]) != 2 || len(p.Require) != 1 || len(p.Require[0].Is) != 2 || p.Require[0].Where != "mine.yaml:14:5" {
@@ -69,9 +68,7 @@ func FuzzProfile(f *testing.F) {
 	f.Add([]byte(good))
 	for _, n := range Names() {
 		data, err := Source(n)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
@@ -44,15 +45,11 @@ func waterfall() *analyze.Result {
 func TestAblation(t *testing.T) {
 	for name, opts := range map[string]Options{"ablation.text": {Width: 130}, "ablation.80.text": {Width: 80, ASCII: true}, "ablation.markdown": {}} {
 		var b bytes.Buffer
-		if err := Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], waterfall(), opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], waterfall(), opts))
 		golden.Check(t, "testdata/"+name, b.String())
 	}
 	var b bytes.Buffer
-	if err := Ablations.Write(&b, "json", waterfall(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Ablations.Write(&b, "json", waterfall(), Options{}))
 	var back []ablation.Waterfall
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 1 || len(back[0].Steps) != 7 {
 		t.Errorf("%v: %s", err, b.String())
@@ -65,9 +62,7 @@ func TestAblation(t *testing.T) {
 		{Name: "daemon: page faults", With: 25e6, Without: 8e6}}}
 	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
 		b.Reset()
-		if err := Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], seen, opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], seen, opts))
 		golden.Check(t, "testdata/"+name, b.String())
 	}
 	// One of few blocks has no intervals, and nothing is then said to be saved.
@@ -96,9 +91,7 @@ func TestAdded(t *testing.T) {
 	}
 	w.HeldOut = append(w.HeldOut, ablation.HeldOut{Env: "v", Mechanisms: []string{"init", "network"}, Measured: ms(64, 2), Off: ms(1, 3), Fits: true})
 	var b bytes.Buffer
-	if err := Ablations.Write(&b, "text", x, Options{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Ablations.Write(&b, "text", x, Options{Width: 100}))
 	for _, want := range []string{"What can be added", "init     12 [10, 14]", "an init as PID 1: orphans are reaped", "n/a: there is no", "+init, network"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
@@ -132,9 +125,7 @@ func TestRunningAblation(t *testing.T) {
 	res := &analyze.Result{Run: analyze.RunInfo{Repeat: "plimsoll ablate engine syscalls --blocks 12 --seed 1"}, Ablations: []*ablation.Waterfall{calls, memory}}
 	for name, opts := range map[string]Options{"ablation-running.text": {Width: 110}, "ablation-running.markdown": {}} {
 		var b bytes.Buffer
-		if err := Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], res, opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], res, opts))
 		golden.Check(t, "testdata/"+name, b.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/advise"
@@ -49,9 +50,7 @@ func adviceFor(t *testing.T, f *record.Features, p advise.Profile, runs ...opene
 		results = append(results, result(t, r))
 	}
 	a, err := advise.Run(results, f, p, advise.Options{Known: map[string][]string{"density": {"footprint"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return a
 }
 
@@ -89,9 +88,7 @@ func TestAdviceGolden(t *testing.T) {
 		"advice-lacking.txt": {adviceFor(t, nil, lacking, advised()), "text", Options{}},
 	} {
 		var b bytes.Buffer
-		if err := Advice.Write(&b, c.format, c.advice, c.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Advice.Write(&b, c.format, c.advice, c.opts))
 		if strings.ContainsRune(b.String(), '\x1b') {
 			t.Errorf("%s has an escape sequence", name)
 		}
@@ -106,9 +103,7 @@ func TestAdviceGolden(t *testing.T) {
 func TestAdviceJSON(t *testing.T) {
 	for _, p := range []advise.Profile{serving(), {Name: "none", Criteria: serving().Criteria[:1], Require: []advise.Demand{{Is: []string{"vm-isolation"}}}}} {
 		var b bytes.Buffer
-		if err := Advice.Write(&b, "json", adviceFor(t, table(), p, advised()), Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Advice.Write(&b, "json", adviceFor(t, table(), p, advised()), Options{}))
 		var got map[string]any
 		if err := json.Unmarshal(b.Bytes(), &got); err != nil || got["schema"] != float64(advise.Schema) {
 			t.Errorf("schema %v: %v", got["schema"], err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/bisection"
 	"plimsoll/internal/understand/analyze/sample"
@@ -39,9 +40,7 @@ func TestBisectionAlike(t *testing.T) {
 			}
 		}
 		var out bytes.Buffer
-		if err := Bisections.Write(&out, "markdown", b, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Bisections.Write(&out, "markdown", b, Options{}))
 		if said := strings.Contains(out.String(), "“Beside” does not come before the bad one"); said != (c.from != nil) {
 			t.Errorf("%s:\n%s", c.name, out.String())
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -43,9 +44,7 @@ func changes(t testing.TB, o compare.Options) *compare.Changes {
 	b.Run.Host.Kernel, b.Run.ID = "6.12.0", "4e5f6a7b"
 	b.Audit.Environments[3].Configuration["version"] = "1.3.0"
 	c, err := compare.Between(a, b, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -66,17 +65,13 @@ func tails(t testing.TB) *compare.Changes {
 		}
 	}
 	c, err := compare.Between(results[0], results[1], compare.Options{Quantile: 0.95, Filter: []compare.Filter{{Key: "metric", Values: []string{"startup"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
 func TestChangesGolden(t *testing.T) {
 	c := changes(t, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup", "whole"}}}})
-	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, gate.Judge(c, gate.Thresholds{FailAbove: 0.05}))
 	grouped := changes(t, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup", "create"}}},
 		Row: []string{"engine"}, Col: []string{"metric"}})
 	for name, k := range map[string]struct {
@@ -90,9 +85,7 @@ func TestChangesGolden(t *testing.T) {
 		"grouped.txt": {"text", grouped, Options{Width: 110}}, "ungated.xml": {"junit", grouped, Options{}}, "ungated.github": {"github", grouped, Options{}},
 	} {
 		var b bytes.Buffer
-		if err := Changes.Write(&b, k.format, k.c, k.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Changes.Write(&b, k.format, k.c, k.opts))
 		if k.format != "json" { // its keys stand in json.txt
 			isGolden(t, name, b.String())
 		}
@@ -125,9 +118,7 @@ func TestChangesHostileNames(t *testing.T) {
 	}
 	for _, f := range Changes.Formats() {
 		var b bytes.Buffer
-		if err := Changes.Write(&b, f, c, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Changes.Write(&b, f, c, Options{}))
 		if s := b.String(); f != "json" && (strings.Contains(s, "\n::error::<") || strings.Contains(s, "\n::set-env") || strings.ContainsAny(s, "\x1b\x00\r")) {
 			t.Errorf("%s:\n%q", f, s)
 		}
@@ -147,17 +138,11 @@ func TestChangesOfACommand(t *testing.T) {
 	id := a.Workloads[0].ID
 	a.Run.Command, b.Run.Command = "sort -R 'my file'", "sort -R 'my file'"
 	c, err := compare.Between(a, b, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, gate.Judge(c, gate.Thresholds{FailAbove: 0.05}))
 	for format, people := range map[string]bool{"text": true, "markdown": true, "github": true, "json": false, "junit": false} {
 		var out strings.Builder
-		if err := Changes.Write(&out, format, c, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Changes.Write(&out, format, c, Options{}))
 		has := func(s string) bool { return strings.Contains(out.String(), s) }
 		if people && (!has("sort -R 'my file'") || has(" of "+id+" in ") || has(id+": ")) || !people && !has(id) {
 			t.Errorf("%s:\n%s", format, out.String())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/sample"
@@ -43,16 +44,12 @@ func TestCharges(t *testing.T) {
 		opts Options
 	}{"charges.text": {charges(), Options{Width: 120}}, "charges.70.text": {charges(), Options{Width: 70, ASCII: true}}, "charges.markdown": {charges(), Options{}}, "charges-one.text": {one, Options{Width: 80}}} {
 		var b bytes.Buffer
-		if err := Charges.Write(&b, name[strings.LastIndex(name, ".")+1:], c.of, c.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Charges.Write(&b, name[strings.LastIndex(name, ".")+1:], c.of, c.opts))
 		golden.Check(t, "testdata/"+name, b.String())
 	}
 	var b bytes.Buffer
 	var back []kernel.Charges
-	if err := Charges.Write(&b, "json", charges(), Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Charges.Write(&b, "json", charges(), Options{}))
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 1 || len(back[0].Rows) != 4 || *back[0].Rows[2].Gain.Lo != 1.01 {
 		t.Errorf("%v: %s", err, b.String())
 	}

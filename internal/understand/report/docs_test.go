@@ -5,21 +5,19 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestManualShowsRealTables: what docs/read-a-result.md shows is what the
 // program prints.
 func TestManualShowsRealTables(t *testing.T) {
 	manual, err := os.ReadFile("../../../docs/read-a-result.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	golden := ""
 	for _, name := range []string{"screen-3-1-80.txt", "typical.txt", "terminal-120.txt", "audit.txt", "protocols.txt", "overhead.txt", "factors.txt", "factors-confounded.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		golden += string(text)
 	}
 	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)
@@ -36,15 +34,11 @@ func TestManualShowsRealTables(t *testing.T) {
 // TestCompareManual: what docs/compare.md shows is what the program prints.
 func TestCompareManual(t *testing.T) {
 	manual, err := os.ReadFile("../../../docs/compare.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	golden := ""
 	for _, name := range []string{"changes.txt", "grouped.txt", "quantile.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		golden += string(text)
 	}
 	for _, b := range regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -60,18 +61,14 @@ func TestExplanation(t *testing.T) {
 	}
 	traces[3].Tail.Lost = 3
 	x, err := timeline.Explain(traces, plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for file, o := range map[string]Options{"explain.txt": {Width: 100}, "explain.md": {}} {
 		format := "text"
 		if strings.HasSuffix(file, ".md") {
 			format = "markdown"
 		}
 		var b bytes.Buffer
-		if err := Explanation.Write(&b, format, x, o); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Explanation.Write(&b, format, x, o))
 		golden.Check(t, "testdata/"+file, b.String())
 	}
 	var b bytes.Buffer
@@ -97,9 +94,7 @@ func TestComparison(t *testing.T) {
 		seen := followed(long)
 		change(seen)
 		x, err := timeline.Explain([]*record.Trace{seen}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return x
 	}
 	a := explain(0, func(*record.Trace) {})
@@ -116,9 +111,7 @@ func TestComparison(t *testing.T) {
 		t.Errorf("%d ns more, expected 30 ms: %+v", x.Tree.More(), x.Tree)
 	}
 	var b1 bytes.Buffer
-	if err := Comparison.Write(&b1, "text", x, Options{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Comparison.Write(&b1, "text", x, Options{Width: 100}))
 	golden.Check(t, "testdata/against.txt", b1.String())
 	same := timeline.Against(a, a)
 	b1.Reset()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -45,9 +46,7 @@ func TestFeatures(t *testing.T) {
 		{"features.csv", "csv", FeatureOptions{}},
 	} {
 		var b bytes.Buffer
-		if err := WriteFeatures(&b, c.format, someFeatures(), c.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteFeatures(&b, c.format, someFeatures(), c.opts))
 		isGolden(t, c.file, b.String())
 		if c.format != "json" && strings.Contains(b.String(), "\x1b") {
 			t.Errorf("%s: an escape sequence of a container's got through", c.file)
@@ -63,9 +62,7 @@ func TestNoFeatures(t *testing.T) {
 	f := someFeatures()
 	f.Engines = f.Engines[2:]
 	var b bytes.Buffer
-	if err := WriteFeatures(&b, "text", f, FeatureOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteFeatures(&b, "text", f, FeatureOptions{}))
 	if s := b.String(); !strings.Contains(s, "sarus is not installed") || strings.Contains(s, "[yes]") {
 		t.Error(s)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/figure"
@@ -16,21 +17,15 @@ import (
 // the others can't be.
 func TestFigures(t *testing.T) {
 	list, err := figures.Of("baresi2024")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list = append(list, figures.Figure{Source: "baresi2024", Name: "boxes", Shows: "nowhere", Title: "Boxes", Kind: figures.Boxes, Workload: "hello", Metric: "startup"},
 		figures.Figure{Source: "baresi2024", Name: "lustre", Shows: "nowhere", Title: "Lustre", Kind: figures.None, Because: "there is no Lustre"})
 	res, err := evaluate.Run(recordtest.Paper().Open(t), evaluate.Options{Values: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all := figure.Of(res, list)
 	write := func(format string, o Options) string {
 		var b strings.Builder
-		if err := Figures(&b, format, res, all, o); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Figures(&b, format, res, all, o))
 		return b.String()
 	}
 	text := write("text", Options{})
@@ -51,9 +46,7 @@ func TestFigures(t *testing.T) {
 		t.Errorf("markdown:\n%s", s)
 	}
 	rows, err := csv.NewReader(strings.NewReader(write("csv", Options{}))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, r := range rows[1:] {
 		seen[r[1]] = true
@@ -70,9 +63,7 @@ func TestFigures(t *testing.T) {
 // can be 0; of a ramp neighbours are taken together.
 func TestFiguresOverTime(t *testing.T) {
 	res, err := evaluate.Run(recordtest.Paper().Open(t), evaluate.Options{Values: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	series := figure.Line{Label: "docker"}
 	ramp := figure.Line{Label: "podman"}
 	for i := range 40 {
@@ -85,9 +76,7 @@ func TestFiguresOverTime(t *testing.T) {
 		{Figure: figures.Figure{Name: "starts", Title: "Starts", Shows: "Figure 6", Kind: figures.Ramps, Part: "starts"}, Panels: []figure.Panel{{Title: "density", Unit: "ns", Over: "containers", Lines: []figure.Line{ramp}}}},
 	}
 	var b strings.Builder
-	if err := Figures(&b, "text", res, list, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Figures(&b, "text", res, list, Options{}))
 	text := b.String()
 	for _, want := range []string{"quartiles", "[0.9, 3.6]", "0 to 3", "36 to 39", "───●", "Medians over the trials", "came next to each other"} {
 		if !strings.Contains(text, want) {

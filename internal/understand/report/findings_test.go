@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -105,9 +106,7 @@ func TestFindingsGolden(t *testing.T) {
 		{"finding.csv", "csv", "9b", Options{}},
 	} {
 		var b bytes.Buffer
-		if err := WriteFindings(&b, c.format, f, c.claim, c.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteFindings(&b, c.format, f, c.claim, c.opts))
 		isGolden(t, c.name, b.String())
 	}
 	isGolden(t, "claimed.txt", render(t, "text", result(t, claimed()), Options{NoPlot: true}))
@@ -124,13 +123,9 @@ func TestFindingsGolden(t *testing.T) {
 func TestPublishedApart(t *testing.T) {
 	f := claimedFindings(t)
 	var b bytes.Buffer
-	if err := WriteFindings(&b, "csv", f, "", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteFindings(&b, "csv", f, "", Options{}))
 	all, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, r := range all[1:] {
 		for i, cell := range r {
 			if strings.Contains(cell, "871") != (all[0][i] == "published" && r[0] == "baresi2024/6a") {
@@ -139,18 +134,14 @@ func TestPublishedApart(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := WriteFindings(&b, "text", f, "", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteFindings(&b, "text", f, "", Options{}))
 	for _, line := range strings.Split(b.String(), "\n") {
 		if i := strings.Index(line, "871"); i >= 0 && !strings.Contains(line[:i], `"`) {
 			t.Errorf("not marked as published: %s", line)
 		}
 	}
 	b.Reset()
-	if err := WriteFindings(&b, "json", f, "", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteFindings(&b, "json", f, "", Options{}))
 	var back analyze.Findings
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back.Schema != analyze.FindingsSchema || len(back.Claims) != len(f.Claims) {
 		t.Errorf("%v: %+v", err, back)
@@ -184,9 +175,7 @@ func TestHostileFindings(t *testing.T) {
 	for _, format := range []string{"text", "markdown", "csv"} {
 		for _, claim := range []string{"", "6a", "9b", "5"} {
 			var b bytes.Buffer
-			if err := WriteFindings(&b, format, f, claim, Options{Width: 60}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, WriteFindings(&b, format, f, claim, Options{Width: 60}))
 			for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e"} {
 				if strings.Contains(b.String(), bad) {
 					t.Errorf("%s of %q lets %q through", format, claim, bad)
@@ -202,15 +191,11 @@ func TestHostileFindings(t *testing.T) {
 // TestFindingsManual: what docs/findings.md shows is what the program prints.
 func TestFindingsManual(t *testing.T) {
 	manual, err := os.ReadFile("../../../docs/findings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shown := ""
 	for _, name := range []string{"findings.txt", "finding.txt", "findings-hosts.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		shown += string(text)
 	}
 	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)
@@ -223,9 +208,7 @@ func TestFindingsManual(t *testing.T) {
 		}
 	}
 	source, err := os.ReadFile("../analyze/findings/findings.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	codes := regexp.MustCompile(`Code: "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) < 2 {
 		t.Errorf("only %d remarks found in the source", len(codes))

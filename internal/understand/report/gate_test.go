@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -28,12 +29,8 @@ func oneGated(t *testing.T, seed uint64) (*compare.Changes, *compare.Change) {
 		results[k] = result(t, s)
 	}
 	c, err := compare.Between(results[0], results[1], compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Environment: "runc", Metric: "startup", FailAbove: 0.001}}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Environment: "runc", Metric: "startup", FailAbove: 0.001}}}))
 	for i := range c.Cells {
 		if c.Cells[i].Gate != nil {
 			return c, &c.Cells[i]
@@ -56,9 +53,7 @@ func TestGateBesideVerdict(t *testing.T) {
 		}
 		for _, format := range []string{"text", "markdown", "junit", "github"} {
 			var b bytes.Buffer
-			if err := Changes.Write(&b, format, c, Options{Width: 400}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Changes.Write(&b, format, c, Options{Width: 400}))
 			got := strings.ReplaceAll(strings.ReplaceAll(b.String(), "\\", ""), "%25", "%")
 			if !regexp.MustCompile(`1\.0\d+ × \[1\.0\d+, 1\.\d+\] at 95 %, p [\d.]+ % over 1 cell`).MatchString(got) {
 				t.Errorf("%s does not say what the gate judged by:\n%s", format, got)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/words"
@@ -53,9 +54,7 @@ func past(t testing.TB, o history.Options) *history.Histories {
 	}
 	skipped := []history.SkippedRun{{Dir: "runs/broken", Reason: "reading run.json: its format is 2, and this plimsoll reads up to 1"}}
 	h, err := history.New(runs, skipped, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return h
 }
 
@@ -71,9 +70,7 @@ func TestHistoryGolden(t *testing.T) {
 		"history.md":     {"markdown", Options{}}, "history.csv": {"csv", Options{}}, "history.json": {"json", Options{}},
 	} {
 		var b bytes.Buffer
-		if err := Histories.Write(&b, k.format, h, k.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Histories.Write(&b, k.format, h, k.opts))
 		if k.format != "json" { // its keys stand in json.txt
 			isGolden(t, name, b.String())
 		}
@@ -122,9 +119,7 @@ func TestHistoryHostileNames(t *testing.T) {
 	h.Judge()
 	for _, f := range []string{"text", "markdown", "csv"} {
 		var b bytes.Buffer
-		if err := Histories.Write(&b, f, h, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Histories.Write(&b, f, h, Options{}))
 		if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u202e") || f == "markdown" && strings.Contains(s, "<b>") {
 			t.Errorf("%s: %q", f, s)
 		}
@@ -135,13 +130,9 @@ func TestHistoryHostileNames(t *testing.T) {
 // it explains every remark that there is.
 func TestHistoryManual(t *testing.T) {
 	manual, err := os.ReadFile("../../../docs/history.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b bytes.Buffer
-	if err := Histories.Write(&b, "text", past(t, history.Options{Seed: 1}), Options{Width: 110}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Histories.Write(&b, "text", past(t, history.Options{Seed: 1}), Options{Width: 110}))
 	blocks := regexp.MustCompile("(?s)```text\n(.*?)\n```").FindAllStringSubmatch(string(manual), -1)
 	if len(blocks) == 0 {
 		t.Error("no example")
@@ -152,9 +143,7 @@ func TestHistoryManual(t *testing.T) {
 		}
 	}
 	source, err := os.ReadFile("../analyze/history/remarks.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	codes := regexp.MustCompile(`(?:\badd\(|Code: |code, level, advice :?= )"([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) < 6 {
 		t.Errorf("only %d remarks found in the source", len(codes))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -56,9 +57,7 @@ func kinds(t *testing.T) []kind {
 	view("overhead", result(t, recordtest.Suite()), func(o *Options) { o.Overhead = AnyBaseline })
 	view("published tables", result(t, recordtest.Paper()), func(o *Options) { o.Papers = true })
 	c := changes(t, compare.Options{})
-	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, gate.Judge(c, gate.Thresholds{FailAbove: 0.05}))
 	for name, c := range map[string]*compare.Changes{"changes": c, "changes of a quantile": tails(t)} {
 		add(name, Changes.Formats(), func(w io.Writer, format string, opts Options) error { return Changes.Write(w, format, c, opts) })
 	}
@@ -74,9 +73,7 @@ func kinds(t *testing.T) []kind {
 	})
 	matrix := result(t, recordtest.Matrix())
 	what, err := factors.Of(matrix, factors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	add("factors", FactorFormats(), func(w io.Writer, format string, opts Options) error {
 		return WriteFactors(w, format, matrix, []*factors.Factors{what}, opts)
 	})

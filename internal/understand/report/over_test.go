@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -43,9 +44,7 @@ func TestOver(t *testing.T) {
 		t.Errorf("%v: %v", err, rows)
 	}
 	var doc struct{ Points []overPoint }
-	if err := json.Unmarshal([]byte(render(t, "json", res, Options{Over: "size", Metric: "events"})), &doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(render(t, "json", res, Options{Over: "size", Metric: "events"})), &doc))
 	for _, p := range doc.Points {
 		if (p.Median == nil) == (p.Missing == "") {
 			t.Errorf("%+v", p)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -28,12 +29,8 @@ func TestOverview(t *testing.T) {
 		}
 		res := result(t, s)
 		var text, md bytes.Buffer
-		if err := Write(&text, "text", res, Options{Width: 120}); err != nil {
-			t.Fatal(err)
-		}
-		if err := Write(&md, "markdown", res, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Write(&text, "text", res, Options{Width: 120}))
+		require.NoError(t, Write(&md, "markdown", res, Options{}))
 		for name, out := range map[string]string{"text": text.String(), "markdown": md.String()} {
 			if got := strings.Contains(out, "Overview"); got != c.want {
 				t.Errorf("%s, %d workloads: overview %v", name, c.workloads, got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -47,13 +48,9 @@ func pairOf(t *testing.T, c recordtest.Cells, limit float64, metrics ...string) 
 func judged(t *testing.T, res *analyze.Result, limit float64, metrics []string, of ...compare.Filter) *Pair {
 	t.Helper()
 	got, err := compare.Within(res, oldBuild, newBuild, compare.Options{Filter: of})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if limit > 0 {
-		if err := gate.Judge(got, gate.Thresholds{Rules: []gate.Rule{{Metric: metrics[0], FailAbove: limit}}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, gate.Judge(got, gate.Thresholds{Rules: []gate.Rule{{Metric: metrics[0], FailAbove: limit}}}))
 	}
 	return PairOf("crun", got, metrics)
 }
@@ -134,9 +131,7 @@ func TestPairFormats(t *testing.T) {
 	p := pairOf(t, builds(8, 40, 1.2, 0.02), 0.05, "startup", "create")
 	for _, f := range Pairs.Formats() {
 		var b bytes.Buffer
-		if err := Pairs.Write(&b, f, p, Options{Width: 300}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Pairs.Write(&b, f, p, Options{Width: 300}))
 		s := strings.TrimSpace(b.String())
 		switch f {
 		case "text":

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -16,18 +17,14 @@ func TestPaperRatios(t *testing.T) {
 	s.Parts, s.Tables[0].Images = nil, nil // every environment has hello, and those without an image stand for these
 	s.Tables[0].Ratios = []record.PaperPair{{Of: "docker", To: "podman"}, {Of: "docker", To: "balena"}}
 	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for format, want := range map[string][]string{
 		"text":     {"Ratios there and here: Table 3", "docker over podman", "(1.17 ×)", "1.49 ×", "open", "more ratios without one of ours"},
 		"markdown": {"*1.17 ×*", "| 1.49 ×", "docker over podman"},
 		"json":     {`"ratios"`, `"to": "podman"`},
 	} {
 		var b strings.Builder
-		if err := papersFormats.Write(&b, format, res, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, papersFormats.Write(&b, format, res, Options{}))
 		text := b.String()
 		for _, w := range want {
 			if !strings.Contains(text, w) {

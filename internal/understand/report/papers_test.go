@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/document"
@@ -42,9 +43,7 @@ func TestPapers(t *testing.T) {
 func TestPapersKeepApart(t *testing.T) {
 	res := result(t, recordtest.Paper())
 	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", res, Options{Papers: true}))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := map[string]int{}
 	for i, name := range rows[0] {
 		at[name] = i

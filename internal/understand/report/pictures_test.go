@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -18,9 +19,7 @@ import (
 func picture(t *testing.T, path string) (byID map[string]map[string]string, wrong []string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	byID = map[string]map[string]string{}
 	have := map[string]bool{}
 	dec := xml.NewDecoder(bytes.NewReader(b))
@@ -76,9 +75,7 @@ func TestPictures(t *testing.T) {
 	var manual []byte
 	for _, p := range pages {
 		b, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		manual = append(manual, b...)
 	}
 	for _, f := range files {

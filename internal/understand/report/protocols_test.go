@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -18,9 +19,7 @@ func protocolsResult(t *testing.T, ramps int) *analyze.Result {
 	t.Helper()
 	r := recordtest.Protocols(t, ramps, nil)
 	res, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -36,9 +35,7 @@ func TestGoldenProtocols(t *testing.T) {
 		opts  Options
 	}{"protocols.txt": {7, Options{}}, "protocols-one-60.txt": {1, Options{Width: 60, ASCII: true}}} {
 		var b bytes.Buffer
-		if err := write(&b, protocolsResult(t, c.ramps), c.opts); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, write(&b, protocolsResult(t, c.ramps), c.opts))
 		isGolden(t, name, b.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -34,13 +35,9 @@ func released(t *testing.T, slower float64) *releases.Releases {
 	from := c.Open(t)
 	from.Run().Builds = builds
 	res, err := evaluate.Run(from, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := releases.Of(res, from, releases.Options{Metrics: []string{"startup"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -53,9 +50,7 @@ func TestReleases(t *testing.T) {
 	}
 	for _, f := range Releases.Formats() {
 		var b bytes.Buffer
-		if err := Releases.Write(&b, f, r, Options{Width: 100}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Releases.Write(&b, f, r, Options{Width: 100}))
 		s := strings.TrimSpace(b.String())
 		switch f {
 		case "text":

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -27,18 +28,14 @@ type opener interface {
 func result(t testing.TB, s opener) *analyze.Result {
 	t.Helper()
 	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
 func render(t testing.TB, format string, res *analyze.Result, opts Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, format, res, opts); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(&b, format, res, opts))
 	return b.String()
 }
 
@@ -177,13 +174,9 @@ func TestGoldenFactors(t *testing.T) {
 	} {
 		res := result(t, c.spec)
 		f, err := factors.Of(res, c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var b bytes.Buffer
-		if err := WriteFactors(&b, c.format, res, []*factors.Factors{f}, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteFactors(&b, c.format, res, []*factors.Factors{f}, Options{}))
 		isGolden(t, c.name, b.String())
 	}
 }
@@ -205,12 +198,8 @@ func TestHostileFactors(t *testing.T) {
 		var b bytes.Buffer
 		for _, g := range factors.Groups(res) {
 			f, err := factors.Of(res, factors.Options{Workload: g})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := WriteFactors(&b, format, res, []*factors.Factors{f}, Options{Width: 60}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, WriteFactors(&b, format, res, []*factors.Factors{f}, Options{Width: 60}))
 		}
 		text := b.String() + render(t, format, res, Options{Overhead: "native", Width: 60})
 		for _, bad := range []string{"\x1b", "\x00", "\u009b", "\r", "\u202e"} {
@@ -298,9 +287,7 @@ func TestHostile(t *testing.T) {
 func TestCSVIsComplete(t *testing.T) {
 	res := result(t, recordtest.Typical())
 	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", res, Options{}))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := 1 + len(res.Environments)*len(record.LifeCycle) + len(res.Excluded)
 	if len(rows) != want {
 		t.Errorf("%d rows, want %d", len(rows), want)
@@ -312,13 +299,9 @@ func TestCSVIsComplete(t *testing.T) {
 func TestAuditCSVIsComplete(t *testing.T) {
 	res := result(t, recordtest.Audited())
 	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", res, Options{Audit: true}))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var back audit.Audit
-	if err := json.Unmarshal([]byte(render(t, "json", res, Options{Audit: true})), &back); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(render(t, "json", res, Options{Audit: true})), &back))
 	id := res.Run.ID
 	want := [][]string{{"run", "kind", "environment", "against", "factors", "property", "value", "value_against"}}
 	for _, e := range back.Environments {
@@ -343,9 +326,7 @@ func TestJSONComesBack(t *testing.T) {
 	res := result(t, recordtest.Typical())
 	text := render(t, "json", res, Options{})
 	var back analyze.Result
-	if err := json.Unmarshal([]byte(text), &back); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(text), &back))
 	if again := render(t, "json", &back, Options{}); again != text {
 		t.Errorf("what was read back differs: %s", golden.Difference(again, text))
 	}

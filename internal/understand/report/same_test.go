@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
@@ -102,13 +103,9 @@ func TestNumbersAreTheResults(t *testing.T) {
 	for _, s := range []opener{recordtest.Typical(), pull(), values(), recordtest.Suite()} {
 		res := result(t, s)
 		var back analyze.Result
-		if err := json.Unmarshal([]byte(render(t, "json", res, Options{})), &back); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(render(t, "json", res, Options{})), &back))
 		all, err := csv.NewReader(strings.NewReader(render(t, "csv", res, Options{}))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lines := strings.Split(render(t, "text", res, Options{Width: 400, NoPlot: true}), "\n")
 		at := func(r []string, name string) string { return r[slices.Index(csvHead, name)] }
 		cells := 0

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/yamlfile"
 )
 
@@ -20,9 +21,7 @@ rules:
 
 func TestRead(t *testing.T) {
 	got, err := Read("gate.yaml", []byte(good))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got.FailAbove != 0.05 || len(got.Rules) != 2 || got.Rules[0].Environment != "podman*" || got.Rules[0].FailAbove != 0.1 ||
 		!got.Rules[1].Ignore || got.Rules[0].Where != "gate.yaml:4:5" {
 		t.Errorf("%+v", got)

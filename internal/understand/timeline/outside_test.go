@@ -3,6 +3,7 @@ package timeline
 import (
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -14,9 +15,7 @@ func TestOutside(t *testing.T) {
 		}
 	}
 	x, err := Outside("engine", record.Ready, []map[record.Event]int64{start(40, 20, 5), start(42, 20, 5), start(44, 20, 5), start(900, 20, 5)}, "root")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var sum int64
 	for _, s := range x.Tree.Steps {
 		sum += s.NS

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/view"
@@ -18,9 +19,7 @@ import (
 func TestCourses(t *testing.T) {
 	s, dir := recordtest.Typical(), filepath.Join(t.TempDir(), "run")
 	w, err := record.Create(dir, s.Run())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	env, traced := "", 0
 	for trial := range s.Trials() {
 		if one := *trial; !one.Warmup && one.OK() && traced < 4 && (env == "" || env == one.Env) {
@@ -40,9 +39,7 @@ func TestCourses(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := build(t, r, view.Options{})
 	if len(d.Courses) != 1 || d.Envs[d.Courses[0].Env].ID != env {
 		t.Fatalf("the courses are %+v, not one of %s", d.Courses, env)

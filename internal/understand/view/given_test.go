@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -21,9 +22,7 @@ import (
 func analysed(tb testing.TB, r *record.Reader) *analyze.Result {
 	tb.Helper()
 	res, err := evaluate.Run(r, evaluate.Options{Levels: view.Levels})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return res
 }
 
@@ -56,9 +55,7 @@ func TestGivenResult(t *testing.T) {
 	// It is this analysis that is drawn, and not another one of the same run.
 	res.Run.Title = "as it was given"
 	before, err := json.Marshal(res)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := build(t, r, view.Options{Result: res})
 	if d.Run.Title != "as it was given" || len(d.Works[0].Density[0].Starts.N) >= len(long.N) || len(d.Works[2].Load[0].Probes) > 0 {
 		t.Errorf("%q, %d points, %d probes", d.Run.Title, len(d.Works[0].Density[0].Starts.N), len(d.Works[2].Load[0].Probes))
@@ -72,9 +69,7 @@ func TestGivenResult(t *testing.T) {
 func TestGivenResultRefused(t *testing.T) {
 	r := recordtest.Typical().Open(t)
 	plain, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other := analysed(t, r)
 	other.Run.ID = "another1"
 	for want, res := range map[string]*analyze.Result{"lacks the quantiles": plain, "of run another1": other} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/view/viewtest"
@@ -22,9 +23,7 @@ func zipped(tb testing.TB, d *view.Data) int {
 	if _, err := z.Write(encode(tb, d)); err != nil {
 		tb.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, z.Close())
 	return out.Len()
 }
 
@@ -97,15 +96,11 @@ func TestFailedAreListed(t *testing.T) {
 // how large its data are.
 func BenchmarkBuild1M(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "run")
-	if err := viewtest.Million.Write(dir); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, viewtest.Million.Write(dir))
 	size := 0
 	for b.Loop() {
 		r, err := record.Open(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		size = zipped(b, build(b, r, view.Options{}))
 	}
 	b.ReportMetric(float64(size), "gzipped-bytes")

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -21,36 +22,28 @@ import (
 func build(tb testing.TB, r *record.Reader, o view.Options) *view.Data {
 	tb.Helper()
 	d, err := view.Build(r, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return d
 }
 
 func made(tb testing.TB, s viewtest.Spec) *record.Reader {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "run")
-	if err := s.Write(dir); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, s.Write(dir))
 	return open(tb, dir)
 }
 
 func open(tb testing.TB, dir string) *record.Reader {
 	tb.Helper()
 	r, err := record.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return r
 }
 
 func encode(tb testing.TB, d *view.Data) []byte {
 	tb.Helper()
 	out, err := json.Marshal(d)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return out
 }
 
@@ -59,9 +52,7 @@ func TestGolden(t *testing.T) {
 	spec.Blocks, spec.PerBlock = 7, 1
 	spec.Envs = []recordtest.Env{spec.Envs[1], spec.Envs[2], spec.Envs[6], spec.Envs[7], spec.Envs[10], spec.Envs[11]}
 	var out bytes.Buffer
-	if err := json.Indent(&out, encode(t, build(t, spec.Open(t), view.Options{})), "", " "); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Indent(&out, encode(t, build(t, spec.Open(t), view.Options{})), "", " "))
 	out.WriteByte('\n')
 	golden.Check(t, filepath.Join("testdata", "typical.json"), out.String())
 }
@@ -72,9 +63,7 @@ func TestSameAsAnalyze(t *testing.T) {
 		"typical": recordtest.Typical().Open(t), "suite": recordtest.Suite().Open(t), "made": made(t, viewtest.Small),
 	} {
 		res, err := evaluate.Run(r, evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d := build(t, r, view.Options{})
 		for w := range res.Workloads {
 			in, out := &res.Workloads[w], &d.Works[w]
@@ -239,9 +228,7 @@ func TestValuesAreTheTrials(t *testing.T) {
 	metric, _ := record.MetricByID("startup")
 	want := map[int]float64{}
 	for trial, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if v, ok := metric.Value(trial); ok && trial.Workload == d.Works[0].ID {
 			want[trial.Seq] = v
 		}
@@ -317,12 +304,8 @@ func torn(t *testing.T) *record.Reader {
 	dir := s.Write(t)
 	path := filepath.Join(dir, record.TrialsFile)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data[:len(data)-20], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data[:len(data)-20], 0o644))
 	return open(t, dir)
 }
 

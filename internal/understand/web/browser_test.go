@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/page/browsertest"
 )
 
@@ -35,9 +36,7 @@ func TestBrowser(t *testing.T) {
 	}})
 	x.least, x.shelf.rest = 20*time.Millisecond, 50*time.Millisecond
 	for _, trial := range plan[:70] {
-		if err := w.Append(trial); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(trial))
 	}
 	id := func(name string) string { return x.run(t, name).ID }
 	live := id("live")
@@ -53,9 +52,7 @@ func TestBrowser(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				p, err := b.Open(x.address+c.path, browsertest.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer p.Close()
 				if err := p.Wait(c.ready); err != nil {
 					text, _ := browsertest.Eval[string](p, "document.body.innerText.slice(0, 2000)")
@@ -78,9 +75,7 @@ func TestBrowser(t *testing.T) {
 	})
 	t.Run("follows", func(t *testing.T) {
 		p, err := b.Open(x.address+"/runs/"+live, browsertest.Phone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer p.Close()
 		wait := func(what string) {
 			t.Helper()
@@ -91,15 +86,11 @@ func TestBrowser(t *testing.T) {
 		}
 		wait(fmt.Sprintf(`document.querySelector("#live dd")?.textContent === "70 of %d"`, len(plan)))
 		for _, trial := range plan[70:] {
-			if err := w.Append(trial); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, w.Append(trial))
 		}
 		wait(fmt.Sprintf(`document.querySelector("#live dd")?.textContent === "%d of %d"`, len(plan), len(plan)))
 		run.Status, run.Finished = done, run.Started.Add(time.Hour)
-		if err := w.Update(run); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Update(run))
 		wait(`document.querySelector("#live [role=status]").textContent === "The run is done."`)
 		// A new run.json makes no trial expected twice.
 		wait(fmt.Sprintf(`document.querySelector("#live dd")?.textContent === "%d of %d"`, len(plan), len(plan)))
@@ -115,9 +106,7 @@ func TestBrowser(t *testing.T) {
 func checkPage(t *testing.T, p *browsertest.Page) {
 	t.Helper()
 	problems, err := p.Problems()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, s := range problems {
 		t.Error(s)
 	}

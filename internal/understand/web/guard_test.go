@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // reply is an answer that was read.
@@ -25,9 +27,7 @@ type reply struct {
 func ask(t testing.TB, x *site, method, path, host string, headers ...string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, x.address+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if host != "" {
 		r.Host = host
 	}
@@ -35,14 +35,10 @@ func ask(t testing.TB, x *site, method, path, host string, headers ...string) re
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := x.client.Transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer answer.Body.Close()
 	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return reply{answer.StatusCode, answer.Header, answer.Cookies(), string(b)}
 }
 
@@ -52,9 +48,7 @@ func TestWhoComesIn(t *testing.T) {
 	x := open(t, Options{Dirs: []string{folder}})
 	here := strings.TrimPrefix(x.address, "http://")
 	_, port, err := net.SplitHostPort(here)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		what, method, host string
 		headers            []string
@@ -122,17 +116,11 @@ func checkHeaders(t testing.TB, what string, h http.Header) {
 // is asked about an address that this test does not have to listen at.
 func TestToken(t *testing.T) {
 	s, err := New(Options{Dirs: []string{t.TempDir()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g, err := newGuard(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 7654}, "lab.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other, err := newGuard(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 7654}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(g.token) < 32 || g.token == other.token {
 		t.Fatalf("tokens %q and %q", g.token, other.token)
 	}
@@ -189,13 +177,9 @@ func TestToken(t *testing.T) {
 // that the connection came to, and to the machine's name.
 func TestWide(t *testing.T) {
 	g, err := newGuard(&net.TCPAddr{IP: net.IPv4zero, Port: 80}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := http.NewRequestWithContext(context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 80}), http.MethodGet, "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if g.token == "" {
 		t.Error("all can come in")
 	}
@@ -224,13 +208,9 @@ func (h through) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestLimits(t *testing.T) {
 	x := open(t, Options{Dirs: []string{t.TempDir()}})
 	c, err := net.Dial("tcp", strings.TrimPrefix(x.address, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
 	if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nX: %s\r\n\r\n", strings.TrimPrefix(x.address, "http://"), strings.Repeat("x", 64<<10)); err != nil {
 		return // it was let go while it sent
 	}

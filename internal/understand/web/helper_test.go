@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/view"
@@ -32,9 +33,7 @@ func small(seed uint64) recordtest.Spec {
 func put(t testing.TB, s recordtest.Spec, folder, name string) string {
 	t.Helper()
 	dir := filepath.Join(folder, name)
-	if err := os.Rename(s.Write(t), dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(s.Write(t), dir))
 	return dir
 }
 
@@ -67,9 +66,7 @@ type site struct {
 func open(t testing.TB, o Options) *site {
 	t.Helper()
 	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := &site{Server: s}
 	x.client = &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}
 	inner := s.shelf.build
@@ -78,9 +75,7 @@ func open(t testing.TB, o Options) *site {
 		return inner(r)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended, ready := make(chan error, 1), make(chan string, 1)
 	go func() { ended <- s.Serve(ctx, l, "127.0.0.1", func(a string) { ready <- a }) }()
@@ -98,14 +93,10 @@ func open(t testing.TB, o Options) *site {
 func (x *site) get(t testing.TB, path string) (int, http.Header, string) {
 	t.Helper()
 	r, err := x.client.Get(x.address + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer r.Body.Close()
 	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r.StatusCode, r.Header, string(b)
 }
 
@@ -152,13 +143,9 @@ func (x *site) watch(t testing.TB, id string) *viewer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, x.address+"/api/runs/"+id+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	answer, err := (&http.Client{Transport: x.client.Transport}).Do(r) //nolint:bodyclose // the reader below closes it
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || !strings.HasPrefix(got, "text/event-stream") {
 		t.Fatalf("%d, %s", answer.StatusCode, got)
 	}

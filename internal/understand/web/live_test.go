@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/evaluate"
 )
@@ -22,9 +23,7 @@ func living(t *testing.T, folder string) (w *record.Writer, run *record.Run, pla
 	run, plan = s.Run(), planOf(s)
 	run.Status, run.Finished = running, time.Time{}
 	w, err := record.Create(filepath.Join(folder, "live"), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	return w, run, plan
 }
@@ -49,9 +48,7 @@ func TestLive(t *testing.T) {
 	done := 0
 	add := func(n int) {
 		for range n {
-			if err := w.Append(plan[done]); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, w.Append(plan[done]))
 			done++
 		}
 	}
@@ -83,9 +80,7 @@ func TestLive(t *testing.T) {
 	// A line that is not whole waits; the run ends.
 	add(len(plan) - done)
 	run.Status, run.Finished = "done", time.Now()
-	if err := w.Update(run); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Update(run))
 	last := v.until(t, "the end", func(l Live) bool { return l.Status == "done" })
 	if l := last[len(last)-1]; l.Done != len(plan) || l.Now != nil || l.Killed {
 		t.Errorf("%+v", l)
@@ -98,13 +93,9 @@ func TestLive(t *testing.T) {
 func sameAsReport(t *testing.T, l Live, dir string) {
 	t.Helper()
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !l.Whole || len(l.Cells) != len(res.Environments) {
 		t.Fatalf("whole is %v with %d cells, the run has %d", l.Whole, len(l.Cells), len(res.Environments))
 	}
@@ -129,19 +120,13 @@ func TestKilled(t *testing.T) {
 	v := x.watch(t, id)
 	v.until(t, "running", func(l Live) bool { return l.Status == running && !l.Killed })
 	// A kill lets go of the lock, and may leave half of a line.
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	f, err := os.OpenFile(filepath.Join(folder, "live", record.TrialsFile), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := f.WriteString(`{"seq":0,"block":0,"env":"nat`); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close())
 	l := v.until(t, "interrupted", func(l Live) bool { return l.Status == interrupted })
 	if last := l[len(l)-1]; !last.Killed || last.Problem != "" || last.Now != nil {
 		t.Errorf("%+v", last)
@@ -151,16 +136,10 @@ func TestKilled(t *testing.T) {
 	}
 	// It is gone on with, and that is seen without asking anew.
 	w, run, err := record.Resume(filepath.Join(folder, "live"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close()
-	if err := w.Append(plan[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Update(run); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Append(plan[0]))
+	require.NoError(t, w.Update(run))
 	v.until(t, "running again", func(l Live) bool { return l.Status == running && l.Done == 1 })
 }
 
@@ -172,14 +151,10 @@ func TestDamagedWhileLooking(t *testing.T) {
 	x.least = 5 * time.Millisecond
 	v := x.watch(t, id)
 	trial := record.Trial{Seq: 0, Env: "nobody", Workload: "hello"}
-	if err := w.Append(&trial); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Append(&trial))
 	v.until(t, "an unknown environment", func(l Live) bool { return l.Problem != "" && l.Done == 0 })
 	f, err := os.OpenFile(filepath.Join(folder, "live", record.TrialsFile), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	if _, err := f.WriteString("this is no trial\n"); err != nil {
 		t.Fatal(err)
@@ -214,9 +189,7 @@ func TestManyViewers(t *testing.T) {
 	}
 	done := 0
 	for ; done < 60; done++ {
-		if err := w.Append(plan[done]); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(plan[done]))
 		if done%10 == 0 {
 			if status, _, body := x.get(t, "/api/runs/"+id); status != http.StatusOK {
 				t.Fatalf("%d %s", status, body)
@@ -281,9 +254,7 @@ func TestSeldom(t *testing.T) {
 			made++
 			return made, 1, good, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v
 	}
 	going := func(trials int64) stamp {

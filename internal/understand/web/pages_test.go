@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/compare"
@@ -28,22 +29,14 @@ func TestIndex(t *testing.T) {
 	run := killed.Run()
 	run.Status = running
 	k, err := record.Create(filepath.Join(folder, "killed"), run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, k.Close())
 	write := func(path, text string) {
 		t.Helper()
 		path = filepath.Join(folder, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer f.Close()
 		if _, err := f.WriteString(text); err != nil {
 			t.Fatal(err)
@@ -61,9 +54,7 @@ func TestIndex(t *testing.T) {
 
 	x := open(t, Options{Dirs: []string{folder, single, empty}, Plan: plans(plan)})
 	for i := range 7 {
-		if err := w.Append(plan[i]); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(plan[i]))
 	}
 	i := x.index(t)
 	got := map[string]string{}
@@ -101,9 +92,7 @@ func TestIndex(t *testing.T) {
 	}
 	// New ones appear, and those that are taken away go.
 	put(t, small(6), empty, "late")
-	if err := os.RemoveAll(filepath.Join(folder, "done")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(filepath.Join(folder, "done")))
 	x.run(t, "late")
 	if slices.ContainsFunc(x.index(t).Runs, func(r Summary) bool { return r.Name == "done" }) {
 		t.Error("a run that is no more is listed")
@@ -226,9 +215,7 @@ func hostile(t *testing.T, folder string) (name string) {
 		}
 	}}.Write(t)
 	text, err := os.ReadFile(filepath.Join(dir, record.RunFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	killed := strings.Replace(string(text), `"status": "done"`, `"status": "running"`, 1)
 	if err := os.WriteFile(filepath.Join(dir, record.RunFile), []byte(killed), 0o644); err != nil || killed == string(text) {
 		t.Fatal("the run's status could not be changed:", err)
@@ -245,9 +232,7 @@ func hostile(t *testing.T, folder string) (name string) {
 func TestHostileText(t *testing.T) {
 	folder := t.TempDir()
 	name := hostile(t, folder)
-	if err := os.WriteFile(filepath.Join(folder, name, record.OutputDir, record.OutputName(3)), []byte(attack+strings.Repeat("x", 1<<20)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name, record.OutputDir, record.OutputName(3)), []byte(attack+strings.Repeat("x", 1<<20)), 0o644))
 	put(t, small(2), folder, "other")
 	x := open(t, Options{Dirs: []string{folder}})
 	id := x.run(t, name).ID
@@ -276,13 +261,9 @@ func guarded(t testing.TB) (h http.Handler, id, outside string) {
 	outside = filepath.Join(base, "outside")
 	folder := filepath.Join(base, "folder")
 	for _, dir := range []string{outside, folder} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(dir, 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(outside, "secret.txt"), []byte(secret), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "secret.txt"), []byte(secret), 0o644))
 	s := small(1)
 	s.Blocks = 2
 	dir := put(t, s, folder, "one")
@@ -291,9 +272,7 @@ func guarded(t testing.TB) (h http.Handler, id, outside string) {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	server, err := New(Options{Dirs: []string{folder}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	server.Close() // event streams end at once
 	return server.mux, server.summaries()[0].ID, outside
 }

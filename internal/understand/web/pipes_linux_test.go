@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -20,9 +21,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 	pipe := func(run, name string) {
 		path := filepath.Join(folder, run, name)
 		_ = os.Remove(path)
-		if err := syscall.Mkfifo(path, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Mkfifo(path, 0o644))
 		pipes = append(pipes, path)
 	}
 	put(t, small(1), folder, "well")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -24,9 +25,7 @@ type Opener interface {
 func Run(t testing.TB, s Opener) *analyze.Result {
 	t.Helper()
 	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -83,9 +82,7 @@ func Scaled[T ~int64](v T, by float64) T { return T(float64(v) * by) }
 func Changed(t testing.TB, a, b recordtest.Spec, o compare.Options) *compare.Changes {
 	t.Helper()
 	c, err := compare.Between(Run(t, a), Run(t, b), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 

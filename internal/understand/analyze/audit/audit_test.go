@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -93,9 +94,7 @@ func TestCPULimit(t *testing.T) {
 // The facts that engines are compared by are those that the manual lists.
 func TestManualListsTheFacts(t *testing.T) {
 	text, err := os.ReadFile("../../../../docs/records.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, section, ok := strings.Cut(string(text), "### Facts")
 	section, _, _ = strings.Cut(section, "\n### ")
 	for _, k := range common {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 )
 
@@ -50,9 +51,7 @@ func TestOutcomes(t *testing.T) {
 		faster[c] = -faster[c]
 	}
 	merged, err := NewRange([][]int{nil, {0}, {0}, {2}, {1, 3}, {4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		name    string
 		m       *machine

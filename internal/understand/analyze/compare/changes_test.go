@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -36,9 +37,7 @@ func TestChangeIsFound(t *testing.T) {
 	if m := analyzetest.Find(c, "create", "runc"); len(m.Control.Baselines) != 2 || m.Control.Baselines[0].Metric != "startup" {
 		t.Errorf("create is held against %+v", m.Control)
 	}
-	if err := gate.Judge(c, gate.Thresholds{FailAbove: 0.05, Rules: []gate.Rule{{Metric: "output-delay", Ignore: true}, {Metric: "execution", Ignore: true}}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, gate.Judge(c, gate.Thresholds{FailAbove: 0.05, Rules: []gate.Rule{{Metric: "output-delay", Ignore: true}, {Metric: "execution", Ignore: true}}}))
 	if c.Gate.State != compare.GateFails {
 		t.Fatalf("%+v", c.Gate)
 	}
@@ -84,9 +83,7 @@ func TestChangeHigherIsBetter(t *testing.T) {
 func TestWithinAndGrouping(t *testing.T) {
 	res := analyzetest.Run(t, analyzetest.Session(1, 1, nil))
 	c, err := compare.Within(res, "crun", "runc", compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ch := analyzetest.Find(c, "startup", "crun")
 	if !c.Interleaved || ch.Verdict != compare.Worse || math.Abs(ch.Ratio.Value-24.0/13) > 0.1 || ch.Name() != "crun → runc" {
 		t.Errorf("%+v", ch)

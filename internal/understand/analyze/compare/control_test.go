@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -34,9 +35,7 @@ func TestWildNative(t *testing.T) {
 	base, next := wild(1), wild(2)
 	of := func(against string) *compare.Change {
 		c, err := compare.Between(base, next, compare.Options{Against: against, Filter: startup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return analyzetest.Find(c, "startup", "runc")
 	}
 	native, none, learnt := of("native"), of("none"), of("")
@@ -70,9 +69,7 @@ func TestEarlierRuns(t *testing.T) {
 	elsewhere.Run.Host.CPU = "other"
 	of := func(earlier ...*analyze.Result) (*compare.Change, []string) {
 		c, err := compare.Between(runs[0], runs[1], compare.Options{Filter: startup, Earlier: earlier})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var codes []string
 		for _, m := range c.Remarks {
 			codes = append(codes, m.Code+" "+m.Level)
@@ -121,9 +118,7 @@ func TestHumpsAreSaid(t *testing.T) {
 	}
 	for _, humps := range []bool{true, false} {
 		c, err := compare.Between(run(1, humps), run(2, humps), compare.Options{Filter: startup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := slices.ContainsFunc(c.Remarks, func(r record.Remark) bool { return r.Code == "humps" }); got != humps {
 			t.Errorf("humps %v: said %v", humps, got)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -43,9 +44,7 @@ func TestBusyMachine(t *testing.T) {
 		{"30 % faster beside four threads", 0.7, 4, true, compare.Better},
 	} {
 		c, err := compare.Between(base, beside(t, 2, k.slower, k.others, k.saying), compare.Options{Filter: startup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ch := analyzetest.Find(c, "startup", "runc")
 		busy := k.saying && k.others > 0
 		if ch.Verdict != k.want || (ch.State != nil) != busy || slices.ContainsFunc(c.Remarks, func(r record.Remark) bool { return r.Code == "another-state" }) != busy {
@@ -62,16 +61,12 @@ func TestBusyMachine(t *testing.T) {
 // Two runs that were as busy need not have been slowed down alike.
 func TestBothBusy(t *testing.T) {
 	c, err := compare.Between(beside(t, 1, 1, 4, true), beside(t, 2, 1.3, 4, true), compare.Options{Filter: startup})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if ch := analyzetest.Find(c, "startup", "runc"); ch.Verdict != compare.Unclear || ch.State == nil || ch.State.Faster < 0.7 {
 		t.Errorf("%s %+v", ch.Verdict, ch.State)
 	}
 	none, err := compare.Between(beside(t, 1, 1, 4, true), beside(t, 2, 1.3, 4, true), compare.Options{Filter: startup, Against: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if ch := analyzetest.Find(none, "startup", "runc"); ch.State != nil || ch.Verdict != compare.Worse {
 		t.Errorf("absolute values were asked for: %s %+v", ch.Verdict, ch.State)
 	}
@@ -99,9 +94,7 @@ func TestBusyDisk(t *testing.T) {
 	base := run(1, false)
 	for others, want := range map[bool]compare.Direction{true: compare.Unclear, false: compare.Worse} {
 		c, err := compare.Between(base, run(2, others), compare.Options{Filter: startup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if ch := analyzetest.Find(c, "startup", "runc"); ch.Verdict != want || (ch.State != nil) != others {
 			t.Errorf("others at the disk %v: %s %+v", others, ch.Verdict, ch.State)
 		}
@@ -111,12 +104,8 @@ func TestBusyDisk(t *testing.T) {
 // A gate neither fails nor passes by what others' work may explain, and says so.
 func TestGateOnBusyMachine(t *testing.T) {
 	c, err := compare.Between(beside(t, 1, 1, 0, false), beside(t, 2, 1.3, 4, true), compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Environment: "runc", Metric: "startup", FailAbove: 0.03}}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Environment: "runc", Metric: "startup", FailAbove: 0.03}}}))
 	if c.Gate.State != compare.Inconclusive || c.Gate.Machine != 1 {
 		t.Errorf("%+v", c.Gate)
 	}

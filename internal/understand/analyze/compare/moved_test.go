@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/ablation"
@@ -49,9 +50,7 @@ func TestMoved(t *testing.T) {
 	}{{"create", record.Request, record.Created}, {"start", record.Start, record.First}, {"shutdown", record.Done, record.Exit}, {"removal", record.Exit, record.Removed}} {
 		next := analyzetest.Run(t, recordtest.Edited{Spec: analyzetest.Session(uint64(30+i), 1.03, quiet), Each: later("runc", c.from, c.to, delay)})
 		got, err := compare.Between(base, next, compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(got.Moved) != 1 || got.Moved[0].Env != "runc" {
 			t.Fatalf("8 ms in %s: %d moved: %+v", c.step, len(got.Moved), got.Moved)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/analyzetest"
@@ -16,9 +17,7 @@ import (
 func keeping(t testing.TB, s recordtest.Spec) *analyze.Result {
 	t.Helper()
 	r, err := evaluate.Run(s.Open(t), evaluate.Options{Values: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -38,9 +37,7 @@ func TestQuantileOfATail(t *testing.T) {
 	next := of(2, 60, func(s *recordtest.Spec) { s.Envs[3].Sigma = 0.12 })
 	base := of(1, 60, nil)
 	c, err := compare.Between(base, next, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(c.Quantiles) != 5 {
 		t.Fatalf("%d quantiles", len(c.Quantiles))
 	}

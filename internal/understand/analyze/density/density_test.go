@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -13,9 +14,7 @@ import (
 func TestDensity(t *testing.T) {
 	for ramps, method := range map[int]string{1: "points", 3: "t", 8: "ramps"} {
 		res, err := evaluate.Run(recordtest.Protocols(t, ramps, nil), evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cells := res.Workload("density").Density
 		if len(cells) != 2 || cells[0].Ramps != ramps || cells[0].Reached != 40 || cells[0].Asked != 40 || cells[0].Limits != nil {
 			t.Fatalf("%d ramps: %+v", ramps, cells)

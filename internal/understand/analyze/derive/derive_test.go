@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -35,15 +36,11 @@ func TestStoredValues(t *testing.T) {
 	values, results := map[string][]map[string]float64{}, map[string]*analyze.Result{}
 	for name, r := range runs {
 		for tr, err := range derive.Trials(r) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			values[name] = append(values[name], maps.Clone(tr.Values))
 		}
 		res, err := evaluate.Run(r, evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		results[name] = res
 	}
 	if len(values["stored"]) != 12 || !reflect.DeepEqual(values["stored"], values["derived"]) {
@@ -56,9 +53,7 @@ func TestStoredValues(t *testing.T) {
 		return map[string]float64{record.DensityReached: 7}
 	})
 	for tr, err := range derive.Trials(other) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if tr.Workload == "density" && (tr.Values[record.DensityReached] != 7 || tr.Values[record.DensityFootprint] == 0) {
 			t.Errorf("the stored 7 are %v, and what is not stored is %v", tr.Values[record.DensityReached], tr.Values[record.DensityFootprint])
 		}
@@ -73,13 +68,9 @@ func TestDamagedSeries(t *testing.T) {
 		kept bool
 	}{"stored": {recordtest.Protocols(t, 1, sums), true}, "derived": {recordtest.Protocols(t, 1, nil), false}} {
 		file := filepath.Join(c.r.Dir(), record.SamplesDir, "00000000.density.jsonl")
-		if err := os.WriteFile(file, []byte("{\"phase\":\"up\",\"n\":1}\nnonsense\n{}\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte("{\"phase\":\"up\",\"n\":1}\nnonsense\n{}\n"), 0o644))
 		res, err := evaluate.Run(c.r, evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if n := len(res.Workload("density").Density); n != 1 {
 			t.Errorf("%s: %d environments have ramps", name, n)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -262,18 +263,12 @@ func TestForeignTrials(t *testing.T) {
 	s := recordtest.Typical()
 	dir := s.Write(t)
 	w, run, err := record.Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run.Environments = run.Environments[:3]
-	if err := w.Update(run); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Update(run))
 	w.Close()
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := evaluate.Run(r, evaluate.Options{}); err == nil || !strings.Contains(err.Error(), "does not name") {
 		t.Errorf("%v", err)
 	}
@@ -286,9 +281,7 @@ func BenchmarkRead1M(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		r, err := record.Open(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		if _, err := evaluate.Run(r, evaluate.Options{}); err != nil {
 			b.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/analyzetest"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -21,28 +22,18 @@ func TestLooksAreSaid(t *testing.T) {
 	run.Protocol.Blocks = 80
 	dir := t.TempDir() + "/run"
 	w, err := record.Create(dir, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for tr := range spec.Trials() {
 		if tr.Env == "crun" && tr.Block > 10 { // after the warm-up block and ten others
 			continue
 		}
-		if err := w.Append(tr); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(tr))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res, err := evaluate.Run(r, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if analyzetest.Has(res, "incomplete", "", "") || analyzetest.Has(res, "incomplete", "crun", "") {
 		t.Error("it is said to be incomplete")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
@@ -16,9 +17,7 @@ import (
 func factors(t *testing.T, s analyzetest.Opener, opts Options) *Factors {
 	t.Helper()
 	f, err := Of(analyzetest.Run(t, s), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return f
 }
 

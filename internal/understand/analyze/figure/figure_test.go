@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -17,9 +18,7 @@ import (
 func result(t *testing.T, s recordtest.Spec) *analyze.Result {
 	t.Helper()
 	res, err := evaluate.Run(s.Open(t), evaluate.Options{Values: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -82,9 +83,7 @@ func finding(t *testing.T, c recordtest.Cells, tests ...record.ClaimTest) analyz
 	t.Helper()
 	c.Claims = []record.Claim{{ID: "t/1", Says: "It is so.", Tests: tests}}
 	res, err := evaluate.Run(c.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if res.Findings == nil || len(res.Findings.Claims) != 1 {
 		t.Fatalf("%+v", res.Findings)
 	}
@@ -273,9 +272,7 @@ func TestSeveralRuns(t *testing.T) {
 		c.Claims = []record.Claim{claim}
 		claim.Says = "It is otherwise."
 		res, err := evaluate.Run(c.Open(t), evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res.Run.ID = fmt.Sprint("run", len(runs))
 		res.Run.Started = res.Run.Started.Add(time.Duration(len(runs)) * time.Hour)
 		runs = append(runs, res)
@@ -379,9 +376,7 @@ func TestAnswers(t *testing.T) {
 		run := claimRun(c.v, 0.02, nil)
 		run.Claims = []record.Claim{{ID: "t/1", Says: "It is so.", Why: "Why?", Needs: "a moon", Answers: []record.ClaimAnswer{{Test: test, Supported: "Yes.", Contradicted: "No."}}}}
 		res, err := evaluate.Run(run.Open(t), evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f := res.Findings.Claims[0]
 		if f.Verdict != analyze.ClaimNotTested || f.Reason != "Needs a moon." || f.Answers[0].Text != c.want {
 			t.Errorf("%s, %s, %+v", f.Verdict, f.Reason, f.Answers)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -17,9 +18,7 @@ func looked(t *testing.T, v truths, noise float64, claims ...record.Claim) *anal
 	c := claimRun(v, noise, func(c *recordtest.Cells) {})
 	c.Claims = claims
 	res, err := evaluate.Run(c.Open(t), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res.Run.Protocol.ClaimLooks = []int{10, 20, 40}
 	return res
 }

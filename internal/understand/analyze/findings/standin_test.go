@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -39,9 +40,7 @@ func TestStandIns(t *testing.T) {
 		run := claimRun(c.v, 0.02, nil)
 		run.Claims = []record.Claim{{ID: "t/1", Says: "It is so.", Tests: c.tests, StandIns: c.stands}}
 		res, err := evaluate.Run(run.Open(t), evaluate.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f := res.Findings.Claims[0]
 		if f.Verdict != c.want || f.Partly != c.partly || (f.Instead == nil) != (c.instead == "") {
 			t.Errorf("%s: %s, partly %v, instead %+v: %s", c.name, f.Verdict, f.Partly, f.Instead, f.Reason)

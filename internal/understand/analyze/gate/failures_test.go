@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/analyzetest"
@@ -38,13 +39,9 @@ func TestGateCountsFailures(t *testing.T) {
 	} {
 		base, next := analyzetest.Run(t, analyzetest.Session(1, 1, failing(c.base))), analyzetest.Run(t, analyzetest.Session(2, 1, failing(c.now)))
 		changes, err := compare.Between(base, next, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup"}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.t.FailAbove = 0.5
-		if err := Judge(changes, c.t); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Judge(changes, c.t))
 		if changes.Gate.State != c.state {
 			t.Errorf("%s: %+v", c.name, changes.Gate)
 		}
@@ -87,12 +84,8 @@ func TestGateWaitsForLaterTrials(t *testing.T) {
 		next.Run.Protocol.Blocks, next.Run.Status = 40, "running"
 		next.Run.Gate = &record.Gate{Looks: len(Looks)}
 		changes, err := compare.Between(base, next, compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup"}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Judge(changes, Thresholds{FailAbove: 1, Looking: true}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, Judge(changes, Thresholds{FailAbove: 1, Looking: true}))
 		look := Look(changes)
 		if look.Ended != c.ended || changes.Gate.State != c.state {
 			t.Errorf("%s: %+v, %s", c.name, look, changes.Gate.State)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -26,9 +27,7 @@ func TestGateRates(t *testing.T) {
 	gate := func(r *rand.Rand, effect, limit float64) (failed, passed int) {
 		for range reps {
 			c := simulated(r, envs, blocks, effect)
-			if err := Judge(c, Thresholds{FailAbove: limit}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Judge(c, Thresholds{FailAbove: limit}))
 			switch c.Gate.State {
 			case compare.GateFails:
 				failed++

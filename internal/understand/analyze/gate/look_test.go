@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/analyzetest"
@@ -51,9 +52,7 @@ func TestGateWhileRunning(t *testing.T) {
 	next.Run.Status = "running"
 	for looking, want := range map[bool]compare.State{true: compare.Passed, false: compare.Inconclusive} {
 		c, err := compare.Between(base, next, compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := Judge(c, Thresholds{FailAbove: 0.5, Looking: looking}); err != nil || c.Gate.State != want {
 			t.Errorf("looking %v: %v %+v", looking, err, c.Gate)
 		}
@@ -70,9 +69,7 @@ func TestGateLook(t *testing.T) {
 	gated := func(limit float64, change func(*recordtest.Spec)) *compare.Changes {
 		c := analyzetest.Changed(t, analyzetest.Session(1, 1, nil), analyzetest.Session(2, 1, change), compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{"startup"}}}})
 		c.NewRun.Run.Gate = &record.Gate{Looks: 3}
-		if err := Judge(c, Thresholds{FailAbove: limit, Rules: []Rule{{Environment: "podman", Ignore: true}}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Judge(c, Thresholds{FailAbove: limit, Rules: []Rule{{Environment: "podman", Ignore: true}}}))
 		return c
 	}
 	c := gated(0.5, nil)

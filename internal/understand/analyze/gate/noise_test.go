@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -20,9 +21,7 @@ func TestRecordedNoise(t *testing.T) {
 		runs := [2]*analyze.Result{analyzetest.Run(t, analyzetest.Session(1, 1, nil)), analyzetest.Run(t, analyzetest.Session(2, 1, nil))}
 		runs[side].Run.Noise = []record.Noise{{From: record.NoiseSelfTest, Env: "crun", Metric: "startup", Relative: 0.07, Blocks: 10}}
 		c, err := compare.Between(runs[0], runs[1], startup)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var no *RefusedError
 		if err := Judge(c, Thresholds{FailAbove: 0.05}); !errors.As(err, &no) || !strings.Contains(no.Why, "noise floor of 7 %") || !strings.Contains(no.Why, [2]string{"BASE", "NEW"}[side]) {
 			t.Errorf("%v", err)
@@ -58,13 +57,9 @@ func TestTwinsTellTheNoise(t *testing.T) {
 	// It is recorded in place of what was there of it, and nothing else is lost.
 	dir := spec.Write(t)
 	for range 2 {
-		if err := record.SetNoise(dir, record.NoiseTwins, noise); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, record.SetNoise(dir, record.NoiseTwins, noise))
 	}
-	if err := record.SetNoise(dir, record.NoiseSelfTest, noise[:1]); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, record.SetNoise(dir, record.NoiseSelfTest, noise[:1]))
 	back, err := record.Open(dir)
 	if err != nil || len(back.Run().Noise) != len(noise)+1 || back.Run().Status != "done" || len(back.Run().Environments) != 6 {
 		t.Errorf("%v: %+v", err, back.Run())

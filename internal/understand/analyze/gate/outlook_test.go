@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/analyzetest"
@@ -40,9 +41,7 @@ func TestGateFindsWhatItSays(t *testing.T) {
 					c.Cells = append(c.Cells, ch)
 				}
 				c.Estimate()
-				if err := Judge(c, Thresholds{FailAbove: limit}); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, Judge(c, Thresholds{FailAbove: limit}))
 				return c
 			}
 			said := 0.0
@@ -78,13 +77,9 @@ func TestOutlook(t *testing.T) {
 		t.Errorf("20 blocks find %v, 200 find %v", few, many)
 	}
 	c, err := compare.Within(analyzetest.Run(t, spec), "crun", "runc", compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.NewRun.Run.Gate = &record.Gate{Looks: 3}
-	if err := Judge(c, gate); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Judge(c, gate))
 	could := CouldFind(c)
 	if len(could) != 1 || math.Abs(could[0].Worsening-few[0].Worsening) > 0.5*(few[0].Worsening-0.05) {
 		t.Errorf("it was to find %v and could have found %v", few, could)

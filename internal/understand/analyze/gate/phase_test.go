@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/analyzetest"
@@ -25,12 +26,8 @@ func TestGateFindsThePhase(t *testing.T) {
 				stretch(t, phase, 1.1)
 			}
 		}}), compare.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Judge(c, Thresholds{FailAbove: limit}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, Judge(c, Thresholds{FailAbove: limit}))
 		if got := analyzetest.Find(c, phase, "runc"); c.Gate.State != compare.GateFails || got.Gate.State != compare.GateFails || *got.Ratio.Lo > 1.1 || *got.Ratio.Hi < 1.1 {
 			t.Errorf("10 %% more in %s: %s, %+v %+v", phase, c.Gate.State, got.Ratio, got.Gate)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -39,9 +40,7 @@ func daily(t testing.TB, n int, change func(i int, s *recordtest.Spec)) []Past {
 func histories(t testing.TB, runs []Past, o Options) *Histories {
 	t.Helper()
 	h, err := New(runs, nil, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return h
 }
 
@@ -153,9 +152,7 @@ func TestHistoryNeverPassesSilently(t *testing.T) {
 	runs[9].Result.Run.Blocks = 0
 	runs[10].Result.Run.Status = "interrupted"
 	h, err := New(runs, []SkippedRun{{"x", "torn"}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(h.Histories) != 3 || len(h.Skipped) != 3 || len(h.Histories[0].Runs) != 8 {
 		t.Fatalf("%d histories, skipped %+v", len(h.Histories), h.Skipped)
 	}

@@ -3,6 +3,7 @@ package load_test
 import (
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -10,9 +11,7 @@ import (
 
 func TestLoad(t *testing.T) {
 	res, err := evaluate.Run(recordtest.Protocols(t, 2, nil), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cells := res.Workload("load").Load
 	if len(cells) != 2 || cells[0].Arrivals != 400 || cells[0].Offered != 20 || cells[0].Failed != 0 {
 		t.Fatalf("%+v", cells)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -33,9 +34,7 @@ func of(t *testing.T, c recordtest.Cells, builds []record.Build, o Options, chan
 	from := c.Open(t)
 	from.Run().Builds = builds
 	res, err := evaluate.Run(from, evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if change != nil {
 		change(res)
 	}
@@ -65,9 +64,7 @@ func run(seed uint64, noise float64, change func(*recordtest.Cells)) recordtest.
 // TestOf: the step is found at its release and in its part, and no other.
 func TestOf(t *testing.T) {
 	r, err := of(t, run(1, 0.03, nil), builds("crun"), Options{Metrics: []string{"startup", "stop"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if r.Program != "crun" || r.Blocks != 30 || len(r.Series) != 4 || r.Series[0].Env != "oci/crun" || r.Series[2].Metric.ID != "client-rss-peak" || r.Series[2].Points[5].Value != 20<<20 || r.Series[3].Metric.ID != "size" || len(r.Series[0].Points) != 6 {
 		t.Fatalf("%+v", r)
 	}
@@ -101,9 +98,7 @@ func TestOfMissing(t *testing.T) {
 	r, err := of(t, c, builds("crun"), Options{Metrics: []string{"startup"}}, func(res *analyze.Result) {
 		res.Excluded = append(res.Excluded, record.Excluded{ID: "oci/crun/build-1.4", Levels: map[string]string{"build": "1.4"}, Reason: "it can't be started here"})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := r.Series[0].Points
 	if p[1].Estimate != nil || p[1].Missing == "" || p[4].Missing != "it can't be started here" {
 		t.Errorf("%+v", p)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -186,9 +187,7 @@ func (m machine) gated(t *testing.T, envs, baseBlocks int, effect, limit float64
 			c.Cells = append(c.Cells, compare.Change{Metric: record.LifeCycle[1], Env: strconv.Itoa(e), Base: &sample.Estimate{}, New: &sample.Estimate{}, Against: "native", Sample: s})
 		}
 		c.Estimate()
-		if err := gate.Judge(c, gate.Thresholds{FailAbove: limit}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, gate.Judge(c, gate.Thresholds{FailAbove: limit}))
 		if c.Gate.State != compare.Inconclusive {
 			return c.Gate.State, blocks
 		}

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v
 	}
 }
@@ -89,9 +89,7 @@ func good(t *testing.T, b *Browser) {
 
 func bad(t *testing.T, b *Browser) {
 	p := open(t, b, "bad.html", Phone)
-	if err := p.Wait(`document.readyState === "complete"`); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Wait(`document.readyState === "complete"`))
 	problems := must[[]string](t)(p.Problems())
 	for _, want := range []string{"console.error: an error 1", "console.warning: a warning", "exception: Error: an exception",
 		"request: http://example.com/picture.png", "other.png", "dialog: a dialog"} {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/storage"
 )
 
@@ -28,17 +29,11 @@ type served struct {
 func serve(t *testing.T, hz float64) *served {
 	t.Helper()
 	id, err := OpenIdentity(filepath.Join(t.TempDir(), "id"), "node")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := NewBook(BookOptions{Name: "node", Version: "v", Sources: storage.Sources, Hz: hz})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &served{book: b, id: id, host: l.Addr().String(), print: Fingerprint(id.Certificate.Certificate[0])}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -58,9 +53,7 @@ func serve(t *testing.T, hz float64) *served {
 func (s *served) client(t *testing.T) *Client {
 	t.Helper()
 	a, err := ParseAddress("https://" + s.host + "#" + s.print)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := NewClient(a, s.id.Token)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -75,23 +68,17 @@ func TestWindow(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	clock, err := c.Compare(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// One machine has one clock: the offset is nothing, to what it may be wrong by.
 	if max(clock.OffsetNS, -clock.OffsetNS) > clock.UncertaintyNS || clock.UncertaintyNS <= 0 || clock.UncertaintyNS > int64(time.Second) {
 		t.Errorf("%+v", clock)
 	}
 	before := now()
 	b, err := c.Begin(ctx, BeginAsk{Run: "r", Trial: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	time.Sleep(100 * time.Millisecond)
 	w, err := c.End(ctx, EndAsk{b.Window})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if w.Begun != b.Begun || w.Begun < before || w.Ended-w.Begun < int64(100*time.Millisecond) || w.Ended > now() {
 		t.Errorf("from %d to %d, after %d", w.Begun, w.Ended, before)
 	}
@@ -110,9 +97,7 @@ func TestWindowsAreBounded(t *testing.T) {
 	var first *BeginAnswer
 	for i := range 3 {
 		b, err := c.Begin(t.Context(), BeginAsk{Run: "one", Trial: i})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if i == 0 {
 			first = b
 		}
@@ -170,14 +155,10 @@ func TestRefusals(t *testing.T) {
 		{"POST", pathEnd, `[]`, 400},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, "https://"+s.host+c.path, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+s.id.Token)
 		res, err := h.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res.Body.Close()
 		if res.StatusCode != c.status {
 			t.Errorf("%s %s %.40s: status %d, not %d", c.method, c.path, c.body, res.StatusCode, c.status)
@@ -189,13 +170,9 @@ func TestRefusals(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "id")
 	a, err := OpenIdentity(dir, "node")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := OpenIdentity(dir, "node")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if a.Token != b.Token || Fingerprint(a.Certificate.Certificate[0]) != Fingerprint(b.Certificate.Certificate[0]) {
 		t.Error("a restart changed the identity")
 	}
@@ -205,9 +182,7 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: %v, %v", f, info.Mode(), err)
 		}
 	}
-	if err := os.Chmod(a.TokenFile, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(a.TokenFile, 0o644))
 	if _, err := ReadToken(a.TokenFile); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a token that others can read: %v", err)
 	}

@@ -7,22 +7,20 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestForget looks at what the kernel keeps of a file that was just written.
 func TestForget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, make([]byte, 1<<20), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, make([]byte, 1<<20), 0o755))
 	var fs unix.Statfs_t
 	if err := unix.Statfs(path, &fs); err != nil || fs.Type == unix.TMPFS_MAGIC {
 		t.Skipf("files of %s live in memory alone (%v)", path, err)
 	}
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	if n := resident(t, f); n == 0 {
 		t.Skip("the kernel keeps nothing of a file that was just written")
@@ -43,9 +41,7 @@ func TestForget(t *testing.T) {
 func resident(t *testing.T, f *os.File) (n int) {
 	t.Helper()
 	data, err := unix.Mmap(int(f.Fd()), 0, 1<<20, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = unix.Munmap(data) }()
 	pages := make([]byte, 1<<20/os.Getpagesize())
 	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(unsafe.Pointer(&pages[0])))

@@ -12,15 +12,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // script writes a program of this text and gives its path.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	return path
 }
 
@@ -85,9 +85,7 @@ func TestContextEndsIt(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	p, err := Start(ctx, Command{Argv: []string{path}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cancel()
 	if _, err := p.Wait(); !errors.Is(err, context.Canceled) || isHung(err) {
 		t.Errorf("cancelled: %v", err)
@@ -153,9 +151,7 @@ func TestOtherSessionHoldsThePipe(t *testing.T) {
 // Nobody else's process is ended: neither a neighbour's nor one of our own group.
 func TestNeighboursStay(t *testing.T) {
 	neighbour := exec.Command("sleep", "600")
-	if err := neighbour.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, neighbour.Start())
 	defer func() {
 		_ = neighbour.Process.Kill()
 		_ = neighbour.Wait()
@@ -208,9 +204,7 @@ func TestGrace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	var out bytes.Buffer
 	p, err := Start(t.Context(), Command{Argv: []string{script(t, "trap 'echo tidied; exit 0' TERM; echo $$ >"+file+"; while :; do sleep 0.01; done")}, Grace: long, Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if pid := pidIn(t, file); pid != p.PID {
 		t.Errorf("%d is not its process: %d", p.PID, pid)
 	}

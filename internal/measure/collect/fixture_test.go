@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -18,23 +19,15 @@ import (
 func fixture(t *testing.T, name string) *machine {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	root := t.TempDir()
 	for _, f := range a.Files {
 		p := filepath.Join(root, f.Name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
+		require.NoError(t, os.WriteFile(p, f.Data, 0o644))
 	}
 	m, err := newMachine(root, engines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -74,9 +67,7 @@ func want(t *testing.T, got map[string]int64, want map[string]int64) {
 func TestVersion1(t *testing.T) {
 	m := fixture(t, "v1.txtar")
 	g, err := m.groupsOf(42, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if g.v2 {
 		t.Error("a hybrid machine's controllers are those of version 1")
 	}
@@ -96,9 +87,7 @@ func TestVersion1(t *testing.T) {
 
 	// Roots, what lies outside of what is mounted here, and what is shared.
 	g, err = m.groupsOf(43, []int{42})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(g.own) != 0 {
 		t.Errorf("process 43 has groups of its own: %v", g.own)
 	}
@@ -114,9 +103,7 @@ func TestVersion1(t *testing.T) {
 func TestVersion2(t *testing.T) {
 	m := fixture(t, "v2.txtar")
 	g, err := m.groupsOf(42, []int{43})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !g.v2 {
 		t.Error("it is not seen to be version 2")
 	}
@@ -132,9 +119,7 @@ func TestVersion2(t *testing.T) {
 	}
 
 	g, err = m.groupsOf(44, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, why = readAll(t, Payload, &target{m: m, group: g, procs: &processes{m: m}})
 	want(t, got, map[string]int64{"payload-cpu": 10e3, "payload-kernel": 16384 + 4096 + 512 + 3, "payload-block-read": 0})
 	for _, name := range []string{"group-throttle", "group-memory-peak", "group-pressure", "group-processes"} {
@@ -172,16 +157,12 @@ func TestHost(t *testing.T) {
 func TestEnergy(t *testing.T) {
 	m := fixture(t, "v1.txtar")
 	in, err := openEnergy(&target{m: m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer in.close()
 	buf, out := make([]byte, 64), make([]int64, 2)
 	set := func(zone, n string) {
 		t.Helper()
-		if err := os.WriteFile(m.path("/sys/class/powercap/"+zone+"/energy_uj"), []byte(n+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(m.path("/sys/class/powercap/"+zone+"/energy_uj"), []byte(n+"\n"), 0o644))
 	}
 	for _, step := range []struct {
 		zone, n          string
@@ -194,16 +175,12 @@ func TestEnergy(t *testing.T) {
 		{"intel-rapl:0:0", "99999", 300_000 + 28_851 + 1000 + 23, 500},
 	} {
 		set(step.zone, step.n)
-		if err := in.read(out, buf); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, in.read(out, buf))
 		if out[0] != step.packages || out[1] != step.memory {
 			t.Errorf("after %s = %s: %v µJ, not %d and %d", step.zone, step.n, out, step.packages, step.memory)
 		}
 	}
-	if err := os.WriteFile(m.path("/sys/class/powercap/intel-rapl:1/energy_uj"), []byte("?\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(m.path("/sys/class/powercap/intel-rapl:1/energy_uj"), []byte("?\n"), 0o644))
 	if err := in.read(out, buf); err == nil || errors.Is(err, errAbsent) {
 		t.Errorf("damage is not absence: %v", err)
 	}
@@ -212,9 +189,7 @@ func TestEnergy(t *testing.T) {
 // One reader that fails stops no other.
 func TestFailureStopsNoOther(t *testing.T) {
 	m := fixture(t, "v1.txtar")
-	if err := os.WriteFile(m.path("/proc/meminfo"), []byte("rubbish\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(m.path("/proc/meminfo"), []byte("rubbish\n"), 0o644))
 	p := newPanel(Host)
 	p.open(&target{m: m})
 	defer p.close()

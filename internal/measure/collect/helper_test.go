@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/collect/collecttest"
 	"plimsoll/internal/measure/engine"
 )
@@ -99,18 +100,12 @@ func startWorker(t *testing.T, what string, flags uintptr, argv ...string) *work
 	w.cmd.Env = []string{"PLIMSOLL_HELPER=" + what, "GODEBUG=madvdontneed=1"}
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Pdeathsig: syscall.SIGKILL}
 	in, err := w.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.stdin = in
 	r, wr, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.out, w.cmd.Stdout = r, wr
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.cmd.Start())
 	wr.Close()
 	t.Cleanup(w.end)
 	return w
@@ -160,9 +155,7 @@ func newGroup(t *testing.T, name string) *collecttest.Group {
 func newTestCollector(t *testing.T, interval time.Duration) *Collector {
 	t.Helper()
 	c, err := New(Options{Interval: interval, Processes: engines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -11,14 +11,14 @@ import (
 	v1 "github.com/containerd/cgroups/v3/cgroup1/stats"
 	"github.com/containerd/cgroups/v3/cgroup2"
 	"github.com/prometheus/procfs"
+
+	"plimsoll/internal/common/require"
 )
 
 func bytesOf(t *testing.T, m *machine, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(m.path(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }
 
@@ -33,13 +33,9 @@ func same(t *testing.T, what string, ours int64, theirs uint64) {
 func TestParsersAgainstProcfs(t *testing.T) {
 	m := fixture(t, "v1.txtar")
 	fs, err := procfs.NewFS(m.path("/proc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stat, err := fs.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, ok := parseStat(bytesOf(t, m, "/proc/stat"))
 	if !ok {
 		t.Fatal("/proc/stat is not understood")
@@ -59,21 +55,15 @@ func TestParsersAgainstProcfs(t *testing.T) {
 	same(t, "running", c.running, stat.ProcessesRunning)
 
 	p, err := fs.Proc(42)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ps, err := p.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	our, ok := parseProcess(bytesOf(t, m, "/proc/42/stat"))
 	if !ok || int(our.parent) != ps.PPID || uint64(our.born) != ps.Starttime || our.children != int64(ps.CUTime+ps.CSTime)*nsPerTick || string(our.state) != ps.State {
 		t.Errorf("stat: ours %+v, the library's %+v", our, ps)
 	}
 	pio, err := p.IO()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, w, ok := parseProcessIO(bytesOf(t, m, "/proc/42/io"))
 	if !ok {
 		t.Error("io is not understood")
@@ -81,18 +71,14 @@ func TestParsersAgainstProcfs(t *testing.T) {
 	same(t, "read", r, pio.ReadBytes)
 	same(t, "written", w, pio.WriteBytes)
 	st, err := p.NewStatus()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, ok := parseSwitches(bytesOf(t, m, "/proc/42/status"))
 	if !ok {
 		t.Error("status is not understood")
 	}
 	same(t, "switches", s, st.VoluntaryCtxtSwitches+st.NonVoluntaryCtxtSwitches)
 	roll, err := p.ProcSMapsRollup()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pss, uss, ok := parseSmaps(bytesOf(t, m, "/proc/42/smaps_rollup"))
 	if !ok {
 		t.Error("smaps_rollup is not understood")
@@ -100,9 +86,7 @@ func TestParsersAgainstProcfs(t *testing.T) {
 	same(t, "PSS", pss, roll.Pss)
 	same(t, "USS", uss, roll.PrivateClean+roll.PrivateDirty)
 	dev, err := p.NetDev()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rx, tx, ok := parseNetDev(bytesOf(t, m, "/proc/42/net/dev"))
 	if !ok {
 		t.Error("net/dev is not understood")
@@ -111,9 +95,7 @@ func TestParsersAgainstProcfs(t *testing.T) {
 	same(t, "received", rx, all.RxBytes-dev["lo"].RxBytes)
 	same(t, "sent", tx, all.TxBytes-dev["lo"].TxBytes)
 	psi, err := fs.PSIStatsForResource("io")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	io, ok := parsePressure(bytesOf(t, m, "/proc/pressure/io"))
 	if !ok {
 		t.Error("the pressure is not understood")
@@ -126,13 +108,9 @@ func TestParsersAgainstCgroups(t *testing.T) {
 	m := fixture(t, "v1.txtar")
 	root := m.path("/sys/fs/cgroup")
 	var stats v1.Metrics
-	if err := cgroup1.NewMemory(root).Stat("/c1", &stats); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cgroup1.NewMemory(root).Stat("/c1", &stats))
 	g, err := m.groupsOf(42, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, _ := readAll(t, Payload, &target{m: m, group: g, procs: &processes{m: m}})
 	same(t, "memory", got["payload-memory"], stats.Memory.Usage.Usage)
 	same(t, "peak", got["payload-memory-peak"], stats.Memory.Usage.Max)
@@ -142,13 +120,9 @@ func TestParsersAgainstCgroups(t *testing.T) {
 
 	m = fixture(t, "v2.txtar")
 	group, err := cgroup2.Load("/system.slice/docker-c1.scope", cgroup2.WithMountpoint(m.path("/sys/fs/cgroup")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	two, err := group.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if g, err = m.groupsOf(42, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -33,9 +34,7 @@ func TestQuotaShows(t *testing.T) {
 		}
 		c := newTestCollector(t, 20*time.Millisecond)
 		p := startWorker(t, "burn=1500", 0)
-		if err := g.Add(p.pid()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, g.Add(p.pid()))
 		w := c.Watch(Subject{PIDs: []int{p.pid()}})
 		begin := time.Now()
 		p.work()
@@ -68,9 +67,7 @@ func TestTouchedMemoryShows(t *testing.T) {
 	const want = 64 << 20
 	g := newGroup(t, "touch")
 	path, err := probe.Extract(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := newTestCollector(t, 20*time.Millisecond)
 	const word = "collect-touch"
 	w := c.Watch(Subject{Word: word})
@@ -78,12 +75,8 @@ func TestTouchedMemoryShows(t *testing.T) {
 	payload := exec.Command("/bin/sh", "-c", "echo $$ > "+g.Dir("memory")+"/cgroup.procs && exec "+path+" payload "+word+" --touch "+strconv.Itoa(want)+" --stay")
 	payload.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := payload.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := payload.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, payload.Start())
 	defer func() {
 		_ = payload.Process.Signal(syscall.SIGTERM) // it may have ended
 		_ = payload.Wait()                          // the checks are about memory
@@ -116,9 +109,7 @@ func footprint(t *testing.T, s ...Subject) *Footprint {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	f, err := TakeFootprint(ctx, engines, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return f
 }
 
@@ -213,18 +204,14 @@ func TestPayloadIsFoundByItsWord(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path, err := probe.Extract(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// LXD's monitor has the daemon's program and name, and a title.
 	lxd := filepath.Join(dir, "lxd")
 	program, err := os.ReadFile("/bin/sh")
 	if err == nil {
 		err = os.WriteFile(lxd, program, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Run("a shim", func(t *testing.T) { testFound(t, path, "/bin/sh", "sh") })
 	t.Run("a titled daemon", func(t *testing.T) { testFound(t, path, lxd, "[lxc monitor] /containers c1") })
 }
@@ -246,9 +233,7 @@ func testFound(t *testing.T, path, monitor, title string) {
 	in, out := pipes(t)
 	sh.Stdin, sh.Stdout = in, out
 	sh.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := sh.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sh.Start())
 	pid := 0
 	wait(t, func() bool {
 		c.mu.Lock()
@@ -260,12 +245,8 @@ func testFound(t *testing.T, path, monitor, title string) {
 		t.Errorf("the process found is %q", argv)
 	}
 	time.Sleep(50 * time.Millisecond)
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := sh.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+	require.NoError(t, sh.Wait())
 	wait(t, func() bool { c.mu.Lock(); defer c.mu.Unlock(); return w.pidfd < 0 })
 	s := w.End(0)
 	v := s.Values()
@@ -282,9 +263,7 @@ func testFound(t *testing.T, path, monitor, title string) {
 		t.Fatal(err)
 	}
 	back, err := record.ReadSeries(&b, "series")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(back.Rows) != len(s.Rows) || back.Tail == nil {
 		t.Errorf("%d rows were written, %d read", len(s.Rows), len(back.Rows))
 	}
@@ -293,13 +272,9 @@ func testFound(t *testing.T, path, monitor, title string) {
 func pipes(t *testing.T) (in, out *os.File) {
 	t.Helper()
 	in, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { in.Close(); out.Close() })
 	return in, out
 }
@@ -319,18 +294,14 @@ func wait(t *testing.T, what func() bool) {
 func TestNothingStaysOpen(t *testing.T) {
 	open := func() int {
 		names, err := readNames("/proc/self/fd")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return len(names)
 	}
 	p := startWorker(t, "touch=1", 0)
 	before := open()
 	for range 3 {
 		c, err := New(Options{Interval: 5 * time.Millisecond, Processes: engines})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		w, forgotten := c.Watch(Subject{PIDs: []int{p.pid()}}), c.Watch(Subject{Word: "x", PIDs: []int{p.pid()}})
 		time.Sleep(20 * time.Millisecond)
 		if s := w.End(0); len(s.Rows) < 2 {

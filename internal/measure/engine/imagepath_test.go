@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -31,13 +32,9 @@ func TestImageOutOfReach(t *testing.T) {
 	dir := t.TempDir()
 	top := filepath.Join(dir, "state")
 	path := filepath.Join(top, "images", "payload")
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(path, 0o755))
 	for d := path; strings.HasPrefix(d, os.TempDir()+"/"); d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(d, 0o755))
 	}
 	user := &User{Name: "nobody", UID: 65534, GID: 65534}
 	kit := &Kit{Images: given{path: path}, Root: true}
@@ -45,22 +42,16 @@ func TestImageOutOfReach(t *testing.T) {
 		t.Errorf("%s %v, want %s", got, err, path)
 	}
 	for closed, mode := range map[string]os.FileMode{top: 0o700, path: 0o710} {
-		if err := os.Chmod(closed, mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(closed, mode))
 		var e *Error
 		_, err := kit.ImagePath(t.Context(), "payload", image.Directory, user)
 		if !errors.As(err, &e) || e.Class != record.Unavailable || e.Fix == "" || !strings.Contains(e.Text, " "+closed+" ") {
 			t.Errorf("with %s closed: %v", closed, err)
 		}
-		if err := os.Chmod(closed, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(closed, 0o755))
 	}
 	// By a group that the user is in, a closed directory is open.
-	if err := errors.Join(os.Chown(top, 0, 4321), os.Chmod(top, 0o750)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Chown(top, 0, 4321), os.Chmod(top, 0o750)))
 	user.Groups = []int{4321}
 	if _, err := kit.ImagePath(t.Context(), "payload", image.Directory, user); err != nil {
 		t.Error(err)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // A module is to be loaded only where the kernel takes modules and has it.
@@ -27,12 +29,8 @@ func TestModprobe(t *testing.T) {
 		write := func(path, text string) {
 			t.Helper()
 			path = filepath.Join(root, path)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		if c.modules != "none" {
 			write("proc/modules", c.modules)

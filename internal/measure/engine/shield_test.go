@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
@@ -83,9 +84,7 @@ func TestShieldIsThin(t *testing.T) {
 		t.Errorf("%+v", e.Info())
 	}
 	env, err := e.Open(t.Context(), nil, engine.Spec{ID: "fake"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := env.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

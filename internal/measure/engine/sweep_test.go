@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 )
@@ -33,9 +34,7 @@ func (h *holder) Leftovers(_ context.Context, _ *engine.Kit, things []engine.Thi
 func TestSweepOrder(t *testing.T) {
 	kit := &engine.Kit{RunID: "abcd1234", Ledger: &enginetest.Ledger{}}
 	for _, name := range []string{"namespace", "image", "container"} {
-		if err := kit.Ledger.Made(engine.Thing{Kind: name, Name: name, Engine: "holder"}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, kit.Ledger.Made(engine.Thing{Kind: name, Name: name, Engine: "holder"}))
 	}
 	h := &holder{}
 	removed, kept := engine.Sweep(t.Context(), kit, h)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -91,9 +92,7 @@ func try1(t *testing.T, o Options) *record.Features {
 func fill(t *testing.T, o Options) *record.Features {
 	t.Helper()
 	got, err := Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return got
 }
 

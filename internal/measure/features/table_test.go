@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
@@ -143,9 +144,7 @@ func TestAbsent(t *testing.T) {
 	kit := enginetest.UnitKit(t)
 	kit.LookPath = func(name string) (string, error) { return "", context.Canceled }
 	got, err := Run(context.Background(), Options{Kit: kit, All: catalogue.All(), Engines: []string{"podman", "sarus"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(got.Engines) != 2 || got.Tried() {
 		t.Errorf("%+v", got.Engines)
 	}
@@ -169,9 +168,7 @@ func TestAbsent(t *testing.T) {
 // The manual has a line for each row, in the table's order and words.
 func TestManual(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/features.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := 0
 	for _, f := range All() {
 		line := "\n| `" + f.ID + "` | " + f.Title + " | " + f.Means + " |\n"

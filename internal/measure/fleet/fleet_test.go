@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestTargets(t *testing.T) {
@@ -66,9 +68,7 @@ groups:
 		{strings.Replace(good, "[board]", "[bord]", 1), "", "", `did you mean "board"`},
 		{"plimsoll-hosts: 2\nhosts: []\n", "", "", "hosts.yaml:"},
 	} {
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
 		all, err := ReadHosts(path + c.group)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -107,28 +107,20 @@ func TestHostileFrames(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(dir, "outside")
 	record := filepath.Join(dir, "record")
-	if err := os.MkdirAll(record, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(dir, filepath.Join(record, "link")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(record, 0o755))
+	require.NoError(t, os.Symlink(dir, filepath.Join(record, "link")))
 	for _, line := range []string{
 		`{"file":"../outside","size":1,"anew":true}`, `{"file":"/tmp/outside","size":1}`, `{"file":"link/outside","size":1,"anew":true}`,
 		`{"file":"a/../../outside","size":1}`, `{"file":".lock","size":1}`, `{"file":"report.html","size":1}`, `{"file":"a\u0000b","size":1}`,
 		`{"file":"x","size":-1}`, `{"file":"x","at":-1}`, `{"size":1}`, `nonsense`, strings.Repeat("x", 2*maxLine),
 	} {
 		root, err := os.OpenRoot(record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		over, err := receive(bufio.NewReaderSize(strings.NewReader(line+"\nX{\"over\":{\"exit\":0}}\n"), maxLine), root, nil)
 		if err == nil {
 			t.Errorf("%.60s: taken, and then %v", line, over)
 		}
-		if err := root.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, root.Close())
 		if _, err := os.Lstat(outside); err == nil {
 			t.Fatalf("%s: wrote elsewhere", line)
 		}
@@ -141,12 +133,8 @@ func TestSendAndReceive(t *testing.T) {
 	far, near := filepath.Join(t.TempDir(), "abcdefgh"), t.TempDir()
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(far+"/record/run.json", "{}")
 	write(far+"/record/trials.jsonl", "one\ntwo\n")
@@ -157,20 +145,14 @@ func TestSendAndReceive(t *testing.T) {
 	write(near+"/trials.jsonl", "one\n")
 	write(near+"/output/1.txt", "damage!")
 	root, err := os.OpenRoot(near)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer root.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer log.Close()
 	ask := `{"trials.jsonl":{"size":4,"sum":"` + mustSum(t, "one\n") + `"},"output/1.txt":{"size":7,"sum":"` + mustSum(t, "damage!") + `"}}`
 	var sent bytes.Buffer
-	if err := (&Here{far}).Send(strings.NewReader(ask), &sent); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, (&Here{far}).Send(strings.NewReader(ask), &sent))
 	if strings.Contains(sent.String(), "one\n") {
 		t.Error("what was there was sent again")
 	}
@@ -201,9 +183,7 @@ func TestSendAndReceive(t *testing.T) {
 func mustSum(t *testing.T, text string) string {
 	t.Helper()
 	s, err := digest(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -215,12 +195,8 @@ func TestOpenHere(t *testing.T) {
 		ok     bool
 	}{{"abcdefgh\n", 0o700, true}, {"abcdefgi\n", 0o700, false}, {"", 0o700, false}, {"abcdefgh\n", 0o755, false}} {
 		dir := filepath.Join(t.TempDir(), "abcdefgh")
-		if err := os.Mkdir(dir, c.mode); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, ledgerName), []byte(c.ledger), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(dir, c.mode))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, ledgerName), []byte(c.ledger), 0o600))
 		h, err := OpenHere(dir)
 		if (err == nil) != c.ok {
 			t.Errorf("%q, %v: %v", c.ledger, c.mode, err)
@@ -239,9 +215,7 @@ func TestOpenHere(t *testing.T) {
 // A program for another processor, or none, is refused.
 func TestPrograms(t *testing.T) {
 	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &Programs{Own: own, Called: own, Given: map[string]string{"arm64": own}}
 	if _, err := p.For("arm64"); err == nil || !strings.Contains(err.Error(), "the host is arm64") {
 		t.Errorf("%v", err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
 )
 
 // lockable is a machine of our own with the real /proc, so that no real lock
@@ -17,9 +19,7 @@ import (
 func lockable(t *testing.T) Machine {
 	t.Helper()
 	m := Machine{Root: t.TempDir()}
-	if err := os.Symlink("/proc", m.path("/proc")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink("/proc", m.path("/proc")))
 	return m
 }
 
@@ -28,9 +28,7 @@ const sessionLock = "/run/user/1000/plimsoll/lock"
 func TestOneAtATime(t *testing.T) {
 	m := lockable(t)
 	first, err := m.acquire(true, systemLock, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for who, take := range map[string]func() (*turn, error){
 		"root":   func() (*turn, error) { return m.acquire(true, systemLock, "") },
 		"a user": func() (*turn, error) { return m.acquire(false, sessionLock, "") },
@@ -47,9 +45,7 @@ func TestOneAtATime(t *testing.T) {
 	first.release()
 	first.release()
 	user, err := m.acquire(false, sessionLock, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := m.acquire(false, sessionLock, ""); err == nil {
 		t.Error("a user measures twice")
 	}
@@ -92,14 +88,10 @@ func TestNobodyHoldsRootsLock(t *testing.T) {
 	defer unix.Umask(unix.Umask(0o077))
 	for _, old := range []bool{false, true} {
 		if old { // as earlier versions made it
-			if err := os.Chmod(m.path(systemLock), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(m.path(systemLock), 0o644))
 		}
 		root, err := m.acquire(true, systemLock, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		root.release()
 		info, err := os.Stat(m.path(systemLock))
 		if err != nil || info.Mode().Perm() != 0o600 {
@@ -111,17 +103,11 @@ func TestNobodyHoldsRootsLock(t *testing.T) {
 	}
 	// Any user's lock in the temporary directory, as they were once taken.
 	dir := m.path("/tmp/plimsoll-1000")
-	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)))
 	f, err := os.Create(filepath.Join(dir, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 	root, err := m.acquire(true, systemLock, "")
 	if err != nil {
 		t.Fatalf("a lock in the temporary directory stops root: %v", err)
@@ -135,20 +121,14 @@ func TestALockInSomebodyElsesDirectoryIsNotTaken(t *testing.T) {
 	}
 	m := lockable(t)
 	dir := m.path("/tmp/plimsoll")
-	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(dir, 0o777), os.Chown(dir, 12345, 12345)))
 	if _, err := m.acquire(false, "/tmp/plimsoll/lock", ""); err == nil {
 		t.Error("the lock was taken")
 	}
 	// A link in place of the lock leads nowhere.
 	other := filepath.Join(t.TempDir(), "target")
-	if err := os.MkdirAll(m.path("/run/plimsoll"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(other, m.path(systemLock)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(m.path("/run/plimsoll"), 0o755))
+	require.NoError(t, os.Symlink(other, m.path(systemLock)))
 	if _, err := m.acquire(true, systemLock, ""); err == nil || exists(other) {
 		t.Errorf("a link was followed (%v)", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
@@ -21,9 +22,7 @@ import (
 func census(t testing.TB, m Machine) *Census {
 	t.Helper()
 	c, err := m.Census(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -146,9 +145,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 	}()
 
 	mnt := filepath.Join(dir, "mnt")
-	if err := os.Mkdir(mnt, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(mnt, 0o755))
 	if err := unix.Mount("tmpfs", mnt, "tmpfs", 0, "size=4k"); err != nil {
 		t.Log("no mount is tried: ", err)
 	} else {
@@ -157,9 +154,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 	}
 
 	mounts, err := proc.Here.Mounts(proc.Self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	layout := cgroupLayout(mounts)
 	top := layout.V2
 	if p := layout.V1["pids"]; p != "" {
@@ -181,9 +176,7 @@ func TestCensusOfThisMachine(t *testing.T) {
 
 	cmd := exec.Command("sleep", "60")
 	cmd.Args[0] = "plimsoll-" + run
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	undo = append(undo, func() {
 		gone(t, cmd.Process.Kill())
 		_ = cmd.Wait() // it was killed, and says so
@@ -236,9 +229,7 @@ func BenchmarkCensus(b *testing.B) {
 		defer func() { gone(b, os.Remove(parent)) }()
 		for i := range 1000 {
 			d := filepath.Join(parent, strconv.Itoa(i))
-			if err := os.Mkdir(d, 0o755); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, os.Mkdir(d, 0o755))
 			defer func() { gone(b, os.Remove(d)) }()
 		}
 		for b.Loop() {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -73,9 +74,7 @@ func TestFactsOfThisMachine(t *testing.T) {
 		t.Error(err)
 	}
 	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Uname(&u))
 	if want := unix.ByteSliceToString(u.Release[:]); got.Kernel != want {
 		t.Errorf("kernel %q, uname says %q", got.Kernel, want)
 	}
@@ -121,23 +120,15 @@ func TestAMarkOnTheDiskIsNoContainer(t *testing.T) {
 	if got := m.container(); got != "docker" {
 		t.Errorf("where the namespaces can't be seen, the mark counts: %q", got)
 	}
-	if err := os.MkdirAll(m.path("/proc/self/ns"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(m.path("/proc/self/ns"), 0o755))
 	for kind, ns := range initialNamespaces {
-		if err := os.Symlink(ns, m.path("/proc/self/ns/"+kind)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(ns, m.path("/proc/self/ns/"+kind)))
 	}
 	if got := m.container(); got != "" {
 		t.Errorf("in the first namespaces: %q", got)
 	}
-	if err := os.Remove(m.path("/proc/self/ns/uts")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("uts:[4026532999]", m.path("/proc/self/ns/uts")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(m.path("/proc/self/ns/uts")))
+	require.NoError(t, os.Symlink("uts:[4026532999]", m.path("/proc/self/ns/uts")))
 	if got := m.container(); got != "docker" {
 		t.Errorf("in a namespace of its own: %q", got)
 	}

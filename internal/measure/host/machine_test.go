@@ -8,19 +8,17 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"plimsoll/internal/common/require"
 )
 
 // stored unpacks a machine from testdata.
 func stored(t testing.TB, name string) Machine {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", name+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := Machine{Root: t.TempDir()}
-	if err := txtar.Write(a, m.Root); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, txtar.Write(a, m.Root))
 	return m
 }
 
@@ -30,10 +28,6 @@ func (m Machine) set(t testing.TB, p, text string) {
 	if m.Root == "" {
 		t.Fatal("the real machine is not to be written to")
 	}
-	if err := os.MkdirAll(filepath.Dir(m.path(p)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(m.path(p), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(m.path(p)), 0o755))
+	require.NoError(t, os.WriteFile(m.path(p), []byte(text), 0o644))
 }

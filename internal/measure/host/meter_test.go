@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestMeter(t *testing.T) {
@@ -14,9 +16,7 @@ func TestMeter(t *testing.T) {
 	m.set(t, "/proc/loadavg", "0.05 0.03 0.04 3/94 8077\n")
 	m.set(t, "/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n")
 	b, err := m.NewMeter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer b.Close()
 	at := time.Now()
 	b.at, b.now = at, func() time.Time { at = at.Add(time.Second); return at }
@@ -40,9 +40,7 @@ func TestMeterWithoutPSI(t *testing.T) {
 	m := stored(t, "ubuntu2404-metal-v2")
 	gone(t, os.RemoveAll(m.path("/proc/pressure")))
 	b, err := m.NewMeter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer b.Close()
 	if got, _ := b.Read(); got.Waiting != -1 {
 		t.Errorf("%+v", got)

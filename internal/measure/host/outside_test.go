@@ -6,31 +6,25 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // A process may call itself what it likes: told of, it is one harmless line.
 func TestResidueIsHarmless(t *testing.T) {
 	before, err := Machine{}.Census(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.Command("sh", "-c", "read line", "evil\x1b[2J\u202e\nremoved everything")
 	stdin, err := cmd.StdinPipe() // it waits for a line
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stdin.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
 	}()
 	now, err := Machine{}.Census(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, it := range now.Since(before) {
 		if it.PID != cmd.Process.Pid {
 			continue

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
 )
 
 const queueIn = "PLIMSOLL_TEST_QUEUE"
@@ -62,26 +64,18 @@ func TestQueue(t *testing.T) {
 	other := exec.Command(os.Args[0])
 	other.Env = append(os.Environ(), queueIn+"="+m.Root)
 	in, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer in.Close()
 	out, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, other.Start())
 	defer other.Process.Kill()
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "waits\n" {
 		t.Fatal(line, err)
 	}
 	second, third := place("second"), place("third")
 	for _, q := range []*Queue{second, third, third} {
-		if err := q.Join(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, q.Join())
 	}
 	if b := busy(third); b.Before != 2 || b.Study != "first" || b.PID != os.Getpid() || b.Waits {
 		t.Errorf("the third is told %+v", b)
@@ -93,9 +87,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%s is told %+v", q.study, b)
 		}
 	}
-	if err := other.Process.Signal(unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, other.Process.Signal(unix.SIGSTOP))
 	for began := time.Now(); !m.stopped(other.Process.Pid); time.Sleep(time.Millisecond) { // the signal is on its way
 		if time.Since(began) > 20*time.Second {
 			st, err := m.proc().Stat(other.Process.Pid)
@@ -104,15 +96,11 @@ func TestQueue(t *testing.T) {
 	}
 	busy(third)
 	take(second)()
-	if err := other.Process.Signal(unix.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, other.Process.Signal(unix.SIGCONT))
 	if b := busy(third); b.Before != 1 {
 		t.Errorf("who goes on has lost its place: %+v", b)
 	}
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, other.Process.Kill())
 	_ = other.Wait()
 	take(third)()
 	take(place("last"))()
@@ -126,9 +114,7 @@ func TestQueue(t *testing.T) {
 func TestUserBehindRoot(t *testing.T) {
 	m := lockable(t)
 	root := &Queue{m: m, root: true, own: systemLock, study: "root's"}
-	if err := root.Join(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, root.Join())
 	defer root.Leave()
 	user := func() *Queue { return &Queue{m: m, own: "/run/user/1000/plimsoll/lock", study: "user's"} }
 	var busy *BusyError
@@ -140,27 +126,19 @@ func TestUserBehindRoot(t *testing.T) {
 	}
 	refused(user(), 1, true) // it does not wait, and is not first
 	late := user()
-	if err := late.Join(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, late.Join())
 	came := func(q *Queue, ago time.Duration) {
 		t.Helper()
 		at := time.Now().Add(-ago)
-		if err := os.Chtimes(q.ticket.Name(), at, at); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chtimes(q.ticket.Name(), at, at))
 	}
 	came(root, time.Minute)
 	refused(late, 1, true)
 	measures, _, err := root.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	refused(late, 0, false)
 	next := &Queue{m: m, root: true, own: systemLock, study: "root's next"}
-	if err := next.Join(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, next.Join())
 	defer next.Leave()
 	came(next, time.Second)
 	came(late, time.Hour)

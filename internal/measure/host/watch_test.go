@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -20,9 +21,7 @@ func TestSampler(t *testing.T) {
 		m.set(t, "/proc/pressure/"+r, "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n")
 	}
 	s, err := m.NewSampler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Begin()
 	// In place: the files stay open.
 	overwrite(t, m.path("/proc/stat"), "cpu  1000 0 500 100000 10 0 5 9 0 0\n")
@@ -41,24 +40,18 @@ func TestSampler(t *testing.T) {
 func overwrite(t *testing.T, file, text string) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := f.WriteString(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close())
 }
 
 func TestSamplerWithoutPSIAndWithoutHypervisor(t *testing.T) {
 	m := stored(t, "ubuntu2404-metal-v2")
 	gone(t, os.RemoveAll(m.path("/proc/pressure")))
 	s, err := m.NewSampler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { gone(t, s.Close()) }()
 	if s.stat != nil {
 		t.Error("/proc/stat is read where nothing can be stolen")
@@ -71,9 +64,7 @@ func TestSamplerWithoutPSIAndWithoutHypervisor(t *testing.T) {
 
 func TestSamplerOnThisMachine(t *testing.T) {
 	s, err := Machine{}.NewSampler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { gone(t, s.Close()) }()
 	// The counters run on: two samplers see the same order of things.
 	for range 3 {
@@ -92,9 +83,7 @@ func TestSamplerOnThisMachine(t *testing.T) {
 func fakeQuiet(t *testing.T, m Machine, during func(now time.Duration)) *Quiet {
 	t.Helper()
 	q, err := m.NewQuiet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { gone(t, q.Close()) })
 	var now time.Duration
 	q.now = func() time.Time { return time.Unix(0, int64(now)) }
@@ -185,9 +174,7 @@ func TestQuietNeedsLoadavg(t *testing.T) {
 
 func BenchmarkSampler(b *testing.B) {
 	s, err := Machine{}.NewSampler()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer func() { gone(b, s.Close()) }()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -198,9 +185,7 @@ func BenchmarkSampler(b *testing.B) {
 
 func BenchmarkQuiet(b *testing.B) {
 	q, err := Machine{}.NewQuiet()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer func() { gone(b, q.Close()) }()
 	reached := 0
 	for b.Loop() {

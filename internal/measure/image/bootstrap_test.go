@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // kept is a store that all tests share: what debootstrap makes takes a while
@@ -70,9 +72,7 @@ func TestDebian(t *testing.T) {
 		t.Errorf("/etc/resolv.conf is the host's: %q %v", text, err)
 	}
 	layout, err := onlyImage(mustPath(t, s, "debian", OCILayout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	layers, err := layout.Layers()
 	if err != nil || len(layers) != 2 {
 		t.Errorf("%d layers (%v), want the system and the probe", len(layers), err)
@@ -89,9 +89,7 @@ func TestDamagedBase(t *testing.T) {
 		return tr, base{Facts: map[string]string{"a": "b"}}, err
 	}
 	var progress bytes.Buffer
-	if err := s.makeBase(t.Context(), "x", &progress, anyBase, fill); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.makeBase(t.Context(), "x", &progress, anyBase, fill))
 	if _, b, err := s.readBase("x"); err != nil || b.Facts["a"] != "b" {
 		t.Fatalf("%+v %v", b, err)
 	}
@@ -99,9 +97,7 @@ func TestDamagedBase(t *testing.T) {
 	if _, _, err := s.readBase("x"); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged base was read: %v", err)
 	}
-	if err := s.makeBase(t.Context(), "x", &progress, anyBase, fill); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.makeBase(t.Context(), "x", &progress, anyBase, fill))
 	if _, _, err := s.readBase("x"); err != nil {
 		t.Errorf("made anew: %v", err)
 	}
@@ -115,12 +111,8 @@ func TestWhatBuildingNeeds(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 	}
 	none := func(string) (string, error) { return "", errors.New("not found") }
 	write("etc/os-release", "ID=fedora\nPRETTY_NAME=\"Fedora Linux 42\"\n")
@@ -152,9 +144,7 @@ func TestOffline(t *testing.T) {
 		t.Skip(err)
 	}
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, "etc/apt"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "etc/apt"), 0o755))
 	write(t, filepath.Join(root, "etc/os-release"), "ID=debian\nVERSION_CODENAME=bookworm\nPRETTY_NAME=Debian\n")
 	write(t, filepath.Join(root, "etc/apt/sources.list"), "deb [arch=amd64] http://127.0.0.1:1/debian bookworm main\n")
 	s = storeIn(t, storeDir(t), Options{Root: root})
@@ -248,25 +238,17 @@ func TestToolbox(t *testing.T) {
 		}
 	}
 	low, err := onlyImage(mustPath(t, s, "debian", OCILayout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	high, err := onlyImage(mustPath(t, s, "toolbox", OCILayout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, err := low.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := high.Layers()
 	if err != nil || len(b) != 3 {
 		t.Fatalf("%d layers (%v), want the system, the packages and the probe", len(b), err)
 	}
 	x, err := a[0].Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if y, err := b[0].Digest(); err != nil || x != y {
 		t.Errorf("debian and toolbox share no layer: %v %v %v", x, y, err)
 	}
@@ -319,9 +301,7 @@ func TestBaseOfAnotherStore(t *testing.T) {
 		}
 	}
 	var progress bytes.Buffer
-	if err := from.makeBase(t.Context(), "x", &progress, anyBase, fill("theirs")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, from.makeBase(t.Context(), "x", &progress, anyBase, fill("theirs")))
 	s := storeIn(t, storeDir(t), Options{From: from.dir})
 	tr, b, err := s.readBase("x")
 	if err != nil || b.Facts["a"] != "theirs" || len(tr) == 0 {
@@ -330,9 +310,7 @@ func TestBaseOfAnotherStore(t *testing.T) {
 	if exists(s.baseDir("x")) {
 		t.Error("it was copied")
 	}
-	if err := s.makeBase(t.Context(), "x", &progress, func(b base) bool { return b.Facts["a"] == "ours" }, fill("ours")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.makeBase(t.Context(), "x", &progress, func(b base) bool { return b.Facts["a"] == "ours" }, fill("ours")))
 	if _, b, err := s.readBase("x"); err != nil || b.Facts["a"] != "ours" {
 		t.Errorf("%+v %v", b, err)
 	}
@@ -340,9 +318,7 @@ func TestBaseOfAnotherStore(t *testing.T) {
 		t.Errorf("the other store was changed: %+v %v", b, err)
 	}
 	open := storeIn(t, storeDir(t), Options{From: from.dir})
-	if err := os.Chmod(from.dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(from.dir, 0o777))
 	if _, _, err := open.readBase("x"); !errors.Is(err, errNoBase) {
 		t.Errorf("a store that everybody can write to was read: %v", err)
 	}

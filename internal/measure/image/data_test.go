@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // The database is one that SQLite itself finds in order, with every table and
@@ -36,9 +38,7 @@ func TestDatabase(t *testing.T) {
 			continue
 		}
 		file := filepath.Join(t.TempDir(), "tpcc.db")
-		if err := os.WriteFile(file, db, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, db, 0o600))
 		argv := []string{"-batch", file, "PRAGMA integrity_check", "SELECT 'sum ' || sum(s_quantity) || ' ' || min(length(s_data)) || ' ' || max(s_ytd > 0) FROM stock"}
 		for _, table := range tpccTables {
 			argv = append(argv, "SELECT '"+table.name+" ' || count(*) || ' ' || max(rowid) FROM "+table.name,
@@ -71,22 +71,16 @@ func TestSmallFiles(t *testing.T) {
 	}
 	files := layers[0]
 	archive, err := archiveOf(100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, n := tar.NewReader(bytes.NewReader(archive)), 0
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		i, ok := files.find(DataFiles + "/" + h.Name)
 		if !ok || !bytes.Equal(files[i].data, got) || len(got) != 4096 || bytes.IndexByte(got, '\n') != fileLine {
 			t.Errorf("%s is another file in the archive, or no line of %d", h.Name, fileLine)

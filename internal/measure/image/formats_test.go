@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"plimsoll/internal/common/require"
 )
 
 // Every format is unpacked again by another hand than the one that packed it,
@@ -35,9 +37,7 @@ func TestSameTreeInEveryFormat(t *testing.T) {
 		for f, unpack := range map[Format]func(t *testing.T, p, out string) (skip func(string) bool){
 			OCILayout: func(t *testing.T, p, out string) func(string) bool {
 				img, err := onlyImage(p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if h, err := img.Digest(); err != nil || h.String() != want.Digest {
 					t.Errorf("the layout holds %v (%v), Get says %s", h, err, want.Digest)
 				}
@@ -46,9 +46,7 @@ func TestSameTreeInEveryFormat(t *testing.T) {
 			},
 			DockerArchive: func(t *testing.T, p, out string) func(string) bool {
 				img, err := tarball.ImageFromPath(p, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				m, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(p) })
 				if err != nil || len(m) != 1 || len(m[0].RepoTags) != 1 || m[0].RepoTags[0] != s.Tag(d.Name, "") {
 					t.Errorf("manifest %+v (%v)", m, err)
@@ -57,9 +55,7 @@ func TestSameTreeInEveryFormat(t *testing.T) {
 				return nil
 			},
 			Directory: func(t *testing.T, p, out string) func(string) bool {
-				if err := os.Symlink(p, out); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Symlink(p, out))
 				return nil
 			},
 			SquashFS: func(t *testing.T, p, out string) func(string) bool {
@@ -81,9 +77,7 @@ func TestSameTreeInEveryFormat(t *testing.T) {
 				out := filepath.Join(t.TempDir(), "out")
 				skip := unpack(t, mustPath(t, s, d.Name, f), out)
 				real, err := filepath.EvalSymlinks(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if got, err := TreeDigest(real, skip); err != nil || got != want.Tree {
 					t.Errorf("tree %s (%v), want %s", got, err, want.Tree)
 				}
@@ -97,12 +91,8 @@ func unpackImage(t *testing.T, img v1.Image, out string) {
 	if err := validate.Image(img); err != nil {
 		t.Error(err)
 	}
-	if err := os.Mkdir(out, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(out, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(out, 0o755))
+	require.NoError(t, os.Chmod(out, 0o755))
 	r := mutate.Extract(img)
 	defer r.Close()
 	for tr := tar.NewReader(r); ; {
@@ -110,9 +100,7 @@ func unpackImage(t *testing.T, img v1.Image, out string) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(epoch) {
 			t.Errorf("%s: owner %d:%d, time %v", h.Name, h.Uid, h.Gid, h.ModTime)
 		}
@@ -131,9 +119,7 @@ func unpackImage(t *testing.T, img v1.Image, out string) {
 		if err == nil && h.Typeflag != tar.TypeSymlink {
 			err = os.Chmod(file, goMode(uint32(h.Mode)))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 }
 
@@ -150,9 +136,7 @@ func unsquash(t *testing.T, file string, offset int, out string) {
 func squashOffset(t *testing.T, file string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for from := 0; ; {
 		i := bytes.Index(data[from:], []byte("hsqs"))
 		if i < 0 || from+i+32 > len(data) {
@@ -208,9 +192,7 @@ func TestDynamicProgramIsRefused(t *testing.T) {
 		t.Skip("/bin/sh is static here")
 	}
 	data, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := mustBeStatic(data); err == nil {
 		t.Error("/bin/sh, which needs a dynamic linker, passed for a static program")
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // stranger is an ordinary user of the machine, who is nobody's friend.
@@ -29,9 +31,7 @@ func openDir(t *testing.T) string {
 	t.Helper()
 	dir := storeDir(t)
 	for d := filepath.Dir(dir); d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(d, 0o755))
 	}
 	return dir
 }
@@ -43,9 +43,7 @@ func seenBy(t *testing.T, uid, gid uint32, paths ...string) []string {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.Fields(string(out))
 }
 
@@ -64,9 +62,7 @@ func privileged(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -95,9 +91,7 @@ func TestSetUserIDProgramsAreOutOfReach(t *testing.T) {
 	}
 
 	own, err := s.PathFor(t.Context(), ref, Directory, stranger, stranger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := privileged(t, own); len(got) > 0 {
 		t.Errorf("the user's copy has %v", got)
 	}
@@ -113,9 +107,7 @@ func TestSetUserIDProgramsAreOutOfReach(t *testing.T) {
 		t.Errorf("%s, then %s (%v)", own, again, err)
 	}
 	archive, err := s.PathFor(t.Context(), ref, DockerArchive, stranger, stranger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := seenBy(t, stranger, stranger, archive); len(got) != 1 {
 		t.Errorf("the user can't reach %s", archive)
 	}
@@ -123,9 +115,7 @@ func TestSetUserIDProgramsAreOutOfReach(t *testing.T) {
 	// As an earlier version left it, without a mark.
 	err = errors.Join(s.Close(), os.RemoveAll(filepath.Join(dir, usersDir)), os.Remove(filepath.Join(dir, markFile)),
 		os.Chmod(dir, 0o755), os.Chmod(filepath.Join(dir, "v2"), 0o755), os.Chmod(filepath.Join(dir, "lock"), 0o644))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(seenBy(t, stranger, stranger, found...)) == 0 {
 		t.Fatal("the test does not open the store")
 	}
@@ -146,9 +136,7 @@ func TestArchivesGoWithTheirRun(t *testing.T) {
 	for _, id := range []string{"ab12cd34", "ef56gh78", "20261122"} {
 		s := storeIn(t, dir, Options{RunID: id})
 		p, err := s.PathFor(t.Context(), "payload", DockerArchive, stranger, stranger)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		paths = append(paths, mustPath(t, s, "payload", DockerArchive), p)
 		if id == "20261122" {
 			continue
@@ -188,9 +176,7 @@ func TestWhatIsNoStoreStays(t *testing.T) {
 			if strings.HasSuffix(f, ".seal") {
 				text = `{"sum":"sha256:00"}`
 			}
-			if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(f)), 0o755), os.WriteFile(filepath.Join(dir, f), []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(f)), 0o755), os.WriteFile(filepath.Join(dir, f), []byte(text), 0o600)))
 		}
 		var e *Error
 		s := storeIn(t, dir, Options{RunID: "ab12cd34"})
@@ -221,15 +207,11 @@ func TestRemoveStore(t *testing.T) {
 	}
 	mustPath(t, storeIn(t, dir, Options{RunID: "ab12cd34"}), "payload", DockerArchive)
 	notes := filepath.Join(dir, "notes")
-	if err := os.WriteFile(notes, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(notes, nil, 0o600))
 	if removed, err := RemoveStore(dir); removed || err == nil || !strings.Contains(err.Error(), `"notes"`) || !exists(notes) {
 		t.Errorf("with a file of somebody's in it: %v, %v", removed, err)
 	}
-	if err := os.Remove(notes); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(notes))
 	if removed, err := RemoveStore(dir); !removed || err != nil || exists(dir) {
 		t.Errorf("%v, %v", removed, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
+
+	"plimsoll/internal/common/require"
 )
 
 // Docker Hub's images come from the mirror, and say so; no others do.
@@ -14,9 +16,7 @@ func TestMirror(t *testing.T) {
 	defer stop()
 	digest := put(t, addr+"/hub/library/proto:3", layerOf(t, dirHeader("etc"), file("etc/motd", 0o644)))
 	m, err := ParseMirror("http://" + addr + "/hub/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	img := mustGet(t, storeIn(t, t.TempDir(), Options{Mirror: m}), "proto:3")
 	if img.Facts["digest"] != digest || img.Facts["reference"] != "index.docker.io/library/proto:3" || img.Facts["mirror"] != addr+"/hub/library/proto:3" {
 		t.Errorf("%v", img.Facts)
@@ -28,18 +28,14 @@ func TestMirror(t *testing.T) {
 		"alpine@sha256:9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7": addr + "/hub/library/alpine@sha256:9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7",
 	} {
 		parsed, err := name.ParseReference(ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := m.Of(parsed)
 		if err != nil || got.Name() != want {
 			t.Errorf("%s: %v, %v, expected %s", ref, got, err, want)
 		}
 	}
 	none, err := ParseMirror("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, err := none.Of(name.MustParseReference("alpine")); err != nil || got.Name() != "index.docker.io/library/alpine:latest" {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // static is a statically linked program of the host, for images that are run.
@@ -25,9 +27,7 @@ func static(t *testing.T) []byte {
 		t.Skip("no busybox on this machine: ", busyBoxFix)
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := mustBeStatic(data); err != nil {
 		t.Skip(file, ": ", err)
 	}
@@ -48,18 +48,14 @@ func storeDir(t *testing.T) string {
 func mustPath(t *testing.T, s *Store, name string, f Format) string {
 	t.Helper()
 	p, err := s.Path(t.Context(), name, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
 func mustGet(t *testing.T, s *Store, name string) Image {
 	t.Helper()
 	img, err := s.Get(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return img
 }
 
@@ -94,13 +90,9 @@ func TestSameInputSameBytes(t *testing.T) {
 		}
 		for _, f := range formats {
 			x, err := itemSum(mustPath(t, a, name, f), f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			y, err := itemSum(mustPath(t, b, name, f), f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if x != y {
 				t.Errorf("%s as %s: %s and %s", name, f, x, y)
 			}
@@ -126,9 +118,7 @@ func TestDockerArchiveIsTheRuns(t *testing.T) {
 	if !within(filepath.Join(dir, "runs", "ab12cd34"), p) {
 		t.Errorf("%s is not the run's own", p)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	if _, err := os.Stat(filepath.Join(dir, "runs")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the run's archive is left: %v", err)
 	}
@@ -190,16 +180,12 @@ func TestDamageIsNoticed(t *testing.T) {
 
 func remove(t *testing.T, p string) {
 	t.Helper()
-	if err := os.RemoveAll(p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(p))
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 }
 
 func TestManyAtOnce(t *testing.T) {
@@ -226,9 +212,7 @@ func TestWaitingForTheLockEnds(t *testing.T) {
 	dir := storeDir(t)
 	holder := storeIn(t, dir, Options{})
 	unlock, err := holder.lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -244,9 +228,7 @@ func TestAnItemsLock(t *testing.T) {
 	img := mustGet(t, s, "payload")
 	p := filepath.Join(s.dir, "v"+strconv.Itoa(cacheVersion), "payload-"+strings.TrimPrefix(img.Tree, "sha256:")[:16], "rootfs")
 	unlock, err := s.lockItem(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	mustPath(t, s, "payload", DockerArchive)
 	made := make(chan error, 1)
 	go func() {
@@ -289,9 +271,7 @@ func TestMissingToolsSayWhatHelps(t *testing.T) {
 
 func TestAFailingToolIsQuoted(t *testing.T) {
 	fake := filepath.Join(t.TempDir(), "mksquashfs")
-	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho disk is full >&2\nexit 3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho disk is full >&2\nexit 3\n"), 0o755))
 	dir := storeDir(t)
 	s := storeIn(t, dir, Options{LookPath: func(string) (string, error) { return fake, nil }})
 	_, err := s.Path(t.Context(), "payload", SquashFS)
@@ -324,20 +304,14 @@ func TestTheStoreIsClosed(t *testing.T) {
 		if got, err := TreeDigest(mustPath(t, s, "payload", Directory), nil); err != nil || got != mustGet(t, s, "payload").Tree {
 			t.Errorf("the umask is in the tree: %s %v", got, err)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(dir))
 	}
 }
 
 func TestAStoreThatOthersCanWriteToIsRefused(t *testing.T) {
 	dir := storeDir(t)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, os.Chmod(dir, 0o777))
 	var e *Error
 	if _, err := storeIn(t, dir, Options{}).Get(t.Context(), "payload"); !errors.As(err, &e) || e.Fix == "" {
 		t.Errorf("got %v", err)
@@ -363,9 +337,7 @@ func TestBusyBoxRuns(t *testing.T) {
 // The manual lists every image and every format.
 func TestCatalogueIsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/images.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, d := range always() {
 		if d.What == "" || d.How == "" {
 			t.Errorf("%+v is not described", d)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // gathered is this machine's library in a directory.
@@ -17,9 +19,7 @@ func gathered(t *testing.T) *Host {
 	}
 	mpirun(t) // skips where there is no MPI
 	h, err := Gather(t.Context(), filepath.Join(t.TempDir(), "host"), exec.LookPath, os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return h
 }
 
@@ -86,9 +86,7 @@ func TestGatherNewerGLIBC(t *testing.T) {
 	h := gathered(t)
 	path := filepath.Join(h.Dir, "lib", h.Name)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	newer := bytes.ReplaceAll(data, []byte("\x00GLIBC_2."), []byte("\x00GLIBC_9."))
 	if bytes.Equal(newer, data) {
 		t.Skip("this machine's MPI library names no version of the C library")

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestProgramIsBuiltFromSource rebuilds what is committed.
@@ -38,13 +40,9 @@ func TestProgramIsBuiltFromSource(t *testing.T) {
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		have, err := os.ReadFile("bin/mpi-" + arch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want, err := os.ReadFile(filepath.Join(dir, "mpi-"+arch))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(have, want) {
 			t.Errorf("bin/mpi-%s is not what src builds; run: ZIG=$(lab/zig) internal/measure/mpi/build.sh", arch)
 		}
@@ -59,9 +57,7 @@ func mpirun(t *testing.T) (launcher []string, program string) {
 		t.Skip("there is no mpirun on this machine: apt-get install openmpi-bin")
 	}
 	dir := t.TempDir()
-	if err := Put(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Put(dir))
 	return []string{path, "--allow-run-as-root", "--oversubscribe", "-n"}, filepath.Join(dir, FileName)
 }
 
@@ -128,9 +124,7 @@ func TestSharedProcessor(t *testing.T) {
 		t.Skip("starts MPI jobs: left out with -short")
 	}
 	var allowed unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.SchedGetaffinity(0, &allowed))
 	cpu := 0
 	for !allowed.IsSet(cpu) {
 		cpu++
@@ -181,9 +175,7 @@ func TestTransportInForce(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", c.env, err, errs)
 		}
 		seen, _, err := ParseSeen(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := Transport(errs, seen); got != c.want {
 			t.Errorf("%v: the transport is %q, want %q", c.env, got, c.want)
 		}

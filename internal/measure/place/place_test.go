@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
 func TestHosts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hosts")
 	write := func(text string) string {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	for _, c := range []struct {
@@ -67,12 +66,8 @@ func TestOutputs(t *testing.T) {
 		"rank.0/stdout": "zero", "rank.0/stderr": "e", "1/rank.11/stdout": "eleven", "rank.2.stdout": "two", "rank.x/stdout": "no", "other": "no", "rank.3/stdin": "no",
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	got, err := Outputs(dir, 4)
 	if err != nil || len(got) != 3 || got[0].Rank != 0 || string(got[0].Stdout) != "zero" || string(got[0].Stderr) != "e" ||

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -14,9 +15,7 @@ import (
 func put(t *testing.T, home, name, text string) {
 	t.Helper()
 	path := filepath.Join(home, filepath.FromSlash(name))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 func TestFind(t *testing.T) {
@@ -71,21 +70,15 @@ func TestSSHArgs(t *testing.T) {
 func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	l, err := NewLedger(dir, "abcd1234")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	one, two := engine.Thing{Kind: engine.KindImage, Name: "one", Engine: Docker, At: "here"}, engine.Thing{Kind: engine.KindContainer, Name: "two", Engine: Docker, At: "here"}
 	err = errors.Join(l.Reached("here", reach{Address: Address{Engine: Docker, Host: "unix:///no/such/socket"}}), l.Made(one), l.Made(two), l.Gone(two))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := Surroundings{LookPath: func(string) (string, error) { return "", os.ErrNotExist }}
 	if all, err := s.Clean(t.Context(), dir); err != nil || len(all) > 0 {
 		t.Errorf("a living run's: %v, %v", all, err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	all, err := s.Clean(t.Context(), dir)
 	if err != nil || len(all) != 1 || all[0].Thing != one || all[0].Run != "abcd1234" || all[0].Kept == "" {
 		t.Errorf("%+v, %v, want the image kept with a reason", all, err)

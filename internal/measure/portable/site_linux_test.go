@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/docker"
@@ -47,9 +48,7 @@ func startFar(t *testing.T) farDaemon {
 		}
 	}
 	dir, err := os.MkdirTemp("", "plimsoll-far-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	subnet := fmt.Sprintf("169.254.%d", 100+rand.IntN(100))
 	here, there := subnet+".1", subnet+".2"
 	a, err := portabletest.NewAuthority()
@@ -69,9 +68,7 @@ func startFar(t *testing.T) farDaemon {
 		"--pidfile", dir+"/pid", "--bridge", "none", "--iptables=false", "--ip-forward=false", "--host", f.socket, "--host", "tcp://"+there+":2376",
 		"--tlsverify", "--tlscacert", dir+"/server/ca.pem", "--tlscert", dir+"/server/cert.pem", "--tlskey", dir+"/server/key.pem")
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait() // its status says nothing; its namespace takes the interfaces with it
@@ -126,9 +123,7 @@ func TestSiteBothHalvesAgree(t *testing.T) {
 	}
 	spec := engine.Spec{ID: "far", Levels: map[string]string{engine.Network: "none"}}
 	full, err := docker.New().Open(t.Context(), kit, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := full.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -136,16 +131,12 @@ func TestSiteBothHalvesAgree(t *testing.T) {
 	}()
 	id := NewRunID()
 	ledger, err := NewLedger(t.TempDir(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := far.tcp.Connect(id)
 	if err == nil {
 		err = d.Greet(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer d.Close()
 	images := &Images{RunID: id}
 	tag := images.tag(payloadImage)
@@ -153,9 +144,7 @@ func TestSiteBothHalvesAgree(t *testing.T) {
 	if err == nil {
 		err = d.load(t.Context(), img, tag)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := errors.Join(d.removeImage(context.Background(), tag), ledger.Close()); err != nil {
 			t.Error(err)

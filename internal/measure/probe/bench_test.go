@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // BenchmarkTruth compares the launcher with plain loops in C, over posix_spawn
@@ -66,16 +68,10 @@ func BenchmarkTruth(b *testing.B) {
 func plainLoop(b *testing.B, program, how string, argv []string) func() (first, exit int64) {
 	cmd := exec.Command(program, append([]string{how}, argv...)...)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
 	b.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
@@ -124,25 +120,19 @@ func BenchmarkCost(b *testing.B) {
 
 func self(b *testing.B) time.Duration {
 	var ru syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &ru))
 	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }
 
 // cpu is the CPU time of another process, in the kernel's ticks of 10 ms.
 func cpu(b *testing.B, pid int) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')'):])
 	ticks := 0
 	for _, f := range fields[12:14] {
 		n, err := strconv.Atoi(string(f))
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond
@@ -150,13 +140,9 @@ func cpu(b *testing.B, pid int) time.Duration {
 
 func residentKiB(b *testing.B, pid int) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
 	kib, err := strconv.Atoi(string(bytes.Fields(rest)[0]))
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	return kib
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // bench runs one of the probe's small benchmarks and gives its JSON object,
@@ -53,14 +55,10 @@ func bench(t *testing.T, args string) map[string]float64 {
 func forks(t *testing.T) float64 {
 	t.Helper()
 	b, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(b), "\nprocesses ")
 	n, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return n
 }
 

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // zig finds the pinned compiler: PLIMSOLL_ZIG, or what lab/zig has installed.
@@ -45,13 +47,9 @@ func TestBinariesAreBuiltFromSource(t *testing.T) {
 	dir := build(t, "amd64 arm64", "")
 	for _, arch := range []string{"amd64", "arm64"} {
 		have, err := os.ReadFile("bin/probe-" + arch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want, err := os.ReadFile(dir + "/probe-" + arch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(have, want) {
 			t.Errorf("bin/probe-%s is not what src builds; run: ZIG=$(lab/zig) internal/measure/probe/build.sh", arch)
 		}
@@ -107,9 +105,7 @@ func TestDecoderOfTheLauncher(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, job := range sampleJobs() {
 		frame, err := appendJob(nil, &job, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		body := frame[headerSize:]
 		add(body, true)
 		for n := range body {

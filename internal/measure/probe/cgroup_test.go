@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // cgroup makes a control group of ours, in v2 or else in v1's pids hierarchy,
@@ -14,9 +16,7 @@ func cgroup(t *testing.T, name string) (procs, key, path string) {
 	t.Helper()
 	needRoot(t)
 	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, try := range []struct{ mount, line, key string }{
 		{"/sys/fs/cgroup/pids", ":pids:", "cgroup.pids"},
 		{"/sys/fs/cgroup/unified", "0::", "cgroup.v2"},
@@ -63,16 +63,12 @@ func TestCgroupOfACommand(t *testing.T) {
 func TestCgroupOfALauncher(t *testing.T) {
 	procs, key, path := cgroup(t, "plimsoll-probe-test-launcher")
 	if key == "cgroup.pids" {
-		if err := os.WriteFile(filepath.Dir(procs)+"/pids.max", []byte("77"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Dir(procs)+"/pids.max", []byte("77"), 0o644))
 	}
 	l, probe := startLauncher(t, Options{Cgroups: []string{procs}})
 	res := run(t, l, Job{Commands: []Command{{Argv: PayloadArgs{Word: "w", Report: true}.Argv(probe)}}}).Commands[0]
 	p, err := ParsePayload(res.Stdout, "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.HasSuffix(p.Report[key], path) {
 		t.Errorf("%s is %q, want %q", key, p.Report[key], path)
 	}
@@ -111,17 +107,13 @@ func TestThrottledOfAGroup(t *testing.T) {
 		args.Word, args.Report = "w", true
 		res := run(t, l, Job{Commands: []Command{{Argv: args.Argv(probe), Cgroups: []string{dir + "/cgroup.procs"}}}}).Commands[0]
 		p, err := ParsePayload(res.Stdout, "w")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return p.Report
 	}
 	if got, ok := report(PayloadArgs{})[stat]; ok {
 		t.Errorf("%s is %q without a limit", stat, got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, quota), []byte(value), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, quota), []byte(value), 0o644))
 	report(PayloadArgs{TouchBytes: 64 << 20}) // more work than a hundredth of a CPU does in a period
 	if got, err := strconv.ParseInt(report(PayloadArgs{})[stat], 10, 64); err != nil || got <= 0 {
 		t.Errorf("%s is %d after work beyond the limit, %v", stat, got, err)

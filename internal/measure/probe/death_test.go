@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestLauncherKilledMidJob(t *testing.T) {
@@ -32,9 +34,7 @@ func TestLauncherKilledMidJob(t *testing.T) {
 	}
 	b, _ := os.ReadFile(file)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	gone(t, pid) // it has asked for the death of its parent to be its own
 	if _, err := l.Run(context.Background(), Job{Commands: []Command{{Argv: []string{"/bin/true"}}}}); err == nil || !strings.Contains(err.Error(), "has died") {
 		t.Errorf("a further job: %v", err)
@@ -72,9 +72,7 @@ func TestStartErrors(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	sleeper := t.TempDir() + "/sleeper"
-	if err := os.WriteFile(sleeper, []byte("#!/bin/sh\nread line\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(sleeper, []byte("#!/bin/sh\nread line\n"), 0o755))
 	if _, err := Start(ctx, sleeper, Options{}); err == nil {
 		t.Error("no error from a program that does not answer")
 	}
@@ -90,12 +88,8 @@ func TestParentKilled(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestParentKilled$")
 	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_PARENT=1", "PLIMSOLL_TEST_PROBE="+probePath(t), "TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	var launcher, child, stray int
 	_, err = fmt.Fscan(out, &launcher, &child, &stray)
 	if e := cmd.Process.Kill(); e != nil {
@@ -104,9 +98,7 @@ func TestParentKilled(t *testing.T) {
 	if e := cmd.Wait(); e == nil {
 		t.Error("the parent ended by itself")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, pid := range []int{launcher, child, stray} {
 		gone(t, pid)
 	}

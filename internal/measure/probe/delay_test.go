@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestDelay(t *testing.T) {
@@ -40,17 +42,11 @@ func TestDelay(t *testing.T) {
 func TestDelayBeside(t *testing.T) {
 	dir := t.TempDir()
 	b, err := os.ReadFile(probePath(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	name := dir + "/runc-delayed"
-	if err := os.WriteFile(name, b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, b, 0o755))
 	write := func(text string) {
-		if err := os.WriteFile(name+".delay", []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name+".delay", []byte(text), 0o644))
 	}
 	write("20000000 create " + tool(t, "echo") + "\n")
 	for _, arg := range []string{"create", "delete"} {

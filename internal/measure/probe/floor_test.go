@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // tree makes a root directory that holds the probe alone, and the floor's
@@ -15,18 +17,14 @@ func tree(t testing.TB) *Floor {
 	dir := t.TempDir()
 	f := &Floor{Lower: dir + "/lower", Upper: dir + "/upper", Work: dir + "/work", Merged: dir + "/merged"}
 	for _, d := range []string{f.Lower, f.Upper, f.Work, f.Merged} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(d, 0o755))
 	}
 	if p := os.Getenv("PLIMSOLL_TEST_PROBE"); p != "" {
 		b, err := os.ReadFile(p)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(f.Lower, FileName), b, 0o755)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	} else if _, err := Extract(f.Lower); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +49,7 @@ func hostNamespaces(t testing.TB) map[string]string {
 func noMounts(t testing.TB, f *Floor) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if strings.Contains(string(b), filepath.Dir(f.Merged)) {
 		t.Errorf("a mount was left behind below %s:\n%s", filepath.Dir(f.Merged), b)
 	}
@@ -149,9 +145,7 @@ func TestFloorAsPID1(t *testing.T) {
 			{Await: AwaitGrace, Grace: 50e6, Signal: int(syscall.SIGKILL)},
 		}})
 		p, err := ParsePayload(res.Commands[0].Stdout, "w")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ws := syscall.WaitStatus(res.Commands[0].Status)
 		if exits := ws.Exited() && p.Done != 0 && res.Commands[2].Skipped; exits != (on == "exit") {
 			t.Errorf("%s: status %v, done %d", on, ws, p.Done)
@@ -194,9 +188,7 @@ func TestFloorWithoutRoot(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	dir := t.TempDir()
 	open(t, dir)
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(dir, 0o777))
 	c := sh(t, `set -e; cd `+dir+`; mkdir l u w m; cp `+path+` l/`+FileName+`
 exec `+path+` floor --user --net $PWD/l $PWD/u $PWD/w $PWD/m -- /`+FileName+` payload w --report`)
 	c.SetUser, c.UID, c.GID = true, 1234, 2345

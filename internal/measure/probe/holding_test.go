@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func isClosed(c <-chan struct{}) bool {
@@ -29,9 +31,7 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 func TestLauncherHolds(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	h, err := l.Hold(Job{Commands: []Command{{Argv: PayloadArgs{Word: "w", Stay: true}.Argv(path), Background: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	within(t, "the first byte", h.Ready())
 	state, err := h.State(t.Context())
 	if err != nil || state.Ready == 0 || state.Commands[0].Exit != 0 {
@@ -44,9 +44,7 @@ func TestLauncherHolds(t *testing.T) {
 		t.Error("it is over, though it was not told to end")
 	}
 	res, err := h.End(t.Context(), 5*time.Second, []Command{{Signal: int(syscall.SIGTERM)}, {Signal: int(syscall.SIGKILL), Await: AwaitGrace, Grace: 4 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !isClosed(h.Over()) {
 		t.Error("it has ended and is not over")
 	}
@@ -67,9 +65,7 @@ func TestLauncherHolds(t *testing.T) {
 func TestLauncherHoldsWhatEnds(t *testing.T) {
 	l, _ := startLauncher(t, Options{})
 	h, err := l.Hold(Job{Commands: []Command{sh(t, "echo hello; sleep 0.1; echo oh >&2; exit 7")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	within(t, "the first byte", h.Ready())
 	within(t, "the end", h.Over())
 	state, err := h.State(t.Context())
@@ -89,9 +85,7 @@ func TestLauncherHoldsByPidFile(t *testing.T) {
 	start := sh(t, "(trap 'exit 5' TERM; echo hello; while :; do sleep 0.01; done) & echo $! >"+file)
 	start.PidFile = file
 	h, err := l.Hold(Job{Commands: []Command{start}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	within(t, "the first byte", h.Ready())
 	time.Sleep(50 * time.Millisecond)
 	if isClosed(h.Over()) {
@@ -106,9 +100,7 @@ func TestLauncherHoldsByPidFile(t *testing.T) {
 func TestLauncherHoldsNothing(t *testing.T) {
 	l, _ := startLauncher(t, Options{})
 	h, err := l.Hold(Job{Commands: []Command{{Argv: []string{"/no/such/program"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	within(t, "the end", h.Over())
 	res, err := h.End(t.Context(), time.Second, nil)
 	if err != nil || isClosed(h.Ready()) || res.Commands[0].Errno != int(syscall.ENOENT) {
@@ -120,9 +112,7 @@ func TestLauncherHoldsUntilAborted(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	for _, how := range []string{"abort", "context"} {
 		h, err := l.Hold(Job{Commands: []Command{{Argv: PayloadArgs{Word: "w", Stay: true, OnTerm: "ignore"}.Argv(path)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		within(t, "the first byte", h.Ready())
 		var res *JobResult
 		if how == "abort" {
@@ -141,13 +131,9 @@ func TestLauncherHoldsUntilAborted(t *testing.T) {
 func TestLauncherDiesHolding(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	h, err := l.Hold(Job{Commands: []Command{{Argv: PayloadArgs{Word: "w", Stay: true}.Argv(path)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	within(t, "the first byte", h.Ready())
-	if err := syscall.Kill(l.PID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(l.PID(), syscall.SIGKILL))
 	within(t, "the end", h.Over())
 	if _, err := h.End(t.Context(), time.Second, nil); err == nil || !strings.Contains(err.Error(), "has died") {
 		t.Errorf("error %v", err)

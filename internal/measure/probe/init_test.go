@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // startInit runs the verb init as PID 1 of a namespace of its own, with a
@@ -22,9 +24,7 @@ func startInit(t *testing.T) (cmd *exec.Cmd, path, line string) {
 	cmd = exec.Command("/bin/sh", "-c", "mount -t proc proc /proc && exec "+path+" init")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := cmd.Start(); err != nil {
 		t.Skipf("no PID namespace to be had: %v", err)
 	}
@@ -48,23 +48,15 @@ func TestInitEndsWhatRunsBesideIt(t *testing.T) {
 	}
 	beside := inside(t, cmd.Process.Pid, PayloadArgs{Word: "w", Stay: true}.Argv(path)...)
 	stdout, err := beside.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := beside.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, beside.Start())
 	said := make([]byte, 1)
 	if _, err := io.ReadFull(stdout, said); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGPWR); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGPWR))
 	rest, err := io.ReadAll(stdout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p, err := ParsePayload(append(said, rest...), "w"); err != nil || p.Done == 0 {
 		t.Errorf("the process beside init was not asked to end, or not waited for: %q, %v", rest, err)
 	}
@@ -78,9 +70,7 @@ func TestInitEndsWhatRunsBesideIt(t *testing.T) {
 
 func TestInitReaps(t *testing.T) {
 	cmd, _, _ := startInit(t)
-	if err := inside(t, cmd.Process.Pid, "/bin/sh", "-c", "sleep 0.05 & exit 0").Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, inside(t, cmd.Process.Pid, "/bin/sh", "-c", "sleep 0.05 & exit 0").Run())
 	var left []string
 	for range 100 {
 		out, err := inside(t, cmd.Process.Pid, "/bin/sh", "-c", "grep -l sleep /proc/[0-9]*/comm").Output()

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestPayloadThroughLauncher(t *testing.T) {
@@ -352,9 +354,7 @@ func TestManyJobs(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	fds := func(pid int) int {
 		list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return len(list)
 	}
 	job := Job{Commands: []Command{

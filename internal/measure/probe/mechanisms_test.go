@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // mechanisms are those that the probe's source lists.
 func mechanisms(t *testing.T) (names []string) {
 	t.Helper()
 	source, err := os.ReadFile("src/mechanism.c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, m := range regexp.MustCompile(`\{\.name = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
 		names = append(names, m[1])
 	}
@@ -28,13 +28,9 @@ func mechanisms(t *testing.T) (names []string) {
 func machineState(t *testing.T) string {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	links, err := os.ReadFile("/proc/net/dev")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	names := regexp.MustCompile(`(?m)^ *(plm[012]):`).FindAllString(string(links), -1)
 	groups, _ := filepath.Glob("/sys/fs/cgroup/*/plimsoll-mechanism-*")
 	more, _ := filepath.Glob("/sys/fs/cgroup/plimsoll-mechanism-*")
@@ -84,9 +80,7 @@ func TestMechanismRefused(t *testing.T) {
 		t.Skip("setpriv (util-linux) takes the rights away, and is not here")
 	}
 	self, err := exec.LookPath(probePath(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, how := range []string{"mount-namespace", "network-namespace", "veth", "overlay"} {
 		cmd := exec.CommandContext(t.Context(), setpriv, "--bounding-set=-all", "--inh-caps=-all", self, "bench", "mechanisms", "--how", how, "--rest", "1", "--threads", "2")
 		out, err := cmd.CombinedOutput()

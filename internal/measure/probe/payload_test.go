@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestParsePayload(t *testing.T) {
@@ -62,9 +64,7 @@ func report(t *testing.T, cmd *exec.Cmd) Payload {
 		t.Fatalf("%v: %v", cmd.Args, err)
 	}
 	p, err := ParsePayload(out, "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -114,9 +114,7 @@ func TestValuesAreEscaped(t *testing.T) {
 	needRoot(t)
 	path := probePath(t)
 	dir := t.TempDir() + "/a\nplimsoll done 5\nb"
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	script := `mount -t tmpfs "$1" "$0" && mkdir "$0/proc" && cp "$2" "$0/p" && mount -t proc proc "$0/proc" && exec chroot "$0" /p payload w --report`
 	p := report(t, exec.Command(tool(t, "unshare"), "-m", tool(t, "sh"), "-c", script, dir, "evil\nplimsoll done 6\nk uid 77", path))
 	if p.Report["uid"] != "0" || p.Done == 6 || !strings.Contains(p.Report["root.source"], "evil") {
@@ -133,9 +131,7 @@ func TestPayloadWithoutStdout(t *testing.T) {
 	}
 	// A reader that goes away.
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Close()
 	c = exec.Command(argv[0], argv[1:]...)
 	c.Stdout = w
@@ -150,9 +146,7 @@ func TestPayloadWithoutStdout(t *testing.T) {
 // TestPayloadNonBlockingStdout fills a pipe that somebody has made non-blocking.
 func TestPayloadNonBlockingStdout(t *testing.T) {
 	var fds [2]int
-	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK))
 	full := 0
 	for { // until nothing more goes in
 		n, err := syscall.Write(fds[1], make([]byte, 4096))
@@ -164,16 +158,12 @@ func TestPayloadNonBlockingStdout(t *testing.T) {
 	argv := PayloadArgs{Word: "w", Report: true}.Argv(probePath(t))
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Files: []uintptr{0, uintptr(fds[1]), 2}})
 	_ = syscall.Close(fds[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	time.Sleep(20 * time.Millisecond) // let it meet the full pipe
 	r := os.NewFile(uintptr(fds[0]), "pipe")
 	defer r.Close()
 	out, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var ws syscall.WaitStatus
 	if _, err := syscall.Wait4(pid, &ws, 0, nil); err != nil || ws.ExitStatus() != 0 {
 		t.Errorf("status %v %v", ws, err)
@@ -204,16 +194,10 @@ func TestPayloadTouches(t *testing.T) {
 		}
 		said, rest := startTask(t, cmd, until)
 		status, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/smaps_rollup")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		more, err := io.ReadAll(rest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
@@ -223,9 +207,7 @@ func TestPayloadTouches(t *testing.T) {
 		}
 		_, rss, _ := strings.Cut(string(status), "\nAnonymous:")
 		kib, err := strconv.ParseInt(strings.Fields(rss)[0], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return kib << 10
 	}
 	// Two runs of the same differ by a page or two of their own.
@@ -240,9 +222,7 @@ func TestPayloadRests(t *testing.T) {
 	const rest = 30 * time.Millisecond
 	argv := PayloadArgs{Word: "w", Report: true, Rest: rest}.Argv(probePath(t))
 	out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p, err := ParsePayload(out, "w"); err != nil || p.Done-p.First < rest.Nanoseconds() {
 		t.Errorf("it ended %s after it began: %+v, %v", time.Duration(p.Done-p.First), p, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // probePath extracts the probe for a test. PLIMSOLL_TEST_PROBE names another
@@ -19,21 +21,15 @@ func probePath(t testing.TB) string {
 	}
 	// A directory that other users may enter: some tests run it as one.
 	dir, err := os.MkdirTemp("", "plimsoll-probe-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(dir, 0o755))
 	path, err := Extract(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return path
 }
 
@@ -41,9 +37,7 @@ func startLauncher(t testing.TB, opts Options) (*Launcher, string) {
 	t.Helper()
 	path := probePath(t)
 	l, err := Start(context.Background(), path, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
 			t.Error(err)
@@ -61,9 +55,7 @@ func run(t testing.TB, l *Launcher, job Job) *JobResult {
 		job.Limit = 20 * time.Second
 	}
 	res, err := l.Run(context.Background(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -71,9 +63,7 @@ func run(t testing.TB, l *Launcher, job Job) *JobResult {
 func open(t testing.TB, dir string) {
 	t.Helper()
 	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(d, 0o755))
 	}
 }
 

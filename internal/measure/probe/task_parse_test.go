@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // listenSlowly opens a port only after some time.
 func listenSlowly(t *testing.T) (port int, end func()) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := l.Addr().String()
 	l.Close()
 	done, ended := make(chan struct{}), make(chan struct{})

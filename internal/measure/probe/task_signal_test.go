@@ -11,18 +11,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // startTask starts a task and reads its output up to and with the text until.
 func startTask(t *testing.T, cmd *exec.Cmd, until string) (said []byte, rest io.Reader) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	r := bufio.NewReader(out)
 	for !bytes.Contains(said, []byte(until)) {
@@ -39,9 +37,7 @@ func startTask(t *testing.T, cmd *exec.Cmd, until string) (said []byte, rest io.
 func endTask(t *testing.T, cmd *exec.Cmd, said []byte, rest io.Reader) taskRun {
 	t.Helper()
 	more, err := io.ReadAll(rest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return finish(t, cmd, cmd.Wait(), append(said, more...), "")
 }
 
@@ -59,9 +55,7 @@ func TestTaskHandsSIGTERMOn(t *testing.T) {
 			shStep(TaskMain, c.script), shStep(TaskMain, "echo next"), step(TaskCleanup, "touch", file),
 		}})
 		said, rest := startTask(t, cmd, "here\n")
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		r := endTask(t, cmd, said, rest)
 		if r.err != nil || r.status != c.status || r.Steps[0].Status != c.status || string(r.Output) != "here\n" || len(r.Steps) != 2 {
 			t.Errorf("%v, status %d\n%s", r.err, r.status, r.stdout)
@@ -79,9 +73,7 @@ func TestTaskLeavesOutWhatFollowsSIGTERM(t *testing.T) {
 		shStep(TaskMain, "trap 'exit 0' TERM; echo here; while :; do sleep 0.01; done"), shStep(TaskMain, "echo next"),
 	}})
 	said, rest := startTask(t, cmd, "here\n")
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	if r := endTask(t, cmd, said, rest); r.err != nil || r.status != 143 || len(r.Steps) != 1 || r.Steps[0].Status != 0 {
 		t.Errorf("%v, status %d\n%s", r.err, r.status, r.stdout)
 	}
@@ -108,9 +100,7 @@ func TestTaskAsPID1(t *testing.T) {
 	if !errors.Is(err, ErrTorn) || half.Ready == 0 || half.Done != 0 {
 		t.Errorf("while it runs: %+v, %v", half, err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	r := endTask(t, cmd, said, rest)
 	if r.err != nil || r.status != 0 || r.Ready < r.Steps[2].Begin || r.Steps[0].Status != 0 {
 		t.Errorf("%v, status %d\n%s", r.err, r.status, r.stdout)
@@ -126,16 +116,10 @@ func TestTaskKilled(t *testing.T) {
 	cmd := taskCommand(t, probePath(t), TaskArgs{Steps: []TaskStep{shStep(TaskMain, "echo $$; exec sleep 60")}})
 	said, rest := startTask(t, cmd, " main\n")
 	line, err := rest.(*bufio.Reader).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
 	r := endTask(t, cmd, append(said, line...), rest)
 	if !errors.Is(r.err, ErrTorn) || string(r.Output) != line || r.Steps[0].End != 0 {
 		t.Errorf("%+v", r)
@@ -153,12 +137,8 @@ func TestTaskWithoutReader(t *testing.T) {
 	}})
 	cmd.Env = append(cmd.Env, mark)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -179,16 +159,12 @@ func TestTaskWithoutProc(t *testing.T) {
 	root := t.TempDir()
 	open(t, root)
 	b, err := os.ReadFile(probePath(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// No child may be forked meanwhile that would hold it open for writing.
 	syscall.ForkLock.RLock()
 	err = os.WriteFile(root+"/p", b, 0o755)
 	syscall.ForkLock.RUnlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	port, end := listenSlowly(t)
 	defer end()
 	cmd := taskCommand(t, "/p", TaskArgs{Report: true, Hash: true, Dir: "/work", Steps: []TaskStep{

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 const taskWordInTests = "0123456789abcdef"
@@ -33,9 +35,7 @@ func taskCommand(t *testing.T, path string, args TaskArgs) *exec.Cmd {
 	t.Helper()
 	args.Word = taskWordInTests
 	argv, err := args.Argv(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}
 	return cmd
@@ -67,9 +67,7 @@ func shStep(kind TaskKind, script string) TaskStep { return step(kind, "sh", "-c
 func left(t *testing.T, mark string) (pids []string) {
 	t.Helper()
 	envs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, file := range envs {
 		if env, err := os.ReadFile(file); err == nil && bytes.Contains(env, []byte(mark)) {
 			pids = append(pids, filepath.Base(filepath.Dir(file)))
@@ -132,13 +130,9 @@ func TestTaskCarriesOutItsSteps(t *testing.T) {
 		t.Errorf("the server was to be ended between the main steps and the cleanup: %+v", r.Steps)
 	}
 	program, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if sum := sha256.Sum256(b); r.Binary != hex.EncodeToString(sum[:]) {
 		t.Errorf("the program's hash is %q, want %x", r.Binary, sum)
 	}
@@ -154,9 +148,7 @@ func TestTaskHashes(t *testing.T) {
 		// A program that is no program: it is hashed all the same.
 		b := bytes.Repeat([]byte{byte(n)}, n)
 		file := fmt.Sprintf("%s/p%d", t.TempDir(), n)
-		if err := os.WriteFile(file, b, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, b, 0o755))
 		r := runTask(t, TaskArgs{Hash: true, Steps: []TaskStep{step(TaskMain, file)}})
 		if sum := sha256.Sum256(b); r.err != nil || r.Binary != hex.EncodeToString(sum[:]) || r.status != 127 || r.Steps[0].Errno != int(syscall.ENOEXEC) {
 			t.Errorf("%d bytes: %+v", n, r)
@@ -221,9 +213,7 @@ func TestTaskOutputComesBack(t *testing.T) {
 		"\nplimsoll 1 fedcba9876543210 step 0 end 5 status 0\n", "k uid 77\n", "plimsoll done 5\n",
 		strings.Repeat("0123456789abcde\n", 1<<18) + "half",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		r := runTask(t, TaskArgs{Report: true, Steps: []TaskStep{step(TaskMain, "cat", file), step(TaskMain, "cat", file)}})
 		if r.err != nil || string(r.Output) != text+text || r.Report["uid"] == "77" {
 			t.Errorf("%.60q came back as %.60q, %v", text, r.Output, r.err)

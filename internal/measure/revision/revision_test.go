@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // repository is one with a merge, a tag and a hook that would be seen.
@@ -18,9 +20,7 @@ func repository(t *testing.T) (*Repo, string) {
 		t.Skip("no git on this machine: ", err)
 	}
 	dir := filepath.Join(t.TempDir(), "repo")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	script := `
 git init -q -b main .
 git config user.name Someone; git config user.email someone@example.org
@@ -39,9 +39,7 @@ echo changed > one`
 		t.Fatalf("%v: %s", err, out)
 	}
 	r, err := Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r, dir
 }
 
@@ -61,13 +59,9 @@ func state(t *testing.T, dir string) string {
 func TestBetween(t *testing.T) {
 	r, _ := repository(t)
 	good, err := r.Resolve(t.Context(), "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bad, err := r.Resolve(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	subjects := func(list []Commit) (out []string) {
 		for _, c := range list {
 			out = append(out, c.Subject)
@@ -113,21 +107,15 @@ func TestTree(t *testing.T) {
 	r, dir := repository(t)
 	before := state(t, dir)
 	hash, err := r.Resolve(t.Context(), "main~1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	below := t.TempDir()
 	t.Setenv("GIT_DIR", "/nowhere")                                  // as under a hook
 	t.Setenv("GIT_TEMPLATE_DIR", filepath.Join(dir, "../templates")) // with hooks of the user's
 	for range 2 {                                                    // the second time one is there
 		tree, err := r.Tree(t.Context(), below, hash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		path, err := tree.Build(t.Context(), "cat one two three > made && git describe --tags > version && chmod +x made", "made", filepath.Join(below, "log"), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if data, err := os.ReadFile(path); err != nil || string(data) != "one\ntwo\nthree\n" {
 			t.Errorf("%q %v", data, err)
 		}
@@ -136,9 +124,7 @@ func TestTree(t *testing.T) {
 		}
 	}
 	tree, err := r.Tree(t.Context(), below, hash)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line, want := range map[string]string{"echo no; exit 3": "exit status 3", "true": "it made no file made", "sleep 60 & wait": "had not ended after"} {
 		_, err := tree.Build(t.Context(), line, "made", filepath.Join(below, "log"), time.Second)
 		var failed *BuildError

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/agent"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
@@ -72,9 +73,7 @@ func (f *talker) Close() error { f.closed.Store(true); return nil }
 func (f *talker) meet(t *testing.T) Agent {
 	t.Helper()
 	rec, _, err := agent.Meet(t.Context(), "host:1", f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return Agent{Agent: rec, Counter: f}
 }
 
@@ -104,16 +103,12 @@ func TestAgents(t *testing.T) {
 	o.Agents = []Agent{good.meet(t), lost.meet(t), hangs.meet(t)}
 	shortAgents(t, 300*time.Millisecond)
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if sum.Trials != 4 || sum.Failed != 0 {
 		t.Fatalf("%+v", sum)
 	}
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	agents := r.Run().Agents
 	if len(agents) != 3 || len(agents[0].Clocks) != 2 || agents[0].Host != "host:1" || len(agents[0].Sources) != 2 || !agents[0].Sources[1].Unverified {
 		t.Errorf("recorded %+v", agents)
@@ -162,9 +157,7 @@ func TestAgents(t *testing.T) {
 		t.Errorf("closed %v, begun %d", good.closed.Load(), good.begun.Load())
 	}
 	f, err := r.Samples("00000000.agent-oss1.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	s, err := record.ReadSeries(f, "x")
 	if err != nil || s.Request != 600_000 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
 )
@@ -17,9 +18,7 @@ import (
 func pages(t *testing.T, page string, after time.Duration) (port int) {
 	t.Helper()
 	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &http.Server{Addr: fmt.Sprintf("127.0.0.1:%d", port), ReadHeaderTimeout: time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, page) })}
 	begun := make(chan struct{})
@@ -53,9 +52,7 @@ func TestNoFirstAnswer(t *testing.T) {
 		t.Errorf("%v, %v", took, err)
 	}
 	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := firstAnswer(context.Background(), port, "abcd", limit); err == nil || !strings.Contains(err.Error(), "connecting") {
 		t.Errorf("%v", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -27,9 +28,7 @@ func TestByHand(t *testing.T) {
 	group := func(name string) string {
 		t.Helper()
 		g := filepath.Join(top, name)
-		if err := os.Mkdir(g, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(g, 0o755))
 		t.Cleanup(func() { _ = os.Remove(g) })
 		return g
 	}
@@ -37,9 +36,7 @@ func TestByHand(t *testing.T) {
 	forgotten := group("lxc.payload.plimsoll-" + id + "-3") // of a container that its engine knows no more
 	mount := func(at string) string {
 		t.Helper()
-		if err := os.MkdirAll(at, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(at, 0o755))
 		if err := unix.Mount("tmpfs", at, "tmpfs", 0, "size=4k"); err != nil {
 			t.Skip("no mount can be made: ", err)
 		}
@@ -52,26 +49,18 @@ func TestByHand(t *testing.T) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sleep", "100")
 		c.Args[0] = argv0
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Start())
 		t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
-		if err := os.WriteFile(filepath.Join(in, "cgroup.procs"), []byte(strconv.Itoa(c.Process.Pid)), 0); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(in, "cgroup.procs"), []byte(strconv.Itoa(c.Process.Pid)), 0))
 		return c
 	}
 	inOurs, inTheirs := start(ours, "sleep"), start(theirs, "plimsoll-"+id+"-1")
 
 	l, err := OpenLedger(filepath.Join(dir, ledgerFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, it := range []engine.Thing{{Kind: engine.KindCgroup, Name: ours}, {Kind: engine.KindLink, Name: "plm" + id},
 		{Kind: engine.KindContainer, Name: "plimsoll-" + id + "-3", Engine: "idle"}} {
-		if err := l.Made(it); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Made(it))
 	}
 	l.Close()
 	ended := make(chan error, 1)
@@ -112,13 +101,9 @@ func TestReleaseWithAMount(t *testing.T) {
 	s := State{t.TempDir()}
 	dir := abandon(t, s, "abcd1234")
 	precious := t.TempDir()
-	if err := os.WriteFile(filepath.Join(precious, "data"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(precious, "data"), nil, 0o644))
 	at := filepath.Join(dir, "bound")
-	if err := os.Mkdir(at, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(at, 0o755))
 	if err := unix.Mount(precious, at, "", unix.MS_BIND, ""); err != nil {
 		t.Skip("no mount can be made: ", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 )
@@ -57,14 +58,10 @@ func leave(t *testing.T, s State, things ...engine.Thing) string {
 	t.Helper()
 	id := NewRunID()
 	l, err := OpenLedger(filepath.Join(abandon(t, s, id), ledgerFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	for _, it := range things {
-		if err := l.Made(it); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Made(it))
 	}
 	return id
 }
@@ -84,9 +81,7 @@ func TestCleanByLedger(t *testing.T) {
 	id := leave(t, o.State, engine.Thing{Kind: engine.KindContainer, Name: "c1", Engine: "one", At: "/s"},
 		engine.Thing{Kind: engine.KindContainer, Name: "gone already", Engine: "one", At: "/s"})
 	c, err := Clean(t.Context(), o, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !slices.Equal(c.Runs, []string{id}) || !slices.Equal(c.Removed, []string{"container c1 (one at /s)"}) || len(c.Kept) > 0 {
 		t.Errorf("%+v", c)
 	}
@@ -117,9 +112,7 @@ func TestCleanKeeps(t *testing.T) {
 	}
 	id := leave(t, o.State, thing("down"), thing("mad"), thing("good"), thing("unknown"))
 	c, err := Clean(t.Context(), o, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !slices.Equal(c.Removed, []string{"container c1 (good)"}) {
 		t.Errorf("removed %v", c.Removed)
 	}
@@ -155,9 +148,7 @@ func TestSweepOfAHangingEngine(t *testing.T) {
 	o := cleaning(t, stuck)
 	id := leave(t, o.State, engine.Thing{Kind: engine.KindContainer, Name: "c1", Engine: "stuck"})
 	kit, l, err := NewKit(id, o.State.RunDir(id), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

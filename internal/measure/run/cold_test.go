@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
@@ -68,9 +69,7 @@ func cold(t *testing.T, dropFile string) (Options, *atomic.Int64) {
 func TestColdWhereCachesCantBeDropped(t *testing.T) {
 	o, asked := cold(t, "/proc/sys/vm/no-such-file")
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(sum.Excluded) == 0 || asked.Load() != 0 {
 		t.Errorf("%d things were asked of it; excluded %+v", asked.Load(), sum.Excluded)
 	}
@@ -89,9 +88,7 @@ func TestColdWhereCachesCantBeDropped(t *testing.T) {
 func TestColdThatFails(t *testing.T) {
 	o, asked := cold(t, "/dev/full") // can be opened, and takes nothing
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, tr := range results(t, o.Dir)["actual"] {
 		seen[tr.Workload] = true
@@ -122,9 +119,7 @@ func (e *readyEnv) Ready(context.Context) *record.Failure {
 // and one that does not answer has failed.
 func TestColdAsksBefore(t *testing.T) {
 	env := &readyEnv{file: filepath.Join(t.TempDir(), "drop")}
-	if err := os.WriteFile(env.file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(env.file, nil, 0o600))
 	r := &site{dropFile: env.file}
 	if f := r.cool(t.Context(), env); f == nil || f.Text != "gone" || len(env.before) != 1 || env.before[0] != "" {
 		t.Errorf("%+v, asked with %q", f, env.before)

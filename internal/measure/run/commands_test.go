@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/workload"
@@ -41,9 +42,7 @@ func (e muteEnv) Commands(ctx context.Context, task engine.Task) (engine.Result,
 func TestEcho(t *testing.T) {
 	o := protocolOf(t, "  - echo\n", fakes("medium"), fake.New())
 	w, err := workload.Find("echo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, tr := range carried(t, o) {
 		if !tr.OK() {
 			t.Fatal(tr.Failure)

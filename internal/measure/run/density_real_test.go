@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/record"
@@ -67,9 +68,7 @@ func TestLeaker(t *testing.T) {
 			return
 		}
 		m, err := unix.Mmap(-1, 0, leakPage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i := 0; i < len(m); i += 4096 {
 			m[i] = 1
 		}
@@ -88,12 +87,8 @@ func TestRealFootprint(t *testing.T) {
 	helper := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLeaker$")
 	helper.Env = append(os.Environ(), "PLIMSOLL_TEST_LEAKER=1")
 	tell, err := helper.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := helper.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, helper.Start())
 	defer func() {
 		tell.Close()
 		if err := helper.Wait(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/study"
@@ -37,13 +38,9 @@ func protocolOf(t *testing.T, workloads, environments string, engines ...engine.
 	text := "plimsoll: 1\nname: test\nprotocol: {blocks: 1, warmup: 0, seed: 3, trial-limit: 20s, limits: {cpus: none, memory: none}}\nworkloads:\n" +
 		workloads + "environments:\n" + environments
 	st, err := study.Read(study.Source{Path: "test", Data: []byte(text)}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plan, err := study.Expand(st, cat, study.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return Options{
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(t.TempDir(), "run"),
 		Engines: engines, State: State{filepath.Join(t.TempDir(), "state")}, Root: os.Geteuid() == 0,
@@ -55,9 +52,7 @@ func protocolOf(t *testing.T, workloads, environments string, engines ...engine.
 func carried(t *testing.T, o Options) map[string]record.Trial {
 	t.Helper()
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(sum.Residue) > 0 || sum.Unclean != nil {
 		t.Errorf("left behind: %v %v", sum.Residue, sum.Unclean)
 	}
@@ -75,19 +70,13 @@ func series[T any](t *testing.T, dir string, tr record.Trial) []T {
 		t.Fatalf("the trial names %v, failure %+v", tr.Samples, tr.Failure)
 	}
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f, err := r.Samples(tr.Samples[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	var out []T
 	for s, err := range record.ReadLines[T](f, tr.Samples[0]) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, s)
 	}
 	return out

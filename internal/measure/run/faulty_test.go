@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/probe"
@@ -87,9 +88,7 @@ func TestFaultyEngineBesideAGoodOne(t *testing.T) {
 				o.OpenLimit = 50 * time.Millisecond
 			}
 			sum, err := Execute(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			all := results(t, o.Dir)
 			if len(all["fake"]) != 3 {
 				t.Errorf("%d trials of the good one, not 3", len(all["fake"]))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
 )
@@ -16,14 +17,10 @@ import (
 // under ours: that is what is recorded, in the terms of the machine's version.
 func TestLimitsOfTheGroupsAbove(t *testing.T) {
 	kit, ledger, err := NewKit(NewRunID(), t.TempDir(), Options{Getenv: os.Getenv, LookPath: exec.LookPath})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer ledger.Close()
 	g, err := wrap.New(kit, "above", engine.Limits{CPUs: 0.5, MemoryBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := g.Remove(t.Context()); err != nil {
 			t.Error(err)
@@ -34,13 +31,9 @@ func TestLimitsOfTheGroupsAbove(t *testing.T) {
 	}
 	script := "for f in " + strings.Join(g.Procs(), " ") + "; do echo $$ >$f; done; cat /proc/self/cgroup"
 	out, err := exec.Command("sh", "-c", script).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i, err := newInsider(kit.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	report := map[string]string{"boot_id": i.boot, "ns.cgroup": i.host["cgroup"]}
 	v1 := false
 	for line := range strings.Lines(string(out)) {

@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
 func TestLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ledgerFile)
 	l, err := OpenLedger(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, b := engine.Thing{Kind: engine.KindMount, Name: "/a"}, engine.Thing{Kind: engine.KindCgroup, Name: "/b"}
 	// The same name in another place is another thing.
 	here := engine.Thing{Kind: engine.KindImage, Name: "i", Engine: "cri", At: "/run/x.sock"}
@@ -26,41 +25,29 @@ func TestLedger(t *testing.T) {
 		func() error { return l.Made(here) }, func() error { return l.Made(there) },
 		func() error { return l.Gone(a) }, func() error { return l.Gone(here) }, func() error { return l.Gone(here) },
 	} {
-		if err := f(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f())
 	}
 	want := []engine.Thing{b, there}
 	if got := l.Left(); !slices.Equal(got, want) {
 		t.Errorf("left %v, want %v", got, want)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := torn.WriteString(`{"op":"made","ki`); err != nil {
 		t.Fatal(err)
 	}
 	torn.Close()
 	// The next process goes on behind the torn line.
 	l, err = OpenLedger(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := l.Left(); !slices.Equal(got, want) {
 		t.Errorf("read again %v, want %v", got, want)
 	}
-	if err := l.Made(a); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Made(a))
 	l.Close()
 	l, err = OpenLedger(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	if got := l.Left(); !slices.Equal(got, append(want, a)) {
 		t.Errorf("behind a torn line %v, want %v", got, append(want, a))
@@ -72,9 +59,7 @@ func TestLedgerIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(target, link))
 	if _, err := OpenLedger(link); err == nil {
 		t.Error("a link was followed")
 	}

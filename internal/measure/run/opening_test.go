@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 )
@@ -50,9 +51,7 @@ func TestLongOpening(t *testing.T) {
 	var said []string
 	o.OpenLimit, o.Progress = shortOpening, steps{said: &said}
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(sum.Excluded) != 1 || sum.Excluded[0].Engine != "silent" || !strings.Contains(sum.Excluded[0].Reason, "more than "+shortOpening.String()) {
 		t.Errorf("left out: %+v, expected silent alone", sum.Excluded)
 	}

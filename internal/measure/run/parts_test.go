@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/tune"
 	"plimsoll/internal/record"
@@ -102,16 +103,12 @@ func TestInside(t *testing.T) {
 func TestKernelSetting(t *testing.T) {
 	s := State{t.TempDir()}
 	file := filepath.Join(t.TempDir(), "setting")
-	if err := os.WriteFile(file, []byte("0\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("0\n"), 0o644))
 	if _, err := s.SetKernel(file, "1"); err == nil {
 		t.Error("a file outside /sys and /proc was written")
 	}
 	// A note that names another file is somebody's mischief: it is refused.
-	if err := s.noteKernel([]tune.Change{{Path: file, Old: "1", New: "0"}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.noteKernel([]tune.Change{{Path: file, Old: "1", New: "0"}}))
 	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "no kernel setting") {
 		t.Errorf("a file outside /sys and /proc was written: %v", err)
 	}

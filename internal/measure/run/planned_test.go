@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/measure/study"
@@ -20,9 +21,7 @@ import (
 func file(t *testing.T, name, text string) workload.Workload {
 	t.Helper()
 	w, err := workload.Read(name+".yaml", []byte("plimsoll-workload: 1\nname: "+name+"\ngroup: os\nwhat: A test.\nimage: busybox\n"+text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return w
 }
 
@@ -44,22 +43,16 @@ func runFiles(t *testing.T, engines []engine.Engine, limits, environments string
 	text := fmt.Sprintf("plimsoll: 1\nname: test\nprotocol: {blocks: 1, warmup: 0, seed: 3, limits: %s}\nworkloads: [%s]\nbaselines: []\nenvironments:\n%s",
 		limits, strings.Join(names, ", "), environments)
 	st, err := study.Read(study.Source{Path: "test", Data: []byte(text)}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plan, err := study.Expand(st, cat, study.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := Options{
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(t.TempDir(), "run"), Workloads: works,
 		Engines: engines, State: State{filepath.Join(t.TempDir(), "state")}, Root: os.Geteuid() == 0,
 		Getenv: os.Getenv, LookPath: exec.LookPath, Progress: NoProgress{}, Wait: true, Finish: make(chan struct{}),
 	}
 	sum, err = Execute(context.WithoutCancel(t.Context()), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(sum.Residue) > 0 || sum.Unclean != nil {
 		t.Errorf("left behind: %v, %v", sum.Residue, sum.Unclean)
 	}

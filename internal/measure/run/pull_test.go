@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/fake"
@@ -146,9 +147,7 @@ func pullOptions(t *testing.T, image string, engines ...engine.Engine) Options {
 	text := fmt.Sprintf("plimsoll: 1\nname: test\nprotocol: {blocks: 2, warmup: 1, seed: 3, trial-limit: 5s}\nworkloads:\n  - name: pull\n    parameters: {image: %s, cache: [cold, shared, warm]}\nenvironments:\n  - engine: [%s]\n",
 		image, strings.Join(names, ", "))
 	st, err := study.Read(study.Source{Path: "test", Data: []byte(text)}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if o.Plan, err = study.Expand(st, cat, study.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +157,8 @@ func pullOptions(t *testing.T, image string, engines ...engine.Engine) Options {
 // shareImages gives a state directory the images that all tests share.
 func shareImages(t *testing.T, state string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(state, 0o755), os.MkdirAll(enginetest.ImageDir(), 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.ImageDir(), (State{state}).Images()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.MkdirAll(state, 0o755), os.MkdirAll(enginetest.ImageDir(), 0o700)))
+	require.NoError(t, os.Symlink(enginetest.ImageDir(), (State{state}).Images()))
 }
 
 func needBusyBox(t *testing.T) {
@@ -181,9 +176,7 @@ func TestPulls(t *testing.T) {
 	good, none := newPulling("good"), spoiled{Fake: fake.New(), name: "none", from: 1 << 30}
 	o := pullOptions(t, "busybox", good, none)
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if sum.Failed != 0 {
 		t.Errorf("%d trials failed", sum.Failed)
 	}

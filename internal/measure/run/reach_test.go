@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -102,9 +103,7 @@ func TestReach(t *testing.T) {
 				file(t, "alone", "run: [echo, answer 42]\n"+metric),
 				file(t, "two", "roles:\n  server: {serve: [[sleep, '600']], ready: {file: /bin/sh}}\n  client: {run: [echo, 'answer 42', '${server.address}']}\n"+metric))
 			rec, err := record.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ran := results(t, dir)
 			for _, env := range []string{"lxc", "sandbox", "virtual"} {
 				var works []string
@@ -196,16 +195,12 @@ func TestCleanRule(t *testing.T) {
 	}
 	before := enginetest.Command(t, "iptables", "-S")
 	l, err := OpenLedger(filepath.Join(o.State.RunDir(id), ledgerFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kit := &engine.Kit{RunID: id, Root: true, LookPath: exec.LookPath, Ledger: l}
 	if _, err := forward.Let(t.Context(), kit, "plm"+id); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	if enginetest.Command(t, "iptables", "-S") == before {
 		t.Fatal("there is no rule to clean")
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/image"
@@ -36,9 +37,7 @@ func TestRefusedOnce(t *testing.T) {
 			}}
 			o := options(t, 6, fake.New(), refuses)
 			sum, err := Execute(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if sum.Trials != 14 || sum.Failed != 0 || sum.Unsupported != 7 || sum.Without() != "7 of 14 trials are unsupported" {
 				t.Errorf("summary %+v: %s", sum, sum.Without())
 			}
@@ -114,13 +113,9 @@ func (i imageAt) Path(context.Context, string, image.Format) (string, error) { r
 // on the PATH, its files in the image.
 func TestHostLacks(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "opt", "plimsoll"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "opt", "plimsoll"), 0o755))
 	for _, name := range []string{"host-lacks.py", "opt/plimsoll/python-suite.py"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	r := &runner{Options: Options{LookPath: exec.LookPath}, site: site{kit: &engine.Kit{Images: imageAt{dir: dir}}}}
 	for text, want := range map[string]string{
@@ -135,9 +130,7 @@ func TestHostLacks(t *testing.T) {
 		"run: [sh, /workers]\n":                                       "",
 	} {
 		inst, err := file(t, "one", text).Instance(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := r.missing(t.Context(), inst.Plan, "busybox"); got != want {
 			t.Errorf("%s: %q, want %q", strings.TrimSpace(text), got, want)
 		}
@@ -145,13 +138,9 @@ func TestHostLacks(t *testing.T) {
 	r.LookPath = func(string) (string, error) { return "/bin/true", nil }
 	for _, name := range []string{"python", "nginx", "postgres"} { // what is the toolbox's own
 		w, err := workload.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		inst, err := w.Instance(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if r.missing(t.Context(), inst.Plan, w.Image) == "" {
 			t.Errorf("%s is not left out on a host that has its programs, and none of its files", name)
 		}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/study"
@@ -78,13 +79,9 @@ func options(t *testing.T, blocks int, engines ...engine.Engine) Options {
 		cat.Workloads = append(cat.Workloads, study.WorkloadInfo{Name: w.Name, Parameters: w.Parameters, NeedsDetached: w.Detached})
 	}
 	st, err := study.Read(study.Source{Path: "test", Data: []byte(text.String())}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plan, err := study.Expand(st, cat, study.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return Options{
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(t.TempDir(), "run"),
 		Engines: engines, State: State{filepath.Join(t.TempDir(), "state")}, Root: os.Geteuid() == 0,
@@ -96,14 +93,10 @@ func options(t *testing.T, blocks int, engines ...engine.Engine) Options {
 func results(t *testing.T, dir string) map[string][]record.Trial {
 	t.Helper()
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := map[string][]record.Trial{}
 	for tr, err := range derive.Trials(r) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out[tr.Env] = append(out[tr.Env], *tr)
 	}
 	return out
@@ -148,9 +141,7 @@ func TestFaultsStayTheirOwn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := options(t, 6, fake.New(), spoiled{fake.New(), "spoiled", 3, c.fault})
 			sum, err := Execute(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if sum.Trials != 14 || sum.Failed != 4 || len(sum.Residue) > 0 || sum.Unclean != nil {
 				t.Errorf("summary %+v", sum)
 			}
@@ -178,16 +169,12 @@ func TestOpenFails(t *testing.T) {
 	bad := closed{spoiled{Fake: fake.New(), name: "closed"}}
 	o := options(t, 6, fake.New(), bad)
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if sum.Trials != 7 || sum.Failed != 0 {
 		t.Errorf("summary %+v", sum)
 	}
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := r.Run().Excluded
 	if len(x) != 1 || x[0].ID != "closed" || x[0].Reason != "it is not installed" || x[0].Fix != "install it" || x[0].Kind != study.Unavailable {
 		t.Errorf("excluded: %+v", x)
@@ -216,18 +203,14 @@ func TestInterruptAndResume(t *testing.T) {
 	o := options(t, 8, fake.New(), stopper)
 	o.Finish = finish
 	sum, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !sum.Interrupted || sum.Trials == 0 || sum.Trials >= o.Plan.Trials() {
 		t.Fatalf("summary %+v", sum)
 	}
 	first := results(t, o.Dir)
 
 	old, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if old.Run().Status != "interrupted" {
 		t.Errorf("status %q", old.Run().Status)
 	}
@@ -237,9 +220,7 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum, err = Execute(t.Context(), again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if sum.Interrupted || sum.Trials != o.Plan.Trials() {
 		t.Errorf("summary after the resume %+v", sum)
 	}
@@ -269,18 +250,14 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, err = record.Open(o2.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o2.Run, o2.Resume, o2.Finish = old.Run(), true, make(chan struct{})
 	if o2.Plan, err = study.FromRun(old.Run()); err != nil {
 		t.Fatal(err)
 	}
 	o2.Engines = []engine.Engine{fake.New(), closed{stopper}}
 	sum, err = Execute(t.Context(), o2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if sum.Trials != o2.Plan.Trials() || sum.Failed == 0 {
 		t.Errorf("summary with an engine gone %+v", sum)
 	}
@@ -302,9 +279,7 @@ func TestBrokenOff(t *testing.T) {
 	}}
 	o := options(t, 6, hangs)
 	sum, err := Execute(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !sum.Interrupted || sum.Trials != 2 || sum.Failed != 0 || len(sum.Residue) > 0 {
 		t.Errorf("summary %+v", sum)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestStateDir(t *testing.T) {
@@ -33,17 +35,11 @@ func TestStateDir(t *testing.T) {
 func abandon(t *testing.T, s State, id string) string {
 	t.Helper()
 	dir, err := s.Claim(id, "/out", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// A pid that was given away again is another process.
 	b, err := json.Marshal(Owner{RunID: id, PID: 1, Start: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ownerFile), b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ownerFile), b, 0o644))
 	return dir
 }
 
@@ -59,9 +55,7 @@ func TestClaim(t *testing.T) {
 	}
 	mine := NewRunID()
 	dir, err := s.Claim(mine, "/out", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if o, err := s.owner(mine); err != nil || o.Output != "/out" || !o.alive() {
 		t.Errorf("%+v %v", o, err)
 	}
@@ -88,17 +82,11 @@ func TestClaim(t *testing.T) {
 	}
 	// What a kill in the middle of a claim leaves.
 	runs, err := s.runs(true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	torn, err := runs.Mkdir(claiming+"abcd1234", 0o700)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f, _, err := torn.Temp(ownerFile, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := f.WriteString(`{"ru`); err != nil {
 		t.Fatal(err)
 	}
@@ -119,29 +107,19 @@ func TestForeignFolders(t *testing.T) {
 	runs := filepath.Join(s.Dir, "runs")
 	write := func(dir, name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(runs, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(runs, dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(runs, dir), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(runs, dir, name), []byte(text), 0o644))
 	}
 	write("20261122", "thesis.txt", "years of work")
 	write("abcd1234", "run.json", "{}")
 	write("torntorn", ownerFile, `{"run":"torn`)
 	write("otherrun", ownerFile, `{"run":"abcd1234","pid":1,"start":"x"}`)
 	write("linklink", "precious", "x")
-	if err := os.Symlink(filepath.Join(runs, "otherrun", ownerFile), filepath.Join(runs, "linklink", ownerFile)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(runs, "20261122"), filepath.Join(runs, "dirlink0")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(filepath.Join(runs, "otherrun", ownerFile), filepath.Join(runs, "linklink", ownerFile)))
+	require.NoError(t, os.Symlink(filepath.Join(runs, "20261122"), filepath.Join(runs, "dirlink0")))
 	write(claiming+"wxyz9876", "mine", "not a claim's")
 	write("pipepipe", "precious", "x")
-	if err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(runs, "pipepipe", ownerFile)).Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(runs, "pipepipe", ownerFile)).Run())
 	if left, err := s.Abandoned(); err != nil || len(left) != 0 {
 		t.Errorf("taken for runs that were cut off: %+v %v", left, err)
 	}

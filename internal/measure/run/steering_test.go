@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
@@ -65,17 +66,13 @@ func TestLooks(t *testing.T) {
 			finish := make(chan struct{})
 			o.Finish, o.Progress = finish, &stopAfter{n: after, finish: finish, said: &said}
 			sum, err := Execute(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if want := after > 0 && after < whole; sum.Interrupted != want || want && sum.Trials != after {
 				t.Fatalf("summary %+v after %d trials", sum, after)
 			}
 			if sum.Interrupted {
 				old, err := record.Open(o.Dir)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				o.Run, o.Resume, o.Finish = old.Run(), true, make(chan struct{})
 				if o.Plan, err = study.FromRun(old.Run()); err != nil {
 					t.Fatal(err)
@@ -103,9 +100,7 @@ func TestLooks(t *testing.T) {
 				}
 			}
 			r, err := record.Open(o.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			looks := r.Run().Looks
 			if r.Run().Status != "done" || len(looks) != 2 || looks[0].Blocks != 2 || looks[0].Ended || !looks[1].Ended || looks[1].Why != "all is known" || looks[1].At.IsZero() {
 				t.Errorf("status %s, looks %+v", r.Run().Status, looks)
@@ -127,9 +122,7 @@ func TestLooksEnd(t *testing.T) {
 		t.Fatalf("%+v %v", sum, err)
 	}
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if looks := r.Run().Looks; len(looks) != 1 || !looks[0].Ended || looks[0].Blocks != 3 || why == "" {
 		t.Errorf("looks %+v, because %q", looks, why)
 	}
@@ -143,9 +136,7 @@ func TestBudget(t *testing.T) {
 		t.Fatalf("%+v %v", sum, err)
 	}
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if looks := r.Run().Looks; len(looks) != 1 || looks[0].Rule != record.RuleTime || !looks[0].Ended || looks[0].Blocks != 1 {
 		t.Errorf("looks %+v", looks)
 	}
@@ -171,9 +162,7 @@ func TestClaimTime(t *testing.T) {
 			t.Fatalf("%+v %v", sum, err)
 		}
 		r, err := record.Open(o.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var at []int
 		for _, l := range r.Run().Looks {
 			at = append(at, l.Blocks)
@@ -260,22 +249,14 @@ func TestPast(t *testing.T) {
 	run.Protocol.TimeBudgetNS = int64(time.Hour)
 	dir := filepath.Join(t.TempDir(), "run")
 	w, err := record.Create(dir, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for seq, at := range []time.Duration{time.Minute, 2 * time.Minute, time.Hour + 3*time.Minute, time.Hour + 5*time.Minute} {
 		p := o.Plan.Trial(seq)
-		if err := w.Append(&record.Trial{Seq: seq, Block: p.Block, Env: p.Env.ID, Workload: p.Workload.ID, At: begin.Add(at)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Append(&record.Trial{Seq: seq, Block: p.Block, Env: p.Env.ID, Workload: p.Workload.ID, At: begin.Add(at)}))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	c := &course{runner: &runner{Options: Options{Plan: o.Plan, Dir: dir}, site: site{rec: run}}, costs: newCosts(2)}
-	if err := c.past(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.past())
 	if c.spent != 7*time.Minute {
 		t.Errorf("it took %v, not 2 and 5 minutes", c.spent)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/bubblewrap"
 	"plimsoll/internal/measure/engine/docker"
@@ -45,21 +46,15 @@ func throttledStarts(t *testing.T, e engine.Engine, cpus float64, own, by string
 	if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
 		t.Skip("it can't be had here: ", sum.Excluded[0].Reason)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := r.Run().Environments[0].Facts[wrap.Limits]; cpus > 0 && got != by {
 		t.Errorf("the limit is kept by %q, want %q", got, by)
 	}
 	trials, throttled := 0, 0
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !tr.OK() || tr.Host == nil {
 			t.Fatalf("%+v", tr.Failure)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/bubblewrap"
 	"plimsoll/internal/measure/engine/docker"
@@ -31,18 +32,12 @@ func TestTracedStarts(t *testing.T) {
 			if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
 				t.Skip("it can't be had here: ", sum.Excluded[0].Reason)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r, err := record.Open(o.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			traced, plain := 0, 0
 			for tr, err := range r.Trials() {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if tr.Failure != nil {
 					t.Fatalf("%+v", *tr.Failure)
 				}
@@ -52,9 +47,7 @@ func TestTracedStarts(t *testing.T) {
 				}
 				traced++
 				in, err := r.Samples(tr.Samples[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				seen, err := record.ReadTrace(in, tr.Samples[0])
 				if err = errors.Join(err, in.Close()); err != nil {
 					t.Fatal(err)
@@ -83,18 +76,12 @@ func TestInCompany(t *testing.T) {
 	if errors.Is(err, ErrNothing) && len(sum.Excluded) > 0 {
 		t.Skip("it can't be had here: ", sum.Excluded[0].Reason)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	together := 0
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if tr.Failure != nil {
 			t.Fatalf("%+v", *tr.Failure)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/host"
 )
 
@@ -43,9 +44,7 @@ func TestTurn(t *testing.T) {
 	defer func(before func(bool, func(string) string, string) (waiter, error)) { queue = before }(queue)
 	queue = ownTurn()
 	first, err := (&Options{}).Turn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := (&Options{}).Turn(t.Context()); err == nil {
 		t.Fatal("two have the turn at once")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/record"
@@ -63,9 +64,7 @@ func halfDone(t *testing.T, version string, host record.Host) (o Options, at fun
 	return o, func(version string, host record.Host) Options {
 		next := o
 		old, err := record.Open(o.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		next.Run, next.Finish, next.Resume = old.Run(), make(chan struct{}), true
 		next.Engines = []engine.Engine{made(version)}
 		next.Run.Host = host
@@ -138,9 +137,7 @@ func TestResumeKeepsEarlierFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := record.Open(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run := r.Run()
 	if len(run.Earlier) != 1 || len(run.Resumed) != 1 {
 		t.Fatalf("%+v, resumed %v", run.Earlier, run.Resumed)
@@ -169,9 +166,7 @@ func everything(t *testing.T, dir string) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{record.RunFile, record.TrialsFile, record.InsideFile} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out[name] = string(bytes.TrimSpace(b))
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/run"
 )
 
@@ -28,9 +29,7 @@ func TestRun(t *testing.T) {
 		t.Skip("simulates for seconds: left out with -short")
 	}
 	res, err := Run(context.Background(), options(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	real := 0
 	for _, c := range res.Checks {
 		t.Logf("%s %s: %s", c.Verdict, c.Name, c.Text)

@@ -9,13 +9,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestRequest(t *testing.T) {
 	r := Request{Partition: "short", Account: "--uid=0", Nodes: 2, TasksPerNode: 4, Limit: 90 * time.Second, NodeList: "n[1-2]", Options: []string{"--constraint=haswell", "hint=nomultithread"}}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Check())
 	argv := r.argv("3vro44wx", "/d/jobs/job-%j.log", "/d/jobs/job.sh")
 	for _, want := range []string{"--job-name=plimsoll-3vro44wx", "--comment=plimsoll run 3vro44wx", "--partition=short", "--account=--uid=0", "--nodes=2", "--ntasks-per-node=4", "--time=2", "--nodelist=n[1-2]", "--constraint=haswell", "--hint=nomultithread", "--exclusive", "--no-requeue", "--signal=B:TERM@10"} {
 		if !slices.Contains(argv, want) {
@@ -45,9 +45,7 @@ func TestRequest(t *testing.T) {
 func TestScript(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "it's a $HOME `dir`")
 	jobs := filepath.Join(dir, "jobs")
-	if err := os.MkdirAll(jobs, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(jobs, 0o755))
 	program := filepath.Join(dir, "the program")
 	text := `#!/bin/sh
 printf '%s\n' "$@" >"$(dirname "$0")/args"
@@ -58,20 +56,14 @@ while [ $n = 0 ]; do sleep 0.05; done
 sleep 0.3
 exit $((130 + n - 1))
 `
-	if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(program, []byte(text), 0o755))
 	s := Script{Run: "3vro44wx", Program: program, Dir: dir, Jobs: jobs, Begin: []string{"run", "a b", "--image=x'y"}, Resume: []string{"wait"}}
 	script := filepath.Join(jobs, "job.sh")
-	if err := os.WriteFile(script, []byte(s.Text()), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(script, []byte(s.Text()), 0o755))
 	start := func(job string) *exec.Cmd {
 		cmd := exec.Command(script)
 		cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+job, "SLURMD_NODENAME=n1")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		return cmd
 	}
 	end := func(cmd *exec.Cmd, job, want string) {
@@ -87,9 +79,7 @@ exit $((130 + n - 1))
 		t.Errorf("%q", args)
 	}
 	// Once there is a record it goes on with that.
-	if err := os.WriteFile(filepath.Join(dir, "run.json"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), nil, 0o644))
 	_ = os.Remove(filepath.Join(dir, "args"))
 	cmd := start("2")
 	for range 500 {
@@ -104,9 +94,7 @@ exit $((130 + n - 1))
 	end(cmd, "2", "130")
 
 	s.Program = "/no/such/program"
-	if err := os.WriteFile(script, []byte(s.Text()), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(script, []byte(s.Text()), 0o755))
 	end(start("3"), "3", "127")
 }
 
@@ -116,9 +104,7 @@ func TestLedger(t *testing.T) {
 		t.Error("there is an account of nothing")
 	}
 	l, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "another plimsoll follows") {
 		t.Errorf("two follow: %v", err)
 	}
@@ -129,18 +115,12 @@ func TestLedger(t *testing.T) {
 		{Step: Submitting, Run: "3vro44wx", Request: &Request{Nodes: 2}, Begin: []string{"run", "quick"}},
 		{Step: Submitted, Run: "3vro44wx", Job: "12"},
 	} {
-		if err := l.Write(e); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Write(e))
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	// A kill tears the line that is being written.
 	f, err := os.OpenFile(filepath.Join(JobsDir(dir), ledgerFile), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := f.WriteString(`{"step":"ended","run":"3vro`); err != nil {
 		t.Fatal(err)
 	}
@@ -153,17 +133,13 @@ func TestLedger(t *testing.T) {
 		if asked == nil || asked.Request.Nodes != 2 || !slices.Equal(asked.Begin, []string{"run", "quick"}) || job != "12" || end != nil {
 			t.Errorf("%+v %q %v", asked, job, end)
 		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Close())
 	}
 	if l, err = Open(dir); err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := l.Write(Entry{Step: Ended, Run: "3vro44wx", Job: "12", State: TimeOut, Trials: 57}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Write(Entry{Step: Ended, Run: "3vro44wx", Job: "12", State: TimeOut, Trials: 57}))
 	if entries, err := Read(dir); err != nil || len(entries) != 3 || entries[2].State != TimeOut || entries[2].Trials != 57 {
 		t.Errorf("%+v %v", entries, err)
 	}

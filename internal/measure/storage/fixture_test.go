@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"plimsoll/internal/common/require"
 )
 
 // machineOf lays out the files of a fixture that lie below a folder as a machine:
@@ -31,16 +33,12 @@ func machineOf(t *testing.T, a *txtar.Archive, folder string) *Machine {
 			continue
 		}
 		p := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
 		if strings.HasSuffix(name, ".asok") {
 			answering(t, p, f.Data)
 			continue
 		}
-		if err := os.WriteFile(p, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(p, f.Data, 0o644))
 	}
 	return &Machine{
 		root: root,
@@ -66,9 +64,7 @@ func machineOf(t *testing.T, a *txtar.Archive, folder string) *Machine {
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "st")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -77,9 +73,7 @@ func shortDir(t *testing.T) string {
 func answering(t *testing.T, path string, says []byte) {
 	t.Helper()
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -103,9 +97,7 @@ func TestSources(t *testing.T) {
 	for _, s := range Sources {
 		t.Run(s.Name, func(t *testing.T) {
 			a, err := txtar.ParseFile(filepath.Join("testdata", s.Name+".txtar"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var snaps [2]Snapshot
 			for i, folder := range []string{"before", "after"} {
 				var errs map[string]error

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"plimsoll/internal/common/require"
 )
 
 // parsers are all that read what others have written.
@@ -38,9 +40,7 @@ func FuzzCounters(f *testing.F) {
 	}
 	for _, name := range files {
 		a, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		for _, part := range a.Files {
 			f.Add(part.Data)
 		}

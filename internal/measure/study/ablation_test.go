@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -43,13 +44,9 @@ func ablation(t *testing.T, text string, usable func(string, map[string]string) 
 func ablationIn(t *testing.T, cat *Catalogue, text string, usable func(string, map[string]string) (bool, string, string)) (*Plan, record.Ablation) {
 	t.Helper()
 	st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [hello]\nenvironments:\n" + text)}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := Expand(st, cat, Options{Usable: usable})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(p.Study.Ablations) != 1 {
 		t.Fatalf("%+v", p.Study.Ablations)
 	}
@@ -202,13 +199,9 @@ func TestAblationOfWorkload(t *testing.T) {
 	oci.Mechanisms = append(oci.Mechanisms, Mechanism{Name: "network-namespace", Factor: "network", From: "none", To: "host"})
 	of := func(workload string) (*Plan, record.Ablation) {
 		st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [" + workload + "]\nenvironments: [{engine: docker, ablate: all}]\n")}, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := Expand(st, cat, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return p, p.Study.Ablations[0]
 	}
 	p, a := of("messages")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -13,17 +14,11 @@ import (
 func TestBind(t *testing.T) {
 	cat := market()
 	s, err := Load("baresi2024", cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	images := map[string]string{"ubuntu:18.04": "debian", "centos:8": "debian", "alpine:3": "busybox", "ubuntu": "debian", "centos": "debian", "alpine": "busybox"}
-	if err := s.Bind(images, cat); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Bind(images, cat))
 	p, err := Expand(s, cat, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found, seen := map[string]int{}, map[string]bool{}
 	for _, e := range p.Environments {
 		if e.Engine == "docker" && e.Levels["image"] != "" {
@@ -71,9 +66,7 @@ func TestBadBindings(t *testing.T) {
 		"alpine:3=fedora:4": "",
 	} {
 		s, err := Load("baresi2024", cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		from, to, _ := strings.Cut(pair, "=")
 		err = s.Bind(map[string]string{from: to}, cat)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -85,9 +78,7 @@ func TestBadBindings(t *testing.T) {
 // full is every study's name for itself, unless it has such a scale.
 func TestScaleFull(t *testing.T) {
 	s, err := Load("silva2024", market())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if full, err := s.At("full"); err != nil || full != s {
 		t.Errorf("%v, %v", full, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -277,9 +278,7 @@ func (w *world) judge(t *testing.T, logs map[cellKey]float64, noise float64) ana
 		return math.Exp(l), ok
 	}}
 	res, err := evaluate.Run(w.open(t, c), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res.Findings.Claims[0]
 }
 
@@ -288,26 +287,18 @@ func (w *world) judge(t *testing.T, logs map[cellKey]float64, noise float64) ana
 func (w *world) open(t *testing.T, c recordtest.Cells) *record.Reader {
 	t.Helper()
 	run, err := json.Marshal(c.Run())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var trials bytes.Buffer
 	for x := range c.Trials() {
 		line, err := json.Marshal(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		trials.Write(append(line, '\n'))
 	}
 	for name, data := range map[string][]byte{record.RunFile: run, record.TrialsFile: trials.Bytes()} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, name), data, 0o600))
 	}
 	r, err := record.Open(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 )
@@ -18,9 +19,7 @@ func TestStandInsDecideNothing(t *testing.T) {
 	cat := market()
 	partly, untested, whole := 0, 0, 0
 	for study, claims := range bundledClaims(t) {
-		if err := standIns(claims, cat); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, standIns(claims, cat))
 		for _, c := range claims {
 			if len(c.Tests) == 0 {
 				continue
@@ -103,9 +102,7 @@ func named(id string) (name string, params map[string][]string) {
 // not what the paper had, and its own note stays.
 func TestNotesOfStandIns(t *testing.T) {
 	s, err := Load("baresi2024", market())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	notes := map[string]string{}
 	for _, table := range s.Tables {
 		for _, r := range table.Rows {

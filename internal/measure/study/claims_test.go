@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
 	"plimsoll/studies"
@@ -24,9 +25,7 @@ func bundledClaims(t *testing.T) map[string][]record.Claim {
 	out := map[string][]record.Claim{}
 	for _, f := range files {
 		data, err := studies.FS.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p := &yamlfile.Problems{}
 		list := readClaims(Source{Path: f, Data: data}, market(), p)
 		name := strings.TrimSuffix(path.Base(f), ".yaml")
@@ -80,9 +79,7 @@ func TestBundledClaimsBySchema(t *testing.T) {
 	}
 	for _, f := range files {
 		data, err := studies.FS.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, list, ok := strings.Cut(string(data), "\nclaims:\n")
 		if !ok {
 			t.Errorf("%s has no claims", f)
@@ -101,9 +98,7 @@ func TestClaimsOfStudy(t *testing.T) {
 	write := func(name, text string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	const list = `
@@ -139,9 +134,7 @@ claims:
 		}
 	}
 	s, err := Load(file, catalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := Expand(s, catalogue(), Options{})
 	if err != nil || !reflect.DeepEqual(p.Study.Claims, want) {
 		t.Errorf("%+v, %v", p.Study.Claims, err)

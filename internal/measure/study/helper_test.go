@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	engines "plimsoll/internal/measure/engine/catalogue"
@@ -111,9 +112,7 @@ func mustRead(t *testing.T, text string) *Study {
 func mustExpand(t *testing.T, text string, opts Options) *Plan {
 	t.Helper()
 	p, err := Expand(mustRead(t, text), catalogue(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -135,8 +134,6 @@ func onlyErrors(t *testing.T, err error) *Errors {
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -29,13 +30,9 @@ func limitable() *Catalogue {
 func limitedEnvs(t *testing.T, text string, set ...string) (ids []string, p *Plan) {
 	t.Helper()
 	s, err := Read(Source{Path: "test.yaml", Data: []byte(text)}, limitable())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := 0; i+1 < len(set); i += 2 {
-		if err := s.Limit(set[i], strings.Split(set[i+1], ",")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Limit(set[i], strings.Split(set[i+1], ",")))
 	}
 	if p, err = Expand(s, limitable(), Options{}); err != nil {
 		t.Fatal(err)
@@ -116,9 +113,7 @@ func TestLimitsRefused(t *testing.T) {
 		}
 	}
 	s, err := Read(Source{Path: "test.yaml", Data: []byte(head + "environments: [docker]\n")}, limitable())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, levels := range [][]string{{"1", "x"}, {"1", "1.0"}, {"0"}, {""}} {
 		if err := s.Limit(engine.CPULimit, levels); err == nil {
 			t.Errorf("--limit-cpus %v is taken", levels)
@@ -141,21 +136,15 @@ scales:
     parts: {a: {limits: {cpus: [1, 2]}}}
 `
 	full, err := Read(Source{Path: "test.yaml", Data: []byte(text)}, limitable())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for scale, want := range map[string][]string{
 		"":      {"docker/memory-limit-256mib", "podman/memory-limit-512mib"},
 		"quick": {"docker/cpu-limit-1/memory-limit-256mib", "docker/cpu-limit-2/memory-limit-256mib", "podman/cpu-limit-4/memory-limit-512mib"},
 	} {
 		s, err := full.At(scale)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := Expand(s, limitable(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := slices.DeleteFunc(envIDs(p), func(id string) bool { return !strings.Contains(id, "docker") && !strings.Contains(id, "podman") })
 		if !slices.Equal(got, want) {
 			t.Errorf("at scale %q: %q, want %q", scale, got, want)

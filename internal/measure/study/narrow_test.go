@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -77,9 +78,7 @@ func TestFurtherBlocks(t *testing.T) {
 		t.Errorf("%+v", run.Study.Further)
 	}
 	q, err := FromRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range p.Trials() {
 		if a, b := p.Trial(i), q.Trial(i); a.Block != b.Block || a.Cell != b.Cell {
 			t.Fatalf("trial %d is another after a resume", i)

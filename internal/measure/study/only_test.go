@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
@@ -34,9 +35,7 @@ func TestOnly(t *testing.T) {
 		{scale: "quick", parts: []string{"again"}, bad: "this scale leaves the part again out: It is long"},
 	} {
 		s, err := Read(Source{Path: "t.yaml", Data: []byte(inParts)}, catalogue())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s, err = s.At(c.scale); err != nil {
 			t.Fatal(err)
 		}
@@ -70,9 +69,7 @@ func TestOnly(t *testing.T) {
 		}
 	}
 	s, err := Read(Source{Path: "t.yaml", Data: []byte("plimsoll: 1\nname: t\nworkloads: [hello]\nenvironments: [docker]\n")}, catalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := s.Only([]string{"life"}, false); err == nil || !strings.Contains(err.Error(), "has no parts") {
 		t.Error(err)
 	}
@@ -85,9 +82,7 @@ func TestAnswersHaveTheirPart(t *testing.T) {
 	with := 0
 	for _, name := range Names() {
 		full, err := Load(name, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, c := range full.Claims {
 			for i, a := range c.Answers {
 				if a.Command == "" {
@@ -107,9 +102,7 @@ func TestAnswersHaveTheirPart(t *testing.T) {
 					scale = Quick
 				}
 				s, err := Load(name, cat)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if s, err = s.At(scale); err != nil {
 					t.Fatal(err)
 				}
@@ -156,9 +149,7 @@ func formsPair(t *testing.T, p *Plan, test record.ClaimTest) bool {
 		return 1, runs[[2]string{e.ID, w.ID}]
 	}}
 	res, err := evaluate.Run(w.open(t, c), evaluate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f := findings.Judge([]*analyze.Result{res}, []record.Claim{{ID: "t/1", Says: "t", Tests: []record.ClaimTest{test}}}, nil)
 	return len(f.Claims[0].Pairs) > 0
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // others is all that a list does not name: a new engine or workload comes into
@@ -13,9 +15,7 @@ func TestOthers(t *testing.T) {
 	cat.Engines = append(cat.Engines, EngineInfo{Name: "newcomer"})
 	cat.Workloads = append(cat.Workloads, WorkloadInfo{Name: "new-work"})
 	s, err := Load("everything", cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var engines, workloads []string
 	for _, e := range s.Parts[0].Environments {
 		engines = append(engines, e.Engines...)

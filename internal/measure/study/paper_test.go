@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -18,13 +19,9 @@ func TestDeviations(t *testing.T) {
 	cat := market()
 	for _, name := range Names() {
 		s, err := Load(name, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := s.PaperProtocol(cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if p == nil {
 			if len(s.Claims) > 0 {
 				t.Errorf("%s has claims and no studies/protocols/%s.yaml, expected the paper's protocol", name, name)
@@ -45,9 +42,7 @@ func TestDeviations(t *testing.T) {
 func unspoken(t *testing.T, s *Study, cat *Catalogue) []string {
 	t.Helper()
 	p, err := paper(s.Name, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	about := func(part, workload string, aspects ...string) bool {
 		return slices.ContainsFunc(p.Facts, func(f paperFact) bool {
 			return slices.Contains(aspects, f.Aspect.Text) &&
@@ -88,14 +83,10 @@ func unspoken(t *testing.T, s *Study, cat *Catalogue) []string {
 func TestDeviationIsFound(t *testing.T) {
 	cat := market()
 	s, err := Load("silva2024", cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Protocol.PauseNS, s.Protocol.CPUs = 1, 2
 	p, err := s.PaperProtocol(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := strings.Join(p.Unexplained(), "\n")
 	for _, want := range []string{"pause (2 minutes): the study has 1ns", "limits (4 threads): the study has 2"} {
 		if !strings.Contains(got, want) {
@@ -104,13 +95,9 @@ func TestDeviationIsFound(t *testing.T) {
 	}
 	text := strings.Replace(minimal, "is: cli", "is: api", 1)
 	f, err := readPaper("p.yaml", []byte(text), cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	row, err := mustRead(t, "plimsoll: 1\nname: m\nworkloads: [hello]\nenvironments: [docker]\n").beside(&f.Facts[0], catalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	q := PaperProtocol{Study: "m", Rows: []PaperFact{row}}
 	if u := q.Unexplained(); len(u) != 1 || !strings.Contains(u[0], "expected no why") {
 		t.Error(u)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -118,13 +119,9 @@ func TestScales(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	q, err := s.At("quick")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := Expand(q, catalogue(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p.Study.Source != inParts {
 		t.Error("the scale's record lacks the study's text")
 	}
@@ -150,9 +147,7 @@ func TestScaleWithoutParts(t *testing.T) {
 		"scales:\n  quick: {environments: [podman], protocol: {blocks: 2}}\n": {"native", "floor", "host", "podman"},
 	} {
 		s, err := Load(write(t, dir, "over.yaml", "plimsoll: 1\nname: over\nextends: ./base.yaml\n"+text), catalogue())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		q, err := s.At("quick")
 		if envs == nil {
 			if err == nil {
@@ -160,13 +155,9 @@ func TestScaleWithoutParts(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := Expand(q, catalogue(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !slices.Equal(envIDs(p), envs) {
 			t.Errorf("%q: %v", text, envIDs(p))
 		}
@@ -180,26 +171,18 @@ func TestPartsResume(t *testing.T) {
 	if err := p.Drop("podman/vfs", "gone", ""); err != nil { // as when it can't be opened
 		t.Fatal(err)
 	}
-	if err := p.DropCell("docker", "stop/ignore", Unavailable, "no", ""); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.DropCell("docker", "stop/ignore", Unavailable, "no", ""))
 	again := func() *record.Run {
 		run := &record.Run{Format: record.FormatVersion, ID: "abcd1234"}
 		p.Record(run)
 		b, err := json.Marshal(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		back := &record.Run{}
-		if err := json.Unmarshal(b, back); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(b, back))
 		return back
 	}
 	q, err := FromRun(again())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if a, b := fmt.Sprint(cellsIn(p)), fmt.Sprint(cellsIn(q)); a != b || p.Trials() != q.Trials() {
 		t.Errorf("before\n%s\nafter\n%s", a, b)
 	}
@@ -227,9 +210,7 @@ func TestPartsPlaces(t *testing.T) {
 	fewer := mustRead(t, inParts)
 	fewer.Protocol.Blocks = 1 // as by --blocks: fewer than the parts'
 	byOption, err := Expand(fewer, catalogue(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, p := range []*Plan{
 		mustExpand(t, inParts, Options{}),
 		byOption,

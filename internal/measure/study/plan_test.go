@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -180,9 +181,7 @@ func TestDrop(t *testing.T) {
 	p := mustExpand(t, seven("[hello, stop]", "environments: [docker, podman]"), Options{})
 	before := p.Trial(p.Trials() - 1)
 	docker := &p.Environments[slices.Index(envIDs(p), "docker")]
-	if err := p.Drop("floor", "no overlay", "modprobe overlay"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Drop("floor", "no overlay", "modprobe overlay"))
 	if got, want := envIDs(p), []string{"native", "host", "docker", "podman"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -260,13 +259,9 @@ func TestIDsOfTheSameLevels(t *testing.T) {
 		Workloads: []WorkloadInfo{{Name: "hello"}},
 	}
 	s, err := Read(Source{Path: "x.yaml", Data: []byte(seven("[hello]", "environments: [{engine: e, runtime: lxc}, {engine: e, storage: lxc}]"))}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := Expand(s, cat, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{"e/runtime=lxc", "e/storage=lxc"}
 	if got := envIDs(p); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -291,15 +286,11 @@ func BenchmarkPlan100k(b *testing.B) {
 	}
 	text := seven("[hello]", "environments:\n- engine: docker\n"+axes.String())
 	s, err := Read(Source{Path: "x.yaml", Data: []byte(text)}, cat)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	opts := Options{Usable: func(_ string, l map[string]string) (bool, string, string) { return l["runtime"] != "f0l3", "no", "" }}
 	for b.Loop() {
 		p, err := Expand(s, cat, opts)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		if c := p.Counts(); c.Valid+c.Unavailable != 100_003 {
 			b.Fatal(c)
 		}

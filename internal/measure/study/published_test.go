@@ -3,6 +3,8 @@ package study
 import (
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // The plan's own count stands beside the published one; baselines that were
@@ -44,13 +46,9 @@ func TestLacks(t *testing.T) {
 	}
 	cat.Rules = []Rule{{When: map[string][]string{"engine": {"docker"}, "storage": {"aufs"}}, Because: "It was removed.", Source: "https://example.org/"}}
 	s, err := Read(Source{Path: "x.yaml", Data: []byte(seven("[hello]", "environments:\n- {engine: docker, storage: [zfs, aufs, vfs]}\n- {engine: [docker, podman, charliecloud], runtime: kata}"))}, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := Expand(s, cat, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := excludedIDs(p, Unavailable); !slices.Equal(got, []string{"docker/zfs", "docker/kata", "podman/kata"}) {
 		t.Errorf("unavailable: %v", got)
 	}

@@ -4,19 +4,17 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // The bundled quick study names what a user will look for, each once.
 func TestQuick(t *testing.T) {
 	cat := market()
 	s, err := Load("quick", cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := Expand(s, cat, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{
 		"native", "floor", "host",
 		"oci/runc", "oci/crun", "oci/runsc",

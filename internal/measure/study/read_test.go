@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
 )
@@ -185,9 +186,7 @@ func TestDefaults(t *testing.T) {
 
 func TestExtends(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 	write(t, dir, "sub/base.yaml", `plimsoll: 1
 name: base
 title: Base
@@ -207,9 +206,7 @@ environments: [podman]
 exclude: [{when: {runtime: crun}, because: two}]
 `)
 	s, err := Load(path, catalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := s.Protocol
 	if s.Name != "top" || s.Title != "Base" || p.Blocks != 31 || p.Warmup != 3 || p.PauseNS != 1e9 || p.CPUs != 3 || p.MemoryBytes != 0 {
 		t.Errorf("%+v", s)
@@ -234,12 +231,8 @@ exclude: [{when: {runtime: crun}, because: two}]
 func TestExtendsStaysInside(t *testing.T) {
 	out, dir := t.TempDir(), t.TempDir()
 	secret := write(t, out, "secret.yaml", "secret: word\n")
-	if err := os.Symlink(secret, filepath.Join(dir, "link.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "dir.yaml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "link.yaml")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "dir.yaml"), 0o700))
 	for i := range 12 {
 		write(t, dir, fmt.Sprintf("c%d.yaml", i), fmt.Sprintf("plimsoll: 1\nname: c\nextends: ./c%d.yaml\n", i+1))
 	}
@@ -288,9 +281,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, name := range files {
 			data, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
+			require.NoError(f, err)
 			f.Add(data)
 		}
 	}

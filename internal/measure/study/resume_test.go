@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -21,13 +22,9 @@ metrics: [startup, whole]
 	run := &record.Run{Format: record.FormatVersion, ID: "abcd1234"}
 	p.Record(run)
 	b, err := json.Marshal(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var back record.Run
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &back))
 	return p, &back
 }
 
@@ -41,9 +38,7 @@ func TestResume(t *testing.T) {
 		run.Environments[i].Clock = record.ClockShared
 	}
 	q, err := FromRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p.Trials() != q.Trials() || p.Trials() == 0 {
 		t.Fatalf("%d trials, and %d after the resume", p.Trials(), q.Trials())
 	}
@@ -52,9 +47,7 @@ func TestResume(t *testing.T) {
 		if a.Env.ID != b.Env.ID || a.Workload.ID != b.Workload.ID || a.Block != b.Block || a.Repetition != b.Repetition {
 			t.Fatalf("trial %d: %s in %s, then %s in %s", i, a.Workload.ID, a.Env.ID, b.Workload.ID, b.Env.ID)
 		}
-		if err := q.Check(&record.Trial{Seq: i, Block: a.Block, Warmup: a.Warmup, Env: a.Env.ID, Workload: a.Workload.ID}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, q.Check(&record.Trial{Seq: i, Block: a.Block, Warmup: a.Warmup, Env: a.Env.ID, Workload: a.Workload.ID}))
 	}
 	if q.Check(&record.Trial{Seq: p.Trials()}) == nil || q.Check(&record.Trial{Seq: 0, Env: "nonesuch"}) == nil || q.Check(&record.Trial{Seq: -1}) == nil {
 		t.Error("a trial of another plan passed")

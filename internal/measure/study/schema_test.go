@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/studies"
@@ -208,9 +209,7 @@ func generate(t *testing.T) []byte {
 	}
 
 	b, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return append(b, '\n')
 }
 
@@ -222,17 +221,11 @@ func TestSchemaIsUpToDate(t *testing.T) {
 func valid(t *testing.T) func(data []byte) error {
 	t.Helper()
 	doc, err := validator.UnmarshalJSON(bytes.NewReader(generate(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := validator.NewCompiler()
-	if err := c.AddResource("study.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.AddResource("study.json", doc))
 	schema, err := c.Compile("study.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return func(data []byte) error {
 		var v any
 		if err := yaml.Load(data, &v); err != nil {
@@ -256,9 +249,7 @@ func TestBundledStudies(t *testing.T) {
 	check := valid(t)
 	for _, n := range Names() {
 		data, err := studies.FS.ReadFile(n + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := check(data); err != nil {
 			t.Errorf("%s: %v", n, err)
 		}
@@ -299,9 +290,7 @@ next:
 			}
 		}
 		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tried++
 		if check(data) == nil && n != "anchor" && n != "merge-key" && n != "tag" && n != "utf-16" {
 			t.Errorf("%s is valid by the schema", n)
@@ -315,9 +304,7 @@ next:
 // The examples of the manual are studies that can be read.
 func TestManual(t *testing.T) {
 	b, err := os.ReadFile("../../../docs/studies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	check := valid(t)
 	blocks := strings.Split(string(b), "```yaml\n")[1:]
 	whole := 0

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
@@ -66,9 +67,7 @@ func (b blind) missed(t *testing.T, r *Recorder) string {
 		off, truth = append(off, more), append(truth, took[i])
 	}
 	whole, err := timeline.Explain(all, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	slices.Sort(off)
 	slices.Sort(truth)
 	d, size := stats.Median(off), stats.Median(truth)
@@ -88,9 +87,7 @@ func (b blind) follow(t *testing.T, r *Recorder) (all []*record.Trace) {
 	}
 	for range b.starts {
 		tr, _, err := r.Command(t.Context(), b.argv, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all = append(all, tr)
 	}
 	return all
@@ -100,14 +97,10 @@ func (b blind) follow(t *testing.T, r *Recorder) (all []*record.Trace) {
 func stopwatch(t *testing.T, log string, starts int) (ns []float64) {
 	t.Helper()
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.FieldsSeq(string(text)) {
 		v, err := strconv.ParseFloat(line, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ns = append(ns, v)
 	}
 	if len(ns) != starts {
@@ -140,9 +133,7 @@ func bundle(t *testing.T) string {
 	config := fmt.Sprintf(`{"ociVersion": "1.0.0", "root": {"path": %q},
  "process": {"cwd": "/", "args": ["/busybox", "true"], "user": {"uid": 0, "gid": 0}},
  "mounts": [], "linux": {"namespaces": [{"type": "mount"}, {"type": "pid"}]}}`, root)
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
 	return dir
 }
 
@@ -154,18 +145,12 @@ func rootfs(t *testing.T, dir string) string {
 		return ""
 	}
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	root := filepath.Join(dir, "rootfs")
 	for _, d := range []string{"dev", "proc", "sys"} { // runtimes look there
-		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(root, "busybox"), b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "busybox"), b, 0o755))
 	return root
 }
 
@@ -183,9 +168,7 @@ func needs(t *testing.T, name string) string {
 func put(t *testing.T, dir, name string, j job) string {
 	t.Helper()
 	path, err := j.place(dir, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return path
 }
 
@@ -194,9 +177,7 @@ func runBeside(t *testing.T, path string) {
 	t.Helper()
 	c := exec.Command(path)
 	c.Stderr = os.Stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 }
 
@@ -204,9 +185,7 @@ func runBeside(t *testing.T, path string) {
 func TestFindsMounts(t *testing.T) {
 	r, crun, dir, log := recorder(t), needs(t, "crun"), bundle(t), filepath.Join(t.TempDir(), "log")
 	own := filepath.Join(dir, "mounted")
-	if err := os.Mkdir(own, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(own, 0o755))
 	path := put(t, dir, "mounting-runtime", job{Next: crun, Verb: "create", File: own, Log: log})
 	b := blind{starts: 16, argv: inSteps(t, path, dir), log: log, step: "mounting-runtime create", cause: "in mount"}
 	b.found(t, r)
@@ -299,9 +278,7 @@ func TestFindsLogReader(t *testing.T) {
 		t.Skip("busybox is not installed: the lab has it (lab/setup)")
 	}
 	pipe := filepath.Join(dir, "pipe")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Mkfifo(pipe, 0o600))
 	runBeside(t, put(t, dir, "log-reader", job{File: pipe, Log: log, NS: 100e6}))
 	argv := []string{podman, "--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "state"), "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs",
 		"run", "--rm", "--network", "none", "--log-driver", "k8s-file", "--log-opt", "path=" + pipe, "--ulimit", "nofile=512:512", "--ulimit", "nproc=4096:4096", "--rootfs", root, "/busybox", "seq", "60000"}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -48,9 +49,7 @@ func (b blind) missedSync(t *testing.T, r *Recorder) string {
 		waits, seen = waits+s.Waits, seen+of.waits
 	}
 	whole, err := timeline.Explain(all, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// What it waited for a processor has a name of its own on the way.
 	rest, computed := ofMiddle(all, took)-ofMiddle(all, queued), ofMiddle(all, ran)
 	waited, others := caused(whole.Tree, syncShim, "(fsync)", false), held(whole.Tree, syncShim, false)
@@ -73,14 +72,10 @@ func (b blind) missedSync(t *testing.T, r *Recorder) string {
 func spells(t *testing.T, log string, starts int) (all []spell) {
 	t.Helper()
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.FieldsSeq(string(text)) {
 		var s spell
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &s))
 		all = append(all, s)
 	}
 	if len(all) != starts {

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -60,9 +61,7 @@ func recorderOf(t *testing.T, o Options) *Recorder {
 	t.Helper()
 	recorder(t) // or it skips
 	r, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -84,8 +83,6 @@ func ask1000(t *testing.T, r *Recorder) (*record.Trace, int) {
 		head.To = stamp.Now()
 		return head, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return tr, tr.Waiter
 }

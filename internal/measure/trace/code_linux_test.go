@@ -6,15 +6,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestProgram: the functions of this test's own binary are found by where they lie
 // in its file.
 func TestProgram(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := openProgram(self)
 	if p.table == nil || len(p.loads) == 0 {
 		t.Fatalf("this binary's functions are not read: %d segments", len(p.loads))

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -111,35 +112,25 @@ func TestKnownGraph(t *testing.T) {
 	server := exec.Command("/proc/self/exe")
 	server.Args = []string{"server", socket}
 	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
 	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// The program's name is its part.
 	client := filepath.Join(dir, "client")
-	if err := os.WriteFile(client, fmt.Appendf(nil, "#!/bin/sh\nexec -a client %s %s\n", self, socket), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(client, fmt.Appendf(nil, "#!/bin/sh\nexec -a client %s %s\n", self, socket), 0o755))
 	// Others may have the processors in some of the starts; a way that is wrong is
 	// wrong in all of them.
 	var wrong []string
 	for range 8 {
 		time.Sleep(2 * beside) // the last worker has ended
 		tr, _, err := r.Command(t.Context(), []string{"bash", client}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if tr.Tail.Lost != 0 {
 			t.Errorf("%d events were lost", tr.Tail.Lost)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
 )
 
 const formatOfSwitch = `name: sched_switch
@@ -27,9 +29,7 @@ print fmt: "prev_comm=%s"
 
 func TestParseFormat(t *testing.T) {
 	fields, err := parseFormat(formatOfSwitch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, want := range map[string]field{
 		"common_flags": {2, 1, false, false}, "prev_comm": {8, 16, false, false}, "prev_pid": {24, 4, true, false},
 		"prev_state": {32, 8, true, false}, "filename": {40, 4, false, true},
@@ -62,9 +62,7 @@ func TestParseFormat(t *testing.T) {
 
 func TestSymbols(t *testing.T) {
 	s, err := parseSymbols(strings.NewReader("ffffffff81000100 T do_wait\nffffffff81000000 t pipe_read.constprop.0\nffffffff81000200 D data\nffffffff81000300 t mod_init\t[mod]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for at, want := range map[uint64]string{0xffffffff81000000: "pipe_read", 0xffffffff810000ff: "pipe_read", 0xffffffff81000123: "do_wait", 0xffffffff81000400: "mod_init", 1: "?"} {
 		if got := s.name(at); got != want {
 			t.Errorf("%x is %q, expected %q", at, got, want)

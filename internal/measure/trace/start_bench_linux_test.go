@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 )
 
@@ -43,9 +44,7 @@ func BenchmarkStart(b *testing.B) {
 			r, traced := ways[names[i]], i > 1
 			before := used(b)
 			_, ns, err := r.Command(b.Context(), command, traced)
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			wall[names[i]], cpu[names[i]] = float64(ns), used(b)-before
 		}
 		for _, name := range names[1:] {
@@ -61,8 +60,6 @@ func BenchmarkStart(b *testing.B) {
 // used is the processor time of the commands that have ended, ns.
 func used(b *testing.B) float64 {
 	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &u); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, unix.Getrusage(unix.RUSAGE_CHILDREN, &u))
 	return float64(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // made is a machine of files.
@@ -14,12 +16,8 @@ func made(t *testing.T, files map[string]string) Machine {
 	t.Helper()
 	m := Machine{t.TempDir()}
 	for path, text := range files {
-		if err := os.MkdirAll(filepath.Dir(m.path(path)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(m.path(path), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(m.path(path)), 0o755))
+		require.NoError(t, os.WriteFile(m.path(path), []byte(text), 0o644))
 	}
 	return m
 }
@@ -83,9 +81,7 @@ func TestSetAndUnset(t *testing.T) {
 	c := state(t, m, "statistics").Changes[0]
 	text := func() string {
 		b, err := os.ReadFile(m.path(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return strings.TrimSpace(string(b))
 	}
 	for _, by := range []string{"", "7"} {
@@ -95,17 +91,13 @@ func TestSetAndUnset(t *testing.T) {
 		want := c.Old
 		if by != "" {
 			want = by
-			if err := os.WriteFile(m.path(path), []byte(by), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(m.path(path), []byte(by), 0o600))
 		}
 		if err := m.Unset(c); err != nil || text() != want {
 			t.Errorf("%q %v, and it should be %q", text(), err, want)
 		}
 	}
-	if err := os.Remove(m.path(path)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(m.path(path)))
 	if err := m.Unset(c); err != nil {
 		t.Error(err)
 	}
@@ -137,9 +129,7 @@ func TestWanted(t *testing.T) {
 	// What is written is what the level says, and what is so already is not written.
 	for level, want := range map[string]string{"rcu-expedited=1": "0 1", "rcu-expedited=0": "", "statistics=1": "120 1"} {
 		states, err := m.Wanted(level)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := ""
 		for _, c := range states[0].Changes {
 			if got += c.Old + " " + c.New; !c.Ours() {
@@ -171,9 +161,7 @@ func TestRealOption(t *testing.T) {
 		t.Skip("favordynmods can't be set here: " + s.Why)
 	}
 	before, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := s.Changes[0]
 	if err := (Machine{}).Set(c); err != nil {
 		t.Skipf("this kernel does not take the option: %v", err)
@@ -202,9 +190,7 @@ func TestRealOption(t *testing.T) {
 // them.
 func TestValuesInManual(t *testing.T) {
 	manual, err := os.ReadFile("../../../docs/tune.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, v := range valued {
 		if row := "| `" + v.name + "` | `" + strings.Join(v.values, "`, `") + "` |"; !strings.Contains(string(manual), row) {
 			t.Errorf("docs/tune.md has no %s", row)

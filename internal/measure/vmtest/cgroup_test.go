@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // Version 2, which most users have: recognised, limits set by us, by runtimes
@@ -138,9 +140,7 @@ func TestVersion1AndBoth(t *testing.T) {
 			Usable       bool
 		}
 	}
-	if err := json.Unmarshal([]byte(out.text("engines.out")), &engines); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out.text("engines.out")), &engines))
 	seen := false
 	for _, e := range engines {
 		for _, l := range e.Levels["runtime"] {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	_ "embed"
+
+	"plimsoll/internal/common/require"
 )
 
 // firstInit is the initramfs' /init: it unpacks the disk into memory and goes
@@ -63,9 +65,7 @@ func boot(t *testing.T, disk, parameters string) (out string) {
 	modules, _ := filepath.Glob(filepath.Join(kernelDir(), "*.ko")) // their names begin with their place
 	for _, m := range modules {
 		text, err := os.ReadFile(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		early = append(early, file{filepath.Base(m), 0o100644, text})
 	}
 	write(t, filepath.Join(dir, "initramfs"), initramfs(early))
@@ -124,9 +124,7 @@ func listen(ctx context.Context, console string, end context.CancelCauseFunc) {
 func unpack(t *testing.T, archive, dir string) {
 	t.Helper()
 	f, err := os.Open(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	for r := tar.NewReader(f); ; {
 		h, err := r.Next()
@@ -148,15 +146,11 @@ func unpack(t *testing.T, archive, dir string) {
 				err = os.WriteFile(path, text, 0o644)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 }
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, text, 0o644))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // root is a root file system in the making: contents by absolute path.
@@ -173,8 +175,6 @@ func static(t *testing.T, name string) []byte {
 		t.Skipf("%s needs libraries; one without (package busybox-static) is wanted", path)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return text
 }

@@ -1,6 +1,10 @@
 package workload
 
-import "testing"
+import (
+	"testing"
+
+	"plimsoll/internal/common/require"
+)
 
 // What a trial takes on disk is what its files are as large as, and not what
 // its smallest ones are.
@@ -19,16 +23,12 @@ func TestRoomOnDisk(t *testing.T) {
 		{"blog", nil, 4 << 30},
 	} {
 		w, err := Find(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := w.NeedsOf(c.params).DiskBytes; got != c.want {
 			t.Errorf("%s, %v: %d bytes, expected %d", c.name, c.params, got, c.want)
 		}
 		i, err := w.Instance(c.params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if i.Plan.Needs.DiskBytes != c.want {
 			t.Errorf("%s, %v: the trial needs %d bytes, expected %d", c.name, c.params, i.Plan.Needs.DiskBytes, c.want)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 const docsFile = "../../../docs/workloads.md"
@@ -14,9 +16,7 @@ const docsFile = "../../../docs/workloads.md"
 // TestDocs holds the table of the manual to the catalogue.
 func TestDocs(t *testing.T) {
 	b, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const mark = "-run Docs -update -->\n"
 	head, table, ok := strings.Cut(string(b), mark)
 	if !ok {
@@ -24,9 +24,7 @@ func TestDocs(t *testing.T) {
 	}
 	want := catalogueTable()
 	if *update {
-		if err := os.WriteFile(docsFile, []byte(head+mark+want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(docsFile, []byte(head+mark+want), 0o600))
 		table = want
 	}
 	if table != want {

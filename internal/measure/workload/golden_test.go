@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 var update = flag.Bool("update", false, "write the values of the golden outputs anew")
@@ -26,15 +28,11 @@ type golden struct {
 func goldens(t testing.TB) map[string]golden {
 	t.Helper()
 	files, err := filepath.Glob("testdata/output/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := map[string]golden{}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var g golden
 		if err := json.Unmarshal(b, &g); err != nil {
 			t.Fatalf("%s: %v", f, err)
@@ -47,13 +45,9 @@ func goldens(t testing.TB) map[string]golden {
 func planOf(t testing.TB, name string, params map[string]string) *Plan {
 	t.Helper()
 	w, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i, err := w.Instance(params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if i.Plan == nil {
 		t.Fatalf("%s is no workload of a file", name)
 	}
@@ -61,9 +55,7 @@ func planOf(t testing.TB, name string, params map[string]string) *Plan {
 }
 
 func TestGoldenOutput(t *testing.T) {
-	if err := Broken(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Broken())
 	seen, ran := map[string]bool{}, map[string]bool{}
 	all := goldens(t)
 	for _, base := range slices.Sorted(maps.Keys(all)) {
@@ -72,22 +64,14 @@ func TestGoldenOutput(t *testing.T) {
 			ran[base] = true
 			p := planOf(t, g.Workload, g.Parameters)
 			out, err := os.ReadFile(base + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got, err := p.Values(map[string][]byte{p.Roles[len(p.Roles)-1].Name: out})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if *update {
 				g.Values = got
 				b, err := json.MarshalIndent(g, "", "  ")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(base+".json", append(b, '\n'), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(base+".json", append(b, '\n'), 0o600))
 			}
 			if !maps.Equal(got, g.Values) {
 				t.Errorf("got %v, want %v", got, g.Values)
@@ -125,9 +109,7 @@ func FuzzValues(f *testing.F) {
 	var plans []*Plan
 	for base, g := range goldens(f) {
 		out, err := os.ReadFile(base + ".txt")
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(out)
 		f.Add(out[:len(out)/2])
 		plans = append(plans, planOf(f, g.Workload, g.Parameters))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // What is not whole, not right or not one is refused, not guessed.
@@ -89,9 +91,7 @@ func changed(t *testing.T, out, stressor, rate string) string {
 func output(t testing.TB, name string) []byte {
 	t.Helper()
 	out, err := os.ReadFile(filepath.Join("testdata", "output", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -18,9 +19,7 @@ func TestBadFiles(t *testing.T) {
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			data, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, err = Read(filepath.Base(f), data)
 			if err == nil {
 				t.Fatal("it was read")
@@ -28,14 +27,10 @@ func TestBadFiles(t *testing.T) {
 			got := err.Error() + "\n"
 			want := strings.TrimSuffix(f, ".yaml") + ".err"
 			if *update {
-				if err := os.WriteFile(want, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(want, []byte(got), 0o600))
 			}
 			b, err := os.ReadFile(want)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got != string(b) {
 				t.Errorf("got\n%s\nwant\n%s", got, b)
 			}
@@ -47,9 +42,7 @@ func TestBadFiles(t *testing.T) {
 // small levels where it has parameters of size, and agrees with the others on
 // what a metric is.
 func TestCatalogue(t *testing.T) {
-	if err := Broken(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Broken())
 	all := Catalogue()
 	if len(all) < 10 {
 		t.Fatalf("only %d workloads", len(all))
@@ -104,13 +97,9 @@ metrics:
   - {id: x-rate, unit: ops/s, better: higher, what: X., json: x}
 `
 	w, err := Read("pair.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i, err := w.Instance(map[string]string{"size": "7", "mode": "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := i.Plan
 	if len(p.Roles) != 2 || !p.Needs.Network || p.Roles[0].Pod != "p" {
 		t.Fatalf("the plan is %+v", p)
@@ -119,9 +108,7 @@ metrics:
 		t.Error("an address that nobody has was put in")
 	}
 	client, err := p.Roles[1].Resolve(map[string]string{"server": "10.0.0.2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := strings.Join(client.Task.Steps[len(client.Task.Steps)-1].Argv, " ")
 	if want := "get http://10.0.0.2/7 ${literal} -b"; got != want {
 		t.Errorf("run is %q, want %q", got, want)
@@ -133,9 +120,7 @@ metrics:
 		t.Errorf("the client has %d steps, want prepare and main", len(client.Task.Steps))
 	}
 	a, err := w.Instance(map[string]string{"mode": "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := len(a.Plan.Roles[1].Task.Steps); n != 1 {
 		t.Errorf("with mode a the client has %d steps: what is for b only must be left out", n)
 	}

@@ -13,6 +13,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/yamlfile"
 )
 
@@ -83,38 +84,26 @@ func generate(t *testing.T) []byte {
 		s.Definitions[name] = one
 	}
 	b, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return append(b, '\n')
 }
 
 func TestSchema(t *testing.T) {
 	got := generate(t)
 	if *update {
-		if err := os.WriteFile(schemaFile, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(schemaFile, got, 0o600))
 	}
 	want, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(got, want) {
 		t.Error("schema/workload.schema.json is not what the types give; make it anew with: go test ./internal/measure/workload -run Schema -update")
 	}
 	doc, err := validator.UnmarshalJSON(bytes.NewReader(got))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := validator.NewCompiler()
-	if err := c.AddResource("workload.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.AddResource("workload.json", doc))
 	schema, err := c.Compile("workload.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	valid := func(text string) error {
 		var v any
 		if err := yaml.Load([]byte(text), &v); err != nil {
@@ -140,9 +129,7 @@ func TestSchema(t *testing.T) {
 	// What is wrong in its form is wrong for an editor too.
 	for _, name := range []string{"unknown-keys", "command-line", "newer", "study"} {
 		b, err := os.ReadFile("testdata/bad/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if valid(string(b)) == nil {
 			t.Errorf("%s is valid by the schema", name)
 		}

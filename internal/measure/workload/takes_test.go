@@ -3,6 +3,8 @@ package workload
 import (
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestTrialTime(t *testing.T) {
@@ -25,9 +27,7 @@ func TestTrialTime(t *testing.T) {
 		{"pull", map[string]string{"image": "debian"}, 6 * time.Second},
 	} {
 		w, err := Find(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := w.TrialTime(c.params, time.Second).Round(time.Millisecond); got != c.want {
 			t.Errorf("%s %v: %v, want %v", c.name, c.params, got, c.want)
 		}
@@ -52,9 +52,7 @@ func TestEveryWorkloadIsEstimated(t *testing.T) {
 	const mine = "plimsoll-workload: 1\nname: mine\nwhat: Sleeps.\ngroup: os\nimage: busybox\nrun: [/bin/sleep, \"${seconds}\"]\n" +
 		"metrics: [{id: rate, unit: ops/s, better: higher, what: A rate., regexp: '([0-9]+)'}]\nparameters: {seconds: {levels: [3]}}\n"
 	w, err := Read("mine.yaml", []byte(mine))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if w.Estimated() || w.TrialTime(nil, time.Second) != 4*time.Second {
 		t.Errorf("a workload that does not say takes %v", w.TrialTime(nil, time.Second))
 	}

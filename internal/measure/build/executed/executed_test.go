@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // What one process executes, and then executes in its own place, is told in that
@@ -17,17 +19,11 @@ func TestWatch(t *testing.T) {
 		t.Skip("watching whole file systems needs root")
 	}
 	program, err := exec.LookPath("true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	data, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "another-true")
-	if err := os.WriteFile(path, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, data, 0o755))
 	w, err := Open([]int64{int64(len(data))}, "/usr", filepath.Dir(path))
 	if err != nil {
 		t.Skip("this kernel does not tell of executions: ", err)
@@ -38,20 +34,12 @@ func TestWatch(t *testing.T) {
 		}
 	}()
 	f, err := Of(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.Command("/bin/sh", "-c", `exec "$1"`, "sh", path)
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("another"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Run())
+	require.NoError(t, os.WriteFile(path, []byte("another"), 0o755))
 	all, err := w.Drain()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all = slices.DeleteFunc(all, func(x Execution) bool { return x.PID != cmd.Process.Pid })
 	i := slices.IndexFunc(all, func(x Execution) bool { return x.Path == path })
 	if i < 1 || all[i].File.Inode != f.Inode {
@@ -61,9 +49,7 @@ func TestWatch(t *testing.T) {
 	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); all[i].SHA256 == sum {
 		t.Errorf("the digest is of %s: %s", path, sum)
 	}
-	if err := exec.Command(program).Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, exec.Command(program).Run())
 	if all, err = w.Drain(); err != nil || !slices.ContainsFunc(all, func(x Execution) bool { return x.SHA256 == fmt.Sprintf("%x", sha256.Sum256(data)) }) {
 		t.Errorf("%+v %v", all, err)
 	}

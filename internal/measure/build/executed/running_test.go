@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // The program of a process is what it runs.
 func TestRunning(t *testing.T) {
 	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := fmt.Sprintf("%x", sha256.Sum256(self))
 	var r Running
 	for range 2 { // the second time it is known

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestHelper: what has the name and the arguments of a helper and runs another
@@ -20,19 +22,13 @@ func TestHelper(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "helper-v2")
 	b, err := os.ReadFile(sleep)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(program, b, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(program, b, 0o700))
 	var cmds []*exec.Cmd
 	start := func(path string) int {
 		cmd := exec.Command(path, "1000", "1001")
 		cmd.Args[0] = "helper-v2"
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		cmds = append(cmds, cmd)
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		return cmd.Process.Pid

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -47,9 +48,7 @@ func TestItself(t *testing.T) {
 
 func TestAskItself(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "youki")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho crun version 1.8.1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho crun version 1.8.1\n"), 0o755))
 	id, err := AskItself(t.Context(), path)
 	if err != nil || id != (Itself{path, "crun", "1.8.1"}) {
 		t.Errorf("%+v %v", id, err)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -22,15 +23,11 @@ func ofRoot(t *testing.T) (kit *engine.Kit, user *engine.User, ours, theirs stri
 	}
 	top := t.TempDir()
 	for dir := top; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	ours, theirs = filepath.Join(top, "ours"), filepath.Join(top, "theirs")
 	err := errors.Join(os.Mkdir(ours, 0o755), os.Mkdir(theirs, 0o755), os.Chown(theirs, stranger, stranger))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &engine.Kit{Root: true, Getenv: func(string) string { return "" }},
 		&engine.User{Name: "u", UID: stranger, GID: stranger}, ours, theirs
 }
@@ -38,9 +35,7 @@ func ofRoot(t *testing.T) (kit *engine.Kit, user *engine.User, ours, theirs stri
 func owner(t *testing.T, path string) uint32 {
 	t.Helper()
 	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Lstat(path, &st))
 	return st.Uid
 }
 
@@ -57,9 +52,7 @@ func TestOwnDir(t *testing.T) {
 	link := filepath.Join(theirs, "link")
 	through := filepath.Join(theirs, "through")
 	err := errors.Join(os.Mkdir(precious, 0o755), os.Symlink(precious, link), os.Symlink(ours, through))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, dir := range []string{link, precious, filepath.Join(link, "in"), filepath.Join(through, "precious"), filepath.Join(through, "in")} {
 		if err := OwnDir(dir, user, kit); err == nil {
 			t.Errorf("%s: it was made or given away", dir)
@@ -79,20 +72,14 @@ func TestRemoveDir(t *testing.T) {
 	precious := filepath.Join(ours, "precious")
 	file := filepath.Join(precious, "d/file")
 	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600), os.Symlink(ours, filepath.Join(theirs, "through")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := RemoveDir(filepath.Join(theirs, "through/precious"), user, kit); err == nil {
 		t.Error("a way through a user's link was taken")
 	}
 	for _, parent := range []string{ours, theirs} {
 		dir := filepath.Join(parent, "own")
-		if err := OwnDir(dir, user, kit); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(os.Symlink(precious, filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "sub"), 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, OwnDir(dir, user, kit))
+		require.NoError(t, errors.Join(os.Symlink(precious, filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "sub"), 0o700)))
 		for range 2 {
 			if err := RemoveDir(dir, user, kit); err != nil {
 				t.Errorf("removing %s: %v", dir, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
@@ -242,9 +243,7 @@ func TestHold(t *testing.T) {
 	if err != nil || len(e.there) != 1 {
 		t.Fatalf("%v, there %v", err, e.there)
 	}
-	if err := b.AdmitHeld(t.Context(), engine.Task{Name: "by commands"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.AdmitHeld(t.Context(), engine.Task{Name: "by commands"}))
 	if err := b.Close(t.Context()); err != nil || len(e.there) > 0 || len(e.entries) > 0 {
 		t.Errorf("%v, still there %v, in the ledger %v", err, e.there, e.entries)
 	}
@@ -278,9 +277,7 @@ func TestHold(t *testing.T) {
 func TestExec(t *testing.T) {
 	b, e := baseOf(course{says: "x"})
 	h, err := b.Hold(t.Context(), task())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		inner course
 		env   []string

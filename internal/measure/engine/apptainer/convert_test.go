@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/probe"
@@ -20,19 +21,13 @@ import (
 func TestScratch(t *testing.T) {
 	e := &environment{Base: &clirun.Base{Kit: &engine.Kit{}}, program: installed{name: "singularity"}, storage: byArchive, home: t.TempDir()}
 	words, done, err := e.scratch("one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := filepath.Join(e.home, "scratch-one")
 	if want := []string{"SINGULARITY_TMPDIR=" + dir, "SINGULARITY_DISABLE_CACHE=true"}; !slices.Equal(words, want) {
 		t.Errorf("the environment has %q, want %q", words, want)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "sbuild-tmp-cache-1"), []byte("SIF"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := done(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sbuild-tmp-cache-1"), []byte("SIF"), 0o600))
+	require.NoError(t, done())
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s is still there (%v)", dir, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -28,9 +29,7 @@ func TestInstance(t *testing.T) {
 	}
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "instance", Levels: map[string]string{
 		engine.Image: "busybox", engine.Storage: "sif"}, Limits: engine.Limits{CPUs: 1, MemoryBytes: 256 << 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := env.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -44,9 +43,7 @@ func TestInstance(t *testing.T) {
 	task := engine.Task{Name: adapter.Name(kit.RunID, "one"), Argv: args.Argv(image.ProbePath), Limit: 20 * time.Second,
 		Own: true, Mounts: []engine.Mount{{Kind: engine.Tmpfs, Target: "/media"}}}
 	h, err := env.(engine.Holder).Hold(t.Context(), task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p := h.Place(); p.Background || p.PID == 0 || p.Address == "" {
 		t.Errorf("place %+v", p)
 	}
@@ -137,8 +134,6 @@ func records(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }

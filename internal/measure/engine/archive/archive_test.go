@@ -7,28 +7,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "image.tar")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	w := tar.NewWriter(f)
 	for name, text := range files {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}))
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	return path
 }
 
@@ -37,9 +33,7 @@ func TestRead(t *testing.T) {
 		"manifest.json": `[{"Config":"c.json","RepoTags":["a:b"],"Layers":["l.tar"]}]`,
 		"c.json":        `{"rootfs":{"type":"layers","diff_ids":["sha256:aa","sha256:bb"]}}`,
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if img.Config != "c.json" || !slices.Equal(img.Layers, []string{"sha256:aa", "sha256:bb"}) {
 		t.Errorf("got %+v", img)
 	}

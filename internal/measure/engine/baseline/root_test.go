@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -20,14 +21,10 @@ func TestRootLeadsNowhere(t *testing.T) {
 	}
 	image := filepath.Join(kit.Dir, "image")
 	for _, d := range []string{"proc", "sys", "dev", "work"} {
-		if err := os.MkdirAll(filepath.Join(image, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(image, d), 0o755))
 	}
 	r, err := newRoot(kit, image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := r.remove(); err != nil {
 			t.Error(err)
@@ -40,9 +37,7 @@ func TestRootLeadsNowhere(t *testing.T) {
 		}
 	}
 	mounts, err := proc.Here.Mounts(proc.Self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := 0
 	for _, m := range mounts {
 		if m.Mountpoint != r.path && !strings.HasPrefix(m.Mountpoint, r.path+"/") {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/canary"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -34,9 +35,7 @@ func TestPlant(t *testing.T) {
 	}
 	pid, cats := plantAndDie(t)
 	steps, err := canary.Ledgers(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(steps) < 8 {
 		t.Errorf("a planter that was killed has written down %d steps: they show little", len(steps))
 	}
@@ -73,21 +72,13 @@ func plantAndDie(t *testing.T) (pid int, had []proc.Stat) {
 	t.Helper()
 	tmp := t.TempDir()
 	// As /tmp is: an ordinary user's engine reads and writes there.
-	if err := errors.Join(os.Chmod(tmp, 0o777|os.ModeSticky), os.Chmod(filepath.Dir(tmp), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.ImageDir(), filepath.Join(tmp, filepath.Base(enginetest.ImageDir()))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Chmod(tmp, 0o777|os.ModeSticky), os.Chmod(filepath.Dir(tmp), 0o755)))
+	require.NoError(t, os.Symlink(enginetest.ImageDir(), filepath.Join(tmp, filepath.Base(enginetest.ImageDir()))))
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestPlant$")
 	cmd.Env = append(os.Environ(), planter+"=1", "TMPDIR="+tmp)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	var said strings.Builder
 	for in := bufio.NewScanner(out); in.Scan() && in.Text() != planted; {
 		said.WriteString(in.Text() + "\n")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -18,9 +19,7 @@ var folders = map[string]string{"host": "baseline", "native": "baseline", "floor
 // rows in the documentation: this test walks the list and demands them.
 func TestEveryEngineIsComplete(t *testing.T) {
 	text, err := os.ReadFile("../../../../docs/engines.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	docs := string(text)
 	seen := map[string]bool{}
 	for _, e := range All() {
@@ -51,9 +50,7 @@ func TestEveryEngineIsComplete(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, entry := range entries {
 		dir := filepath.Join("..", entry.Name())
 		listed := seen[entry.Name()] || entry.Name() == "baseline" || entry.Name() == "catalogue"
@@ -92,9 +89,7 @@ func checkScript(t *testing.T, engine, script string) {
 		return
 	}
 	lists, err := os.ReadFile(lab + "lib.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	listed := regexp.MustCompile(`(?m)^LAB_(DEFAULT|TEST)_ENGINES="([^"]* )?` + regexp.QuoteMeta(script) + `[ "]`).Match(lists)
 	if !listed && !strings.Contains(string(text), "LAB_ENGINES names it") {
 		t.Errorf("%s: nobody runs lab/engines/%s: name it in lab/lib.sh (LAB_TEST_ENGINES), or say in its summary why it runs only when LAB_ENGINES names it", engine, script)
@@ -112,14 +107,10 @@ func folder(name string) string {
 func tested(t *testing.T, dir string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if strings.Contains(string(text), "enginetest.Conformance(") {
 			return true
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
@@ -29,9 +30,7 @@ func TestFiguresAgreeWithTheEngines(t *testing.T) {
 				t.Skip("the engine's store is root's")
 			}
 			registry, err := image.StartRegistry(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Cleanup(func() {
 				if err := registry.Close(); err != nil {
 					t.Error(err)
@@ -71,9 +70,7 @@ func TestFiguresAgreeWithTheEngines(t *testing.T) {
 				}
 			}()
 			z, err := p.Sizes(ctx, pub.Ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ask := func(args ...string) string {
 				t.Helper()
 				out, err := exec.CommandContext(ctx, program, args...).Output()

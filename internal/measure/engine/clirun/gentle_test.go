@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -63,9 +64,7 @@ func TestGentleEnds(t *testing.T) {
 		t.Run("held, "+onTerm, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state")
 			h, err := b.Hold(t.Context(), clirun.Holding{Plan: clientPlan(kit, state, onTerm, time.Minute)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(100*time.Millisecond, cancel)
 			if _, err := h.End(ctx, engine.Stop{Grace: time.Minute}); !errors.Is(err, context.Canceled) {

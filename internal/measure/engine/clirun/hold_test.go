@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -21,9 +22,7 @@ func base(t *testing.T) (*clirun.Base, *engine.Kit) {
 	t.Helper()
 	kit := enginetest.UnitKit(t)
 	b, err := clirun.NewBase(t.Context(), kit, engine.Spec{ID: "plain"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -43,9 +42,7 @@ func TestHold(t *testing.T) {
 		args := probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: onTerm}
 		over := 0
 		h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, args), After: func(context.Context, *engine.Result) { over++ }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if out, _ := h.Output(); h.Place().PID == 0 || h.Place().Address != "127.0.0.1" || !h.Place().Background {
 			t.Errorf("place %+v, output %q", h.Place(), out)
 		} else if _, err := probe.ParsePayload(out, args.Word); err != nil {
@@ -72,9 +69,7 @@ func TestHoldOfWhatEnds(t *testing.T) {
 	b, kit := base(t)
 	args := probe.PayloadArgs{Word: adapter.Word(), Exit: 7}
 	h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, args)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	select {
 	case <-h.Ended():
 	case <-time.After(5 * time.Second):
@@ -135,9 +130,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestCloseHolding(t *testing.T) {
 	b, kit := base(t)
 	h, err := b.Hold(t.Context(), clirun.Holding{Plan: plan(kit, probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: "ignore"})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

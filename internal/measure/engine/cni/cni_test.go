@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 )
@@ -48,14 +49,10 @@ func TestNetwork(t *testing.T) {
 		t.Log(dir)
 	}
 	forward, err := os.ReadFile(forwardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var networks Networks
 	n, release, err := networks.Get(t.Context(), kit, Bridge)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := make([]*Attachment, 4)
 	var wait sync.WaitGroup
 	for i := range at {
@@ -74,9 +71,7 @@ func TestNetwork(t *testing.T) {
 			t.FailNow()
 		}
 		info, err := os.Stat(a.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ns, err := os.Readlink(a.Path)
 		if err != nil || !strings.HasPrefix(ns, "net:[") || !info.Mode().IsRegular() {
 			t.Errorf("%s is %q, %v", a.Path, ns, err)
@@ -97,9 +92,7 @@ func TestNetwork(t *testing.T) {
 		}
 	}
 	again, err := n.Attach(t.Context(), kit.RunID+"again")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := again.Detach(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -121,13 +114,9 @@ func TestLeftover(t *testing.T) {
 		t.Skip(err)
 	}
 	n, err := newNetwork(t.Context(), kit, Bridge)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, err := n.Attach(t.Context(), kit.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	link := kit.Ledger.Left()[0]
 	stranger := *kit
 	stranger.RunID = "nosuchid"
@@ -154,9 +143,7 @@ func TestRefused(t *testing.T) {
 		t.Skip(err)
 	}
 	n, err := newNetwork(t.Context(), kit, Bridge)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n.plugins[1].config = []byte(strings.Replace(string(n.plugins[1].config), n.subnet.String(), "10.1.0.0/40", 1))
 	if a, err := n.Attach(t.Context(), kit.RunID); err == nil {
 		t.Errorf("an address of a broken network: %+v", a)
@@ -175,9 +162,7 @@ func TestFind(t *testing.T) {
 		t.Error("plug-ins in an empty directory")
 	}
 	for _, name := range needed {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o755))
 	}
 	if got, err := Find(kit); err != nil || got != dir {
 		t.Errorf("%q, %v", got, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
@@ -27,9 +28,7 @@ func two(t *testing.T, n *Network) (at [2]*Attachment) {
 	t.Helper()
 	for i := range at {
 		a, err := n.Attach(t.Context(), n.kit.RunID+string(rune('a'+i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		at[i] = a
 	}
 	return at
@@ -50,9 +49,7 @@ func letThrough(t *testing.T, kind, whose string) {
 	}
 	rules := dropped(t)
 	n, err := newNetwork(t.Context(), kit, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := two(t, n)
 	if err := forward.Try(t.Context(), at[1].Path, at[0].Path, at[0].Address); err != nil {
 		t.Errorf("from one container to another: %v", err)
@@ -82,9 +79,7 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 	if os.Getenv(dying) != "" {
 		n, err := newNetwork(t.Context(), &engine.Kit{RunID: runID, Dir: os.Getenv(dying), Root: true,
 			LookPath: exec.LookPath, Getenv: os.Getenv, Ledger: &enginetest.Ledger{}}, Bridge)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		two(t, n)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}

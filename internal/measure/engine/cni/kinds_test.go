@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
@@ -24,9 +25,7 @@ func TestKinds(t *testing.T) {
 			before := links(t)
 			var networks Networks
 			n, release, err := networks.Get(t.Context(), kit, kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if err := n.Try(t.Context()); err != nil {
 				t.Logf("%v", err)
 				if err := release(t.Context()); err != nil {
@@ -68,9 +67,7 @@ func TestKinds(t *testing.T) {
 func links(t *testing.T) string {
 	t.Helper()
 	of, err := os.ReadDir("/sys/class/net")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, l := range of {
 		if strings.HasPrefix(l.Name(), bridgePrefix) { // others' come and go
@@ -108,9 +105,7 @@ func TestTakenLink(t *testing.T) {
 	for _, kind := range []string{Bridge, Macvlan} {
 		name := linkOf(kit.RunID, kind)
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = unix.Close(fd) })
 		if err := addBridge(fd, name); err != nil {
 			t.Skip("a bridge can't be made here: ", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
@@ -35,9 +36,7 @@ func startTestDaemon(t *testing.T, kit *engine.Kit) *testDaemon {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(config, []byte(configuration(t.Context(), program, dir, "", "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, []byte(configuration(t.Context(), program, dir, "", "")), 0o600))
 	d := &testDaemon{t: t, argv: []string{program, "--config", config}, socket: filepath.Join(dir, "c.sock")}
 	kit.Getenv = func(name string) string {
 		if name == "CONTAINERD_ADDRESS" {
@@ -109,9 +108,7 @@ func TestDaemonDies(t *testing.T) {
 
 	var plain probe.PayloadArgs
 	res, err := env.Run(t.Context(), newTask(kit.RunID, &plain))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if res.Failure == nil || res.Failure.Class != record.Unavailable {
 		t.Fatalf("without a daemon: failure %+v, want class %s", res.Failure, record.Unavailable)
 	}
@@ -153,9 +150,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Errorf("an empty ledger: removed %v, kept %v", removed, kept)
 	}
 	thing := engine.Thing{Kind: engine.KindNamespace, Name: Namespace(kit.RunID), Engine: Name, At: filepath.Join(t.TempDir(), "none.sock")}
-	if err := kit.Ledger.Made(thing); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kit.Ledger.Made(thing))
 	removed, kept := engine.Sweep(t.Context(), kit, New())
 	if len(removed) > 0 || len(kept) != 1 || kept[0].Why == "" || kept[0].Fix == "" || len(kit.Ledger.Left()) != 1 {
 		t.Errorf("removed %v, kept %+v", removed, kept)

@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/errdefs"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
@@ -43,9 +44,7 @@ func open(t *testing.T, kit *engine.Kit, levels map[string]string, limits engine
 		}
 	}
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "faults", Limits: limits, Levels: levels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := env.Close(context.Background()); err != nil {
 			t.Errorf("Close: %v", err)
@@ -59,9 +58,7 @@ func open(t *testing.T, kit *engine.Kit, levels map[string]string, limits engine
 func wantNothingLeft(t *testing.T, kit *engine.Kit) {
 	t.Helper()
 	bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, l := range append(bearing, kit.Ledger.Left()...) {
 		if l.Kind == engine.KindContainer {
 			t.Errorf("left behind: %s", l)
@@ -79,9 +76,7 @@ func TestFaults(t *testing.T) {
 			run := func(what string, task engine.Task, class record.Class, words ...string) {
 				t.Helper()
 				res, err := env.Run(t.Context(), task)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if res.Failure == nil || res.Failure.Class != class {
 					t.Fatalf("%s: failure %+v, want class %s", what, res.Failure, class)
 				}
@@ -107,9 +102,7 @@ func TestFaults(t *testing.T) {
 			run("a program that is not there", task, record.EngineError)
 
 			// Somebody else removes the image between two trials.
-			if err := env.d.removeImage(t.Context(), env.settings.image.Name()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, env.d.removeImage(t.Context(), env.settings.image.Name()))
 			run("an image that is not there any more", newTask(kit.RunID, &args), record.Unavailable)
 		})
 	}
@@ -125,36 +118,22 @@ func TestLeftovers(t *testing.T) {
 			ctx := t.Context()
 			args := probe.PayloadArgs{Stay: true}
 			task := newTask(kit.RunID, &args)
-			if err := env.AdmitHeld(ctx, task); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, env.AdmitHeld(ctx, task))
 			c, err := env.d.NewContainer(ctx, task.Name, env.settings.container(task, "")...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			live, err := c.NewTask(ctx, cio.NullIO)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := live.Start(ctx); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, live.Start(ctx))
 			// A snapshot without a container: killed in the middle of create.
 			key := adapter.Name(kit.RunID, "torn")
 			parent, err := env.settings.image.RootFS(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			lctx, _, err := env.d.WithLease(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if _, err := env.d.SnapshotService(env.settings.snapshotter).Prepare(lctx, key, parent[0].String()); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.RemoveAll(filepath.Join(kit.Dir, wrapperName+"none")); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.RemoveAll(filepath.Join(kit.Dir, wrapperName+"none")))
 
 			// A user's, as like ours as they can be.
 			const users = "plimsoll"
@@ -162,17 +141,13 @@ func TestLeftovers(t *testing.T) {
 			had, err := env.d.NamespaceService().Labels(ctx, users)
 			switch {
 			case errdefs.IsNotFound(err):
-				if err := env.d.NamespaceService().Create(ctx, users, nil); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, env.d.NamespaceService().Create(ctx, users, nil))
 				t.Cleanup(func() { _ = env.d.NamespaceService().Delete(context.Background(), users) })
 			case err != nil || had[engine.Label] != "":
 				t.Fatalf("the namespace %s: %v, %v", users, had, err)
 			}
 			image, err := env.d.ImageService().Get(ctx, env.settings.image.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			image.Labels = map[string]string{engine.Label: kit.RunID}
 			if _, err := env.d.ImageService().Create(user, image); err != nil {
 				t.Fatal(err)
@@ -183,9 +158,7 @@ func TestLeftovers(t *testing.T) {
 				}
 			})
 			like := Namespace(kit.RunID) + "-dev"
-			if err := env.d.NamespaceService().Create(ctx, like, map[string]string{"a": "user's"}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, env.d.NamespaceService().Create(ctx, like, map[string]string{"a": "user's"}))
 			t.Cleanup(func() {
 				if err := env.d.NamespaceService().Delete(context.Background(), like); err != nil {
 					t.Errorf("the user's namespace: %v", err)

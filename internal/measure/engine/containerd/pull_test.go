@@ -8,6 +8,7 @@ import (
 
 	"github.com/containerd/containerd/v2/core/mount"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/image"
@@ -31,21 +32,15 @@ func TestPrintedSize(t *testing.T) {
 	kit := enginetest.Kit(t)
 	env := open(t, kit, nil, engine.Limits{})
 	registry, err := image.StartRegistry(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer registry.Close()
 	img, err := registry.Publish(t.Context(), kit.Images, "payload", kit.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if pulled, err := env.Pull(t.Context(), engine.PullTask{Ref: img.Ref, Digest: img.Digest}); err != nil || pulled.Failure != nil {
 		t.Fatal(err, pulled.Failure)
 	}
 	z, err := env.Sizes(t.Context(), img.Ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := exec.CommandContext(t.Context(), ctr, "--address", env.d.socket, "-n", pullNamespace(kit.RunID), "images", "ls", "name=="+img.Ref).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

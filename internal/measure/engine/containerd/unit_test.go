@@ -17,6 +17,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -107,9 +108,7 @@ func TestSpec(t *testing.T) {
 func generate(t *testing.T, ctx context.Context, s *settings, task engine.Task) *oci.Spec {
 	t.Helper()
 	spec, err := oci.GenerateSpec(ctx, nil, &containers.Container{ID: task.Name}, s.spec(task)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return spec
 }
 
@@ -121,12 +120,8 @@ func TestStateBelow(t *testing.T) {
 		root := t.TempDir()
 		for _, f := range files {
 			path := filepath.Join(root, f)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, nil, 0o600))
 		}
 		if got := stateBelow(root, "c"); got != want {
 			t.Errorf("%v: %q, want %q", files, got, want)
@@ -160,13 +155,9 @@ func TestParseAnswer(t *testing.T) {
 func TestLateStart(t *testing.T) {
 	kit := enginetest.UnitKit(t)
 	f, err := openFIFOs(kit, "late", nil, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w, err := os.OpenFile(f.config.Stdout, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	settled := f.within(ctx)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
@@ -57,9 +58,7 @@ func (s *scripted) start(t *testing.T) *Engine {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := grpc.NewServer()
 	v1.RegisterRuntimeServiceServer(g, s)
 	v1.RegisterImageServiceServer(g, s)
@@ -158,14 +157,10 @@ func TestHandlers(t *testing.T) {
 			c.server.name, c.server.conditions = "containerd", ready()
 			e := c.server.start(t)
 			s, err := e.connect(t.Context(), kit, engine.DefaultLevel)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer s.close()
 			st, err := s.ask(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			d := e.Detect(t.Context(), kit)
 			for level, want := range c.want {
 				if got, err := st.handlerFor(level); got != want || (err == nil) != (want != "") {
@@ -195,9 +190,7 @@ func TestNobody(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := grpc.NewServer() // as a containerd whose plug-in is switched off
 	go func() { _ = g.Serve(l) }()
 	t.Cleanup(g.Stop)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
 )
 
@@ -16,9 +17,7 @@ func TestImageID(t *testing.T) {
 		other := *kit
 		other.RunID = run
 		s, err := serveImage(t.Context(), &other, "payload")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer s.close()
 		if len(s.known.digests) != 2 || s.known.digests[0] != s.config {
 			t.Fatalf("known by %v, served %s", s.known.digests, s.config)

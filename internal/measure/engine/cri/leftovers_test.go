@@ -8,6 +8,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
@@ -21,9 +22,7 @@ func pod(t *testing.T, env *environment, name string, change func(*v1.PodSandbox
 	change(config)
 	rt := env.s.runtime
 	r, err := rt.RunPodSandbox(t.Context(), &v1.RunPodSandboxRequest{Config: config})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	id = r.GetPodSandboxId()
 	t.Cleanup(func() {
 		ctx := context.Background()
@@ -44,9 +43,7 @@ func TestLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		taken := adapter.Name(kit.RunID, "taken")
-		if err := env.AdmitHeld(t.Context(), engine.Task{Name: taken}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, env.AdmitHeld(t.Context(), engine.Task{Name: taken}))
 		users := []string{
 			pod(t, env, taken, func(c *v1.PodSandboxConfig) { c.Labels[engine.Label] = "another0" }),
 			pod(t, env, adapter.Name(kit.RunID, "like"), func(*v1.PodSandboxConfig) {}),
@@ -68,9 +65,7 @@ func TestLeftovers(t *testing.T) {
 			t.Errorf("still in the ledger: %v", left)
 		}
 		r, err := env.s.runtime.ListPodSandbox(t.Context(), &v1.ListPodSandboxRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, id := range users {
 			if !slices.ContainsFunc(r.GetItems(), func(p *v1.PodSandbox) bool {
 				return p.GetId() == id && p.GetState() == v1.PodSandboxState_SANDBOX_READY
@@ -90,14 +85,10 @@ func TestUsersTag(t *testing.T) {
 		ref := env.settings.image.GetUserSpecifiedImage()
 		users := "localhost/users/plimsoll:" + kit.RunID + "x"
 		c, err := ctrd.Dial(t.Context(), env.s.path, askLimit, client.WithDefaultNamespace(kubernetes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		i, err := c.ImageService().Get(t.Context(), ref)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		i.Name = users
 		if _, err := c.ImageService().Create(t.Context(), i); err != nil {
 			t.Fatal(err)

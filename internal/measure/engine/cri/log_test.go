@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/stamp"
 )
 
@@ -123,9 +124,7 @@ func TestLogFile(t *testing.T) {
 		t.Run(fmt.Sprintf("polled %v", polled), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), first.log)
 			l, err := followLog(path, 0, polled)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			w := &writer{t: t}
 			w.open(path)
 			select {
@@ -170,9 +169,7 @@ func TestLogFileFaults(t *testing.T) {
 	follow := func(write func(path string)) (*logFile, error) {
 		path := filepath.Join(t.TempDir(), first.log)
 		l, err := followLog(path, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		write(path)
 		return l, l.Stop()
 	}
@@ -193,9 +190,7 @@ func TestLogFileFaults(t *testing.T) {
 		w.open(path)
 		w.write(at + "stdout F a long line that is copied away\n")
 		time.Sleep(20 * time.Millisecond)
-		if err := w.f.Truncate(0); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.f.Truncate(0))
 		w.write(at + "stdout F new\n")
 	})
 	if err != nil || string(l.out.Kept()) != "a long line that is copied away\nnew\n" {

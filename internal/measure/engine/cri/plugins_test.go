@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // Both servers' forms are read; what is not there is nothing, and no guess.
@@ -16,9 +18,7 @@ func TestCNIOf(t *testing.T) {
 		"10-pods.conflist": `{"name": "pods", "plugins": [{"type": "bridge"}, {"type": "portmap"}]}`,
 		"20-other.conf":    `{"name": "other", "type": "macvlan"}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, c := range []struct {
 		what string

@@ -11,6 +11,7 @@ import (
 
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -55,9 +56,7 @@ func TestForgotten(t *testing.T) {
 		task := shell(kit, "echo up; exec /bin/busybox sleep 600")
 		task.Mounts = []engine.Mount{{Kind: engine.Tmpfs, Target: "/media"}, {Kind: engine.Volume, Target: "/srv"}}
 		h, err := env.Hold(t.Context(), task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		beside := shell(kit, "echo up; exec /bin/busybox sleep 600")
 		beside.Beside = h
 		if _, err := env.Hold(t.Context(), beside); err != nil {
@@ -71,9 +70,7 @@ func TestForgotten(t *testing.T) {
 func TestBeside(t *testing.T) {
 	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
 		h, err := env.Hold(t.Context(), shell(kit, "echo up; exec /bin/busybox sleep 600"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 2 {
 			task := shell(kit, "exit 5")
 			task.Beside = h
@@ -146,9 +143,7 @@ func TestPollAgainstEvents(t *testing.T) {
 			t.Skip(env.Facts()["exit"])
 		}
 		byEvent, err := env.life(shell(kit, "/bin/busybox usleep 300000; exit 5"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		byPoll := make(chan ended, 1)
 		byEvent.watched = func(id string) {
 			go func() { p := endPoll{s: env.s, id: id}; byPoll <- p.pollEnd(context.Background()) }()
@@ -175,9 +170,7 @@ func TestLostEvents(t *testing.T) {
 			t.Skip(env.Facts()["exit"])
 		}
 		l, err := env.life(shell(kit, "exit 0"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		l.watched = func(id string) { l.events.forget(id) }
 		res := env.Carry(t.Context(), l)
 		if res.Failure == nil || res.Failure.Class != record.EngineError || !strings.Contains(res.Failure.Text, "no event") {

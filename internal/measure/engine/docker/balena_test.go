@@ -13,6 +13,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -42,9 +43,7 @@ func TestBalena(t *testing.T) {
 		t.Skip(no)
 	}
 	own, err := host.startOwn(t.Context(), kit, &answer.Info, wanted{storage: "overlay2", cgroups: answer.Info.CgroupDriver})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := own.end(context.Background()); err != nil {
 			t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/stamp"
@@ -37,9 +38,7 @@ func BenchmarkLifecycle(b *testing.B) {
 		})
 		task = newTask(&args)
 		bare.add(func() {
-			if err := bareLife(b.Context(), env.d.Client, env.settings.options(task)); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, bareLife(b.Context(), env.d.Client, env.settings.options(task)))
 		})
 	}
 	n := float64(b.N)

@@ -14,6 +14,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 )
@@ -99,9 +100,7 @@ func canary(t *testing.T, d *daemon, kit *engine.Kit, tag, name, script string) 
 		}
 	})
 	made, err := d.ContainerCreate(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := d.ContainerStart(t.Context(), made.ID, client.ContainerStartOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -129,16 +128,12 @@ func stateOf(t *testing.T, d *daemon) []string {
 		all = append(all, "daemon.json "+string(b))
 	}
 	networks, err := d.NetworkList(ctx, client.NetworkListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, n := range networks.Items {
 		all = append(all, "network "+n.Name+" "+n.ID)
 	}
 	images, err := d.ImageList(ctx, client.ImageListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, im := range images.Items {
 		for _, tag := range im.RepoTags {
 			if !strings.Contains(tag, "/plimsoll/") {
@@ -147,18 +142,14 @@ func stateOf(t *testing.T, d *daemon) []string {
 		}
 	}
 	containers, err := d.ContainerList(ctx, client.ContainerListOptions{All: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range containers.Items {
 		if c.Labels[engine.Label] == "" {
 			all = append(all, "container "+c.ID)
 		}
 	}
 	info, err := d.Info(ctx, client.InfoOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i := info.Info
 	all = append(all, fmt.Sprint("daemon ", i.ID, i.Driver, i.CgroupDriver, i.DefaultRuntime, i.DockerRootDir, len(i.Runtimes)))
 	slices.Sort(all)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -35,9 +36,7 @@ func TestPrivateDaemon(t *testing.T) {
 	}
 	// By its name and its path this is crun.
 	fake := filepath.Join(t.TempDir(), "crun")
-	if err := os.Symlink(runc, fake); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(runc, fake))
 	p := startPrivate(t, map[string]string{"crun": fake})
 	t.Run("wrong runtime", func(t *testing.T) {
 		_, err := p.open(t, map[string]string{engine.Runtime: "crun", engine.Network: "none"}, engine.Limits{})
@@ -55,9 +54,7 @@ func TestPrivateDaemon(t *testing.T) {
 // those that follow, with a clear class, and no more once it is back.
 func dies(t *testing.T, p *privateDaemon, by string) {
 	env, err := p.open(t, map[string]string{engine.Client: by, engine.Network: "none"}, engine.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := env.(*environment).d
 	args := probe.PayloadArgs{Stay: true}
 	task := newTask(&args)
@@ -89,9 +86,7 @@ func dies(t *testing.T, p *privateDaemon, by string) {
 
 	var plain probe.PayloadArgs
 	res, err = env.Run(t.Context(), newTask(&plain))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if res.Failure == nil || res.Failure.Class != record.Unavailable || !strings.Contains(res.Failure.Text, p.host()) {
 		t.Fatalf("without a daemon: failure %+v, want class %s and its address", res.Failure, record.Unavailable)
 	}
@@ -110,9 +105,7 @@ func dies(t *testing.T, p *privateDaemon, by string) {
 	// What it had begun to remove when it was killed, the daemon removes beside its start.
 	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		left := slices.DeleteFunc(append(bearing, kit.Ledger.Left()...), func(b engine.Thing) bool { return b.Kind != engine.KindContainer })
 		if len(left) == 0 {
 			return
@@ -133,9 +126,7 @@ func TestFaults(t *testing.T) {
 		t.Run(by, func(t *testing.T) {
 			env, err := New().Open(t.Context(), kit, engine.Spec{ID: "faults", Limits: engine.Limits{MemoryBytes: 32 << 20},
 				Levels: map[string]string{engine.Client: by, engine.Network: "none", engine.Image: "busybox"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			closed := false
 			t.Cleanup(func() {
 				if err := env.Close(context.Background()); err != nil && !closed {
@@ -144,9 +135,7 @@ func TestFaults(t *testing.T) {
 			})
 			run := func(task engine.Task) engine.Result {
 				res, err := env.Run(t.Context(), task)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return res
 			}
 			want := func(what string, res engine.Result, class record.Class) {
@@ -168,9 +157,7 @@ func TestFaults(t *testing.T) {
 
 			// Somebody else removes the image between two trials.
 			e := env.(*environment)
-			if err := removeImage(t.Context(), e.d, e.settings.image); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, removeImage(t.Context(), e.d, e.settings.image))
 			want("an image that is not there any more", run(newTask(&args)), record.Unavailable)
 			if left, err := New().Bearing(t.Context(), kit, kit.RunID); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
@@ -194,9 +181,7 @@ func heldFaults(t *testing.T, env *environment) {
 		task := newTask(&args)
 		task.Argv = []string{"/bin/busybox", "sh", "-c", c.script}
 		h, err := env.Hold(t.Context(), task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if c.want == record.Crash {
 			if _, err := env.d.ContainerKill(t.Context(), task.Name, client.ContainerKillOptions{Signal: "KILL"}); err != nil {
 				t.Error(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -26,9 +27,7 @@ func killed(t *testing.T) (env *environment, later *engine.Kit) {
 		t.Skipf("docker is not usable here: %s (try: %s)", det.Reason, det.Fix)
 	}
 	opened, err := e.Open(t.Context(), kit, engine.Spec{ID: "left", Levels: map[string]string{engine.Network: "none"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := opened.Close(context.Background()); err != nil {
 			t.Errorf("Close: %v", err)
@@ -53,9 +52,7 @@ func makes(t *testing.T, env *environment, name, runID string, mounts ...engine.
 	s := env.settings
 	s.runID = runID
 	made, err := env.d.ContainerCreate(t.Context(), s.options(task))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, _ = env.d.ContainerRemove(context.Background(), made.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	})
@@ -64,9 +61,7 @@ func makes(t *testing.T, env *environment, name, runID string, mounts ...engine.
 func there(t *testing.T, d *daemon, name string) bool {
 	t.Helper()
 	list, err := d.ContainerList(t.Context(), client.ContainerListOptions{All: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range list.Items {
 		if slices.Contains(c.Names, "/"+name) {
 			return true
@@ -88,14 +83,10 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = d.ImageRemove(context.Background(), web+kit.RunID, client.ImageRemoveOptions{}) })
-	if err := env.AdmitHeld(ctx, engine.Task{Name: name("ours")}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, env.AdmitHeld(ctx, engine.Task{Name: name("ours")}))
 	makes(t, env, name("ours"), kit.RunID, engine.Mount{Kind: engine.Volume, Target: "/data"})
 	// A volume whose container is gone already: the daemon was killed between.
-	if err := env.AdmitHeld(ctx, engine.Task{Name: name("torn")}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, env.AdmitHeld(ctx, engine.Task{Name: name("torn")}))
 	volume := func(name string, labels map[string]string) {
 		if _, err := d.VolumeCreate(ctx, client.VolumeCreateOptions{Name: name, Labels: labels}); err != nil {
 			t.Fatal(err)
@@ -105,9 +96,7 @@ func TestLeftovers(t *testing.T) {
 	volume("torn-"+kit.RunID, map[string]string{engine.Label: kit.RunID, containerLabel: name("torn")})
 
 	// A user's, as like ours as they can be.
-	if err := env.AdmitHeld(ctx, engine.Task{Name: name("taken")}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, env.AdmitHeld(ctx, engine.Task{Name: name("taken")}))
 	makes(t, env, name("taken"), "another")
 	makes(t, env, name("like"), kit.RunID)
 	volume("plimsoll-"+kit.RunID, map[string]string{engine.Label: kit.RunID})
@@ -151,9 +140,7 @@ func TestImageInUse(t *testing.T) {
 	env, kit := killed(t)
 	// An image of its own: other runs may have a tag on the environment's.
 	ours := "localhost/plimsoll/used:" + kit.RunID
-	if err := env.d.enter(kit.Ledger, engine.KindImage, ours); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, env.d.enter(kit.Ledger, engine.KindImage, ours))
 	makes(t, env, "somebodys-plimsoll-"+kit.RunID, "another")
 	if _, err := env.d.ContainerCommit(t.Context(), "somebodys-plimsoll-"+kit.RunID, client.ContainerCommitOptions{Reference: ours}); err != nil {
 		t.Fatal(err)
@@ -163,9 +150,7 @@ func TestImageInUse(t *testing.T) {
 	}
 	users := "somebodys-container-" + kit.RunID
 	made, err := env.d.ContainerCreate(t.Context(), client.ContainerCreateOptions{Name: users, Image: ours})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	drop := func() {
 		_, _ = env.d.ContainerRemove(context.Background(), made.ID, client.ContainerRemoveOptions{Force: true})
 	}
@@ -194,9 +179,7 @@ func TestNameIsTaken(t *testing.T) {
 	task := newTask(&args)
 	task.Name = adapter.Name(kit.RunID, "1")
 	made, err := env.d.ContainerCreate(t.Context(), client.ContainerCreateOptions{Name: task.Name, Image: env.settings.image})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, _ = env.d.ContainerRemove(context.Background(), made.ID, client.ContainerRemoveOptions{Force: true})
 	})
@@ -220,9 +203,7 @@ func TestNameIsTaken(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	hung := filepath.Join(t.TempDir(), "hung.sock")
 	l, err := net.Listen("unix", hung)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close() // nobody accepts
 	ledger := &enginetest.Ledger{}
 	kit := enginetest.Kit(t)
@@ -261,9 +242,7 @@ func TestEntries(t *testing.T) {
 	env.look = nil
 	stay := probe.PayloadArgs{Stay: true}
 	h, err := env.Hold(t.Context(), newTask(&stay))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := len(engine.OfKind(kit.Ledger.Left(), engine.KindContainer)); n != 1 {
 		t.Errorf("%d entries of a held container", n)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 )
@@ -38,9 +39,7 @@ func startPrivate(t *testing.T, runtimes map[string]string) *privateDaemon {
 		}
 	}
 	dir, err := os.MkdirTemp("", "plimsoll-dockerd-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &privateDaemon{t: t, dir: dir}
 	config := map[string]any{
 		"data-root": dir + "/root", "exec-root": dir + "/exec", "pidfile": dir + "/pid",
@@ -52,12 +51,8 @@ func startPrivate(t *testing.T, runtimes map[string]string) *privateDaemon {
 	}
 	config["runtimes"] = known
 	data, err := json.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/daemon.json", data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dir+"/daemon.json", data, 0o600))
 	t.Cleanup(func() {
 		p.end()
 		if mounts, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounts), dir) {

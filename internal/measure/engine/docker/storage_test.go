@@ -11,6 +11,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
@@ -38,9 +39,7 @@ func overVFS(t *testing.T, e *Engine) *engine.Kit {
 		t.Skip(no)
 	}
 	own, err := e.startOwn(t.Context(), kit, &answer.Info, wanted{storage: "vfs", cgroups: answer.Info.CgroupDriver})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := own.end(context.Background()); err != nil {
 			t.Error(err)
@@ -96,9 +95,7 @@ func heldOnce(t *testing.T, env engine.Environment) {
 	t.Helper()
 	args := probe.PayloadArgs{Stay: true}
 	h, err := env.(engine.Holder).Hold(t.Context(), newTask(&args))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p := h.Place(); p.PID == 0 || p.Address != "" && p.Inner != (env.Facts()["daemon"] == "private" || env.Facts()["rootless"] == "yes") {
 		t.Errorf("place %+v", p)
 	}
@@ -154,9 +151,7 @@ func TestShared(t *testing.T) {
 	var envs [2]engine.Environment
 	for i, network := range []string{"none", engine.DefaultLevel} {
 		env, err := e.Open(t.Context(), kit, engine.Spec{ID: "shared", Levels: map[string]string{engine.Storage: "overlay2", engine.Network: network}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		envs[i] = env
 	}
 	own := envs[0].(*environment).d.own

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -40,9 +41,7 @@ func Kit(t testing.TB) *engine.Kit {
 func UnitKit(t testing.TB) *engine.Kit {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "plimsoll-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("removing the test's directory: %v", err)
@@ -52,9 +51,7 @@ func UnitKit(t testing.TB) *engine.Kit {
 		t.Fatal(err)
 	}
 	path, err := probe.Extract(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	runID := runID()
 	cache := ImageDir()
 	store := image.NewStore(cache, probe.Binary(), image.Options{RunID: runID})

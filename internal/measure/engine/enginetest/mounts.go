@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
@@ -113,9 +114,7 @@ func (s *suite) mounted(t *testing.T, env engine.Environment, kinds ...engine.Mo
 func (s *suite) hostDir(t *testing.T, word string) string {
 	t.Helper()
 	dir := filepath.Join(s.kit.Dir, "bind-"+word)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("removing what a container wrote: %v", err)
@@ -141,9 +140,7 @@ func (s *suite) owned(t *testing.T, dir, word, out string) {
 		return
 	}
 	fi, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, line, ok := strings.Cut(out, "owner ")
 	inside, err := strconv.ParseInt(strings.Fields(line + " -")[0], 10, 64)
 	if !ok || err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // insideKey is set in a process that is in a network namespace of its own; its
@@ -104,9 +106,7 @@ func NewPeers(t *testing.T, bridge string, n int) Peers {
 	for i := range p.Namespace {
 		hold := exec.Command("sleep", "600")
 		hold.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-		if err := hold.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, hold.Start())
 		t.Cleanup(func() {
 			_ = hold.Process.Kill()
 			_ = hold.Wait() // it was killed

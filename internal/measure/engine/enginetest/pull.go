@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
@@ -172,9 +173,7 @@ func (s *pullSuite) sizes(t *testing.T, ctx context.Context) {
 	}
 	t.Logf("Sizes: %+v, compressed %d", z, s.image.Compressed)
 	im, err := s.kit.Images.Get(ctx, "busybox")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, v := range map[string]int64{"Printed": z.Printed, "Unpacked": z.Unpacked, "Disk": z.Disk, "Shared": z.Shared, "Unique": z.Unique, "Converted": z.Converted} {
 		if v < -1 || name != "Shared" && v == 0 {
 			t.Errorf("Sizes: %s is %d; what there is not is -1", name, v)

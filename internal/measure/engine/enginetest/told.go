@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -60,9 +61,7 @@ func (s *suite) groups(t *testing.T, payload int) {
 		t.Fatalf("the payload's control groups: %v", err)
 	}
 	own, err := proc.Here.Groups("self")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	above, _ := proc.Here.Groups(proc.PID(parent(payload))) // without a parent there are none
 	for _, g := range groups {
 		told := slices.ContainsFunc(s.engine.Info().Cgroups, func(c engine.ContainerGroup) bool {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 )
@@ -30,9 +31,7 @@ func Toolbox(t testing.TB, kit *engine.Kit) {
 		t.Fatalf("the kit's images are a %T", kit.Images)
 	}
 	s, err := store.State("toolbox")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if s.State == image.Unavailable {
 		t.Skip("no image toolbox: ", s.Reason)
 	}

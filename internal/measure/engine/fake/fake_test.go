@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/fake"
@@ -30,9 +31,7 @@ func TestConformance(t *testing.T) {
 func open(t *testing.T, f *fake.Fake, id, runtime string) engine.Environment {
 	t.Helper()
 	env, err := f.Open(t.Context(), nil, engine.Spec{ID: id, Levels: map[string]string{engine.Runtime: runtime}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return env
 }
 
@@ -40,9 +39,7 @@ func run(t *testing.T, env engine.Environment) engine.Result {
 	t.Helper()
 	args := probe.PayloadArgs{Word: "w"}
 	res, err := env.Run(t.Context(), engine.Task{Name: "n", Argv: args.Argv(image.ProbePath), Limit: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -159,9 +156,7 @@ func TestForeignClock(t *testing.T) {
 
 func BenchmarkTrial(b *testing.B) {
 	env, err := fake.New().Open(b.Context(), nil, engine.Spec{ID: "a"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	args := probe.PayloadArgs{Word: "w"}
 	task := engine.Task{Name: "n", Argv: args.Argv(image.ProbePath), Limit: time.Second}
 	for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/image"
@@ -21,9 +22,7 @@ func stayer(word string) engine.Task {
 func hold(t *testing.T, env engine.Environment, word string) engine.Held {
 	t.Helper()
 	h, err := env.(engine.Holder).Hold(t.Context(), stayer(word))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return h
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/image"
@@ -15,9 +16,7 @@ import (
 func taskOf(t *testing.T, args probe.TaskArgs) engine.Task {
 	t.Helper()
 	argv, err := args.Argv(image.ProbePath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return engine.Task{Name: args.Word, Argv: argv, Limit: time.Second}
 }
 
@@ -58,9 +57,7 @@ func TestTaskOfAServer(t *testing.T) {
 		{Kind: probe.TaskStay}}}
 	env := open(t, fake.New(), "a", "medium")
 	h, err := env.(engine.Holder).Hold(t.Context(), taskOf(t, args))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, _ := h.Output()
 	if k, err := probe.ParseTask(out, "w"); k.Ready == 0 || err == nil {
 		t.Errorf("while it serves: %+v, %v", k, err)

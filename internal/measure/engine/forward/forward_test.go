@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
@@ -100,9 +101,7 @@ func TestLet(t *testing.T) {
 
 			before = listing(t)
 			p, err := forward.Let(t.Context(), kit, ours)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			try(t, own, true)
 			try(t, other, false)
 			if p.Facts()["packet-filter"] == "" || len(ledger.Left()) == 0 {
@@ -202,9 +201,7 @@ func TestNothingToDo(t *testing.T) {
 		"nothing is forbidden": func(*testing.T) {},
 		"bridge netfilter is off": func(t *testing.T) {
 			enginetest.Command(t, "iptables", "-P", "FORWARD", "DROP")
-			if err := os.WriteFile(filterSwitch, []byte("0"), 0); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filterSwitch, []byte("0"), 0))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
 )
@@ -24,9 +25,7 @@ func TestLetNetwork(t *testing.T) {
 			before := listing(t)
 			kit, ledger := kit()
 			p, err := forward.Let(t.Context(), kit, network)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if now := listing(t); strings.Count(now, network) < 2 {
 				t.Errorf("no rule names the network twice, as source and as destination:\n%s", now)
 			}

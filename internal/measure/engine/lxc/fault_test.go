@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -29,9 +30,7 @@ func open(t *testing.T, kit *engine.Kit, levels map[string]string) *environment 
 		t.Skipf("not usable here: %s (try: %s)", d.Reason, d.Fix)
 	}
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "fault", Levels: levels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := env.Close(context.Background()); err != nil {
 			t.Errorf("Close: %v", err)
@@ -57,9 +56,7 @@ func TestEvents(t *testing.T) {
 		t.Fatalf("%v, %+v", err, res.Failure)
 	}
 	said, err := probe.ParsePayload(res.Stdout, args.Word)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res.Events[record.First] = said.First
 	at := int64(0)
 	for _, ev := range []record.Event{record.Request, record.Start, record.Init, record.Exec, record.First, record.Ready, record.Exit, record.Removed} {
@@ -93,9 +90,7 @@ func stateOf(t *testing.T, dir string) map[string]string {
 		all[path] = fmt.Sprintf("%o %d:%d, %d bytes on %d at %d", st.Mode, st.Uid, st.Gid, st.Size, st.Dev, st.Mtim.Nano())
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all
 }
 
@@ -112,9 +107,7 @@ func TestFaults(t *testing.T) {
 	}
 	t.Logf("%+v", res.Failure)
 
-	if err := os.WriteFile(env.dir+"/config", []byte("lxc.no.such = key\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(env.dir+"/config", []byte("lxc.no.such = key\n"), 0o644))
 	res, err = env.Run(t.Context(), newTask(kit, &args))
 	if err != nil || res.Failure == nil || res.Failure.Class != record.EngineError {
 		t.Errorf("a configuration that is broken: %v, %+v, want class %s", err, res.Failure, record.EngineError)
@@ -147,9 +140,7 @@ func TestLeftovers(t *testing.T) {
 	kit := enginetest.Kit(t)
 	env := open(t, kit, nil)
 	name := adapter.Name(kit.RunID, "left")
-	if err := env.make(name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, env.make(name))
 	start(t, env, name, env.dir)
 	if err := env.make(name); err == nil {
 		t.Error("a container of a name that is taken can be made")
@@ -190,9 +181,7 @@ func TestAnothersContainer(t *testing.T) {
 	if err != nil || res.Failure == nil || res.Failure.Class != record.HarnessError {
 		t.Errorf("%v, %+v, want class %s", err, res.Failure, record.HarnessError)
 	}
-	if err := kit.Ledger.Made(env.thing(task.Name)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kit.Ledger.Made(env.thing(task.Name)))
 	if removed, kept := engine.Sweep(t.Context(), later(kit), New()); slices.Contains(removed, env.thing(task.Name)) || len(kept) > 0 {
 		t.Errorf("removed %v, kept %v", removed, kept)
 	}

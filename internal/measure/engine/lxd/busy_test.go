@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
@@ -43,12 +44,8 @@ func TestBusyRemoval(t *testing.T) {
 			}
 			dir := t.TempDir()
 			asked, standIn := filepath.Join(dir, "asked"), filepath.Join(dir, e.client)
-			if err := os.Mkdir(asked, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(standIn, fmt.Appendf(nil, busyOnce, asked, real), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Mkdir(asked, 0o755))
+			require.NoError(t, os.WriteFile(standIn, fmt.Appendf(nil, busyOnce, asked, real), 0o755))
 			kit.LookPath = func(string) (string, error) { return standIn, nil }
 			env := open(t, e, kit, map[string]string{engine.Client: byCLI, engine.Network: "none"})
 			removed := func(what, name string, res engine.Result, err error) {
@@ -87,9 +84,7 @@ func TestBusyRemoval(t *testing.T) {
 			args = probe.PayloadArgs{Stay: true}
 			task = newTask(&args)
 			h, err := env.Hold(t.Context(), task)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			res, err = h.End(t.Context(), engine.Stop{Grace: 10 * time.Second})
 			removed("held", task.Name, res, err)
 		})

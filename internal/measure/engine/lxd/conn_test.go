@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestNoSilentConnection: a daemon that reads of each connection before it
@@ -17,9 +19,7 @@ import (
 func TestNoSilentConnection(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"type": "sync", "metadata": {}}`)
 	})}
@@ -43,9 +43,7 @@ func TestNoSilentConnection(t *testing.T) {
 	wg.Wait()
 	// The client dials one that it then does not need.
 	idle, err := d.http.Transport.(*http.Transport).DialContext(ctx, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer idle.Close()
 	if _, err := bufio.NewReader(another(ctx, t, socket)).ReadString('\n'); err != nil {
 		t.Errorf("another client is not answered: %v", err)
@@ -61,9 +59,7 @@ func another(ctx context.Context, t *testing.T, socket string) net.Conn {
 		_ = c.SetDeadline(time.Now().Add(3 * time.Second))
 		_, err = fmt.Fprint(c, "GET /1.0 HTTP/1.0\r\n\r\n")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -31,9 +32,7 @@ func usable(t *testing.T, e *Engine, kit *engine.Kit) {
 func open(t *testing.T, e *Engine, kit *engine.Kit, levels map[string]string) *environment {
 	t.Helper()
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "fault", Levels: levels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := env.Close(context.Background()); err != nil {
 			t.Errorf("Close: %v", err)
@@ -58,9 +57,7 @@ func create(t *testing.T, env *environment, name string, label map[string]string
 	if err == nil {
 		err = env.d.call(t.Context(), http.MethodPut, "/1.0/instances/"+name+"/state", map[string]any{"action": "start"})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 // TestEvents: a system container's own events are there, in order, and its
@@ -79,9 +76,7 @@ func TestEvents(t *testing.T) {
 				t.Fatalf("%v, %+v", err, res.Failure)
 			}
 			said, err := probe.ParsePayload(res.Stdout, args.Word)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			res.Events[record.First] = said.First
 			at := int64(0)
 			// Init is not among these: the daemon says that an instance has
@@ -139,9 +134,7 @@ func TestFaults(t *testing.T) {
 			discard(t, env, task.Name)
 
 			// Somebody else removes the image between two trials.
-			if err := env.d.removeImage(t.Context(), env.alias); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, env.d.removeImage(t.Context(), env.alias))
 			run("an image that is not there any more", newTask(&args), record.Unavailable)
 			if left := leftIn(kit, engine.KindContainer); len(left) > 0 {
 				t.Errorf("in the ledger still: %v", left)
@@ -172,9 +165,7 @@ func TestNoDaemon(t *testing.T) {
 		"no socket":             func() error { return nil },
 		"nobody answers at one": func() error { return os.WriteFile(dead, nil, 0o600) },
 	} {
-		if err := prepare(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, prepare())
 		kit.Getenv = func(name string) string {
 			if name == "LXD_SOCKET" {
 				return dead

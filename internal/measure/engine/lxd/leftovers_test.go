@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -41,9 +42,7 @@ func TestLeftovers(t *testing.T) {
 			env := open(t, e, kit, map[string]string{engine.Network: "none", engine.Storage: "btrfs"})
 			ours, theirs, unknown := adapter.Name(kit.RunID, "left"), adapter.Name(kit.RunID, "theirs"), adapter.Name(kit.RunID, "unknown")
 			for _, n := range []string{ours, theirs} {
-				if err := kit.Ledger.Made(env.d.thing(engine.KindContainer, n)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, kit.Ledger.Made(env.d.thing(engine.KindContainer, n)))
 			}
 			create(t, env, ours, env.d.label())
 			create(t, env, theirs, nil)
@@ -106,9 +105,7 @@ func TestNotOurs(t *testing.T) {
 				"/1.0/projects":      {"name": project, "config": mine},
 				"/1.0/storage-pools": {"name": pool, "driver": "dir", "config": mine},
 			} {
-				if err := d.call(t.Context(), http.MethodPost, at, body); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, d.call(t.Context(), http.MethodPost, at, body))
 				path := at + "/" + body["name"].(string)
 				t.Cleanup(func() {
 					if err := d.call(context.Background(), http.MethodDelete, path, nil); err != nil {
@@ -117,9 +114,7 @@ func TestNotOurs(t *testing.T) {
 				})
 			}
 			for kind, n := range map[string]string{engine.KindProject: project, engine.KindPool: pool} {
-				if err := kit.Ledger.Made(d.thing(kind, n)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, kit.Ledger.Made(d.thing(kind, n)))
 			}
 			if removed, kept := engine.Sweep(t.Context(), kit, e); len(removed)+len(kept) > 0 {
 				t.Errorf("removed %v, kept %v", removed, kept)
@@ -139,9 +134,7 @@ func pretend(t *testing.T, answers map[string]any) (*daemon, *[]string) {
 	deleted := new([]string)
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete {
 			*deleted = append(*deleted, r.URL.Path)
@@ -205,9 +198,7 @@ func TestListingTriedAgain(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	kit := &engine.Kit{RunID: "abcd1234", Ledger: &enginetest.Ledger{}}
 	dead := engine.Thing{Kind: engine.KindProject, Name: "plimsoll-abcd1234", Engine: "lxd", At: filepath.Join(t.TempDir(), "unix.socket")}
-	if err := kit.Ledger.Made(dead); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kit.Ledger.Made(dead))
 	_, kept := engine.Sweep(t.Context(), kit, New())
 	if len(kept) != 1 || kept[0].Fix != "systemctl start lxd" || !strings.Contains(kept[0].Why, dead.At) {
 		t.Errorf("kept: %+v", kept)

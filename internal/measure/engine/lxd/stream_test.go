@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/record"
@@ -40,9 +41,7 @@ func TestStream(t *testing.T) {
 			d := New().dial(deaf(t, c.out))
 			l := apirun.NewLife(engine.Task{Name: "c", Argv: []string{"/p"}, Limit: 10 * time.Second})
 			x, err := d.exec(t.Context(), "c", &l, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer x.close()
 			err = l.Await(t.Context())
 			if got := string(l.Stdout.Kept()); got != c.want {
@@ -62,9 +61,7 @@ func deaf(t *testing.T, out string) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /1.0/instances/c/exec", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"type": "async", "operation": "/1.0/operations/op",

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -63,12 +64,8 @@ func TestProfile(t *testing.T) {
 // The same content gives the same bytes: a fingerprint is made of them.
 func TestImagesAreReproducible(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("f", filepath.Join(dir, "l")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "f"), []byte("x"), 0o644))
+	require.NoError(t, os.Symlink("f", filepath.Join(dir, "l")))
 	meta := metadata("payload", "x86_64")
 	for name, write := range map[string]func(io.Writer) error{
 		"unified": func(w io.Writer) error { return writeUnified(w, meta, dir) },
@@ -78,12 +75,8 @@ func TestImagesAreReproducible(t *testing.T) {
 		},
 	} {
 		var a, b bytes.Buffer
-		if err := write(&a); err != nil {
-			t.Fatal(err)
-		}
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, write(&a))
+		require.NoError(t, write(&b))
 		if name == "unified" && !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() == 0 || a.Len() != b.Len() {
 			t.Errorf("%s: %d and %d bytes, which differ", name, a.Len(), b.Len())
 		}

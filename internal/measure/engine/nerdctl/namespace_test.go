@@ -9,6 +9,7 @@ import (
 
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -37,9 +38,7 @@ func TestNamespace(t *testing.T) {
 	kit := enginetest.Kit(t)
 	c := newClient(kit, "nerdctl", socket(t, kit))
 	ctx := t.Context()
-	if err := c.begin(ctx, kit); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.begin(ctx, kit))
 	if err := c.begin(ctx, kit); err != nil {
 		t.Errorf("for the second time: %v", err)
 	}
@@ -55,11 +54,9 @@ func TestNamespace(t *testing.T) {
 	space := func(f func(*ctrd.Space) error) error {
 		return inSpace(context.Background(), c.socket, c.namespace, kit.RunID, f)
 	}
-	if err := space(func(s *ctrd.Space) error {
+	require.NoError(t, space(func(s *ctrd.Space) error {
 		return s.Client.NamespaceService().Create(namespaces.WithNamespace(ctx, s.Name), s.Name, map[string]string{"a": "user's"})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	t.Cleanup(func() {
 		if err := space(func(s *ctrd.Space) error {
 			return s.Client.NamespaceService().Delete(namespaces.WithNamespace(context.Background(), s.Name), s.Name)
@@ -83,9 +80,7 @@ func TestNamespace(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	kit := enginetest.Kit(t)
 	thing := (&client{socket: filepath.Join(t.TempDir(), "none.sock")}).thing(namespacePrefix + kit.RunID)
-	if err := kit.Ledger.Made(thing); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kit.Ledger.Made(thing))
 	removed, kept := engine.Sweep(t.Context(), kit, New())
 	if len(removed) > 0 || len(kept) != 1 || kept[0].Fix == "" || len(kit.Ledger.Left()) != 1 {
 		t.Errorf("removed %v, kept %+v", removed, kept)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -20,9 +21,7 @@ func TestAnotherRuntimeByThatName(t *testing.T) {
 		"crun":    "echo runc version 1.1.5",
 		"socket":  "",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	kit := &engine.Kit{Root: true, RunID: "abcdefgh", Dir: dir,
 		LookPath: func(name string) (string, error) { return filepath.Join(dir, name), nil },

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -37,9 +38,7 @@ func TestKilled(t *testing.T) {
 	}
 	theirs := task()
 	dir := filepath.Join(runDir, "propagate", theirs.Name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(dir, 0o700))
 	defer func() {
 		if err := os.Remove(dir); err != nil {
 			t.Errorf("the directory that was to stay: %v", err)

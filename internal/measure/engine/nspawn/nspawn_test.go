@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/host/proc"
@@ -52,9 +53,7 @@ func residue(t *testing.T) []string {
 	}
 	for _, p := range patterns {
 		paths, err := filepath.Glob(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, path := range paths {
 			if _, err := os.Stat(filepath.Join(path, "thesis.txt")); err == nil {
 				continue // a canary of another package's tests
@@ -105,25 +104,15 @@ func TestHierarchies(t *testing.T) {
 func TestUnlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inode-1:2")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
-		t.Fatal(err)
-	}
-	if err := unlock(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_SH))
+	require.NoError(t, unlock(path))
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("a lock in use was removed: %v", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_UN); err != nil {
-		t.Fatal(err)
-	}
-	if err := unlock(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_UN))
+	require.NoError(t, unlock(path))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("a lock that nobody holds is still there: %v", err)
 	}

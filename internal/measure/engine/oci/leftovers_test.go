@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -73,9 +74,7 @@ func TestKilled(t *testing.T) {
 // discard takes a state away.
 func discard(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(path))
 }
 
 // tear leaves what a runtime can't read.
@@ -85,9 +84,7 @@ func tear(t *testing.T, e *environment, name string) {
 	files = append(files, filepath.Join(e.options.root, name+"_sandbox:"+name+".state"))
 	for _, f := range files {
 		if fi, err := os.Lstat(f); err == nil && fi.Mode().IsRegular() {
-			if err := os.Truncate(f, 0); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Truncate(f, 0))
 		}
 	}
 }
@@ -123,12 +120,8 @@ func groupOf(t *testing.T, name string) string {
 		t.Skipf("no cgroup can be made here: %v", err)
 	}
 	path := filepath.Join(filepath.Dir(filepath.Dir(c.Procs()[0])), name)
-	if err := c.Remove(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Remove(t.Context()))
+	require.NoError(t, os.Mkdir(path, 0o755))
 	t.Cleanup(func() {
 		if err := os.Remove(path); err != nil {
 			t.Error(fmt.Errorf("the group that was to stay: %w", err))

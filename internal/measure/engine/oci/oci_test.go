@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/oci"
@@ -87,13 +88,9 @@ func TestWithRuntime(t *testing.T) {
 	wrapper := filepath.Join(kit.Dir, "wrapper")
 	mark := filepath.Join(kit.Dir, "mark")
 	script := "#!/bin/sh\necho called >> " + mark + "\nexec " + real + " \"$@\"\n"
-	if err := os.WriteFile(wrapper, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(wrapper, []byte(script), 0o755))
 	env, err := oci.New(oci.WithRuntime("runc", wrapper)).Open(t.Context(), kit, engine.Spec{ID: "wrapped"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := env.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
@@ -20,13 +21,9 @@ func TestHybridTrap(t *testing.T) {
 		t.Errorf("without a cgroup2 mount beside v1: %q", why)
 	}
 	file := filepath.Join(top, "unified", "cgroup.controllers")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	for text, want := range map[string][]string{"": nil, "\n": nil, "hugetlb\n": {"hugetlb"}, "rdma misc\n": {"rdma", "misc"}} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		why, fix := hybridTrap(top)
 		if (why != "") != (want != nil) || (fix != "") != (want != nil) {
 			t.Errorf("%q: reason %q, fix %q", text, why, fix)
@@ -93,9 +90,7 @@ func TestParseVersion(t *testing.T) {
 // neither offered nor taken.
 func TestAnotherRuntimeByThatName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "youki")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho crun version 1.8.1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho crun version 1.8.1\n"), 0o755))
 	const want = "asked for the runtime youki, and "
 	e := New(WithRuntime("youki", path))
 	kit := &engine.Kit{Root: true, LookPath: func(string) (string, error) { return "", os.ErrNotExist }, Images: directory{path: t.TempDir()}}

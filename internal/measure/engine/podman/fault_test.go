@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -42,9 +43,7 @@ func TestWrongRuntime(t *testing.T) {
 		t.Skip("runc is not installed")
 	}
 	fake := filepath.Join(kit.Dir, "crun")
-	if err := os.Symlink(runc, fake); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(runc, fake))
 	look := kit.LookPath
 	kit.LookPath = func(name string) (string, error) {
 		if name == "crun" {
@@ -68,9 +67,7 @@ func TestFaults(t *testing.T) {
 	e := usable(t, kit)
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "faults", Limits: engine.Limits{MemoryBytes: 64 << 20},
 		Levels: map[string]string{engine.Network: "none", engine.Image: "busybox"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = env.Close(context.Background()) })
 	run := func(argv ...string) engine.Result {
 		var args probe.PayloadArgs
@@ -79,9 +76,7 @@ func TestFaults(t *testing.T) {
 			task.Argv = argv
 		}
 		res, err := env.Run(t.Context(), task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return res
 	}
 	want := func(what string, res engine.Result, class record.Class) {
@@ -101,9 +96,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := []engine.Thing{in.p.thing(engine.KindContainer, task.Name)}
-	if err := kit.Ledger.Made(made[0]); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kit.Ledger.Made(made[0]))
 	other := *kit
 	other.RunID = "00000000"
 	if left, err := e.Leftovers(t.Context(), &other, made); err != nil || len(left) != 0 {
@@ -139,9 +132,7 @@ func TestStorage(t *testing.T) {
 				if errors.As(err, &got) && got.Class != record.WrongComponent && got.Class != record.HarnessError {
 					t.Skip(err)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				in := env.(*environment)
 				t.Logf("root file system %s", env.Facts()["root-fs"])
 				if in.p.user != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -69,9 +70,7 @@ func TestSomebodyElses(t *testing.T) {
 		if _, err := p.output(ctx, "rm", base); err != nil {
 			t.Fatal(err)
 		}
-		if err := kit.Ledger.Made(p.thing(engine.KindImage, own)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, kit.Ledger.Made(p.thing(engine.KindImage, own)))
 		taken, like, using := adapter.Name(kit.RunID, "1"), adapter.Name(kit.RunID, "2"), "using-"+kit.RunID
 		users(t, env, taken, "--label", "plimsoll="+kit.RunID, web)
 		users(t, env, like, "--label", engine.Label+"="+kit.RunID, web)
@@ -92,9 +91,7 @@ func TestSomebodyElses(t *testing.T) {
 			}
 			return kit.LookPath(name)
 		}
-		if err := kit.Ledger.Made(p.thing(engine.KindContainer, taken)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, kit.Ledger.Made(p.thing(engine.KindContainer, taken)))
 		removed, kept := engine.Sweep(ctx, &after, New())
 		if len(removed) != 1 || removed[0].Name != env.settings.image || len(kept) != 1 || kept[0].Name != own || kept[0].Fix == "" {
 			t.Errorf("removed %v, kept %+v", removed, kept)
@@ -135,16 +132,12 @@ func TestHangs(t *testing.T) {
 		t.Skip("the test's podman plays root's")
 	}
 	program := filepath.Join(t.TempDir(), "podman")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 100\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 100\n"), 0o700))
 	things := []engine.Thing{{Kind: engine.KindContainer, Name: adapter.Name(kit.RunID, "1"), Engine: Name, At: program},
 		{Kind: engine.KindImage, Name: "localhost/plimsoll/payload:" + kit.RunID, Engine: Name, At: program}}
 	kit.Ledger = &enginetest.Ledger{}
 	for _, thing := range things {
-		if err := kit.Ledger.Made(thing); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, kit.Ledger.Made(thing))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
@@ -33,9 +34,7 @@ func TestMounts(t *testing.T) {
 		t.Errorf("%q", args)
 	}
 	body, err := s.spec(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{`"netns":{"nsmode":"container","value":"other"}`,
 		`{"type":"bind","source":"/a,b","destination":"/x","options":["rbind"]}`,
 		`{"type":"tmpfs","source":"tmpfs","destination":"/z","options":["size=42","notmpcopyup"]}`,
@@ -54,9 +53,7 @@ func TestVolumeGoes(t *testing.T) {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
 			opened, err := e.Open(t.Context(), kit, engine.Spec{ID: "volume", Levels: map[string]string{engine.Client: by, engine.Network: "none"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			env := opened.(*environment)
 			defer func() {
 				if err := env.Close(context.Background()); err != nil {
@@ -67,9 +64,7 @@ func TestVolumeGoes(t *testing.T) {
 			task := newTask(&args)
 			task.Mounts = []engine.Mount{{Kind: engine.Volume, Target: "/srv"}}
 			h, err := env.Hold(t.Context(), task)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var seen []struct{ Mounts []struct{ Name string } }
 			if err := env.p.read(t.Context(), &seen, "inspect", "--type", "container", task.Name); err != nil || len(seen) != 1 || len(seen[0].Mounts) != 1 {
 				t.Errorf("%v, %+v; want one volume", err, seen)

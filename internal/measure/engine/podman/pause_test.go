@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -35,9 +36,7 @@ func newWorld(t *testing.T) *world {
 	}
 	for _, dir := range []string{w.bin, w.user.RuntimeDir} {
 		for ; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(dir, 0o755))
 		}
 	}
 	for _, dir := range []string{"", "libpod", "libpod/tmp"} {
@@ -45,9 +44,7 @@ func newWorld(t *testing.T) *world {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
 		}
-		if err := os.Chown(dir, w.user.UID, w.user.GID); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chown(dir, w.user.UID, w.user.GID))
 	}
 	return w
 }
@@ -60,16 +57,10 @@ func (w *world) program(t *testing.T, name string) string {
 		t.Skip(err)
 	}
 	text, err := os.ReadFile(sleep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir, err := os.MkdirTemp(w.bin, "") // a program that runs can't be written to
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o755))
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, text, 0o755); err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
@@ -89,9 +80,7 @@ func (w *world) start(t *testing.T, name string, uid int, apart bool) int {
 	if w.kit.Root {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	for range 200 {
 		if exe, _ := os.Readlink("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/exe"); exe == path {
@@ -179,9 +168,7 @@ func TestPauseFile(t *testing.T) {
 	h := &pause{file: filepath.Join(w.user.RuntimeDir, pauseFile)}
 	pid := w.start(t, "podman", w.user.UID, false)
 	closed := filepath.Join(t.TempDir(), "closed")
-	if err := os.WriteFile(closed, []byte(strconv.Itoa(pid)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(closed, []byte(strconv.Itoa(pid)), 0o600))
 	for what, make := range map[string]func() error{
 		"a pipe that nobody writes to": func() error { return unix.Mkfifo(h.file, 0o644) },
 		"a directory":                  func() error { return os.Mkdir(h.file, 0o755) },
@@ -192,15 +179,11 @@ func TestPauseFile(t *testing.T) {
 			return os.Symlink(closed, h.file)
 		},
 	} {
-		if err := make(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, make())
 		if pid, alive := h.process(w.kit, w.user); alive {
 			t.Errorf("%s: it gives the pid %d", what, pid)
 		}
-		if err := os.Remove(h.file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(h.file))
 	}
 }
 
@@ -217,9 +200,7 @@ func TestForgedService(t *testing.T) {
 		// The shell's arguments stand for podman's.
 		cmd := exec.Command("/bin/sh", "-c", "while :; do sleep 600; done", "podman", "system", "service", "--time=0", "unix://"+socket)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
 		return cmd.Process.Pid
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
@@ -21,9 +22,7 @@ func TestRanks(t *testing.T) {
 				t.Skip(err)
 			}
 			env, err := e.Open(t.Context(), kit, spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer func() {
 				if err := env.Close(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)

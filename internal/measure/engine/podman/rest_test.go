@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -17,9 +18,7 @@ func TestSpec(t *testing.T) {
 	s := settings{image: "i", runID: "r", network: "none", seccomp: "off", ulimits: []string{"--ulimit", "nofile=10:20"},
 		limits: engine.Limits{CPUs: 1.5, MemoryBytes: 1 << 20}}
 	text, err := s.spec(engine.Task{Name: "n", Argv: []string{"/a", "b"}, Env: []string{"K=v=w"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const want = `{"name":"n","image":"i","entrypoint":["/a"],"command":["b"],"env":{"K":"v=w"},"labels":{"io.plimsoll.run":"r"},"annotations":{"io.plimsoll.container":"n","io.plimsoll.run":"r","io.podman.annotations.seccomp":"unconfined"},` +
 		`"log_configuration":{"driver":"none"},"netns":{"nsmode":"none"},"seccomp_profile_path":"unconfined",` +
 		`"r_limits":[{"type":"nofile","hard":20,"soft":10}],` +
@@ -43,9 +42,7 @@ func TestUsersService(t *testing.T) {
 		t.Fatal(werr)
 	}
 	s, err := p.serve(t.Context(), kit, "users")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := s.close(t.Context()); err != nil {
 			t.Error(err)
@@ -53,9 +50,7 @@ func TestUsersService(t *testing.T) {
 	})
 	users := &environment{p: p, rest: newRest(s.socket()), service: s}
 	defer users.rest.close()
-	if err := users.await(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, users.await(t.Context()))
 
 	getenv := kit.Getenv
 	kit.Getenv = func(name string) string {
@@ -66,9 +61,7 @@ func TestUsersService(t *testing.T) {
 	}
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "api", Levels: map[string]string{engine.Client: "api",
 		engine.Rootless: "no", engine.Network: "none"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f := env.Facts(); f["daemon"] != "user's" || f["host"] != "unix://"+s.socket() {
 		t.Errorf("daemon %q, host %q; want the user's at %s", f["daemon"], f["host"], s.socket())
 	}
@@ -88,9 +81,7 @@ func TestUsersService(t *testing.T) {
 	if len(p.services(other)) != 0 {
 		t.Error("a service is found by the name of another")
 	}
-	if err := left[0].Remove(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, left[0].Remove(t.Context()))
 	select {
 	case <-s.done:
 	case <-time.After(10 * time.Second):
@@ -108,9 +99,7 @@ func TestServiceFails(t *testing.T) {
 	}
 	p.global = append(p.global, "--storage-driver=nonesuch", "--root="+filepath.Join(kit.Dir, "r"), "--runroot="+filepath.Join(kit.Dir, "n"))
 	s, err := p.serve(t.Context(), kit, "fails")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	env := &environment{p: p, rest: newRest(s.socket()), service: s}
 	err = env.await(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "nonesuch") {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -30,23 +31,17 @@ func TestDropStates(t *testing.T) {
 		"no json":  {`plimsoll-abcd1234-1`, ended},
 	} {
 		at := filepath.Join(dir, "crun", id)
-		if err := os.MkdirAll(at, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(at, 0o700))
 		for i, name := range []string{"config.json", "status"} {
 			if files[i] == "" {
 				continue
 			}
-			if err := os.WriteFile(filepath.Join(at, name), []byte(files[i]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(at, name), []byte(files[i]), 0o600))
 		}
 	}
 	there := func() map[string]bool {
 		entries, err := os.ReadDir(filepath.Join(dir, "crun"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all := map[string]bool{}
 		for _, e := range entries {
 			all[e.Name()] = true

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/probe"
@@ -21,9 +22,7 @@ func traces(t *testing.T, p *program) []string {
 	var all []string
 	for _, pattern := range []string{"crun/*", "runc/*", "netns/*", "plimsoll-*"} {
 		found, err := filepath.Glob(filepath.Join(p.runDir(), pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all = append(all, found...)
 	}
 	// Podman's own for all of a user's containers beside each other.
@@ -83,9 +82,7 @@ func TestKilledStore(t *testing.T) {
 				if now := traces(t, in.p); len(now) < len(before)+2 {
 					t.Fatalf("the container has left no traces: %v", now)
 				}
-				if err := kill(t, in.p); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, kill(t, in.p))
 				removed, kept := engine.Sweep(t.Context(), kit, New())
 				if err := engine.KeptErrors(kept); err != nil {
 					t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -29,9 +30,7 @@ func TestUnfinished(t *testing.T) {
 		}
 	}
 	empty := filepath.Join(dir, "empty.tar")
-	if err := os.WriteFile(empty, make([]byte, 10240), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(empty, make([]byte, 10240), 0o600))
 	own, theirs := "localhost/plimsoll/own:"+kit.RunID, "localhost/theirs:1"
 	must("import", empty, own)
 	must("import", empty, "--message", "theirs", theirs)
@@ -39,9 +38,7 @@ func TestUnfinished(t *testing.T) {
 	must("create", "--name", ours, own, "/x")
 	must("create", "--name", users, theirs, "/x")
 	// What podman knows of them beside the storage.
-	if err := os.RemoveAll(filepath.Join(p.store.root, "libpod")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(filepath.Join(p.store.root, "libpod")))
 	for name, stays := range map[string]bool{ours: false, users: true} {
 		thing := p.thing(engine.KindContainer, name)
 		if there, err := p.look(t.Context(), thing); err != nil || there == stays {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
@@ -60,9 +61,7 @@ func TestInfo(t *testing.T) {
 		"security":{"rootless":true,"seccompEnabled":true}},
 		"store":{"graphDriverName":"overlay","graphOptions":{"overlay.mount_program":{"Executable":"/usr/bin/fuse-overlayfs"}},
 		"graphStatus":{"Backing Filesystem":"extfs"}},"version":{"Version":"4.3.1"}}`), &i)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if i.driver() != fuseOverlay {
 		t.Errorf("driver %s, want %s", i.driver(), fuseOverlay)
 	}
@@ -181,9 +180,7 @@ func TestRuntimeFlags(t *testing.T) {
 // there is says so.
 func TestDetectSlow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podman")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nsleep 0.4\necho 4.3.1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 0.4\necho 4.3.1\n"), 0o755))
 	kit := &engine.Kit{Getenv: os.Getenv, LookPath: func(string) (string, error) { return path, nil },
 		User: &engine.User{Name: "somebody", UID: os.Getuid(), GID: os.Getgid(), RuntimeDir: t.TempDir()}}
 	if d := New().Detect(t.Context(), kit); !d.Usable || d.Version != "4.3.1" {

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // Nobody is told to start a daemon again that is the run's own: only that it is
 // gone, what that means, and its last words.
 func TestGone(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "log"), []byte("level=info msg=\"fine\"\nlevel=fatal msg=\"no space left on device\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "log"), []byte("level=info msg=\"fine\"\nlevel=fatal msg=\"no space left on device\"\n"), 0o600))
 	d := &Daemon{Dir: dir, opts: Options{Name: "docker-btrfs"}, ended: make(chan struct{})}
 	for _, want := range []string{"does not answer", "has ended"} {
 		got := d.Gone()

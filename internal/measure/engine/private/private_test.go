@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/private"
@@ -64,9 +65,7 @@ func stubbornOptions(kit *engine.Kit, name string) private.Options {
 func TestDaemon(t *testing.T) {
 	kit := rootKit(t)
 	d, err := private.Start(t.Context(), kit, stubbornOptions(kit, "stubborn"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close(context.Background()) })
 	for _, ns := range []string{"net", "mnt"} {
 		host, _ := os.Readlink("/proc/self/ns/" + ns)
@@ -150,9 +149,7 @@ func TestFileSystems(t *testing.T) {
 				t.Skip(err)
 			}
 			f, err := private.MakeFileSystem(t.Context(), kit, "a", fs, size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var st unix.Statfs_t
 			want := map[string]int64{"btrfs": unix.BTRFS_SUPER_MAGIC, "xfs": unix.XFS_SUPER_MAGIC, "ext4": unix.EXT4_SUPER_MAGIC}[fs]
 			if err := unix.Statfs(f.Path, &st); err != nil || st.Type != want {
@@ -182,9 +179,7 @@ func TestSees(t *testing.T) {
 	var fs [2]*private.FileSystem
 	for i := range fs {
 		f, err := private.MakeFileSystem(t.Context(), kit, "f"+strconv.Itoa(i), "ext4", 32<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = f.Close(context.Background()) })
 		fs[i] = f
 	}
@@ -192,9 +187,7 @@ func TestSees(t *testing.T) {
 	o.FileSystems = []string{fs[0].Path}
 	o.Hide = []string{"/var/tmp"}
 	d, err := private.Start(t.Context(), kit, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close(context.Background()) })
 	if _, err := os.Stat(d.Path(filepath.Join(fs[0].Path, "lost+found"))); err != nil {
 		t.Errorf("the file system it needs: %v", err)
@@ -242,25 +235,17 @@ func TestSweep(t *testing.T) {
 	}
 	bystander := rootKit(t)
 	other, err := private.Start(t.Context(), bystander, stubbornOptions(bystander, "victim"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = other.Close(context.Background()) })
 
 	dead := *kit
 	dead.Dir = filepath.Join(kit.Dir, kit.RunID)
-	if err := os.Mkdir(dead.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dead.Dir, 0o755))
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PRIVATE_TEST_VICTIM="+dead.Dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	var pid int
 	_, err = fmt.Fscan(out, &pid)
 	_ = cmd.Process.Kill()

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/thread"
@@ -44,9 +45,7 @@ func let(t *testing.T, what string, uid int, env string, argv ...string) canary 
 	c := canary{what, exec.Command(argv[0], argv[1:]...)}
 	c.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), env}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
 		_ = c.cmd.Wait() // it was killed
@@ -73,17 +72,13 @@ func startSpawner(t *testing.T, kit *engine.Kit, name string) (d *Daemon, orphan
 			return err
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close(context.Background()) })
 	text, err := os.ReadFile(filepath.Join(d.Dir, "orphan"))
 	if err == nil {
 		orphan, err = strconv.Atoi(strings.TrimSpace(string(text)))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d, orphan
 }
 
@@ -148,17 +143,13 @@ func TestHostNamespace(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !c.lives() {
 		t.Error("the canary has ended")
 	}
 	// Not even with a mount like the seal in it.
 	point := filepath.Join(kit.Dir, sealDir)
-	if err := errors.Join(os.Mkdir(point, 0o700), unix.Mount(n.sealSource(), point, sealType, 0, "size=4k")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Mkdir(point, 0o700), unix.Mount(n.sealSource(), point, sealType, 0, "size=4k")))
 	got := n.family()
 	if err := unix.Unmount(point, 0); err != nil {
 		t.Error(err)
@@ -189,9 +180,7 @@ func TestKilledBeforeThePID(t *testing.T) {
 	d, orphan := startSpawner(t, kit, "early")
 	n := *d.note
 	n.PID, n.Start = 0, ""
-	if err := n.write(d.Dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, n.write(d.Dir))
 	if removed, err := Sweep(t.Context(), kit.RunID, kit.Dir); err != nil || len(removed) != 1 {
 		t.Errorf("Sweep removed %v (%v), want the daemon", removed, err)
 	}
@@ -215,9 +204,7 @@ func TestUsersDaemon(t *testing.T) {
 			return err
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close(context.Background()) })
 	var st unix.Stat_t
 	for name, uid := range map[string]uint32{"": 0, "log": 0, noteFile: 0, "own": stranger} {
@@ -272,16 +259,12 @@ func TestForeignNote(t *testing.T) {
 		},
 	} {
 		var st unix.Stat_t
-		if err := errors.Join(os.Mkdir(victim, 0o755), unix.Lstat(victim, &st)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.Mkdir(victim, 0o755), unix.Lstat(victim, &st)))
 		n := newNote(kit.RunID, "d")
 		n.PID, n.Start, n.Made = p.PID, p.StartText(), []madeAt{{Path: victim, Stage: victim + "-stage", ID: inodeOf(&st)}}
 		text, err := json.Marshal(n)
 		dir := filepath.Join(kit.Dir, folder, "d")
-		if err := errors.Join(err, os.MkdirAll(dir, 0o755), plant(dir, filepath.Join(dir, noteFile), text)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(err, os.MkdirAll(dir, 0o755), plant(dir, filepath.Join(dir, noteFile), text)))
 		if removed, err := Sweep(t.Context(), kit.RunID, kit.Dir); err == nil || len(removed) != 0 {
 			t.Errorf("%s: Sweep removed %v (%v), want an error", what, removed, err)
 		}
@@ -291,9 +274,7 @@ func TestForeignNote(t *testing.T) {
 		if err := os.Remove(victim); err != nil {
 			t.Errorf("%s: the directory that the note names: %v", what, err)
 		}
-		if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(victim+".json")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.RemoveAll(dir), os.RemoveAll(victim+".json")))
 	}
 }
 
@@ -311,9 +292,7 @@ func TestMade(t *testing.T) {
 		d.opts.Hide = append(d.opts.Hide, filepath.Join(top, name))
 	}
 	before, replaced, used := filepath.Join(top, "before"), filepath.Join(top, "replaced"), filepath.Join(top, "used")
-	if err := os.Mkdir(before, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(before, 0o755))
 	if _, err := d.hide(); err != nil {
 		t.Fatal(err)
 	}
@@ -322,9 +301,7 @@ func TestMade(t *testing.T) {
 	// The kill came between the making of one and its place.
 	stage := filepath.Join(top, ".plimsoll-"+kit.RunID+"-m-late")
 	d.note.Made = append(d.note.Made, madeAt{Path: before, Stage: stage})
-	if err := errors.Join(err, os.Mkdir(stage, 0o711), d.note.write(d.Dir)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, os.Mkdir(stage, 0o711), d.note.write(d.Dir)))
 	if removed, err := Sweep(t.Context(), kit.RunID, kit.Dir); err != nil || len(removed) != 1 {
 		t.Fatalf("Sweep removed %v (%v)", removed, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -40,9 +41,7 @@ func hold(t *testing.T, e *Engine, kit *engine.Kit) (engine.Environment, engine.
 	args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
 	held, err := env.(engine.Holder).Hold(t.Context(), engine.Task{Name: adapter.Name(kit.RunID, "held", args.Word[:6]),
 		Argv: args.Argv(image.ProbePath), Limit: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return env, held
 }
 
@@ -52,21 +51,15 @@ func theirs(t *testing.T, e *Engine, kit *engine.Kit) (still func() bool) {
 	s := e.by(mustLook(t, kit, program), nil)
 	const tag, name = "plimsoll-payload:abcdefgh", "plimsoll-abcdefgh-held"
 	path, err := kit.Images.Path(t.Context(), "payload", image.DockerArchive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.load(t.Context(), kit, path, "payload", tag); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.load(t.Context(), kit, path, "payload", tag))
 	args := probe.PayloadArgs{Word: adapter.Word(), Stay: true}
 	cmd := exec.Command(s.path, append([]string{"run", "--name=" + name, loaded + tag}, args.Argv(image.ProbePath)...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(unix.SIGTERM)
 		_ = cmd.Wait()
@@ -87,9 +80,7 @@ func theirs(t *testing.T, e *Engine, kit *engine.Kit) (still func() bool) {
 func mustLook(t *testing.T, kit *engine.Kit, name string) string {
 	t.Helper()
 	path, err := kit.LookPath(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return path
 }
 
@@ -98,21 +89,15 @@ func mustLook(t *testing.T, kit *engine.Kit, name string) string {
 func killTree(t *testing.T, payload int) {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(payload) + "/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	parent, err := strconv.Atoi(fields[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	group, err := unix.Getpgid(parent) // of the runtime, which the launcher put into the client's
 	if err != nil || group == unix.Getpgrp() {
 		t.Fatalf("the group of the runtime is %d: %v", group, err)
 	}
-	if err := unix.Kill(-group, unix.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Kill(-group, unix.SIGKILL))
 }
 
 // A container that was killed with its `sarus run` is found and removed from the
@@ -236,9 +221,7 @@ func TestOutOfReach(t *testing.T) {
 func TestGroupsAlone(t *testing.T) {
 	kit := enginetest.Kit(t)
 	group, err := wrap.New(kit, "sarus-groups", engine.Limits{MemoryBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := group.Remove(context.Background()); err != nil {
 			t.Error(err)
@@ -249,14 +232,10 @@ func TestGroupsAlone(t *testing.T) {
 	}
 	name := adapter.Name(kit.RunID, "alone")
 	dir := strings.TrimSuffix(group.Procs()[0], "cgroup.procs") + name
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	e := New()
 	e.states = t.TempDir()
-	if err := kit.Ledger.Made(e.by("/no/such/sarus", nil).thing(engine.KindContainer, name)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kit.Ledger.Made(e.by("/no/such/sarus", nil).thing(engine.KindContainer, name)))
 	removed, kept := engine.Sweep(t.Context(), kit, e)
 	if len(removed) != 1 || len(kept) > 0 {
 		t.Errorf("removed %v, kept %v", removed, kept)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
@@ -15,9 +16,7 @@ import (
 func TestRanks(t *testing.T) {
 	e, kit := installed(t)
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "sarus", Levels: map[string]string{engine.Image: "busybox"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := env.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 )
@@ -41,12 +42,8 @@ func installed(t *testing.T) (*Engine, *engine.Kit) {
 	double := strings.NewReplacer("@REPO@", filepath.Join(dir, "repository"), "@STATES@", e.states)
 	for _, name := range []string{program, "runc"} {
 		text, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(double.Replace(string(text))), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(double.Replace(string(text))), 0o755))
 	}
 	look := kit.LookPath
 	kit.LookPath = func(name string) (string, error) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
 )
 
 // nobody is a user id that owns nothing here.
@@ -27,14 +29,10 @@ func TestAs(t *testing.T) {
 	needRoot(t)
 	top := t.TempDir()
 	for dir := top; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	own := filepath.Join(top, "own")
-	if err := errors.Join(os.Mkdir(own, 0o755), os.Chown(own, nobody, nobody)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Mkdir(own, 0o755), os.Chown(own, nobody, nobody)))
 	err := As(nobody, nobody, []int{nobody + 1}, func() error {
 		if err := os.Mkdir(filepath.Join(top, "root's"), 0o755); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("making a directory in one of root's: %v, want a refusal", err)
@@ -47,9 +45,7 @@ func TestAs(t *testing.T) {
 		}
 		return os.Mkdir(filepath.Join(own, "made"), 0o755)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var st unix.Stat_t
 	if err := unix.Stat(filepath.Join(own, "made"), &st); err != nil || st.Uid != nobody || st.Gid != nobody {
 		t.Errorf("what was made is the user %d's of the group %d (%v), want %d's", st.Uid, st.Gid, err, nobody)
@@ -66,9 +62,7 @@ func TestAsSignals(t *testing.T) {
 	for uid, want := range map[uint32]error{0: unix.EPERM, nobody: nil} {
 		cmd := exec.Command("sleep", "60")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		err := As(nobody, nobody, nil, func() error { return unix.Kill(cmd.Process.Pid, unix.SIGTERM) })
 		if !errors.Is(err, want) {
 			t.Errorf("signalling a process of the user %d: %v, want %v", uid, err, want)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -29,9 +30,7 @@ func below(t *testing.T, runID string, limits engine.Limits) (c *Cgroup, child [
 	t.Helper()
 	l := account{map[engine.Thing]bool{}}
 	c, err := New(&engine.Kit{RunID: runID, Ledger: l}, "below", limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := c.Remove(t.Context()); err != nil {
 			t.Error(err)
@@ -45,9 +44,7 @@ func below(t *testing.T, runID string, limits engine.Limits) (c *Cgroup, child [
 	}
 	for _, d := range c.dirs {
 		dir := filepath.Join(d.path, "container")
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(dir, 0o755))
 		child = append(child, dir)
 	}
 	return c, child
@@ -66,9 +63,7 @@ func joined(groups []string, command ...string) *exec.Cmd {
 func TestInForceInAChildGroup(t *testing.T) {
 	_, child := below(t, "wrapbelo", both)
 	sleep := joined(child, "sleep", "60")
-	if err := sleep.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sleep.Start())
 	defer func() {
 		_ = sleep.Process.Kill()
 		_ = sleep.Wait()
@@ -76,9 +71,7 @@ func TestInForceInAChildGroup(t *testing.T) {
 	groups := map[string]string{}
 	for range 2000 { // until it has moved
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(sleep.Process.Pid) + "/cgroup")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
 			if f := strings.SplitN(strings.TrimSpace(line), ":", 3); len(f) == 3 {
 				groups[f[1]] = f[2]
@@ -95,9 +88,7 @@ func TestInForceInAChildGroup(t *testing.T) {
 	_ = sleep.Process.Kill()
 	_ = sleep.Wait()
 	for _, dir := range child { // as an engine does: what is above still tells
-		if err := os.Remove(dir); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(dir))
 	}
 	got := InForceAt(groups)
 	if got.Limits != both || !strings.Contains(got.MemoryAt, "plimsoll-wrapbelo-below") || strings.Contains(got.MemoryAt, "container") {
@@ -128,9 +119,7 @@ func TestOOMInAChildGroup(t *testing.T) {
 		}
 		if x.removed {
 			for _, dir := range child {
-				if err := os.Remove(dir); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Remove(dir))
 			}
 		}
 		if got := watch(); got != x.want {
@@ -138,9 +127,7 @@ func TestOOMInAChildGroup(t *testing.T) {
 		}
 		if x.removed {
 			for _, dir := range child {
-				if err := os.Mkdir(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Mkdir(dir, 0o755))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -27,24 +28,16 @@ func TestVersionOf(t *testing.T) {
 func TestRemoveNamed(t *testing.T) {
 	l := ledger{}
 	c, err := New(&engine.Kit{RunID: "wrapname", Ledger: l}, "x", both)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(c.dirs) == 0 {
 		t.Skipf("no cgroup can be made here: %s", c.why)
 	}
 	sleep := exec.Command("sleep", "60")
-	if err := sleep.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sleep.Start())
 	for _, d := range c.dirs {
 		below := filepath.Join(d.path, "below")
-		if err := os.Mkdir(below, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(below, "cgroup.procs"), []byte(strconv.Itoa(sleep.Process.Pid)), 0); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(below, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(below, "cgroup.procs"), []byte(strconv.Itoa(sleep.Process.Pid)), 0))
 	}
 	if err := RemoveNamed(t.Context(), ledger{}, c.name); err == nil {
 		t.Error("a group that no ledger names was removed")

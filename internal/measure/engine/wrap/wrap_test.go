@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -24,9 +25,7 @@ func (l ledger) Left() []engine.Thing      { return slices.Collect(maps.Keys(l))
 func named(t *testing.T, runID string) []engine.Thing {
 	t.Helper()
 	found, err := Bearing(runID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }
 
@@ -38,9 +37,7 @@ func TestRealGroup(t *testing.T) {
 	l := ledger{}
 	kit := &engine.Kit{RunID: "wraptest", Ledger: l}
 	c, err := New(kit, "Env/one", both)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c.Facts()[Limits] == Nobody {
 		t.Skipf("no limits can be set here: %s", c.Facts()[LimitsWhy])
 	}
@@ -51,13 +48,9 @@ func TestRealGroup(t *testing.T) {
 		t.Errorf("there are %v, in the ledger %v", named(t, "wraptest"), l)
 	}
 	sleep := exec.Command("sleep", "60")
-	if err := sleep.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sleep.Start())
 	for _, f := range c.Procs() {
-		if err := os.WriteFile(f, []byte(strconv.Itoa(sleep.Process.Pid)), 0); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(f, []byte(strconv.Itoa(sleep.Process.Pid)), 0))
 	}
 	if got := InForce(sleep.Process.Pid); got != both {
 		t.Errorf("in force are %+v, want %+v", got, both)
@@ -90,16 +83,12 @@ func TestNameTaken(t *testing.T) {
 	l := ledger{}
 	kit := &engine.Kit{RunID: "wraptake", Ledger: l}
 	first, err := New(kit, "x", both)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(first.dirs) == 0 {
 		t.Skipf("no cgroup can be made here: %s", first.why)
 	}
 	second, err := New(kit, "x", engine.Limits{MemoryBytes: 32 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range first.dirs {
 		if first.dirs[i].path == second.dirs[i].path {
 			t.Errorf("both have the group %s", first.dirs[i].path)
@@ -112,9 +101,7 @@ func TestNameTaken(t *testing.T) {
 	}
 
 	dir := filepath.Join(topOf(t), first.name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	t.Cleanup(func() {
 		if err := os.Remove(dir); err != nil {
 			t.Errorf("the group that was to stay: %v", err)
@@ -150,9 +137,7 @@ func topOf(t *testing.T) string {
 func TestThrottledTimeGrows(t *testing.T) {
 	kit := &engine.Kit{RunID: "wrapthro", Ledger: ledger{}}
 	c, err := New(kit, "x", engine.Limits{CPUs: 0.05})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := c.Remove(t.Context()); err != nil {
 			t.Error(err)
@@ -196,12 +181,8 @@ func layout(t *testing.T, line ...string) (d proc.Dir, dir string) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 }
 
 func TestParents(t *testing.T) {

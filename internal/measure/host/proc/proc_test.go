@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 func TestMounts(t *testing.T) {
@@ -17,9 +19,7 @@ func TestMounts(t *testing.T) {
 		"3 1 0:6 / /a rw - tmpfs none rw\n" +
 		"4 1 0:7 / /a rw - xfs none rw\n" +
 		"5 1 0:8 / /empty rw - fuse  rw\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if m := l[1]; m.Mountpoint != "/a b" || m.Root != "/sub" || m.Source != `ov\er` || m.VFSOptions != "rw,lowerdir=/x" {
 		t.Errorf("%+v", m)
 	}
@@ -43,9 +43,7 @@ func TestMounts(t *testing.T) {
 func TestHostileMounts(t *testing.T) {
 	l, err := ParseMounts(`7 1 0:5 / /a\012(x\011-\040y rw - tmpfs x\040-\040cgroup2\040(\043 rw` + "\n" +
 		"8 1 0:6 / /long rw - overlay none rw,lowerdir=" + strings.Repeat("/layer:", 20000) + "\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if m := l[0]; len(l) != 2 || m.Mountpoint != "/a\n(x\t- y" || m.FSType != "tmpfs" || m.Source != "x - cgroup2 (#" {
 		t.Errorf("%+v", m)
 	}
@@ -111,9 +109,7 @@ func TestHierarchies(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	d := Dir(t.TempDir())
-	if err := os.Mkdir(filepath.Join(string(d), "77"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(string(d), "77"), 0o755))
 	for name, text := range map[string]string{
 		"loadavg": "0.05 0.03 0.04 3/94 8077\n", "filesystems": "nodev\tproc\n\text4\n",
 		"77/status": "Name:\tx\nUid:\t0\t1\t2\t3\n", "meminfo": "MemTotal: 1000 kB\nShmem: 8 kB\n",
@@ -121,9 +117,7 @@ func TestFiles(t *testing.T) {
 			"Max cpu time              unlimited            unlimited            seconds   \n" +
 			"Max open files            256                  4096                 files     \n",
 	} {
-		if err := os.WriteFile(filepath.Join(string(d), name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(string(d), name), []byte(text), 0o644))
 	}
 	if n, err := d.Threads(); err != nil || n != 94 {
 		t.Errorf("%d threads, %v", n, err)

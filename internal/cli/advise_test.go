@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/advise"
@@ -27,17 +28,11 @@ func TestProfilesAreMeasured(t *testing.T) {
 		"runtime": {"runc", "crun", "runsc"}, "endpoint": {"containerd", "crio"}}})
 	for _, name := range profile.Names() {
 		p, err := profile.Bundled(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		st, err := study.Load(p.Study, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		plan, err := study.Expand(st, cat, study.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, c := range p.Criteria {
 			if !slices.ContainsFunc(plan.Workloads, func(w record.Workload) bool {
 				for k, levels := range c.Params {
@@ -56,18 +51,14 @@ func TestProfilesAreMeasured(t *testing.T) {
 // The manual names every profile and every property.
 func TestAdviseManual(t *testing.T) {
 	manual, err := os.ReadFile("../../docs/advise.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, word := range slices.Concat(profile.Names(), advise.Words()) {
 		if !strings.Contains(string(manual), "| `"+word+"` |") {
 			t.Errorf("docs/advise.md does not explain %s", word)
 		}
 	}
 	source, err := os.ReadFile("../understand/advise/advise.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	codes := regexp.MustCompile(`put\("([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) < 4 {
 		t.Errorf("only %d remarks found in the source", len(codes))
@@ -78,9 +69,7 @@ func TestAdviseManual(t *testing.T) {
 		}
 	}
 	hpc, err := profile.Source("hpc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.Contains(string(manual), "```yaml\n"+string(hpc)+"```") {
 		t.Error("docs/advise.md does not show the profile hpc as it is")
 	}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // ansibleSecret is a value that no output of Ansible may have.
@@ -32,13 +34,9 @@ func farAnsible(t *testing.T, names ...string) *ansible {
 	}
 	a := &ansible{farUser: u, bin: bin}
 	collection, err := filepath.Abs("../../ansible")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	program, err := exec.LookPath("plimsoll")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	inventory := strings.Join(names, "\n") + `
 gone.invalid
 
@@ -62,9 +60,7 @@ plimsoll_report_arguments: [--host-by, name]
 `, program, ansibleSecret)
 	study := "plimsoll: 1\nname: far\nprotocol: {blocks: 30, warmup: 0, pause: 120ms}\nworkloads: [hello]\nenvironments: [host, floor]\n"
 	for name, text := range map[string]string{"inventory": inventory, "vars.yaml": vars, "fleet.yaml": study, "measure.yml": playbook(t)} {
-		if err := os.WriteFile(filepath.Join(u.work, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(u.work, name), []byte(text), 0o600))
 	}
 	a.tool("ansible-galaxy", "collection", "install", "--offline", "-p", filepath.Join(u.work, "collections"), collection).end(Done)
 	return a
@@ -157,9 +153,7 @@ func TestSiteAnsible(t *testing.T) {
 	}
 	a.forget("out", "two")
 
-	if err := a.start("two"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.start("two"))
 	r = a.measure("--limit", "one,two,three", "-vvv")
 	r.end(Done, `^two +: ok=\d+ +changed=[1-9]`, `^three +: ok=\d+ +changed=0 `)
 	if strings.Contains(r.said.String(), ansibleSecret) {
@@ -204,9 +198,7 @@ func TestSiteAnsibleLint(t *testing.T) {
 	// It looks for a collection where collections lie.
 	home := t.TempDir()
 	dir := filepath.Join(home, "ansible_collections/plimsoll/plimsoll")
-	if err := os.CopyFS(dir, os.DirFS("../../ansible")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../ansible")))
 	cmd := exec.Command(lint, "--offline", "--nocolor", "--strict")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+home, "ANSIBLE_HOME="+home, "ANSIBLE_COLLECTIONS_PATH="+home)

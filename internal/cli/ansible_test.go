@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"plimsoll/internal/common/require"
 )
 
 // The collection can be read: its files are YAML and Python, each role says what it
@@ -40,9 +42,7 @@ func TestAnsibleCollection(t *testing.T) {
 		t.Fatalf("%d files of YAML, %d of Python: %v", seen, len(python), err)
 	}
 	roles, err := os.ReadDir(root + "/roles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, role := range roles {
 		for _, file := range []string{"tasks/main.yml", "meta/argument_specs.yml"} {
 			if _, err := os.Stat(filepath.Join(root, "roles", role.Name(), file)); err != nil {
@@ -57,13 +57,9 @@ func TestAnsibleCollection(t *testing.T) {
 			continue // measure has none of its own
 		}
 		var all map[string]any
-		if err := yaml.Unmarshal(defaults, &all); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal(defaults, &all))
 		specs, err := os.ReadFile(filepath.Join(root, "roles", role.Name(), "meta/argument_specs.yml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for name := range all {
 			if !strings.Contains(string(specs), "\n      "+name+":\n") {
 				t.Errorf("the role %s does not describe %s", role.Name(), name)

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // Other systems answer for every command that measures, and only for those: some are
 // there by the engines' interfaces, and the others say that they are not.
 func TestMeasuringElsewhere(t *testing.T) {
 	data, err := os.ReadFile("commands_other.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, c := range regexp.MustCompile(`(\w+)ByInterface\(w\)`).FindAllSubmatch(data, -1) {
 		names = append(names, string(c[1]))

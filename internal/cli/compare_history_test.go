@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestCompareHistory: earlier runs, one by one or by their folder, tell of the
@@ -17,9 +19,7 @@ func TestCompareHistory(t *testing.T) {
 		s := spec(i+1, 1)
 		s.ID, s.Started = "past000"+string(rune('0'+i)), time.Date(2026, 5, 1+int(i), 0, 0, 0, 0, time.UTC)
 		dir := filepath.Join(folder, s.ID)
-		if err := os.Rename(s.Write(t), dir); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Rename(s.Write(t), dir))
 		dirs = append(dirs, dir)
 	}
 	args := []string{"compare", dirs[0], dirs[1], "--filter", "metric=startup"}

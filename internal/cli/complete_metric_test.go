@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record/recordtest"
 )
 
@@ -12,9 +13,7 @@ import (
 func TestCompletesMetrics(t *testing.T) {
 	dir := recordtest.Suite().Write(t)
 	res, err := readResult(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	id := res.Workloads[0].Tables[0].Metric.ID
 	if id == "startup" {
 		t.Fatal("the run's first metric is one of the life cycle")

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 // fence is a block of code in a page, with what the page says of it to the
@@ -22,9 +24,7 @@ var exampleNote = regexp.MustCompile(`^\s*<!-- example: (.+?) -->\s*$`)
 func fences(t *testing.T, path string) []fence {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var (
 		out    []fence
 		notes  []string
@@ -85,9 +85,7 @@ func manual(t *testing.T) []string {
 func TestFences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
 	page := "Text.\n\n<!-- example: may differ: a, b -->\n\n  ```sh\n  one\n    two\n  ```\n\n```text\nthree\n```\n"
-	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
 	got := fences(t, path)
 	if len(got) != 2 || got[0].lang != "sh" || got[0].text != "one\n  two\n" || got[1].text != "three\n" {
 		t.Fatalf("%+v", got)

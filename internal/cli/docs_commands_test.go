@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/common/require"
 )
 
 var (
@@ -31,9 +33,7 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 		}
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if strings.HasSuffix(path, "/probe.md") {
 			continue // the lines that the probe writes begin with the same word
 		}
@@ -54,9 +54,7 @@ func TestDocumentedCommands(t *testing.T) {
 // Every `make TARGET` of the manual is in the Makefile.
 func TestDocumentedTargets(t *testing.T) {
 	data, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	there := map[string]bool{}
 	for _, m := range targets.FindAllStringSubmatch(string(data), -1) {
 		there[m[1]] = true
@@ -84,9 +82,7 @@ func codeLines(t *testing.T, path string) []string {
 		out = append(out, strings.Split(f.text, "\n")...)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, m := range inline.FindAllStringSubmatch(string(data), -1) {
 		out = append(out, m[1])
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/understand/document"
 )
@@ -21,30 +22,20 @@ const protocolBegins, protocolEnds = "<!-- protocol -->\n", "<!-- end of protoco
 // prints it; -update writes it anew.
 func TestProtocolPages(t *testing.T) {
 	s, err := newSetting(System())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cat := s.studyCatalogue()
 	for _, name := range study.Papers() {
 		st, err := study.Load(name, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := st.PaperProtocol(cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var table strings.Builder
 		d := &document.Document{Medium: document.Markdown}
 		protocolDocument(d, p)
-		if err := d.Write(&table); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, d.Write(&table))
 		path := filepath.Join("..", "..", "docs", "studies", name+".md")
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before, rest, ok := strings.Cut(string(data), protocolBegins)
 		_, after, closed := strings.Cut(rest, protocolEnds)
 		if !ok || !closed {
@@ -65,9 +56,7 @@ func TestNothingIsAsPublishedByHand(t *testing.T) {
 	said := regexp.MustCompile(`(?i)(not )?\bas published`)
 	for _, path := range append(pages, filepath.Join("..", "..", "docs", "repeat-a-paper.md")) {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before, rest, _ := strings.Cut(string(data), protocolBegins)
 		_, after, _ := strings.Cut(rest, protocolEnds)
 		for _, m := range said.FindAllStringSubmatch(before+after, -1) {

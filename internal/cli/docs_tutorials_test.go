@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -76,21 +77,13 @@ esac
 func newShell(t *testing.T, state string) *shell {
 	t.Helper()
 	real, err := exec.LookPath("plimsoll") // TestMain has put it there
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	s := &shell{subject: &subject{t: t, dir: filepath.Dir(state)}, bin: filepath.Join(dir, "bin")}
-	if err := os.MkdirAll(s.bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.bin, "plimsoll"), fmt.Appendf(nil, wrapper, real), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(s.bin, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(s.bin, "plimsoll"), fmt.Appendf(nil, wrapper, real), 0o755))
 	s.out = filepath.Join(dir, "work")
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(s.out, 0o755))
 	return s
 }
 

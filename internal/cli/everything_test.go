@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/record"
 )
@@ -53,16 +54,12 @@ func everyWorkload(t *testing.T, least map[string]int) {
 	p := withToolbox(t)
 	study, out := filepath.Join(p.dir, "every.yaml"), filepath.Join(p.dir, "every")
 	text := fmt.Sprintf(everyStudy, strings.Join(slices.Sorted(maps.Keys(least)), ", "))
-	if err := os.WriteFile(study, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(text), 0o644))
 	own, err := os.ReadFile("../../examples/http-server.yaml")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(p.dir, "http-server.yaml"), own, 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := p.command("run", study, "--small", "--blocks", "1", "--wait", "--progress", "none", "-o", out)
 	// It ends itself when it is interrupted, and nothing stays.
 	late := time.AfterFunc(15*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) })
@@ -87,21 +84,15 @@ func withToolbox(t *testing.T) *subject {
 	}
 	enginetest.Toolbox(t, enginetest.Kit(t))
 	p := &subject{t: t, dir: t.TempDir()}
-	if err := os.MkdirAll(filepath.Join(p.dir, "state"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(p.dir, "state"), 0o755))
+	require.NoError(t, os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")))
 	return p
 }
 
 func everyTrial(t *testing.T, dir string, least map[string]int) {
 	t.Helper()
 	r, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run := r.Run()
 	for _, x := range run.Excluded {
 		t.Logf("%s %s: %s: %s", x.ID, x.Workload, x.Kind, x.Reason)
@@ -112,9 +103,7 @@ func everyTrial(t *testing.T, dir string, least map[string]int) {
 	programs := map[string]map[string]bool{}
 	good, tried, served := map[string]int{}, map[string]int{"native": 1}, map[string]bool{}
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tried[tr.Env]++
 		switch {
 		case tr.Failure == nil:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 )
@@ -18,9 +19,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("%d examples: %v", len(files), err)
 	}
 	manual, err := os.ReadFile("../../docs/add-a-workload.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &setting{}
 	cat := s.studyCatalogue()
 	cat.Engines = []study.EngineInfo{{Name: "docker"}, {Name: "podman"}, {Name: "native", Baseline: true}, {Name: "floor", Baseline: true}}
@@ -30,9 +29,7 @@ func TestExamples(t *testing.T) {
 	shown := 0
 	for _, f := range files {
 		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if strings.Contains(string(manual), "```yaml\n"+string(data)+"```") {
 			shown++
 		}

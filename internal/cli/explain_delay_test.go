@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/containerd"
 	"plimsoll/internal/measure/engine/enginetest"
@@ -77,9 +78,7 @@ func TestExplainFindsSlowNetwork(t *testing.T) {
 	dir := t.TempDir()
 	for _, p := range all {
 		if p.Name() != "host-local" {
-			if err := os.Symlink(filepath.Join(plugins, p.Name()), filepath.Join(dir, p.Name())); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Symlink(filepath.Join(plugins, p.Name()), filepath.Join(dir, p.Name())))
 		}
 	}
 	slowed(t, dir, "host-local", 100, "-", filepath.Join(plugins, "host-local"))
@@ -101,9 +100,7 @@ func slowed(t *testing.T, dir, name string, ms float64, argument, program string
 		t.Fatal(err)
 	}
 	conf := strings.Join([]string{jsonNumber(ms * 1e6), argument, program}, " ")
-	if err := os.WriteFile(slow+".delay", []byte(conf+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(slow+".delay", []byte(conf+"\n"), 0o600))
 	return slow
 }
 
@@ -153,9 +150,7 @@ func explained(t *testing.T, state string, like World, e engine.Engine, env []st
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 	var x timeline.Explanation
-	if err := json.Unmarshal(out.Bytes(), &x); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &x))
 	return &x
 }
 

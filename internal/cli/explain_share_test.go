@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/charliecloud"
 	"plimsoll/internal/measure/engine/docker"
@@ -60,13 +61,9 @@ func TestExplainKeeps(t *testing.T) {
 	}
 	x := explained(t, t.TempDir(), World{LookPath: exec.LookPath, Getenv: os.Getenv}, e, []string{"charliecloud", "--keep", kept})
 	r, err := record.Open(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := view.Build(r, view.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(d.Courses) != 1 || d.Courses[0].Starts != x.Starts || d.Courses[0].NS < 0.999*x.NS || d.Courses[0].NS > 1.001*x.NS || len(d.Courses[0].Lanes.Threads) == 0 {
 		t.Errorf("the page draws %+v of %d starts that take %g ns", d.Courses, x.Starts, x.NS)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -131,9 +132,7 @@ func writtenByHand(t *testing.T, seed uint64) string {
 "host":{},"environments":[%s],
 "workloads":[{"id":"write","name":"write","title":"write","metrics":[{"id":"time","unit":"ns","better":"lower","title":"time","what":"until all is on the disk"}]}]}`, writeBlocks, strings.Join(envs, ",\n"))
 	for name, text := range map[string]string{"run.json": run, "trials.jsonl": strings.Join(trials, "")} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/study"
 )
 
 // A plan says beforehand what a machine has no room for.
 func TestFeasible(t *testing.T) {
 	s, err := newSetting(System())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plenty := room{cpus: 64, memory: 1 << 40, disk: 1 << 42, dir: "/var"}
 	there := func(string) (bool, string, string) { return true, "", "" }
 	for _, c := range []struct {
@@ -34,17 +33,11 @@ func TestFeasible(t *testing.T) {
 		}, "docker/api pull/centos", "docker/api pull/ubuntu", "no registry"},
 	} {
 		st, err := study.Load(c.study, s.studyCatalogue())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := study.Expand(st, s.studyCatalogue(), study.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before := len(p.Excluded)
-		if err := s.feasible(p, c.room, c.pulls); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.feasible(p, c.room, c.pulls))
 		if c.gone == "" && len(p.Excluded) != before {
 			t.Errorf("%s: %+v", c.name, p.Excluded[before:])
 		}
@@ -67,25 +60,15 @@ func TestFeasible(t *testing.T) {
 // its workloads need, there alone.
 func TestFeasibleOwnLimit(t *testing.T) {
 	s, err := newSetting(System())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "own.yaml")
 	text := "plimsoll: 1\nname: own\nprotocol: {limits: {cpus: none}}\nworkloads: [hello]\nenvironments: [{engine: docker, cpu-limit: [default, 0.5, 4]}]\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	st, err := study.Load(path, s.studyCatalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := study.Expand(st, s.studyCatalogue(), study.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.feasible(p, room{cpus: 2}, func(string) (bool, string, string) { return true, "", "" }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.feasible(p, room{cpus: 2}, func(string) (bool, string, string) { return true, "", "" }))
 	if !runsIn(p, "docker hello") || !runsIn(p, "docker/cpu-limit-0.5 hello") || runsIn(p, "docker/cpu-limit-4 hello") {
 		t.Errorf("with 2 processors: %+v", p.Cells)
 	}

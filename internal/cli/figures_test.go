@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 )
@@ -15,15 +16,11 @@ import (
 // of it, and a parameter that is varied; and each study of a paper has figures.
 func TestFiguresOfStudies(t *testing.T) {
 	s, err := newSetting(System())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cat := s.studyCatalogue()
 	for _, name := range study.Names() {
 		st, err := study.Load(name, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(st.Tables) > 0 && !slices.Contains(figures.Names(), name) {
 			t.Errorf("studies/figures/%s.yaml is not there: the study %s has published tables and no figures", name, name)
 		}
@@ -35,9 +32,7 @@ func TestFiguresOfStudies(t *testing.T) {
 			continue
 		}
 		list, err := figures.Of(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, f := range list {
 			if f.Workload == "" {
 				continue

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 )
@@ -19,9 +20,7 @@ import (
 func readings(t *testing.T, dir string, do func()) map[string]int {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer unix.Close(fd)
 	// Two closings without an opening between them would be told as one.
 	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_CLOSE_NOWRITE); err != nil {
@@ -64,9 +63,7 @@ func TestFinishReadsOnce(t *testing.T) {
 			f := runGateFlags{base: base}
 			f.failAbove = "50%"
 			gate, err := f.record()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if g, err = newGating(rewrite(t, dir, func(r *record.Run) { r.ID, r.Gate = "next0000", gate })); err != nil {
 				t.Fatal(err)
 			}

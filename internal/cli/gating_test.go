@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/compare"
@@ -28,16 +29,10 @@ func spec(seed uint64, by float64) recordtest.Spec {
 func rewrite(t *testing.T, dir string, change func(*record.Run)) *record.Run {
 	t.Helper()
 	w, r, err := record.Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	change(r)
-	if err := w.Update(r); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Update(r))
+	require.NoError(t, w.Close())
 	return r
 }
 
@@ -64,27 +59,19 @@ func TestGating(t *testing.T) {
 		}
 		f.failAbove = fmt.Sprintf("%g%%", 100*c.limit)
 		gate, err := f.record()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		run := rewrite(t, dir, func(r *record.Run) { r.ID, r.Gate, r.Status = "next0000", gate, "running" })
 		g, err := newGating(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s := steering(dir, run.Protocol, g)
 		l, err := s.Look(10, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if l.Ended != c.ended || l.Rule != record.RuleGate || !s.At(20) || s.At(30) {
 			t.Errorf("%+v: %s", c, s.Say(l))
 		}
 		rewrite(t, dir, func(r *record.Run) { r.Looks, r.Status = append(r.Looks, l), "done" })
 		next, err := readResult(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		answer, err := g.judge(next, false)
 		if err != nil || answer.Gate.State != c.state || answer.Gate.Look != 1 || answer.Gate.Looks != 3 {
 			t.Errorf("%+v: %v %+v", c, err, answer.Gate)

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/record"
 )
@@ -37,9 +38,7 @@ func TestHangUp(t *testing.T) {
 		}},
 		{"a closed pipe", func(t *testing.T, cmd *exec.Cmd) func() {
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			cmd.Stdout, cmd.Stderr = w, w
 			start(t, cmd)
 			w.Close()
@@ -76,13 +75,9 @@ func TestHangUp(t *testing.T) {
 			p := &subject{t: t, dir: dir, out: filepath.Join(dir, "result")}
 			study := filepath.Join(dir, "long.yaml")
 			text := strings.Replace(killedStudy(t, p), "blocks: 8, warmup: 1", "blocks: 5000, warmup: 0", 1)
-			if err := os.WriteFile(study, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(study, []byte(text), 0o644))
 			before, err := host.Machine{}.Census(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			cmd := p.command("run", "--wait", study, "-o", p.out, "--force", "--progress", "json")
 			t.Cleanup(func() {
 				if t.Failed() { // nothing stays on the machine
@@ -100,9 +95,7 @@ func TestHangUp(t *testing.T) {
 			p.nothingLeft(before)
 			p.failures()
 			w, run, err := record.Resume(p.out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer w.Close()
 			if n := len(w.Complete()); run.Status != "interrupted" || len(run.Residue) > 0 || n == 0 || n != run.Sum.Trials {
 				t.Errorf("the record is %s, with %d trials and %q left behind", run.Status, n, run.Residue)
@@ -113,9 +106,7 @@ func TestHangUp(t *testing.T) {
 
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil { // the test was broken off
 			_ = cmd.Process.Kill()
@@ -153,8 +144,6 @@ func pseudoTerminal(t *testing.T) (master, slave *os.File) {
 	if err == nil {
 		slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return master, slave
 }

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/engine/fake"
@@ -31,9 +32,7 @@ func enginesIn(t *testing.T, all []engine.Engine, limit time.Duration, lookPath 
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 	var list []engineJSON
-	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &list))
 	by := map[string]engineJSON{}
 	for _, e := range list {
 		by[e.Name] = e
@@ -102,14 +101,10 @@ func TestHungPrograms(t *testing.T) {
 	}
 	t.Log("told of: ", hung)
 	started, err := os.ReadFile(pids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range strings.Fields(string(started)) {
 		pid, err := strconv.Atoi(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !ends(pid) {
 			t.Errorf("process %d of a hung program is still there", pid)
 		}

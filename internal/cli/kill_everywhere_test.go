@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/canary"
 	"plimsoll/internal/measure/engine/catalogue"
@@ -167,9 +168,7 @@ func newCampaign(t *testing.T) *campaign {
 	if err := os.Chmod(p.dir, 0o755); err != nil { // ordinary users' engines reach the state
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(p.dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(filepath.Dir(p.dir), 0o755))
 	kit := enginetest.Kit(t)
 	c := &campaign{subject: p, counts: map[string]int{}}
 	c.flock = canary.Plant(t, kit, run.NewRunID())
@@ -208,9 +207,7 @@ func (c *campaign) round(n int) {
 	study := filepath.Join(c.dir, fmt.Sprintf("study-%d.yaml", n))
 	text := fmt.Sprintf("plimsoll: 1\nname: killed-%s\nprotocol: {%s}\nworkloads: [%s]\nbaselines: []\nenvironments:\n  - %s\n",
 		proto.name, proto.protocol, proto.workload, strings.Join(envs, "\n  - "))
-	if err := os.WriteFile(study, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(text), 0o644))
 	c.out = filepath.Join(c.dir, fmt.Sprintf("result-%d", n))
 	cmd := c.command("run", "--wait", study, "-o", c.out, "--force", "--progress", "none")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -234,9 +231,7 @@ func (c *campaign) round(n int) {
 		}
 	default:
 		after := filepath.Join(c.dir, "next.yaml")
-		if err := os.WriteFile(after, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nworkloads: [hello]\nenvironments: [host]\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(after, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nworkloads: [hello]\nenvironments: [host]\n"), 0o644))
 		if code, said := c.run("run", "--wait", after, "-o", fmt.Sprintf("%s-next", c.out), "--force", "--progress", "none"); code != 0 {
 			t.Errorf("%s: the next run: status %d\n%s", label, code, said)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/host"
 )
 
@@ -27,9 +28,7 @@ func killedWithDaemon(t *testing.T, by string) {
 	dir := t.TempDir()
 	p := &subject{t: t, dir: dir, out: filepath.Join(dir, "result")}
 	s, err := newSetting(p.world())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	driver := ""
 	for _, f := range s.detect(t.Context(), "docker") {
 		for _, l := range f.Levels["storage"] {
@@ -43,17 +42,11 @@ func killedWithDaemon(t *testing.T, by string) {
 	}
 	study := filepath.Join(dir, "private.yaml")
 	text := "plimsoll: 1\nname: private\nprotocol: {blocks: 200, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: docker, storage: " + driver + ", network: none}\n"
-	if err := os.WriteFile(study, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(text), 0o644))
 	before, err := host.Machine{}.Census(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := p.command("run", "--wait", study, "-o", p.out, "--force", "--progress", "none")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	pid := 0
 	for begin := time.Now(); time.Since(begin) < time.Minute && len(p.trials()) == 0; time.Sleep(20 * time.Millisecond) {
 		pid = daemonIn(dir)
@@ -70,9 +63,7 @@ func killedWithDaemon(t *testing.T, by string) {
 		}
 	} else {
 		next := filepath.Join(dir, "next.yaml")
-		if err := os.WriteFile(next, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nworkloads: [hello]\nenvironments: [host]\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(next, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nworkloads: [hello]\nenvironments: [host]\n"), 0o644))
 		if code, said := p.run("run", "--wait", next, "-o", filepath.Join(dir, "next"), "--force", "--progress", "none"); code != 0 {
 			t.Errorf("the next run: status %d\n%s", code, said)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/record"
@@ -33,13 +34,9 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	p := &subject{t: t, dir: dir}
 	study := filepath.Join(dir, "killed.yaml")
-	if err := os.WriteFile(study, []byte(killedStudy(t, p)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(killedStudy(t, p)), 0o644))
 	before, err := host.Machine{}.Census(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	chance := rand.New(rand.NewPCG(1, 2))
 	for struck, runs := 0, 0; struck < kills; runs++ {
 		p.out = filepath.Join(dir, fmt.Sprintf("result-%d", runs))
@@ -76,9 +73,7 @@ func (p *subject) stillThere(known map[int]string) map[int]string {
 // killedStudy has the engines that are here and are quick enough.
 func killedStudy(t *testing.T, p *subject) string {
 	s, err := newSetting(p.world())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b strings.Builder
 	b.WriteString("plimsoll: 1\nname: killed\nprotocol: {blocks: 8, warmup: 1, trial-limit: 20s}\ncommon: {network: none}\nworkloads: [hello]\nenvironments:\n  - host\n")
 	for _, want := range []struct{ engine, entry string }{

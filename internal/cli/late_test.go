@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 )
@@ -28,9 +29,7 @@ func (slow) Detect(ctx context.Context, _ *engine.Kit) engine.Detection {
 func TestLateEngine(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mine.yaml")
-	if err := os.WriteFile(file, []byte("plimsoll: 1\nname: mine\nworkloads: [hello]\nenvironments: [fake]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("plimsoll: 1\nname: mine\nworkloads: [hello]\nenvironments: [fake]\n"), 0o600))
 	const unknown = "did not answer within 30s, so it is not known whether it can be used (asking it for its version: context deadline exceeded)"
 	for _, c := range []struct {
 		args   []string

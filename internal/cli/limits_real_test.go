@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -27,20 +28,14 @@ func TestLimitsHold(t *testing.T) {
 	study, out := filepath.Join(p.dir, "limited.yaml"), filepath.Join(p.dir, "limited")
 	text := "plimsoll: 1\nname: limited\nprotocol: {blocks: 2, warmup: 0}\nbaselines: [native]\nworkloads: [hello]\n" +
 		"environments: [docker, {engine: oci, runtime: crun}]\n"
-	if err := os.WriteFile(study, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(text), 0o600))
 	if code, said := p.run("run", study, "--limit-cpus", "0.5,1", "--limit-memory", "64MiB,none", "--wait", "--progress", "none", "--force", "-o", out); code != 0 {
 		t.Fatalf("status %d: %s", code, said)
 	}
 	r, err := record.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	insides, err := r.Insides()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := map[string]int{}
 	for _, in := range insides {
 		var engine string

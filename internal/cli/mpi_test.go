@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -75,9 +76,7 @@ func TestRanks(t *testing.T) {
 	p := withToolbox(t)
 	study, out := filepath.Join(p.dir, "mpi.yaml"), filepath.Join(p.dir, "out")
 	for path, text := range map[string]string{study: mpiStudy, filepath.Join(p.dir, "endless.yaml"): endlessRanks, filepath.Join(p.dir, "stranger.yaml"): strangers, filepath.Join(p.dir, "mixed.yaml"): mixed} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	cmd := p.command("run", study, "--wait", "--progress", "none", "-o", out)
 	late := time.AfterFunc(4*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) }) // it ends itself then, and nothing stays
@@ -89,25 +88,19 @@ func TestRanks(t *testing.T) {
 		t.Fatalf("status %d, %v\n%s", n, err, said.String())
 	}
 	r, err := record.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if run := r.Run(); len(run.Residue) > 0 {
 		t.Errorf("left behind: %v", run.Residue)
 	}
 	insides := map[string]record.Inside{}
 	all, err := r.Insides()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, in := range all {
 		insides[in.ID] = in
 	}
 	ways := map[string]string{}
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		what := tr.Env + " " + tr.Workload
 		switch {
 		case tr.Env == "bubblewrap":
@@ -177,9 +170,7 @@ func TestSiteManyRanks(t *testing.T) {
 	}
 	p := withToolbox(t)
 	study, out := filepath.Join(p.dir, "many.yaml"), filepath.Join(p.dir, "out")
-	if err := os.WriteFile(study, []byte(manyRanks), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(manyRanks), 0o600))
 	cmd := p.command("run", study, "--wait", "--progress", "none", "-o", out)
 	late := time.AfterFunc(4*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) })
 	defer late.Stop()
@@ -189,25 +180,19 @@ func TestSiteManyRanks(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
 	r, err := record.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if run := r.Run(); len(run.Residue) > 0 {
 		t.Errorf("left behind: %v", run.Residue)
 	}
 	all, err := r.Insides()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ranks := map[string]string{}
 	for _, in := range all {
 		ranks[in.ID] = in.More["mpi.ranks"]
 	}
 	n := 0
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !tr.OK() {
 			t.Errorf("%s %s failed: %s: %s", tr.Env, tr.Workload, tr.Failure.Class, tr.Failure.Text)
 		} else if n++; ranks[tr.Inside] != "64" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -15,15 +16,11 @@ import (
 func TestAddNoise(t *testing.T) {
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "noise.json")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
 	r := &record.Run{Noise: []record.Noise{{From: record.NoiseTwins, Env: "a"}, {From: record.NoiseSelfTest, Env: "old"}}}
-	if err := addNoise(r, write(`{"noise": [{"env": "stopwatch", "relative": 0.01, "blocks": 10}, {"env": "crun", "relative": 0.03, "blocks": 10}]}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, addNoise(r, write(`{"noise": [{"env": "stopwatch", "relative": 0.01, "blocks": 10}, {"env": "crun", "relative": 0.03, "blocks": 10}]}`)))
 	want := []record.Noise{{From: record.NoiseTwins, Env: "a"},
 		{From: record.NoiseSelfTest, Env: "stopwatch", Metric: "startup", Relative: 0.01, Blocks: 10},
 		{From: record.NoiseSelfTest, Env: "crun", Metric: "startup", Relative: 0.03, Blocks: 10}}
@@ -53,20 +50,12 @@ func TestRecordTwins(t *testing.T) {
 		}
 		dir := spec.Write(t)
 		before, err := os.ReadFile(filepath.Join(dir, record.RunFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := readResult(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := recordTwins(dir, res); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, recordTwins(dir, res))
 		r, err := record.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		after, _ := os.ReadFile(filepath.Join(dir, record.RunFile))
 		if (len(r.Run().Noise) > 0) != twins || !twins && string(before) != string(after) {
 			t.Errorf("twins %v: %+v", twins, r.Run().Noise)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/safepath"
 )
 
@@ -34,9 +35,7 @@ func TestWriteToInForeignPlaces(t *testing.T) {
 		err = errors.Join(err, os.Symlink(victim, filepath.Join(in, "link")), os.Symlink(victim, filepath.Join(in, "out.new")),
 			os.WriteFile(filepath.Join(in, "file"), []byte("theirs"), 0o644), os.Chown(filepath.Join(in, "file"), 4321, 4321))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	root, sudo := terminal(0), terminal(0, "SUDO_UID=65534")
 	for _, c := range []struct {
 		w    World
@@ -83,17 +82,13 @@ func TestWriteToInForeignPlaces(t *testing.T) {
 func TestWriteToWhatIsOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	keep, err := syscall.Dup(1)
 	if err == nil {
 		err = syscall.Dup3(int(f.Fd()), 1, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	err = writeTo(terminal(0), "/proc/self/fd/1", text("table"))
 	err = errors.Join(err, syscall.Dup3(keep, 1, 0), syscall.Close(keep))
 	if got, read := os.ReadFile(path); err != nil || string(got) != "table" {

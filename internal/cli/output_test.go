@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/understand/report"
 )
 
@@ -55,9 +56,7 @@ func TestLooks(t *testing.T) {
 // before stays; what is no ordinary file is written to as it is.
 func TestShow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("before"), 0o600))
 	torn := errors.New("torn")
 	err := show(terminal(80), path, false, func(out io.Writer, o report.Options) error {
 		if o.Color || o.Marks || o.Width != 0 {
@@ -97,9 +96,7 @@ func TestStepSummary(t *testing.T) {
 	read := func() string {
 		t.Helper()
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(data)
 	}
 	if got := read(); got != "# One\n\n# Two\n\n" || said.Len() > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/require"
 )
 
 // What stands behind -- is executed as it stands, from the record too, and the
@@ -39,13 +40,9 @@ func TestOwnCommand(t *testing.T) {
 		}
 		names[own[0].Name] = true
 		inst, err := own[0].Instance(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		role, err := inst.Plan.Roles[0].Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if steps := role.Task.Steps; len(steps) != 1 || !slices.Equal(steps[0].Argv, argv) {
 			t.Errorf("%q is carried out as %+v", argv, steps)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
@@ -45,9 +46,7 @@ func TestPastedCommands(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	state := t.TempDir()
-	if err := os.WriteFile("a study.yaml", []byte(printedStudy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile("a study.yaml", []byte(printedStudy), 0o600))
 	measure := func(want []Status, args ...string) *record.Run {
 		t.Helper()
 		dir := args[len(args)-1]
@@ -58,9 +57,7 @@ func TestPastedCommands(t *testing.T) {
 			t.Fatalf("%q: status %d: %s", args, status, errs.String())
 		}
 		r, err := record.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r.Run()
 	}
 	quiet := []string{"--wait", "--force", "--progress", "none"}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -34,9 +35,7 @@ func runPlan(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "matrix.yaml")
-	if err := os.WriteFile(file, []byte(matrix), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(matrix), 0o600))
 	var out, errs bytes.Buffer
 	status := Main(offline(dir, machine(), &out, &errs, append([]string{"plan", file}, args...)...))
 	if status != int(Done) || errs.Len() > 0 {
@@ -52,9 +51,7 @@ func TestPlan(t *testing.T) {
 		golden.Check(t, filepath.Join("testdata", "engines", name), got)
 	}
 	var p planned
-	if err := json.Unmarshal([]byte(runPlan(t, "--format", "json")), &p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(runPlan(t, "--format", "json")), &p))
 	sum := 0
 	for _, r := range p.Reasons {
 		sum += r.Count

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/portable"
 )
 
@@ -22,25 +23,17 @@ func TestPortableCatalogue(t *testing.T) {
 		return ""
 	}
 	s, err := newSetting(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := s.studyCatalogue()
 	text, err := json.MarshalIndent(portable.Known{Engines: c.Engines, Factors: c.Factors, Rules: c.Rules, Lacks: c.Lacks, Sampled: c.Sampled}, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const path = "../measure/portable/catalogue.json"
 	text = append(text, '\n')
 	if *updateCatalogue {
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, text, 0o644))
 	}
 	have, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(have, text) {
 		t.Errorf("%s is not what the adapters say: go test ./internal/cli -run TestPortableCatalogue -update-catalogue", path)
 	}

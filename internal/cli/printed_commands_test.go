@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/image"
@@ -90,9 +91,7 @@ func TestFormatsNameCommands(t *testing.T) {
 			t.Fatalf("%v: status %d: %s", args, status, errs)
 		}
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text := string(data)
 		if args[len(args)-1] == "html" {
 			text = html.UnescapeString(tags.ReplaceAllString(text, "\n"))
@@ -164,9 +163,7 @@ func TestHintsNameCommands(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if found < 100 {
 		t.Errorf("only %d commands were found", found)
 	}

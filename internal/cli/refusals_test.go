@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 )
@@ -31,9 +32,7 @@ func edited(t *testing.T, dir, name string, f func([]byte) []byte) string {
 	if err == nil {
 		err = os.WriteFile(path, f(b), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return dir
 }
 
@@ -68,9 +67,7 @@ func TestNothingPassesSilently(t *testing.T) {
 	}
 	whole := func() string { return day(t, 2, nil) }
 	empty, file := t.TempDir(), filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("not a run"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("not a run"), 0o644))
 	for _, c := range []struct {
 		name, dir string
 		status    int    // of the gate

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/image"
 )
 
@@ -18,13 +19,9 @@ func TestRegistries(t *testing.T) {
 	r := &registries{ctx: t.Context(), store: image.NewStore(t.TempDir(), nil, image.Options{}), said: map[string]error{}}
 	there := strings.TrimPrefix(server.URL, "http://")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	gone := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	for ref, want := range map[string]bool{there + "/alpine:3": true, gone + "/alpine:3": false, gone + "/centos:8": false, "busybox": true, "": true} {
 		ok, reason, fix := r.usable(map[string]string{"image": ref})
 		if ok != want || !ok && (!strings.Contains(reason, "does not answer") || !strings.Contains(fix, "--image "+ref+"=")) {
@@ -32,9 +29,7 @@ func TestRegistries(t *testing.T) {
 		}
 	}
 	mirror, err := image.ParseMirror(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	hub := &registries{ctx: t.Context(), store: r.store, mirror: mirror, said: map[string]error{}}
 	if ok, reason, _ := hub.reachable("alpine:3"); !ok || len(hub.said) != 1 {
 		t.Errorf("the mirror was not asked in Docker Hub's place: %s, %v", reason, hub.said)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 )
@@ -89,9 +90,7 @@ func begunIn(t *testing.T, w World, args []string) (*runAsked, *run.Options, str
 		t.Fatalf("%v: %v", args, err)
 	}
 	s, err := newSetting(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o, err := a.options(context.Background(), s, c, c.Flags().Args())
 	if err != nil && strings.Contains(err.Error(), "can't be tuned") {
 		return nil, nil, err.Error()
@@ -115,9 +114,7 @@ func planOf(t *testing.T, o *run.Options) string {
 		Run   record.Run
 		Cells any
 	}{r, o.Plan.Cells})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -127,24 +124,16 @@ func TestRepeat(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "my study.yaml")
 	write := func(path, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(file, repeatable)
 	write(filepath.Join(dir, "gate.yaml"), "plimsoll-gate: 1\nfail-above: 5%\n")
 	base := filepath.Join(dir, "base")
 	rec, err := record.Create(base, &record.Run{Format: record.FormatVersion, ID: "aaaa2222", Status: "done"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, rec.Close())
 	novel, err := exec.LookPath("a-novel")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen, plans := map[string]bool{}, map[string][]string{}
 	studied := file
 	for _, flags := range flagsGiven(dir, novel) {
@@ -174,9 +163,7 @@ func TestRepeat(t *testing.T) {
 		o.Run.Protocol.Plan = ""
 		plans[planOf(t, o)] = append(plans[planOf(t, o)], line)
 		c := (&runAsked{}).command(offline(dir, machine(), nil, nil))
-		if err := c.ParseFlags(o.Run.Arguments); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.ParseFlags(o.Run.Arguments))
 		c.Flags().Visit(func(f *pflag.Flag) { seen[f.Name] = true })
 	}
 	if len(plans) < 15 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -31,9 +32,7 @@ func TestSiteImageOn(t *testing.T) {
 	args := []string{"run", "study.yaml", "--wait", "--progress", "none", "-o", "out", "--agent", "local:moosefs-master", "--image-on", "parallel=" + mnt}
 	p.measured(args...)
 	r, err := record.Open(filepath.Join(p.dir, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	there := map[string]bool{}
 	for _, e := range r.Run().Environments {
 		fs, on := e.Facts["image-fs"], e.Levels["image-on"] == "parallel"

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -34,9 +35,7 @@ func onSite(t *testing.T) {
 func fileSystem(t *testing.T, name string) string {
 	t.Helper()
 	script, err := filepath.Abs("../../lab/storage/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lab := func(verb string) (string, error) {
 		cmd := exec.Command(script, verb)
 		cmd.Env = append(os.Environ(), "ASSUME_YES=1")
@@ -54,9 +53,7 @@ func fileSystem(t *testing.T, name string) string {
 		}
 	})
 	mnt, err := lab("up")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return mnt
 }
 
@@ -110,12 +107,8 @@ func (p *subject) agentOnNode(sources ...string) (address, token string) {
 func onFileSystem(t *testing.T, mnt string) *subject {
 	t.Helper()
 	p := &subject{t: t, dir: t.TempDir()}
-	if err := os.Mkdir(filepath.Join(mnt, "state"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(mnt, "state"), filepath.Join(p.dir, "state")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(mnt, "state"), 0o755))
+	require.NoError(t, os.Symlink(filepath.Join(mnt, "state"), filepath.Join(p.dir, "state")))
 	return p
 }
 

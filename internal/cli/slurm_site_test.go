@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/slurm"
 	"plimsoll/internal/record"
@@ -77,9 +78,7 @@ func TestSiteNodeDies(t *testing.T) {
 	// The first process of the node, by its id: all else of the node ends with it.
 	t.Cleanup(func() { c.lab("lab/engines/slurm", "up") })
 	text, err := os.ReadFile(filepath.Join(labRun(), "slurm/n1.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.lab("bash", "-c", ". lab/lib.sh; kill -KILL $(saved_pid $LAB_RUN/slurm/n1.pid)")
 	t.Logf("ended process %s", strings.TrimSpace(string(text)))
 	ids := func() []string { ids, _ := c.jobs(out); return ids }
@@ -129,9 +128,7 @@ func TestSiteFull(t *testing.T) {
 	if code != int(Failed) || !strings.Contains(said, "s full") || !strings.Contains(said, "--resume") {
 		t.Errorf("status %d:\n%s%s", code, said, c.log(out))
 	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filler))
 	code, said = c.run(50*time.Second, "run", "--resume", out, "--progress", "plain")
 	if code != 0 || was < 4 {
 		t.Errorf("status %d after %d trials:\n%s%s", code, was, said, c.log(out))
@@ -143,9 +140,7 @@ func TestSiteFull(t *testing.T) {
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	for buf := make([]byte, 64<<10); len(buf) > 0; {
 		if _, err := f.Write(buf); err != nil {
@@ -210,13 +205,9 @@ func TestSiteRanks(t *testing.T) {
 	c := cluster(t, "shared")
 	enginetest.Toolbox(t, enginetest.Kit(t))
 	c.user = &syscall.Credential{} // root, whose image store the tests have filled
-	if err := os.Chown(c.dir, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chown(c.dir, 0, 0))
 	state := filepath.Join(c.dir, "state")
-	if err := os.Mkdir(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(state, 0o700))
 	if out, err := exec.Command("cp", "-al", enginetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err != nil {
 		if out2, err2 := exec.Command("cp", "-a", "-f", enginetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err2 != nil {
 			t.Fatalf("%v: %s, %v: %s", err, out, err2, out2)
@@ -226,9 +217,7 @@ func TestSiteRanks(t *testing.T) {
 	// The PATH is without the tests' own programs, which no node has.
 	c.env = append(c.env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PLIMSOLL_STATE="+state, "OMPI_MCA_btl_tcp_if_include=10.83.55.0/24")
 	study, out := filepath.Join(c.dir, "ranks.yaml"), filepath.Join(c.dir, "out")
-	if err := os.WriteFile(study, []byte(siteRanks), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(study, []byte(siteRanks), 0o644))
 	code, said := c.run(3*time.Minute, "run", study, "--on", "slurm", "--nodes", "2", "--force", "--progress", "plain", "-o", out)
 	r, err := record.Open(out)
 	if err != nil {
@@ -238,18 +227,14 @@ func TestSiteRanks(t *testing.T) {
 		t.Errorf("the run is %s, residue %v", run.Status, run.Residue)
 	}
 	all, err := r.Insides()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ways := map[string]string{}
 	for _, in := range all {
 		ways[in.ID] = in.More["mpi.transport"] + " over " + in.More["mpi.nodes"]
 	}
 	good := map[string]int{}
 	for tr, err := range r.Trials() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		switch {
 		case !tr.OK():
 			t.Errorf("%s %s failed: %s: %s", tr.Env, tr.Workload, tr.Failure.Class, tr.Failure.Text)

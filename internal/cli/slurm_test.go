@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/slurm"
 	"plimsoll/internal/record"
 )
@@ -71,18 +72,12 @@ func cluster(t *testing.T, place string) *onCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(c.dir) })
-	if err := os.Chown(c.dir, int(uid), int(gid)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chown(c.dir, int(uid), int(gid)))
 	// What a node keeps between runs goes with the test.
 	tmp, err := os.MkdirTemp(filepath.Join(labRun(), "slurm/shared"), "tmp-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
-	if err := os.Chown(tmp, int(uid), int(gid)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chown(tmp, int(uid), int(gid)))
 	c.env = []string{"TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "USER=" + u.Username, "LOGNAME=" + u.Username, "SLURM_CONF=" + conf, "CI=1"}
 	return c
 }

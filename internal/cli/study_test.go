@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/published"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/study"
 )
 
@@ -14,18 +15,12 @@ import (
 // combinations are, each for each, the configurations of their data set.
 func TestEverarts2020(t *testing.T) {
 	s, err := newSetting(World{Getenv: func(k string) string { return map[string]string{"PLIMSOLL_STATE": t.TempDir()}[k] }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cat := s.studyCatalogue()
 	st, err := study.Load("everarts2020", cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := study.Expand(st, cat, study.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if q := p.Published; q.Combinations != 240 || q.Valid != 72 || q.OurCombinations != 246 || q.OurValid != 72 {
 		t.Errorf("%+v", q)
 	}

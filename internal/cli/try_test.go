@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
 )
 
 // TestTry tries a workload of a user's own, a server and its client, in native: the
@@ -15,9 +17,7 @@ import (
 func TestTry(t *testing.T) {
 	p := withToolbox(t)
 	example, err := filepath.Abs("../../examples/http-server.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := p.command("workloads", example, "--try", "native", "--set", "requests=50", "--format", "json", "--progress", "none", "--wait")
 	// It ends itself when it is interrupted, and nothing stays.
 	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Signal(os.Interrupt) })
@@ -28,9 +28,7 @@ func TestTry(t *testing.T) {
 		t.Fatalf("%v\n%s%s", err, out.String(), said.String())
 	}
 	var rows []tryRow
-	if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &rows))
 	good := 0
 	for _, r := range rows {
 		switch {

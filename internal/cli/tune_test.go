@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/tune"
 )
 
@@ -27,23 +28,19 @@ func TestTunedKilled(t *testing.T) {
 	}
 	p := &subject{t: t, dir: t.TempDir()}
 	next := filepath.Join(p.dir, "next.yaml")
-	if err := os.WriteFile(next, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nbaselines: []\nworkloads: [hello]\nenvironments: [floor]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(next, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nbaselines: []\nworkloads: [hello]\nenvironments: [floor]\n"), 0o600))
 	// The levels of every second run are values of one setting.
 	levels := []string{"[default, all]", "[rcu-expedited=0, rcu-expedited=1]"}
 	seen := false
 	for i := range 6 {
 		study := filepath.Join(p.dir, "tuned.yaml")
-		if err := os.WriteFile(study, []byte(`plimsoll: 1
+		require.NoError(t, os.WriteFile(study, []byte(`plimsoll: 1
 name: tuned
 protocol: {blocks: 500, warmup: 0}
 baselines: []
 workloads: [hello]
 environments: [{engine: floor, tuned: `+levels[i%len(levels)]+`}]
-`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+`), 0o600))
 		p.out = filepath.Join(p.dir, "result-"+string(rune('a'+i)))
 		p.killAfter(time.Duration(300+250*i)*time.Millisecond, "run", "--wait", study, "-o", p.out, "--force", "--progress", "none")
 		for k, s := range (tune.Machine{}).Look() {

@@ -25,6 +25,7 @@ type compareFlags struct {
 	row, col       []string
 	against, delta string
 	quantile       float64
+	hosts          hostFlags
 }
 
 func compareCommand(w World) *cobra.Command {
@@ -39,6 +40,9 @@ value, with a weight that is learnt from the scatter: that cancels how fast the
 machine was on either day, where they tell. --history gives earlier runs of the
 same thing, from which the scatter between runs is known.
 
+With a folder of runs from several hosts on either side, each host's run is compared
+with its own, and the ratios are pooled over hosts.
+
 --fail-above makes it a gate: it fails (status 3) if a whole interval is worse by
 more than that, if a value is lost, or if trials fail more often. With --strict,
 status 4 says that it could not tell.`,
@@ -48,9 +52,14 @@ status 4 says that it could not tell.`,
   plimsoll compare before after --filter metric=startup --row engine --col runtime
   plimsoll compare before after --quantile 95
   plimsoll compare before after --history results
-  plimsoll compare run-1 --env crun --env runc`,
+  plimsoll compare run-1 --env crun --env runc
+  plimsoll compare results-before/ results-after/
+  plimsoll compare results/ --env crun --env runc`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			if done, err := f.onHosts(w, dirs); done || err != nil {
+				return err
+			}
 			o, err := f.options()
 			if err != nil {
 				return err
@@ -89,6 +98,7 @@ status 4 says that it could not tell.`,
 	fl.StringArrayVar(&f.history, "history", nil, "earlier runs of the same thing, or a folder of them: the scatter between runs enters the intervals")
 	fl.Float64Var(&f.quantile, "quantile", 0, "compare this quantile too, in per cent: 95 needs 72 values on either side, 99 needs 368")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
+	f.hosts.addBy(c)
 	f.gateFlags.add(fl)
 	fl.StringVar(&f.noise, "noise", "", "refuse thresholds under the noise floor in this file, from plimsoll selftest --format json")
 	return c

@@ -90,6 +90,11 @@ func (f *hostFlags) byHost(dirs []string) ([]hostRuns, error) {
 	if err != nil || runs == nil {
 		return nil, err
 	}
+	return f.groupsOf(runs)
+}
+
+// groupsOf puts runs together by their hosts.
+func (f *hostFlags) groupsOf(runs []string) ([]hostRuns, error) {
 	var machines []record.Host
 	for _, dir := range runs {
 		r, err := openRun(dir)

@@ -41,7 +41,7 @@ func (h *Hosts) finish() {
 	n := len(h.Hosts)
 	h.Pools = n >= stats.MinPool
 	if !h.Pools {
-		h.WhyNot = fmt.Sprintf("%d hosts say too little of the spread between hosts for an interval that is about machines in general: it takes %d. What is said here is of these %d", n, stats.MinPool, n)
+		h.WhyNot = whyNotPooled(n)
 	}
 	least, most := h.Hosts[0].Blocks, h.Hosts[0].Blocks
 	for _, x := range h.Hosts {
@@ -57,6 +57,11 @@ func (h *Hosts) finish() {
 		h.Remark = append(h.Remark, record.Remark{Code: "hosts-uneven", Level: "info",
 			Text: fmt.Sprintf("hosts have between %d and %d blocks: the ratios of those with few are known less well, and count less", least, most)})
 	}
+}
+
+// whyNotPooled says why a few hosts have no pooled interval.
+func whyNotPooled(n int) string {
+	return fmt.Sprintf("%d hosts say too little of the spread between hosts for an interval that is about machines in general: it takes %d. What is said here is of these %d", n, stats.MinPool, n)
 }
 
 // tableOf computes one table.

@@ -98,7 +98,7 @@ func costsAlone(t *testing.T, e engine.Engine) map[string]*sample.Estimate {
 	t.Helper()
 	var out, errs bytes.Buffer
 	w := offline(t.TempDir(), []engine.Engine{e}, &out, &errs, "ablate", "oci", "runtime=crun", "client=steps",
-		"--mechanism", "masked-paths,small-mounts", "--blocks", "12", "--format", "json", "--progress", "none", "--wait")
+		"--mechanism", "masked-paths,small-mounts", "--blocks", "12", "--format", "json", "--progress", "none", "--wait", "-d", filepath.Join(t.TempDir(), "run"))
 	w.LookPath = exec.LookPath
 	if status := Main(w); status != int(Done) {
 		t.Fatalf("status %d: %s", status, errs.String())

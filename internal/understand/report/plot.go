@@ -16,6 +16,7 @@ type axis struct {
 	linear bool
 	// base is the baseline's median, where a line stands in every row; 0 is none.
 	base float64
+	name string // the baseline's
 }
 
 // minPlot is the fewest characters in which a picture says anything.
@@ -113,7 +114,7 @@ func (a axis) onBaseline(r *ranking) axis {
 		n := 0
 		for _, c := range r.cells() {
 			if c.Median != nil && c.Ratio(name) != nil && c.Ratio(name).Env == c.Env && len(r.cells()) > 1 {
-				a.base = c.Median.Value
+				a.base, a.name = c.Median.Value, c.Env
 				n++
 			}
 		}

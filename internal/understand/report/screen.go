@@ -60,31 +60,44 @@ type screen struct {
 	answers []verdict.Answer
 	// more and audit are where the rest stands, and on what terms all ran.
 	more, audit string
+	// indent is how far what follows a label is indented; 0 is labelled.
+	indent int
+	// lacking is how the table says what isolation each lacks.
+	lacking lackForm
 }
 
 // labelled is how far what follows a label is indented.
 const labelled = 12
 
+// below is how far what follows a label below the table is indented.
+const below = 14
+
 // says writes a line behind a label, cut where the terminal ends.
 func (s *screen) says(label, text string, tone document.Tone) {
-	if text != "" {
-		s.Led("  "+document.Pad(label, labelled-2, false), words.Cut(text, s.Width-labelled), tone)
-	}
+	s.tells(label, words.Cut(text, s.room()), tone)
 }
 
 // tells writes a line behind a label that goes on below where it has no room: what is
 // only half said would mislead.
 func (s *screen) tells(label, text string, tone document.Tone) {
 	if text != "" {
-		s.Led("  "+document.Pad(label, labelled-2, false), text, tone)
+		s.Led(s.label(label), text, tone)
 	}
 }
+
+// label is one with the space behind it.
+func (s *screen) label(text string) string {
+	return "  " + document.Pad(text, cmp.Or(s.indent, labelled)-2, false)
+}
+
+// room is how many characters a line behind a label has.
+func (s *screen) room() int { return s.Width - cmp.Or(s.indent, labelled) }
 
 // fits lists what has room on a line behind a label, beside so many characters, and
 // counts what has not. shown is how many it lists, at least one, which is cut where
 // it has no room beside the count.
 func (s *screen) fits(parts []string, between, more string, beside int) (text string, shown int) {
-	room := s.Width - labelled - beside
+	room := s.room() - beside
 	for n := len(parts); n > 0; n-- {
 		if text = listed(parts, n, between, more); words.Width(text) <= room {
 			return text, n
@@ -124,11 +137,13 @@ func (s *screen) headline(about string) {
 
 // one is the screen of one workload.
 func (s *screen) one(a *verdict.Answer) {
+	t := s.table(a)
+	s.lacking = t.lacks
 	s.answer(a)
 	s.doubts(a)
-	t := s.table(a)
-	s.tells("Legend", s.legend(a, t), document.Dim)
 	s.Add(document.Gap{}, t.Table, document.Gap{})
+	s.indent = below
+	s.tells("Legend", s.legend(a, t), document.Dim)
 }
 
 // answer is the headline, who is first, and how the others follow.
@@ -159,7 +174,7 @@ func (s *screen) leaders(a *verdict.Answer) {
 	}
 	if len(a.First) == 1 {
 		text := s.with(a, a.First[0], true)
-		if words.Width(text) > s.Width-labelled { // half an interval says nothing
+		if words.Width(text) > s.room() { // half an interval says nothing
 			text = s.with(a, a.First[0], false)
 		}
 		s.says(label, text, document.Head)
@@ -216,9 +231,9 @@ func (s *screen) followers(a *verdict.Answer) {
 	behind := func(label, env string, others ...string) {
 		text := ""
 		// Whole names where there is room, then the first one's, then the engines', and less.
-		for _, short := range []int{0, 1, 2, 3, 4} {
+		for _, short := range []int{0, 1, 2, 3, 4, 5} {
 			lead := ": "
-			if short == 4 {
+			if short > 3 {
 				others = others[:1]
 			}
 			text = s.with(a, env, short < 3)
@@ -228,31 +243,35 @@ func (s *screen) followers(a *verdict.Answer) {
 				if short > 1 || short == 1 && i > 0 {
 					of = s.engine(o)
 				}
-				if o == a.First[0] && of == s.engine(env) { // its own engine's name would say nothing
+				if o == a.First[0] && (of == s.engine(env) || short > 4) { // its own engine's name would say nothing
 					of = "the first"
 				}
 				if p := a.Behind(env, o); p != nil && o != env && !said[of] {
-					text += lead + words.Factor(p.Value) + " × " + of
+					if lead == ": " {
+						worse := words.Worse(a.Table.Metric, p.Value, of)
+						if short > 4 {
+							worse = strings.TrimPrefix(worse, "takes ")
+						}
+						text += lead + worse
+					} else {
+						text += lead + words.Factor(p.Value) + " × " + of
+					}
 					lead, said[of] = ", ", true
 				}
 			}
-			if words.Width(text) <= s.Width-labelled {
+			if words.Width(text) <= s.room() {
 				break
 			}
 		}
-		s.says(label, text, document.Plain)
+		s.tells(label, text, document.Plain)
 	}
 	behind("Next", a.Next, a.First[0])
-	if other := s.other(a); other != "" {
+	if e := s.isolated(a); e != "" {
+		behind("Isolated", e, a.First[0])
+	} else if other := s.other(a); other != "" {
 		behind("Then", other, a.First[0])
 	}
-	if title, worse, better := s.acquaintances(a); title != "" && !saidAlready(a, worse, better) {
-		if a.Apart(worse, better) {
-			behind(title, worse, better, a.First[0])
-		} else {
-			s.says(title, s.with(a, worse, false)+": cannot be told from "+s.engine(better)+" yet", document.Plain)
-		}
-	}
+	s.acquaintance(a)
 	if last := a.All[len(a.All)-1]; last != a.Next {
 		label := "Last"
 		if a.Fast() {
@@ -292,14 +311,15 @@ func (s *screen) with(a *verdict.Answer, env string, interval bool) string {
 
 // rest says what could not run, and where all that has no room stands.
 func (s *screen) rest() {
+	s.indent = below
 	s.notRun()
 	if f := s.res.Findings; f != nil {
 		s.command("Claims", "plimsoll findings "+s.record())
 	}
-	s.command("All", "plimsoll report "+s.record()+" --full")
-	s.command("Terms", "plimsoll report "+s.record()+" --audit")
-	s.command("Page", harmless.Text(s.opts.Screen.Page))
-	s.command("Again", words.Command(s.res.Run.Repeat))
+	s.command("All tables", "plimsoll report "+s.record()+" --full")
+	s.command("Isolation", "plimsoll report "+s.record()+" --audit")
+	s.command("Web page", harmless.Text(s.opts.Screen.Page))
+	s.command("Run again", words.Command(s.res.Run.Repeat))
 }
 
 // notRun is the line about what could not run.
@@ -324,7 +344,7 @@ func (s *screen) notRun() {
 // command writes what is to be pasted, with nothing else behind its label.
 func (s *screen) command(label, text string) {
 	if text != "" {
-		s.Add(document.Para{Text: document.Say(text), Lead: "  " + document.Pad(label, labelled-2, false), Tone: document.Dim, Command: true})
+		s.Add(document.Para{Text: document.Say(text), Lead: s.label(label), Tone: document.Dim, Command: true})
 	}
 }
 

@@ -19,25 +19,35 @@ import (
 // meanwhile.
 func (s *screen) beware(a *verdict.Answer) string {
 	var parts []string
+	failed := func() {
+		if n := s.res.Run.Failed; n > 0 {
+			parts = append(parts, words.Plural(n, "trial")+" failed")
+		}
+	}
 	if a != nil {
+		if text := s.lessIsolated(a); text != "" {
+			parts = append(parts, text)
+		}
+		failed()
 		parts = append(parts, a.Doubts...)
 	} else {
 		if s.res.Run.Status != "done" {
 			parts = append(parts, "the run is not finished")
 		}
+		failed()
 		if n := s.res.Run.Blocks; n < 6 {
 			parts = append(parts, fmt.Sprintf("with only %s it is preliminary", words.Plural(n, "block")))
 		}
-	}
-	if n := s.res.Run.Failed; n > 0 {
-		parts = append(parts, words.Plural(n, "trial")+" failed")
+		if text := s.leastIsolated(); text != "" {
+			parts = append(parts, text)
+		}
 	}
 	for _, r := range slices.Concat(s.res.Run.Host.Remarks, s.res.Remarks) {
 		if text := s.clause(r); text != "" && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}
-	between, more := " · ", " · %d more: "+s.more
+	between, more := " · ", " · %d more"
 	_, shown := s.fits(parts, between, more, 0)
 	return listed(parts, shown, between, more) // whole, also the one that has no room on a line
 }

@@ -5,28 +5,73 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
 )
 
 // known are the two engines that most readers know: where both were measured, how the
-// one stands against the other is said.
+// one stands against the other is said, each as users run it.
 var known = [2]struct{ engine, title string }{{"docker", "Docker"}, {"podman", "Podman"}}
 
-// bestOf is the best environment of an engine, "" where it has none with a value.
-func (s *screen) bestOf(a *verdict.Answer, engine string) string {
-	for _, e := range a.All {
-		if s.engine(e) == engine {
-			return e
+// usual is the environment of an engine that is nearest to what its users type, docker
+// run, with nothing named; the first in the study of those that are as near, "" where
+// none has a value.
+func (s *screen) usual(a *verdict.Answer, engine string) string {
+	best, least := "", 0
+	for i := range s.res.Environments {
+		e := &s.res.Environments[i]
+		if s.engine(e.ID) != engine || !slices.Contains(a.All, e.ID) {
+			continue
+		}
+		if n := len(s.departures(e)); best == "" || n < least {
+			best, least = e.ID, n
 		}
 	}
-	return ""
+	return best
 }
 
-// acquaintances are the best environments of both known engines, the worse one and its
-// title first; "" where not both have a value.
+// departures are the factors in which an environment is not what its engine does by
+// itself for the user that ran it, as far as the record knows.
+func (s *screen) departures(e *record.Environment) (out []string) {
+	if e.Levels["client"] != "cli" && e.Facts["client"] != "cli" {
+		out = append(out, "client")
+	}
+	for factor, level := range e.Levels {
+		usual := false
+		switch factor {
+		case "client":
+			continue // is counted already
+		case "network":
+			usual = level == "default"
+		case "rootless":
+			usual = (level == "yes") != s.res.Run.Host.Root
+		case "runtime":
+			usual = level == e.Facts["default-runtime"] || e.Facts["default-runtime"] == ""
+		case "storage":
+			usual = e.Facts["daemon"] == "" || e.Facts["daemon"] == "none" || e.Facts["daemon"] == "user's"
+		}
+		if !usual {
+			out = append(out, factor)
+		}
+	}
+	return out
+}
+
+// typed is what users type for an environment that departs in nothing, else its name.
+func (s *screen) typed(env string) string {
+	e := s.res.Environment(env)
+	if e == nil || len(s.departures(e)) > 0 {
+		return words.Clean(env)
+	}
+	return s.engine(env) + " run"
+}
+
+// acquaintances are both known engines as users run them, the worse one and its title
+// first; "" where not both have a value.
 func (s *screen) acquaintances(a *verdict.Answer) (title, worse, better string) {
-	better, worse = s.bestOf(a, known[0].engine), s.bestOf(a, known[1].engine)
+	better, worse = s.usual(a, known[0].engine), s.usual(a, known[1].engine)
 	if better == "" || worse == "" {
 		return "", "", ""
 	}
@@ -43,11 +88,59 @@ func saidAlready(a *verdict.Answer, worse, better string) bool {
 	return better == first && (worse == a.Next || worse == last) || better == a.Next && worse == last
 }
 
+// acquaintance is the line that holds the one against the other.
+func (s *screen) acquaintance(a *verdict.Answer) {
+	title, worse, better := s.acquaintances(a)
+	if title == "" || saidAlready(a, worse, better) {
+		return
+	}
+	w, b := s.typed(worse), s.typed(better)
+	apart, p := a.Apart(worse, better), a.Behind(worse, better)
+	_, value, _ := strings.Cut(s.with(a, worse, false), words.Clean(worse)+" ")
+	_, other, _ := strings.Cut(s.with(a, better, false), words.Clean(better)+" ")
+	for short := range 2 { // with the other's value where that has room
+		text := w + " " + value
+		than := b + " (" + other + ")"
+		if short > 0 {
+			than = b
+		}
+		if !apart || p == nil {
+			text += ": cannot be told from " + than + " yet"
+		} else {
+			text += ": " + words.Worse(a.Table.Metric, p.Value, than)
+		}
+		if words.Width(text) <= s.room() || short > 0 {
+			s.tells(title, text, document.Plain)
+			return
+		}
+	}
+}
+
+// typedLegend says which rows what users type is.
+func (s *screen) typedLegend(a *verdict.Answer) string {
+	title, worse, better := s.acquaintances(a)
+	if title == "" || saidAlready(a, worse, better) {
+		return ""
+	}
+	var parts []string
+	for _, k := range known {
+		env := s.usual(a, k.engine)
+		if t := s.typed(env); t != words.Clean(env) && words.Clean(env) != k.engine {
+			parts = append(parts, t+": "+words.Clean(env))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
 // acquainted is the line of several workloads about both known engines.
 func (s *screen) acquainted(all []line) {
 	better, worse, open := 0, 0, 0
+	who := [2]string{}
 	for _, l := range all {
 		title, w, b := s.acquaintances(l.Answer)
+		if title != "" && who[0] == "" {
+			who = [2]string{s.typed(s.usual(l.Answer, known[0].engine)), s.typed(s.usual(l.Answer, known[1].engine))}
+		}
 		switch {
 		case title == "":
 		case !l.Apart(w, b):
@@ -73,5 +166,5 @@ func (s *screen) acquainted(all []line) {
 	if open > 0 {
 		parts = append(parts, fmt.Sprintf("%d cannot be told", open))
 	}
-	s.says(known[0].title, "against "+known[1].engine+", each at its best: "+strings.Join(parts, ", "), document.Plain)
+	s.tells(known[0].title, who[0]+" against "+who[1]+": "+strings.Join(parts, ", "), document.Plain)
 }

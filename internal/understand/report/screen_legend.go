@@ -2,42 +2,60 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
 )
 
-// coarse is from which factor on a column of a picture is said to be so much: what
-// differs by less looks the same.
-const coarse = 1.05
+// roomy is from how many characters on a legend also says what can be looked up.
+const roomy = 100
 
 // legend is what a reader needs to know of a table to read it alone, on one line where
 // that has room: what its rows without a rank are, its columns, its blocks, and what
 // its names' abbreviations stand for.
 func (s *screen) legend(a *verdict.Answer, t laid) string {
 	parts := s.baselines(a)
+	if text := s.typedLegend(a); text != "" && s.Width >= roomy {
+		parts = append(parts, text)
+	}
 	if t.ranked {
 		parts = append(parts, "rank: possible places (95 %)")
 	}
 	if t.times {
-		parts = append(parts, words.Times(a.Table.Metric)+": median of the blocks' ratios")
+		what := "times the first's value"
+		if a.Table.Metric.Better == record.HigherIsBetter {
+			what = "times worse than the first"
+		}
+		parts = append(parts, words.Times(a.Table.Metric)+": "+what+", block by block")
+	}
+	if t.lacks != unsaid {
+		parts = append(parts, s.lacksLegend(a, t.lacks))
+	}
+	if t.axis.cells > 0 {
+		parts = append(parts, t.axis.legend())
 	}
 	if n := s.res.Run.Protocol.PerBlock; n > 1 {
-		parts = append(parts, fmt.Sprintf("block: each environment %d times, in random order", n))
+		parts = append(parts, fmt.Sprintf("block: each %d times, in random order", n))
 	} else {
-		parts = append(parts, "block: each environment once, in random order")
-	}
-	if f := t.axis.factor(); f >= coarse {
-		parts = append(parts, "picture: a column is "+words.Factor(f)+" ×")
+		parts = append(parts, "block: each once, in random order")
 	}
 	if t.names != "" {
 		parts = append(parts, t.names)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// legend says what a picture's signs are, and how much a column of it is.
+func (a axis) legend() string {
+	text := "● median, ├ ┤ its 95 %"
+	if a.base > 0 {
+		text += ", │ " + words.Clean(a.name)
+	}
+	return text
 }
 
 // baselines say what the rows without a rank are.
@@ -58,13 +76,4 @@ func (s *screen) baselines(a *verdict.Answer) (parts []string) {
 		parts = append(parts, "floor: the least a container takes")
 	}
 	return parts
-}
-
-// factor is how many times as much the next column of a logarithmic axis is; 1 where
-// there is none.
-func (a axis) factor() float64 {
-	if a.linear || a.cells < 2 {
-		return 1
-	}
-	return math.Exp((a.hi - a.lo) / float64(a.cells-1))
 }

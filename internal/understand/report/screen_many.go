@@ -100,8 +100,8 @@ func (s *screen) largest(l *line) {
 			}
 			return id
 		}
-		text = fmt.Sprintf("%s: %s %s × %s", name(l.Work.ID), name(l.worst), words.Factor(l.factor), name(l.All[0]))
-		if words.Width(text) <= s.Width-labelled {
+		text = fmt.Sprintf("%s: %s %s", name(l.Work.ID), name(l.worst), words.Worse(l.Table.Metric, l.factor, name(l.All[0])))
+		if words.Width(text) <= s.room() {
 			break
 		}
 	}
@@ -125,13 +125,12 @@ func (s *screen) others(all []line, shown int) {
 		}
 	}
 	add(less, "more differ less")
-	add(same, "cannot be told apart (~)")
+	add(same, "cannot be told apart yet (~)")
 	add(len(s.res.Workloads)-len(all), "have no value")
 	if len(parts) > 0 {
-		s.Legend(words.Cut(strings.Join(parts, ", ")+": --full, --workload NAME", s.Width))
-	} else {
-		s.Legend(words.Cut("~ cannot be told apart yet. One workload: --workload NAME", s.Width))
+		s.Legend(words.Cut(strings.Join(parts, ", "), s.Width))
 	}
+	s.Legend(words.Cut("× best: times worse than the best · one of them: --workload NAME", s.Width))
 }
 
 // engines are the environments that are no baselines.

@@ -15,15 +15,25 @@ type form struct {
 	names                    int  // characters of a name; 0: all
 	common                   bool // what names have in common is abbreviated
 	picture, interval, times bool
+	lacks                    lackForm
 }
+
+// lackForm is how what isolation each lacks stands in its row.
+type lackForm int
+
+const (
+	unsaid lackForm = iota
+	marked          // a mark where it lacks some
+	lettered
+)
 
 // screens from the widest to the narrowest: whole names can be typed, and a picture is
 // worth more than a part that all names have.
 var screens = []form{
-	{0, false, true, true, true}, {0, true, true, true, true}, {0, true, true, false, true},
-	{24, true, true, true, true}, {20, true, true, false, true}, {16, true, true, false, true},
-	{words.MaxName, false, false, true, true}, {0, true, false, false, true}, {20, false, false, true, true}, {20, false, false, false, true},
-	{12, false, false, false, true}, {10, false, false, false, false},
+	{0, false, true, true, true, lettered}, {0, true, true, true, true, lettered}, {0, true, true, false, true, lettered}, {0, true, true, false, true, marked},
+	{24, true, true, true, true, lettered}, {20, true, true, false, true, lettered}, {16, true, true, false, true, marked},
+	{words.MaxName, false, false, true, true, lettered}, {0, true, false, false, true, lettered}, {20, false, false, true, true, marked}, {20, false, false, false, true, marked},
+	{12, false, false, false, true, unsaid}, {10, false, false, false, false, unsaid},
 }
 
 // laid is a table as it stands on the screen.
@@ -32,6 +42,7 @@ type laid struct {
 	names         string // what the abbreviations of its names stand for
 	axis          axis   // of its picture; none has no cells
 	ranked, times bool   // it has these columns
+	lacks         lackForm
 }
 
 // table is the ranking in the widest form that there is room for.
@@ -60,6 +71,9 @@ func (s *screen) table(a *verdict.Answer) (t laid) {
 		t = laid{Table: s.rows(a, r, l, names), times: l.times, ranked: slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool { return c.Places != nil })}
 		if l.common {
 			t.names = legendOf(said)
+		}
+		if s.lacksAny(r) {
+			t.lacks = l.lacks
 		}
 		room := s.Width - t.Width() - document.Between
 		if !l.picture && room+document.Between >= 0 {
@@ -139,6 +153,18 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 			}
 			if p := a.Behind(c.Env, a.All[0]); p != nil {
 				return words.Factor(p.Value)
+			}
+			return ""
+		})
+	}
+	switch {
+	case !s.lacksAny(r):
+	case l.lacks == lettered:
+		add("lacks", false, func(c *analyze.Cell) string { return s.lacks(c.Env) })
+	case l.lacks == marked:
+		add("", false, func(c *analyze.Cell) string {
+			if s.lacks(c.Env) != "" {
+				return lackMark
 			}
 			return ""
 		})

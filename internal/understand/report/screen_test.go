@@ -38,6 +38,9 @@ func screened(envs, works int) recordtest.Cells {
 		}
 		c.Envs = append(c.Envs, recordtest.Environment(name, engines[i%len(engines)], "", nil))
 	}
+	for i := range c.Envs {
+		c.Envs[i].Inside = insideOf(&c.Envs[i])
+	}
 	c.Workloads = []record.Workload{{ID: "hello", Name: "hello", Title: "hello"}}
 	if works > 1 {
 		c.Workloads = nil
@@ -95,6 +98,23 @@ func screened(envs, works int) recordtest.Cells {
 	return c
 }
 
+// insideOf is what a payload sees in each of the engines: all namespaces its own and a
+// filter, or less.
+func insideOf(e *recordtest.Env) record.Inside {
+	in := record.Inside{Namespaces: map[string]string{}, UID: "0:0", CapEff: "00000000a80425fb", Seccomp: "2", Kernel: "6.1.0"}
+	for _, k := range []string{"mnt", "pid", "net", "ipc", "uts"} {
+		in.Namespaces[k] = "own"
+		if e.Engine == "charliecloud" && k != "mnt" || e.Engine == "apptainer" && k != "mnt" && k != "net" || e.Baseline == "native" {
+			in.Namespaces[k] = "host"
+		}
+	}
+	if slices.Contains([]string{"charliecloud", "apptainer", "bubblewrap", "native"}, e.Engine) {
+		in.Seccomp = "0"
+	}
+	in.Namespaces["user"] = "host"
+	return in
+}
+
 func screenResult(t *testing.T, s opener) *analyze.Result {
 	t.Helper()
 	res := result(t, s)
@@ -123,10 +143,22 @@ func TestScreen(t *testing.T) {
 			if c.works > 1 {
 				rows = 0
 			}
-			if n := strings.Count(text, "\n"); n > max(40, rows+19) {
+			if n := strings.Count(text, "\n"); n > max(40, rows+21) {
 				t.Errorf("%d environments, %d workloads: %d lines", c.envs, c.works, n)
 			}
 		}
+	}
+}
+
+// A baseline that cannot do a workload, and nobody in it fails: what is missing stands in
+// its row.
+func TestScreenWithoutBaseline(t *testing.T) {
+	res, err := screenResult(t, screened(9, 5)).Narrow(analyze.Choice{Workloads: []string{"work-03"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{80, 120} {
+		isGolden(t, fmt.Sprintf("screen-missing-%d.txt", width), screenAt(t, res, width))
 	}
 }
 
@@ -149,9 +181,9 @@ func TestScreenFits(t *testing.T) {
 	want := "run|a study of mine.yaml|--engine|docker,podman|--until|2%|--seed|12|--|sh|-c|" + long[7:len(long)-1] + "|"
 	for _, width := range []int{40, 60, 80, 200} {
 		for lead, text := range map[string]string{
-			"  Again     ": render(t, "text", res, Options{Width: width, Screen: &Screen{Record: "plimsoll-run-1"}}),
-			"repeat   ":    render(t, "text", res, Options{Width: width}),
-			"Repeat: `":    render(t, "markdown", res, Options{}),
+			"  Run again   ": render(t, "text", res, Options{Width: width, Screen: &Screen{Record: "plimsoll-run-1"}}),
+			"repeat   ":      render(t, "text", res, Options{Width: width}),
+			"Repeat: `":      render(t, "markdown", res, Options{}),
 		} {
 			_, again, ok := strings.Cut(text, "\n"+lead)
 			if strings.HasSuffix(lead, "`") {
@@ -169,7 +201,11 @@ func TestScreenFits(t *testing.T) {
 // What a report is narrowed to keeps its numbers, and a word that is not there is
 // told from those that are.
 func TestNarrow(t *testing.T) {
-	res := result(t, screened(9, 30))
+	s := screened(9, 30)
+	for i := range s.Envs { // the remark on what engines isolate is about all of them
+		s.Envs[i].Inside = record.Inside{}
+	}
+	res := result(t, s)
 	part, err := res.Narrow(analyze.Choice{Workloads: []string{"work-04"}, Engines: []string{"docker", "lxd"}})
 	var choice *analyze.ChoiceError
 	if !errors.As(err, &choice) || choice.Word != "lxd" || !slices.Contains(choice.Known, "docker") {
@@ -252,7 +288,7 @@ func TestScreenHasOneDirection(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := screenAt(t, res, 120)
-	if !strings.Contains(text, "higher is better") || !strings.Contains(strings.Join(strings.Fields(text), " "), "× worse: median of the blocks' ratios") {
+	if !strings.Contains(text, "higher is better") || !strings.Contains(strings.Join(strings.Fields(text), " "), "× worse: times worse than the first, block by block") {
 		t.Errorf("\n%s", text)
 	}
 	_, rows, _ := strings.Cut(text, "× worse  ")
@@ -343,7 +379,7 @@ func TestScreenOfOneEngineFirst(t *testing.T) {
 	doubt := "others had work " + strings.Repeat("again and ", 8) + "again"
 	res.Run.Host.Remarks = []record.Remark{{Code: "busy", Level: "warning", Text: doubt}}
 	got := strings.Join(strings.Fields(screenAt(t, res, 80)), " ")
-	for _, want := range []string{"× the first Then bubblewrap", "× charliecloud/directory Slowest docker", doubt} {
+	for _, want := range []string{"× as long as the first Then bubblewrap", "× as long as charliecloud Slowest docker", doubt} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, got)
 		}

@@ -38,6 +38,17 @@ func (q *question) sure() string {
 	return s + q.needed() + "."
 }
 
+// plain are properties as a sentence names them.
+func plain(keys []string) []string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		if out[i] = k; strings.HasPrefix(k, "ns.") {
+			out[i] = k[len("ns."):] + " namespace"
+		}
+	}
+	return out
+}
+
 func (q *question) doubts() []string {
 	var out []string
 	run, best := q.res.Run, q.first[0]
@@ -69,7 +80,7 @@ func (q *question) doubts() []string {
 			out = append(out, fmt.Sprintf("the difference is not larger than the noise floor of %.2g %%", 100*floor))
 		}
 		if len(p.Also) > 0 {
-			out = append(out, fmt.Sprintf("the first two differ in more than their names say (%s)", words.List(p.Also[:min(3, len(p.Also))])))
+			out = append(out, fmt.Sprintf("the first two differ in more than their names say (%s)", words.List(plain(p.Also[:min(3, len(p.Also))]))))
 		}
 	}
 	return out

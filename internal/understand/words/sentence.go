@@ -61,6 +61,23 @@ func Times(m record.Metric) string {
 	return "× first"
 }
 
+// Worse says how many times worse something is than another by a metric, as in "takes
+// 1.5 × as long as podman".
+func Worse(m record.Metric, factor float64, than string) string {
+	f := Factor(factor) + " × "
+	switch higher := m.Better == record.HigherIsBetter; {
+	case higher && strings.HasSuffix(m.Unit, "/s"):
+		return f + "slower than " + than
+	case higher:
+		return f + "less than " + than
+	case m.Unit == "ns":
+		return "takes " + f + "as long as " + than
+	case m.Unit == "bytes":
+		return "takes " + f + "as much as " + than
+	}
+	return "has " + f + "the value of " + than
+}
+
 // Better says which way a metric is better.
 func Better(m record.Metric) string {
 	if m.Better == record.HigherIsBetter {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"plimsoll/internal/record"
 	"strings"
 	"testing"
 
@@ -68,6 +69,21 @@ func TestShorten(t *testing.T) {
 	} {
 		if got := Shorten(c[0], MaxName); got != c[1] {
 			t.Errorf("%s becomes %s", c[0], got)
+		}
+	}
+}
+
+// How many times worse something is reads as it is meant, whichever way is better.
+func TestWorse(t *testing.T) {
+	for want, m := range map[string]record.Metric{
+		"takes 1.50 × as long as podman": {Unit: "ns", Better: record.LowerIsBetter},
+		"takes 1.50 × as much as podman": {Unit: "bytes", Better: record.LowerIsBetter},
+		"1.50 × slower than podman":      {Unit: "requests/s", Better: record.HigherIsBetter},
+		"1.50 × less than podman":        {Unit: "count", Better: record.HigherIsBetter},
+		"has 1.50 × the value of podman": {Unit: "count", Better: record.LowerIsBetter},
+	} {
+		if got := Worse(m, 1.5, "podman"); got != want {
+			t.Errorf("%q, not %q", got, want)
 		}
 	}
 }

@@ -1,0 +1,37 @@
+package audit
+
+import "testing"
+
+// What an environment lacks of a docker run's isolation, as its payload saw it.
+func TestLacks(t *testing.T) {
+	own := func(change map[string]string) map[string]string {
+		m := map[string]string{"ns.mnt": "own", "ns.pid": "own", "ns.net": "own", "ns.ipc": "own", "ns.uts": "own", "ns.user": "host",
+			"seccomp-mode": "2", "capabilities": "00000000a80425fb"}
+		for k, v := range change {
+			m[k] = v
+		}
+		return m
+	}
+	for _, c := range []struct {
+		name  string
+		env   Environment
+		want  string
+		known bool
+	}{
+		{"docker", Environment{Isolation: own(nil)}, "", true},
+		{"ch-run", Environment{Isolation: own(map[string]string{"ns.pid": "host", "ns.net": "host", "ns.ipc": "host", "ns.uts": "host", "seccomp-mode": "0"})}, "pnius", true},
+		{"privileged", Environment{Isolation: own(map[string]string{"seccomp-mode": "0", "capabilities": "000001ffffffffff"})}, "sc", true},
+		{"all capabilities of a user namespace", Environment{Isolation: own(map[string]string{"ns.user": "own", "capabilities": "000001ffffffffff"})}, "", true},
+		{"a guest", Environment{Guest: true, Isolation: own(map[string]string{"seccomp-mode": "0"})}, "", true},
+		{"unseen", Environment{}, "", false},
+		{"baseline", Environment{baseline: true, Isolation: own(map[string]string{"ns.pid": "host"})}, "", false},
+	} {
+		got, known := c.env.Lacks()
+		if Letters(got) != c.want || known != c.known {
+			t.Errorf("%s: %q, %t, not %q, %t", c.name, Letters(got), known, c.want, c.known)
+		}
+	}
+	if _, known := (*Environment)(nil).Lacks(); known {
+		t.Error("something is known of no environment")
+	}
+}

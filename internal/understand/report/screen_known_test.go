@@ -1,0 +1,90 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/record/recordtest"
+)
+
+// typedRun is a run of Docker and Podman in several environments, of which one of each is
+// what its users type, and is not its best; root ran it, or an ordinary user.
+func typedRun(root bool) recordtest.Cells {
+	c := screened(2, 1)
+	c.Envs = c.Envs[2:] // charliecloud and bubblewrap
+	for _, e := range []struct{ id, engine, client, network, runtime, rootless string }{
+		{"podman/rootless", "podman", "cli", "", "crun", "yes"},
+		{"podman/rootful", "podman", "cli", "", "crun", "no"},
+		{"podman/none", "podman", "cli", "none", "crun", "no"},
+		{"docker/api", "docker", "api", "none", "crun", ""},
+		{"docker/cli", "docker", "cli", "none", "runc", ""},
+		{"docker/crun", "docker", "cli", "", "crun", ""},
+		{"docker/usual", "docker", "cli", "", "runc", ""},
+		{"docker/runsc", "docker", "cli", "", "runsc", ""},
+	} {
+		levels := map[string]string{"client": e.client, "runtime": e.runtime}
+		if e.network != "" {
+			levels["network"] = e.network
+		}
+		if e.rootless != "" {
+			levels["rootless"] = e.rootless
+		}
+		x := recordtest.Environment(e.id, e.engine, "", levels)
+		x.Facts = map[string]string{"client": e.client, "default-runtime": map[string]string{"docker": "runc", "podman": "crun"}[e.engine]}
+		x.Inside = insideOf(&x)
+		c.Envs = append(c.Envs, x)
+	}
+	c.Value = func(e *record.Environment, _ *record.Workload, metric string) (float64, bool) {
+		for i := range c.Envs {
+			if c.Envs[i].ID == e.ID {
+				return 3e6 * float64(1+i), metric == "startup"
+			}
+		}
+		return 0, false
+	}
+	c.Fails = nil
+	c.Excluded = nil
+	return c
+}
+
+// Docker and Podman are held against each other as their users run them: by the command,
+// with the engine's own runtime and network, and as the user who ran it would. Where that
+// was not measured, what is nearest to it is named.
+func TestScreenComparesWhatUsersType(t *testing.T) {
+	for root, podman := range map[bool]string{true: "podman/rootful", false: "podman/rootless"} {
+		res := screenResult(t, typedRun(root))
+		res.Run.Host.Root = root
+		text := strings.Join(strings.Fields(screenAt(t, res, 120)), " ")
+		for _, want := range []string{"Docker docker run ", "× as long as podman run (", "docker run: docker/usual · podman run: " + podman + " ·"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("root %t: no %q in\n%s", root, want, text)
+			}
+		}
+	}
+	c := typedRun(true)
+	c.Envs = slices.DeleteFunc(c.Envs, func(e recordtest.Env) bool { return e.ID == "docker/usual" || e.ID == "docker/crun" })
+	res := screenResult(t, c)
+	res.Run.Host.Root = true
+	if text := strings.Join(strings.Fields(screenAt(t, res, 120)), " "); !strings.Contains(text, "Docker docker/cli ") || strings.Contains(text, "docker run:") {
+		t.Errorf("\n%s", text)
+	}
+}
+
+// Whoever is first by isolating less is doubted, and the best that isolates as much as
+// docker run stands beside it.
+func TestScreenSaysWhoIsolatesLess(t *testing.T) {
+	res := screenResult(t, typedRun(true))
+	text := strings.Join(strings.Fields(screenAt(t, res, 120)), " ")
+	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated podman/rootless", "lacks its own p processes, n network, i IPC, u host name, s seccomp filter"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	c := typedRun(true)
+	c.Envs = c.Envs[2:] // all isolate alike
+	if text := screenAt(t, screenResult(t, c), 120); strings.Contains(text, "lacks") || strings.Contains(text, "isolates less") {
+		t.Errorf("\n%s", text)
+	}
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/audit"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
+)
+
+// Isolation is a price that some do not pay: what each goes without of what a docker run
+// isolates stands in its row, since the fastest is often the one that isolates least.
+
+// lackMark stands in the row of what lacks some of it.
+const lackMark = "*"
+
+// partsLacking are those of an environment, false where nobody saw.
+func (s *screen) partsLacking(env string) ([]audit.Part, bool) {
+	if s.res.Audit == nil {
+		return nil, false
+	}
+	return s.res.Audit.Environment(env).Lacks()
+}
+
+// lacks are their letters, "?" where nobody saw, "" of a baseline.
+func (s *screen) lacks(env string) string {
+	parts, known := s.partsLacking(env)
+	if e := s.res.Environment(env); !known && (e == nil || e.Baseline == "") {
+		return "?"
+	}
+	return audit.Letters(parts)
+}
+
+// lacksAny says whether the column has something to say.
+func (s *screen) lacksAny(r *ranking) bool {
+	return slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool {
+		parts, _ := s.partsLacking(c.Env)
+		return len(parts) > 0
+	})
+}
+
+// lacksLegend says what the mark or the letters stand for, of those that a row has.
+func (s *screen) lacksLegend(a *verdict.Answer, form lackForm) string {
+	if form == marked {
+		return lackMark + ": isolates less (" + s.audit + ")"
+	}
+	var said []string
+	for _, p := range audit.Usual {
+		if slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool {
+			parts, _ := s.partsLacking(c.Env)
+			return slices.Contains(parts, p)
+		}) {
+			said = append(said, p.Letter+" "+p.Title)
+		}
+	}
+	return "lacks its own " + strings.Join(said, ", ")
+}
+
+// isolated is the best environment that lacks nothing, where a first one does; "" where
+// another line is about it.
+func (s *screen) isolated(a *verdict.Answer) string {
+	if s.lessIsolated(a) == "" {
+		return ""
+	}
+	for _, env := range a.All[:len(a.All)-1] {
+		if parts, known := s.partsLacking(env); known && len(parts) == 0 && s.res.Environment(env).Baseline == "" {
+			if env == a.Next || slices.Contains(a.First, env) {
+				return ""
+			}
+			return env
+		}
+	}
+	return ""
+}
+
+// lessIsolated is the doubt about the first ones that lack what others have; "" where
+// none does.
+func (s *screen) lessIsolated(a *verdict.Answer) string {
+	for i, env := range a.First {
+		var lacking []string
+		parts, _ := s.partsLacking(env)
+		for _, p := range parts {
+			if slices.ContainsFunc(a.All, func(other string) bool {
+				has, known := s.partsLacking(other)
+				return known && !slices.Contains(has, p)
+			}) {
+				lacking = append(lacking, p.Title)
+			}
+		}
+		if len(lacking) == 0 {
+			continue
+		}
+		who := s.engine(env)
+		if i == 0 {
+			who = "the first"
+		}
+		who += " isolates less than others: "
+		switch s.lacking {
+		case lettered:
+			return strings.Replace(who, " than others", "", 1) + "see lacks"
+		case marked:
+			return strings.Replace(who, " than others", "", 1) + "see " + lackMark
+		}
+		return who + "it lacks " + ownOf(lacking)
+	}
+	return ""
+}
+
+// leastIsolated is the doubt about several workloads: whose best environments lack what
+// others have.
+func (s *screen) leastIsolated() string {
+	var who []string
+	for i := range s.answers {
+		a := s.answers[i]
+		if a.First = a.All[:1]; s.lessIsolated(&a) == "" {
+			continue
+		}
+		if e := s.engine(a.All[0]); !slices.Contains(who, e) {
+			who = append(who, e)
+		}
+	}
+	if len(who) == 0 {
+		return ""
+	}
+	return "best, and isolate less: " + words.FirstFew(who) + " (" + s.audit + ")"
+}
+
+// ownOf is what something lacks, as a sentence says it.
+func ownOf(titles []string) string {
+	var spaces, more []string
+	for _, t := range titles {
+		switch t {
+		case "seccomp filter":
+			more = append(more, "a "+t)
+		case "capability limits":
+			more = append(more, t)
+		default:
+			spaces = append(spaces, t)
+		}
+	}
+	if len(spaces) > 0 {
+		more = slices.Concat([]string{"its own " + words.List(spaces)}, more)
+	}
+	return strings.Join(more, ", and ")
+}

@@ -73,6 +73,9 @@ NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
 # Ansible and its linter, as pinned, in an environment of their own.
 ANSIBLE = $(TOOLS)/ansible-$(shell cksum ansible/requirements.txt | cut -d' ' -f1)
 
+# So is the database that docs/queries.md is for.
+DUCKDB = $(TOOLS)/duckdb-$(shell cksum internal/cli/testdata/duckdb/requirements.txt | cut -d' ' -f1)
+
 # The page's script is bundled from its sources and a chart library; without it
 # the program builds too, and its pages have their tables only.
 WEB     := internal/understand/page/web
@@ -81,7 +84,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site ansible run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible duckdb run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -117,6 +120,10 @@ site: ## the documentation as pages that open from disk: dist/site (needs python
 ansible: ## what the Ansible collection is tested with, in an environment of its own (needs python3)
 	@set -e; [ -e $(ANSIBLE)/ready ] || { rm -rf $(ANSIBLE); python3 -m venv $(ANSIBLE); \
 		$(ANSIBLE)/bin/pip install --quiet --disable-pip-version-check -r ansible/requirements.txt; touch $(ANSIBLE)/ready; }
+
+duckdb: ## what the queries of docs/queries.md are run with, in an environment of its own (needs python3)
+	@set -e; [ -e $(DUCKDB)/ready ] || { rm -rf $(DUCKDB); python3 -m venv $(DUCKDB); \
+		$(DUCKDB)/bin/pip install --quiet --disable-pip-version-check -r internal/cli/testdata/duckdb/requirements.txt; touch $(DUCKDB)/ready; }
 
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
@@ -194,7 +201,8 @@ test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at mom
 test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers; a fleet by Ansible: ten minutes
 	@mkdir -p bin; rm -f bin/again-$@.txt
 	@$(MAKE) --no-print-directory ansible || echo "going on without Ansible: its tests are skipped"
-	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin $(GOTEST) --packages="./internal/cli ./internal/measure/portable" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
+	@$(MAKE) --no-print-directory duckdb || echo "going on without DuckDB: its test is skipped"
+	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin PLIMSOLL_DUCKDB=$$([ ! -e $(DUCKDB)/ready ] || echo $(DUCKDB)/bin) $(GOTEST) --packages="./internal/cli ./internal/measure/portable" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 # What reads input from outside: test, package, how many inputs; plain where most of
@@ -297,6 +305,9 @@ bench-plan: ## a plan of 100 000 combinations: under a second
 
 bench-read: ## reading and analysing a million trials: about 3 s on two processors
 	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/understand/analyze/evaluate
+
+bench-hosts: ## reading a hundred hosts with a million trials together, and their page: about 4 s on two processors
+	$(GO) test -run '^$$' -bench Hosts1M -benchtime 2x ./internal/understand/page
 
 bench-sequential: ## how often runs err that end when they know enough: some minutes
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze/sequential -more 40

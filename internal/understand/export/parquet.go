@@ -17,7 +17,10 @@ const parquetRows = 1024
 // name, as the format's groups are; all can be null. Text is kept as a
 // dictionary, so that repeating the names costs next to nothing.
 func writeParquet(w io.Writer, r *record.Reader, opts Options) error {
-	cols := columns(r.Run())
+	return parquetOf(w, r, columns(r.Run()), opts)
+}
+
+func parquetOf(w io.Writer, r *record.Reader, cols []column, opts Options) error {
 	group := parquet.Group{}
 	for _, c := range cols {
 		group[c.name] = parquet.Optional(parquetNode(c.kind))

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/hosts"
 )
 
@@ -79,6 +83,55 @@ func TestHosts(t *testing.T) {
 		} {
 			if strings.Contains(doc, text) != want {
 				t.Errorf("%d hosts: %q is there: %v", n, text, !want)
+			}
+		}
+	}
+}
+
+// BenchmarkHosts1M reads the runs of a hundred hosts with a million trials together,
+// pools them and writes their page. Where /proc is there it reports the peak of resident
+// memory and the page's size too.
+func BenchmarkHosts1M(b *testing.B) {
+	var dirs []string
+	for i := range 100 {
+		s := recordtest.Big(10_000)
+		s.ID, s.Seed, s.Host.Name = fmt.Sprintf("big-%d", i), uint64(i), fmt.Sprintf("node%d", i)
+		s.Host.Machine, s.Host.Boot = s.Host.Name, s.Host.Name
+		dirs = append(dirs, s.Write(b))
+	}
+	size := 0
+	b.ResetTimer()
+	for b.Loop() {
+		g := hosts.NewGathering(hosts.Options{})
+		for _, dir := range dirs {
+			r, err := record.Open(dir)
+			if err != nil {
+				b.Fatal(err)
+			}
+			res, err := evaluate.Run(r, evaluate.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := g.Add(res, dir); err != nil {
+				b.Fatal(err)
+			}
+		}
+		h, err := g.Hosts()
+		if err != nil {
+			b.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := WriteHosts(&page, h); err != nil {
+			b.Fatal(err)
+		}
+		size = page.Len()
+	}
+	b.ReportMetric(float64(size)/1e6, "page-MB")
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		for line := range strings.Lines(string(status)) {
+			var kb float64
+			if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kb); err == nil {
+				b.ReportMetric(kb/1024, "peak-MiB")
 			}
 		}
 	}

@@ -41,6 +41,9 @@ NEW is worse by more than that (status 3) or is not. What is compared is the sta
 container, or the first metric of the --workload. A runtime is run by itself, or as its
 users run it: by the --engine that calls it.
 
+OLD or NEW may be a configuration instead, of the program on your PATH: a file such as
+dockerd's daemon.json, or a variable of its environment as KEY=VALUE.
+
 NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. A build
 that can't be used ends the command before anything is measured. With the DIR of such a
 run nothing is measured: its answer is told again, in another format perhaps.`,
@@ -51,6 +54,9 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
   plimsoll ab crun ./old/crun ./new/crun --engine cri endpoint=containerd
   plimsoll ab runc ./old/runc ./new/runc --workload density count=20
   plimsoll ab containerd /usr/bin/containerd ./bin/containerd network=none
+  plimsoll ab dockerd ./daemon.json ./without-proxy.json
+  plimsoll ab containerd GOGC=100 GOGC=off network=none
+  plimsoll ab podman containers.conf=./a.conf containers.conf=./b.conf
   plimsoll ab podman /usr/bin/podman ./bin/podman client=steps
   plimsoll ab apptainer /opt/1.2/bin/apptainer /opt/1.3/bin/apptainer --format json
   plimsoll ab plimsoll-run-20260102-030405-ab-crun --format junit -o junit.xml`,
@@ -136,7 +142,7 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 	if err != nil {
 		return err
 	}
-	builds, err := twoBuilds(ctx, s.engines, args)
+	builds, err := twoBuilds(ctx, s, args)
 	if err != nil {
 		return err
 	}
@@ -158,7 +164,7 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 }
 
 // twoBuilds looks at the files of both, whose levels are called old and new.
-func twoBuilds(ctx context.Context, all []engine.Engine, args []string) ([]record.Build, error) {
+func twoBuilds(ctx context.Context, s *setting, args []string) ([]record.Build, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, fail(Failed, "finding the working directory: %w", err)
@@ -171,7 +177,7 @@ func twoBuilds(ctx context.Context, all []engine.Engine, args []string) ([]recor
 		}
 		asked = append(asked, a)
 	}
-	builds, err := build.Bind(ctx, asked, engine.AllPrograms(all))
+	builds, err := s.bind(ctx, asked)
 	if err != nil {
 		return nil, fail(Usage, "%w", err)
 	}

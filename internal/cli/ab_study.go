@@ -130,7 +130,11 @@ func lacksOne(p *study.Plan) bool { return len(p.Environments) < len(abLevels) }
 func (f *abFlags) command(builds []record.Build, rest []string, seed uint64) string {
 	line := []string{"plimsoll", "ab", builds[0].Program}
 	for _, b := range builds {
-		line = append(line, strings.TrimPrefix(build.Text(b), b.Name()+"="))
+		texts := build.Texts(b)
+		if b.Configured() {
+			texts = texts[1:] // the program is the one on the PATH
+		}
+		line = append(line, strings.TrimPrefix(texts[0], b.Name()+"="))
 	}
 	line = append(line, rest...)
 	add := func(given bool, words ...string) {

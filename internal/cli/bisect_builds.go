@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/build"
-	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/revision"
 	"plimsoll/internal/record"
 )
@@ -44,7 +43,7 @@ func (b *bisectBuilds) program(ctx context.Context, hash, level string) (record.
 		b.paths[hash] = path
 	}
 	a := build.Asked{Program: b.asked.Program, Level: level, Path: path, Where: "commit " + revision.Short(hash)}
-	out, err := build.Bind(ctx, []build.Asked{a}, engine.AllPrograms(b.set.engines))
+	out, err := b.set.bind(ctx, []build.Asked{a})
 	if err != nil {
 		if ctx.Err() != nil {
 			return record.Build{}, ctx.Err()

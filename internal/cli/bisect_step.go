@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/build"
-	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/understand/analyze/bisection"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/words"
@@ -98,7 +97,7 @@ func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, 
 		if err != nil {
 			return "", fail(Usage, "%w", err)
 		}
-		b, err := build.Bind(ctx, []build.Asked{a}, engine.AllPrograms(s.engines))
+		b, err := s.bind(ctx, []build.Asked{a})
 		if err != nil && l == candidateLevel {
 			fmt.Fprintf(w.Stdout, "%s: skipped: %v\n", words.Clean(args[0]), words.Clean(err.Error()))
 			return bisection.Skipped, nil

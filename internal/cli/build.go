@@ -25,7 +25,7 @@ type buildFlags struct {
 }
 
 func (f *buildFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.list, "build", nil, "the file that a level of the factor build stands for, as PROGRAM:LEVEL=PATH")
+	c.Flags().StringArrayVar(&f.list, "build", nil, "the file that a level of the factor build stands for, as PROGRAM:LEVEL=PATH; or =FILE=PATH of a configuration, or =KEY=VALUE of a variable")
 	c.Flags().StringVar(&f.file, "builds", "", "a YAML file that says so of several builds")
 	_ = c.MarkFlagFilename("builds", "yaml", "yml") // it fails only for a flag that is not there
 }
@@ -63,10 +63,15 @@ func (s *setting) useBuilds(ctx context.Context, f *buildFlags) error {
 	if err != nil || len(asked) == 0 {
 		return err
 	}
-	if s.builds, err = build.Bind(ctx, asked, engine.AllPrograms(s.engines)); err != nil {
+	if s.builds, err = s.bind(ctx, asked); err != nil {
 		return fail(Usage, "%w", err)
 	}
 	return nil
+}
+
+// bind looks at the files of bindings, and asks the programs what they are.
+func (s *setting) bind(ctx context.Context, asked []build.Asked) ([]record.Build, error) {
+	return build.Bind(ctx, asked, engine.AllPrograms(s.engines), s.world.LookPath)
 }
 
 // withBuilds is what was found of an engine, looked for again where other builds of
@@ -122,7 +127,7 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 			}
 			for _, b := range builds {
 				asked[b.Name()] = true
-				if i < planned && !slices.Contains(used, b) {
+				if i < planned && !slices.ContainsFunc(used, func(u record.Build) bool { return u.Name() == b.Name() }) {
 					used = append(used, b)
 				}
 			}
@@ -139,41 +144,10 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 	if flag, ok := fl.Lookup("build").Value.(pflag.SliceValue); ok && len(used) > 0 {
 		var texts []string
 		for _, b := range used {
-			texts = append(texts, build.Text(b))
+			texts = append(texts, build.Texts(b)...)
 		}
 		fl.Lookup("build").Changed = true
 		return used, unbound, flag.Replace(texts)
 	}
 	return used, unbound, nil
-}
-
-// sameBuilds takes the builds of a run that is gone on with: at the paths of its
-// record, or where the user says that the files are now; they must be the same files.
-// None is executed here.
-func (s *setting) sameBuilds(f *buildFlags, r *record.Run) error {
-	asked, err := f.asked()
-	if err != nil {
-		return err
-	}
-	known := func(a build.Asked) bool {
-		return slices.ContainsFunc(r.Builds, func(b record.Build) bool { return b.Program == a.Program && b.Level == a.Level })
-	}
-	if i := slices.IndexFunc(asked, func(a build.Asked) bool { return !known(a) }); i >= 0 {
-		return fail(Usage, "%s: the run that is resumed has no such build", asked[i].Where)
-	}
-	for _, b := range r.Builds {
-		a := build.Asked{Program: b.Program, Level: b.Level, Path: b.Path}
-		if i := slices.IndexFunc(asked, func(x build.Asked) bool { return x.Program == b.Program && x.Level == b.Level }); i >= 0 {
-			a = asked[i]
-		}
-		a.SHA256 = b.SHA256
-		now, err := build.Look(a)
-		if err != nil {
-			return withHint(fail(Usage, "the build %s of the run that is resumed: %w", b.Name(), err), "--build %s=PATH says where the file is that the run began with", b.Name())
-		}
-		now.Version = b.Version
-		s.builds = append(s.builds, now)
-	}
-	r.Builds = slices.Clone(s.builds)
-	return nil
 }

@@ -97,7 +97,7 @@ func (f *releasesFlags) measure(ctx context.Context, w World, args []string) err
 	if err != nil {
 		return err
 	}
-	builds, rest, err := f.builds(ctx, s.engines, args)
+	builds, rest, err := f.builds(ctx, s, args)
 	if err != nil {
 		return err
 	}

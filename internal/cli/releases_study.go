@@ -22,7 +22,7 @@ func knownProgram(w World, name string) bool { return slices.Contains(buildable(
 
 // builds are those of the file and of the command line, in this order; rest are the
 // levels of factors and parameters. What names a file has a slash.
-func (f *releasesFlags) builds(ctx context.Context, all []engine.Engine, args []string) (builds []record.Build, rest []string, err error) {
+func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (builds []record.Build, rest []string, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, nil, fail(Failed, "finding the working directory: %w", err)
@@ -34,7 +34,7 @@ func (f *releasesFlags) builds(ctx context.Context, all []engine.Engine, args []
 	asked = slices.DeleteFunc(asked, func(a build.Asked) bool { return a.Program != args[0] })
 	for _, arg := range args[1:] {
 		name, value, _ := strings.Cut(arg, "=")
-		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.Contains(value, "/") && (value == "" || err != nil) {
+		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.ContainsAny(value, "/=") && (value == "" || err != nil) {
 			rest = append(rest, arg)
 			continue
 		}
@@ -44,8 +44,9 @@ func (f *releasesFlags) builds(ctx context.Context, all []engine.Engine, args []
 		}
 		asked = append(asked, a)
 	}
+	build.Sort(asked, engine.AllPrograms(s.engines))
 	for i, a := range asked {
-		if slices.ContainsFunc(asked[:i], func(b build.Asked) bool { return b.Level == a.Level }) {
+		if slices.ContainsFunc(asked[:i], func(b build.Asked) bool { return b.Level == a.Level && b.File == a.File && b.Variable == a.Variable }) {
 			return nil, nil, fail(Usage, "%s: %s is named twice", a.Where, a.Level)
 		}
 	}
@@ -56,7 +57,7 @@ func (f *releasesFlags) builds(ctx context.Context, all []engine.Engine, args []
 		}
 		return nil, nil, withHint(fail(Usage, "expected two builds of %s or more, each as NAME=FILE, with a slash in FILE", args[0]), "%s", fmt.Sprintf(hint, args[0], f.file))
 	}
-	if builds, err = build.Bind(ctx, asked, engine.AllPrograms(all)); err != nil {
+	if builds, err = s.bind(ctx, asked); err != nil {
 		return nil, nil, fail(Usage, "%w", err)
 	}
 	return builds, rest, nil
@@ -88,7 +89,9 @@ func (f *releasesFlags) study(all []engine.Engine, program string, builds []reco
 func (f *releasesFlags) command(builds []record.Build, rest []string, seed uint64) string {
 	line := []string{"plimsoll", "releases", builds[0].Program}
 	for _, b := range builds {
-		line = append(line, strings.TrimPrefix(build.Text(b), b.Program+":"))
+		for _, text := range build.Texts(b) {
+			line = append(line, strings.TrimPrefix(text, b.Program+":"))
+		}
 	}
 	line = append(line, rest...)
 	add := func(given bool, words ...string) {

@@ -21,32 +21,54 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Asked is a level that the user binds to a file.
+// Asked is a part of what the user binds a level to: a program, a configuration file of
+// it, or a variable of its environment.
 type Asked struct {
-	Program, Level, Path string
+	Program, Level string
+	// Path is that of a file: of the program, or of its configuration file File.
+	Path, File string
+	// Variable is K=V. Then there is no path. With neither it is the program on the PATH
+	// with nothing of a configuration.
+	Variable string
 	// SHA256, where given, is what the file's digest must be.
 	SHA256 string
 	// Where is where it was said, for messages.
 	Where string
 }
 
-// digest ends the path of a binding that demands one.
-var digest = regexp.MustCompile(`@sha256:([0-9a-f]{64})$`)
+var (
+	// digest ends the path of a binding that demands one.
+	digest = regexp.MustCompile(`@sha256:([0-9a-f]{64})$`)
+	// named begins what is no program: the name of a variable, or of a file.
+	named = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*)=`)
+	// variable is the name of one, as everybody writes them.
+	variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+)
 
 // Parse reads PROGRAM:LEVEL=PATH, with @sha256:DIGEST behind it where the file must
-// have that digest; where is for messages. A path is taken from dir.
+// have that digest; where is for messages. A path is taken from dir. Instead of a
+// PATH, FILE=PATH is a configuration file, and KEY=VALUE a variable.
 func Parse(text, where, dir string) (Asked, error) {
 	name, path, ok := strings.Cut(text, "=")
-	program, level, named := strings.Cut(name, ":")
-	if !ok || !named || program == "" || path == "" {
+	program, level, leveled := strings.Cut(name, ":")
+	if !ok || !leveled || program == "" || path == "" {
 		return Asked{}, fmt.Errorf("%s %q: expected PROGRAM:LEVEL=PATH, such as the-program:old=/opt/old/the-program", where, text)
 	}
 	a := Asked{Program: program, Level: level, Path: path, Where: where + " " + text}
-	if m := digest.FindStringSubmatch(path); m != nil {
-		a.SHA256, a.Path = m[1], strings.TrimSuffix(path, m[0])
-	}
 	if !engine.IsBuild(level) {
-		return a, fmt.Errorf("%s: %q is no name for a build: small letters, digits, - and dots between them, and not default", a.Where, level)
+		return a, notNamed(a.Where, level)
+	}
+	if m := named.FindStringSubmatch(path); m != nil && variable.MatchString(m[1]) {
+		a.Variable, a.Path = path, ""
+		return a, nil
+	} else if m != nil {
+		a.File, a.Path = m[1], path[len(m[0]):]
+	}
+	if m := digest.FindStringSubmatch(a.Path); m != nil {
+		a.SHA256, a.Path = m[1], strings.TrimSuffix(a.Path, m[0])
+	}
+	if a.Path == "" {
+		return a, fmt.Errorf("%s: expected a path behind %s=", a.Where, a.File)
 	}
 	if !filepath.IsAbs(a.Path) {
 		a.Path = filepath.Join(dir, a.Path)
@@ -54,30 +76,72 @@ func Parse(text, where, dir string) (Asked, error) {
 	return a, nil
 }
 
-// Text is the binding of a build as Parse reads it, with its digest.
-func Text(b record.Build) string { return b.Name() + "=" + b.Path + "@sha256:" + b.SHA256 }
+func notNamed(where, level string) error {
+	return fmt.Errorf("%s: %q is no name for a build: small letters, digits, - and dots between them, and not default", where, level)
+}
 
-// Bind looks at the file of each binding and asks it what it is.
-func Bind(ctx context.Context, asked []Asked, known []engine.Program) ([]record.Build, error) {
+// Texts are the bindings of a build as Parse reads them, with its digests.
+func Texts(b record.Build) []string {
+	out := []string{b.Name() + "=" + b.Path + "@sha256:" + b.SHA256}
+	for _, f := range b.Files {
+		out = append(out, b.Name()+"="+f.Name+"="+f.Path+"@sha256:"+f.SHA256)
+	}
+	for _, v := range b.Variables {
+		out = append(out, b.Name()+"="+v)
+	}
+	return out
+}
+
+// Bind looks at the files of each binding and asks each program what it is. look finds
+// a program on the user's PATH: that of a level of which only a configuration is named.
+func Bind(ctx context.Context, asked []Asked, known []engine.Program, look func(string) (string, error)) ([]record.Build, error) {
 	var out []record.Build
+	var programs []engine.Program
 	for _, a := range asked {
 		i := slices.IndexFunc(known, func(p engine.Program) bool { return p.Name == a.Program })
 		if i < 0 {
 			return nil, fmt.Errorf("%s: %w", a.Where, unknown(a.Program, known))
 		}
-		b, err := one(ctx, a, known[i])
-		if err != nil {
+		k := slices.IndexFunc(out, func(o record.Build) bool { return o.Program == a.Program && o.Level == a.Level })
+		if k < 0 {
+			k, out, programs = len(out), append(out, record.Build{Program: a.Program, Level: a.Level}), append(programs, known[i])
+		}
+		if err := add(ctx, &out[k], a, known[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Where, err)
 		}
-		k := slices.IndexFunc(out, func(o record.Build) bool { return o.Name() == b.Name() })
-		if k >= 0 && out[k].Path != b.Path {
-			return nil, fmt.Errorf("%s: %s is bound twice, to %s before", a.Where, b.Name(), out[k].Path)
+	}
+	for k := range out {
+		if out[k].Path != "" {
+			continue
 		}
-		if k < 0 {
-			out = append(out, b)
+		path, err := look(out[k].Program)
+		if err != nil {
+			return nil, fmt.Errorf("the configuration %s: %s is not on your PATH; name the program too: --build %s=PATH", out[k].Name(), out[k].Program, out[k].Name())
+		}
+		if err := add(ctx, &out[k], Asked{Program: out[k].Program, Level: out[k].Level, Path: path}, programs[k]); err != nil {
+			return nil, fmt.Errorf("the configuration %s: %w", out[k].Name(), err)
 		}
 	}
 	return out, nil
+}
+
+// add adds one binding to a build.
+func add(ctx context.Context, b *record.Build, a Asked, p engine.Program) error {
+	a.File = fileOf(a, p)
+	switch {
+	case a.Variable != "":
+		return addVariable(b, a, p)
+	case a.File != "":
+		return addFile(b, a, p)
+	case a.Path == "", b.Path == a.Path: // without one it is that of the PATH
+		return nil
+	case b.Path != "":
+		return fmt.Errorf("%s is bound twice, to %s before", b.Name(), b.Path)
+	}
+	now, err := one(ctx, a, p)
+	now.Files, now.Variables = b.Files, b.Variables
+	*b = now
+	return err
 }
 
 func unknown(program string, known []engine.Program) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func TestBind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := Bind(t.Context(), []Asked{good, good}, known)
+	list, err := Bind(t.Context(), []Asked{good, good}, known, exec.LookPath)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v %v", list, err)
 	}
@@ -125,7 +126,7 @@ func TestBind(t *testing.T) {
 	} {
 		a, err := Parse(c.text, "--build", dir)
 		if err == nil {
-			_, err = Bind(t.Context(), []Asked{a}, known)
+			_, err = Bind(t.Context(), []Asked{a}, known, exec.LookPath)
 		}
 		switch {
 		case c.want == "" && err != nil, c.want != "" && err == nil:
@@ -136,10 +137,10 @@ func TestBind(t *testing.T) {
 	}
 	other := good
 	other.Path = filepath.Join(dir, "crun")
-	if _, err := Bind(t.Context(), []Asked{good, other}, []engine.Program{{Name: "runc"}}); err == nil {
+	if _, err := Bind(t.Context(), []Asked{good, other}, []engine.Program{{Name: "runc"}}, exec.LookPath); err == nil {
 		t.Error("one name was bound to two files")
 	}
-	again, err := Parse(Text(b), "--build", "/")
+	again, err := Parse(Texts(b)[0], "--build", "/")
 	if err != nil || again.Path != b.Path || again.SHA256 != b.SHA256 || again.Level != b.Level || again.Program != b.Program {
 		t.Errorf("%+v %v", again, err)
 	}

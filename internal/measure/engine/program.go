@@ -29,12 +29,24 @@ type Program struct {
 	// by their names: what is executed beyond them, and beyond the payload, is
 	// another program.
 	Becomes []string
+	// Files are the names of the configuration files that a build of it may have here.
+	Files []string
+	// Variables: the engine starts it, and so a build may have variables of its
+	// environment here.
+	Variables bool
 }
 
 // Resident is an environment with programs that stay from trial to trial.
 type Resident interface {
 	// Residents are the processes of those programs, by the programs' names.
 	Residents() map[string]int
+}
+
+// Configured is an environment whose programs run with a configuration of a build.
+type Configured interface {
+	// Configured says why a program no longer runs with what it was given; nil where
+	// it does.
+	Configured() error
 }
 
 // ProgramsWith are the programs that an environment with these levels has, those
@@ -71,9 +83,15 @@ func (i Info) Runs(program string) *Program {
 // names.
 func AllPrograms(engines []Engine) (out []Program) {
 	add := func(p Program) {
-		if !slices.ContainsFunc(out, func(o Program) bool { return o.Name == p.Name }) {
+		i := slices.IndexFunc(out, func(o Program) bool { return o.Name == p.Name })
+		if i < 0 {
 			out = append(out, p)
+			return
 		}
+		if len(out[i].Files) == 0 { // one engine may configure what another only runs
+			out[i].Files = p.Files
+		}
+		out[i].Variables = out[i].Variables || p.Variables
 	}
 	for _, e := range engines {
 		i := e.Info()
@@ -106,9 +124,13 @@ func (i Info) BuildsFor(levels map[string]string, all []record.Build) (out []rec
 	for _, p := range i.ProgramsWith(levels) {
 		names = append(names, p.Name)
 		for _, b := range all {
-			if b.Program == p.Name && b.Level == level {
-				out = append(out, b)
+			if b.Program != p.Name || b.Level != level {
+				continue
 			}
+			if len(b.Files) > 0 && len(p.Files) == 0 || len(b.Variables) > 0 && !p.Variables {
+				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s is configured by what calls it below %s, so %s can't have a configuration of its own there", p.Name, i.Title, b.Name())}
+			}
+			out = append(out, b)
 		}
 	}
 	if len(out) > 0 {
@@ -140,13 +162,22 @@ func (k *Kit) With(builds []record.Build) *Kit {
 	return &other
 }
 
+// BuildOf is the build of a program that the environment runs; nil where it runs the
+// machine's own, with the machine's configuration.
+func (k *Kit) BuildOf(program string) *record.Build {
+	for i := range k.builds {
+		if k.builds[i].Program == program {
+			return &k.builds[i]
+		}
+	}
+	return nil
+}
+
 // Built is the path of the build of a program that the environment runs; "" where it
 // runs the machine's own. It is for an engine whose daemon has to be told.
 func (k *Kit) Built(program string) string {
-	for _, b := range k.builds {
-		if b.Program == program {
-			return b.Path
-		}
+	if b := k.BuildOf(program); b != nil {
+		return b.Path
 	}
 	return ""
 }

@@ -77,6 +77,11 @@ func (p *prover) judge(builds []record.Build, programs []engine.Program, env eng
 	if p == nil || len(builds) == 0 {
 		return nil
 	}
+	if c, ok := env.(engine.Configured); ok && slices.ContainsFunc(builds, record.Build.Configured) {
+		if err := c.Configured(); err != nil {
+			return err
+		}
+	}
 	builds, err := p.staying(builds, programs, env)
 	if err != nil || p.watch == nil {
 		return err

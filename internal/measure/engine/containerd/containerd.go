@@ -92,7 +92,7 @@ const (
 )
 
 func set() []engine.Program {
-	return []engine.Program{{Name: daemonProgram, Stays: true},
+	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{configFile}, Variables: true},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
 }
 

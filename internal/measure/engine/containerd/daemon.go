@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -41,7 +42,8 @@ type daemon struct {
 	// namespace is where the run's containers are.
 	namespace string
 	own       *private.Daemon // nil for the user's
-	state     string          // where the shims' runtimes keep their state
+	given     *given.Configuration
+	state     string // where the shims' runtimes keep their state
 	lookPath  func(string) (string, error)
 	ledger    engine.Ledger
 }

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -157,7 +158,8 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 		if d, version, err = dial(ctx, kit, own.socket); err != nil {
 			return err
 		}
-		d.state, d.own, whose = own.state, own.Daemon, private.Fact
+		d.state, d.own, d.given, whose = own.state, own.Daemon, own.given, private.Fact
+		env.AddFacts(own.given.Facts(configuredBy, given.ByProcess))
 	}
 	env.d = d
 	env.release = append(env.release, func(context.Context) error { return d.Close() })

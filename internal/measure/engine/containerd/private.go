@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -47,6 +48,7 @@ type ownDaemon struct {
 	*private.Daemon
 	socket string
 	state  string // where the shims' runtimes keep their state, as we can reach it
+	given  *given.Configuration
 }
 
 // start starts a daemon with a snapshotter. The metadata, whose database is
@@ -57,11 +59,14 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	if set != "" { // short, since the name is part of a socket's path
 		name = fmt.Sprintf("ctrd-%.6s-%c", set, snapshotter[0])
 	}
-	o := private.Options{Name: name, Env: env, Hide: []string{"/run/containerd"}}
+	with, err := configured(kit)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables), Hide: []string{"/run/containerd"}}
 	fsPath := ""
 	var fs *private.FileSystem
 	if kind := needs[snapshotter]; kind != "" {
-		var err error
 		if fs, err = private.MakeFileSystem(ctx, kit, name, kind, fsBytes); err != nil {
 			return nil, nil, err
 		}
@@ -81,9 +86,15 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	socket := ""
 	o.Configure = func(dir string) ([]string, error) {
 		socket = filepath.Join(dir, "c.sock")
-		text := configuration(ctx, program, dir, snapshotter, fsPath)
-		path := filepath.Join(dir, "config.toml")
-		return []string{program, "--config", path}, os.WriteFile(path, []byte(text), 0o600)
+		text, err := lay(with, configuration(ctx, program, dir, snapshotter, fsPath))
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Join(dir, configFile)
+		if err := with.Write(path, text, 0o600); err != nil {
+			return nil, err
+		}
+		return []string{program, "--config", path}, understood(ctx, with, program, path)
 	}
 	o.Ready = func(ctx context.Context, _ *private.Daemon) error {
 		d, _, err := dial(ctx, kit, socket)
@@ -102,7 +113,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 		}
 		return undo(ctx)
 	}
-	return &ownDaemon{Daemon: d, socket: socket, state: d.Path(stateRoot)}, end, nil
+	return &ownDaemon{Daemon: d, socket: socket, state: d.Path(stateRoot), given: with}, end, nil
 }
 
 // versionIn reads what containerd prints on --version.

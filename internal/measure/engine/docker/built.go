@@ -119,5 +119,8 @@ func (o *ownDaemon) configure() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.file, b, 0o600)
+	if o.given == nil {
+		return os.WriteFile(o.file, b, 0o600)
+	}
+	return o.given.Write(o.file, b, 0o600)
 }

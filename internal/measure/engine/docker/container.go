@@ -20,6 +20,7 @@ type settings struct {
 	limits  engine.Limits
 	omits   engine.Omitted
 	adds    engine.Omitted
+	log     string // the driver that the daemon's configuration of a build names
 }
 
 func settingsFor(spec engine.Spec, runID, tag, runtime string) settings {
@@ -43,6 +44,8 @@ const logDriver = "none"
 // logDriver is the one that is asked for.
 func (s settings) logDriver() string {
 	switch {
+	case s.log != "":
+		return s.log
 	case s.adds.Has(engine.LogFile):
 		return "json-file"
 	case s.adds.Has(engine.Journal):

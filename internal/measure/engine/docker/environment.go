@@ -92,9 +92,14 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		info = &answer.Info
 	}
 	env.settings = settingsFor(spec, kit.RunID, tag, runtime)
+	if env.settings.log, err = d.own.logs(spec); err != nil {
+		return err
+	}
 	if env.Fact(wrap.Limits) == wrap.Nobody {
 		env.settings.limits = engine.Limits{} // the daemon would refuse them
 	}
+
+	env.AddFacts(map[string]string{"log-driver": env.settings.logDriver(), "log": env.settings.logDriver()})
 
 	env.cli, err = newCommandLine(ctx, kit, spec, d)
 	if err != nil {
@@ -124,7 +129,7 @@ func (env *environment) versions(ctx context.Context) error {
 	}
 	env.AddFacts(map[string]string{
 		"version": v.Version, "api-version": env.d.ClientVersion(), "api-version-daemon": v.APIVersion,
-		"host": env.d.host, "log-driver": logDriver, "log": logDriver, "init": "none", "daemon": private.UserFact,
+		"host": env.d.host, "init": "none", "daemon": private.UserFact,
 		engine.HeldFact: engine.HeldByEngine,
 	})
 	if env.d.own != nil {

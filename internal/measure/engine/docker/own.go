@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -32,12 +35,16 @@ type ownDaemon struct {
 	mu     sync.Mutex
 	config map[string]any // as it lies in file
 	file   string
+	given  *given.Configuration // by a build; nil: none can be
 }
 
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
 
 func (o *ownDaemon) facts() map[string]string {
 	f := map[string]string{"daemon": private.Fact, "registry": relayed}
+	if o.given != nil {
+		maps.Copy(f, o.given.Facts(configuredBy, given.ByProcess))
+	}
 	if o.fs != nil {
 		f["storage-device"] = "loop"
 	}
@@ -61,6 +68,7 @@ type wanted struct {
 	rootless         bool
 	set              string   // of builds; empty: the machine's own programs
 	env              []string // by which the set is found
+	given            *given.Configuration
 }
 
 // name is short: sockets lie below a directory of this name.
@@ -124,12 +132,16 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 		return nil, nil, err
 	}
 	w := wanted{rootless: rootlessWanted, set: set, env: path}
+	if w.given, err = e.given(kit); err != nil {
+		return nil, nil, err
+	}
 	if set != "" && rootlessWanted {
 		return nil, nil, &engine.Error{Class: record.Unsupported, Text: "a build of a daemon runs as root's, and a rootless one is asked for"}
 	}
-	if l := spec.Level(engine.Storage); l != engine.DefaultLevel {
-		w.storage = l
-	} else if !rootlessWanted {
+	if w.storage, err = storageOf(w.given, spec.Level(engine.Storage)); err != nil {
+		return nil, nil, err
+	}
+	if w.storage == "" && !rootlessWanted {
 		w.storage = info.Driver // what is not varied stays as the user's daemon has it
 	}
 	if l := spec.Level(engine.Driver); l != engine.DefaultLevel {
@@ -210,12 +222,12 @@ func needs(driver, dir string) string {
 
 // startOwn starts a private daemon.
 func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Info, w wanted) (*ownDaemon, error) {
-	o := &ownDaemon{}
+	o := &ownDaemon{given: w.given}
 	if w.rootless {
 		return o, e.startRootless(ctx, kit, w, o)
 	}
 	opts := private.Options{
-		Name: w.name(), Env: w.env, Limit: 40 * time.Second, Ready: e.readiness(kit, o),
+		Name: w.name(), Env: slices.Concat(w.env, w.given.Variables), Limit: 40 * time.Second, Ready: e.readiness(kit, o),
 		// Directories of its own there, so that the private daemon neither finds
 		// the user's containerd nor leaves sockets and keys behind.
 		Hide: []string{"/etc/docker", "/run/docker", "/run/containerd"},
@@ -248,6 +260,7 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		if w.storage == "overlayfs" || w.storage == "native" {
 			config["features"] = map[string]bool{"containerd-snapshotter": true}
 		}
+		o.overlay(config)
 		program, err := kit.LookPath(e.daemon)
 		if err != nil {
 			return nil, err

@@ -38,7 +38,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 	}
 	seen := evidence{
 		Seen: adapter.Seen{Inside: payload.Report, Host: adapter.HostNow()}, engine: env.d.flavour.name, live: live,
-		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime),
+		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime), log: env.settings.log,
 	}
 	env.AddFacts(seen.facts())
 	if env.spec.Level(engine.Network) != "none" {
@@ -77,6 +77,7 @@ type evidence struct {
 	live   container.InspectResponse
 	adapter.Seen
 	runtime adapter.Itself // of the runtime that the container ran under
+	log     string         // the driver that a configuration of the daemon names
 }
 
 func (e *evidence) networks() []string {
@@ -141,7 +142,9 @@ func (e *evidence) judge(spec engine.Spec, runtime string) error {
 			return err
 		}
 	}
-	if got, want := hc.LogConfig.Type, settingsFor(spec, "", "", "").logDriver(); got != want {
+	wanted := settingsFor(spec, "", "", "")
+	wanted.log = e.log
+	if got, want := hc.LogConfig.Type, wanted.logDriver(); got != want {
 		return adapter.Wrong("asked for the log driver %s, the container's is %s", want, got)
 	}
 	return e.judgeAdded(spec)

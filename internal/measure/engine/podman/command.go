@@ -12,6 +12,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/confile"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -32,6 +34,7 @@ type program struct {
 	told bool
 	// ownFrom is where in global the options of a store of ours begin.
 	ownFrom int
+	given   *given.Configuration // by a build
 }
 
 // who resolves the factor rootless to the user who runs podman: nil is root.
@@ -74,7 +77,10 @@ func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
 		}
 	}
 	p.env = append(p.env, "PATH="+kit.Getenv("PATH"), "HOME="+home)
-	if !systemdRuns() {
+	if err := p.configure(kit); err != nil {
+		return nil, err
+	}
+	if !systemdRuns() && confile.At(p.given.File(configFile), "engine", "cgroup_manager") == nil {
 		// Podman's default is systemd; it falls back with a warning on every command.
 		p.global = append(p.global, "--cgroup-manager=cgroupfs")
 	}

@@ -81,6 +81,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 			return err
 		}
 	}
+	if err := p.understood(ctx); err != nil {
+		return err
+	}
 	// The first command brings the pause process up, outside of any cgroup of
 	// ours, in which it would stay.
 	usual, err := p.info(ctx)
@@ -121,6 +124,7 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	}
 	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": driverFor(spec.Extra()),
 		engine.HeldFact: engine.HeldByEngine})
+	env.AddFacts(p.given.Facts(configuredBy, variablesBy))
 	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)
 }

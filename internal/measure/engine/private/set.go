@@ -11,7 +11,19 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/record"
 )
+
+// configuration is all by which a build is configured, for a name.
+func configuration(b *record.Build) (text string) {
+	for _, f := range b.Files {
+		text += f.Name + "=" + f.SHA256 + "\x00"
+	}
+	for _, v := range b.Variables {
+		text += v + "\x00"
+	}
+	return text
+}
 
 // Set is what a daemon needs to run the kit's builds of these programs: a name for a
 // daemon of that set, empty where there is no such build, and a PATH on which it finds
@@ -25,6 +37,7 @@ func Set(kit *engine.Kit, programs ...string) (name string, env []string, err er
 		if path := kit.Built(p); path != "" {
 			built[p] = path
 			_, _ = h.Write([]byte(p + "=" + path + "\x00")) // never fails
+			_, _ = h.Write([]byte(configuration(kit.BuildOf(p))))
 		}
 	}
 	if len(built) == 0 {

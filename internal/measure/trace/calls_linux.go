@@ -23,3 +23,14 @@ var calls = map[int]string{
 	unix.SYS_COPY_FILE_RANGE: "copy_file_range", unix.SYS_FINIT_MODULE: "finit_module", unix.SYS_FADVISE64: "fadvise64",
 	unix.SYS_FCHOWNAT: "fchownat", unix.SYS_SETXATTR: "setxattr", unix.SYS_FALLOCATE: "fallocate",
 }
+
+// waitsIn are the system calls that wait in one place only, and its function of the kernel.
+// A stack, which takes ten times as long to find, would say no more.
+var waitsIn = map[int]string{
+	unix.SYS_FUTEX: "futex_do_wait",
+	unix.SYS_WAIT4: "do_wait", unix.SYS_WAITID: "do_wait",
+	unix.SYS_EPOLL_PWAIT: "do_epoll_wait", unix.SYS_EPOLL_PWAIT2: "do_epoll_wait",
+	unix.SYS_PPOLL: "do_sys_poll", unix.SYS_PSELECT6: "do_select",
+	unix.SYS_NANOSLEEP: "hrtimer_nanosleep", unix.SYS_CLOCK_NANOSLEEP: "hrtimer_nanosleep",
+	unix.SYS_RT_SIGTIMEDWAIT: "do_sigtimedwait", unix.SYS_RT_SIGSUSPEND: "sigsuspend",
+}

@@ -11,4 +11,5 @@ func init() {
 	} {
 		calls[n] = name
 	}
+	waitsIn[unix.SYS_EPOLL_WAIT], waitsIn[unix.SYS_POLL], waitsIn[unix.SYS_SELECT] = "do_epoll_wait", "do_sys_poll", "do_select"
 }

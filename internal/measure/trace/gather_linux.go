@@ -24,6 +24,7 @@ type gathering struct {
 	programs  *programs
 	code      []sample // ticks in programs' own code, to be named at the end
 	naps      []nap
+	sleepers  []switchEvent // wakings that say where the woken thread slept
 	// owners are the processes of threads.
 	owners map[int]int
 	// watcher is the thread of ours that listens meanwhile, and has no part in the start.
@@ -110,8 +111,11 @@ func (g *gathering) drain(full float64) {
 			g.programs.maps[m.pid] = append(g.programs.maps[m.pid], m)
 		})
 	}
+	if r.switches != nil {
+		r.switches.drain(full, func(cpu int, slot []byte) { g.switched(cpu, readSwitch(slot)) })
+	}
 	if r.calls != nil {
-		r.calls.drain(full, g.called)
+		r.calls.drain(full, func(cpu int, slot []byte) { g.called(readCall(cpu, slot)) })
 	}
 }
 
@@ -229,12 +233,13 @@ func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *
 	for _, ring := range g.recorder.rings {
 		t.Tail.Lost += ring.lost
 	}
-	if g.recorder.calls != nil {
-		t.Tail.Lost += g.recorder.calls.lost()
+	for _, l := range g.recorder.logs() {
+		t.Tail.Lost += l.lost()
 	}
 	for _, s := range g.code {
 		g.events = append(g.events, record.TraceEvent{At: s.at, CPU: s.cpu, Kind: record.TraceCode, Thread: s.tid, Text: g.part(s)})
 	}
+	g.lay()
 	g.nameNaps()
 	execs := g.executions()
 	head.Frames = g.names

@@ -44,8 +44,10 @@ type Recorder struct {
 	herald  []want
 	known   map[uint64]int
 	symbols *symbols
-	// calls are the system calls, nil where they are not recorded, or by perf events.
-	calls *callLog
+	// calls are the system calls, nil where they are not recorded, or by perf events;
+	// switches are the switches and wakings, nil where those are perf events.
+	calls    *callLog
+	switches *switchLog
 }
 
 // kind is which tracepoint a want is.
@@ -117,14 +119,13 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 	if err != nil {
 		return r, err
 	}
-	if opts.AllCalls && !opts.noPrograms {
-		// A kernel that takes no programs has perf events.
-		r.calls, _ = newCallLog(slices.Max(cpus), uint32(opts.Pages*pageSize/4/slotSize)) //nolint:gosec // at most 2^30
+	if !opts.noPrograms {
+		r.takePrograms(slices.Max(cpus))
 	}
 	events := opts.AllCalls && r.calls == nil
-	filters = filters && opts.Stacks
+	filters = filters && opts.Stacks && r.switches == nil
 	// Without filters each kind has one event, with the deepest stack.
-	plain := !filters
+	plain := !filters && r.switches == nil
 	stack := map[bool]int{true: deep}[opts.Stacks]
 	switches, wakes := []string{"prev_pid", "prev_state", "next_pid"}, []string{"pid"}
 	for _, p := range []struct {
@@ -226,11 +227,10 @@ func (r *Recorder) Close() error {
 	for _, ring := range r.all() {
 		errs = append(errs, ring.Close())
 	}
-	r.rings, r.heralds = nil, nil
-	if r.calls != nil {
-		errs = append(errs, r.calls.Close())
-		r.calls = nil
+	for _, l := range r.logs() {
+		errs = append(errs, l.Close())
 	}
+	r.rings, r.heralds, r.calls, r.switches = nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 
@@ -242,8 +242,8 @@ func (r *Recorder) off() error {
 	for _, ring := range r.all() {
 		errs = append(errs, ring.enable(false))
 	}
-	if r.calls != nil {
-		errs = append(errs, r.calls.end())
+	for _, l := range r.logs() {
+		errs = append(errs, l.end())
 	}
 	return errors.Join(errs...)
 }
@@ -258,8 +258,8 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 			return nil, fmt.Errorf("switching tracing on: %w", err)
 		}
 	}
-	if r.calls != nil {
-		if err := r.calls.begin(); err != nil {
+	for _, l := range r.logs() {
+		if err := l.begin(); err != nil {
 			return nil, errors.Join(err, r.off())
 		}
 	}
@@ -299,10 +299,10 @@ func (g *gathering) watch() (end func() error, err error) {
 	for _, ring := range g.recorder.all() {
 		fds = append(fds, unix.PollFd{Fd: int32(ring.fds[0]), Events: unix.POLLIN}) //nolint:gosec // a descriptor is small
 	}
-	// The log of calls wakes nobody.
+	// What programs in the kernel write wakes nobody.
 	patience := -1
-	if g.recorder.calls != nil {
-		patience = 500
+	if len(g.recorder.logs()) > 0 {
+		patience = 100
 	}
 	var done sync.WaitGroup
 	ready := make(chan int)

@@ -1,0 +1,30 @@
+package trace
+
+// log is what programs in the kernel write into.
+type log interface {
+	begin() error
+	end() error
+	lost() int64
+	Close() error
+}
+
+// logs are those that there are.
+func (r *Recorder) logs() (all []log) {
+	if r.switches != nil {
+		all = append(all, r.switches)
+	}
+	if r.calls != nil {
+		all = append(all, r.calls)
+	}
+	return all
+}
+
+// takePrograms makes the logs that programs in the kernel write; a kernel that takes none
+// has perf events.
+func (r *Recorder) takePrograms(last int) {
+	bytes := r.opts.Pages * pageSize
+	r.switches, _ = newSwitchLog(last, uint32(bytes/512), r.opts) //nolint:gosec // at most 2^30
+	if r.opts.AllCalls {
+		r.calls, _ = newCallLog(last, uint32(bytes/4/slotSize)) //nolint:gosec // at most 2^30
+	}
+}

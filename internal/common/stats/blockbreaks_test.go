@@ -27,6 +27,7 @@ func releases(rng *rand.Rand, blocks int, levels []float64, noise float64) [][]f
 // TestBlockBreaksFalse: where nothing differs hardly anything is found, in three
 // series together, which are alike in part.
 func TestBlockBreaksFalse(t *testing.T) {
+	simulates(t)
 	const n = 200
 	found := 0
 	for i := range n {
@@ -58,6 +59,7 @@ func TestBlockBreaksFalse(t *testing.T) {
 // TestBlockBreaksFound: a step, a release that is worse alone, and two steps are found
 // where they are, though the blocks differ by far more.
 func TestBlockBreaksFound(t *testing.T) {
+	simulates(t)
 	for name, c := range map[string]struct {
 		levels []float64
 		want   []int

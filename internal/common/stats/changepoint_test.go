@@ -195,6 +195,7 @@ func b2f(b bool) float64 {
 // TestPooledAgrees: of the same number of values pooling gives Welch's
 // standard error, and of one value the prediction test is the pooled one.
 func TestPooledAgrees(t *testing.T) {
+	simulates(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	covered, alarms := 0, 0
 	const n = 4000

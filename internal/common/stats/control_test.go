@@ -64,6 +64,7 @@ func TestControlWeights(t *testing.T) {
 
 // The interval keeps its coverage, and is hardly wider than without any control.
 func TestControlCovers(t *testing.T) {
+	simulates(t)
 	for _, s := range []struct {
 		name                           string
 		machine, noise, native, floor  float64

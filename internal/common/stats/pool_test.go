@@ -86,6 +86,7 @@ func TestPoolWithoutScatter(t *testing.T) {
 // TestRankGroup: what is read out of an interval by ranks is about the variance of its
 // center, and that of a variance with the degrees of freedom that are given.
 func TestRankGroup(t *testing.T) {
+	simulates(t)
 	const reps = 4000
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, n := range []int{8, 20} {

@@ -98,6 +98,7 @@ func TestDifference(t *testing.T) {
 // TestUnpairedCoverage: the interval of two independent samples of block
 // medians covers, too, where both are corrected by what ran beside them.
 func TestUnpairedCoverage(t *testing.T) {
+	simulates(t)
 	const reps = 2000
 	for _, blocks := range []int{6, 10, 20} {
 		r := rand.New(rand.NewPCG(5, uint64(blocks)))

@@ -7,6 +7,16 @@ import (
 	"testing"
 )
 
+// simulates leaves what simulates thousands of runs to the tests without the race
+// detector, under which it takes many times as long: make unit has both, and what
+// starts goroutines is in the others too.
+func simulates(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("simulates thousands of runs: left out under the race detector")
+	}
+}
+
 // block draws what one block of a run gives: the log medians of k equal
 // environments. The machine drifts from block to block, noise is shared
 // inside a block, and one value in twenty is an outlier.
@@ -46,6 +56,7 @@ func differences(run [][]float64, i, j int) []float64 {
 // TestCoverage: the interval of a ratio holds the truth in 93 to 98 % of
 // runs, however few the blocks.
 func TestCoverage(t *testing.T) {
+	simulates(t)
 	const reps = 3000
 	for _, c := range []struct {
 		blocks int
@@ -102,6 +113,7 @@ func TestOrderMatters(t *testing.T) {
 // TestFalseAlarms: over all pairs of a ranking of equal environments, Holm
 // keeps the chance of any alarm at 5 %; uncorrected it is far more.
 func TestFalseAlarms(t *testing.T) {
+	simulates(t)
 	const reps = 600
 	student := func(d []float64) float64 { return StudentP(TMoments(d)) }
 	for _, c := range []struct {
@@ -145,6 +157,7 @@ func TestFalseAlarms(t *testing.T) {
 
 // TestMedianCoverage: the same for the interval of a median.
 func TestMedianCoverage(t *testing.T) {
+	simulates(t)
 	const reps = 4000
 	for _, n := range []int{6, 10, 20, 50} {
 		r := rand.New(rand.NewPCG(4, uint64(n)))

@@ -83,6 +83,7 @@ func TestAnswersHaveTheirPart(t *testing.T) {
 	for _, name := range Names() {
 		full, err := Load(name, cat)
 		require.NoError(t, err)
+		given := map[string]*analyze.Result{}
 		for _, c := range full.Claims {
 			for i, a := range c.Answers {
 				if a.Command == "" {
@@ -90,32 +91,10 @@ func TestAnswersHaveTheirPart(t *testing.T) {
 					continue
 				}
 				with++
-				words := strings.Fields(a.Command)
-				var parts []string
-				scale := ""
-				for i, w := range words {
-					if w == "--part" {
-						parts = append(parts, words[i+1])
-					}
+				if given[a.Command] == nil {
+					given[a.Command] = ran(t, name, a.Command)
 				}
-				if slices.Contains(words, "--scale") {
-					scale = Quick
-				}
-				s, err := Load(name, cat)
-				require.NoError(t, err)
-				if s, err = s.At(scale); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Only(parts, false); err != nil {
-					t.Errorf("%s: %v", a.Command, err)
-					continue
-				}
-				p, err := Expand(s, cat, Options{})
-				if err != nil {
-					t.Errorf("%s: %v", a.Command, err)
-					continue
-				}
-				if !formsPair(t, p, a.Test) {
+				if !formsPair(given[a.Command], a.Test) {
 					t.Errorf("%s, answer %d: %s forms no pair", c.ID, i+1, a.Command)
 				}
 			}
@@ -126,10 +105,29 @@ func TestAnswersHaveTheirPart(t *testing.T) {
 	}
 }
 
-// formsPair says whether a run of the plan, in which everything gives numbers,
-// has a pair of the test.
-func formsPair(t *testing.T, p *Plan, test record.ClaimTest) bool {
+// ran is a run of the parts and the scale of a bundled study that a command names,
+// in which everything gives numbers.
+func ran(t *testing.T, name, command string) *analyze.Result {
 	t.Helper()
+	cat := market()
+	words := strings.Fields(command)
+	var parts []string
+	scale := ""
+	for i, w := range words {
+		if w == "--part" {
+			parts = append(parts, words[i+1])
+		}
+	}
+	if slices.Contains(words, "--scale") {
+		scale = Quick
+	}
+	s, err := Load(name, cat)
+	require.NoError(t, err)
+	s, err = s.At(scale)
+	require.NoError(t, err)
+	require.NoError(t, s.Only(parts, false))
+	p, err := Expand(s, cat, Options{})
+	require.NoError(t, err)
 	runs := map[[2]string]bool{}
 	for _, c := range p.Cells {
 		runs[[2]string{p.Environments[c.Env].ID, p.Workloads[c.Workload].ID}] = true
@@ -138,7 +136,6 @@ func formsPair(t *testing.T, p *Plan, test record.ClaimTest) bool {
 	for _, e := range p.Environments {
 		spec.Envs = append(spec.Envs, recordtest.Environment(e.ID, e.Engine, e.Baseline, maps.Clone(e.Levels)))
 	}
-	cat := market()
 	for _, w := range p.Workloads {
 		info := cat.workload(w.Name)
 		w.Metrics = slices.Concat(info.Metrics, cat.Sampled)
@@ -150,6 +147,11 @@ func formsPair(t *testing.T, p *Plan, test record.ClaimTest) bool {
 	}}
 	res, err := evaluate.Run(w.open(t, c), evaluate.Options{})
 	require.NoError(t, err)
+	return res
+}
+
+// formsPair says whether a run has a pair of the test.
+func formsPair(res *analyze.Result, test record.ClaimTest) bool {
 	f := findings.Judge([]*analyze.Result{res}, []record.Claim{{ID: "t/1", Says: "t", Tests: []record.ClaimTest{test}}}, nil)
 	return len(f.Claims[0].Pairs) > 0
 }

@@ -69,7 +69,7 @@ func TestCalibrated(t *testing.T) {
 func TestSameCounts(t *testing.T) {
 	count := func(procs int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		r := simulated(t, Plan{Seed: 7, Shapes: shapes("outliers"), Blocks: []int{6}, Powers: []int{6}, Reps: 120})
+		r := simulated(t, Plan{Seed: 7, Shapes: shapes("outliers"), Blocks: []int{6}, Powers: []int{6}, Reps: 60})
 		data, err := json.Marshal(r)
 		require.NoError(t, err)
 		return string(data)

@@ -95,7 +95,7 @@ func TestPair(t *testing.T) {
 // level allows, by the looks of a gate neither; and where they differ they are.
 func TestPairOfOne(t *testing.T) {
 	const n = 200
-	apart := func(seed uint64, times, limit float64) (found int) {
+	many := func(seed uint64, times float64) *analyze.Result {
 		c := builds(seed, 12, times, 0.05)
 		first := c.Workloads[0]
 		c.Workloads = nil
@@ -103,7 +103,9 @@ func TestPairOfOne(t *testing.T) {
 			first.ID = fmt.Sprintf("hello-%d", i)
 			c.Workloads = append(c.Workloads, first)
 		}
-		res := analyzetest.Run(t, c)
+		return analyzetest.Run(t, c)
+	}
+	apart := func(res *analyze.Result, limit float64) (found int) {
 		if limit > 0 {
 			res.Run.Gate = &record.Gate{Looks: 3}
 		}
@@ -115,11 +117,12 @@ func TestPairOfOne(t *testing.T) {
 		}
 		return found
 	}
+	one, slower := many(21, 1), many(22, 1.2)
 	for _, limit := range []float64{0, 0.1} {
-		if got := apart(21, 1, limit); got > n*5/100 {
+		if got := apart(one, limit); got > n*5/100 {
 			t.Errorf("limit %g: %d of %d are told apart from themselves", limit, got, n)
 		}
-		if got := apart(22, 1.2, limit); got < n*95/100 {
+		if got := apart(slower, limit); got < n*95/100 {
 			t.Errorf("limit %g: %d of %d that take a fifth longer are found", limit, got, n)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,9 +161,7 @@ func tried(dir string, excluded []record.Excluded, ran bool) ([]tryRow, []record
 				return nil, nil, fail(Failed, "%w", err)
 			}
 			row := tryRow{Environment: t.Env, Values: map[string]float64{}, Failure: t.Failure}
-			for id, v := range t.Values {
-				row.Values[id] = v
-			}
+			maps.Copy(row.Values, t.Values)
 			for _, m := range record.LifeCycle {
 				if ns, ok := m.Derive(t); ok {
 					row.Values[m.ID] = float64(ns)

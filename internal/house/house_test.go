@@ -108,10 +108,8 @@ func room(path string) (wing, name string) {
 
 func storey(room string) int {
 	for i, s := range storeys {
-		for _, r := range s {
-			if r == room {
-				return i
-			}
+		if slices.Contains(s, room) {
+			return i
 		}
 	}
 	return -1

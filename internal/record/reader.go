@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"plimsoll/internal/common/safepath"
 )
@@ -117,10 +118,8 @@ func (r *Reader) remarkTorn(sc *lineScanner, what string) {
 
 // remark notes what is odd, once however often a file is read.
 func (r *Reader) remark(m Remark) {
-	for _, old := range r.remarks {
-		if old == m {
-			return
-		}
+	if slices.Contains(r.remarks, m) {
+		return
 	}
 	r.remarks = append(r.remarks, m)
 }

@@ -1,6 +1,9 @@
 package yamlfile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Nearest gives the valid word that is nearest to what was written, by edit
 // distance with transpositions, or "" where none is near: more than a third
@@ -13,10 +16,8 @@ func Nearest(word string, valid []string) string {
 	w := strings.ToLower(word)
 	// YAML's own booleans are the commonest slip for the levels yes and no.
 	if slip, ok := map[string]string{"true": "yes", "false": "no"}[w]; ok {
-		for _, v := range valid {
-			if v == slip {
-				return slip
-			}
+		if slices.Contains(valid, slip) {
+			return slip
 		}
 	}
 	best, at := "", max(1, len(w)/3)+1

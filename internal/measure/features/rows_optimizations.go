@@ -1,6 +1,7 @@
 package features
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,9 +12,7 @@ import (
 func optimizationRows() []Feature {
 	pullers := func(a attempt, others map[string]attempt) map[string]attempt {
 		by := map[string]attempt{"docker": a, "podman": a, "containerd": a, "charliecloud": a, "apptainer": a}
-		for name, o := range others {
-			by[name] = o
-		}
+		maps.Copy(by, others)
 		return by
 	}
 	noPull := untriable(imageServers)

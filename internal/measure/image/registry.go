@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -92,9 +93,7 @@ func (r *Registry) Traffic() Traffic {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := Traffic{Requests: r.traffic.Requests, Bytes: r.traffic.Bytes, Blobs: map[string]int64{}}
-	for d, n := range r.traffic.Blobs {
-		t.Blobs[d] = n
-	}
+	maps.Copy(t.Blobs, r.traffic.Blobs)
 	return t
 }
 

@@ -3,6 +3,7 @@ package portable
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -53,9 +54,7 @@ func (r *run) benchmark(ctx context.Context, t *record.Trial, env *environment, 
 		t.Failure = failedBy(record.BadOutput, "%v", verr)
 		return res, err
 	}
-	for id, v := range values {
-		t.Values[id] = v
-	}
+	maps.Copy(t.Values, values)
 	for _, s := range said.Steps {
 		if s.Kind == probe.TaskMain && s.End != 0 {
 			t.Values[workload.MetricTime] += float64(s.End - s.Begin)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -63,11 +64,9 @@ func (c *cast) explain(t *record.Trial, res engine.Result) {
 		}
 	}
 	for _, l := range c.plan.Lacks {
-		for _, text := range said {
-			if l.Says.Match(text) {
-				t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
-				return
-			}
+		if slices.ContainsFunc(said, l.Says.Match) {
+			t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
+			return
 		}
 	}
 }

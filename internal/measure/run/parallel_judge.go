@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -119,11 +120,9 @@ func (j *ranked) explain(t *record.Trial, res engine.Result, said []place.Output
 		texts = append(texts, o.Stdout, o.Stderr)
 	}
 	for _, l := range j.plan.Lacks {
-		for _, text := range texts {
-			if l.Says.Match(text) {
-				t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
-				return
-			}
+		if slices.ContainsFunc(texts, l.Says.Match) {
+			t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
+			return
 		}
 	}
 }

@@ -41,9 +41,7 @@ func TestOrdered(t *testing.T) {
 		at    int64
 	}{{record.First, 0}, {record.First, 4}, {record.Done, 1}, {record.Done, 6}} {
 		bad := map[record.Event]int64{}
-		for k, v := range good {
-			bad[k] = v
-		}
+		maps.Copy(bad, good)
 		bad[c.event] = c.at
 		if ordered(bad) {
 			t.Errorf("%s at %d is taken for ordered", c.event, c.at)

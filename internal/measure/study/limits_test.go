@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -19,9 +20,7 @@ func limitable() *Catalogue {
 			continue
 		}
 		levels := map[string][]string{engine.CPULimit: engine.CPULimits, engine.MemoryLimit: engine.MemoryLimits}
-		for f, l := range e.Levels {
-			levels[f] = l
-		}
+		maps.Copy(levels, e.Levels)
 		e.Levels = levels
 	}
 	return cat

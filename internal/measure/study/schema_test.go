@@ -3,6 +3,7 @@ package study
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -123,9 +124,7 @@ func generate(t *testing.T) []byte {
 	s.Title = "Plimsoll study"
 	s.Description = "What to measure: environments, workloads and a protocol. See docs/studies.md."
 
-	for name, def := range r.Reflect(&claimsFile{}).Definitions {
-		s.Definitions[name] = def
-	}
+	maps.Copy(s.Definitions, r.Reflect(&claimsFile{}).Definitions)
 	names := &jsonschema.Schema{OneOf: []*jsonschema.Schema{claimName(), {Type: "array", Items: claimName(), MinItems: new(uint64(1))}}}
 	long := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"name", "parameters"}, AdditionalProperties: jsonschema.FalseSchema}
 	long.Properties.Set("name", names)

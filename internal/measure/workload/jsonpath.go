@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,10 +31,8 @@ func splitPath(path string) ([]string, error) {
 		}
 	}
 	steps = append(steps, step.String())
-	for _, s := range steps {
-		if s == "" {
-			return nil, fmt.Errorf("the path %q has an empty step", path)
-		}
+	if slices.Contains(steps, "") {
+		return nil, fmt.Errorf("the path %q has an empty step", path)
 	}
 	return steps, nil
 }

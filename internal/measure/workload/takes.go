@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,9 +62,7 @@ func (w Workload) chosen(params map[string]string) map[string]string {
 	for name, levels := range w.Parameters {
 		all[name] = levels[0]
 	}
-	for name, level := range params {
-		all[name] = level
-	}
+	maps.Copy(all, params)
 	return all
 }
 

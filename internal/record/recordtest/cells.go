@@ -2,6 +2,7 @@ package recordtest
 
 import (
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -25,9 +26,7 @@ type Cells struct {
 // Environment makes one for a Spec.
 func Environment(id, engine, baseline string, levels map[string]string) Env {
 	e := env(id, engine, baseline, time.Millisecond)
-	for f, l := range levels {
-		e.Levels[f] = l
-	}
+	maps.Copy(e.Levels, levels)
 	return e
 }
 

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -202,9 +203,7 @@ func (s *suite) busybox(t *testing.T) engine.Environment {
 		return s.box
 	}
 	spec := engine.Spec{ID: s.spec.ID + "-busybox", Levels: map[string]string{}, Limits: s.spec.Limits}
-	for k, v := range s.spec.Levels {
-		spec.Levels[k] = v
-	}
+	maps.Copy(spec.Levels, s.spec.Levels)
 	spec.Levels[engine.Image] = "busybox"
 	env, err := s.engine.Open(t.Context(), s.kit, spec)
 	if err != nil {

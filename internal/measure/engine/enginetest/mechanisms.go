@@ -33,9 +33,7 @@ func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...
 	Real(t)
 	s := &suite{engine: e, kit: Kit(t), opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
 	s.spec = engine.Spec{ID: "mechanisms", Levels: map[string]string{}}
-	for f, l := range levels {
-		s.spec.Levels[f] = l
-	}
+	maps.Copy(s.spec.Levels, levels)
 	d := s.detect(t)
 	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -2,6 +2,7 @@ package findings_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -95,12 +96,8 @@ var base = truths{"startup": 1e8, "speed": 1000, "size": 5e6, "change": -1e6}
 
 func with(more truths) truths {
 	out := truths{}
-	for k, v := range base {
-		out[k] = v
-	}
-	for k, v := range more {
-		out[k] = v
-	}
+	maps.Copy(out, base)
+	maps.Copy(out, more)
 	return out
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/run"
+	"plimsoll/internal/record"
 )
 
 // A whole life of a container (create, start, wait for its end, remove), by
@@ -168,11 +168,8 @@ func alternate(ctx context.Context, kit *engine.Kit, like engine.Thing, envs []e
 			func() (err error) { a, err = timed(kit, len(envs), each, byAdapter); return },
 			func() (err error) { b, err = timed(kit, len(envs), each, byHand); return },
 		}
-		rand.Shuffle(2, func(i, k int) { turns[i], turns[k] = turns[k], turns[i] })
-		for _, f := range turns {
-			if err := f(); err != nil {
-				return nil, nil, err
-			}
+		if err := shuffled(turns); err != nil {
+			return nil, nil, err
 		}
 		if pair >= 0 {
 			ours, theirs = append(ours, a), append(theirs, b)
@@ -293,7 +290,7 @@ func benchKit(ctx context.Context, engines []engine.Engine) (kit *engine.Kit, do
 	if err != nil {
 		return nil, nil, err
 	}
-	id := run.NewRunID()
+	id := record.NewRunID()
 	dir, err := state.Claim(id, "", nil)
 	if err != nil {
 		unlock()

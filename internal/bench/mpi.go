@@ -149,11 +149,8 @@ func (c *mpiCell) pair(ctx context.Context) error {
 		func() (err error) { a, err = c.ourLatency(ctx); return },
 		func() (err error) { b, err = c.netpipeLatency(ctx); return },
 	}
-	rand.Shuffle(2, func(i, k int) { turns[i], turns[k] = turns[k], turns[i] })
-	for _, f := range turns {
-		if err := f(); err != nil {
-			return err
-		}
+	if err := shuffled(turns); err != nil {
+		return err
 	}
 	c.ours, c.theirs = append(c.ours, a), append(c.theirs, b)
 	return nil

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,11 +92,8 @@ func interleave(ctx context.Context, l *probe.Launcher, hyperfine, dir string, p
 				return err
 			},
 		}
-		rand.Shuffle(2, func(i, k int) { turns[i], turns[k] = turns[k], turns[i] })
-		for _, f := range turns {
-			if err := f(); err != nil {
-				return nil, nil, err
-			}
+		if err := shuffled(turns); err != nil {
+			return nil, nil, err
 		}
 	}
 	// The first turn meets cold caches; it is the same for both.

@@ -12,7 +12,6 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/revision"
-	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/bisection"
 	"plimsoll/internal/understand/report"
@@ -289,7 +288,7 @@ func lifeCycleMetric(id string) record.Metric {
 // claimed is a search with a directory of ours for its work trees, which is taken away
 // at its end.
 func (b *bisectSearch) claimed(ctx context.Context, s *setting) error {
-	id := run.NewRunID()
+	id := record.NewRunID()
 	below, err := s.state.Claim(id, b.dir, s.user)
 	if err != nil {
 		return fail(Failed, "%w", err)

@@ -131,7 +131,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		return nil, unopened(plan.Excluded)
 	}
 	// In a folder that clean knows for ours, should this be killed.
-	id := run.NewRunID()
+	id := record.NewRunID()
 	parent, err := s.state.Claim(id, "", nil)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)

@@ -130,13 +130,9 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 	if err := s.narrow(st, engines); err != nil {
 		return nil, err
 	}
-	usable, err := s.usable(ctx, st, len(engines) > 0)
+	p, err := s.expand(ctx, st, cat, len(engines) > 0)
 	if err != nil {
 		return nil, err
-	}
-	p, err := study.Expand(st, cat, study.Options{Usable: usable})
-	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
 	}
 	if err := otherImages(p, handed); err != nil {
 		return nil, err

@@ -171,7 +171,7 @@ func newCampaign(t *testing.T) *campaign {
 	require.NoError(t, os.Chmod(filepath.Dir(p.dir), 0o755))
 	kit := enginetest.Kit(t)
 	c := &campaign{subject: p, counts: map[string]int{}}
-	c.flock = canary.Plant(t, kit, run.NewRunID())
+	c.flock = canary.Plant(t, kit, record.NewRunID())
 	c.flock.State(filepath.Join(p.dir, "state"))
 	var err error
 	if c.before, err = (host.Machine{}).Census(t.Context()); err != nil {

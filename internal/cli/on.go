@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/place"
-	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/slurm"
+	"plimsoll/internal/record"
 )
 
 // onSlurm is the place that is a job of the cluster whose login node this is.
@@ -60,7 +60,7 @@ func (o *onFlags) bySlurm(cmd *cobra.Command, on, resume string) (bool, error) {
 	if flags := flagsFor(ofJob); o.id == "" && slices.ContainsFunc(flags, cmd.Flags().Changed) {
 		return false, fail(Usage, "--%s is for a job of a cluster: give --on slurm with it", flags[slices.IndexFunc(flags, cmd.Flags().Changed)])
 	}
-	if o.id != "" && !run.IsRunID(o.id) {
+	if o.id != "" && !record.IsRunID(o.id) {
 		return false, fail(Usage, "--run-id is %q: expected eight of a-z and 0-9", o.id)
 	}
 	return false, nil

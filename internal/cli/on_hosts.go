@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/fleet"
-	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
@@ -115,7 +115,7 @@ func (r *hostsRun) plan(cmd *cobra.Command, args []string) error {
 	r.ledger.Args = append([]string{name}, given(cmd.Flags(), append(flags, "wait", "stop-after"))...)
 	r.ledger.Args = append(r.ledger.Args, "--seed="+strconv.FormatUint(cmp.Or(st.Protocol.Seed, drawnSeed()), 10))
 	for _, t := range all {
-		r.ledger.Hosts = append(r.ledger.Hosts, fleet.HostAccount{Target: t, ID: run.NewRunID()})
+		r.ledger.Hosts = append(r.ledger.Hosts, fleet.HostAccount{Target: t, ID: record.NewRunID()})
 	}
 	if err := r.ledger.Write(); err != nil {
 		return errors.Join(fail(Failed, "%w", err), r.ledger.Close())

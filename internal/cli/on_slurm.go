@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/slurm"
+	"plimsoll/internal/record"
 )
 
 // slurmRun is a run that a cluster's jobs carry out, one after the other,
@@ -69,7 +70,7 @@ func newSlurmRun(w World, cmd *cobra.Command, args []string, o *onFlags, ch chan
 	if holdsRun(dir) || slurm.Kept(dir) {
 		return nil, withHint(fail(Usage, "%s already holds a run", dir), "go on with it by plimsoll run --resume %s, or choose another directory", shortPath(dir))
 	}
-	r := &slurmRun{w: w, id: run.NewRunID(), request: o.request, most: o.most}
+	r := &slurmRun{w: w, id: record.NewRunID(), request: o.request, most: o.most}
 	r.begin = append([]string{"run", name}, given(cmd.Flags(), flagsFor(inJob|ofJob))...)
 	r.begin = append(r.begin, "--on="+onJob, "--output="+dir, "--run-id="+r.id, "--wait", "--progress=plain")
 	if err := r.present(); err != nil {

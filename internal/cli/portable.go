@@ -66,15 +66,7 @@ func portableCatalogue() (*study.Catalogue, error) {
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
-	c.Read = func(path string, data []byte) (study.WorkloadInfo, error) {
-		x, err := workload.Read(path, data)
-		if err != nil {
-			return study.WorkloadInfo{}, err
-		}
-		info := workloadInfo(x)
-		info.Source = x.Source
-		return info, nil
-	}
+	c.Read = readWorkload
 	return c, nil
 }
 

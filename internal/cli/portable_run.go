@@ -91,7 +91,7 @@ func runPortable(w World, a *portableAsked) error {
 			return fail(Usage, "--image-archive %s=%s: %w", name, path, err)
 		}
 	}
-	id := portable.NewRunID()
+	id := record.NewRunID()
 	look := &portable.Look{Context: finish, Around: around, Images: &portable.Images{RunID: id, Archives: a.archives}}
 	plan, err := portablePlan(finish, a, look)
 	if err != nil {

@@ -213,14 +213,17 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	for _, x := range workload.Catalogue() {
 		c.Workloads = append(c.Workloads, workloadInfo(x))
 	}
-	c.Read = func(path string, data []byte) (study.WorkloadInfo, error) {
-		x, err := workload.Read(path, data)
-		if err != nil {
-			return study.WorkloadInfo{}, err
-		}
-		info := workloadInfo(x)
-		info.Source = x.Source
-		return info, nil
-	}
+	c.Read = readWorkload
 	return c
+}
+
+// readWorkload reads a workload of the user's own for a study.
+func readWorkload(path string, data []byte) (study.WorkloadInfo, error) {
+	x, err := workload.Read(path, data)
+	if err != nil {
+		return study.WorkloadInfo{}, err
+	}
+	info := workloadInfo(x)
+	info.Source = x.Source
+	return info, nil
 }

@@ -81,13 +81,9 @@ func (s *setting) smallPlan(ctx context.Context, by, text string, cat *study.Cat
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
-	usable, err := s.usable(ctx, st, true)
+	p, err := s.expand(ctx, st, cat, true)
 	if err != nil {
 		return nil, err
-	}
-	p, err := study.Expand(st, cat, study.Options{Usable: usable})
-	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
 	}
 	return p, keepBaselines(p, keeps)
 }

@@ -17,14 +17,21 @@ import (
 	"plimsoll/internal/measure/tune"
 )
 
+// namedStudy is the study that the command line names so far, for completion. Without
+// a setting nothing can be said at all.
+func namedStudy(args []string) (*setting, *study.Study, error) {
+	s, err := newSetting(System())
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := study.Load(studyName(args), s.studyCatalogue())
+	return s, st, err
+}
+
 // completeScales completes a scale of the study that the command line names so
 // far.
 func completeScales(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	s, err := newSetting(System())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	st, err := study.Load(studyName(args), s.studyCatalogue())
+	_, st, err := namedStudy(args)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -34,11 +41,10 @@ func completeScales(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 // completeEngines completes the engines of the study that the command line names so
 // far.
 func completeEngines(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	s, err := newSetting(System())
-	if err != nil {
+	s, st, err := namedStudy(args)
+	if s == nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	st, err := study.Load(studyName(args), s.studyCatalogue())
 	if err != nil {
 		return s.engineNames(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -173,19 +179,29 @@ func canTune() error {
 	return nil
 }
 
-// plan reads a study and expands it on this machine.
-func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Plan, error) {
-	st, cat, err := s.read(name, ch)
-	if err != nil {
-		return nil, err
-	}
-	usable, err := s.usable(ctx, st, st.Path != "" || len(ch.engines) > 0)
+// expand makes the plan of a study on this machine. named: the user asked for these
+// engines, and not for what is there.
+func (s *setting) expand(ctx context.Context, st *study.Study, cat *study.Catalogue, named bool) (*study.Plan, error) {
+	usable, err := s.usable(ctx, st, named)
 	if err != nil {
 		return nil, err
 	}
 	p, err := study.Expand(st, cat, study.Options{Usable: usable})
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
+	}
+	return p, nil
+}
+
+// plan reads a study and expands it on this machine.
+func (s *setting) plan(ctx context.Context, name string, ch changes) (*study.Plan, error) {
+	st, cat, err := s.read(name, ch)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.expand(ctx, st, cat, st.Path != "" || len(ch.engines) > 0)
+	if err != nil {
+		return nil, err
 	}
 	if len(ch.command.argv) > 0 {
 		// In floor there is no image that the program could be in.

@@ -157,19 +157,7 @@ func (r *Reader) Insides() ([]Inside, error) {
 // Output opens what a trial printed. The name comes from a file and is not
 // trusted: nothing outside output/ can be opened by it.
 func (r *Reader) Output(name string) (io.ReadCloser, error) {
-	if r.memory {
-		return nil, fmt.Errorf("opening the output %q: %w", name, errNoFiles)
-	}
-	root, err := os.OpenRoot(filepath.Join(r.dir, OutputDir))
-	if err != nil {
-		return nil, fmt.Errorf("opening the outputs: %w", err)
-	}
-	defer root.Close()
-	f, err := safepath.OpenIn(root, name)
-	if err != nil {
-		return nil, fmt.Errorf("opening the output %q: %w", name, err)
-	}
-	return f, nil
+	return r.open(OutputDir, "output", name)
 }
 
 func readRun(dir string) (*Run, error) {

@@ -14,17 +14,25 @@ import (
 // Samples opens a time series of a trial. The name comes from a file and is
 // not trusted: nothing outside samples/ can be opened by it.
 func (r *Reader) Samples(name string) (io.ReadCloser, error) {
-	if r.memory {
-		return nil, fmt.Errorf("opening the time series %q: %w", name, errNoFiles)
+	return r.open(SamplesDir, "time series", name)
+}
+
+// open opens a file of a trial in a folder of the record. what is for messages.
+func (r *Reader) open(folder, what, name string) (io.ReadCloser, error) {
+	fail := func(err error) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("opening the %s %q: %w", what, name, err)
 	}
-	root, err := os.OpenRoot(filepath.Join(r.dir, SamplesDir))
+	if r.memory {
+		return fail(errNoFiles)
+	}
+	root, err := os.OpenRoot(filepath.Join(r.dir, folder))
 	if err != nil {
-		return nil, fmt.Errorf("opening the time series: %w", err)
+		return fail(err)
 	}
 	defer root.Close()
 	f, err := safepath.OpenIn(root, name)
 	if err != nil {
-		return nil, fmt.Errorf("opening the time series %q: %w", name, err)
+		return fail(err)
 	}
 	return f, nil
 }

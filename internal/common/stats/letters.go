@@ -1,6 +1,9 @@
 package stats
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Letters is the compact letter display: groups of items none of which can be
 // told from another of its group, as few and as large as possible. Item i
@@ -32,6 +35,15 @@ func Letters(n int, differs func(i, j int) bool) [][]int {
 	}
 	slices.SortFunc(out, slices.Compare)
 	return out
+}
+
+// Letter names the k-th group: a…z, A…Z, then numbers in brackets.
+func Letter(k int) string {
+	const abc = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if k < len(abc) {
+		return abc[k : k+1]
+	}
+	return "[" + strconv.Itoa(k+1) + "]"
 }
 
 // maxGroups bounds the work: contrived results can have exponentially many

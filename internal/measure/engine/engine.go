@@ -317,6 +317,15 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// FailureOf is an adapter's error as the outcome of a trial: its class and its text.
+func FailureOf(err error) *record.Failure {
+	var e *Error
+	if errors.As(err, &e) {
+		return &record.Failure{Class: e.Class, Text: e.Error()}
+	}
+	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
+}
+
 // Reason parts an error from its advice: why, and the command that would help
 // where one is known.
 func Reason(err error) (text, fix string) {

@@ -22,7 +22,7 @@ func OnMachine(ctx context.Context, m run.Options, o Options) (t *record.Feature
 		return nil, nil, err
 	}
 	defer unlock()
-	id := run.NewRunID()
+	id := record.NewRunID()
 	dir, err := m.State.Claim(id, "", m.User)
 	if err != nil {
 		return nil, nil, err

@@ -184,5 +184,5 @@ func (l *life) failed(ctx context.Context, err error) *record.Failure {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &record.Failure{Class: record.TimeOut, Text: fmt.Sprintf("did not end within %v and was killed, while %s", l.task.Limit, l.phase)}
 	}
-	return failure(l.d.wrong(l.phase, err))
+	return engine.FailureOf(l.d.wrong(l.phase, err))
 }

@@ -17,14 +17,14 @@ import (
 func (r *run) benchmark(ctx context.Context, t *record.Trial, env *environment, plan *workload.Plan, name, word string) (engine.Result, error) {
 	role, err := plan.Roles[0].Resolve(nil)
 	if err != nil {
-		t.Failure = failure(err)
+		t.Failure = engine.FailureOf(err)
 		return engine.Result{}, nil
 	}
 	args := role.Task
 	args.Word, args.Report = word, true
 	argv, err := args.Argv(image.ProbePath)
 	if err != nil {
-		t.Failure = failure(err)
+		t.Failure = engine.FailureOf(err)
 		return engine.Result{}, nil
 	}
 	task := engine.Task{Name: name, Argv: argv, Limit: plan.Limit, OutputLimit: outputLimit,

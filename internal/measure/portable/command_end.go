@@ -46,7 +46,7 @@ func (e *byCommand) exec(ctx context.Context, task engine.Task, argv []string) (
 	args = append([]string{"run", "--detach"}, args[2:]...) // and not --rm: it is looked at afterwards
 	res := engine.Result{Events: map[record.Event]int64{}}
 	if _, err := e.p.ask(within, args...); err != nil {
-		res.Failure = failure(err)
+		res.Failure = engine.FailureOf(err)
 	} else {
 		res = e.execute(within, task, argv)
 	}

@@ -2,7 +2,6 @@ package portable
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -47,17 +46,6 @@ type run struct {
 	envs     map[string]*environment
 	provided map[engine.Thing]bool
 	removals []func(context.Context) error
-}
-
-// NewRunID gives a new random id: eight of [a-z0-9].
-func NewRunID() string {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails: the Go runtime ends the program instead
-	for i := range b {
-		b[i] = letters[int(b[i])%len(letters)]
-	}
-	return string(b)
 }
 
 // Execute carries out a plan. A summary beside an error says that there is a record.

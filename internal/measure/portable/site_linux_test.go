@@ -129,7 +129,7 @@ func TestSiteBothHalvesAgree(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	id := NewRunID()
+	id := record.NewRunID()
 	ledger, err := NewLedger(t.TempDir(), id)
 	require.NoError(t, err)
 	d, err := far.tcp.Connect(id)

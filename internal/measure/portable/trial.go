@@ -17,7 +17,7 @@ import (
 )
 
 // newWord is the random word that proves that this trial's payload answered.
-func newWord() string { return NewRunID() + NewRunID() }
+func newWord() string { return record.NewRunID() + record.NewRunID() }
 
 // outputLimit is what is kept of each stream of a benchmark.
 const outputLimit = 1 << 20
@@ -32,7 +32,7 @@ func (r *run) prove(ctx context.Context, env *environment) error {
 		}
 		env.settings.image = tag
 		word := newWord()
-		task := engine.Task{Name: fmt.Sprintf("plimsoll-%s-proof-%s", r.Run.ID, NewRunID()), Limit: r.limit(),
+		task := engine.Task{Name: fmt.Sprintf("plimsoll-%s-proof-%s", r.Run.ID, record.NewRunID()), Limit: r.limit(),
 			Argv: probe.PayloadArgs{Word: word, Report: true}.Argv(image.ProbePath)}
 		res, err := env.run(ctx, task)
 		if err != nil {
@@ -105,7 +105,7 @@ func (r *run) trial(ctx context.Context, p study.Trial) (t *record.Trial, res en
 	if env.d != nil {
 		trip, err := env.d.RoundTrip(ctx)
 		if err != nil {
-			t.Failure = failure(env.d.wrong("before the trial", err))
+			t.Failure = engine.FailureOf(env.d.wrong("before the trial", err))
 			return t, res, false, ctx.Err()
 		}
 		t.Values[roundTripMetric] = float64(trip)
@@ -144,7 +144,7 @@ func fill(t *record.Trial, res engine.Result, inst workload.Instance, word strin
 		return
 	}
 	inside(t, said)
-	if wanted := exits(inst); t.Failure == nil && t.Exit != nil && !slices.Contains(wanted, *t.Exit) {
+	if wanted := inst.Exits(); t.Failure == nil && t.Exit != nil && !slices.Contains(wanted, *t.Exit) {
 		t.Failure = failedBy(record.Crash, "the payload ended with status %d, not one of %v", *t.Exit, wanted)
 	}
 }
@@ -155,16 +155,4 @@ func inside(t *record.Trial, said probe.Payload) {
 	if said.Done != 0 {
 		t.Events[record.Done] = said.Done
 	}
-}
-
-// exits are the exit statuses that the payload was asked for: one that ignores SIGTERM
-// is killed by SIGKILL in the end, 128 + 9, one without a handler by either signal.
-func exits(inst workload.Instance) []int {
-	switch {
-	case inst.Stop && inst.Payload.OnTerm == "ignore":
-		return []int{137}
-	case inst.Stop && inst.Payload.OnTerm == "none":
-		return []int{137, 143}
-	}
-	return []int{inst.Payload.Exit}
 }

@@ -46,15 +46,6 @@ func (a Address) fix() string {
 	return "docker version"
 }
 
-// failure is an error as the outcome of a trial.
-func failure(err error) *record.Failure {
-	var e *engine.Error
-	if errors.As(err, &e) {
-		return &record.Failure{Class: e.Class, Text: e.Error()}
-	}
-	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
-}
-
 // failedBy is a failure in words of our own.
 func failedBy(class record.Class, format string, args ...any) *record.Failure {
 	return &record.Failure{Class: class, Text: fmt.Sprintf(format, args...)}

@@ -33,7 +33,7 @@ func (r *runner) begin() (err error) {
 		r.rec.Host.Remarks = earlierRemarks(r.was.Host.Remarks, r.rec.Host.Remarks)
 	} else {
 		if r.rec.ID == "" {
-			r.rec.ID = NewRunID()
+			r.rec.ID = record.NewRunID()
 		}
 		r.begun = time.Now()
 		r.rec.Started = r.begun

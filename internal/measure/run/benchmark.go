@@ -79,7 +79,7 @@ func (b benchmark) play(ctx context.Context, t *record.Trial, c *cast) (res engi
 		if ctx.Err() != nil {
 			return res, word, ctx.Err() // broken off by the user: no result
 		}
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 		return res, word, nil
 	}
 	if err := c.raise(limit); err != nil {

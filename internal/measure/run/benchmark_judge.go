@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
 
@@ -63,7 +64,13 @@ func (c *cast) explain(t *record.Trial, res engine.Result) {
 			said = append(said, s.ended.Stdout, s.ended.Stderr)
 		}
 	}
-	for _, l := range c.plan.Lacks {
+	lacking(t, c.plan.Lacks, said)
+}
+
+// lacking makes a failure one for want of something in the container, where what was
+// said tells.
+func lacking(t *record.Trial, lacks []workload.Lack, said [][]byte) {
+	for _, l := range lacks {
 		if slices.ContainsFunc(said, l.Says.Match) {
 			t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
 			return

@@ -184,7 +184,7 @@ func (r *runner) proveBuild(t *record.Trial, env *record.Environment, open engin
 		err = r.prover.judge(builds, programs, open, used)
 	}
 	if err != nil && t.Failure == nil {
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 	}
 }
 

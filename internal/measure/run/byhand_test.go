@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
 )
 
 // TestByHand: of cgroups, mounts and processes those go that the ledger names
@@ -22,7 +23,7 @@ func TestByHand(t *testing.T) {
 		t.Skip("making control groups and mounts needs root, and control groups of version 1")
 	}
 	o := cleaning(t, newHolder("idle"))
-	id := NewRunID()
+	id := record.NewRunID()
 	dir := abandon(t, o.State, id)
 	top := filepath.Dir(groups[0])
 	group := func(name string) string {

@@ -237,7 +237,7 @@ func (c *cast) end(ctx context.Context) *record.Failure {
 	for _, s := range slices.Backward(c.servers) {
 		res, err := endGuarded(ctx, s.held, engine.Stop{Grace: roleGrace})
 		if err != nil {
-			failure = failureOf(err)
+			failure = engine.FailureOf(err)
 		}
 		s.ended = &res
 		if res.Failure != nil && failure == nil {

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
+	"plimsoll/internal/record"
 )
 
 // holder is an engine that holds things, and may be out of reach, or broken.
@@ -56,7 +57,7 @@ func newHolder(name string, has ...string) *holder {
 // leave writes the folder of a run that was killed, with this in its ledger.
 func leave(t *testing.T, s State, things ...engine.Thing) string {
 	t.Helper()
-	id := NewRunID()
+	id := record.NewRunID()
 	l, err := OpenLedger(filepath.Join(abandon(t, s, id), ledgerFile))
 	require.NoError(t, err)
 	defer l.Close()

@@ -55,7 +55,7 @@ func (s *site) cool(ctx context.Context, env engine.Environment) *record.Failure
 	if e, ok := env.(engine.Readier); ok {
 		f, err := safely(func() (*record.Failure, error) { return e.Ready(ctx), nil })
 		if err != nil {
-			return failureOf(err)
+			return engine.FailureOf(err)
 		}
 		if f != nil {
 			return f
@@ -63,7 +63,7 @@ func (s *site) cool(ctx context.Context, env engine.Environment) *record.Failure
 	}
 	unix.Sync()
 	if err := os.WriteFile(s.dropFile, []byte("3\n"), 0o200); err != nil {
-		return failureOf(coldError(err))
+		return engine.FailureOf(coldError(err))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (s *site) commanded(ctx context.Context, p study.Trial, o *openEnv, task en
 	case err != nil && ctx.Err() != nil:
 		return nil, res, ctx.Err() // broken off by the user: no result
 	case err != nil:
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 	default:
 		t.Failure = res.Failure
 	}

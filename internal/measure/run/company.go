@@ -65,7 +65,7 @@ type companion struct {
 func (c *companion) failure() *record.Failure {
 	switch {
 	case c.err != nil:
-		return failureOf(c.err)
+		return engine.FailureOf(c.err)
 	case c.res.Failure != nil:
 		return c.res.Failure
 	}

@@ -24,7 +24,7 @@ func (a *ramp) goDown(ctx context.Context) *record.Failure {
 		events := a.settleEvents(h, res, begin, a.now())
 		f := res.Failure
 		if err != nil {
-			f = failureOf(err)
+			f = engine.FailureOf(err)
 		}
 		if f != nil && failure == nil {
 			failure = &record.Failure{Class: f.Class, Text: fmt.Sprintf("ending container %d of %d: %s", n+1, top, f.Text)}

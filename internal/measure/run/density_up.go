@@ -99,7 +99,7 @@ func noHolder(env string) string {
 // limit ends the way up. A ramp that has not begun has failed.
 func (a *ramp) limit(l *record.Limit, err error) *record.Failure {
 	if len(a.held) == 0 && err != nil {
-		f := failureOf(err)
+		f := engine.FailureOf(err)
 		if l.Class != record.LimitEngine && l.Class != record.LimitTime {
 			f.Text += "; " + l.Text
 		}

@@ -37,7 +37,7 @@ func (x execution) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 		if ctx.Err() != nil {
 			return nil, engine.Result{}, ctx.Err()
 		}
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 		return t, engine.Result{}, nil
 	}
 	res, err := x.in(ctx, t, o, held, name)
@@ -48,7 +48,7 @@ func (x execution) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 		return nil, res, err
 	}
 	if t.Failure == nil && endErr != nil {
-		t.Failure = failureOf(endErr)
+		t.Failure = engine.FailureOf(endErr)
 	}
 	if t.Failure == nil && end.Failure != nil {
 		t.Failure = &record.Failure{Class: end.Failure.Class, Text: "ending the container: " + end.Failure.Text}
@@ -77,7 +77,7 @@ func (x execution) in(ctx context.Context, t *record.Trial, o *openEnv, held eng
 	case err != nil && ctx.Err() != nil:
 		return res, ctx.Err()
 	case err != nil:
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 	}
 	// The container's own start is not this trial's: what begins here is the
 	// execution.

@@ -10,15 +10,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// failureOf gives the class and the text of an adapter's error.
-func failureOf(err error) *record.Failure {
-	var e *engine.Error
-	if errors.As(err, &e) {
-		return &record.Failure{Class: e.Class, Text: e.Error()}
-	}
-	return &record.Failure{Class: record.HarnessError, Text: err.Error()}
-}
-
 func noProofClass(err error) record.Class {
 	if errors.Is(err, probe.ErrNoProof) {
 		return record.NoProof

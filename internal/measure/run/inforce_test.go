@@ -11,12 +11,13 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/record"
 )
 
 // A container in a group of its engine's below ours sees no limit, and lives
 // under ours: that is what is recorded, in the terms of the machine's version.
 func TestLimitsOfTheGroupsAbove(t *testing.T) {
-	kit, ledger, err := NewKit(NewRunID(), t.TempDir(), Options{Getenv: os.Getenv, LookPath: exec.LookPath})
+	kit, ledger, err := NewKit(record.NewRunID(), t.TempDir(), Options{Getenv: os.Getenv, LookPath: exec.LookPath})
 	require.NoError(t, err)
 	defer ledger.Close()
 	g, err := wrap.New(kit, "above", engine.Limits{CPUs: 0.5, MemoryBytes: 64 << 20})

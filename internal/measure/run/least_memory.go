@@ -118,7 +118,7 @@ func (s *memorySearch) start(ctx context.Context, limit int64) bool {
 		Limit: min(s.site.limit(), memoryProbeLimit), MemoryBytes: limit,
 	})
 	if err != nil {
-		s.failure, s.broken = failureOf(err), true
+		s.failure, s.broken = engine.FailureOf(err), true
 		return false
 	}
 	if s.failure = res.Failure; s.failure != nil {

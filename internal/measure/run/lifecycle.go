@@ -81,7 +81,7 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	case err != nil && ctx.Err() != nil:
 		return nil, res, ctx.Err() // broken off by the user: no result
 	case err != nil:
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 	}
 	l.refused(res)
 	said := l.fill(t, o, l.inst, word, res)
@@ -112,25 +112,12 @@ func (s *site) fill(t *record.Trial, o *openEnv, inst workload.Instance, word st
 		return said
 	}
 	stampInside(t, said)
-	if t.Failure == nil && res.Exit != nil && !slices.Contains(wanted(inst), *res.Exit) {
-		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %s", *res.Exit, oneOf(wanted(inst)))}
+	if t.Failure == nil && res.Exit != nil && !slices.Contains(inst.Exits(), *res.Exit) {
+		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the payload ended with status %d, not %s", *res.Exit, oneOf(inst.Exits()))}
 	}
 	s.judgeClock(t, o)
 	s.fillInside(t, o, said)
 	return said
-}
-
-// wanted are the exit statuses that the payload was asked for. A payload that
-// ignores SIGTERM is killed by SIGKILL in the end, 128 + 9; one that has no
-// handler too, where it is PID 1, and else by SIGTERM, 128 + 15.
-func wanted(inst workload.Instance) []int {
-	switch {
-	case inst.Stop && inst.Payload.OnTerm == "ignore":
-		return []int{137}
-	case inst.Stop && inst.Payload.OnTerm == "none":
-		return []int{137, 143}
-	}
-	return []int{inst.Payload.Exit}
 }
 
 func oneOf(numbers []int) string {

@@ -220,7 +220,7 @@ func pidsGroup(t *testing.T) string {
 		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
 			continue
 		}
-		group := filepath.Join(root, "plimsoll-test-"+NewRunID())
+		group := filepath.Join(root, "plimsoll-test-"+record.NewRunID())
 		if err := os.Mkdir(group, 0o755); err != nil {
 			t.Skip("no cgroup can be made: ", err)
 		}

@@ -132,7 +132,7 @@ func (f *flight) one(ctx context.Context, i int, name, word string) {
 	failure := res.Failure
 	switch {
 	case err != nil:
-		failure = failureOf(err)
+		failure = engine.FailureOf(err)
 	case failure != nil:
 	default:
 		if _, err := probe.ParsePayload(res.Stdout, word); err != nil {

@@ -54,7 +54,7 @@ func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record
 	}
 	ranks, task, err := j.prepare(ctx)
 	if err != nil {
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 		return t, engine.Result{}, errors.Join(j.clear(), ctx.Err())
 	}
 	if err := p.settle(ctx, o, t); err != nil || !t.OK() {
@@ -74,7 +74,7 @@ func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record
 		return nil, res, ctx.Err() // broken off by the user: no result
 	}
 	if err != nil {
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 	}
 	p.refused(res)
 	said, err := place.Outputs(j.out, outputLimit)

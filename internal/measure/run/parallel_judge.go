@@ -3,7 +3,6 @@ package run
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -119,12 +118,7 @@ func (j *ranked) explain(t *record.Trial, res engine.Result, said []place.Output
 	for _, o := range said {
 		texts = append(texts, o.Stdout, o.Stderr)
 	}
-	for _, l := range j.plan.Lacks {
-		if slices.ContainsFunc(texts, l.Says.Match) {
-			t.Failure = &record.Failure{Class: record.Unsupported, Text: l.Because + " (" + t.Failure.Text + ")"}
-			return
-		}
-	}
+	lacking(t, j.plan.Lacks, texts)
 }
 
 // fill sets the stamps of all ranks together: the first instruction of the last

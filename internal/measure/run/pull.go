@@ -64,7 +64,7 @@ func (l pull) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Tri
 		if ctx.Err() != nil {
 			return nil, engine.Result{}, ctx.Err()
 		}
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 		return t, engine.Result{}, nil
 	}
 	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
@@ -84,7 +84,7 @@ func (l pull) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Tri
 	t.Client = pulled.Client
 	t.Failure = pulled.Failure
 	if err != nil {
-		t.Failure = failureOf(err)
+		t.Failure = engine.FailureOf(err)
 	}
 	if t.Failure == nil {
 		t.Failure = fillPull(t, pulled, pub, served, l.what.Cache)
@@ -175,7 +175,7 @@ func (l pull) fillSizes(ctx context.Context, t *record.Trial, env engine.Sizer, 
 	defer cancel()
 	s, err := env.Sizes(limit, ref)
 	if err != nil {
-		return &record.Failure{Class: failureOf(err).Class, Text: "asking for the image's sizes: " + err.Error()}
+		return &record.Failure{Class: engine.FailureOf(err).Class, Text: "asking for the image's sizes: " + err.Error()}
 	}
 	sizes := map[string]int64{
 		workload.SizeUnpacked: s.Unpacked, workload.SizeDisk: s.Disk, workload.SizeShared: s.Shared,
@@ -189,7 +189,7 @@ func (l pull) fillSizes(ctx context.Context, t *record.Trial, env engine.Sizer, 
 	if saver, ok := env.(engine.Saver); ok {
 		n, err := saver.Save(limit, ref)
 		if err != nil {
-			return &record.Failure{Class: failureOf(err).Class, Text: "having the image saved: " + err.Error()}
+			return &record.Failure{Class: engine.FailureOf(err).Class, Text: "having the image saved: " + err.Error()}
 		}
 		t.Values[workload.SizeSaved] = float64(n)
 	}

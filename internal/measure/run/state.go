@@ -1,14 +1,12 @@
 package run
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 	"syscall"
@@ -17,6 +15,7 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
+	"plimsoll/internal/record"
 )
 
 // State is where Plimsoll keeps what outlives a run (converted images) and
@@ -62,22 +61,6 @@ const ownerFile = "owner.json"
 
 // claiming begins the name of a folder that is being claimed.
 const claiming = ".claim-"
-
-var runID = regexp.MustCompile(`^[a-z0-9]{8}$`)
-
-// IsRunID says whether a text can be a run's id.
-func IsRunID(s string) bool { return runID.MatchString(s) }
-
-// NewRunID gives a new random id: eight of [a-z0-9].
-func NewRunID() string {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails: the Go runtime ends the program instead
-	for i := range b {
-		b[i] = letters[int(b[i])%len(letters)]
-	}
-	return string(b)
-}
 
 // home opens the state directory and makes what is missing. As root each
 // directory on the way is root's or the caller's, and no link of others' is
@@ -127,7 +110,7 @@ func openTo(d *safepath.Dir, perm fs.FileMode) error {
 // may enter it beside us is user: the one of rootless engines, where there is
 // one, since what runs in it may have set-user-ID programs.
 func (s State) Claim(id, output string, user *engine.User) (string, error) {
-	if !runID.MatchString(id) {
+	if !record.IsRunID(id) {
 		return "", fmt.Errorf("claiming a run's folder: %q is no run id", id)
 	}
 	runs, err := s.runs(true)
@@ -266,7 +249,7 @@ func ownerOf(dir *safepath.Dir, id string) (Owner, error) {
 // Release removes the folder of a run, with what is in it. A folder without the
 // proof stays; where something is mounted in it, that stays, and the proof.
 func (s State) Release(id string) error {
-	if !runID.MatchString(id) {
+	if !record.IsRunID(id) {
 		return fmt.Errorf("releasing a run's folder: %q is no run id", id)
 	}
 	if err := s.release(id); err != nil {
@@ -327,7 +310,7 @@ func (s State) Abandoned() ([]Owner, error) {
 	}
 	var gone []Owner
 	for _, e := range entries {
-		if !runID.MatchString(e.Name()) {
+		if !record.IsRunID(e.Name()) {
 			continue
 		}
 		if o, err := s.owner(e.Name()); err == nil && !o.alive() {
@@ -340,7 +323,7 @@ func (s State) Abandoned() ([]Owner, error) {
 
 // Live says whether a run's process is still there.
 func (s State) Live(id string) bool {
-	if !runID.MatchString(id) {
+	if !record.IsRunID(id) {
 		return false
 	}
 	o, err := s.owner(id)
@@ -363,7 +346,7 @@ func (s State) tidy() error {
 		return fmt.Errorf("tidying the runs' folders: %w", err)
 	}
 	for _, e := range entries {
-		if id, ok := strings.CutPrefix(e.Name(), claiming); ok && runID.MatchString(id) {
+		if id, ok := strings.CutPrefix(e.Name(), claiming); ok && record.IsRunID(id) {
 			_ = unclaim(runs, e.Name()) // what is somebody's stays
 		}
 	}

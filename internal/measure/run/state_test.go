@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/record"
 )
 
 func TestStateDir(t *testing.T) {
@@ -53,7 +54,7 @@ func TestClaim(t *testing.T) {
 			t.Errorf("%q was taken for a run's id", bad)
 		}
 	}
-	mine := NewRunID()
+	mine := record.NewRunID()
 	dir, err := s.Claim(mine, "/out", nil)
 	require.NoError(t, err)
 	if o, err := s.owner(mine); err != nil || o.Output != "/out" || !o.alive() {

@@ -114,14 +114,14 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 		if fault := recover(); fault != nil {
 			t = blank(p)
 			t.At = time.Now()
-			t.Failure, res, err = failureOf(panicked(fault)), engine.Result{}, nil
+			t.Failure, res, err = engine.FailureOf(panicked(fault)), engine.Result{}, nil
 		}
 	}()
 	if o := r.session.envs[opened{p.Env.ID, j.image}]; o != nil {
 		if err := r.tuner.to(r.tunedLevel(o.rec)); err != nil {
 			t = blank(p)
 			t.At = time.Now()
-			t.Failure = failureOf(&engine.Error{Class: record.HarnessError, Text: "the machine could not be tuned for this trial", Err: err})
+			t.Failure = engine.FailureOf(&engine.Error{Class: record.HarnessError, Text: "the machine could not be tuned for this trial", Err: err})
 			return t, res, nil
 		}
 		r.prover.begin()

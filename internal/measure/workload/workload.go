@@ -97,6 +97,19 @@ type Instance struct {
 	LeastMemory *LeastMemory
 }
 
+// Exits are the exit statuses that the payload is asked for. One that ignores SIGTERM
+// is killed by SIGKILL in the end, 128 + 9; one that has no handler too, where it is
+// PID 1, and else by SIGTERM, 128 + 15.
+func (i Instance) Exits() []int {
+	switch {
+	case i.Stop && i.Payload.OnTerm == "ignore":
+		return []int{137}
+	case i.Stop && i.Payload.OnTerm == "none":
+		return []int{137, 143}
+	}
+	return []int{i.Payload.Exit}
+}
+
 // Pulls says whether the workload is a pull, so that it needs an engine with
 // an image store.
 func (w Workload) Pulls() bool { return w.pull }

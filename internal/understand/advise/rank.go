@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze/sample"
@@ -141,18 +140,9 @@ func (a *Advice) compare(logs map[string][][]float64, weights []float64) {
 	}
 	for g, members := range stats.Letters(n, func(i, j int) bool { return apart[[2]int{i, j}] }) {
 		for _, m := range members {
-			a.Ranked[m].Group += letter(g)
+			a.Ranked[m].Group += stats.Letter(g)
 		}
 	}
-}
-
-// letter names the k-th group as a report does: a…z, A…Z, then numbers.
-func letter(k int) string {
-	const abc = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if k < len(abc) {
-		return abc[k : k+1]
-	}
-	return "[" + strconv.Itoa(k+1) + "]"
 }
 
 // front finds which environments are surely dominated.

@@ -3,7 +3,6 @@ package analyze
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
@@ -69,16 +68,7 @@ func (t *Table) Rank(medians [][]float64, delta float64) {
 	}
 	for g, members := range stats.Letters(n, func(i, j int) bool { return apart[i*n+j] }) {
 		for _, m := range members {
-			t.Cells[at[t.Ranking[m]]].Group += letter(g)
+			t.Cells[at[t.Ranking[m]]].Group += stats.Letter(g)
 		}
 	}
-}
-
-// letter names the k-th group: a…z, A…Z, then numbers in brackets.
-func letter(k int) string {
-	const abc = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if k < len(abc) {
-		return abc[k : k+1]
-	}
-	return "[" + strconv.Itoa(k+1) + "]"
 }

@@ -52,6 +52,14 @@ func (s *Seen) JudgeNoSeccomp() error {
 	return nil
 }
 
+// JudgeUnconfined is JudgeNoSeccomp where the engine names the container's profile too.
+func (s *Seen) JudgeUnconfined(profile string) error {
+	if profile != "unconfined" {
+		return Wrong("asked for no seccomp, the container's profile is %s", profile)
+	}
+	return s.JudgeNoSeccomp()
+}
+
 // SeccompProfile is what an engine that takes Docker's security options says of a
 // container's: its default or a profile of the user's.
 func SeccompProfile(options []string) string {

@@ -77,10 +77,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err = adapter.OwnDir(env.home, env.user, kit); err == nil {
 		err = env.prove(ctx)
 	}
-	if err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, err)
 }
 
 // noInstance says why a held container can't be an instance: what Apptainer

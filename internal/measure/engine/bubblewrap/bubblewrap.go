@@ -10,7 +10,6 @@ package bubblewrap
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"time"
@@ -133,10 +132,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if user != nil {
 		env.AddFacts(map[string]string{"rootless": "yes", "user": user.Name})
 	}
-	if err := env.prove(ctx); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, env.prove(ctx))
 }
 
 // prove checks from inside that the namespaces are those asked for. There is

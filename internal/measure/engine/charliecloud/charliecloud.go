@@ -194,10 +194,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err == nil {
 		err = env.prove(ctx)
 	}
-	if err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, err)
 }
 
 // prove checks from inside that the storage and the namespaces are those asked

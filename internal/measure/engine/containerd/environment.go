@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/given"
@@ -51,10 +52,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env := &environment{kit: kit, spec: spec}
 	env.Base = apirun.NewBase(env, kit.Ledger)
-	if err := e.open(ctx, env); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, e.open(ctx, env))
 }
 
 func (e *Engine) open(ctx context.Context, env *environment) error {

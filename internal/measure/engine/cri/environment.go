@@ -68,10 +68,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env := &environment{engine: e, kit: kit, spec: spec, s: s, leave: leave}
 	env.Base = apirun.NewBase(env, kit.Ledger)
-	if err := env.open(ctx); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, env.open(ctx))
 }
 
 func (env *environment) open(ctx context.Context) error {

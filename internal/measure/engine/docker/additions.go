@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"bytes"
 	"net/netip"
 	"strconv"
 	"time"
@@ -53,14 +52,6 @@ var addArgs = map[string][]string{
 	engine.OOMScore:        {"--oom-score-adj", strconv.Itoa(engine.ScoreAdded)},
 	engine.HealthCheck:     {"--health-cmd", healthCommand, "--health-interval", healthEvery.String()},
 	engine.PublishedPort:   {"--publish", "127.0.0.1::" + publishedPort},
-}
-
-// plain takes a terminal's line ends away.
-func (s settings) plain(output []byte) []byte {
-	if !s.adds.Has(engine.Terminal) {
-		return output
-	}
-	return bytes.ReplaceAll(output, []byte("\r\n"), []byte("\n"))
 }
 
 // judgeAdded holds what was to be added against the daemon's word of the container:

@@ -95,7 +95,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 		plan.Steps = append(plan.Steps, clirun.Step{Cmd: stop, Begin: record.Stop, End: record.Stopped})
 	}
 	res, err := c.Run(ctx, plan)
-	res.Stdout = env.settings.plain(res.Stdout)
+	res.Stdout = adapter.Plain(res.Stdout, env.settings.adds)
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
 		// The client was killed at its time limit, or never came to remove.

@@ -119,6 +119,5 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 
 // failure is wrong as the outcome of a trial.
 func (d *daemon) failure(what string, err error) *record.Failure {
-	e := d.wrong(what, err)
-	return &record.Failure{Class: e.Class, Text: e.Error()}
+	return engine.FailureOf(d.wrong(what, err))
 }

@@ -51,10 +51,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env := &environment{kit: kit, spec: spec, d: d, leave: leave, byCLI: clientLevel(spec) == byCLI}
 	env.Base = apirun.NewBase(env, kit.Ledger)
-	if err := e.open(ctx, env); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, e.open(ctx, env))
 }
 
 func (e *Engine) open(ctx context.Context, env *environment) error {

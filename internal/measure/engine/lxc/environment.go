@@ -49,10 +49,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.Base, err = clirun.NewBase(ctx, kit, spec, false); err != nil {
 		return nil, err
 	}
-	if err := env.open(ctx, d); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, env.open(ctx, d))
 }
 
 func (e *environment) open(ctx context.Context, d engine.Detection) error {

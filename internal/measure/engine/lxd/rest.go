@@ -214,8 +214,7 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 }
 
 func (d *daemon) failure(what string, err error) *record.Failure {
-	e := d.wrong(what, err)
-	return &record.Failure{Class: e.Class, Text: e.Error()}
+	return engine.FailureOf(d.wrong(what, err))
 }
 
 // patterns are pieces of the daemon's messages with what they stand for.

@@ -73,11 +73,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if env.tag, env.release, err = e.provide(ctx, kit, c, engine.ImageName(spec), env.storage); err != nil {
 		return nil, err
 	}
-	err = env.open(ctx, kit, spec, v)
-	if err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, env.open(ctx, kit, spec, v))
 }
 
 func (env *environment) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, v *versions) (err error) {

@@ -39,10 +39,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if err != nil {
 		return nil, err
 	}
-	if err := env.open(ctx, kit, spec, path, d.Version); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, env.open(ctx, kit, spec, path, d.Version))
 }
 
 func (e *environment) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, path, version string) (err error) {

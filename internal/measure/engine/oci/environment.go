@@ -76,10 +76,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		dir:     filepath.Join(kit.Dir, stateDir, prog.name),
 		options: global{root: filepath.Join(kit.Dir, stateDir, prog.name, "state"), hostNet: spec.Level(engine.Network) == "host",
 			noCgroup: spec.Omits(engine.OwnCgroup)}}
-	if err := env.prepare(ctx, v); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, env.prepare(ctx, v))
 }
 
 // stateDir is where bundles and the runtimes' state lie in the run's

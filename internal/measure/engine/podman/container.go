@@ -1,7 +1,6 @@
 package podman
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -118,14 +117,6 @@ func (s settings) inherited() (options []string) {
 		}
 	}
 	return options
-}
-
-// plain takes a terminal's line ends away.
-func (s settings) plain(output []byte) []byte {
-	if !s.adds.Has(engine.Terminal) {
-		return output
-	}
-	return bytes.ReplaceAll(output, []byte("\r\n"), []byte("\n"))
 }
 
 // graceSeconds is the grace period as podman takes it: whole seconds, a part

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
@@ -60,10 +61,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	}
 	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps, byAPI: clientLevel(spec) == byAPI}
 	env.api = apirun.NewBase(env, kit.Ledger)
-	if err := e.open(ctx, kit, spec, env); err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, e.open(ctx, kit, spec, env))
 }
 
 func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, env *environment) error {
@@ -221,7 +219,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 		plan.OOM = env.Group.OOMWatch()
 	}
 	res, err := env.Base.Run(ctx, plan)
-	res.Stdout = env.settings.plain(res.Stdout)
+	res.Stdout = adapter.Plain(res.Stdout, env.settings.adds)
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
 		env.api.Clear(after, task, &res)

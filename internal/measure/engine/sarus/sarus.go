@@ -104,10 +104,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		}
 		err = env.prove(ctx)
 	}
-	if err != nil {
-		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
-	}
-	return env, nil
+	return adapter.Opened(ctx, env, err)
 }
 
 // prove records what the payload saw: its root file system is an overlay in

@@ -123,8 +123,11 @@ func listed(parts []string, n int, between, more string) string {
 func (s *screen) headline(about string) {
 	run := s.res.Run
 	parts := []string{words.Clean(run.Study), about, blocksOf(run)}
-	if run.Protocol.Blocks == run.Blocks || run.Status == "done" {
+	switch {
+	case run.Protocol.Blocks == run.Blocks || run.Status == "done":
 		parts[2] = words.Plural(run.Blocks, "block")
+	case run.Blocks < run.Protocol.Blocks && !run.Protocol.Open() && run.Gate == nil:
+		parts[2] = fmt.Sprintf("%d of %s", run.Blocks, parts[2])
 	}
 	if d := run.Finished.Sub(run.Started); !run.Finished.IsZero() && d > 0 {
 		parts[2] += " in " + roughly(d)

@@ -88,3 +88,12 @@ func TestScreenSaysWhoIsolatesLess(t *testing.T) {
 		t.Errorf("\n%s", text)
 	}
 }
+
+// The headline of a run that goes on, or was interrupted, says how far it came.
+func TestScreenSaysHowFar(t *testing.T) {
+	res := screenResult(t, screened(3, 1))
+	res.Run.Status, res.Run.Blocks = "running", 3
+	if text := screenAt(t, res, 80); !strings.Contains(text, " · 3 of 8 blocks") {
+		t.Errorf("\n%s", text)
+	}
+}

@@ -80,6 +80,7 @@
       ];
     };
     const parts = [
+      measured && runs.length > 1 ? h('p', {class: 'note', id: 'later'}, 'A run is measuring. Results come when it is over: to work them out takes processor time.') : '',
       runs.length ? table({name: 'runs-table', title: 'Runs', save: false, rows: [['Run', 'Result', 'Started', 'State', 'Compare', 'Study', 'Took', 'Machine', 'Engines', 'Environments', ...(folders.length > 1 ? ['Folder'] : [])], ...runs.map(r => row(r, folders))]})
         : h('p', null, 'No run yet. This page shows new ones as they come.'),
       ...folders.flatMap(folder).filter(Boolean),

@@ -54,7 +54,13 @@
     return by;
   }
 
-  const precision = m => m?.lo == null || !(m.value > 0) ? '' : `± ${share((m.hi - m.lo) / 2 / m.value)}`;
+  // precision is the interval's half, as a share of the median; above all of it a
+  // number says nothing.
+  function precision(m) {
+    if (m?.lo == null || !(m.value > 0)) return '';
+    const half = (m.hi - m.lo) / 2 / m.value;
+    return half > 1 ? 'over ± 100 %' : `± ${share(half)}`;
+  }
 
   function medianTable(work, list, i) {
     const metric = list.find(c => c.n)?.metric ?? list[0].metric, scale = numbers.scaleFor(metric.unit, list.map(c => c.median?.value).filter(v => v != null));

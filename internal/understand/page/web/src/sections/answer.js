@@ -32,10 +32,13 @@ function worksTable(m, name, works) {
     })]});
 }
 
+// coded sets the commands in a sentence off as code.
+const coded = s => s.split('`').map((part, i) => i % 2 ? h('code', null, part) : part);
+
 export function answer(m) {
   const a = m.data.answer, works = list(a?.works), said = list(m.data.verdict), rest = works.slice(most);
   if (!a && !said.length) return null;
-  const words = said.length ? h('div', {class: 'verdict'}, said.map(s => h('p', null, s))) : null;
+  const words = said.length ? h('div', {class: 'verdict'}, said.map(s => h('p', null, coded(s)))) : null;
   return section('answer', 'Answer', a?.headline,
     a ? lines(list(a.lines)) : words,
     works.length ? [worksTable(m, 'works-best', works.slice(0, most)),

@@ -37,8 +37,8 @@ reason and the command that would help. It changes nothing.`,
 				return err
 			}
 			for _, n := range names {
-				if !slices.ContainsFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == n }) {
-					return s.unknownEngine("", n)
+				if err := s.knows("", n); err != nil {
+					return err
 				}
 			}
 			if check && len(names) == 0 {
@@ -164,13 +164,22 @@ func missing(what, reason, fix string) string {
 	return s
 }
 
-// unknownEngine refuses the name of an engine that this plimsoll does not have. what
-// is the flag that it came by, or "".
-func (s *setting) unknownEngine(what, name string) error {
-	err := fail(Usage, "%sno engine %q: there are %s", what, name, strings.Join(s.engineNames(), ", "))
+// knows refuses the name of an engine that this plimsoll does not have. what is the flag
+// that it came by, or "".
+func (s *setting) knows(what, name string) error {
+	if slices.Contains(s.engineNames(), name) {
+		return nil
+	}
+	var real []string
+	for _, e := range s.engines {
+		if i := e.Info(); !i.Simulated {
+			real = append(real, i.Name)
+		}
+	}
+	err := fail(Usage, "%sno engine %q: there are %s", what, name, strings.Join(real, ", "))
 	for _, e := range s.engines {
 		if i := e.Info(); !i.Simulated && name != engine.DefaultLevel && slices.Contains(i.Levels[engine.Runtime], name) {
-			return withHint(err, "%s is a runtime: of the engine oci, which calls it alone, or of those that call it (engine: oci, runtime: %s in a study)", name, name)
+			return withHint(err, "%s is a runtime: of the engine oci, which calls it alone, or of those that call it (oci runtime=%s after explain, ablate and the like; engine: oci, runtime: %s in a study)", name, name, name)
 		}
 	}
 	return didYouMean(err, name, s.engineNames(), "plimsoll engines says of each whether it can be used here")

@@ -109,6 +109,11 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, args := range all {
+		if err := s.knows("", args[0]); err != nil {
+			return nil, err
+		}
+	}
 	text, err := f.study(all)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,11 @@ func (m smallStudy) run(w World, measured func(context.Context, World, run.Optio
 	if err != nil {
 		return err
 	}
+	if m.of != "" && len(m.builds) == 0 { // builds are of programs
+		if err := s.knows("", m.of); err != nil {
+			return err
+		}
+	}
 	s.builds = m.builds
 	plan, err := m.plan(finish, s)
 	if err != nil {

@@ -259,8 +259,8 @@ func (s *setting) narrow(st *study.Study, only []string) error {
 		return nil
 	}
 	for _, n := range only {
-		if !slices.Contains(s.engineNames(), n) {
-			return s.unknownEngine("--engine: ", n)
+		if err := s.knows("--engine: ", n); err != nil {
+			return err
 		}
 	}
 	for p := range st.Parts {

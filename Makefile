@@ -63,11 +63,13 @@ TOOLS        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/tools
 LINT         := $(TOOLS)/golangci-lint-$(LINT_VERSION)
 
 # So is what runs the tests and tries what failed AGAIN=1 times more, by itself:
-# real engines on a busy machine. What passed only then is listed at the end.
+# real engines on a busy machine. What passed only then is listed at the end, and so
+# is what took longest.
 SUM_VERSION := v1.13.0
 SUM         := $(TOOLS)/gotestsum-$(SUM_VERSION)
 AGAIN       ?= 1
-GOTEST       = $(SUM) --format pkgname --format-icons text --no-color --rerun-fails=$(AGAIN) --rerun-fails-max-failures=6 --rerun-fails-report=$(CURDIR)/bin/again-$@.txt
+SLOW        ?= 5s
+GOTEST       = $(SUM) --format pkgname --format-icons text --no-color --rerun-fails=$(AGAIN) --rerun-fails-max-failures=6 --rerun-fails-report=$(CURDIR)/bin/again-$@.txt --jsonfile-timing-events=$(CURDIR)/bin/times-$@.json
 
 # So is the packager of .deb and .rpm.
 NFPM_VERSION := v2.43.4
@@ -87,7 +89,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site ansible duckdb run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible duckdb run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -136,11 +138,15 @@ test: setup-test ## set up engines, then run every test (what only reads the sou
 	@$(MAKE) --no-print-directory -j4 page axe compile $(SUM)
 	# Beside what asks engines runs what asks none. An emulated machine is too slow beside
 	# those, and has one processor; what looks at the whole machine sees nothing of it.
-	@mkdir -p bin; rm -f bin/again-*.txt; status=0; \
+	@mkdir -p bin; rm -f bin/again-*.txt bin/times-*.json; status=0; \
 	$(MAKE) --no-print-directory -k -j3 NICE=nice test-engines test-beside || status=$$?; \
 	$(MAKE) --no-print-directory -k -j2 test-whole test-vm || status=$$?; \
 	if [ -n "$$(cat bin/again-*.txt 2>/dev/null)" ]; then echo "failed once, and were tried again by themselves:"; cat bin/again-*.txt; fi; \
-	exit $$status
+	$(MAKE) --no-print-directory slowest; exit $$status
+
+slowest: ## which tests of the last make test took longest
+	@ls bin/times-*.json >/dev/null 2>&1 || { echo "make test has not run here yet"; exit 1; }
+	@echo "took longest, each with its parts:"; cat bin/times-*.json | $(SUM) tool slowest --threshold $(SLOW) | head -n 40
 
 compile:
 	@$(GO) build -trimpath ./...

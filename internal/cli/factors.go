@@ -10,19 +10,38 @@ import (
 
 func factorsCommand(w World) *cobra.Command {
 	var opts factors.Options
+	var several hostFlags
 	format, ascii := "text", false
 	c := &cobra.Command{
-		Use:   "factors DIR",
+		Use:   "factors DIR...",
 		Short: "Show what matters most: how much of a run's variance each factor explains",
 		Long: `Reads a run over a matrix of environments and workload parameters, and says what
 share of the variance comes from the storage driver, the runtime, the engine and
 whatever else varied, and from each pair of them. Factors that the plan only
-varied together are reported together, with one share. Baselines are left out.`,
+varied together are reported together, with one share. Baselines are left out.
+
+Of runs from several hosts it says what each host's shares are, and which factor does
+something else on one host than on another.`,
 		Example: `  plimsoll factors plimsoll-run-1
   plimsoll factors plimsoll-run-1 --workload sqlite --metric time
-  plimsoll factors plimsoll-run-1 --engine docker,podman --format json`,
-		Args: cobra.ExactArgs(1),
+  plimsoll factors plimsoll-run-1 --engine docker,podman --format json
+  plimsoll factors results/`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			groups, err := several.byHost(args)
+			if err != nil {
+				return err
+			}
+			if groups != nil {
+				all, err := factorsOnHosts(groups, opts)
+				if err != nil {
+					return err
+				}
+				return report.HostFactors.Write(w.Stdout, format, all, looks(w, ascii))
+			}
+			if len(args) > 1 {
+				return withHint(fail(Usage, "%d runs of one host are given, and the factors of one run are found", len(args)), "plimsoll factors %s", args[0])
+			}
 			res, err := readResult(args[0])
 			if err != nil {
 				return err
@@ -39,6 +58,7 @@ varied together are reported together, with one share. Baselines are left out.`,
 	c.Flags().StringVar(&opts.Metric, "metric", "", "the metric (default: each workload's first)")
 	completesMetrics(c)
 	c.Flags().StringSliceVar(&opts.Engines, "engine", nil, "only the environments of these engines, e.g. to make the matrix complete")
+	several.addBy(c)
 	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
 	return c
 }
@@ -60,6 +80,43 @@ func factorsOf(res *analyze.Result, opts factors.Options) ([]*factors.Factors, e
 			return nil, fail(Usage, "finding the factors of run %s: %w", res.Run.ID, err)
 		}
 		all = append(all, f)
+	}
+	return all, nil
+}
+
+// factorsOnHosts decomposes one workload, or all of the first run, over hosts.
+func factorsOnHosts(groups []hostRuns, opts factors.Options) ([]*factors.OverHosts, error) {
+	var gatherings []*factors.HostGathering
+	for _, g := range groups {
+		for _, dir := range g.dirs {
+			res, err := readResult(dir)
+			if err != nil {
+				return nil, err
+			}
+			if gatherings == nil {
+				names := []string{opts.Workload}
+				if opts.Workload == "" {
+					names = factors.Groups(res)
+				}
+				for _, n := range names {
+					o := opts
+					o.Workload = n
+					gatherings = append(gatherings, factors.OnHosts(o))
+				}
+			}
+			for _, x := range gatherings {
+				if err := x.Add(g.label, res); err != nil {
+					return nil, fail(Usage, "finding the factors of %s: %w", dir, err)
+				}
+			}
+		}
+	}
+	all := []*factors.OverHosts{}
+	for _, x := range gatherings {
+		all = append(all, x.Result())
+	}
+	if len(all) == 0 {
+		return nil, fail(Failed, "finding the factors: the runs have no workload")
 	}
 	return all, nil
 }

@@ -52,7 +52,7 @@ func meant(dir string) string {
 	}
 	if runs, _, err := record.Find([]string{dir}); err == nil && len(runs) > 0 {
 		if n := countHosts(runs); n > 1 {
-			return fmt.Sprintf("it holds runs of %d hosts: plimsoll report %s, and findings, advise and compare too, read them together; any other command takes the run of one", n, shortPath(dir))
+			return fmt.Sprintf("it holds runs of %d hosts: plimsoll report %s, and findings, advise, compare and factors too, read them together; any other command takes the run of one", n, shortPath(dir))
 		}
 		s := "it holds " + runs[len(runs)-1]
 		if len(runs) > 1 {

@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/kata"
 )
 
@@ -92,7 +93,7 @@ const (
 )
 
 func set() []engine.Program {
-	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{configFile}, Variables: true},
+	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
 }
 

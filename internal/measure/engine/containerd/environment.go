@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
@@ -157,7 +158,7 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 			return err
 		}
 		d.state, d.own, d.given, whose = own.state, own.Daemon, own.given, private.Fact
-		env.AddFacts(own.given.Facts(configuredBy, given.ByProcess))
+		env.AddFacts(own.given.Facts(ctrd.ConfiguredBy, given.ByProcess))
 	}
 	env.d = d
 	env.release = append(env.release, func(context.Context) error { return d.Close() })

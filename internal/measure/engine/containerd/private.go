@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
@@ -59,7 +60,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	if set != "" { // short, since the name is part of a socket's path
 		name = fmt.Sprintf("ctrd-%.6s-%c", set, snapshotter[0])
 	}
-	with, err := configured(kit)
+	with, err := ctrd.Configured(kit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,15 +87,15 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	socket := ""
 	o.Configure = func(dir string) ([]string, error) {
 		socket = filepath.Join(dir, "c.sock")
-		text, err := lay(with, configuration(ctx, program, dir, snapshotter, fsPath))
+		text, err := ctrd.Lay(with, configuration(ctx, program, dir, snapshotter, fsPath))
 		if err != nil {
 			return nil, err
 		}
-		path := filepath.Join(dir, configFile)
+		path := filepath.Join(dir, ctrd.ConfigFile)
 		if err := with.Write(path, text, 0o600); err != nil {
 			return nil, err
 		}
-		return []string{program, "--config", path}, understood(ctx, with, program, path)
+		return []string{program, "--config", path}, ctrd.Understood(ctx, with, program, path)
 	}
 	o.Ready = func(ctx context.Context, _ *private.Daemon) error {
 		d, _, err := dial(ctx, kit, socket)

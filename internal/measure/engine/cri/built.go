@@ -12,6 +12,9 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/cni"
+	"plimsoll/internal/measure/engine/confile"
+	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -20,7 +23,32 @@ import (
 // of builds.
 type ownServer struct {
 	*private.Daemon
-	socket string
+	socket, group string
+	given         *given.Configuration
+}
+
+const shimProgram = "containerd-shim-runc-v2"
+
+// set are the programs of a private server of which there may be builds.
+func set() []engine.Program {
+	return []engine.Program{{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true},
+		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
+}
+
+// Residents is documented in engine.Resident.
+func (env *environment) Residents() map[string]int {
+	if env.s.own == nil {
+		return nil
+	}
+	return map[string]int{containerd: env.s.own.PID}
+}
+
+// Configured is documented in engine.Configured.
+func (env *environment) Configured() error {
+	if env.s.own == nil {
+		return nil
+	}
+	return env.s.own.given.Holds(env.s.own.PID)
 }
 
 // buildable are the runtimes of which a build can be a handler of a server: those that
@@ -29,7 +57,7 @@ var buildable = []string{"runc", "crun", "youki"}
 
 // canBuild says what is in the way of a private server with a build of a runtime.
 func (s *server) canBuild(kit *engine.Kit, runtime string) error {
-	if !slices.Contains(buildable, runtime) {
+	if kit.Built(runtime) != "" && !slices.Contains(buildable, runtime) {
 		return &engine.Error{Class: record.Unsupported, Text: "a build of " + runtime + " below a CRI server can't be had: it needs a shim of its own"}
 	}
 	if is := endpointOf(s.version.GetRuntimeName()); is != containerd {
@@ -55,12 +83,12 @@ func handlerOf(runtime, path string) string {
 
 // privately gives a private server of the kind that the user's is, which knows all
 // builds of the run: one server, so that nothing but the runtime differs.
-func (e *Engine) privately(ctx context.Context, kit *engine.Kit, user *server, spec engine.Spec) (*server, func(context.Context) error, error) {
+func (e *Engine) privately(ctx context.Context, kit *engine.Kit, user *server, spec engine.Spec, set string, path []string) (*server, func(context.Context) error, error) {
 	if err := errors.Join(user.canBuild(kit, spec.Level(engine.Runtime)), private.HostNetwork(spec)); err != nil {
 		return nil, nil, err
 	}
-	own, leave, err := e.own.Get(ctx, kit.RunID, func(ctx context.Context) (*ownServer, func(context.Context) error, error) {
-		o, err := start(ctx, kit, user)
+	own, leave, err := e.own.Get(ctx, kit.RunID+" "+set, func(ctx context.Context) (*ownServer, func(context.Context) error, error) {
+		o, err := start(ctx, kit, user, set, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,12 +101,12 @@ func (e *Engine) privately(ctx context.Context, kit *engine.Kit, user *server, s
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("connecting to the private containerd: %w", err), leave(ctx))
 	}
-	s.runID, s.own = kit.RunID, own.Daemon
+	s.runID, s.own = kit.RunID, own
 	return s, leave, nil
 }
 
 // start starts a private server, and gives it the image of pods that the user's has.
-func start(ctx context.Context, kit *engine.Kit, user *server) (*ownServer, error) {
+func start(ctx context.Context, kit *engine.Kit, user *server, set string, path []string) (*ownServer, error) {
 	like, err := user.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -95,12 +123,18 @@ func start(ctx context.Context, kit *engine.Kit, user *server) (*ownServer, erro
 	if err != nil {
 		return nil, err
 	}
-	o := &ownServer{}
-	group := ownGroup(kit.RunID)
-	opts := private.Options{Name: "cri", Hide: []string{"/run/containerd"}, Cgroups: []string{group}}
+	name := "cri"
+	if set != "" { // short, since the name is part of a socket's path
+		name = fmt.Sprintf("cri-%.6s", set)
+	}
+	o := &ownServer{group: "plimsoll-" + kit.RunID + "-" + name}
+	if o.given, err = ctrd.Configured(kit); err != nil {
+		return nil, err
+	}
+	opts := private.Options{Name: name, Env: slices.Concat(path, o.given.Variables), Hide: []string{"/run/containerd"}, Cgroups: []string{o.group}}
 	opts.Configure = func(dir string) ([]string, error) {
 		o.socket = filepath.Join(dir, "c.sock")
-		c := configuration{dir: dir, socket: o.socket, pause: pause, plugins: plugins, like: like, builds: kit.AllBuilds}
+		c := configuration{dir: dir, socket: o.socket, pause: pause, plugins: plugins, like: like, builds: kit.AllBuilds, plain: plainRuntimes(kit)}
 		out, err := child.Run(ctx, child.Command{Argv: []string{program, "--version"}, Limit: askLimit})
 		if err != nil {
 			return nil, err
@@ -108,7 +142,11 @@ func start(ctx context.Context, kit *engine.Kit, user *server) (*ownServer, erro
 		if f := strings.Fields(string(out.Stdout)); len(f) > 2 {
 			c.second = strings.HasPrefix(strings.TrimPrefix(f[2], "v"), "2.")
 		}
-		return []string{program, "--config", filepath.Join(dir, "config.toml")}, c.write()
+		file := filepath.Join(dir, ctrd.ConfigFile)
+		if err := c.write(o.given); err != nil {
+			return nil, err
+		}
+		return []string{program, "--config", file}, ctrd.Understood(ctx, o.given, program, file)
 	}
 	opts.Ready = func(ctx context.Context, _ *private.Daemon) error {
 		s, err := dial(ctx, o.socket)
@@ -125,11 +163,30 @@ func start(ctx context.Context, kit *engine.Kit, user *server) (*ownServer, erro
 	if o.Daemon, err = private.Start(ctx, kit, opts); err != nil {
 		return nil, err
 	}
-	if err := copyImage(ctx, user.path, o.socket, pause, like.snapshotter()); err != nil {
+	if err := copyImage(ctx, user.path, o.socket, pause, snapshotterOf(o.given, like)); err != nil {
 		return nil, errors.Join(err, o.Close(context.WithoutCancel(ctx)))
 	}
 	return o, nil
 }
 
-// ownGroup is the control group of the pods of a private server.
-func ownGroup(runID string) string { return "plimsoll-" + runID + "-cri" }
+// plainRuntimes are the paths of the runtimes on the PATH, by their names: handlers of a
+// private server beside builds.
+func plainRuntimes(kit *engine.Kit) map[string]string {
+	all := map[string]string{}
+	for _, name := range buildable {
+		if path, err := kit.LookPath(name); err == nil && kit.Built(name) == "" {
+			all[name] = path
+		}
+	}
+	return all
+}
+
+// snapshotterOf is the one that a configuration names, else that of the user's server.
+func snapshotterOf(c *given.Configuration, like *state) string {
+	for _, key := range [][]string{{"plugins", "io.containerd.grpc.v1.cri", "containerd", "snapshotter"}, {"plugins", "io.containerd.cri.v1.images", "snapshotter"}} {
+		if name, _ := confile.At(c.File(ctrd.ConfigFile), key...).(string); name != "" {
+			return name
+		}
+	}
+	return like.snapshotter()
+}

@@ -2,11 +2,14 @@ package cri
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -17,16 +20,21 @@ type configuration struct {
 	second                      bool
 	like                        *state // the user's
 	builds                      []record.Build
+	plain                       map[string]string // paths of other runtimes, by handler
 }
 
-func (c configuration) write() error {
+func (c configuration) write(over *given.Configuration) error {
 	if err := os.Mkdir(filepath.Join(c.dir, "cni"), 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(c.dir, "cni", "plimsoll.conflist"), []byte(c.network()), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(c.dir, "config.toml"), []byte(c.text()), 0o600)
+	text, err := ctrd.Lay(over, c.text())
+	if err != nil {
+		return err
+	}
+	return over.Write(filepath.Join(c.dir, ctrd.ConfigFile), text, 0o600)
 }
 
 // network is a bridge in the daemon's own network namespace: from there nothing
@@ -52,6 +60,15 @@ func (c configuration) text() string {
 	own := []string{fmt.Sprintf("restrict_oom_score_adj = %v", c.like.restricted), fmt.Sprintf("disable_apparmor = %v", c.like.noAppArmor)}
 	store := fmt.Sprintf("snapshotter = %q", c.like.snapshotter())
 	first := ""
+	for _, name := range []string{"runc", c.like.byThe} { // as the user's has it
+		if c.plain[name] != "" {
+			first = fmt.Sprintf("default_runtime_name = %q", name)
+		}
+	}
+	handler := func(name, path string) {
+		table(runtime, ".containerd.runtimes."+name, `runtime_type = "io.containerd.runc.v2"`)
+		table(runtime, ".containerd.runtimes."+name+".options", fmt.Sprintf("BinaryName = %q", path), "SystemdCgroup = false")
+	}
 	for _, r := range c.builds {
 		if slices.Contains(buildable, r.Program) && first == "" {
 			first = fmt.Sprintf("default_runtime_name = %q", handlerOf(r.Program, r.Path))
@@ -72,9 +89,10 @@ func (c configuration) text() string {
 		if !slices.Contains(buildable, r.Program) {
 			continue
 		}
-		name := ".containerd.runtimes." + handlerOf(r.Program, r.Path)
-		table(runtime, name, `runtime_type = "io.containerd.runc.v2"`)
-		table(runtime, name+".options", fmt.Sprintf("BinaryName = %q", r.Path), "SystemdCgroup = false")
+		handler(handlerOf(r.Program, r.Path), r.Path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.plain)) {
+		handler(name, c.plain[name])
 	}
 	return b.String()
 }

@@ -24,6 +24,15 @@ func TestConfiguration(t *testing.T) {
 				t.Errorf("containerd 2: %v: not once %q in\n%s", second, w, text)
 			}
 		}
+		if strings.Contains(text, `runtimes.runc]`) {
+			t.Errorf("a runtime that is not there is a handler:\n%s", text)
+		}
+		plain := configuration{dir: "/d", second: second, like: &state{byThe: "crun"}, builds: builds, plain: map[string]string{"runc": "/bin/runc", "crun": "/bin/crun"}}.text()
+		for _, w := range []string{`default_runtime_name = "crun"`, ".containerd.runtimes.runc.options]\nBinaryName = \"/bin/runc\"", handlerOf("crun", "/opt/crun")} {
+			if !strings.Contains(plain, w) {
+				t.Errorf("containerd 2: %v: no %q in\n%s", second, w, plain)
+			}
+		}
 		if strings.Contains(text, "podman") {
 			t.Errorf("a program that is no runtime is a handler:\n%s", text)
 		}

@@ -75,10 +75,10 @@ func (*Engine) Info() engine.Info {
 		Processes: engine.Processes{Daemons: []string{"crio", "containerd"}, Helpers: append([]string{"conmon", "containerd-shim"}, kata.Processes...)},
 		Cgroups: []engine.ContainerGroup{
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},
-			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$|/plimsoll-[a-z0-9]{8}-cri/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
+			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$|/plimsoll-[a-z0-9]{8}-cri(-[0-9a-f]{6})?/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
 		},
 		OCI: true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, masksAlways),
-		Mechanisms: mechanisms, Below: "oci", Programs: []engine.Program{{Of: engine.Runtime}},
+		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

@@ -11,6 +11,9 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
+	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -58,8 +61,13 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	var leave func(context.Context) error
-	if kit.Built(spec.Level(engine.Runtime)) != "" {
-		own, l, err := e.privately(ctx, kit, s, spec)
+	set, path, err := private.Set(kit, containerd, shimProgram)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	if kit.Built(spec.Level(engine.Runtime)) != "" || set != "" {
+		own, l, err := e.privately(ctx, kit, s, spec, set, path)
 		s.close()
 		if err != nil {
 			return nil, err
@@ -89,7 +97,7 @@ func (env *environment) open(ctx context.Context) error {
 	}
 	runtime := spec.Level(engine.Runtime)
 	handler := handlerOf(runtime, kit.Built(runtime))
-	if s.own == nil {
+	if kit.Built(runtime) == "" {
 		if handler, err = st.handlerFor(runtime); err != nil {
 			return err
 		}
@@ -105,7 +113,8 @@ func (env *environment) open(ctx context.Context) error {
 	}
 	env.settings = settingsFor(spec, kit.RunID, handler, logs)
 	if s.own != nil {
-		env.settings.group = "/" + ownGroup(kit.RunID)
+		env.settings.group = "/" + s.own.group
+		env.AddFacts(s.own.given.Facts(ctrd.ConfiguredBy, given.ByProcess))
 	}
 	var how string
 	env.polled, how = howWatched(logs)

@@ -54,7 +54,9 @@ func (env *environment) prove(ctx context.Context) error {
 	env.AddFacts(seen.facts())
 	if env.unreached = adapter.OnlyLoopback(seen.Inside); env.s.own != nil {
 		env.unreached = "the pods of a private server are in a network of its own"
-		env.AddFacts(map[string]string{"runtime": env.spec.Level(engine.Runtime)}) // and not the name that tells builds apart
+	}
+	if level := env.spec.Level(engine.Runtime); env.kit.Built(level) != "" {
+		env.AddFacts(map[string]string{"runtime": level}) // and not the name that tells builds apart
 	}
 	env.AddFacts(map[string]string{"client-library": adapter.Library("k8s.io/cri-api")})
 	if !seen.Foreign() {

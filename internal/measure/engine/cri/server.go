@@ -18,7 +18,6 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
 
@@ -48,7 +47,7 @@ type server struct {
 	path    string // of its socket
 	runID   string // whose pods it removes; "" is nobody's
 	version *v1.VersionResponse
-	own     *private.Daemon // nil for the user's
+	own     *ownServer // nil for the user's
 }
 
 // sockets lists where to look: the user's variable stands for itself alone.

@@ -20,7 +20,7 @@ var brings = map[string][]string{
 	"endpoint": {"version", "daemon", "image-store", "cgroup-path", "runtime-path"},
 	"runtime": {"runtime", "runtime-version", "runtime-path", "runtime-program", "default-runtime", "platform", "version",
 		"kernel", "clock", "build", "build-path"},
-	"build":         {"build", "build-path", "build-proof", "settings", "settings-proof", "version", "runtime-version", "runtime-path", "runtime-program", "daemon", "host", "cli"},
+	"build":         {"build", "build-path", "build-proof", "settings", "settings-proof", "version", "runtime-version", "runtime-path", "runtime-program", "daemon", "host", "socket", "cli"},
 	"storage":       {"storage", "storage-on", "storage-pool", "storage-version", "root-fs", "store", "image-store", "root", "daemon", "host", "graph-root"},
 	"client":        {"client", "client-library", "cli", "cli-version", "cli-config", "api-version"},
 	"network":       {"network", "network-by", "network-backend", "packet-filter", "ns.net", "flags"},

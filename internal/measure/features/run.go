@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) (*record.Features, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a registry on loopback: %w", err)
 	}
-	made := &samples{images: o.Kit.Images, dir: filepath.Join(top, "samples"), runID: o.Kit.RunID, made: map[string]*sample{}}
+	made := &samples{images: o.Kit.Images, dir: filepath.Join(top, "samples"), made: map[string]*sample{}}
 
 	columns := make([]column, len(names))
 	slots := make(chan struct{}, atOnce)

@@ -32,7 +32,6 @@ import (
 type samples struct {
 	images image.Provider
 	dir    string
-	runID  string
 
 	mu   sync.Mutex
 	made map[string]*sample

@@ -75,8 +75,7 @@ type ramp struct {
 	held    []*rampHeld
 	steps   []record.DensityStep
 	remarks []string
-	before  usage       // of the machine's limits
-	down    record.Step // when the way down began
+	before  usage // of the machine's limits
 }
 
 // rampHeld is one container of a ramp.

@@ -12,7 +12,6 @@ import (
 
 // goDown ends the containers, the youngest first.
 func (a *ramp) goDown(ctx context.Context) *record.Failure {
-	a.down = record.Step{Name: "down", At: a.now()}
 	var failure *record.Failure
 	top := len(a.held)
 	for n := top - 1; n >= 0 && ctx.Err() == nil; n-- {

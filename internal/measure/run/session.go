@@ -20,7 +20,6 @@ import (
 // that does not name an image is opened once for each image that its workloads
 // run in.
 type session struct {
-	kit  *engine.Kit
 	envs map[opened]*openEnv
 }
 
@@ -64,7 +63,7 @@ const calibrationRounds = 20
 // taken out of the plan, with its reason, and the others go on; once trials
 // have been recorded the plan is fixed, and its trials will fail.
 func (r *runner) openAll(ctx context.Context, sum *Summary) error {
-	r.session = &session{kit: r.kit, envs: map[opened]*openEnv{}}
+	r.session = &session{envs: map[opened]*openEnv{}}
 	images, err := r.images()
 	if err != nil {
 		return err

@@ -20,14 +20,13 @@ type builder struct {
 	trials []record.Trial
 	count  map[[2]string]int // trials of each cell so far
 	host   record.Host
-	name   string // of the file that is read now
 }
 
 func newBuilder(several bool) *builder {
 	return &builder{several: several, envAt: map[string]int{}, workAt: map[string]int{}, count: map[[2]string]int{}}
 }
 
-func (b *builder) file(name string) { b.name, b.stem = name, stem(name) }
+func (b *builder) file(name string) { b.stem = stem(name) }
 
 // env finds or adds an environment. Engine is "imported" where it is unknown.
 func (b *builder) env(id, engine, baseline string, levels map[string]string) string {

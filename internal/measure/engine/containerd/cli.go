@@ -140,9 +140,8 @@ func (c *commandLine) kill(name, signal string) probe.Command {
 // heldCLI is one `ctr run --rm`, in the background.
 type heldCLI struct {
 	*clirun.Held
-	c   *commandLine
-	env *environment
-	l   *life
+	c *commandLine
+	l *life
 }
 
 func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
@@ -179,7 +178,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	if err != nil {
 		return nil, err
 	}
-	return &heldCLI{Held: h, c: c, env: env, l: l}, nil
+	return &heldCLI{Held: h, c: c, l: l}, nil
 }
 
 // pidOf asks the daemon for a container's process; the payload is none of the

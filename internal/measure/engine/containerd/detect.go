@@ -109,7 +109,6 @@ type plugins map[string]snapshotter
 
 type snapshotter struct {
 	problem string // the daemon's own words; empty where it works
-	root    string // its directory, where the daemon tells
 }
 
 const (
@@ -126,7 +125,7 @@ func (d *daemon) plugins(ctx context.Context) (plugins, error) {
 	}
 	found := plugins{}
 	for _, p := range resp.Plugins {
-		s := snapshotter{root: p.Exports["root"]}
+		s := snapshotter{}
 		if p.InitErr != nil {
 			s.problem = p.InitErr.Message
 			if s.problem == "" {

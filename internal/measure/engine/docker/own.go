@@ -30,7 +30,6 @@ type ownDaemon struct {
 	fs     *private.FileSystem // what its data lies on, where that is ours
 	root   string              // its data-root
 	socket string
-	user   *engine.User // who runs it rootless
 
 	mu     sync.Mutex
 	config map[string]any // as it lies in file

@@ -16,7 +16,6 @@ import (
 // Docker's own script. RootlessKit makes its namespaces. Its state, data and
 // configuration are below the run's directory: the user's own are not touched.
 func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o *ownDaemon) error {
-	o.user = kit.User
 	opts := private.Options{
 		Name: w.name(), Limit: 60 * time.Second, OwnNamespaces: true, Ready: e.readiness(kit, o),
 		UserDirs: []string{"x", "data", "config", "kit"},

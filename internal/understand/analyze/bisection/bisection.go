@@ -69,7 +69,6 @@ type Search struct {
 	ends    *Finding
 	unclear int // the candidate that could not be decided, or -1
 	pair    *Finding
-	pairOf  [2]int
 	pairs   int // how many pairs were asked for
 	unseen  bool
 }
@@ -115,7 +114,7 @@ func (s *Search) Answer(q Question, f Finding) {
 	case Pair:
 		s.pairs++
 		if f.Verdict != Skipped {
-			s.pair, s.pairOf = &f, [2]int{q.Before, q.Commit}
+			s.pair = &f
 		}
 	case Candidate:
 		s.known[q.Commit] = f.Verdict
@@ -146,9 +145,6 @@ func (s *Search) least() float64 {
 	}
 	return math.Abs(math.Log(s.ends.Ends.Value)) / 2
 }
-
-// Again forgets that the machine did not see the ends' difference: it is asked anew.
-func (s *Search) Again() { s.unseen = false }
 
 // Steps is how many further decisions the search takes, if nothing is skipped.
 func (s *Search) Steps() int { return bits.Len(uint(s.testable(s.set))) }

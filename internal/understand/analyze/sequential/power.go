@@ -25,7 +25,6 @@ type Outlook struct {
 	// ten runs, of the ratio in the middle and of the widest: WorstEnv's.
 	Typical, Worst float64
 	WorstEnv       string
-	WorstWorkload  string
 }
 
 // power is how often a difference that can be found is found.
@@ -57,7 +56,7 @@ func Foresee(r *record.Reader, blocks int) (*Outlook, error) {
 			d := math.Expm1(Detectable(stat.StdDev(q.pairs, nil), blocks))
 			all = append(all, d)
 			if d >= o.Worst {
-				o.Worst, o.WorstEnv, o.WorstWorkload = d, q.env, q.workload
+				o.Worst, o.WorstEnv = d, q.env
 			}
 		}
 	}

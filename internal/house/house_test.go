@@ -3,6 +3,7 @@
 package house
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"plimsoll/internal/common/require"
@@ -66,29 +68,36 @@ type pkg struct {
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
+	all, err := listed()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
-	}
-	var all []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		err := dec.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("go list: %v", err)
-		}
-		all = append(all, p)
 	}
 	if len(all) < 10 {
 		t.Fatalf("go list found %d packages: the test looks in the wrong place", len(all))
 	}
 	return all
 }
+
+// listed is asked once for all tests.
+var listed = sync.OnceValues(func() (all []pkg, err error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+})
 
 // room gives the package's folder below its wing, and the wing; what belongs to
 // none lies directly below internal/.

@@ -54,6 +54,9 @@ func made(theirs float64) *Stretch {
 // TestJudges: of what differs by 20 % all gates fail, of what is the same hardly any;
 // and whoever scatters twice as much needs four times as long.
 func TestJudges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for seconds: left out with -short")
+	}
 	s := made(0.03 * math.Sqrt2 * 2)
 	a, err := s.answer([]time.Duration{2 * time.Second})
 	require.NoError(t, err)

@@ -208,6 +208,9 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	if ab != nil && !sum.Interrupted {
 		err = ab.tell(w, res)
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints all else.\n", path, path)
+	} else if again := releasesOf(sum.Dir, f); again != nil && !sum.Interrupted {
+		err = again(w, res)
+		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll releases %s prints this again.\n", path, path)
 	} else if g != nil && !sum.Interrupted {
 		if answer, err = g.judge(res, false); err == nil {
 			err = tell(w, &printing{format: f.format, ascii: f.ascii}, report.Changes, answer)

@@ -55,5 +55,5 @@ func statesDocument(d *document.Document, all []State, _ Options) {
 	if can == 0 {
 		return
 	}
-	d.Para("plimsoll tune --measure finds out what each does to the starts of an engine; plimsoll run --tuned sets all of them while it runs.")
+	d.Para("`plimsoll tune --measure` finds out what each does to the starts of an engine; `plimsoll run --tuned` sets all of them while it runs.")
 }

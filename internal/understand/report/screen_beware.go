@@ -47,7 +47,7 @@ func (s *screen) beware(a *verdict.Answer) string {
 			parts = append(parts, text)
 		}
 	}
-	between, more := " · ", " · %d more"
+	between, more := " · ", " · %d more (--full)"
 	_, shown := s.fits(parts, between, more, 0)
 	return listed(parts, shown, between, more) // whole, also the one that has no room on a line
 }

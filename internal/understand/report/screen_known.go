@@ -94,26 +94,39 @@ func (s *screen) acquaintance(a *verdict.Answer) {
 	if title == "" || saidAlready(a, worse, better) {
 		return
 	}
-	w, b := s.typed(worse), s.typed(better)
 	apart, p := a.Apart(worse, better), a.Behind(worse, better)
 	_, value, _ := strings.Cut(s.with(a, worse, false), words.Clean(worse)+" ")
 	_, other, _ := strings.Cut(s.with(a, better, false), words.Clean(better)+" ")
-	for short := range 2 { // with the other's value where that has room
-		text := w + " " + value
-		than := b + " (" + other + ")"
-		if short > 0 {
-			than = b
+	for _, form := range []struct{ runtimes, other bool }{{true, true}, {true, false}, {false, true}, {}} { // what has room
+		text, than := s.typed(worse), s.typed(better)
+		if form.runtimes {
+			text, than = text+s.runtimeOf(worse, better), than+s.runtimeOf(better, worse)
+		}
+		text += " " + value
+		if form.other {
+			than += " (" + other + ")"
 		}
 		if !apart || p == nil {
 			text += ": cannot be told from " + than + " yet"
 		} else {
 			text += ": " + words.Worse(a.Table.Metric, p.Value, than)
 		}
-		if words.Width(text) <= s.room() || short > 0 {
+		if words.Width(text) <= s.room() || form == (struct{ runtimes, other bool }{}) {
 			s.tells(title, text, document.Plain)
 			return
 		}
 	}
+}
+
+// runtimeOf is the runtime of an environment in brackets where another has another one, and
+// what users type does not say it: the two may differ by that alone.
+func (s *screen) runtimeOf(env, other string) string {
+	e, o := s.res.Environment(env), s.res.Environment(other)
+	runtime := e.Levels["runtime"]
+	if runtime == "" || runtime == o.Levels["runtime"] || s.typed(env) == words.Clean(env) && s.typed(other) == words.Clean(other) {
+		return ""
+	}
+	return " (" + words.Clean(runtime) + ")"
 }
 
 // typedLegend says which rows what users type is.

@@ -22,6 +22,9 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 	if text := s.typedLegend(a); text != "" && s.Width >= roomy {
 		parts = append(parts, text)
 	}
+	if m := a.Table.Metric; m.From == record.Request && m.To == record.Ready {
+		parts = append(parts, m.Title+": request to first byte")
+	}
 	if t.ranked {
 		parts = append(parts, "rank: possible places (95 %)")
 	}

@@ -225,8 +225,12 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 	if w.rootless {
 		return o, e.startRootless(ctx, kit, w, o)
 	}
+	env := w.env
+	if w.given != nil {
+		env = slices.Concat(env, w.given.Variables)
+	}
 	opts := private.Options{
-		Name: w.name(), Env: slices.Concat(w.env, w.given.Variables), Limit: 40 * time.Second, Ready: e.readiness(kit, o),
+		Name: w.name(), Env: env, Limit: 40 * time.Second, Ready: e.readiness(kit, o),
 		// Directories of its own there, so that the private daemon neither finds
 		// the user's containerd nor leaves sockets and keys behind.
 		Hide: []string{"/etc/docker", "/run/docker", "/run/containerd"},

@@ -169,3 +169,11 @@ func FuzzParseSample(f *testing.F) {
 		}
 	})
 }
+
+func TestRoomy(t *testing.T) {
+	for processors, want := range map[int]int{1: 4096, 2: 4096, 16: 4096, 17: 2048, 64: 1024, 128: 512, 512: 512} {
+		if got := roomy(processors); got != want {
+			t.Errorf("%d processors have %d pages each, expected %d", processors, got, want)
+		}
+	}
+}

@@ -25,7 +25,7 @@ type Options struct {
 	AllCalls bool
 	// Code: what programs compute, by looking some hundred times a second.
 	Code bool
-	// Pages of the buffer of each processor, a power of two; 0: 4096.
+	// Pages of the buffer of each processor, a power of two; 0: as many as roomy gives.
 	Pages int
 	// noPrograms: the kernel takes no programs of ours.
 	noPrograms bool
@@ -101,9 +101,6 @@ const (
 )
 
 func open(opts Options, filters bool) (r *Recorder, err error) {
-	if opts.Pages == 0 {
-		opts.Pages = 4096
-	}
 	fs, err := openTracefs()
 	if err != nil {
 		return nil, err
@@ -119,6 +116,10 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 	if err != nil {
 		return r, err
 	}
+	if opts.Pages == 0 {
+		opts.Pages = roomy(len(cpus))
+	}
+	r.opts = opts
 	if !opts.noPrograms {
 		r.takePrograms(slices.Max(cpus))
 	}
@@ -175,8 +176,12 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 			return r, err
 		}
 	}
+	pages := opts.Pages
+	if r.switches != nil {
+		pages = max(1, pages/4) // what is left for perf events is little
+	}
 	for _, cpu := range cpus {
-		ring, err := newRing(cpu, opts.Pages, r.wants, r.ids)
+		ring, err := newRing(cpu, pages, r.wants, r.ids)
 		if err != nil {
 			return r, err
 		}
@@ -188,6 +193,17 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 		r.heralds = append(r.heralds, herald)
 	}
 	return r, nil
+}
+
+// roomy is how many pages a processor's buffer has: 4096 of them hold some starts of the
+// busiest engine, and where there are many processors each sees fewer events. All
+// together have at most 256 MiB, unless there are more than 128 processors.
+func roomy(processors int) int {
+	pages := 4096
+	for pages > 512 && pages*processors > 1<<16 {
+		pages /= 2
+	}
+	return pages
 }
 
 // online lists the processors, as /sys/devices/system/cpu/online writes them.

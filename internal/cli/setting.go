@@ -216,14 +216,3 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	c.Read = readWorkload
 	return c
 }
-
-// readWorkload reads a workload of the user's own for a study.
-func readWorkload(path string, data []byte) (study.WorkloadInfo, error) {
-	x, err := workload.Read(path, data)
-	if err != nil {
-		return study.WorkloadInfo{}, err
-	}
-	info := workloadInfo(x)
-	info.Source = x.Source
-	return info, nil
-}

@@ -46,3 +46,14 @@ func workloadInfo(x workload.Workload) study.WorkloadInfo {
 	}
 	return info
 }
+
+// readWorkload reads a workload of the user's own for a study.
+func readWorkload(path string, data []byte) (study.WorkloadInfo, error) {
+	x, err := workload.Read(path, data)
+	if err != nil {
+		return study.WorkloadInfo{}, err
+	}
+	info := workloadInfo(x)
+	info.Source = x.Source
+	return info, nil
+}

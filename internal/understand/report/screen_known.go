@@ -104,7 +104,7 @@ func (s *screen) acquaintance(a *verdict.Answer) {
 		}
 		text += " " + value
 		if form.other {
-			than += " (" + other + ")"
+			than = strings.Replace(than+" ("+other+")", ") (", ", ", 1) // one bracket for both
 		}
 		if !apart || p == nil {
 			text += ": cannot be told from " + than + " yet"

@@ -131,7 +131,9 @@ func start(ctx context.Context, kit *engine.Kit, user *server, set string, path 
 	if o.given, err = ctrd.Configured(kit); err != nil {
 		return nil, err
 	}
-	opts := private.Options{Name: name, Env: slices.Concat(path, o.given.Variables), Hide: []string{"/run/containerd"}, Cgroups: []string{o.group}}
+	// The names of pods' network namespaces would stay on the host when the server is killed.
+	hidden := []string{"/run/containerd", "/run/netns"}
+	opts := private.Options{Name: name, Env: slices.Concat(path, o.given.Variables), Hide: hidden, Cgroups: []string{o.group}}
 	opts.Configure = func(dir string) ([]string, error) {
 		o.socket = filepath.Join(dir, "c.sock")
 		c := configuration{dir: dir, socket: o.socket, pause: pause, plugins: plugins, like: like, builds: kit.AllBuilds, plain: plainRuntimes(kit)}

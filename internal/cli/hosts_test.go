@@ -46,15 +46,7 @@ func TestHosts(t *testing.T) {
 		{[]string{"report", "--published", "khan2026", "--format", "csv"}, 0, "create-500-files,create-500-files,ms,alpine volume,alpine overlayfs,azure-premium-ssd"},
 		{[]string{"report", folder, "--published", "khan2026"}, 2, "are given too|plimsoll report --published khan2026"},
 	} {
-		status, out, errs := drive(c.args...)
-		if status != c.status {
-			t.Errorf("%v: status %d, want %d: %s", c.args, status, c.status, errs)
-		}
-		for _, want := range strings.Split(c.want, "|") {
-			if no, not := strings.CutPrefix(want, "!"); not == strings.Contains(out+errs, no) {
-				t.Errorf("%v, %q:\n%s%s", c.args, want, out, errs)
-			}
-		}
+		says(t, c.args, c.status, c.want)
 	}
 	status, out, errs := drive("report", folder, "--format", "json")
 	var h hosts.Hosts
@@ -70,5 +62,19 @@ func TestHosts(t *testing.T) {
 	}
 	if status, _, errs := drive("report", filepath.Dir(same[0])); status != 1 || !strings.Contains(errs, "holds 2 runs") {
 		t.Errorf("%d %s", status, errs)
+	}
+}
+
+// says tries a command: its status, and what it prints, parted by |, or must not after !.
+func says(t *testing.T, args []string, status int, want string) {
+	t.Helper()
+	got, out, errs := drive(args...)
+	if got != status {
+		t.Errorf("%v: status %d, want %d: %s", args, got, status, errs)
+	}
+	for _, w := range strings.Split(want, "|") {
+		if no, not := strings.CutPrefix(w, "!"); not == strings.Contains(out+errs, no) {
+			t.Errorf("%v, %q:\n%s%s", args, w, out, errs)
+		}
 	}
 }

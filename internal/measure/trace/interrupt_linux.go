@@ -24,11 +24,12 @@ const kernelThread = 0x00200000
 // ksoftirqd is how the threads are called that serve soft interrupts on their own stack.
 var ksoftirqd = int32(binary.NativeEndian.Uint32([]byte("ksof"))) //nolint:gosec // the bytes count
 
-// interrupted makes R1 who wakes, and goes on at "told". It takes R0 to R5. The kernel counts in what it
-// is, but where, it tells programs only if it was built to tell all its variables. An
-// idle processor wakes nobody by itself; interrupts have a stack of their own, except
-// on one that comes from user space, where no system call has a number (-1), and in the
-// threads that serve soft ones (arch/x86/include/asm/irq_stack.h, kernel/softirq.c).
+// interrupted makes R1 who wakes, and goes on at "told". It takes R0 to R5. The kernel
+// counts the interrupts that it is in, but tells programs where that count lies only if
+// it was built to name all its variables. An idle processor wakes nobody by itself;
+// interrupts have a stack of their own, except on one that comes from user space, where
+// no system call has a number (-1), and in the threads that serve soft ones
+// (arch/x86/include/asm/irq_stack.h, kernel/softirq.c).
 func (k *structures) interrupted() asm.Instructions {
 	return asm.Instructions{
 		asm.FnGetCurrentTaskBtf.Call(),

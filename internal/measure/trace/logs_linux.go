@@ -23,6 +23,7 @@ func (r *Recorder) logs() (all []log) {
 // has perf events.
 func (r *Recorder) takePrograms(last int) {
 	bytes := r.opts.Pages * pageSize
+	// Slots are a power of two: 512 is the next one above the size of a switch's.
 	r.switches, _ = newSwitchLog(last, uint32(bytes/512), r.opts) //nolint:gosec // at most 2^30
 	if r.opts.AllCalls {
 		r.calls, _ = newCallLog(last, uint32(bytes/4/slotSize)) //nolint:gosec // at most 2^30

@@ -24,10 +24,10 @@ type switchLog struct {
 
 // A slot of it, bytes: the time, who has the processor (thread and process), the other
 // (the one that gets it, or that is woken), the state in which the one stops or who
-// wakes, how much of each stack is filled, and where in its program the
-// woken thread is. The first stack is that of the woken thread; the second is that of
-// the one that has the processor, where it stops for what no signal ends, or of the
-// interrupt that wakes.
+// wakes, how much of each stack is filled, where in its program the woken thread is, which
+// of the two events it is, and the system call in which that thread slept. The first
+// stack is that of the woken thread; the second is that of the one that has the
+// processor, where it stops for what no signal ends, or of the interrupt that wakes.
 const (
 	byAt      = 8
 	processAt = 12

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,32 +27,42 @@ func TestWhere(t *testing.T) {
 			if r.switches == nil && !noPrograms {
 				t.Skip("this kernel takes no programs")
 			}
-			for _, w := range waysToWait(t) {
-				tr, waiter := waited(t, r, w)
-				var stacks []string
-				found := false
-				for i, e := range tr.Events {
-					if e.Kind != record.TraceSwitch || e.Thread != waiter || e.Runnable {
-						continue
-					}
-					var names []string
-					for _, f := range e.Stack {
-						names = append(names, tr.Frames[f])
-					}
-					stacks = append(stacks, strings.Join(names, " "))
-					if !slices.Contains(names, w.in) {
-						continue
-					}
-					if end := endOf(tr, waiter, tr.Events[i].At); end != nil && end.Interrupt == w.timer {
-						found = true
+			for i := range waysToWait(t) {
+				// Perf events miss some wakings by a timer on an idle processor; what is
+				// told wrong is wrong each time.
+				var seen string
+				for range 20 {
+					if seen = notSeen(t, r, waysToWait(t)[i]); seen == "" {
+						break
 					}
 				}
-				if !found {
-					t.Errorf("no wait in %s that an interrupt ends: %v; the waits seen:\n%s", w.in, w.timer, strings.Join(stacks, "\n"))
+				if seen != "" {
+					t.Error(seen)
 				}
 			}
 		})
 	}
+}
+
+// notSeen is what a trace of a wait lacks, "" where it has it all.
+func notSeen(t *testing.T, r *Recorder, w way) string {
+	t.Helper()
+	tr, waiter := waited(t, r, w)
+	var stacks []string
+	for _, e := range tr.Events {
+		if e.Kind != record.TraceSwitch || e.Thread != waiter || e.Runnable {
+			continue
+		}
+		var names []string
+		for _, f := range e.Stack {
+			names = append(names, tr.Frames[f])
+		}
+		stacks = append(stacks, strings.Join(names, " "))
+		if end := endOf(tr, waiter, e.At); slices.Contains(names, w.in) && end != nil && end.Interrupt == w.timer {
+			return ""
+		}
+	}
+	return fmt.Sprintf("no wait in %s that an interrupt ends: %v; the waits seen:\n%s", w.in, w.timer, strings.Join(stacks, "\n"))
 }
 
 // endOf is the first waking of a thread after an instant.

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func (c *Configuration) Facts(files, variables string) map[string]string {
 		return nil
 	}
 	var all []string
-	for _, name := range sorted(c.files) {
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, s := range confile.Settings(c.files[name]) {
 			all = append(all, name+" "+s.String())
 		}
@@ -149,12 +150,4 @@ func (c *Configuration) Facts(files, variables string) map[string]string {
 		proofs = append(proofs, variables)
 	}
 	return map[string]string{"settings": strings.Join(append(all, c.Variables...), "; "), "settings-proof": strings.Join(proofs, "; ")}
-}
-
-func sorted(files map[string]map[string]any) (names []string) {
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -102,8 +102,10 @@ func dies(t *testing.T, p *privateDaemon, by string) {
 		t.Error(err)
 	}
 	kit := env.(*environment).kit
-	// What it had begun to remove when it was killed, the daemon removes beside its start.
+	// What it had begun to remove when it was killed, the daemon removes beside its
+	// start, if it gets so far; the rest is a sweep's, as at the end of a run.
 	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		_, kept := engine.Sweep(t.Context(), kit, New())
 		bearing, err := New().Bearing(t.Context(), kit, kit.RunID)
 		require.NoError(t, err)
 		left := slices.DeleteFunc(append(bearing, kit.Ledger.Left()...), func(b engine.Thing) bool { return b.Kind != engine.KindContainer })
@@ -111,7 +113,7 @@ func dies(t *testing.T, p *privateDaemon, by string) {
 			return
 		}
 		if time.Since(begin) > 20*time.Second {
-			t.Fatalf("of the broken trial there still is %v", left)
+			t.Fatalf("of the broken trial there still is %v: %v", left, engine.KeptErrors(kept))
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // outside are the events that we stamp, in the order in which they must be.
-// Ready and Started may come in either order.
-var outside = []record.Event{record.Request, record.Created, record.Start, record.Ready, record.Exit, record.Removed}
+// Ready and Started may come in either order; Ready and Exit, see early.
+var outside = []record.Event{record.Request, record.Created, record.Start, record.Exit, record.Removed}
 
 func ordered(t *testing.T, events map[record.Event]int64, names ...record.Event) {
 	t.Helper()
@@ -32,6 +32,7 @@ func ordered(t *testing.T, events map[record.Event]int64, names ...record.Event)
 
 // trials: the normal life, several times.
 func (s *suite) trials(t *testing.T) {
+	early := 0
 	for range 3 {
 		var args probe.PayloadArgs
 		task := s.task(&args)
@@ -47,6 +48,11 @@ func (s *suite) trials(t *testing.T) {
 		}
 		exit := s.exit(t, res)
 		ordered(t, res.Events, outside...)
+		ordered(t, res.Events, record.Start, record.Ready, record.Removed)
+		if exit < res.Events[record.Ready] {
+			early++
+			t.Logf("the end was seen %v before the first byte", time.Duration(res.Events[record.Ready]-exit))
+		}
 		ordered(t, res.Events, record.Request, record.Start, record.Started)
 		if p.First == 0 || p.Done == 0 || p.Done < p.First {
 			t.Errorf("inside stamps: first %d, done %d", p.First, p.Done)
@@ -64,6 +70,12 @@ func (s *suite) trials(t *testing.T) {
 		t.Logf("%s: ready %v, whole %v", task.Name,
 			time.Duration(res.Events[record.Ready]-res.Events[record.Request]).Round(10*time.Microsecond),
 			time.Duration(res.Events[record.Removed]-res.Events[record.Request]).Round(10*time.Microsecond))
+	}
+	// gVisor's sandbox was seen to end before what it had printed came, once in
+	// hundreds of trials on a busy machine (a run counts such values in a remark);
+	// what is stamped wrong is so in more than one of three.
+	if early > 1 {
+		t.Errorf("%d of 3 ends were seen before the first byte", early)
 	}
 }
 

@@ -78,8 +78,10 @@ NFPM         := $(TOOLS)/nfpm-$(NFPM_VERSION)
 # Ansible and its linter, as pinned, in an environment of their own.
 ANSIBLE = $(TOOLS)/ansible-$(shell cksum ansible/requirements.txt | cut -d' ' -f1)
 
-# So is the database that docs/queries.md is for.
-DUCKDB = $(TOOLS)/duckdb-$(shell cksum internal/cli/testdata/duckdb/requirements.txt | cut -d' ' -f1)
+# So are the databases that docs/queries.md is for.
+database = $(TOOLS)/$(1)-$(shell cksum internal/cli/testdata/$(1)/requirements.txt | cut -d' ' -f1)
+DUCKDB = $(call database,duckdb)
+SPARK  = $(call database,spark)
 
 # The page's script is bundled from its sources and a chart library; without it
 # the program builds too, and its pages have their tables only.
@@ -89,7 +91,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site ansible duckdb run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-engine test-kill test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -127,8 +129,15 @@ ansible: ## what the Ansible collection is tested with, in an environment of its
 		$(ANSIBLE)/bin/pip install --quiet --disable-pip-version-check -r ansible/requirements.txt; touch $(ANSIBLE)/ready; }
 
 duckdb: ## what the queries of docs/queries.md are run with, in an environment of its own (needs python3)
-	@set -e; [ -e $(DUCKDB)/ready ] || { rm -rf $(DUCKDB); python3 -m venv $(DUCKDB); \
-		$(DUCKDB)/bin/pip install --quiet --disable-pip-version-check -r internal/cli/testdata/duckdb/requirements.txt; touch $(DUCKDB)/ready; }
+	@$(MAKE) --no-print-directory database NAME=$@ DIR=$(DUCKDB)
+
+spark: ## the other database of docs/queries.md, in an environment of its own: 370 MB (needs python3 and Java 17)
+	@command -v java >/dev/null || lab/provide java:default-jre-headless
+	@$(MAKE) --no-print-directory database NAME=$@ DIR=$(SPARK)
+
+database:
+	@set -e; [ -e $(DIR)/ready ] || { rm -rf $(DIR); python3 -m venv $(DIR); \
+		$(DIR)/bin/pip install --quiet --disable-pip-version-check -r internal/cli/testdata/$(NAME)/requirements.txt; touch $(DIR)/ready; }
 
 run: setup-run build ## set up engines, then measure them and print the table
 	$(BIN) run $(STUDY) $(RUN_FLAGS)
@@ -211,7 +220,8 @@ test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time
 	@mkdir -p bin; rm -f bin/again-$@.txt
 	@$(MAKE) --no-print-directory ansible || echo "going on without Ansible: its tests are skipped"
 	@$(MAKE) --no-print-directory duckdb || echo "going on without DuckDB: its test is skipped"
-	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin PLIMSOLL_DUCKDB=$$([ ! -e $(DUCKDB)/ready ] || echo $(DUCKDB)/bin) $(GOTEST) --packages="./internal/cli ./internal/measure/portable" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
+	@$(MAKE) --no-print-directory spark || echo "going on without Spark: its test is skipped"
+	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin PLIMSOLL_DUCKDB=$$([ ! -e $(DUCKDB)/ready ] || echo $(DUCKDB)/bin) PLIMSOLL_SPARK=$$([ ! -e $(SPARK)/ready ] || echo $(SPARK)/bin) $(GOTEST) --packages="./internal/cli ./internal/measure/portable" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 # What reads input from outside: test, package, how many inputs; plain where most of

@@ -24,26 +24,48 @@ for statement in json.load(open(sys.argv[1])):
 print(json.dumps(out))
 `
 
-// TestSiteQueries: the queries of the manual run in DuckDB as they stand there, and
-// their numbers are the report's.
+// sparked does so in Spark: the first statement is Python's, and makes the view.
+const sparked = `import json, sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "1").config(
+    "spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1").getOrCreate()
+first, *others = json.load(open(sys.argv[1]))
+exec(first)
+out = [[]] + [[list(row) for row in spark.sql(statement.rstrip().rstrip(";")).collect()] for statement in others]
+spark.stop()
+print(json.dumps(out))
+`
+
+// TestSiteQueries: the queries of the manual run in DuckDB and Spark as they stand
+// there, and their numbers are the report's.
 func TestSiteQueries(t *testing.T) {
 	if os.Getenv("PLIMSOLL_SITE") == "" {
 		t.Skip("for make test-site")
-	}
-	bin := os.Getenv("PLIMSOLL_DUCKDB")
-	if bin == "" {
-		t.Skip("there is no DuckDB: make test-site installs it and names its folder in PLIMSOLL_DUCKDB")
 	}
 	page, err := os.ReadFile("../../docs/queries.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var statements []string
-	for _, m := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
-		statements = append(statements, m[1])
+	statements := func(language string) (list []string) {
+		for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+			list = append(list, m[1])
+		}
+		return list
 	}
-	if len(statements) != 4 {
-		t.Fatalf("the manual has %d queries, not 4: compare the others too", len(statements))
+	sql, python := statements("sql"), statements("python")
+	if len(sql) != 4 || len(python) != 1 {
+		t.Fatalf("the manual has %d queries and %d lines for Spark, not 4 and 1: compare the others too", len(sql), len(python))
+	}
+	t.Run("duckdb", func(t *testing.T) { queriesIn(t, "PLIMSOLL_DUCKDB", queried, sql) })
+	t.Run("spark", func(t *testing.T) { queriesIn(t, "PLIMSOLL_SPARK", sparked, append(python, sql[1:]...)) })
+}
+
+// queriesIn runs statements by a program in Python, whose folder a variable names.
+func queriesIn(t *testing.T, variable, program string, statements []string) {
+	t.Helper()
+	bin := os.Getenv(variable)
+	if bin == "" {
+		t.Skip("it is not there: make test-site installs it, if it can, and names its folder in " + variable)
 	}
 	specs := recordtest.Fleet(6, 11)
 	for i := range specs {
@@ -62,7 +84,7 @@ func TestSiteQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, data := range map[string][]byte{script: []byte(queried), list: text} {
+	for path, data := range map[string][]byte{script: []byte(program), list: text} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -70,6 +92,7 @@ func TestSiteQueries(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "python3"), script, list) //nolint:gosec // of the test's own environment
 	var errs bytes.Buffer
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = work, &errs, time.Minute
+	cmd.Env = append(os.Environ(), "JAVA_TOOL_OPTIONS=-XX:-UsePerfData -Djava.io.tmpdir="+work) // else a folder stays in /tmp
 	raw, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, errs.String())

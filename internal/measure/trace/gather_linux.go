@@ -73,8 +73,8 @@ func commandOf(pid int) string {
 	return Command(strings.Split(strings.TrimRight(string(b), "\x00"), "\x00"))
 }
 
-// listen asks processes that have just executed a program for their command lines,
-// and empties what would soon be full. Reading events takes the processor from what
+// listen asks processes that have just executed a program for their command lines, where
+// the kernel has not told them, and empties what would soon be full. Reading events takes the processor from what
 // is followed: it waits until the end.
 func (g *gathering) listen() {
 	r := g.recorder
@@ -114,9 +114,32 @@ func (g *gathering) drain(full float64) {
 	if r.switches != nil {
 		r.switches.drain(full, func(cpu int, slot []byte) { g.switched(cpu, readSwitch(slot)) })
 	}
+	if r.execs != nil {
+		r.execs.drain(full, func(cpu int, slot []byte) { g.executed(cpu, readExec(slot)) })
+	}
 	if r.calls != nil {
 		r.calls.drain(full, func(cpu int, slot []byte) { g.called(readCall(cpu, slot)) })
 	}
+}
+
+// executed takes an execution of a program, which has told its command line itself.
+func (g *gathering) executed(cpu int, x execEvent) {
+	e := record.TraceEvent{At: x.at, CPU: cpu, Kind: record.TraceExec, Thread: x.thread, Process: x.thread, Text: x.called()}
+	if x.old != x.thread {
+		e.Other = x.old
+	}
+	g.owners[x.thread] = x.thread
+	g.events = append(g.events, e)
+}
+
+// fileName is what an executed file is called. A program that is executed by its
+// descriptor has a number for a name, and one that executes itself again another's.
+func fileName(path string) string {
+	name := filepath.Base(path)
+	if name == "." || name == "exe" || strings.Trim(name, "0123456789") == "" {
+		return ""
+	}
+	return name
 }
 
 // called takes the beginning or the end of a system call.
@@ -173,11 +196,7 @@ func (g *gathering) sample(cpu int, s sample) {
 		if e.Other == e.Thread {
 			e.Other = 0
 		}
-		// A program that is executed by its descriptor has a number for a name, and one
-		// that executes itself again another's.
-		if e.Text = filepath.Base(p.text(s.raw, "filename")); e.Text == "exe" || strings.Trim(e.Text, "0123456789") == "" {
-			e.Text = ""
-		}
+		e.Text = fileName(p.text(s.raw, "filename"))
 	case exited:
 		e.Kind = record.TraceExit
 	case called:

@@ -29,6 +29,8 @@ type Options struct {
 	Pages int
 	// noPrograms: the kernel takes no programs of ours.
 	noPrograms bool
+	// asks: no program copies command lines, processes are asked for theirs.
+	asks bool
 }
 
 // Recorder records what goes on on this machine, switched off at first.
@@ -38,16 +40,19 @@ type Recorder struct {
 	kinds []kind
 	ids   map[uint64]int
 	rings []*ring
-	// heralds have the executions of programs alone, and are looked at while a
-	// start goes on: a process tells its command line only as long as it lives.
+	// heralds have the executions of programs alone where no program in the kernel copies
+	// their command lines, and are looked at while a start goes on: a process tells its
+	// command line only as long as it lives.
 	heralds []*ring
 	herald  []want
 	known   map[uint64]int
 	symbols *symbols
 	// calls are the system calls, nil where they are not recorded, or by perf events;
-	// switches are the switches and wakings, nil where those are perf events.
+	// switches are the switches and wakings, and execs the executions, nil where those are
+	// perf events.
 	calls    *callLog
 	switches *switchLog
+	execs    *execLog
 }
 
 // kind is which tracepoint a want is.
@@ -146,7 +151,7 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 		{waking, "sched/sched_waking", wakes, filters, deep, bySoft},
 		{waking, "sched/sched_waking", wakes, filters, 0, outright},
 		{forked, "sched/sched_process_fork", []string{"parent_pid", "child_pid"}, true, 0, ""},
-		{executed, "sched/sched_process_exec", []string{"filename", "pid", "old_pid"}, true, 0, ""},
+		{executed, "sched/sched_process_exec", []string{"filename", "pid", "old_pid"}, r.execs == nil, 0, ""},
 		{exited, "sched/sched_process_exit", []string{"pid"}, true, 0, ""},
 		{called, "raw_syscalls/sys_enter", []string{"id"}, events, 0, ""},
 		{returned, "raw_syscalls/sys_exit", []string{"id"}, events, 0, ""},
@@ -186,6 +191,9 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 			return r, err
 		}
 		r.rings = append(r.rings, ring)
+		if len(r.herald) == 0 {
+			continue
+		}
 		herald, err := newRing(cpu, 8, r.herald, r.known)
 		if err != nil {
 			return r, err
@@ -246,7 +254,7 @@ func (r *Recorder) Close() error {
 	for _, l := range r.logs() {
 		errs = append(errs, l.Close())
 	}
-	r.rings, r.heralds, r.calls, r.switches = nil, nil, nil, nil
+	r.rings, r.heralds, r.calls, r.switches, r.execs = nil, nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 
@@ -303,8 +311,8 @@ func quiet() func() {
 	return stamp.Quiet()
 }
 
-// watch listens whenever a program was executed or a buffer has become half full, on a
-// thread that sleeps in the kernel otherwise: a clock of ours would take part in what is
+// watch listens whenever a buffer has become half full, or a program was executed whose
+// command line no program in the kernel copies, on a thread that sleeps in the kernel otherwise: a clock of ours would take part in what is
 // followed. It gives what ends it.
 func (g *gathering) watch() (end func() error, err error) {
 	quit, err := unix.Eventfd(0, unix.EFD_CLOEXEC)

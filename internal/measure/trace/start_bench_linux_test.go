@@ -27,6 +27,7 @@ func BenchmarkStart(b *testing.B) {
 	ways := map[string]*Recorder{"again": {}}
 	for name, o := range map[string]Options{
 		"events": {}, "stacks": {Stacks: true}, "code": {Stacks: true, Code: true},
+		"asks":  {Stacks: true, Code: true, asks: true},
 		"calls": {Stacks: true, Code: true, AllCalls: true},
 	} {
 		r, err := Open(o)
@@ -36,7 +37,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Cleanup(func() { _ = r.Close() })
 		ways[name] = r
 	}
-	names := []string{"", "again", "events", "stacks", "code", "calls"}
+	names := []string{"", "again", "events", "stacks", "asks", "code", "calls"}
 	ratios := map[string][]float64{}
 	for b.Loop() {
 		wall, cpu := map[string]float64{}, map[string]float64{}

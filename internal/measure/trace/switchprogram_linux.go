@@ -9,7 +9,7 @@ import (
 )
 
 // The kernel lets only programs read its structures that may be used under the GPL:
-// these two, and the pieces that they are put together from, may be used under the MIT
+// these, and the pieces that they are put together from, may be used under the MIT
 // licence or under the GPL, version 2, too.
 const dual = "Dual MIT/GPL"
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/require"
 )
@@ -137,12 +138,13 @@ func TestFloorIsolates(t *testing.T) {
 func TestFloorAsPID1(t *testing.T) {
 	needRoot(t)
 	l, _ := startLauncher(t, Options{})
-	for _, on := range []string{"exit", "ignore"} {
+	// Who ignores the signal uses its grace up, and who does not needs little of it.
+	for on, grace := range map[string]time.Duration{"exit": 20e9, "ignore": 50e6} {
 		argv := PayloadArgs{Word: "w", Stay: true, OnTerm: on}.Argv("/" + FileName)
 		res := run(t, l, Job{Commands: []Command{
 			{Argv: argv, Floor: tree(t), Background: true},
 			{Await: AwaitReady, Signal: int(syscall.SIGTERM)},
-			{Await: AwaitGrace, Grace: 50e6, Signal: int(syscall.SIGKILL)},
+			{Await: AwaitGrace, Grace: grace, Signal: int(syscall.SIGKILL)},
 		}})
 		p, err := ParsePayload(res.Commands[0].Stdout, "w")
 		require.NoError(t, err)

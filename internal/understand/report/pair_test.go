@@ -94,7 +94,10 @@ func TestPair(t *testing.T) {
 // TestPairOfOne: two names of one program are not told apart more often than the
 // level allows, by the looks of a gate neither; and where they differ they are.
 func TestPairOfOne(t *testing.T) {
-	const n = 200
+	n := 200
+	if testing.Short() {
+		n = 60
+	}
 	many := func(seed uint64, times float64) *analyze.Result {
 		c := builds(seed, 12, times, 0.05)
 		first := c.Workloads[0]

@@ -138,6 +138,9 @@ func add(ctx context.Context, b *record.Build, a Asked, p engine.Program) error 
 	case b.Path != "":
 		return fmt.Errorf("%s is bound twice, to %s before", b.Name(), b.Path)
 	}
+	if which := alike(a.Path, p); len(which) > 1 {
+		return fmt.Errorf("%s has several files that end so: say which it is, %s=%s or %s=…", p.Name, which[0], a.Path, strings.Join(which[1:], "=… or "))
+	}
 	now, err := one(ctx, a, p)
 	now.Files, now.Variables = b.Files, b.Variables
 	*b = now

@@ -29,16 +29,20 @@ func fileOf(a Asked, p engine.Program) string {
 	if slices.Contains(p.Files, base) {
 		return base
 	}
-	var alike []string
-	for _, f := range p.Files {
-		if filepath.Ext(f) == filepath.Ext(base) {
-			alike = append(alike, f)
-		}
-	}
-	if len(alike) == 1 {
+	if alike := alike(a.Path, p); len(alike) == 1 {
 		return alike[0]
 	}
 	return ""
+}
+
+// alike are those of a program's files that end as a path does.
+func alike(path string, p engine.Program) (out []string) {
+	for _, f := range p.Files {
+		if ext := filepath.Ext(path); ext != "" && filepath.Ext(f) == ext {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Sort finds out of each binding whether it is a program or a configuration file.

@@ -35,6 +35,8 @@ type program struct {
 	// ownFrom is where in global the options of a store of ours begin.
 	ownFrom int
 	given   *given.Configuration // by a build
+	// conf are digits of the digest of its storage.conf: with other options, the store is another.
+	conf string
 }
 
 // who resolves the factor rootless to the user who runs podman: nil is root.

@@ -17,11 +17,17 @@ import (
 	"plimsoll/internal/record"
 )
 
-// configFile is what a build of podman may be configured by.
-const configFile = "containers.conf"
+// configFile and storageFile are what a build of podman may be configured by.
+const (
+	configFile  = "containers.conf"
+	storageFile = "storage.conf"
+)
 
 // configuredBy is how it is known that a configuration is in effect.
-const configuredBy = "CONTAINERS_CONF names it to each podman, which knows every key by its own word; the file, after each trial"
+const (
+	configuredBy = "CONTAINERS_CONF names it to each podman, which knows every key by its own word; the file, after each trial"
+	storedBy     = "CONTAINERS_STORAGE_CONF names storage.conf, and podman info has each option of its driver"
+)
 
 // variablesBy is how it is known of variables.
 const variablesBy = "each podman was started with them"
@@ -47,19 +53,33 @@ func (p *program) configure(kit *engine.Kit) *engine.Error {
 	var wrong *engine.Error
 	var err error
 	if p.given, err = given.Of(kit, Name); err == nil {
-		err = p.given.Ours(configFile, reserved)
+		err = errors.Join(p.given.Ours(configFile, reserved), p.given.Ours(storageFile, reservedStorage))
 	}
 	if errors.As(err, &wrong) {
 		return wrong
 	}
 	p.env = append(p.env, p.given.Variables...)
+	if p.given.File(storageFile) != nil {
+		p.conf = kit.BuildOf(Name).File(storageFile).SHA256[:confDigits]
+	}
 	all := p.given.File(configFile)
 	if all == nil || kit.RunID == "" { // who only looks has no directory
 		return nil
 	}
-	data, err := confile.Write(configFile, all)
-	dir := filepath.Join(kit.Dir, fmt.Sprintf("podman-conf-%.12s", kit.BuildOf(Name).File(configFile).SHA256))
-	path := filepath.Join(dir, configFile)
+	path, werr := p.write(kit, configFile, "", all)
+	if werr != nil {
+		return werr
+	}
+	p.env = append(p.env, "CONTAINERS_CONF="+path)
+	return nil
+}
+
+// write writes what podman reads of a configuration file into a directory of the run's,
+// one for each file that a user has given, and each of the things that it is made for.
+func (p *program) write(kit *engine.Kit, name, of string, all map[string]any) (string, *engine.Error) {
+	data, err := confile.Write(name, all)
+	dir := filepath.Join(kit.Dir, fmt.Sprintf("podman-conf-%.12s%s", kit.BuildOf(Name).File(name).SHA256, of))
+	path := filepath.Join(dir, name)
 	if err == nil {
 		err = os.Mkdir(dir, 0o755)
 	}
@@ -70,10 +90,9 @@ func (p *program) configure(kit *engine.Kit) *engine.Error {
 		err = p.given.Write(path, data, 0o644)
 	}
 	if err != nil {
-		return &engine.Error{Class: record.HarnessError, Text: "writing the " + configFile + " that podman reads", Err: err}
+		return "", &engine.Error{Class: record.HarnessError, Text: "writing the " + name + " that podman reads", Err: err}
 	}
-	p.env = append(p.env, "CONTAINERS_CONF="+path)
-	return nil
+	return path, nil
 }
 
 // ignored begins what podman says, when it is asked to, of keys that it passes over.
@@ -82,7 +101,7 @@ const ignored = "Failed to decode the keys "
 // understood says which setting of a build's configuration podman does not know: it
 // passes over those in silence.
 func (p *program) understood(ctx context.Context) error {
-	if p.given.File(configFile) == nil {
+	if p.given.File(configFile) == nil && p.given.File(storageFile) == nil {
 		return nil
 	}
 	c := child.Command{Argv: p.argv([]string{"--log-level=debug", "version"}), Env: p.env, Dir: "/", Limit: commandLimit, Leaves: true}
@@ -91,11 +110,16 @@ func (p *program) understood(ctx context.Context) error {
 	}
 	out, err := child.Run(ctx, c)
 	if err != nil {
-		return &engine.Error{Class: record.Unavailable, Text: "podman does not take the " + configFile + ": " + adapter.Words(out.Stderr), Err: err}
+		return &engine.Error{Class: record.Unavailable, Text: "podman does not take its configuration: " + adapter.Words(out.Stderr), Err: err}
 	}
-	if _, keys, ok := strings.Cut(string(out.Stderr), ignored); ok {
-		keys, _, _ = strings.Cut(keys, "]")
-		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s has %s, and this podman knows no such setting", configFile, strings.NewReplacer("[", "", `\\"`, "", `\"`, "", `"`, "").Replace(keys))}
+	if _, said, ok := strings.Cut(string(out.Stderr), ignored); ok {
+		keys, from, _ := strings.Cut(said, "]")
+		from, _, _ = strings.Cut(from, "\n")
+		name := configFile
+		if strings.Contains(from, "/"+storageFile) {
+			name = storageFile
+		}
+		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s has %s, and this podman knows no such setting", name, strings.NewReplacer("[", "", `\\"`, "", `\"`, "", `"`, "").Replace(keys))}
 	}
 	return nil
 }

@@ -103,6 +103,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err != nil {
 		return err
 	}
+	if err := p.optioned(info); err != nil {
+		return err
+	}
 	tag, release, err := e.provide(ctx, kit, p, engine.ImageName(spec))
 	if err != nil {
 		return err
@@ -122,7 +125,7 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	}
 	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": driverFor(spec.Extra()),
 		engine.HeldFact: engine.HeldByEngine})
-	env.AddFacts(p.given.Facts(configuredBy, variablesBy))
+	env.AddFacts(p.given.Facts(p.configuredBy(), variablesBy))
 	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)
 }

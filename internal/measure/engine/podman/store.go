@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -84,17 +85,19 @@ func (e *Engine) useStore(ctx context.Context, kit *engine.Kit, p *program, driv
 		}
 		p.store.fs, p.store.root = fs, filepath.Join(fs.Path, "root")
 	}
+	if err := p.configureStore(kit); err != nil {
+		return err
+	}
 	return p.onStore(kit)
 }
 
 // onStore adds the options of the store of ours that was chosen.
 func (p *program) onStore(kit *engine.Kit) error {
-	name := p.store.driver
-	if name == fuseOverlay {
-		name = overlay
-	}
 	p.ownFrom, p.told = len(p.global), true
-	p.global = append(p.global, "--root", p.store.root, "--runroot", p.store.run, "--storage-driver", name)
+	p.global = append(p.global, "--root", p.store.root, "--runroot", p.store.run, "--storage-driver", p.store.podmans())
+	for _, o := range p.storeOptions() {
+		p.global = append(p.global, "--storage-opt", o)
+	}
 	if p.store.driver == fuseOverlay {
 		path, err := kit.LookPath(fuseOverlay)
 		if err != nil {
@@ -107,15 +110,15 @@ func (p *program) onStore(kit *engine.Kit) error {
 
 // runRoot is where what is volatile of a store of ours lies.
 func runRoot(kit *engine.Kit, p *program, driver string) string {
-	return filepath.Join(p.runDir(), fmt.Sprintf("plimsoll-%s-%c", kit.RunID, driver[0]))
+	return filepath.Join(p.runDir(), fmt.Sprintf("plimsoll-%s-%c%s", kit.RunID, driver[0], p.conf))
 }
 
 // fsName is the name of the file system that a store lies on, where it has one
 // of ours.
-func fsName(p *program) string { return "podman-" + p.who() }
+func fsName(p *program) string { return "podman-" + p.who() + p.ofConf() }
 
 func storeDir(kit *engine.Kit, p *program, driver string) string {
-	return filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who())
+	return filepath.Join(kit.Dir, "podman-"+driver+"-"+p.who()+p.ofConf())
 }
 
 // plain is p on the user's own store.
@@ -125,6 +128,7 @@ func (p *program) plain() *program {
 	}
 	q := *p
 	q.global = p.global[:p.ownFrom:p.ownFrom]
+	q.env = slices.DeleteFunc(slices.Clone(p.env), func(v string) bool { return strings.HasPrefix(v, storageVariable) })
 	q.store = store{}
 	return &q
 }

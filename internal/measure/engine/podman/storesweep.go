@@ -22,13 +22,19 @@ import (
 
 // storeOf gives podman on the store of ours that a directory of the ledger's
 // belongs to: its name is made as useStore makes it, of the run's folder, id,
-// driver and user, and anything else is none.
+// driver, user and storage.conf, and anything else is none.
 func (p *program) storeOf(kit *engine.Kit, dir string) (*program, error) {
 	for _, driver := range []string{overlay, vfs, fuseOverlay, btrfs, zfs} {
-		if dir != storeDir(kit, p, driver) && dir != runRoot(kit, p, driver) {
+		conf, ok := confOf(dir, storeDir(kit, p, driver), "-")
+		if !ok {
+			conf, ok = confOf(dir, runRoot(kit, p, driver), "")
+		}
+		if !ok {
 			continue
 		}
 		q := *p
+		q.conf = conf
+		p := &q
 		q.global = append([]string(nil), p.global...)
 		q.store = store{driver: driver, root: filepath.Join(storeDir(kit, p, driver), "root"), run: runRoot(kit, p, driver)}
 		if driver == btrfs {

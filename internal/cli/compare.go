@@ -169,7 +169,8 @@ func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Chang
 		return nil, err
 	}
 	if len(dirs) == 1 {
-		c, err = compare.Within(results[0], f.envs[0], f.envs[1], o)
+		envs := results[0].Whole(f.envs)
+		c, err = compare.Within(results[0], envs[0], envs[1], o)
 	} else {
 		c, err = compare.Between(results[0], results[1], o)
 	}

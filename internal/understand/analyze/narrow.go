@@ -13,7 +13,7 @@ import (
 // what the others are held against.
 type Choice struct {
 	Workloads []string // ids, or names of the catalogue, which take all parameters
-	Envs      []string // ids
+	Envs      []string // ids, or as a screen abbreviates them
 	Engines   []string
 }
 
@@ -28,6 +28,7 @@ func (r *Result) Narrow(c Choice) (*Result, error) {
 	if c.Empty() {
 		return r, nil
 	}
+	c.Envs = r.Whole(c.Envs)
 	if err := c.known(r); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,8 @@ func (p *Places) String() string {
 // all that are better, and before all that are worse, by the pairs whose p is
 // below 5 % after Holm's correction. All places hold together with 95 %, since all
 // pairs do. Baselines hold none, unless nothing else ran: they are what the others
-// are held against.
+// are held against. A range never steps back on the way down the ranking: it is
+// widened until it does not, and a wider one holds as well.
 func (t *Table) place(envs []record.Environment) {
 	base := map[string]bool{}
 	for _, e := range envs {
@@ -61,5 +62,24 @@ func (t *Table) place(envs []record.Environment) {
 		if c.Places = nil; c.Median != nil && (only || !base[c.Env]) {
 			c.Places = &Places{1 + better[c.Env], n - worse[c.Env]}
 		}
+	}
+	t.widen()
+}
+
+// widen makes the first and the last places follow the order of the ranking. The medians
+// and the pairs within blocks may order two environments differently, and ranges that
+// stand out of order are taken for a mistake.
+func (t *Table) widen() {
+	var down []*Places
+	for _, e := range t.Ranking {
+		if p := t.Cell(e).Places; p != nil {
+			down = append(down, p)
+		}
+	}
+	for i := 1; i < len(down); i++ {
+		down[i].Last = max(down[i].Last, down[i-1].Last)
+	}
+	for i := len(down) - 2; i >= 0; i-- {
+		down[i].First = min(down[i].First, down[i+1].First)
 	}
 }

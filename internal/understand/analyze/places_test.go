@@ -45,3 +45,36 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// On the way down a ranking no range steps back, and none becomes narrower.
+func TestPlacesFollowTheRanking(t *testing.T) {
+	tab := &Table{Ranking: []string{"native", "a", "b", "c", "d"}, Cells: []Cell{
+		{Env: "d", Places: &Places{2, 4}}, {Env: "a", Places: &Places{1, 2}}, {Env: "b", Places: &Places{3, 4}}, {Env: "c", Places: &Places{2, 3}}, {Env: "native"},
+	}}
+	tab.widen()
+	for env, want := range map[string]Places{"a": {1, 2}, "b": {2, 4}, "c": {2, 4}, "d": {2, 4}} {
+		if got := tab.Cell(env).Places; *got != want {
+			t.Errorf("%s: %v, want %v", env, got, &want)
+		}
+	}
+}
+
+// A name with ellipses is the one that it is short for; of several it is none.
+func TestWhole(t *testing.T) {
+	r := &Result{Environments: []record.Environment{{ID: "apptainer/sandbox/network-host/rootless"}, {ID: "apptainer/sandbox/rootful"}, {ID: "apptainer/sif/rootless"}, {ID: "docker/cpu-limit-0.5"}, {ID: "docker/cpu-limit-1"}}}
+	for name, want := range map[string]string{
+		"apptainer/sa…/ne…host/rootless": "apptainer/sandbox/network-host/rootless",
+		"apptainer/sandbox/netw…":        "apptainer/sandbox/network-host/rootless",
+		"apptainer/sa…/rootful":          "apptainer/sandbox/rootful",
+		"docker/cpu…0.5":                 "docker/cpu-limit-0.5",
+		"docker/cpu…1":                   "docker/cpu-limit-1",
+		"apptainer/…/rootless":           "apptainer/…/rootless", // two
+		"podman/sa…":                     "podman/sa…",
+		"docker":                         "docker",
+		"docker/cpu-limit-0.5…0.5":       "docker/cpu-limit-0.5…0.5", // nothing is left for its end
+	} {
+		if got := r.Whole([]string{name})[0]; got != want {
+			t.Errorf("%s is %s, not %s", name, got, want)
+		}
+	}
+}

@@ -2,12 +2,9 @@ package report
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/words"
 )
 
 // remarkGroup is all remarks of one code and advice, with one number.
@@ -17,6 +14,7 @@ type remarkGroup struct {
 	level   string
 	advice  string
 	remarks []record.Remark
+	works   int // workloads that there are
 }
 
 // groupRemarks numbers the remarks that belong to what is shown: the run, the
@@ -33,7 +31,7 @@ func groupRemarks(res *analyze.Result, rankings []*ranking) (groups []*remarkGro
 			return g.code == m.Code && g.level == m.Level && g.advice == m.Advice
 		})
 		if i < 0 {
-			groups = append(groups, &remarkGroup{number: len(groups) + 1, code: m.Code, level: m.Level, advice: m.Advice})
+			groups = append(groups, &remarkGroup{number: len(groups) + 1, code: m.Code, level: m.Level, advice: m.Advice, works: len(res.Workloads)})
 			i = len(groups) - 1
 		}
 		groups[i].remarks = append(groups[i].remarks, m)
@@ -77,47 +75,6 @@ func (r *ranking) forgetCommon(groups []*remarkGroup) {
 			}
 		}
 	}
-}
-
-// counted takes the number of trials off a remark on single ones: "4 trials: why".
-func counted(text string) (n int, rest string) {
-	first, rest, ok := strings.Cut(text, ": ")
-	number, noun, _ := strings.Cut(first, " ")
-	n, err := strconv.Atoi(number)
-	if !ok || err != nil || strings.TrimSuffix(noun, "s") != "trial" {
-		return 0, text
-	}
-	return n, rest
-}
-
-// text says what the group's remarks say, each sentence once, after the
-// environments that it belongs to and the number of trials that it counts.
-func (g *remarkGroup) text() string {
-	var sentences []string
-	envs, trials := map[string][]string{}, map[string]int{}
-	for _, m := range g.remarks {
-		n, s := counted(words.Clean(m.Text))
-		trials[s] += n
-		if !slices.Contains(sentences, s) {
-			sentences = append(sentences, s)
-		}
-		if e := words.Name(m.Env); e != "" && !slices.Contains(envs[s], e) {
-			envs[s] = append(envs[s], e)
-		}
-	}
-	for i, s := range sentences {
-		who := strings.Join(envs[s], ", ")
-		if n := trials[s]; n > 0 {
-			who = strings.TrimSuffix(words.Plural(n, "trial")+" of "+who, " of ")
-		}
-		if who != "" {
-			sentences[i] = who + ": " + s
-		}
-		if i < len(sentences)-1 {
-			sentences[i] = strings.TrimSuffix(sentences[i], ".")
-		}
-	}
-	return strings.Join(sentences, "; ")
 }
 
 // rankings are the tables to show.

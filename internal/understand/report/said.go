@@ -56,33 +56,35 @@ func Say(res *analyze.Result) *Said {
 	if len(answers) == 0 {
 		return nil
 	}
-	s := screen{Document: &document.Document{Width: saidWidth}, res: res, answers: answers, more: "below", audit: "see Equal terms"}
+	s := screen{Document: &document.Document{Width: saidWidth}, res: res, answers: answers, more: "below", audit: "see Equal terms", whole: true}
 	out := &Said{Lines: []SaidLine{}}
-	var one *verdict.Answer
 	if len(answers) == 1 {
-		one = &answers[0]
-		s.answer(one)
+		s.answer(&answers[0])
 	} else {
-		for _, l := range s.overall() {
+		all := s.overall()
+		s.doubts(nil)
+		s.checks()
+		for _, l := range all {
 			w := SaidWork{Workload: words.Clean(l.Work.ID), Best: s.with(l.Answer, l.All[0], false), Apart: l.apart}
 			if l.worst != l.All[0] {
 				w.Worst = s.with(l.Answer, l.worst, false)
-				if l.factor > 0 {
-					w.Times = words.Factor(l.factor)
+				if l.by.Value > 0 {
+					w.Times = words.Factor(l.by.Value)
 				}
 			}
 			out.Works = append(out.Works, w)
 		}
 	}
-	s.Width = 2 * saidWidth // a page has room for all that is to be doubted
-	s.doubts(one)
 	s.notRun()
 	for _, b := range s.Blocks {
 		p, ok := b.(document.Para)
 		switch label := strings.TrimSpace(p.Lead); {
 		case !ok:
-		case label == "":
+		case p.Lead == "":
 			out.Headline = p.Text.String()
+		case label == "": // it goes on with the line before
+			last := &out.Lines[len(out.Lines)-1]
+			last.Text += " · " + p.Text.String()
 		default:
 			out.Lines = append(out.Lines, SaidLine{label, p.Text.String(), p.Tone})
 		}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
@@ -62,6 +65,8 @@ type screen struct {
 	more, audit string
 	// indent is how far what follows a label is indented; 0 is labelled.
 	indent int
+	// whole: there is room for all that is to be doubted.
+	whole bool
 	// lacking is how the table says what isolation each lacks.
 	lacking lackForm
 }
@@ -135,7 +140,7 @@ func (s *screen) headline(about string) {
 	if n := run.Host.CPUs; n > 0 {
 		parts = append(parts, words.Plural(n, "CPU"))
 	}
-	s.Add(document.Para{Text: document.Say(strings.Join(parts, " · ")), Tone: document.Head}, document.Gap{})
+	s.Add(document.Para{Text: document.Say(strings.Join(parts, " · ")), Tone: document.Head})
 }
 
 // one is the screen of one workload.
@@ -143,25 +148,34 @@ func (s *screen) one(a *verdict.Answer) {
 	t := s.table(a)
 	s.lacking = t.lacks
 	s.answer(a)
-	s.doubts(a)
 	s.Add(document.Gap{}, t.Table, document.Gap{})
 	s.indent = below
-	s.tells("Legend", s.legend(a, t), document.Dim)
+	s.Led("  ", s.legend(a, t), document.Dim)
 }
 
-// answer is the headline, who is first, and how the others follow.
+// answer is the headline, who is first and what speaks against it, and how the others
+// follow.
 func (s *screen) answer(a *verdict.Answer) {
 	m := a.Table.Metric
 	work := words.Clean(cmp.Or(a.Work.Title, a.Work.ID))
-	s.headline(fmt.Sprintf("%s of %s, %s", words.Clean(cmp.Or(m.Title, m.ID)), work, words.Better(m)))
+	what := words.Better(m)
+	if m.From == record.Request && m.To == record.Ready && a.Fast() {
+		what = "request to first byte" // what is fastest has the lowest
+	}
+	s.headline(fmt.Sprintf("%s of %s, %s", words.Clean(cmp.Or(m.Title, m.ID)), work, what))
+	if len(a.Table.Cells) < 24 { // else the rows need the line
+		s.Add(document.Gap{})
+	}
 	s.leaders(a)
+	s.doubts(a)
 	s.followers(a)
+	s.checks()
 }
 
-// doubts are whether the same was done everywhere, and what to beware of; nil is of
+// doubts are whether not the same was done everywhere, and what to beware of; nil is of
 // several workloads.
 func (s *screen) doubts(a *verdict.Answer) {
-	s.checks()
+	s.failedChecks()
 	s.tells("Beware", s.beware(a), document.Warn)
 }
 
@@ -226,62 +240,96 @@ func (s *screen) engine(env string) string {
 	return words.Clean(env)
 }
 
-// followers are the lines about the next, and about the last.
+// followers are the lines about the next, about the best one that isolates as usual,
+// about those that most know, and about the last where these leave room for it: it is
+// also where the table ends.
 func (s *screen) followers(a *verdict.Answer) {
 	if a.Next == "" {
 		return
 	}
-	behind := func(label, env string, others ...string) {
-		text := ""
-		// Whole names where there is room, then the first one's, then the engines', and less.
-		for _, short := range []int{0, 1, 2, 3, 4, 5} {
-			lead := ": "
-			if short > 3 {
-				others = others[:1]
-			}
-			text = s.with(a, env, short < 3)
-			said := map[string]bool{} // two environments may have one engine's name
-			for i, o := range others {
-				of := words.Clean(o)
-				if short > 1 || short == 1 && i > 0 {
-					of = s.engine(o)
-				}
-				if o == a.First[0] && (of == s.engine(env) || short > 4) { // its own engine's name would say nothing
-					of = "the first"
-				}
-				if p := a.Behind(env, o); p != nil && o != env && !said[of] {
-					if lead == ": " {
-						worse := words.Worse(a.Table.Metric, p.Value, of)
-						if short > 4 {
-							worse = strings.TrimPrefix(worse, "takes ")
-						}
-						text += lead + worse
-					} else {
-						text += lead + words.Factor(p.Value) + " × " + of
-					}
-					lead, said[of] = ", ", true
-				}
-			}
-			if words.Width(text) <= s.room() {
-				break
-			}
-		}
-		s.tells(label, text, document.Plain)
-	}
-	behind("Next", a.Next, a.First[0])
+	n := len(s.Blocks)
+	s.behind(a, "Next", a.Next)
 	if e := s.isolated(a); e != "" {
-		behind("Isolated", e, a.First[0])
+		best := "best"
+		if a.Fast() {
+			best = "fastest"
+		}
+		s.behind(a, "Isolated", e, ", "+best+" that lacks nothing", ", first to lack nothing", ", lacks nothing")
 	} else if other := s.other(a); other != "" {
-		behind("Then", other, a.First[0])
+		s.behind(a, "Then", other)
 	}
 	s.acquaintance(a)
-	if last := a.All[len(a.All)-1]; last != a.Next {
+	if last := a.All[len(a.All)-1]; last != a.Next && len(s.Blocks)-n < 3 {
 		label := "Last"
 		if a.Fast() {
 			label = "Slowest"
 		}
-		behind(label, last, a.First[0], a.Next)
+		s.behind(a, label, last)
 	}
+}
+
+// behind is a line that holds an environment against the first, in the longest words
+// that there is room for. notes say why it is named, the longest first.
+func (s *screen) behind(a *verdict.Answer, label, env string, notes ...string) {
+	than := s.engine(a.First[0])
+	if than == s.engine(env) { // its own engine's name would say nothing
+		than = theFirst
+	}
+	if len(notes) == 0 {
+		notes = []string{""}
+	}
+	text := s.with(a, env, false)
+	if p := a.Behind(env, a.First[0]); p == nil {
+		text += notes[0]
+	} else {
+		text = s.fitting(func(yield func(string) bool) {
+			for _, w := range worded {
+				for _, note := range notes {
+					if !yield(text + note + ": " + w.worse(a.Table.Metric, p.Estimate, than)) {
+						return
+					}
+				}
+			}
+		})
+	}
+	s.tells(label, text, document.Plain)
+}
+
+// fitting is the first of some texts that has room on a line, else the last.
+func (s *screen) fitting(texts iter.Seq[string]) (text string) {
+	for text = range texts {
+		if words.Width(text) <= s.room() {
+			break
+		}
+	}
+	return text
+}
+
+// theFirst is what the first one is called where its name has no room.
+const theFirst = "the first"
+
+// wording is how a factor is said.
+type wording struct{ verb, interval, than bool }
+
+// worded are the wordings from the longest to the shortest: an interval is worth more
+// than a name that stands above.
+var worded = []wording{{true, true, true}, {false, true, true}, {false, true, false}, {true, false, true}, {false, false, true}, {false, false, false}}
+
+// worse says how many times worse something is than another.
+func (w wording) worse(m record.Metric, by sample.Estimate, than string) string {
+	if !w.interval {
+		by.Lo, by.Hi = nil, nil
+	}
+	text := words.Worse(m, by, than)
+	if !w.verb {
+		text = strings.TrimPrefix(text, "takes ")
+	}
+	if !w.than {
+		for _, link := range []string{" as ", " than "} {
+			text = strings.TrimSuffix(text, link+than)
+		}
+	}
+	return text
 }
 
 // other is the best environment of another engine than the first two, where these have
@@ -320,7 +368,9 @@ func (s *screen) rest() {
 		s.command("Claims", "plimsoll findings "+s.record())
 	}
 	s.command("All tables", "plimsoll report "+s.record()+" --full")
-	s.command("Isolation", "plimsoll report "+s.record()+" --audit")
+	if s.lacking != lettered { // else the rows say it, and Beware where there is more
+		s.command("Isolation", "plimsoll report "+s.record()+" --audit")
+	}
 	s.command("Web page", harmless.Text(s.opts.Screen.Page))
 	s.command("Run again", words.Command(s.res.Run.Repeat))
 }

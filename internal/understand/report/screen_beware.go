@@ -30,6 +30,9 @@ func (s *screen) beware(a *verdict.Answer) string {
 		}
 		failed()
 		parts = append(parts, a.Doubts...)
+		if keys := s.unsaidBeyond(a); len(keys) > 0 {
+			parts = append(parts, verdict.Beyond(keys))
+		}
 	} else {
 		if s.res.Run.Status != "done" {
 			parts = append(parts, "the run is not finished")
@@ -48,7 +51,10 @@ func (s *screen) beware(a *verdict.Answer) string {
 		}
 	}
 	between, more := " · ", " · %d more (--full)"
-	_, shown := s.fits(parts, between, more, 0)
+	shown := len(parts)
+	if !s.whole {
+		_, shown = s.fits(parts, between, more, 0)
+	}
 	return listed(parts, shown, between, more) // whole, also the one that has no room on a line
 }
 
@@ -71,11 +77,17 @@ func (s *screen) clause(r record.Remark) string {
 	return text
 }
 
+// failedChecks is the line about what did not do the same.
+func (s *screen) failedChecks() {
+	if _, bad := checksOf(s.res); len(bad) > 0 {
+		s.says("Failure", notTheSame+strings.Join(bad, ", "), document.Warn)
+	}
+}
+
 // checks is the line about metrics that only prove that the same was done.
 func (s *screen) checks() {
 	agree, bad := checksOf(s.res)
 	if len(bad) > 0 {
-		s.says("Failure", notTheSame+strings.Join(bad, ", "), document.Warn)
 		return
 	}
 	switch len(agree) {

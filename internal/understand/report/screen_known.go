@@ -95,27 +95,29 @@ func (s *screen) acquaintance(a *verdict.Answer) {
 		return
 	}
 	apart, p := a.Apart(worse, better), a.Behind(worse, better)
-	_, value, _ := strings.Cut(s.with(a, worse, false), words.Clean(worse)+" ")
-	_, other, _ := strings.Cut(s.with(a, better, false), words.Clean(better)+" ")
-	for _, form := range []struct{ runtimes, other bool }{{true, true}, {true, false}, {false, true}, {}} { // what has room
-		text, than := s.typed(worse), s.typed(better)
-		if form.runtimes {
-			text, than = text+s.runtimeOf(worse, better), than+s.runtimeOf(better, worse)
+	median := func(env string) string { return strings.TrimPrefix(s.with(a, env, false), words.Clean(env)+" ") }
+	forms := []struct {
+		runtimes, other bool
+		wording
+	}{{true, true, worded[0]}, {true, true, worded[1]}, {true, false, worded[0]}, {true, false, worded[1]}, {false, true, worded[1]}, {false, false, worded[1]}, {false, false, worded[4]}}
+	s.tells(title, s.fitting(func(yield func(string) bool) {
+		for _, f := range forms {
+			of, than := s.typed(worse), s.typed(better)
+			if f.runtimes {
+				of, than = of+s.runtimeOf(worse, better), than+s.runtimeOf(better, worse)
+			}
+			if f.other {
+				than += ", " + median(better)
+			}
+			said := "cannot be told from " + than + " yet"
+			if apart && p != nil {
+				said = f.worse(a.Table.Metric, p.Estimate, than)
+			}
+			if !yield(of + " " + median(worse) + ": " + said) {
+				return
+			}
 		}
-		text += " " + value
-		if form.other {
-			than = strings.Replace(than+" ("+other+")", ") (", ", ", 1) // one bracket for both
-		}
-		if !apart || p == nil {
-			text += ": cannot be told from " + than + " yet"
-		} else {
-			text += ": " + words.Worse(a.Table.Metric, p.Value, than)
-		}
-		if words.Width(text) <= s.room() || form == (struct{ runtimes, other bool }{}) {
-			s.tells(title, text, document.Plain)
-			return
-		}
-	}
+	}), document.Plain)
 }
 
 // runtimeOf is the runtime of an environment in brackets where another has another one, and

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ func TestScreenComparesWhatUsersType(t *testing.T) {
 		res := screenResult(t, typedRun(root))
 		res.Run.Host.Root = root
 		text := strings.Join(strings.Fields(screenAt(t, res, 120)), " ")
-		for _, want := range []string{"Docker docker run ", "× as long as podman run (", "docker run: docker/usual · podman run: " + podman + " ·"} {
+		for _, want := range []string{"Docker docker run ", "] as long as podman run (crun), ", "docker run: docker/usual · podman run: " + podman + " ·"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("root %t: no %q in\n%s", root, want, text)
 			}
@@ -77,7 +78,7 @@ func TestScreenComparesWhatUsersType(t *testing.T) {
 func TestScreenSaysWhoIsolatesLess(t *testing.T) {
 	res := screenResult(t, typedRun(true))
 	text := strings.Join(strings.Fields(screenAt(t, res, 120)), " ")
-	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated podman/rootless", "lacks its own p processes, n network, i IPC, u host name, s seccomp filter"} {
+	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated podman/rootless", "fastest that lacks nothing", "lacks own p processes, n network, i IPC, u host name (UTS), s seccomp"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -95,5 +96,55 @@ func TestScreenSaysHowFar(t *testing.T) {
 	res.Run.Status, res.Run.Blocks = "running", 3
 	if text := screenAt(t, res, 80); !strings.Contains(text, " · 3 of 8 blocks") {
 		t.Errorf("\n%s", text)
+	}
+}
+
+// The legend says which network the rows have that name none, and what api and cli are.
+func TestLegendSaysWhatNamesLeaveOut(t *testing.T) {
+	of := func(change func(e *recordtest.Env)) string {
+		c := typedRun(true)
+		for i := range c.Envs {
+			e := &c.Envs[i]
+			if e.Facts == nil {
+				e.Facts = map[string]string{}
+			}
+			e.Facts["network"] = "none"
+			change(e)
+		}
+		return strings.Join(strings.Fields(screenAt(t, screenResult(t, c), 120)), " ")
+	}
+	named := func(e *recordtest.Env) {
+		if e.ID == "docker/usual" {
+			e.ID, e.Facts["network"] = "docker/usual/network-default", "bridge"
+		}
+	}
+	const unnamed = "network unless named"
+	if text := of(named); !strings.Contains(text, "no "+unnamed) || !strings.Contains(text, "api: socket, cli: command") {
+		t.Errorf("\n%s", text)
+	}
+	for what, change := range map[string]func(*recordtest.Env){
+		"no row names its network": func(*recordtest.Env) {},
+		"those that name none differ": func(e *recordtest.Env) {
+			if named(e); e.ID == "docker/runsc" {
+				e.Facts["network"] = "bridge"
+			}
+		},
+	} {
+		if text := of(change); strings.Contains(text, unnamed) {
+			t.Errorf("%s:\n%s", what, text)
+		}
+	}
+}
+
+// On a narrow screen an interval is worth more than a name: the factors keep theirs.
+func TestScreenFactorsHaveIntervals(t *testing.T) {
+	res := screenResult(t, typedRun(true))
+	for _, width := range []int{80, 120} {
+		text := screenAt(t, res, width)
+		for _, label := range []string{"Next", "Isolated", "Docker"} {
+			if !regexp.MustCompile(`(?m)^  ` + label + ` .* × \[[0-9.]+, [0-9.]+\] as long`).MatchString(text) {
+				t.Errorf("%d columns: %s has a factor without an interval in\n%s", width, label, text)
+			}
+		}
 	}
 }

@@ -52,10 +52,27 @@ func (s *screen) lacksLegend(a *verdict.Answer, form lackForm) string {
 			parts, _ := s.partsLacking(c.Env)
 			return slices.Contains(parts, p)
 		}) {
-			said = append(said, p.Letter+" "+p.Title)
+			said = append(said, p.Letter+" "+strings.TrimSuffix(p.Title, " filter")+p.Hint)
 		}
 	}
-	return "lacks its own " + strings.Join(said, ", ")
+	return "lacks own " + strings.Join(said, ", ")
+}
+
+// unsaidBeyond are the properties in which the first two differ beyond their names, but
+// for what is said of their isolation already.
+func (s *screen) unsaidBeyond(a *verdict.Answer) []string {
+	if s.lessIsolated(a) == "" {
+		return a.Also
+	}
+	said := map[string]bool{}
+	for _, env := range []string{a.First[0], a.Next} {
+		parts, _ := s.partsLacking(env)
+		for _, p := range parts {
+			said[p.Key] = true
+		}
+	}
+	said["network"] = said["ns.net"]
+	return slices.DeleteFunc(slices.Clone(a.Also), func(k string) bool { return said[k] })
 }
 
 // isolated is the best environment that lacks nothing, where a first one does; "" where
@@ -96,14 +113,14 @@ func (s *screen) lessIsolated(a *verdict.Answer) string {
 		if i == 0 {
 			who = "the first"
 		}
-		who += " isolates less than others: "
+		who += " isolates less: "
 		switch s.lacking {
 		case lettered:
-			return strings.Replace(who, " than others", "", 1) + "see lacks"
+			return who + "see lacks (" + s.audit + ")"
 		case marked:
-			return strings.Replace(who, " than others", "", 1) + "see " + lackMark
+			return who + "see " + lackMark
 		}
-		return who + "it lacks " + ownOf(lacking)
+		return who + goesWithout(lacking)
 	}
 	return ""
 }
@@ -127,21 +144,21 @@ func (s *screen) leastIsolated() string {
 	return "best, and isolate less: " + words.FirstFew(who) + " (" + s.audit + ")"
 }
 
-// ownOf is what something lacks, as a sentence says it.
-func ownOf(titles []string) string {
-	var spaces, more []string
+// goesWithout is what something has not of its own, as a sentence says it.
+func goesWithout(titles []string) string {
+	var spaces, parts []string
 	for _, t := range titles {
 		switch t {
-		case "seccomp filter":
-			more = append(more, "a "+t)
-		case "capability limits":
-			more = append(more, t)
+		case "seccomp filter", "capability limits":
+			parts = append(parts, "has no "+t)
 		default:
 			spaces = append(spaces, t)
 		}
 	}
 	if len(spaces) > 0 {
-		more = slices.Concat([]string{"its own " + words.List(spaces)}, more)
+		parts = slices.Concat([]string{"it shares the host's " + words.List(spaces)}, parts)
+	} else {
+		parts[0] = "it " + parts[0]
 	}
-	return strings.Join(more, ", and ")
+	return strings.Join(parts, ", ")
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
@@ -14,42 +13,83 @@ import (
 // roomy is from how many characters on a legend also says what can be looked up.
 const roomy = 100
 
-// legend is what a reader needs to know of a table to read it alone, on one line where
-// that has room: what its rows without a rank are, its columns, its blocks, and what
-// its names' abbreviations stand for.
+// legend is what a reader needs to know of a table to read it alone: what its rows without
+// a rank are, its columns, what its names leave out, and what their abbreviations stand for.
 func (s *screen) legend(a *verdict.Answer, t laid) string {
-	parts := s.baselines(a)
-	if text := s.typedLegend(a); text != "" && s.Width >= roomy {
-		parts = append(parts, text)
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
 	}
-	if m := a.Table.Metric; m.From == record.Request && m.To == record.Ready {
-		parts = append(parts, m.Title+": request to first byte")
+	if !t.noted {
+		for _, b := range baselines {
+			if slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Env == b.env }) {
+				add(b.env + ": " + b.what)
+			}
+		}
 	}
+	if s.Width >= roomy {
+		add(s.typedLegend(a))
+	}
+	add(s.networkLegend(a))
+	add(s.clientLegend(a))
 	if t.ranked {
-		parts = append(parts, "rank: possible places (95 %)")
+		add("rank: 95 % range")
 	}
 	if t.times {
-		what := "times the first's value"
-		if a.Table.Metric.Better == record.HigherIsBetter {
-			what = "times worse than the first"
+		block := "all once"
+		if n := s.res.Run.Protocol.PerBlock; n > 1 {
+			block = fmt.Sprintf("each %d times", n)
 		}
-		parts = append(parts, words.Times(a.Table.Metric)+": "+what+", block by block")
+		add(words.Times(a.Table.Metric) + ": median over blocks (" + block + ", shuffled)")
 	}
 	if t.lacks != unsaid {
-		parts = append(parts, s.lacksLegend(a, t.lacks))
+		add(s.lacksLegend(a, t.lacks))
 	}
-	if t.axis.cells > 0 {
-		parts = append(parts, t.axis.legend())
+	if t.axis.cells > 0 && s.Width >= roomy {
+		add(t.axis.legend())
 	}
-	if n := s.res.Run.Protocol.PerBlock; n > 1 {
-		parts = append(parts, fmt.Sprintf("block: each %d times, in random order", n))
-	} else {
-		parts = append(parts, "block: each once, in random order")
-	}
-	if t.names != "" {
-		parts = append(parts, t.names)
-	}
+	add(t.names)
 	return strings.Join(parts, " · ")
+}
+
+// networkLegend says which network the rows have whose names name none, where other rows'
+// names do; "" where these have not all the same.
+func (s *screen) networkLegend(a *verdict.Answer) string {
+	unnamed, named := map[string]bool{}, false
+	for _, env := range a.All {
+		e := s.res.Environment(env)
+		if strings.Contains(env, "/network-") || e == nil {
+			named = true
+			continue
+		}
+		unnamed[e.Facts["network"]] = true
+	}
+	if !named || len(unnamed) != 1 {
+		return ""
+	}
+	for network := range unnamed {
+		switch network {
+		case "":
+		case "none":
+			return "no network unless named"
+		default:
+			return "network " + words.Clean(network) + " unless named"
+		}
+	}
+	return ""
+}
+
+// clientLegend says what the names' api and cli are, where one has it.
+func (s *screen) clientLegend(a *verdict.Answer) string {
+	var parts []string
+	for _, c := range []struct{ client, how string }{{"api", "socket"}, {"cli", "command"}} {
+		if slices.ContainsFunc(a.All, func(env string) bool { return slices.Contains(strings.Split(env, "/"), c.client) }) {
+			parts = append(parts, c.client+": "+c.how)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // legend says what a picture's signs are, and how much a column of it is.
@@ -61,22 +101,18 @@ func (a axis) legend() string {
 	return text
 }
 
-// baselines say what the rows without a rank are.
-func (s *screen) baselines(a *verdict.Answer) (parts []string) {
-	has := func(env string) bool {
-		return slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Env == env })
-	}
-	var bare []string
-	for _, b := range []string{"host", "native"} {
-		if has(b) {
-			bare = append(bare, b)
+// baselines are the rows without a rank, and what they are.
+var baselines = []struct{ env, what string }{
+	{"host", "no container"}, {"native", "no container"}, {"floor", "least container"},
+}
+
+// noted are the names of rows, those of baselines with what they are.
+func noted(names []string) []string {
+	out := slices.Clone(names)
+	for _, b := range baselines {
+		if i := slices.Index(out, b.env); i >= 0 {
+			out[i] += ": " + b.what
 		}
 	}
-	if len(bare) > 0 {
-		parts = append(parts, strings.Join(bare, ", ")+": no container")
-	}
-	if has("floor") {
-		parts = append(parts, "floor: the least a container takes")
-	}
-	return parts
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
@@ -17,9 +18,9 @@ const mostLines = 20
 // line is a workload by its best and its worst environment.
 type line struct {
 	*verdict.Answer
-	worst  string
-	factor float64 // the worst against the best; 0 where there is none
-	apart  bool    // the two are told apart
+	worst string
+	by    sample.Estimate // how many times worse the worst is than the best; 0 where there is none
+	apart bool            // the two are told apart
 }
 
 // lines are those of all workloads, the largest differences first.
@@ -29,7 +30,7 @@ func (s *screen) lines() []line {
 		a := &s.answers[i]
 		l := line{Answer: a, worst: a.All[len(a.All)-1]}
 		if p := a.Behind(l.worst, a.All[0]); p != nil {
-			l.factor, l.apart = p.Value, a.Apart(l.worst, a.All[0])
+			l.by, l.apart = p.Estimate, a.Apart(l.worst, a.All[0])
 		}
 		out = append(out, l)
 	}
@@ -37,7 +38,7 @@ func (s *screen) lines() []line {
 		if a.apart != b.apart {
 			return map[bool]int{true: -1, false: 1}[a.apart]
 		}
-		return cmp.Compare(b.factor, a.factor)
+		return cmp.Compare(b.by.Value, a.by.Value)
 	})
 	return out
 }
@@ -46,6 +47,7 @@ func (s *screen) lines() []line {
 func (s *screen) many() {
 	all := s.overall()
 	s.doubts(nil)
+	s.checks()
 	s.Add(document.Gap{})
 	t := &document.Table{Columns: document.Columns("workload", "best", "worst", "× best")}
 	t.Columns[3].Points = true
@@ -61,8 +63,8 @@ func (s *screen) many() {
 		if l.worst != l.All[0] {
 			cells[2].Text = s.short(&l, l.worst, room)
 		}
-		if l.factor > 0 && l.worst != l.All[0] {
-			if cells[3].Text = words.Factor(l.factor); !l.apart {
+		if l.by.Value > 0 && l.worst != l.All[0] {
+			if cells[3].Text = words.Factor(l.by.Value); !l.apart {
 				cells[3].Tail = "~"
 			}
 		}
@@ -80,6 +82,7 @@ func (s *screen) many() {
 // overall is the headline, and who is best how often.
 func (s *screen) overall() []line {
 	s.headline(fmt.Sprintf("%s, %s", words.Plural(len(s.res.Workloads), "workload"), words.Plural(s.engines(), "environment")))
+	s.Add(document.Gap{})
 	all := s.lines()
 	s.winners(all)
 	if all[0].apart {
@@ -100,7 +103,11 @@ func (s *screen) largest(l *line) {
 			}
 			return id
 		}
-		text = fmt.Sprintf("%s: %s %s", name(l.Work.ID), name(l.worst), words.Worse(l.Table.Metric, l.factor, name(l.All[0])))
+		said := worded[0]
+		if most > 0 {
+			said = wording{interval: most > 16, than: true}
+		}
+		text = fmt.Sprintf("%s: %s %s", name(l.Work.ID), name(l.worst), said.worse(l.Table.Metric, l.by, name(l.All[0])))
 		if words.Width(text) <= s.room() {
 			break
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -140,7 +139,7 @@ func legendOf(said []abbreviation) string {
 	slices.SortFunc(said, func(a, b abbreviation) int { return cmp.Compare(a.short, b.short) })
 	var parts []string
 	for _, a := range said {
-		parts = append(parts, fmt.Sprintf("%s is %s", a.short, a.part))
+		parts = append(parts, a.short+" "+a.part)
 	}
 	return strings.Join(parts, ", ")
 }

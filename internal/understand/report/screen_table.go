@@ -42,6 +42,7 @@ type laid struct {
 	names         string // what the abbreviations of its names stand for
 	axis          axis   // of its picture; none has no cells
 	ranked, times bool   // it has these columns
+	noted         bool   // its baselines' names say what they are
 	lacks         lackForm
 }
 
@@ -68,7 +69,11 @@ func (s *screen) table(a *verdict.Answer) (t laid) {
 		if i < len(screens)-1 && !distinct(names, l.names) {
 			continue // two rows of one name are worth less than a picture
 		}
-		t = laid{Table: s.rows(a, r, l, names), times: l.times, ranked: slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool { return c.Places != nil })}
+		note := l.names == 0 && widest(noted(names)) <= widest(names) // else it would take room from the rest
+		if note {
+			names = noted(names)
+		}
+		t = laid{Table: s.rows(a, r, l, names), times: l.times, noted: note, ranked: slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool { return c.Places != nil })}
 		if l.common {
 			t.names = legendOf(said)
 		}
@@ -85,6 +90,14 @@ func (s *screen) table(a *verdict.Answer) (t laid) {
 		}
 	}
 	return t
+}
+
+// widest is the width of the widest.
+func widest(names []string) (most int) {
+	for _, n := range names {
+		most = max(most, words.Width(n))
+	}
+	return most
 }
 
 // distinct says whether names are still different when each has so many characters;

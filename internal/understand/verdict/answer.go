@@ -22,8 +22,9 @@ type Answer struct {
 	// Needed is about how many blocks would decide between the first two, 0 where
 	// that is decided, or is no number that somebody may measure.
 	Needed int
-	// Doubts are what speaks against it.
-	Doubts []string
+	// Doubts are what speaks against it; Also the properties in which the first and the
+	// next differ that their names don't name.
+	Doubts, Also []string
 }
 
 // Answers has an answer for each workload of which an environment has a value, by
@@ -34,7 +35,7 @@ func Answers(res *analyze.Result, metric string) (out []Answer) {
 		if q == nil || len(q.first) == 0 {
 			continue
 		}
-		out = append(out, Answer{Work: q.work, Table: q.table, All: q.all, First: q.first, Next: q.next, Same: q.same(), Needed: q.blocks(), Doubts: q.doubts()})
+		out = append(out, Answer{Work: q.work, Table: q.table, All: q.all, First: q.first, Next: q.next, Same: q.same(), Needed: q.blocks(), Doubts: q.doubts(), Also: q.also()})
 	}
 	return out
 }

@@ -28,7 +28,11 @@ func (q *question) state() string {
 // sure is the last sentence of a verdict: what speaks against it, else what it
 // rests on.
 func (q *question) sure() string {
-	if doubts := q.doubts(); len(doubts) > 0 {
+	doubts := q.doubts()
+	if also := q.also(); len(also) > 0 {
+		doubts = append(doubts, Beyond(also))
+	}
+	if len(doubts) > 0 {
 		return care + strings.Join(doubts, "; ") + q.needed() + "."
 	}
 	s := fmt.Sprintf("It rests on %s", words.Plural(q.cell().Blocks, "block"))
@@ -38,15 +42,28 @@ func (q *question) sure() string {
 	return s + q.needed() + "."
 }
 
-// plain are properties as a sentence names them.
-func plain(keys []string) []string {
-	out := make([]string, len(keys))
-	for i, k := range keys {
-		if out[i] = k; strings.HasPrefix(k, "ns.") {
-			out[i] = k[len("ns."):] + " namespace"
+// Beyond says in which properties two environments differ that their names don't name.
+func Beyond(keys []string) string {
+	const most = 3
+	var said []string
+	for _, k := range keys {
+		if k == "ns.net" && slices.Contains(keys, "network") {
+			continue // the host's network is the host's network namespace
 		}
+		if n, ok := strings.CutPrefix(k, "ns."); ok {
+			k = n + " namespace"
+		}
+		said = append(said, k)
 	}
-	return out
+	return fmt.Sprintf("the first two differ in more than their names say (%s)", words.List(said[:min(most, len(said))]))
+}
+
+// also are the properties in which the first two differ that their names don't name.
+func (q *question) also() []string {
+	if p := q.pair(q.first[0], q.next); p != nil && p.Missing == "" {
+		return p.Also
+	}
+	return nil
 }
 
 func (q *question) doubts() []string {
@@ -78,9 +95,6 @@ func (q *question) doubts() []string {
 	if p := q.pair(best, q.next); p != nil && p.Missing == "" {
 		if floor := q.noise(); floor > 0 && inverse(p.Estimate).Value-1 < floor && p.Value-1 < floor {
 			out = append(out, fmt.Sprintf("the difference is not larger than the noise floor of %.2g %%", 100*floor))
-		}
-		if len(p.Also) > 0 {
-			out = append(out, fmt.Sprintf("the first two differ in more than their names say (%s)", words.List(plain(p.Also[:min(3, len(p.Also))]))))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // List names things as a sentence does: "a, b and c".
@@ -62,9 +63,12 @@ func Times(m record.Metric) string {
 }
 
 // Worse says how many times worse something is than another by a metric, as in "takes
-// 1.5 × as long as podman".
-func Worse(m record.Metric, factor float64, than string) string {
-	f := Factor(factor) + " × "
+// 1.5 × [1.4, 1.6] as long as podman"; without an interval where it has none.
+func Worse(m record.Metric, factor sample.Estimate, than string) string {
+	f := Factor(factor.Value) + " × "
+	if n := NumberOf(factor, 1, Full); n.Interval != "" {
+		f = n.Value + " × " + n.Interval + " "
+	}
 	switch higher := m.Better == record.HigherIsBetter; {
 	case higher && strings.HasSuffix(m.Unit, "/s"):
 		return f + "slower than " + than

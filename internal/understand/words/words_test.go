@@ -82,8 +82,13 @@ func TestWorse(t *testing.T) {
 		"1.50 × less than podman":        {Unit: "count", Better: record.HigherIsBetter},
 		"has 1.50 × the value of podman": {Unit: "count", Better: record.LowerIsBetter},
 	} {
-		if got := Worse(m, 1.5, "podman"); got != want {
+		if got := Worse(m, sample.Estimate{Value: 1.5}, "podman"); got != want {
 			t.Errorf("%q, not %q", got, want)
+		}
+		lo, hi := 1.42, 1.61
+		want = strings.Replace(want, "1.50 ×", "1.50 × [1.42, 1.61]", 1)
+		if got := Worse(m, sample.Estimate{Value: 1.5, Lo: &lo, Hi: &hi}, "podman"); got != want {
+			t.Errorf("with an interval %q, not %q", got, want)
 		}
 	}
 }

@@ -8,13 +8,14 @@ type Part struct {
 	Letter string // as in the audit's table
 	Key    string // the property
 	Title  string // what it isolates, in plain words
+	Hint   string // what its letter is from, where the title does not say it
 }
 
 // Usual are the parts that `docker run` gives a container.
 var Usual = []Part{
-	{"m", "ns.mnt", "mounts"}, {"p", "ns.pid", "processes"}, {"n", "ns.net", "network"},
-	{"i", "ns.ipc", "IPC"}, {"u", "ns.uts", "host name"}, {"s", "seccomp-mode", "seccomp filter"},
-	{"c", "capabilities", "capability limits"},
+	{"m", "ns.mnt", "mounts", ""}, {"p", "ns.pid", "processes", ""}, {"n", "ns.net", "network", ""},
+	{"i", "ns.ipc", "IPC", ""}, {"u", "ns.uts", "host name", " (UTS)"}, {"s", "seccomp-mode", "seccomp filter", ""},
+	{"c", "capabilities", "capability limits", ""},
 }
 
 // many is how many capabilities are nearly all that the host's root has; engines leave

@@ -107,7 +107,7 @@ func cleanedAnswer(a *report.Said) *report.Said {
 	if a == nil {
 		return nil
 	}
-	out := &report.Said{Headline: words.Clean(a.Headline)}
+	out := &report.Said{Headline: words.Clean(a.Headline), Legend: words.Clean(a.Legend)}
 	for _, l := range a.Lines {
 		out.Lines = append(out.Lines, report.SaidLine{Label: words.Clean(l.Label), Text: words.Clean(l.Text), Tone: document.Tone(words.Clean(string(l.Tone)))})
 	}
@@ -162,6 +162,9 @@ func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
 	u := words.UnitFor(t.Metric.Unit, values(t.Median))
 	out := &document.Table{Columns: []document.Column{{Title: "environment", Names: true},
 		number("median, " + words.Clean(u.Name)), number("95 % interval"), number(words.Times(t.Metric)), number("rank"), number("n"), number("failed")}}
+	if lacking(d) {
+		out.Columns = slices.Insert(out.Columns, lacksColumn, document.Column{Title: "lacks"})
+	}
 	for _, a := range t.Against {
 		out.Columns = append(out.Columns, number("× "+words.Clean(a.Baseline)), number("95 %"), document.Column{Title: "verdict"})
 	}
@@ -194,9 +197,20 @@ func row(d *view.Data, w *view.Work, t *view.Table, e int, by float64) []string 
 	if i := slices.IndexFunc(w.Counts, func(c analyze.Count) bool { return c.Env == d.Envs[e].ID }); i >= 0 {
 		failed = strconv.Itoa(w.Counts[i].Failed)
 	}
-	out := append([]string{d.EnvLabel(e)}, estimate(view.At(t.Median, e), view.At(t.Lo, e), view.At(t.Hi, e), by)...)
+	out := append([]string{words.Clean(d.Envs[e].ID)}, estimate(view.At(t.Median, e), view.At(t.Lo, e), view.At(t.Hi, e), by)...)
 	out = append(out, times(t, e), view.At(t.Places, e).String(), strconv.Itoa(view.At(t.N, e)), failed)
+	if lacking(d) {
+		out = slices.Insert(out, lacksColumn, words.Clean(d.Answer.Marks[d.Envs[e].ID].Lacks))
+	}
 	return append(out, ratios(d, t, e)...)
+}
+
+// lacksColumn is where the letters of the isolation stand that an environment lacks, if
+// one does.
+const lacksColumn = 5
+
+func lacking(d *view.Data) bool {
+	return d.Answer != nil && slices.ContainsFunc(d.Envs, func(e view.Env) bool { return d.Answer.Marks[e.ID].Lacks != "" })
 }
 
 // times is how many times worse than the first one.

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
@@ -16,6 +18,9 @@ type Said struct {
 	Headline string     `json:"headline"`
 	Lines    []SaidLine `json:"lines"`
 	Works    []SaidWork `json:"works,omitempty"`
+	// Legend says what is marked in a chart of all environments, Marks what in whose row.
+	Legend string              `json:"legend,omitempty"`
+	Marks  map[string]SaidMark `json:"marks,omitempty"`
 }
 
 // SaidLine is a line behind a label, such as Fastest or Beware.
@@ -23,6 +28,13 @@ type SaidLine struct {
 	Label string        `json:"label"`
 	Text  string        `json:"text"`
 	Tone  document.Tone `json:"tone,omitempty"`
+}
+
+// SaidMark is what an environment's row is marked with: the letters of the isolation that
+// it lacks, and what users type for it, as docker run; "" nothing.
+type SaidMark struct {
+	Lacks string `json:"lacks,omitempty"`
+	Typed string `json:"typed,omitempty"`
 }
 
 // SaidWork is a workload: its best and its worst environment with their medians, and
@@ -76,6 +88,7 @@ func Say(res *analyze.Result) *Said {
 		}
 	}
 	s.notRun()
+	out.Legend, out.Marks = s.pageLegend(), s.marks()
 	for _, b := range s.Blocks {
 		p, ok := b.(document.Para)
 		switch label := strings.TrimSpace(p.Lead); {
@@ -87,6 +100,30 @@ func Say(res *analyze.Result) *Said {
 			last.Text += " · " + p.Text.String()
 		default:
 			out.Lines = append(out.Lines, SaidLine{label, p.Text.String(), p.Tone})
+		}
+	}
+	return out
+}
+
+// marks are those of the environments that have one.
+func (s *screen) marks() map[string]SaidMark {
+	out := map[string]SaidMark{}
+	some := slices.ContainsFunc(s.res.Environments, func(e record.Environment) bool {
+		parts, _ := s.partsLacking(e.ID)
+		return len(parts) > 0
+	})
+	for _, e := range s.res.Environments {
+		var m SaidMark
+		if some && e.Baseline == "" {
+			m.Lacks = s.lacks(e.ID)
+		}
+		for _, k := range known {
+			if t := s.typed(e.ID); e.Engine == k.engine && t != words.Clean(e.ID) {
+				m.Typed = t
+			}
+		}
+		if m != (SaidMark{}) {
+			out[e.ID] = m
 		}
 	}
 	return out

@@ -69,6 +69,8 @@ type screen struct {
 	whole bool
 	// lacking is how the table says what isolation each lacks.
 	lacking lackForm
+	// audited: rows and Beware say who isolates less, and where more stands.
+	audited bool
 }
 
 // labelled is how far what follows a label is indented.
@@ -147,6 +149,7 @@ func (s *screen) headline(about string) {
 func (s *screen) one(a *verdict.Answer) {
 	t := s.table(a)
 	s.lacking = t.lacks
+	s.audited = t.lacks == lettered && s.lessIsolated(a) != ""
 	s.answer(a)
 	s.Add(document.Gap{}, t.Table, document.Gap{})
 	s.indent = below
@@ -368,7 +371,7 @@ func (s *screen) rest() {
 		s.command("Claims", "plimsoll findings "+s.record())
 	}
 	s.command("All tables", "plimsoll report "+s.record()+" --full")
-	if s.lacking != lettered { // else the rows say it, and Beware where there is more
+	if !s.audited {
 		s.command("Isolation", "plimsoll report "+s.record()+" --audit")
 	}
 	s.command("Web page", harmless.Text(s.opts.Screen.Page))

@@ -42,20 +42,23 @@ func (s *screen) lacksAny(r *ranking) bool {
 }
 
 // lacksLegend says what the mark or the letters stand for, of those that a row has.
-func (s *screen) lacksLegend(a *verdict.Answer, form lackForm) string {
+func (s *screen) lacksLegend(envs []string, form lackForm) string {
 	if form == marked {
 		return lackMark + ": isolates less (" + s.audit + ")"
 	}
 	var said []string
 	for _, p := range audit.Usual {
-		if slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool {
-			parts, _ := s.partsLacking(c.Env)
+		if slices.ContainsFunc(envs, func(env string) bool {
+			parts, _ := s.partsLacking(env)
 			return slices.Contains(parts, p)
 		}) {
 			said = append(said, p.Letter+" "+strings.TrimSuffix(p.Title, " filter")+p.Hint)
 		}
 	}
-	return "lacks own " + strings.Join(said, ", ")
+	if len(said) == 0 {
+		return ""
+	}
+	return "lacks its own " + strings.Join(said, ", ")
 }
 
 // unsaidBeyond are the properties in which the first two differ beyond their names, but

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
 )
@@ -23,17 +22,13 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 		}
 	}
 	if !t.noted {
-		for _, b := range baselines {
-			if slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Env == b.env }) {
-				add(b.env + ": " + b.what)
-			}
-		}
+		add(baselineLegend(func(env string) bool { return a.Table.Cell(env) != nil }))
 	}
 	if s.Width >= roomy {
 		add(s.typedLegend(a))
 	}
-	add(s.networkLegend(a))
-	add(s.clientLegend(a))
+	add(s.networkLegend(a.All))
+	add(clientLegend(a.All))
 	if t.ranked {
 		add("rank: 95 % range")
 	}
@@ -45,7 +40,7 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 		add(words.Times(a.Table.Metric) + ": median over blocks (" + block + ", shuffled)")
 	}
 	if t.lacks != unsaid {
-		add(s.lacksLegend(a, t.lacks))
+		add(s.lacksLegend(a.All, t.lacks))
 	}
 	if t.axis.cells > 0 && s.Width >= roomy {
 		add(t.axis.legend())
@@ -54,11 +49,25 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 	return strings.Join(parts, " · ")
 }
 
+// pageLegend is what a page says above its chart of what stands in it: its rows that are
+// no engine's, and what names and marks stand for.
+func (s *screen) pageLegend() string {
+	var envs []string
+	for _, e := range s.res.Environments {
+		if e.Baseline == "" {
+			envs = append(envs, e.ID)
+		}
+	}
+	parts := []string{baselineLegend(func(env string) bool { return s.res.Environment(env) != nil })}
+	parts = append(parts, s.networkLegend(envs), clientLegend(envs), s.lacksLegend(envs, lettered))
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+}
+
 // networkLegend says which network the rows have whose names name none, where other rows'
 // names do; "" where these have not all the same.
-func (s *screen) networkLegend(a *verdict.Answer) string {
+func (s *screen) networkLegend(envs []string) string {
 	unnamed, named := map[string]bool{}, false
-	for _, env := range a.All {
+	for _, env := range envs {
 		e := s.res.Environment(env)
 		if strings.Contains(env, "/network-") || e == nil {
 			named = true
@@ -82,10 +91,10 @@ func (s *screen) networkLegend(a *verdict.Answer) string {
 }
 
 // clientLegend says what the names' api and cli are, where one has it.
-func (s *screen) clientLegend(a *verdict.Answer) string {
+func clientLegend(envs []string) string {
 	var parts []string
 	for _, c := range []struct{ client, how string }{{"api", "socket"}, {"cli", "command"}} {
-		if slices.ContainsFunc(a.All, func(env string) bool { return slices.Contains(strings.Split(env, "/"), c.client) }) {
+		if slices.ContainsFunc(envs, func(env string) bool { return slices.Contains(strings.Split(env, "/"), c.client) }) {
 			parts = append(parts, c.client+": "+c.how)
 		}
 	}
@@ -104,6 +113,22 @@ func (a axis) legend() string {
 // baselines are the rows without a rank, and what they are.
 var baselines = []struct{ env, what string }{
 	{"host", "no container"}, {"native", "no container"}, {"floor", "least container"},
+}
+
+// baselineLegend says what those are that are there.
+func baselineLegend(there func(env string) bool) string {
+	var parts []string
+	last := ""
+	for _, b := range baselines {
+		switch n := len(parts); {
+		case !there(b.env):
+		case b.what == last:
+			parts[n-1] = strings.Replace(parts[n-1], ": ", ", "+b.env+": ", 1)
+		default:
+			parts, last = append(parts, b.env+": "+b.what), b.what
+		}
+	}
+	return strings.Join(parts, " · ")
 }
 
 // noted are the names of rows, those of baselines with what they are.

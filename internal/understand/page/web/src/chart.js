@@ -14,12 +14,13 @@ class Chart {
   constructor(element) {
     this.element = element;
     this.visible = false;
+    this.note = h('p', {class: 'note'});
     this.canvas = h('div', {class: 'canvas', role: 'img'});
     this.caption = h('figcaption');
     this.below = h('div', {class: 'below', hidden: true});
     this.buttons = h('div', {class: 'buttons'});
     element.classList.add('chart');
-    element.replaceChildren(this.caption, this.canvas, this.buttons, this.below);
+    element.replaceChildren(this.caption, this.note, this.canvas, this.buttons, this.below);
     new IntersectionObserver(seen => {
       this.visible = seen.at(-1).isIntersecting;
       if (this.visible && this.stale) this.draw();
@@ -30,6 +31,7 @@ class Chart {
   update(spec) {
     this.spec = spec;
     this.caption.replaceChildren(spec.title ?? '');
+    this.note.replaceChildren(spec.note ?? '');
     this.canvas.setAttribute('aria-label', this.describe());
     this.element.dataset.chart = spec.name;
     if (!this.buttons.firstChild) this.addButtons(spec.name);
@@ -120,6 +122,7 @@ class Chart {
 //
 //   name      of files and ids
 //   title     a heading
+//   note      what its marks stand for
 //   describe  the main numbers in a sentence, for who does not see it
 //   option    (theme) => an ECharts option; theme has colours, font and width
 //   table     () => rows, the first of them the head

@@ -71,6 +71,12 @@ export class Model {
     return listed.map(i => this.envs[i]);
   }
 
+  // marks are what the rows of an environment are marked with: the isolation that it
+  // lacks, and what users type for it.
+  marks(e) {
+    return this.data.answer?.marks?.[e.id] ?? {};
+  }
+
   count(w, e) {
     return list(w.counts).find(c => c.env === e.id);
   }

@@ -4,7 +4,7 @@ import {short} from './numbers.js';
 // labels is the room for names, and the axis that shows them, cut short where
 // they are longer. Two that would then be one get more room.
 export function labels(names, t, more) {
-  const most = t.width < 360 ? 105 : t.width < 520 ? 150 : t.width < 900 ? 190 : 240;
+  const most = t.width < 360 ? 105 : t.width < 520 ? 150 : Math.round(t.width * 0.38);
   const longest = Math.max(40, ...names.map(n => n.length * 7));
   const apart = w => new Set(names.map(n => middle(n, Math.floor(w / 6.8)))).size === new Set(names).size;
   let width = Math.min(most, longest);
@@ -16,6 +16,25 @@ export function labels(names, t, more) {
   };
 }
 
+// above is the same where there is little room: each name stands whole above its row.
+export function above(names, t) {
+  const fit = Math.floor(t.width / 6.8);
+  return {
+    left: 8,
+    axis: {type: 'category', data: names, inverse: true, triggerEvent: true, axisTick: {show: false}, axisLine: {show: false}, splitLine: {show: false}, z: 1,
+      axisLabel: {formatter: v => middle(v, fit), fontSize: 12, interval: 0, inside: true, margin: 0, align: 'left', verticalAlign: 'bottom', padding: [1, 3, 9, 0], backgroundColor: t.back}},
+  };
+}
+
+// narrow says whether names have no room beside the rows.
+export const narrow = width => width < 520;
+
+// share is where on an axis a value lies, from 0 to 1.
+export function share(axis, v) {
+  const at = axis.type === 'log' ? Math.log : x => x;
+  return axis.max > axis.min ? (at(v) - at(axis.min)) / (at(axis.max) - at(axis.min)) : 0;
+}
+
 // middle shortens a name to n characters: environments of one engine differ at
 // their ends.
 export function middle(s, n) {
@@ -25,7 +44,10 @@ export function middle(s, n) {
   return `${c.slice(0, n - 1 - end).join('')}…${c.slice(-end).join('')}`;
 }
 
-export const rowHeight = n => Math.max(n > 30 ? 21 : 26, Math.min(34, 900 / Math.max(1, n)));
+export const rowHeight = (n, width) => narrow(width) ? 40 : Math.max(n > 30 ? 21 : 26, Math.min(34, 900 / Math.max(1, n)));
+
+// long says whether so many rows have an axis at both ends.
+export const long = n => n > 12;
 
 // leastSpan is how much an axis shows at least, as a share of what is in its middle:
 // what differs by less must not look as if it mattered, and ticks that are nearer to
@@ -67,7 +89,8 @@ function nice(v, up) {
 export const beside = texts => 14 + Math.ceil(6.8 * Math.max(0, ...texts.map(s => s.length)));
 
 // spans is a custom series of horizontal intervals: [row, lo, hi] with a colour
-// each, and a text behind it and the point at.
+// each, a text behind it and the point at, and a note: behind the text, or before the
+// interval where that ends far right.
 export function spans(items, t) {
   return {
     type: 'custom', silent: true, z: 2, encode: {x: [1, 2], y: 0}, data: items.map(i => [i.row, i.lo, i.hi]),
@@ -75,10 +98,13 @@ export function spans(items, t) {
       const i = api.value(0), a = api.coord([api.value(1), i]), b = api.coord([api.value(2), i]), color = items.find(x => x.row === i).color;
       const style = {stroke: color, lineWidth: 2}, cap = 4;
       const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
-      const {text, bare, at} = items.find(x => x.row === i);
+      const {text, bare, at, note, far} = items.find(x => x.row === i);
+      const point = api.coord([at, i])[0], end = Math.max(b[0] + 6, point + 10);
+      const write = (text, x, fill, textAlign, more) => ({type: 'text', x, y: b[1], style: {text, fill, font: `12px ${t.font}`, textAlign, textVerticalAlign: 'middle', ...more}});
       return {type: 'group', children: [
         ...(bare ? [] : [line(a[0], a[1], b[0], b[1]), line(a[0], a[1] - cap, a[0], a[1] + cap), line(b[0], b[1] - cap, b[0], b[1] + cap)]),
-        ...(text ? [{type: 'text', x: Math.max(b[0] + 6, api.coord([at, i])[0] + 10), y: b[1], style: {text, fill: t.text, font: `12px ${t.font}`, textAlign: 'left', textVerticalAlign: 'middle'}}] : []),
+        ...(text ? [write(text, end, t.text, 'left')] : []),
+        ...(note ? [far ? write(note, Math.min(a[0], point) - 10, t.muted, 'right', {backgroundColor: t.back}) : write(note, end + 12 + 6.8 * text.length, t.muted, 'left', {backgroundColor: t.back})] : []),
       ]};
     },
     color: t.text,

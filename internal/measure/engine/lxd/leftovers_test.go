@@ -62,6 +62,10 @@ func TestLeftovers(t *testing.T) {
 			if i < 0 || !strings.Contains(kept[i].Why, theirs) || kept[i].Fix == "" {
 				t.Errorf("kept are %v; the project is to be, with what is in it", kept)
 			}
+			i = slices.IndexFunc(kept, func(k engine.Kept) bool { return k.Kind == engine.KindPool })
+			if i < 0 || !strings.Contains(kept[i].Why, theirs) {
+				t.Errorf("kept are %v; the pool is to be, with who uses it", kept)
+			}
 			discard(t, env, theirs)
 			discard(t, env, unknown)
 			if _, kept := engine.Sweep(t.Context(), elsewhere(kit), e); len(kept) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -164,7 +165,7 @@ func (d *daemon) dropImage(ctx context.Context, print, alias string) error {
 
 // removePool removes a pool of ours. A container whose making was broken off
 // may have appeared in it, after it was looked for: what is ours in the project
-// then is nobody's any more.
+// then is nobody's any more. For what is another's it does not wait.
 func (d *daemon) removePool(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
@@ -175,11 +176,15 @@ func (d *daemon) removePool(ctx context.Context, name string) error {
 			return nil
 		}
 		_ = d.within("").get(ctx, "/1.0/storage-pools/"+name, &p) // for the message
+		others := d.others(ctx, p.UsedBy)
 		list, _ := d.list(ctx, "/1.0/instances")
 		for _, it := range list {
 			if it.of(d.run) {
 				err = errors.Join(err, d.removeInstance(ctx, it.Name))
 			}
+		}
+		if len(others) > 0 {
+			return fmt.Errorf("%w (used by %s)", err, strings.Join(others, ", "))
 		}
 		select {
 		case <-ctx.Done():
@@ -187,6 +192,21 @@ func (d *daemon) removePool(ctx context.Context, name string) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// others are those of what uses a pool that are there and not the run's.
+func (d *daemon) others(ctx context.Context, used []string) (others []string) {
+	for _, by := range used {
+		u, err := url.Parse(by)
+		if err != nil {
+			continue
+		}
+		var it labelled
+		if err := d.within(u.Query().Get("project")).get(ctx, u.Path, &it); err == nil && !it.of(d.run) {
+			others = append(others, by)
+		}
+	}
+	return others
 }
 
 // list reads all that is below a path of the API (see listed).

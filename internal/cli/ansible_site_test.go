@@ -25,9 +25,9 @@ type ansible struct {
 	bin string
 }
 
-func farAnsible(t *testing.T, names ...string) *ansible {
+func farAnsible(t *testing.T, extra map[string]string, names ...string) *ansible {
 	t.Helper()
-	u := farSite(t, nil, names...)
+	u := farSite(t, extra, names...)
 	bin := os.Getenv("PLIMSOLL_ANSIBLE")
 	if _, err := os.Stat(filepath.Join(bin, "ansible-playbook")); err != nil {
 		t.Skip("there is no ansible-playbook: make test-site installs it and names its folder in PLIMSOLL_ANSIBLE")
@@ -123,7 +123,7 @@ func (a *ansible) held(r *farRun, host string, trials int) (pids []int) {
 // loses its connection; that is a line each, and the others are measured to the end.
 // Again, only what is missing is measured, and then nothing.
 func TestSiteAnsible(t *testing.T) {
-	a := farAnsible(t, "one", "two", "three")
+	a := farAnsible(t, nil, "one", "two", "three")
 	a.measure("--check", "--limit", "one").end(Done, `one +: ok=\d+ +changed=[1-9]`)
 	if _, err := os.Stat(filepath.Join(a.dir, "one/home/plimsoll")); err == nil {
 		t.Error("--check has installed the program")

@@ -65,6 +65,7 @@ func TestCompareHosts(t *testing.T) {
 		{[]string{"compare", before, few}, 0, "on 3 hosts|it takes 5|node6 has a run on one side only|!all machines"},
 		{[]string{"compare", before, partly}, 0, "on 1 host|elsewhere has a run on one side only"},
 		{[]string{"compare", before, after, "--format", "markdown"}, 0, "| node3 |"},
+		{[]string{"compare", before, after, "--format", "csv", "--filter", "metric=startup"}, 0, "\nhello,startup,ns,crun,node3,|\nhello,startup,ns,runc,,|,by-host,"},
 		{[]string{"compare", before, after, "--format", "junit"}, 2, "not written as junit"},
 		{[]string{"compare", before, after, "--fail-above", "5%"}, 2, "a gate judges two runs of one host|" + dirs[0]},
 		{[]string{"compare", before, after, "--quantile", "95"}, 2, "--quantile"},
@@ -74,6 +75,7 @@ func TestCompareHosts(t *testing.T) {
 		{[]string{"compare", before, "--env", "crun", "--env", "runc"}, 0, "runc / crun|depends on the host|!native / crun"},
 		{[]string{"compare", before, "--env", "crun", "--env", "runk"}, 2, `did you mean "runc"?`},
 		{[]string{"compare", dirs[0], next[0]}, 0, "!hosts"},
+		{[]string{"compare", dirs[0], next[0], "--format", "csv"}, 0, "workload,metric,unit|\nhello,startup,ns,crun,"},
 	} {
 		says(t, c.args, c.status, c.want)
 	}

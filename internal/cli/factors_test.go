@@ -29,6 +29,7 @@ func TestOverheadAndFactors(t *testing.T) {
 	}{
 		{[]string{"factors", matrix}, 0, "The storage driver explains 65.6 % [65.0, 66.3]"},
 		{[]string{"factors", matrix, "--format", "markdown"}, 0, "| storage × files |"},
+		{[]string{"factors", matrix, "--format", "csv"}, 0, ",storage,files,"},
 		{[]string{"factors", matrix, "--ascii"}, 0, "storage x files"},
 		{[]string{"factors", matrix, "--engine", "docker"}, 0, "engine docker"},
 		{[]string{"factors", matrix, "--engine", "lxc"}, 2, "it has docker, podman"},

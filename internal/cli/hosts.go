@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -124,7 +127,7 @@ func ofOneMachine(table, command string, all []hostRuns) error {
 
 // gather reads runs one by one, and says what they say together.
 func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (*analyze.Result, error)) (*hosts.Hosts, error) {
-	g := hosts.NewGathering(hosts.Options{Metric: metric, Against: f.against, By: hosts.By(f.by)})
+	g := hosts.NewGathering(hosts.Options{Metric: metric, Against: f.against, By: hosts.By(f.by), Resume: resumeOf})
 	for _, dir := range runs {
 		res, err := read(dir)
 		if err != nil {
@@ -143,6 +146,16 @@ func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (
 		return nil, fail(Usage, "summarising runs of several hosts: %w", err)
 	}
 	return h, nil
+}
+
+// resumeOf says how the run of a host is gone on with: from where it was begun, which a
+// ledger beside it tells, else on the host.
+func resumeOf(dir string) string {
+	folder := filepath.Dir(dir)
+	if _, err := os.Lstat(filepath.Join(folder, record.HostsFile)); err == nil {
+		return "plimsoll run --resume " + harmless.ShellWord(folder)
+	}
+	return "run the playbook that began it again, or go on there with the record by plimsoll run --resume " + harmless.ShellWord(dir)
 }
 
 // hostsReport prints what runs of several hosts say together.

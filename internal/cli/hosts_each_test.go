@@ -49,6 +49,7 @@ func TestHostByHost(t *testing.T) {
 		{[]string{"factors", dirs[0], dirs[1], "--format", "markdown"}, 0, "it takes 5|node2"},
 		{[]string{"factors", folder, "--workload", "hallo"}, 2, "no workload"},
 		{[]string{"factors", folder, "--format", "json"}, 0, `"by_host": 0`},
+		{[]string{"factors", folder, "--format", "csv"}, 0, "workload,metric,factor,with,host|\nhello,startup,runtime,,node3,|\nhello,startup,runtime,,,,"},
 		{[]string{"factors", dirs[0], dirs[0]}, 2, "of one host"},
 		{[]string{"compare", folder, dirs[0]}, 2, "is of one host, and the other side of several"},
 		{[]string{"compare", folder, "nowhere"}, 1, "nowhere"},

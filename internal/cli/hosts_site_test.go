@@ -202,6 +202,7 @@ func TestSiteHostDies(t *testing.T) {
 	if n := u.trials("out", "two"); n < 3 || n >= 90 {
 		t.Errorf("%d trials of the dead host", n)
 	}
+	says(t, []string{"report", filepath.Join(u.work, "out"), "--host-by", "name"}, 0, "far on 3 hosts|the run on two is not finished|plimsoll run --resume "+filepath.Join(u.work, "out")+"\n")
 	u.clean("one", "three")
 	u.forget("out", "two")
 	if err := u.start("two"); err != nil {

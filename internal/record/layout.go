@@ -14,8 +14,11 @@ const (
 	SamplesDir = "samples"
 	// JobsDir is of a run that a cluster's scheduler ran: its jobs' script, logs
 	// and account. It is there before the record is.
-	JobsDir  = "jobs"
-	lockFile = ".lock"
+	JobsDir = "jobs"
+	// HostsFile is beside the runs' directories of a study that was begun on several
+	// hosts by one command: the account of what was begun where.
+	HostsFile = "hosts.json"
+	lockFile  = ".lock"
 )
 
 // MaxSeq bounds Trial.Seq: a number beyond it is damage, not a plan.

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/record"
 )
 
 // LedgerFile is the account of a run of several hosts, beside their records.
-const LedgerFile = "hosts.json"
+const LedgerFile = record.HostsFile
 
 // Account is what was begun on which hosts.
 type Account struct {

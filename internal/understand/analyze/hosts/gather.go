@@ -21,6 +21,8 @@ type Options struct {
 	Against string
 	// By tells hosts apart; empty is ByMachine.
 	By By
+	// Resume says how the run in a directory is gone on with, for a remark; may be nil.
+	Resume func(dir string) string
 }
 
 // Gathering takes runs one by one, and keeps only block medians: a hundred hosts with

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/common/require"
@@ -51,8 +52,8 @@ var pacedHosts = map[string]string{"one": paced, "two": paced, "three": paced}
 func (u *farUser) paceAll() {
 	u.t.Helper()
 	for i, h := range []string{"one", "two", "three"} {
-		u.pace(h, "crun", []int{150, 300, 150}[i])
-		u.pace(h, "runc", []int{300, 600, 300}[i])
+		u.pace(h, "crun", []int{200, 400, 200}[i])
+		u.pace(h, "runc", []int{400, 800, 400}[i])
 	}
 	require.NoError(u.t, os.WriteFile(filepath.Join(u.work, "known.yaml"), []byte(knownStudy), 0o600))
 }
@@ -96,21 +97,23 @@ func TestSiteHostsKnown(t *testing.T) {
 	u.paceAll()
 	u.begin("run", "--progress", "plain", "known.yaml", "--on", "ssh://one,two,three", "-o", "alike").end(Done, "^two: done; 50 trials")
 	u.known("alike", false)
-	u.pace("three", "runc", 750)
+	u.pace("three", "runc", 1000)
 	u.again()
 	u.begin("run", "--progress", "plain", "known.yaml", "--on", "ssh://one,two,three", "-o", "apart").end(Done, "^two: done; 50 trials")
 	u.known("apart", true)
 
+	// A busy machine moves the baselines, which are not paced, by more than what was put
+	// in: the values are not divided by them.
 	var c hosts.Changes
-	u.tell(&c, "compare", "alike", "apart", "--filter", "metric=create")
+	u.tell(&c, "compare", "alike", "apart", "--filter", "metric=create", "--against", "none")
 	for _, r := range c.Rows {
 		for i, a := range r.Hosts {
 			want := 1.0
 			if r.Env == "oci/runc" && c.Hosts[i].Label == "three" {
 				want = 2.5
 			}
-			if (a.Verdict == compare.Worse) != (want > 1) || a.Verdict == compare.Better || math.Abs(a.Ratio.Value/want-1) > 0.25 {
-				t.Errorf("compare: %s on %s: %s × %.2f", r.Env, c.Hosts[i].Label, a.Verdict, a.Ratio.Value)
+			if a.Ratio == nil || (a.Verdict == compare.Worse) != (want > 1) || a.Verdict == compare.Better || math.Abs(a.Ratio.Value/want-1) > 0.3 {
+				t.Errorf("compare: %s on %s: %s × %+v", r.Env, c.Hosts[i].Label, a.Verdict, a.Ratio)
 			}
 		}
 		if found := r.Differ.Found; found != (r.Env == "oci/runc") || found != (r.Holds == hosts.ByHost) {
@@ -134,8 +137,8 @@ func (u *farUser) known(dir string, apart bool) {
 		t.Fatalf("report of %s: %+v", dir, h)
 	}
 	row := &h.Tables[0].Rows[0]
-	if row.Env != "oci/runc" || row.Against != "oci/crun" || row.Above != 3 || row.Pooled != nil || row.Differ.Found != apart {
-		t.Errorf("report of %s: %s / %s above 1 on %d hosts, p %g", dir, row.Env, row.Against, row.Above, row.Differ.Holm)
+	if row.Env != "oci/runc" || row.Against != "oci/crun" || row.Below+row.Equal != 0 || row.Pooled != nil || row.Differ.Found != apart {
+		t.Errorf("report of %s: %s / %s below 1 on %d hosts, equal on %d, p %g", dir, row.Env, row.Against, row.Below, row.Equal, row.Differ.Holm)
 	}
 	crun := map[string]float64{}
 	for i, a := range row.Hosts {
@@ -143,7 +146,7 @@ func (u *farUser) known(dir string, apart bool) {
 		if apart && name == "three" {
 			want = 5
 		}
-		if math.Abs(a.Value/want-1) > 0.25 {
+		if math.Abs(a.Value/want-1) > 0.3 {
 			t.Errorf("report of %s: the ratio on %s is %.2f, not %g", dir, name, a.Value, want)
 		}
 		for _, x := range h.Tables[0].Times {
@@ -152,7 +155,7 @@ func (u *farUser) known(dir string, apart bool) {
 			}
 		}
 	}
-	if by := crun["two"] / crun["one"]; math.Abs(by/2-1) > 0.25 {
+	if by := crun["two"] / crun["one"]; math.Abs(by/2-1) > 0.3 {
 		t.Errorf("report of %s: two is slower than one by %.2f, not 2", dir, by)
 	}
 
@@ -163,11 +166,9 @@ func (u *farUser) known(dir string, apart bool) {
 		t.Errorf("factors of %s: %+v", dir, shares)
 	}
 
-	want := "oci/runc is slower than oci/crun on all 3 hosts"
+	want := "oci/runc|!depends on the host"
 	if apart {
-		want += ", by how much depends on the host:|on three"
-	} else {
-		want += "|!depends on the host"
+		want = "depends on the host: |on three"
 	}
 	says(t, []string{"report", filepath.Join(u.work, dir), "--metric", "create", "--against", "oci/crun", "--env", "oci/crun", "--env", "oci/runc", "--host-by", "name"}, 0, want+"|it takes 5")
 }
@@ -176,9 +177,13 @@ func (u *farUser) known(dir string, apart bool) {
 func TestSiteAnsibleKnown(t *testing.T) {
 	a := farAnsible(t, pacedHosts, "one", "two", "three")
 	a.paceAll()
-	a.pace("three", "runc", 750)
+	a.pace("three", "runc", 1000)
 	a.measure("--limit", "one,two,three", "-e", "plimsoll_study=known.yaml", "-e", `{"plimsoll_report_arguments": ["--host-by", "name", "--metric", "create", "--against", "oci/crun", "--env", "oci/crun", "--env", "oci/runc"]}`).
 		end(Done, `^three +: ok=\d+ +changed=[1-9]`)
-	a.report("^known on 3 hosts", "oci/runc is slower than oci/crun on all 3 hosts, by how much depends on the host:", "on three")
+	a.report("^known on 3 hosts", "depends on the host: ", "on three")
+	page, err := os.ReadFile(filepath.Join(a.work, "out/hosts.html"))
+	if err != nil || !strings.Contains(string(page), "depends on the host: ") {
+		t.Errorf("the collection's page: %v, %d bytes", err, len(page))
+	}
 	a.known("out", true)
 }

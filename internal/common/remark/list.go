@@ -58,6 +58,7 @@ var List = []Kind{
 	{Code: "few", By: Compare, Says: "too few blocks for an interval"},
 	{Code: "more-failures", By: Compare, Says: "a larger share of a cell's trials failed or ran into its time limit in NEW than in BASE; a warning where the two intervals lie apart (95 %, corrected for the number of rows)"},
 	{Code: "hidden-factor", By: Compare, Says: "a place of `--row` and `--col` holds several cells"},
+	{Code: "host-left-out", By: Hosts, Says: "the run of a host has no counted trial yet, or was measured otherwise: it is not in the tables of the served page"},
 	{Code: "host-unfinished", By: Hosts, Says: "the run of a host is not done: the trials that it has are in the tables"},
 	{Code: "host-changed", By: Hosts, Says: "the two runs of a host differ in more than what is compared, such as the kernel or the processor"},
 	{Code: "hosts-uneven", By: Hosts, Says: "some hosts have more than twice as many blocks as others"},

@@ -33,6 +33,8 @@ type hostsContent struct {
 	Remarks              *document.Table
 	Tables               []hostsPart
 	Legend               []string
+	// Of a server's page: what is loaded.
+	Styles, Scripts []string
 }
 
 // hostsPart is one metric of one workload.
@@ -49,8 +51,17 @@ type hostsPart struct {
 // WriteHosts writes what several hosts say together as one HTML file, which needs no
 // script: sentences, a forest plot for each metric, and every number in tables.
 func WriteHosts(w io.Writer, h *hosts.Hosts) error {
-	c := hostsContent{Title: report.HostsTitle(h), Scope: words.Sentence(report.HostsScope(h)), Policy: policy(style, nil),
-		Style: template.CSS(style), Hosts: report.HostTable(h), Legend: report.HostsLegend(h)} //nolint:gosec // our own, from the program itself
+	return writeHosts(w, h, hostsContent{Policy: policy(style, nil), Style: template.CSS(style)}) //nolint:gosec // our own, from the program itself
+}
+
+// ServeHosts writes the same document for a server, as Shell does that of a run: these
+// styles and scripts are loaded after the page's own style, and the server sets the policy.
+func ServeHosts(w io.Writer, h *hosts.Hosts, styles, scripts []string) error {
+	return writeHosts(w, h, hostsContent{Styles: append([]string{"/assets/plimsoll.css"}, styles...), Scripts: scripts})
+}
+
+func writeHosts(w io.Writer, h *hosts.Hosts, c hostsContent) error {
+	c.Title, c.Scope, c.Hosts, c.Legend = report.HostsTitle(h), words.Sentence(report.HostsScope(h)), report.HostTable(h), report.HostsLegend(h)
 	if len(h.Remark) > 0 {
 		c.Remarks = report.RemarkTable(h.Remark)
 	}

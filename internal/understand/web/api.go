@@ -23,6 +23,8 @@ type Index struct {
 	Schema  int       `json:"schema"`
 	Folders []folder  `json:"folders"`
 	Runs    []Summary `json:"runs"`
+	// Hosts are the studies that runs of several hosts in one folder measured.
+	Hosts []Fleet `json:"hosts"`
 	// Others are directories beside the runs that hold none.
 	Others []Other `json:"others"`
 }
@@ -39,12 +41,14 @@ func (s *Server) routes() {
 	m.HandleFunc("/api/runs/{id}/outputs/{seq}", s.run(s.apiOutput))
 	m.HandleFunc("/api/compare", s.apiCompare)
 	m.HandleFunc("/api/history", s.apiHistory)
+	m.HandleFunc("/api/hosts", s.apiHosts)
 	m.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
 		s.fail(w, http.StatusNotFound, errors.New("there is no such address: docs/serve.md lists them all"))
 	})
 	m.HandleFunc("/assets/{name}", s.asset)
 	m.HandleFunc("/runs/{id}", s.pageRun)
 	m.HandleFunc("/compare", s.page("Two runs compared", "compare.js"))
+	m.HandleFunc("/hosts", s.pageHosts)
 	m.HandleFunc("/history", s.page("History", "history.js"))
 	m.HandleFunc("/{$}", s.page("Runs", "index.js"))
 	m.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -70,7 +74,8 @@ var errNoRun = errors.New("there is no such run: /api/runs lists them all")
 
 func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 	_, others, folders := s.listing.scan()
-	index := Index{Schema: IndexSchema, Folders: folders, Runs: s.summaries(), Others: append([]Other{}, others...)}
+	index := Index{Schema: IndexSchema, Folders: folders, Runs: s.summaries(), Hosts: []Fleet{}, Others: append([]Other{}, others...)}
+	index.Hosts = append(index.Hosts, fleets(index.Runs, folders)...)
 	doc, err := newDocument(index)
 	s.answer(w, r, doc, err)
 }

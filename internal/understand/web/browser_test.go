@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/page/browsertest"
 )
 
@@ -101,6 +102,41 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("the page is wider than a phone: %q, %v", wide, err)
 		}
 	})
+}
+
+// The page of several hosts is one click away, and follows one that goes on.
+func TestBrowserHosts(t *testing.T) {
+	b := browsertest.Begin(t)
+	folder := t.TempDir()
+	fleet := recordtest.Fleet(3, 6)
+	for _, s := range fleet[:2] {
+		put(t, s, folder, s.Host.Name)
+	}
+	w, plan := livingHost(t, folder, fleet[2])
+	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan), Used: func() time.Duration { return 0 }})
+	x.shelf.rest = 0
+	p, err := b.Open(x.address+"/", browsertest.Options{})
+	require.NoError(t, err)
+	defer p.Close()
+	wait := func(what string) {
+		t.Helper()
+		if err := p.Wait(what); err != nil {
+			text, _ := browsertest.Eval[string](p, "document.body.innerText.slice(0, 2000)")
+			problems, _ := p.Problems()
+			t.Fatalf("%v\n%s\n%q", err, text, problems)
+		}
+	}
+	wait(`document.querySelector("a[href^='/hosts?']")`)
+	require.NoError(t, p.Click("a[href^='/hosts?']"))
+	wait(`document.querySelector("#title")?.textContent === "fleet on 2 hosts" && document.querySelector("#progress progress")`)
+	checkPage(t, p)
+	keep(t, p, "hosts")
+	for _, trial := range plan {
+		require.NoError(t, w.Append(trial))
+	}
+	wait(`document.querySelector("#main").innerText.includes("node3") && document.querySelectorAll("#hosts tbody tr").length >= 3 && !document.querySelector("#main").innerText.includes("node3 is left out")`)
+	wait(`document.querySelector("#title").textContent === "fleet on 3 hosts"`)
+	checkPage(t, p)
 }
 
 func checkPage(t *testing.T, p *browsertest.Page) {

@@ -68,12 +68,13 @@
   }
 
   function show(index) {
-    const {folders, runs, others} = index;
+    const {folders, runs, others, hosts} = index;
     measured = runs.some(r => r.status === 'running' && !r.killed);
     const folder = f => {
       const here = others.filter(o => o.folder === f.id), n = runs.filter(r => r.folder === f.id).length, many = folders.length > 1 ? ` in ${f.name}` : '';
       return [
         f.problem && h('p', {class: 'bad'}, f.problem),
+        hosts.filter(x => x.folder === f.id).map(x => h('p', null, h('a', {href: x.page}, `${x.title || x.study} on ${x.hosts} hosts together${many}`))),
         n > 1 && h('p', null, h('a', {href: `/history?dir=${f.id}`}, `History of the ${n} runs${many}`)),
         here.length > 0 && h('details', {id: `others-${f.id}`}, h('summary', null, `${here.length} other ${here.length === 1 ? 'directory' : 'directories'}${many}`),
           h('ul', null, here.map(o => h('li', null, `${o.name}: ${o.reason}`)))),
@@ -83,7 +84,7 @@
       measured && runs.length > 1 ? h('p', {class: 'note', id: 'later'}, 'A run is measuring. Results come when it is over: to work them out takes processor time.') : '',
       runs.length ? table({name: 'runs-table', title: 'Runs', save: false, rows: [['Run', 'Result', 'Started', 'State', 'Compare', 'Study', 'Took', 'Machine', 'Engines', 'Environments', ...(folders.length > 1 ? ['Folder'] : [])], ...runs.map(r => row(r, folders))]})
         : h('p', null, 'No run yet. This page shows new ones as they come.'),
-      ...folders.flatMap(folder).filter(Boolean),
+      ...folders.map(folder).flat(2).filter(Boolean),
     ];
     const open = new Map([...body.querySelectorAll('details[id]')].map(d => [d.id, d.open])), focus = document.activeElement?.id;
     body.replaceChildren(...parts);

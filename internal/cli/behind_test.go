@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"net"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -30,20 +33,62 @@ func behind(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(portabletest.WriteContext(config, "lab", "tcp://"+l.Addr().String(), a))
 }
 
-// nothingOf fails where Docker has a container or an image of a record's run.
-func nothingOf(ts *testscript.TestScript, neg bool, args []string) {
+// service starts Podman's service at a socket, with the script's environment, for as long
+// as the script runs.
+func service(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: nothingof RECORD")
+		ts.Fatalf("usage: service SOCKET")
+	}
+	path := ts.MkAbs(args[0])
+	cmd := exec.Command("podman", "system", "service", "--time=0", "unix://"+path)
+	cmd.Env = append(scriptEnv(ts), "CONTAINERS_CONF="+ts.Getenv("CONTAINERS_CONF"))
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	ts.Check(cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // it is killed
+		close(ended)
+	}()
+	ts.Defer(func() {
+		_ = cmd.Process.Kill() // one that has ended is as good
+		<-ended
+	})
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("unix", path); err == nil {
+			_ = c.Close()
+			return
+		}
+		select {
+		case <-ended:
+			ts.Fatalf("podman system service has ended: %s", said.String())
+		default:
+		}
+		if time.Since(begin) > time.Minute {
+			ts.Fatalf("podman system service does not answer")
+		}
+	}
+}
+
+// nothingOf fails where Docker, or the engine that is named, has a container or an
+// image of a record's run.
+func nothingOf(ts *testscript.TestScript, neg bool, args []string) {
+	program := "docker"
+	if len(args) == 3 && args[0] == "--engine" {
+		program, args = args[1], args[2:]
+	}
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: nothingof [--engine PROGRAM] RECORD")
 	}
 	r, err := record.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
 	label := "label=" + engine.Label + "=" + r.Run().ID
 	for _, what := range []string{"container ls --all", "image ls"} {
-		cmd := exec.Command("docker", append(strings.Fields(what), "--quiet", "--filter", label)...)
+		cmd := exec.Command(program, append(strings.Fields(what), "--quiet", "--filter", label)...)
 		cmd.Env = append(scriptEnv(ts), "DOCKER_CONTEXT=default")
 		out, err := cmd.CombinedOutput()
 		if err != nil || len(out) > 0 {
-			ts.Fatalf("docker %s --filter %s: %v: %s", what, label, err, out)
+			ts.Fatalf("%s %s --filter %s: %v: %s", program, what, label, err, out)
 		}
 	}
 }

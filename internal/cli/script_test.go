@@ -86,6 +86,7 @@ func scripts(dir string) testscript.Params {
 			"killwhen":    killWhen,
 			"living":      living,
 			"nothingof":   nothingOf,
+			"service":     service,
 			"serving":     serving,
 			"slowbuild":   slowBuild,
 			"slowcrun":    slowCrun,

@@ -24,6 +24,10 @@ type Mechanism struct {
 	// Foreground: at To the engine's client stays with the container, so that no
 	// container can be held without a process of ours.
 	Foreground bool
+	// Beside is what is added both to what has the mechanism and to what has not, a level
+	// of the factor With. A setting of a daemon is told by two daemons of ours, and has no
+	// place among what is taken away from the user's.
+	Beside string
 }
 
 // The mechanisms that the factor Without leaves out.
@@ -44,6 +48,8 @@ const (
 	PasswdFiles     = "passwd-files"
 	AppArmor        = "apparmor"
 	SELinux         = "selinux"
+	PacketFilter    = "packet-filter"
+	UserlandProxy   = "userland-proxy"
 )
 
 // The mechanisms that the factor With adds, beside namespaces and user mappings.
@@ -63,6 +69,7 @@ const (
 	WritableLayer   = "writable-layer"
 	Contained       = "contain"
 	Volatile        = "volatile-overlay"
+	OwnDaemon       = "own-daemon"
 )
 
 // whatItIs says of each mechanism what it is and what its user gives up.
@@ -105,6 +112,9 @@ var whatIsAdded = map[string][2]string{
 	OwnHome:         {"the user's home directory", "the container then has the user's files"},
 	WritableLayer:   {"a layer in memory to write in", "the container can then change its files"},
 	Volatile:        {"an overlay that is never written out to the disk by itself", "writing and removing then wait for no disk; after a crash of the machine the container's files are lost"},
+	OwnDaemon:       {"a private daemon of Plimsoll's instead of yours", "settings of the daemon can then be tried"},
+	PacketFilter:    {"rules of the packet filter for each container", "containers are then reached through published ports and reach others by the host's address"},
+	UserlandProxy:   {"a proxy process for each published port", "the port is then reached from the host itself where the packet filter can't forward"},
 	Contained:       {"a minimal /dev, /tmp and home of its own", "the container then shares less of the host's"},
 }
 
@@ -139,6 +149,14 @@ func Added(names ...string) []Mechanism {
 		out = append(out, Mechanism{Name: n, Factor: With, From: DefaultLevel, To: n, Title: whatIsAdded[n][0], Price: whatIsAdded[n][1], Adds: true})
 	}
 	return out
+}
+
+// OfDaemon is a mechanism that a setting of the daemon switches off, for all of its
+// containers: it is asked for by name, of daemons of ours, with what is added beside it.
+func OfDaemon(name string, beside ...string) Mechanism {
+	what := whatIsAdded[name]
+	return Mechanism{Name: name, Factor: Without, From: DefaultLevel, To: name, Title: what[0], Price: what[1], Adds: true,
+		Beside: strings.Join(append([]string{OwnDaemon}, beside...), And)}
 }
 
 // Dearer is another level of a factor that costs more than what the engine does by

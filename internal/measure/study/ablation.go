@@ -18,6 +18,7 @@ type Mechanism struct {
 	Title, Price     string
 	Adds             bool
 	Foreground       bool
+	Beside           string `json:",omitempty"`
 }
 
 // AllMechanisms stands in a study for all that can be taken away from an engine,
@@ -206,6 +207,7 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 		}
 		x.Steps = append(x.Steps, step)
 	}
+	x.Steps = append(x.Steps, unasked(e, info)...)
 	a.holdOut(x, info.Name, base, simple)
 	if len(x.Steps) > 0 {
 		a.below(x, e, info, chain, gone)
@@ -234,9 +236,17 @@ func (a *ablator) add(x *ablated, engine string, base levelSet, m *Mechanism) bo
 		from = maps.Clone(base)
 		from[m.Factor] = m.From
 	}
+	for _, beside := range parts(withFactor, m.Beside) {
+		if more, ok := from.without(&Mechanism{Factor: withFactor, To: beside}); ok && beside != "" {
+			from = more
+		}
+	}
 	to, there := from.without(m)
 	if !there {
 		return false
+	}
+	if m.Factor == withoutFactor { // it is there by itself, but not in the base
+		from, to = to, from
 	}
 	step := record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price}
 	if step.Missing = a.can(engine, from); step.Missing == "" {
@@ -247,6 +257,17 @@ func (a *ablator) add(x *ablated, engine string, base levelSet, m *Mechanism) bo
 	}
 	x.Added = append(x.Added, step)
 	return step.Missing == "" && maps.Equal(from, base)
+}
+
+// unasked names the settings of the daemon that are not taken away with the others.
+func unasked(e *Entry, info *EngineInfo) (steps []record.AblationStep) {
+	for i := range info.Mechanisms {
+		if m := &info.Mechanisms[i]; m.Beside != "" && slices.Contains(e.Ablate, AllMechanisms) && !e.ablates(m) {
+			steps = append(steps, record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price,
+				Missing: "a setting of the daemon, for all its containers: --mechanism " + m.Name + " asks two private ones"})
+		}
+	}
+	return steps
 }
 
 // ablates says whether an entry asks for a mechanism.

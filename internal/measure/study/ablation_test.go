@@ -252,3 +252,22 @@ func TestBadAblation(t *testing.T) {
 		}
 	}
 }
+
+// TestAblationBeside: a setting of the daemon is taken away between two daemons of ours,
+// beside the chain, if it is asked for, and else named.
+func TestAblationBeside(t *testing.T) {
+	c := taken()
+	e := c.engine("docker")
+	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "filter", Factor: "without", From: DefaultLevel, To: "filter", Adds: true, Beside: "own+port"})
+	e.Levels["without"] = append(e.Levels["without"], "filter")
+	e.Levels["with"] = []string{DefaultLevel, "own", "port"}
+	_, a := ablationIn(t, c, "  - {engine: docker, ablate: [all]}\n", nil)
+	i := slices.IndexFunc(a.Steps, func(s record.AblationStep) bool { return s.Mechanism == "filter" })
+	if i < 0 || a.Steps[i].With != "" || a.Steps[i].After != "" || !strings.Contains(a.Steps[i].Missing, "--mechanism filter") || len(a.Added) > 0 {
+		t.Errorf("not asked for: %+v, added %+v", a.Steps, a.Added)
+	}
+	_, a = ablationIn(t, c, "  - {engine: docker, ablate: [network, filter]}\n", nil)
+	if len(a.Steps) != 1 || len(a.Added) != 1 || a.Added[0].With != "docker/runc/cli/with-own+port" || a.Added[0].Without != "docker/runc/cli/without-filter/with-own+port" || a.Added[0].Missing != "" {
+		t.Errorf("asked for: %+v, added %+v", a.Steps, a.Added)
+	}
+}

@@ -72,6 +72,7 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 		if why := adapter.NotHere(factor, level); why != "" {
 			return no("", "%s", why)
 		}
+		return e.ownMechanism(kit, info, level)
 	case engine.Runtime:
 		if kit.Built(level) != "" {
 			return e.canBuild(kit, info)

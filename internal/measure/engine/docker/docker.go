@@ -38,7 +38,8 @@ var mechanisms = append([]engine.Mechanism{
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
-		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort), engine.Layered())...)
+		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort, engine.OwnDaemon), engine.Layered(),
+	[]engine.Mechanism{engine.OfDaemon(engine.PacketFilter), engine.OfDaemon(engine.UserlandProxy, engine.PublishedPort)})...)
 
 // Engine is the Docker Engine, or another one with its API. Its zero value is
 // not usable; see New and Balena.

@@ -9,9 +9,10 @@ import (
 
 // Command line and API leave out the same.
 func TestMechanisms(t *testing.T) {
-	for client, but := range map[string][]string{"cli": {engine.PublishedPort}, "api": {engine.PublishedPort, engine.Terminal}} {
+	for client, but := range map[string][]string{"cli": {}, "api": {engine.Terminal}} {
 		t.Run(client, func(t *testing.T) {
-			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"}, but...)
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"},
+				append(but, engine.PublishedPort, engine.OwnDaemon, engine.PacketFilter, engine.UserlandProxy)...)
 		})
 	}
 }

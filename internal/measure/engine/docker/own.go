@@ -35,12 +35,15 @@ type ownDaemon struct {
 	config map[string]any // as it lies in file
 	file   string
 	given  *given.Configuration // by a build; nil: none can be
+
+	switched switchedOff
 }
 
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
 
 func (o *ownDaemon) facts() map[string]string {
 	f := map[string]string{"daemon": private.Fact, "registry": relayed}
+	maps.Copy(f, o.switched.facts())
 	if o.given != nil {
 		maps.Copy(f, o.given.Facts(configuredBy, given.ByProcess))
 	}
@@ -68,6 +71,7 @@ type wanted struct {
 	set              string   // of builds; empty: the machine's own programs
 	env              []string // by which the set is found
 	given            *given.Configuration
+	switched         switchedOff
 }
 
 // name is short: sockets lie below a directory of this name.
@@ -85,7 +89,7 @@ func (w wanted) name() string {
 	if w.set != "" {
 		name += "-" + w.set
 	}
-	return name
+	return name + w.switched.short()
 }
 
 // reach gives the daemon that has what is asked for: the user's where it has
@@ -104,7 +108,7 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	if err != nil {
 		return nil, nil, errors.Join(err, d.Close())
 	}
-	if e.daemon == "" || e.suits(kit, info, spec) && kit.Built(spec.Level(engine.Runtime)) == "" && set == "" {
+	if e.daemon == "" || e.suits(kit, info, spec) && kit.Built(spec.Level(engine.Runtime)) == "" && set == "" && !asksOwn(spec) {
 		return d, nil, nil
 	}
 	if err := d.Close(); err != nil {
@@ -130,9 +134,12 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	if err := private.HostNetwork(spec); err != nil {
 		return nil, nil, err
 	}
-	w := wanted{rootless: rootlessWanted, set: set, env: path}
+	w := wanted{rootless: rootlessWanted, set: set, env: path, switched: switchedOffBy(spec)}
 	if w.given, err = e.given(kit); err != nil {
 		return nil, nil, err
+	}
+	if rootlessWanted && asksOwn(spec) {
+		return nil, nil, &engine.Error{Class: record.Unsupported, Text: "settings of a daemon are tried on private ones of root's, and a rootless one is asked for"}
 	}
 	if set != "" && rootlessWanted {
 		return nil, nil, &engine.Error{Class: record.Unsupported, Text: "a build of a daemon runs as root's, and a rootless one is asked for"}
@@ -221,7 +228,7 @@ func needs(driver, dir string) string {
 
 // startOwn starts a private daemon.
 func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Info, w wanted) (*ownDaemon, error) {
-	o := &ownDaemon{given: w.given}
+	o := &ownDaemon{given: w.given, switched: w.switched}
 	if w.rootless {
 		return o, e.startRootless(ctx, kit, w, o)
 	}
@@ -263,6 +270,7 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		if w.storage == "overlayfs" || w.storage == "native" {
 			config["features"] = map[string]bool{"containerd-snapshotter": true}
 		}
+		w.switched.configure(config)
 		o.overlay(config)
 		program, err := kit.LookPath(e.daemon)
 		if err != nil {

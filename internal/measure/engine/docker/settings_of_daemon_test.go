@@ -1,0 +1,83 @@
+package docker
+
+import (
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/host/proc"
+	"plimsoll/internal/measure/probe"
+)
+
+// TestSettingsOfDaemon: of two private daemons one has the packet filter's rules and a
+// proxy for a published port, the other neither, and the facts say so.
+func TestSettingsOfDaemon(t *testing.T) {
+	kit := enginetest.Kit(t)
+	e := New()
+	d := e.Detect(t.Context(), kit)
+	for factor, level := range map[string]string{engine.With: engine.OwnDaemon, engine.Without: engine.PacketFilter} {
+		i := slices.IndexFunc(d.Levels[factor], func(l engine.Level) bool { return l.Name == level })
+		if i < 0 || !d.Levels[factor][i].Usable {
+			t.Skipf("no private daemon can be had here: %s %+v", d.Reason, d.Levels[factor])
+		}
+	}
+	for _, c := range []struct {
+		with, without string
+		there         bool
+	}{
+		{engine.OwnDaemon + engine.And + engine.PublishedPort, engine.DefaultLevel, true},
+		{engine.PublishedPort, engine.PacketFilter + engine.And + engine.UserlandProxy, false},
+	} {
+		env, err := e.Open(t.Context(), kit, engine.Spec{ID: "settings", Levels: map[string]string{engine.With: c.with, engine.Without: c.without}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, env.Close(t.Context())) })
+		args := probe.PayloadArgs{Stay: true}
+		h, err := env.(engine.Holder).Hold(t.Context(), newTask(&args))
+		require.NoError(t, err)
+		dockerd := env.(engine.Resident).Residents()["dockerd"]
+		if rules := filterOf(t, dockerd); strings.Contains(rules, "DOCKER") != c.there {
+			t.Errorf("without %s: the daemon's packet filter is\n%s", c.without, rules)
+		}
+		if n := proxiesOf(dockerd); (n > 0) != c.there {
+			t.Errorf("without %s: %d proxies run", c.without, n)
+		}
+		f := env.Facts()
+		if f["daemon"] != "private" || (f[engine.PacketFilter] == "") != c.there || (f[engine.UserlandProxy] == "") != c.there {
+			t.Errorf("facts %v", f)
+		}
+		res, err := h.End(t.Context(), engine.Stop{Grace: 10 * time.Second})
+		require.NoError(t, err)
+		if res.Failure != nil {
+			t.Errorf("%+v", res.Failure)
+		}
+	}
+}
+
+// filterOf are the rules of the packet filter where a process is.
+func filterOf(t *testing.T, pid int) string {
+	t.Helper()
+	for _, name := range []string{"nsenter", "iptables-save"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(name + " is not installed")
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), "nsenter", "--target", strconv.Itoa(pid), "--net", "iptables-save").Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+// proxiesOf counts the proxies that a daemon has started.
+func proxiesOf(dockerd int) (n int) {
+	for _, pid := range proc.Here.PIDs() {
+		if p, err := proc.Here.Stat(pid); err == nil && p.PPID == dockerd && p.Comm == "docker-proxy" {
+			n++
+		}
+	}
+	return n
+}

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,10 @@ func (b buildsStudy) text(all []engine.Engine) (string, error) {
 		return "", err
 	}
 	x := ablatedBy(slices.Concat(of[:1], []string{b.workload}, b.rest))
+	of = slices.DeleteFunc(of, func(own string) bool { // what the user names is what it shall be
+		factor, _, ok := strings.Cut(own, "=")
+		return ok && slices.ContainsFunc(x.levels, func(l string) bool { return strings.HasPrefix(l, factor+"=") })
+	})
 	levels, err := levelLines(slices.Concat(of, x.levels))
 	if err != nil {
 		return "", err
@@ -98,7 +103,7 @@ func (f *abFlags) course() string {
 	return s
 }
 
-// runs are the engine that runs a program, and the level by which it runs that one:
+// runs are the engine that runs a program, and the levels by which it runs that one:
 // the engine that was asked for, else the one that has the least around it, which the
 // catalogue names first.
 func runs(all []engine.Engine, program, asked string) ([]string, error) {
@@ -117,7 +122,11 @@ func runs(all []engine.Engine, program, asked string) ([]string, error) {
 		case p.Of != "":
 			return []string{i.Name, p.Of + "=" + program}, nil
 		default:
-			return []string{i.Name}, nil
+			of := []string{i.Name}
+			for _, factor := range slices.Sorted(maps.Keys(p.With)) {
+				of = append(of, factor+"="+p.With[factor])
+			}
+			return of, nil
 		}
 	}
 	return nil, fail(Usage, "--engine is %q: expected one that can run a build of %s, %s", asked, program, yamlfile.OneOf(able))

@@ -27,9 +27,12 @@ func killWhen(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: killwhen FILE PROGRAM ARGS…")
 	}
-	killOnce(ts, args[1:], args[0]+" appeared", func() (bool, error) {
-		_, err := os.Stat(ts.MkAbs(args[0]))
-		return !errors.Is(err, fs.ErrNotExist), nil
+	killOnce(ts, args[1:], "there was something in "+args[0], func() (bool, error) {
+		info, err := os.Stat(ts.MkAbs(args[0]))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil && info.Size() > 0, err
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +97,13 @@ func scripts(dir string) testscript.Params {
 			"wrapped":     wrapped,
 		},
 		Condition: func(cond string) (bool, error) {
+			if path, ok := strings.CutPrefix(cond, "socket:"); ok {
+				conn, err := net.Dial("unix", path)
+				if err == nil {
+					err = conn.Close()
+				}
+				return err == nil, nil
+			}
 			switch cond {
 			case "root":
 				return os.Geteuid() == 0, nil

@@ -31,6 +31,8 @@ type Program struct {
 	Becomes []string
 	// Files are the names of the configuration files that a build of it may have here.
 	Files []string
+	// With are levels without which the engine does not run it, by their factors.
+	With map[string]string
 	// Variables: the engine starts it, and so a build may have variables of its
 	// environment here.
 	Variables bool
@@ -53,6 +55,9 @@ type Configured interface {
 // that a level names by that name.
 func (i Info) ProgramsWith(levels map[string]string) (out []Program) {
 	for _, p := range i.Programs {
+		if !p.runsAt(levels) {
+			continue
+		}
 		if p.Of != "" {
 			p.Name = levels[p.Of]
 			if known := i.Levels[p.Of]; (p.Name == "" || p.Name == DefaultLevel) && len(known) > 0 {
@@ -65,6 +70,17 @@ func (i Info) ProgramsWith(levels map[string]string) (out []Program) {
 		out = append(out, p)
 	}
 	return out
+}
+
+// runsAt says whether an environment with these levels may run it. What a level is that
+// nobody has named, the engine alone knows.
+func (p Program) runsAt(levels map[string]string) bool {
+	for factor, level := range p.With {
+		if is := levels[factor]; is != "" && is != DefaultLevel && is != level {
+			return false
+		}
+	}
+	return true
 }
 
 // Runs is the program of this name, or the factor whose level it is; nil where the

@@ -19,20 +19,55 @@ import (
 	"plimsoll/internal/record"
 )
 
-// ownServer is a private containerd that serves the CRI: the user's server is not told
-// of builds.
+// ownServer is a private server of the CRI: the user's is not told of builds.
 type ownServer struct {
 	*private.Daemon
+	program       string // what it is by name
 	socket, group string
 	given         *given.Configuration
+	configuredBy  string // how it is known that its file is in effect
 }
 
-const shimProgram = "containerd-shim-runc-v2"
+// stop ends a private server whose start has failed half-way.
+func (o *ownServer) stop(ctx context.Context, why error) error {
+	return errors.Join(why, o.Close(context.WithoutCancel(ctx)))
+}
 
-// set are the programs of a private server of which there may be builds.
+const (
+	shimProgram = "containerd-shim-runc-v2"
+	conmon      = "conmon"
+)
+
+// set are the programs of private servers of which there may be builds.
 func set() []engine.Program {
-	return []engine.Program{{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true},
-		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
+	ofContainerd, ofCRIO := map[string]string{engine.Endpoint: containerd}, map[string]string{engine.Endpoint: crio}
+	return []engine.Program{
+		{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, With: ofContainerd},
+		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim", With: ofContainerd},
+		{Name: crio, Stays: true, Files: []string{crioFile}, Variables: true, With: ofCRIO},
+		{Name: conmon, With: ofCRIO},
+	}
+}
+
+// setOf are the names of those of a kind of server.
+func setOf(kind string) (names []string) {
+	for _, p := range set() {
+		if p.With[engine.Endpoint] == kind {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// foreign says which build is one of another kind of server's.
+func foreign(kit *engine.Kit, kind string) error {
+	for _, p := range set() {
+		if b := kit.BuildOf(p.Name); b != nil && p.With[engine.Endpoint] != kind {
+			return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("%s is %s, of which the %s that serves the CRI here runs none", b.Name(), p.Name, kind),
+				Fix: "name endpoint=" + p.With[engine.Endpoint]}
+		}
+	}
+	return nil
 }
 
 // Residents is documented in engine.Resident.
@@ -40,7 +75,7 @@ func (env *environment) Residents() map[string]int {
 	if env.s.own == nil {
 		return nil
 	}
-	return map[string]int{containerd: env.s.own.PID}
+	return map[string]int{env.s.own.program: env.s.own.PID}
 }
 
 // Configured is documented in engine.Configured.
@@ -52,7 +87,7 @@ func (env *environment) Configured() error {
 }
 
 // buildable are the runtimes of which a build can be a handler of a server: those that
-// runc's shim calls.
+// runc's shim, or conmon, calls.
 var buildable = []string{"runc", "crun", "youki"}
 
 // canBuild says what is in the way of a private server with a build of a runtime.
@@ -60,15 +95,21 @@ func (s *server) canBuild(kit *engine.Kit, runtime string) error {
 	if kit.Built(runtime) != "" && !slices.Contains(buildable, runtime) {
 		return &engine.Error{Class: record.Unsupported, Text: "a build of " + runtime + " below a CRI server can't be had: it needs a shim of its own"}
 	}
-	if is := endpointOf(s.version.GetRuntimeName()); is != containerd {
-		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("a build of a runtime runs below a private containerd's CRI, and this server is %s", is),
-			Fix: "name endpoint=" + containerd}
-	}
 	if no := private.Root(kit); no != nil {
 		return no
 	}
-	if _, err := kit.LookPath(containerd); err != nil {
-		return &engine.Error{Class: record.Unavailable, Text: "the program containerd, for a private daemon, is not on the PATH", Fix: "apt-get install containerd"}
+	switch is := endpointOf(s.version.GetRuntimeName()); is {
+	case containerd:
+		if _, err := kit.LookPath(containerd); err != nil {
+			return &engine.Error{Class: record.Unavailable, Text: "the program containerd, for a private daemon, is not on the PATH", Fix: "apt-get install containerd"}
+		}
+	case crio:
+		if _, err := s.crioProgram(kit); err != nil {
+			return err
+		}
+	default:
+		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("a build runs below a private containerd or CRI-O, and this server is %s", is),
+			Fix: "name endpoint=" + containerd}
 	}
 	_, err := cni.Find(kit)
 	return err
@@ -88,7 +129,11 @@ func (e *Engine) privately(ctx context.Context, kit *engine.Kit, user *server, s
 		return nil, nil, err
 	}
 	own, leave, err := e.own.Get(ctx, kit.RunID+" "+set, func(ctx context.Context) (*ownServer, func(context.Context) error, error) {
-		o, err := start(ctx, kit, user, set, path)
+		begin := start
+		if endpointOf(user.version.GetRuntimeName()) == crio {
+			begin = startCRIO
+		}
+		o, err := begin(ctx, kit, user, set, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -99,13 +144,41 @@ func (e *Engine) privately(ctx context.Context, kit *engine.Kit, user *server, s
 	}
 	s, err := dial(ctx, own.socket)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("connecting to the private containerd: %w", err), leave(ctx))
+		return nil, nil, errors.Join(fmt.Errorf("connecting to the private %s: %w", own.program, err), leave(ctx))
 	}
 	s.runID, s.own = kit.RunID, own
 	return s, leave, nil
 }
 
-// start starts a private server, and gives it the image of pods that the user's has.
+// left are directories of the host in which something would stay of a server that is
+// killed: the names of pods' network namespaces, and what CNI remembers of addresses.
+var left = []string{"/run/netns", "/var/lib/cni"}
+
+// nameOf is a private server's, which is short, since it is part of a socket's path.
+func nameOf(set string) string {
+	if set == "" {
+		return "cri"
+	}
+	return fmt.Sprintf("cri-%.6s", set)
+}
+
+func groupOf(kit *engine.Kit, name string) string { return "plimsoll-" + kit.RunID + "-" + name }
+
+// ready says whether pods can be made.
+func (o *ownServer) ready(ctx context.Context, _ *private.Daemon) error {
+	s, err := dial(ctx, o.socket)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	st, err := s.ask(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(st.condition("RuntimeReady"), st.condition("NetworkReady"))
+}
+
+// start starts a private containerd, and gives it the image of pods that the user's has.
 func start(ctx context.Context, kit *engine.Kit, user *server, set string, path []string) (*ownServer, error) {
 	like, err := user.ask(ctx)
 	if err != nil {
@@ -123,16 +196,12 @@ func start(ctx context.Context, kit *engine.Kit, user *server, set string, path 
 	if err != nil {
 		return nil, err
 	}
-	name := "cri"
-	if set != "" { // short, since the name is part of a socket's path
-		name = fmt.Sprintf("cri-%.6s", set)
-	}
-	o := &ownServer{group: "plimsoll-" + kit.RunID + "-" + name}
+	name := nameOf(set)
+	o := &ownServer{program: containerd, group: groupOf(kit, name), configuredBy: ctrd.ConfiguredBy}
 	if o.given, err = ctrd.Configured(kit); err != nil {
 		return nil, err
 	}
-	// The names of pods' network namespaces would stay on the host when the server is killed.
-	hidden := []string{"/run/containerd", "/run/netns"}
+	hidden := append([]string{"/run/containerd"}, left...)
 	opts := private.Options{Name: name, Env: slices.Concat(path, o.given.Variables), Hide: hidden, Cgroups: []string{o.group}}
 	opts.Configure = func(dir string) ([]string, error) {
 		o.socket = filepath.Join(dir, "c.sock")
@@ -150,23 +219,12 @@ func start(ctx context.Context, kit *engine.Kit, user *server, set string, path 
 		}
 		return []string{program, "--config", file}, ctrd.Understood(ctx, o.given, program, file)
 	}
-	opts.Ready = func(ctx context.Context, _ *private.Daemon) error {
-		s, err := dial(ctx, o.socket)
-		if err != nil {
-			return err
-		}
-		defer s.close()
-		st, err := s.ask(ctx)
-		if err != nil {
-			return err
-		}
-		return errors.Join(st.condition("RuntimeReady"), st.condition("NetworkReady"))
-	}
+	opts.Ready = o.ready
 	if o.Daemon, err = private.Start(ctx, kit, opts); err != nil {
 		return nil, err
 	}
 	if err := copyImage(ctx, user.path, o.socket, pause, snapshotterOf(o.given, like)); err != nil {
-		return nil, errors.Join(err, o.Close(context.WithoutCancel(ctx)))
+		return nil, o.stop(ctx, err)
 	}
 	return o, nil
 }

@@ -10,7 +10,8 @@
 // sandbox stopped and removed, so that "whole" includes the pod's end. The
 // container's end comes by the server's events where it has them, else by a
 // poll whose period is among the facts. The server is the user's, local, and
-// never reconfigured; for builds of a runtime a private one of its kind is started.
+// never reconfigured; for builds, of it or of a runtime, a private one of its kind is
+// started.
 package cri
 
 import (

@@ -3,6 +3,7 @@ package cri
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/private"
@@ -129,6 +130,9 @@ func (s *server) facts(st *state) map[string]string {
 	}
 	if s.own != nil {
 		f["daemon"], f["registry"] = private.Fact, relayed
+		if addr, name, ok := strings.Cut(st.sandbox, "/"); ok && s.own.program == crio && strings.HasPrefix(addr, "127.") {
+			f["sandbox-image"] = name // it was served there for a moment
+		}
 	}
 	for k, v := range f {
 		if v == "" {

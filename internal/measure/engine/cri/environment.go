@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
-	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
@@ -56,12 +55,18 @@ var (
 
 // Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
-	s, err := e.connect(ctx, kit, spec.Level(engine.Endpoint))
+	level := spec.Level(engine.Endpoint)
+	if level == engine.DefaultLevel && (kit.BuildOf(crio) != nil || kit.BuildOf(conmon) != nil) {
+		level = crio
+	}
+	s, err := e.connect(ctx, kit, level)
 	if err != nil {
 		return nil, err
 	}
 	var leave func(context.Context) error
-	set, path, err := private.Set(kit, containerd, shimProgram)
+	kind := endpointOf(s.version.GetRuntimeName())
+	set, path, err := private.Set(kit, setOf(kind)...)
+	err = errors.Join(err, foreign(kit, kind))
 	if err != nil {
 		s.close()
 		return nil, err
@@ -114,7 +119,7 @@ func (env *environment) open(ctx context.Context) error {
 	env.settings = settingsFor(spec, kit.RunID, handler, logs)
 	if s.own != nil {
 		env.settings.group = "/" + s.own.group
-		env.AddFacts(s.own.given.Facts(ctrd.ConfiguredBy, given.ByProcess))
+		env.AddFacts(s.own.given.Facts(s.own.configuredBy, given.ByProcess))
 	}
 	var how string
 	env.polled, how = howWatched(logs)

@@ -33,25 +33,26 @@ type served struct {
 // serveImage serves the very layers that other engines are given, unlike the
 // registry for measured pulls, whose layers are marked so that nobody has
 // them. Only the configuration bears a label of the run: servers remove an
-// image with all of its names, and another run's must not go with ours.
-func serveImage(ctx context.Context, kit *engine.Kit, imageName string) (*served, error) {
+// image with all of its names, and another run's must not go with ours. entry, where given,
+// is what is executed in it by itself.
+func serveImage(ctx context.Context, kit *engine.Kit, imageName string, entry ...string) (*served, error) {
 	path, err := kit.Images.Path(ctx, imageName, image.OCILayout)
 	if err != nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("building the image %s as an OCI layout", imageName), Err: err}
 	}
-	s, err := serveLayout(ctx, path, imageName, kit.RunID)
+	s, err := serveLayout(ctx, path, imageName, kit.RunID, entry)
 	if err != nil {
 		return nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("serving the image %s on loopback", imageName), Err: err}
 	}
 	return s, nil
 }
 
-func serveLayout(ctx context.Context, path, imageName, runID string) (_ *served, err error) {
+func serveLayout(ctx context.Context, path, imageName, runID string, entry []string) (_ *served, err error) {
 	plain, err := only(path)
 	if err != nil {
 		return nil, err
 	}
-	img, err := labelled(plain, runID)
+	img, err := labelled(plain, runID, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +99,9 @@ func only(path string) (ggcr.Image, error) {
 	return index.Image(m.Manifests[0].Digest)
 }
 
-// labelled is an image with the run's label.
-func labelled(img ggcr.Image, runID string) (ggcr.Image, error) {
+// labelled is an image with the run's label, and with another entry point where one is
+// given.
+func labelled(img ggcr.Image, runID string, entry []string) (ggcr.Image, error) {
 	cf, err := img.ConfigFile()
 	if err != nil {
 		return nil, err
@@ -109,6 +111,9 @@ func labelled(img ggcr.Image, runID string) (ggcr.Image, error) {
 		cf.Config.Labels = map[string]string{}
 	}
 	cf.Config.Labels[engine.Label] = runID
+	if len(entry) > 0 {
+		cf.Config.Entrypoint, cf.Config.Cmd = entry, nil
+	}
 	return mutate.ConfigFile(img, cf)
 }
 

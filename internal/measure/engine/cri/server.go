@@ -171,25 +171,32 @@ func (s *server) close() { _ = s.conn.Close() }
 
 // rootless tells by the owner of the process at the socket's other end.
 func (s *server) rootless() string {
+	switch peer := s.peer(); {
+	case peer == nil:
+		return ""
+	case peer.Uid == 0:
+		return "no"
+	}
+	return "yes"
+}
+
+// peer is the process at the socket's other end; nil where that is not known.
+func (s *server) peer() (peer *unix.Ucred) {
 	c, err := net.DialTimeout("unix", s.path, time.Second)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer func() { _ = c.Close() }()
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
-		return ""
+		return nil
 	}
-	who := ""
 	_ = raw.Control(func(fd uintptr) {
 		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			who = "yes"
-			if cred.Uid == 0 {
-				who = "no"
-			}
+			peer = cred
 		}
 	})
-	return who
+	return peer
 }
 
 // words are what the server said, without gRPC's frame.

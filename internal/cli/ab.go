@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,9 @@ NEW is worse by more than that (status 3) or is not. What is compared is the sta
 container, or the first metric of the --workload. A runtime is run by itself, or as its
 users run it: by the --engine that calls it.
 
+OLD and NEW may be directories, each with a set of programs by their names: dockerd with
+the containerd, shim and runtime that belong to it.
+
 OLD or NEW may be a configuration instead, of the program on your PATH: a file such as
 dockerd's daemon.json, or a variable of its environment as KEY=VALUE.
 
@@ -54,6 +58,7 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
   plimsoll ab crun ./old/crun ./new/crun --engine cri endpoint=containerd
   plimsoll ab runc ./old/runc ./new/runc --workload density count=20
   plimsoll ab containerd /usr/bin/containerd ./bin/containerd network=none
+  plimsoll ab dockerd ./old/ ./new/ network=none
   plimsoll ab dockerd ./daemon.json ./without-proxy.json
   plimsoll ab containerd GOGC=100 GOGC=off network=none
   plimsoll ab podman containers.conf=./a.conf containers.conf=./b.conf
@@ -142,11 +147,15 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 	if err != nil {
 		return err
 	}
-	builds, err := twoBuilds(ctx, s, args)
+	builds, sets, err := f.twoBuilds(ctx, w, s, args)
 	if err != nil {
 		return err
 	}
-	text, err := f.study(s.engines, args)
+	whole := args
+	if sets != nil && sets.level != "" {
+		whole = append(slices.Clone(args), sets.level)
+	}
+	text, err := f.study(s.engines, whole)
 	if err != nil {
 		return err
 	}
@@ -159,27 +168,42 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 	return smallStudy{
 		by: "ab", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force, builds: builds,
 		keeps: func(string) bool { return false }, lacks: lacksOne,
-		command: func(seed uint64) string { return f.command(builds, args[3:], seed) },
+		command: func(seed uint64) string { return f.command(args[0], boundAgain(builds, sets), args[3:], seed) },
 	}.run(w, x.measured)
 }
 
-// twoBuilds looks at the files of both, whose levels are called old and new.
-func twoBuilds(ctx context.Context, s *setting, args []string) ([]record.Build, error) {
+// twoBuilds looks at the files of both, whose levels are called old and new. They are one
+// program each, or those of two directories.
+func (f *abFlags) twoBuilds(ctx context.Context, w World, s *setting, args []string) ([]record.Build, *abDirectories, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, fail(Failed, "finding the working directory: %w", err)
+		return nil, nil, fail(Failed, "finding the working directory: %w", err)
 	}
 	var asked []build.Asked
 	for i, level := range abLevels {
 		a, err := build.Parse(args[0]+":"+level+"="+args[1+i], "the build", dir)
 		if err != nil {
-			return nil, fail(Usage, "%w", err)
+			return nil, nil, fail(Usage, "%w", err)
 		}
 		asked = append(asked, a)
 	}
+	sets, err := directoriesOf(w.Stderr, s.engines, asked, f.engine, args[3:])
+	if err != nil {
+		return nil, nil, err
+	}
+	if sets != nil {
+		asked = sets.all
+	}
 	builds, err := s.bind(ctx, asked)
 	if err != nil {
-		return nil, fail(Usage, "%w", err)
+		return nil, nil, fail(Usage, "%w", err)
 	}
-	return builds, nil
+	if sets != nil {
+		for _, a := range sets.asked {
+			if err := build.Demanded(a, builds); err != nil {
+				return nil, nil, fail(Usage, "%w", err)
+			}
+		}
+	}
+	return builds, sets, nil
 }

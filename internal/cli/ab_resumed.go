@@ -13,7 +13,16 @@ import (
 
 // ofAb says whether a run is one of plimsoll ab.
 func ofAb(r *record.Run) bool {
-	return strings.HasPrefix(r.Study.Command, "plimsoll ab ") && len(r.Builds) == len(abLevels) && len(r.Study.Metrics) > 0
+	return strings.HasPrefix(r.Study.Command, "plimsoll ab ") && ofTwo(r.Builds) && len(r.Study.Metrics) > 0
+}
+
+// ofTwo says whether builds are those of the two levels: a set has several of each.
+func ofTwo(builds []record.Build) bool {
+	had := map[string]int{}
+	for _, b := range builds {
+		had[b.Level]++
+	}
+	return len(had) == len(abLevels) && had[abLevels[0]] > 0 && had[abLevels[0]] == had[abLevels[1]]
 }
 
 // abOf is what plimsoll ab began and plimsoll run --resume has finished, so that it ends

@@ -135,17 +135,24 @@ func runs(all []engine.Engine, program, asked string) ([]string, error) {
 // lacksOne says that there are not both to measure.
 func lacksOne(p *study.Plan) bool { return len(p.Environments) < len(abLevels) }
 
-// command is what measures the same again: of builds that are as they were.
-func (f *abFlags) command(builds []record.Build, rest []string, seed uint64) string {
-	line := []string{"plimsoll", "ab", builds[0].Program}
+// boundAgain are both as the command that repeats it names them, with their digests.
+func boundAgain(builds []record.Build, sets *abDirectories) (out []string) {
+	if sets != nil {
+		return sets.texts(builds)
+	}
 	for _, b := range builds {
 		texts := build.Texts(b)
 		if b.Configured() {
 			texts = texts[1:] // the program is the one on the PATH
 		}
-		line = append(line, strings.TrimPrefix(texts[0], b.Name()+"="))
+		out = append(out, strings.TrimPrefix(texts[0], b.Name()+"="))
 	}
-	line = append(line, rest...)
+	return out
+}
+
+// command is what measures the same again: of builds that are as they were.
+func (f *abFlags) command(program string, bound, rest []string, seed uint64) string {
+	line := slices.Concat([]string{"plimsoll", "ab", program}, bound, rest)
 	add := func(given bool, words ...string) {
 		if given {
 			line = append(line, words...)

@@ -55,7 +55,7 @@ type Configured interface {
 // that a level names by that name.
 func (i Info) ProgramsWith(levels map[string]string) (out []Program) {
 	for _, p := range i.Programs {
-		if !p.runsAt(levels) {
+		if !p.RunsAt(levels) {
 			continue
 		}
 		if p.Of != "" {
@@ -72,9 +72,9 @@ func (i Info) ProgramsWith(levels map[string]string) (out []Program) {
 	return out
 }
 
-// runsAt says whether an environment with these levels may run it. What a level is that
+// RunsAt says whether an environment with these levels may run it. What a level is that
 // nobody has named, the engine alone knows.
-func (p Program) runsAt(levels map[string]string) bool {
+func (p Program) RunsAt(levels map[string]string) bool {
 	for factor, level := range p.With {
 		if is := levels[factor]; is != "" && is != DefaultLevel && is != level {
 			return false

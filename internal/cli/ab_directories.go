@@ -1,0 +1,116 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/common/yamlfile"
+	"plimsoll/internal/measure/build"
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// abDirectories are two directories, each of a set of programs by their names.
+type abDirectories struct {
+	asked []build.Asked // the directories
+	all   []build.Asked // their programs
+	level string        // FACTOR=LEVEL that has the engine run a program of the sets
+}
+
+// directoriesOf finds the programs of two directories; nil where they are none. asked is
+// the engine that was asked for, and rest are the levels.
+func directoriesOf(w io.Writer, engines []engine.Engine, asked []build.Asked, wanted string, rest []string) (*abDirectories, error) {
+	if !slices.ContainsFunc(asked, build.IsDirectory) {
+		return nil, nil
+	}
+	for i, a := range asked {
+		if !build.IsDirectory(a) {
+			return nil, fail(Usage, "%s is no directory, and %s is one: expected two programs, or two directories", a.Path, asked[1-i].Path)
+		}
+	}
+	program := asked[0].Program
+	of, err := runs(engines, program, wanted)
+	if err != nil {
+		return nil, err
+	}
+	info := engines[slices.IndexFunc(engines, func(e engine.Engine) bool { return e.Info().Name == of[0] })].Info()
+	levels := map[string]string{}
+	for _, l := range slices.Concat(of[1:], rest) {
+		factor, level, _ := strings.Cut(l, "=")
+		levels[factor] = level
+	}
+	names, byLevel := programsOf(info, levels)
+	d := &abDirectories{asked: asked}
+	var had [2][]string
+	for i, a := range asked {
+		all, others, err := build.Directory(a, names)
+		if err != nil {
+			return nil, fail(Usage, "%w", err)
+		}
+		for _, one := range all {
+			had[i] = append(had[i], one.Program)
+		}
+		d.all = append(d.all, all...)
+		left := ""
+		if len(others) > 0 {
+			left = ", and not " + strings.Join(others, ", ")
+		}
+		_, _ = fmt.Fprintf(w, "of %s: %s%s\n", shortPath(a.Path), strings.Join(had[i], ", "), left)
+	}
+	for i, a := range asked {
+		for _, name := range had[i] {
+			if !slices.Contains(had[1-i], name) {
+				return nil, fail(Usage, "%s has a %s, and %s has none: a set is of the same programs in both", a.Path, name, asked[1-i].Path)
+			}
+		}
+	}
+	var ran []string
+	for _, name := range had[0] {
+		if l := byLevel[name]; l != "" && name != program {
+			ran = append(ran, l)
+		}
+	}
+	if len(ran) > 1 {
+		return nil, fail(Usage, "%s has several of which the engine runs one: name it, %s", asked[0].Path, yamlfile.OneOf(ran))
+	}
+	if len(ran) == 1 {
+		d.level = ran[0]
+	}
+	return d, nil
+}
+
+// programsOf are the programs that an engine with these levels can have builds of, and
+// for those that a level stands for and that nobody has named, that level.
+func programsOf(info engine.Info, levels map[string]string) (names []string, byLevel map[string]string) {
+	byLevel = map[string]string{}
+	for _, p := range info.Programs {
+		switch is := levels[p.Of]; {
+		case !p.RunsAt(levels):
+		case p.Of == "":
+			names = append(names, p.Name)
+		case is != "" && is != engine.DefaultLevel:
+			names = append(names, is)
+		default:
+			for _, level := range info.Levels[p.Of] {
+				if level != engine.DefaultLevel {
+					names = append(names, level)
+					byLevel[level] = p.Of + "=" + level
+				}
+			}
+		}
+	}
+	return names, byLevel
+}
+
+// texts are the directories as they are bound again, with the digests of what lies in
+// them.
+func (d *abDirectories) texts(builds []record.Build) (out []string) {
+	for _, a := range d.asked {
+		out = append(out, a.Path+"@sha256:"+build.Digest(builds, a.Level))
+	}
+	return out
+}

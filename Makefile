@@ -164,7 +164,9 @@ test-engines:
 	@status=0; $(MAKE) --no-print-directory test-measuring || status=$$?; \
 	$(MAKE) --no-print-directory test-asking || status=$$?; exit $$status
 
+# First it compiles, but for the programs, what asks engines when what measures is done.
 test-beside:
+	@$(NICE) $(GO) list -trimpath -test -export $(filter-out $(MEASURING),$(ENGINE_TESTS)) >/dev/null || true
 	@status=0; for t in test-others fuzz; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
 
 # Never from the cache. The next one is compiled while others run, and waits for its turn.

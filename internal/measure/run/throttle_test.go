@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 
@@ -23,13 +24,17 @@ func TestThrottledStarts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("making control groups needs root")
 	}
-	for by, e := range map[string]engine.Engine{wrap.ByUs: bubblewrap.New(), wrap.ByEngine: docker.New()} {
-		t.Run(e.Info().Name, func(t *testing.T) {
-			throttledStarts(t, e, 0, "", wrap.Nobody)
-			throttledStarts(t, e, 0.02, "", by)
+	for _, c := range []struct {
+		e    engine.Engine
+		by   string
+		cpus float64 // well below what a start takes, which it waits for
+	}{{bubblewrap.New(), wrap.ByUs, 0.02}, {docker.New(), wrap.ByEngine, 0.04}} {
+		t.Run(c.e.Info().Name, func(t *testing.T) {
+			throttledStarts(t, c.e, 0, "", wrap.Nobody)
+			throttledStarts(t, c.e, c.cpus, "", c.by)
 			// The environment's own limit is in force, and not the study's.
-			throttledStarts(t, e, 0, "0.02", by)
-			throttledStarts(t, e, 0.02, engine.NoLimit, wrap.Nobody)
+			throttledStarts(t, c.e, 0, fmt.Sprint(c.cpus), c.by)
+			throttledStarts(t, c.e, c.cpus, engine.NoLimit, wrap.Nobody)
 		})
 	}
 }

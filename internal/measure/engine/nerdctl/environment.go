@@ -128,6 +128,7 @@ func (env *environment) args(task engine.Task, more ...string) []string {
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+env.Kit.RunID, "--pull=never",
 		"--network="+env.networkOf(task), "--runtime="+env.binary)
 	args = append(args, mountArgs(task)...)
+	args = append(args, mechanismArgs(env.Spec)...)
 	if env.seccomp == "off" {
 		args = append(args, "--security-opt=seccomp=unconfined")
 	}
@@ -235,6 +236,9 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	var live []native
 	if err := json.Unmarshal(out, &live); err != nil || len(live) != 1 {
 		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("nerdctl inspect told of %d containers (%v)", len(live), err)}
+	}
+	if err := adapter.JudgeOmitted(spec, p.Report); err != nil {
+		return err
 	}
 	return env.judge(live[0], p.Report)
 }

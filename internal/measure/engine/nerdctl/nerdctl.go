@@ -45,6 +45,8 @@ var levels = map[string][]string{
 	engine.Seccomp:  {engine.DefaultLevel, "off"},
 	engine.Client:   {"cli"},
 	engine.Image:    engine.ImageLevels(),
+	engine.Without:  engine.WithoutLevels(mechanisms),
+	engine.With:     engine.WithLevels(mechanisms),
 }
 
 // Info is documented in engine.Engine.
@@ -53,8 +55,7 @@ func (*Engine) Info() engine.Info {
 		Typical: 600 * time.Millisecond, Images: engine.ImagesGiven,
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: []string{"containerd-shim", "nerdctl"}},
 		OCI:       true, Rules: []engine.Rule{engine.OnlyOCI}, Below: "containerd", Programs: []engine.Program{{Name: binary}, {Of: engine.Runtime}},
-		Mechanisms: []engine.Mechanism{engine.Exchanged(engine.Network, "bridge", "none"), engine.Exchanged(engine.Runtime, "runc", "crun"),
-			engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"), engine.Exchanged(engine.Network, "none", "host")}}
+		Mechanisms: mechanisms}
 }
 
 // bridgeConfig is where nerdctl keeps its default network.
@@ -67,6 +68,14 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		l := &d.Levels[engine.Runtime][i]
 		if _, err := kit.LookPath(l.Name); err != nil {
 			l.Usable, l.Reason, l.Fix = false, "the program "+l.Name+" is not on the PATH", "apt-get install "+l.Name
+		}
+	}
+	for _, factor := range engine.Joined {
+		for i := range d.Levels[factor] {
+			l := &d.Levels[factor][i]
+			if why := notHere(factor, l.Name); why != "" {
+				l.Usable, l.Reason = false, why
+			}
 		}
 	}
 	if _, err := os.Stat(bridgeConfig); err != nil {

@@ -211,7 +211,7 @@ unit-race:
 
 test-race: $(SUM) ## the race detector's half of make unit, as CI runs it: what fails is tried again, but for a data race
 	@mkdir -p bin; rm -f bin/again-$@.txt
-	@$(DETECT); $(GOTEST) --rerun-fails-abort-on-data-race --packages="$(RACED)" -- $(UNIT) -count=1 $$detect
+	@$(DETECT); $(GOTEST) --rerun-fails-abort-on-data-race --packages="$(RACED)" -- $(UNIT) -p 2 -count=1 $$detect
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 unit-rest:

@@ -64,7 +64,7 @@ func TestHung(t *testing.T) {
 	if !errors.As(err, &hung) || !errors.Is(err, context.DeadlineExceeded) || hung.Stuck || hung.After < time.Second {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{path + " --version` hung", "after 1", "waiting for a lock", "run it by hand"} {
+	for _, want := range []string{path + " --version` hung", "had not ended after ", "waiting for a lock", "run it by hand"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

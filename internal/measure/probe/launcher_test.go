@@ -236,7 +236,7 @@ func TestLimitKillsEverything(t *testing.T) {
 	l, path := startLauncher(t, Options{})
 	c := sh(t, `setsid sleep 1000 & echo $!; sleep 1000 & echo $!; echo $$; wait`)
 	c.Background = true
-	res := run(t, l, Job{Limit: 300 * time.Millisecond, Commands: []Command{
+	res := run(t, l, Job{Limit: 2 * time.Second, Commands: []Command{
 		c,
 		{Await: AwaitContainerExit, Argv: PayloadArgs{Word: "never"}.Argv(path)},
 		{Await: AwaitContainerExit, Argv: PayloadArgs{Word: "clean"}.Argv(path), Always: true},

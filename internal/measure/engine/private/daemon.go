@@ -142,7 +142,12 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	}
 	defer log.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append([]string{adapter.Path}, d.opts.Env...)
+	cmd.Env = []string{adapter.Path}
+	if d.opts.User == nil {
+		// Killed by a dockerd that lost patience with it, containerd writes its stacks there.
+		cmd.Env = append(cmd.Env, "TMPDIR="+d.Dir)
+	}
+	cmd.Env = append(cmd.Env, d.opts.Env...)
 	cmd.Env = append(cmd.Env, markKey+"="+d.note.mark())
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, "/"
 	// A session of its own: Ctrl-C is for us, not for the daemon.

@@ -43,6 +43,7 @@ const stubborn = `trap '' TERM
 mkdir -p "$1/mnt" && mount -t tmpfs none "$1/mnt" && touch "$1/mnt/inside"
 setsid sh -c 'trap "" TERM; echo $$ >"$1/child"; while :; do sleep 1; done' sh "$1" &
 ip link show lo >"$1/lo"
+echo "$TMPDIR" >"$1/tmp"
 mkdir "/sys/fs/cgroup/memory/$2" 2>/dev/null || mkdir "/sys/fs/cgroup/$2"
 touch "$1/ready"
 while :; do sleep 1; done`
@@ -75,6 +76,9 @@ func TestDaemon(t *testing.T) {
 	}
 	if lo, err := os.ReadFile(filepath.Join(d.Dir, "lo")); err != nil || !strings.Contains(string(lo), "LOOPBACK,UP") {
 		t.Errorf("loopback is not up: %s (%v)", lo, err)
+	}
+	if tmp, err := os.ReadFile(filepath.Join(d.Dir, "tmp")); err != nil || string(tmp) != d.Dir+"\n" {
+		t.Errorf("what it writes for a while goes to %q, not into its own directory (%v)", tmp, err)
 	}
 	if _, err := os.Stat(filepath.Join(d.Dir, "mnt/inside")); err == nil {
 		t.Error("a mount of the daemon shows on the host")

@@ -211,7 +211,7 @@ func (s *screen) leaders(a *verdict.Answer) {
 	}
 	s.says(label, text+note, document.Head)
 	if a.Needed > 0 {
-		s.says("", fmt.Sprintf("about %d blocks would tell the first two apart", a.Needed), document.Plain)
+		s.says("", fmt.Sprintf("about %d blocks in all would tell the first two apart", a.Needed), document.Plain)
 	}
 }
 
@@ -253,11 +253,7 @@ func (s *screen) followers(a *verdict.Answer) {
 	n := len(s.Blocks)
 	s.behind(a, "Next", a.Next)
 	if e := s.isolated(a); e != "" {
-		best := "best"
-		if a.Fast() {
-			best = "fastest"
-		}
-		s.behind(a, "Isolated", e, ", "+best+" that lacks nothing", ", first to lack nothing", ", lacks nothing")
+		s.isolation(a, e)
 	} else if other := s.other(a); other != "" {
 		s.behind(a, "Then", other)
 	}

@@ -31,7 +31,11 @@ func (s *screen) beware(a *verdict.Answer) string {
 		failed()
 		parts = append(parts, a.Doubts...)
 		if keys := s.unsaidBeyond(a); len(keys) > 0 {
-			parts = append(parts, verdict.Beyond(keys))
+			beyond := verdict.Beyond
+			if len(keys) < len(a.Also) { // what is said of their isolation is left out
+				beyond = verdict.Besides
+			}
+			parts = append(parts, beyond(keys))
 		}
 	} else {
 		if s.res.Run.Status != "done" {

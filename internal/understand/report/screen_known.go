@@ -97,9 +97,12 @@ func (s *screen) acquaintance(a *verdict.Answer) {
 	apart, p := a.Apart(worse, better), a.Behind(worse, better)
 	median := func(env string) string { return strings.TrimPrefix(s.with(a, env, false), words.Clean(env)+" ") }
 	forms := []struct {
-		runtimes, other bool
+		net, runtimes, other bool
 		wording
-	}{{true, true, worded[0]}, {true, true, worded[1]}, {true, false, worded[0]}, {true, false, worded[1]}, {false, true, worded[1]}, {false, false, worded[1]}, {false, false, worded[4]}}
+	}{
+		{true, true, true, worded[0]}, {true, true, true, worded[1]}, {false, true, true, worded[0]}, {false, true, true, worded[1]},
+		{false, true, false, worded[0]}, {false, true, false, worded[1]}, {false, false, true, worded[1]}, {false, false, false, worded[1]}, {false, false, false, worded[4]},
+	}
 	s.tells(title, s.fitting(func(yield func(string) bool) {
 		for _, f := range forms {
 			of, than := s.typed(worse), s.typed(better)
@@ -112,6 +115,9 @@ func (s *screen) acquaintance(a *verdict.Answer) {
 			said := "cannot be told from " + than + " yet"
 			if apart && p != nil {
 				said = f.worse(a.Table.Metric, p.Estimate, than)
+			}
+			if f.net {
+				said += s.networked(worse, better)
 			}
 			if !yield(of + " " + median(worse) + ": " + said) {
 				return
@@ -129,6 +135,17 @@ func (s *screen) runtimeOf(env, other string) string {
 		return ""
 	}
 	return " (" + words.Clean(runtime) + ")"
+}
+
+// networked says that two have a network, which other rows may not have.
+func (s *screen) networked(envs ...string) string {
+	for _, env := range envs {
+		switch s.res.Environment(env).Facts["network"] {
+		case "", "none", "host":
+			return ""
+		}
+	}
+	return "; both with a network"
 }
 
 // typedLegend says which rows what users type is.

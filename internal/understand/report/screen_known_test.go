@@ -78,7 +78,7 @@ func TestScreenComparesWhatUsersType(t *testing.T) {
 func TestScreenSaysWhoIsolatesLess(t *testing.T) {
 	res := screenResult(t, typedRun(true))
 	text := strings.Join(strings.Fields(screenAt(t, res, 120)), " ")
-	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated podman/rootless", "fastest that lacks nothing", "lacks its own p processes, n network, i IPC, u host name (UTS), s seccomp"} {
+	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated lacking nothing: podman/rootless", "docker", "lacks own p processes, n network, i IPC, u host name (UTS), s seccomp"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -58,7 +58,7 @@ func (s *screen) lacksLegend(envs []string, form lackForm) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return "lacks its own " + strings.Join(said, ", ")
+	return "lacks own " + strings.Join(said, ", ")
 }
 
 // unsaidBeyond are the properties in which the first two differ beyond their names, but
@@ -76,23 +76,6 @@ func (s *screen) unsaidBeyond(a *verdict.Answer) []string {
 	}
 	said["network"] = said["ns.net"]
 	return slices.DeleteFunc(slices.Clone(a.Also), func(k string) bool { return said[k] })
-}
-
-// isolated is the best environment that lacks nothing, where a first one does; "" where
-// another line is about it.
-func (s *screen) isolated(a *verdict.Answer) string {
-	if s.lessIsolated(a) == "" {
-		return ""
-	}
-	for _, env := range a.All[:len(a.All)-1] {
-		if parts, known := s.partsLacking(env); known && len(parts) == 0 && s.res.Environment(env).Baseline == "" {
-			if env == a.Next || slices.Contains(a.First, env) {
-				return ""
-			}
-			return env
-		}
-	}
-	return ""
 }
 
 // lessIsolated is the doubt about the first ones that lack what others have; "" where

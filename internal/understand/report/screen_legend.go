@@ -37,7 +37,7 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 		if n := s.res.Run.Protocol.PerBlock; n > 1 {
 			block = fmt.Sprintf("each %d times", n)
 		}
-		add(words.Times(a.Table.Metric) + ": median over blocks (" + block + ", shuffled)")
+		add(words.Times(a.Table.Metric) + ": median ratio of blocks (" + block + ", shuffled)")
 	}
 	if t.lacks != unsaid {
 		add(s.lacksLegend(a.All, t.lacks))
@@ -58,7 +58,12 @@ func (s *screen) pageLegend() string {
 			envs = append(envs, e.ID)
 		}
 	}
-	parts := []string{baselineLegend(func(env string) bool { return s.res.Environment(env) != nil })}
+	there := func(env string) bool { return s.res.Environment(env) != nil }
+	lines := slices.DeleteFunc([]string{"native", "floor"}, func(env string) bool { return !there(env) })
+	parts := []string{baselineLegend(there)}
+	if len(lines) > 0 {
+		parts = append(parts, "dashed lines: "+strings.Join(lines, ", "))
+	}
 	parts = append(parts, s.networkLegend(envs), clientLegend(envs), s.lacksLegend(envs, lettered))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }

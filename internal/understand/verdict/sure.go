@@ -44,6 +44,16 @@ func (q *question) sure() string {
 
 // Beyond says in which properties two environments differ that their names don't name.
 func Beyond(keys []string) string {
+	return fmt.Sprintf("the first two differ in more than their names say (%s)", properties(keys))
+}
+
+// Besides says so where others of these properties have been named already.
+func Besides(keys []string) string {
+	return "the first two also differ in " + properties(keys)
+}
+
+// properties lists some.
+func properties(keys []string) string {
 	const most = 3
 	var said []string
 	for _, k := range keys {
@@ -55,7 +65,7 @@ func Beyond(keys []string) string {
 		}
 		said = append(said, k)
 	}
-	return fmt.Sprintf("the first two differ in more than their names say (%s)", words.List(said[:min(most, len(said))]))
+	return words.List(said[:min(most, len(said))])
 }
 
 // also are the properties in which the first two differ that their names don't name.

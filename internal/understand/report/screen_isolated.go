@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/verdict"
+	"plimsoll/internal/understand/words"
+)
+
+// isolated is the best environment that lacks nothing, where a first one does; "" where
+// another line is about it.
+func (s *screen) isolated(a *verdict.Answer) string {
+	if s.lessIsolated(a) == "" {
+		return ""
+	}
+	for _, env := range a.All[:len(a.All)-1] {
+		if s.lacksNothing(env) {
+			if env == a.Next || slices.Contains(a.First, env) {
+				return ""
+			}
+			return env
+		}
+	}
+	return ""
+}
+
+func (s *screen) lacksNothing(env string) bool {
+	parts, known := s.partsLacking(env)
+	return known && len(parts) == 0 && s.res.Environment(env).Baseline == ""
+}
+
+// isolation is the line about those that lack nothing, of each engine its best: who needs
+// what the first ones lack chooses among these.
+func (s *screen) isolation(a *verdict.Answer, best string) {
+	envs := []string{best}
+	for _, env := range a.All[slices.Index(a.All, best)+1:] {
+		if s.lacksNothing(env) && !slices.ContainsFunc(envs, func(e string) bool { return s.engine(e) == s.engine(env) }) {
+			envs = append(envs, env)
+		}
+	}
+	if len(envs) == 1 {
+		word := "best"
+		if a.Fast() {
+			word = "fastest"
+		}
+		s.behind(a, "Isolated", best, ", "+word+" that lacks nothing", ", first to lack nothing", ", lacks nothing")
+		return
+	}
+	s.tells("Isolated", s.fitting(func(yield func(string) bool) {
+		for n := len(envs); n > 0; n-- {
+			for _, f := range peerForms {
+				if !yield(s.peers(a, envs, n, f)) {
+					return
+				}
+			}
+		}
+	}), document.Plain)
+}
+
+// peerForm is how those that lack nothing are listed: whether with what ≈ says, from which
+// one on by their engines, and that they lack nothing before or behind them.
+type peerForm struct {
+	note          bool
+	brief         int
+	before, after string
+}
+
+// peerForms are those from the longest to the shortest.
+var peerForms = []peerForm{
+	{note: true, brief: all, before: "lacking nothing: "}, {brief: all, before: "lacking nothing: "}, {brief: 1, before: "lacking nothing: "},
+	{brief: 1, after: " lack nothing"}, {after: " lack nothing"}, {},
+}
+
+const all = math.MaxInt
+
+// peers lists the first n that lack nothing, and counts the others.
+func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) string {
+	const brief = 10 // characters of a name that stays whole
+	var b strings.Builder
+	first := s.with(a, envs[0], false)
+	unit := first[strings.LastIndex(first, " "):]
+	ties := false
+	for i, env := range envs[:n] {
+		said := s.with(a, env, false)
+		if name := words.Clean(env); i >= f.brief && words.Width(name) > brief {
+			said = s.engine(env) + strings.TrimPrefix(said, name)
+		}
+		if i > 0 && f.brief < all {
+			said = strings.TrimSuffix(said, unit)
+		}
+		switch {
+		case i == 0:
+		case a.Apart(envs[i-1], env):
+			b.WriteString(", ")
+		default:
+			b.WriteString(" ≈ ")
+			ties = true
+		}
+		b.WriteString(said)
+	}
+	if n < len(envs) {
+		fmt.Fprintf(&b, ", %d more", len(envs)-n)
+	}
+	text := f.before + b.String() + f.after
+	if ties && f.note {
+		text += " (≈: cannot be told apart)"
+	}
+	return text
+}

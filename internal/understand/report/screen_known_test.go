@@ -141,7 +141,7 @@ func TestScreenFactorsHaveIntervals(t *testing.T) {
 	res := screenResult(t, typedRun(true))
 	for _, width := range []int{80, 120} {
 		text := screenAt(t, res, width)
-		for _, label := range []string{"Next", "Isolated", "Docker"} {
+		for _, label := range []string{"Next", "Docker"} {
 			if !regexp.MustCompile(`(?m)^  ` + label + ` .* × \[[0-9.]+, [0-9.]+\] as long`).MatchString(text) {
 				t.Errorf("%d columns: %s has a factor without an interval in\n%s", width, label, text)
 			}

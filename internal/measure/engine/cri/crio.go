@@ -23,13 +23,14 @@ import (
 // as little as a pod's own process can do.
 const payload = "payload"
 
-// crioProgram is the one on the PATH, else what the user's server was started from.
+// crioProgram is the one on the PATH, else what root's server was started from: what
+// another user runs, we do not run as root.
 func (s *server) crioProgram(kit *engine.Kit) (string, error) {
 	path, err := kit.LookPath(crio)
 	if err == nil {
 		return path, nil
 	}
-	if peer := s.peer(); peer != nil {
+	if peer := s.peer(); peer != nil && peer.Uid == 0 {
 		if path, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", peer.Pid)); err == nil {
 			_, err = os.Stat(path) // it may have been replaced meanwhile
 		}

@@ -229,7 +229,7 @@ func (s *screen) byEngine(a *verdict.Answer) (names []string) {
 	for _, e := range a.First {
 		if n := s.engine(e); !seen[n] {
 			seen[n] = true
-			names = append(names, n+strings.TrimPrefix(s.with(a, e, false), words.Clean(e)))
+			names = append(names, n+" "+s.median(a, e, false))
 		}
 	}
 	return names
@@ -348,6 +348,11 @@ func (s *screen) other(a *verdict.Answer) string {
 
 // with is an environment with its median.
 func (s *screen) with(a *verdict.Answer, env string, interval bool) string {
+	return words.Clean(env) + " " + s.median(a, env, interval)
+}
+
+// median is that of an environment.
+func (s *screen) median(a *verdict.Answer, env string, interval bool) string {
 	unit := a.Table.Metric.Unit
 	if unit == "count" {
 		unit = ""
@@ -356,7 +361,7 @@ func (s *screen) with(a *verdict.Answer, env string, interval bool) string {
 	if !interval {
 		v, _, _ = strings.Cut(v, " [")
 	}
-	return words.Clean(env) + " " + v
+	return v
 }
 
 // rest says what could not run, and where all that has no room stands.

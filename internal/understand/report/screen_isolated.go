@@ -71,26 +71,25 @@ type peerForm struct {
 
 // peerForms are those from the longest to the shortest.
 var peerForms = []peerForm{
-	{note: true, brief: all, before: "lacking nothing: "}, {brief: all, before: "lacking nothing: "}, {brief: 1, before: "lacking nothing: "},
+	{note: true, brief: never, before: "lacking nothing: "}, {brief: never, before: "lacking nothing: "}, {brief: 1, before: "lacking nothing: "},
 	{brief: 1, after: " lack nothing"}, {after: " lack nothing"}, {},
 }
 
-const all = math.MaxInt
+const never = math.MaxInt
 
 // peers lists the first n that lack nothing, and counts the others.
 func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) string {
 	const brief = 10 // characters of a name that stays whole
 	var b strings.Builder
-	first := s.with(a, envs[0], false)
-	unit := first[strings.LastIndex(first, " "):]
+	_, unit, _ := strings.Cut(s.median(a, envs[0], false), " ")
 	ties := false
 	for i, env := range envs[:n] {
-		said := s.with(a, env, false)
-		if name := words.Clean(env); i >= f.brief && words.Width(name) > brief {
-			said = s.engine(env) + strings.TrimPrefix(said, name)
+		name, median := words.Clean(env), s.median(a, env, false)
+		if i >= f.brief && words.Width(name) > brief {
+			name = s.engine(env)
 		}
-		if i > 0 && f.brief < all {
-			said = strings.TrimSuffix(said, unit)
+		if i > 0 && f.brief < never {
+			median = strings.TrimSuffix(median, " "+unit) // of a number without one there is none to leave out
 		}
 		switch {
 		case i == 0:
@@ -100,7 +99,7 @@ func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) stri
 			b.WriteString(" ≈ ")
 			ties = true
 		}
-		b.WriteString(said)
+		b.WriteString(name + " " + median)
 	}
 	if n < len(envs) {
 		fmt.Fprintf(&b, ", %d more", len(envs)-n)

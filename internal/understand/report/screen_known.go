@@ -95,7 +95,7 @@ func (s *screen) acquaintance(a *verdict.Answer) {
 		return
 	}
 	apart, p := a.Apart(worse, better), a.Behind(worse, better)
-	median := func(env string) string { return strings.TrimPrefix(s.with(a, env, false), words.Clean(env)+" ") }
+	median := func(env string) string { return s.median(a, env, false) }
 	forms := []struct {
 		net, runtimes, other bool
 		wording

@@ -8,6 +8,9 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze/sample"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/verdict"
 )
 
 // typedRun is a run of Docker and Podman in several environments, of which one of each is
@@ -145,6 +148,23 @@ func TestScreenFactorsHaveIntervals(t *testing.T) {
 			if !regexp.MustCompile(`(?m)^  ` + label + ` .* × \[[0-9.]+, [0-9.]+\] as long`).MatchString(text) {
 				t.Errorf("%d columns: %s has a factor without an interval in\n%s", width, label, text)
 			}
+		}
+	}
+}
+
+// A number without a unit stays whole where the others leave out the first one's unit.
+func TestScreenKeepsNumbersWithoutAUnit(t *testing.T) {
+	res := screenResult(t, typedRun(true))
+	table := &res.Workloads[0].Tables[0]
+	table.Metric.Unit = "count"
+	envs := []string{table.Cells[0].Env, table.Cells[1].Env}
+	for i := range envs {
+		table.Cells[i].Median = &sample.Estimate{Value: 12}
+	}
+	s := screen{Document: &document.Document{Width: 80}, res: res}
+	for _, f := range peerForms {
+		if text := s.peers(&verdict.Answer{Table: table}, envs, 2, f); strings.Count(text, " 12") != 2 {
+			t.Errorf("%+v: %q", f, text)
 		}
 	}
 }

@@ -69,7 +69,7 @@ SUM_VERSION := v1.13.0
 SUM         := $(TOOLS)/gotestsum-$(SUM_VERSION)
 AGAIN       ?= 1
 SLOW        ?= 5s
-GOTEST       = $(SUM) --format pkgname --format-icons text --no-color --rerun-fails=$(AGAIN) --rerun-fails-max-failures=6 --rerun-fails-report=$(CURDIR)/bin/again-$@.txt --jsonfile-timing-events=$(CURDIR)/bin/times-$@.json
+GOTEST       = $(SUM) --format pkgname --format-icons text --no-color --rerun-fails=$(AGAIN) --rerun-fails-max-failures=40 --rerun-fails-report=$(CURDIR)/bin/again-$@.txt --jsonfile-timing-events=$(CURDIR)/bin/times-$@.json
 
 # So is the packager of .deb and .rpm.
 NFPM_VERSION := v2.43.4

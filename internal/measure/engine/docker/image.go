@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/archive"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -56,7 +57,12 @@ func (e *Engine) provide(ctx context.Context, d *daemon, kit *engine.Kit, name s
 // it. It is not forced: an image that a container of somebody else's was made
 // of stays, and so does our tag, by which the daemon then knows it.
 func removeImage(ctx context.Context, d *daemon, tag string) error {
-	_, err := d.ImageRemove(ctx, tag, client.ImageRemoveOptions{PruneChildren: true})
+	leave, err := host.ImageTurn(ctx, d.flavour.name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = d.ImageRemove(ctx, tag, client.ImageRemoveOptions{PruneChildren: true})
 	switch {
 	case err == nil, cerrdefs.IsNotFound(err):
 		return nil
@@ -74,6 +80,11 @@ func load(ctx context.Context, d *daemon, path string) error {
 		return &engine.Error{Class: record.HarnessError, Text: "opening the image for the " + d.flavour.name + " daemon", Err: err}
 	}
 	defer f.Close()
+	leave, err := host.ImageTurn(ctx, d.flavour.name)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	resp, err := d.ImageLoad(ctx, f, client.ImageLoadWithQuiet(true))
 	if err != nil {
 		return d.wrong("loading the image "+path, err)

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/archive"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -37,7 +38,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 			}
 			return kit.Ledger.Gone(ledger)
 		}
-		if _, err := p.output(ctx, "load", "--quiet", "--input", path); err != nil {
+		if err := p.load(ctx, path); err != nil {
 			return nil, errors.Join(wrong("loading the image "+path+" as "+p.who(), err), drop(context.WithoutCancel(ctx)))
 		}
 		return drop, nil
@@ -49,6 +50,16 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 		return "", nil, errors.Join(err, release(context.WithoutCancel(ctx)))
 	}
 	return tag, release, nil
+}
+
+func (p *program) load(ctx context.Context, path string) error {
+	leave, err := host.ImageTurn(ctx, "podman")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = p.output(ctx, "load", "--quiet", "--input", path)
+	return err
 }
 
 func (p *program) verify(ctx context.Context, tag string, want archive.Image) error {
@@ -69,6 +80,11 @@ const inUse = 2
 // removeImage takes our tag away, and the image where nobody else has one. It is
 // not forced, which would remove the containers that somebody has made of it.
 func (p *program) removeImage(ctx context.Context, tag string) error {
+	leave, err := host.ImageTurn(ctx, "podman")
+	if err != nil {
+		return err
+	}
+	defer leave()
 	there, err := p.known(ctx, "image", tag)
 	if err != nil || !there {
 		return err

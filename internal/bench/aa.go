@@ -26,6 +26,8 @@ type aaOptions struct {
 	runs            int
 	states          []bool // tuned or not, in turns
 	add             string // a file of earlier counts, to which these are added
+	keep            string // a directory in which the records stay
+	read            bool   // nothing is measured: the records in keep are judged again
 }
 
 func aaArgs(args []string) (o aaOptions, err error) {
@@ -34,8 +36,14 @@ func aaArgs(args []string) (o aaOptions, err error) {
 	f.IntVar(&o.runs, "runs", 8, "into how many runs these are divided")
 	tuned := f.String("tuned", "both", "the machine's state: yes, no, or both in turns")
 	f.StringVar(&o.add, "add", "", "a `FILE` of counts: begin with those, and write the sum into it")
+	f.StringVar(&o.keep, "keep", "", "a `DIR`, new, in which the records stay")
+	read := f.String("read", "", "a `DIR` of an earlier -keep: measure nothing, judge its records again")
 	if err := f.Parse(args); err != nil {
 		return o, err
+	}
+	if *read != "" {
+		o.keep, o.read = *read, true
+		return o, nil
 	}
 	switch *tuned {
 	case "yes", "no":
@@ -46,7 +54,7 @@ func aaArgs(args []string) (o aaOptions, err error) {
 		return o, fmt.Errorf("-tuned: %q is none of yes, no and both", *tuned)
 	}
 	if f.NArg() != 2 || o.runs < 1 || o.minutes <= 0 {
-		return o, errors.New("bench aa [-minutes M] [-runs R] [-tuned yes|no|both] [-add FILE] PLIMSOLL STUDY")
+		return o, errors.New("bench aa [-minutes M] [-runs R] [-tuned yes|no|both] [-add FILE] [-keep DIR] PLIMSOLL STUDY, or bench aa -read DIR")
 	}
 	o.plimsoll, o.study = f.Arg(0), f.Arg(1)
 	return o, nil
@@ -62,7 +70,7 @@ func aa(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
+	dir, whole, err := aaDir(&o)
 	if err != nil {
 		return err
 	}
@@ -80,11 +88,20 @@ func aa(ctx context.Context, args ...string) error {
 			break
 		}
 		tuned := o.states[n%len(o.states)]
-		whole := filepath.Join(dir, fmt.Sprintf("run-%d", n))
-		if err := runAA(ctx, o, whole, tuned, (time.Duration(o.minutes*float64(time.Minute))-time.Since(begin))/time.Duration(o.runs-n)); err != nil {
+		run := filepath.Join(whole, fmt.Sprintf("run-%d", n))
+		if !o.read {
+			if err := runAA(ctx, o, run, tuned, (time.Duration(o.minutes*float64(time.Minute))-time.Since(begin))/time.Duration(o.runs-n)); err != nil {
+				return err
+			}
+		}
+		r, err := record.Open(run)
+		if err != nil {
 			return err
 		}
-		parts, err := split(whole, whole+"-part", blocksAA)
+		if o.read {
+			tuned = r.Run().Protocol.Tuned
+		}
+		parts, err := split(r, filepath.Join(dir, filepath.Base(run)+"-part"), blocksAA)
 		if err != nil {
 			return err
 		}
@@ -123,6 +140,28 @@ func aa(ctx context.Context, args ...string) error {
 	return nil
 }
 
+// aaDir makes the directory for parts of records, and gives the one for records: the
+// same, or the one that is kept, and how many runs that holds.
+func aaDir(o *aaOptions) (dir, whole string, err error) {
+	dir, err = os.MkdirTemp("/var/tmp", "plimsoll-bench-")
+	switch {
+	case err != nil || o.keep == "":
+		return dir, dir, err
+	case !o.read:
+		return dir, o.keep, os.Mkdir(o.keep, 0o755)
+	}
+	for o.runs, o.states = 0, []bool{false}; err == nil; o.runs++ {
+		_, err = os.Stat(filepath.Join(o.keep, fmt.Sprintf("run-%d", o.runs)))
+	}
+	o.runs-- // the one that is not there
+	if o.runs == 0 {
+		err = fmt.Errorf("%s has no run-0: give a directory that bench aa -keep made", o.keep)
+	} else {
+		err = nil
+	}
+	return dir, o.keep, err
+}
+
 // blocksAA is the number of blocks of one comparison.
 const blocksAA = 12
 
@@ -153,11 +192,7 @@ func runAA(ctx context.Context, o aaOptions, dir string, tuned bool, budget time
 
 // split makes a record of each so many counted blocks, at into-0, into-1 … What is
 // left over is left out.
-func split(whole, into string, blocks int) ([]string, error) {
-	r, err := record.Open(whole)
-	if err != nil {
-		return nil, err
-	}
+func split(r *record.Reader, into string, blocks int) ([]string, error) {
 	full := *r.Run()
 	warmup := full.Protocol.Warmup
 	full.Protocol.Blocks, full.Protocol.Warmup, full.Status = blocks, 0, "done"

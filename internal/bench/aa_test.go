@@ -26,7 +26,9 @@ func TestSplit(t *testing.T) {
 			s.Envs[i].ID = id
 		}
 		s.Envs[4].StartUp *= 2
-		parts, err := split(s.Write(t), filepath.Join(t.TempDir(), "part"), 12)
+		whole, err := record.Open(s.Write(t))
+		require.NoError(t, err)
+		parts, err := split(whole, filepath.Join(t.TempDir(), "part"), 12)
 		if err != nil || len(parts) != want {
 			t.Fatalf("until %d: %d parts, %v", until, len(parts), err)
 		}

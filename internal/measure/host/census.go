@@ -185,7 +185,7 @@ func (c *Census) processes(ctx context.Context) error {
 		}
 		base := c.machine.path("/proc/" + name)
 		// Plain system calls: os.ReadFile would double the cost of this loop.
-		fd, err := unix.Open(base+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		fd, err := unix.Open(c.machine.path("/proc/"+proc.NamedIn(name))+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			continue // it has ended meanwhile
 		}

@@ -3,11 +3,18 @@
 package proc
 
 import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/require"
 )
@@ -77,6 +84,61 @@ func TestStat(t *testing.T) {
 	}
 	if st, err := Here.Stat(os.Getpid()); err != nil || st.PPID != os.Getppid() || st.StartText() == "0" {
 		t.Errorf("we are %+v %v", st, err)
+	}
+}
+
+// Every thread of ours must read the same start as another process does, also under
+// QEMU's user emulation: a run proves by it what is its own.
+func TestStartOfThreads(t *testing.T) {
+	const helper = "PLIMSOLL_TEST_STARTS"
+	if os.Getenv(helper) != "" {
+		for range 20 {
+			starts := make(chan string)
+			go func() {
+				runtime.LockOSThread() // and the thread ends with the goroutine
+				st, err := Here.Stat(os.Getpid())
+				starts <- fmt.Sprint(st.StartText(), err)
+			}()
+			fmt.Println("start", <-starts)
+			time.Sleep(11 * time.Millisecond) // a tick, in which a start is counted
+		}
+		fmt.Println("asked")
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the test has read ours too
+		return
+	}
+	for _, emulator := range []string{"", "qemu-x86_64-static"} {
+		t.Run(cmp.Or(emulator, "kernel"), func(t *testing.T) {
+			args := []string{os.Args[0], "-test.run=^TestStartOfThreads$"}
+			if emulator != "" {
+				path, err := exec.LookPath(emulator)
+				if err != nil || runtime.GOARCH != "amd64" {
+					t.Skip(emulator, "is not installed, or this is no amd64: apt-get install qemu-user-static")
+				}
+				args = append([]string{path}, args...)
+			}
+			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+			cmd.Env = append(os.Environ(), helper+"=1")
+			in, err := cmd.StdinPipe()
+			require.NoError(t, err)
+			out, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			seen := map[string]int{}
+			lines := bufio.NewScanner(out)
+			for lines.Scan() && lines.Text() != "asked" {
+				if start, ok := strings.CutPrefix(lines.Text(), "start "); ok {
+					seen[start]++
+				}
+			}
+			st, err := Here.Stat(cmd.Process.Pid)
+			require.NoError(t, err)
+			require.NoError(t, in.Close())
+			_, _ = io.Copy(io.Discard, out)
+			require.NoError(t, cmd.Wait())
+			if want := fmt.Sprint(st.StartText(), error(nil)); len(seen) != 1 || seen[want] != 20 {
+				t.Errorf("its threads say it began at %v, the kernel %q", seen, want)
+			}
+		})
 	}
 }
 

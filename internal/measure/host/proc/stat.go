@@ -4,6 +4,8 @@ package proc
 
 import (
 	"fmt"
+	"os"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -28,7 +30,29 @@ func (d Dir) Stat(pid int) (Stat, error) {
 	if err != nil {
 		return Stat{}, err
 	}
-	return ParseStat(text)
+	st, err := ParseStat(text)
+	if err != nil || pid != os.Getpid() {
+		return st, err
+	}
+	// What is not here or can't be read is as it was: a copy of /proc has no threads.
+	if text, err := d.read(NamedIn(PID(pid)), "stat"); err == nil {
+		if first, err := ParseStat(text); err == nil {
+			st.Start, st.State, st.Flags = first.Start, first.State, first.Flags
+		}
+	}
+	return st, nil
+}
+
+// NamedIn is the directory below /proc whose stat has the start that every other
+// process reads too. For ourselves it is that of our first thread: QEMU's user
+// emulation answers for /proc/self/stat in the kernel's place, with the start of
+// whichever thread asks (open_self_stat in linux-user/syscall.c). The processor time
+// in it is that thread's alone.
+func NamedIn(pid string) string {
+	if pid == PID(os.Getpid()) {
+		return path.Join(pid, "task", pid)
+	}
+	return pid
 }
 
 // ParseStat reads the text of one. The name stands in parentheses and may hold

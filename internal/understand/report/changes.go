@@ -260,6 +260,8 @@ func changesLegend(c *compare.Changes) []string {
 	how := "NEW / BASE is from pairs of the same block."
 	switch {
 	case c.Interleaved:
+	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Control != nil && ch.Control.Others != nil }):
+		how = "NEW / BASE is from the block medians of both, less what other engines of the same block did: it need not be the quotient of the medians."
 	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Control != nil }):
 		how = "NEW / BASE is from the block medians of both, less what the baselines of the same block carry: it need not be the quotient of the medians."
 	case slices.ContainsFunc(c.Cells, func(ch compare.Change) bool { return ch.Against != "" }):

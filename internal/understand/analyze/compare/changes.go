@@ -57,6 +57,7 @@ type Changes struct {
 	BaseRun *analyze.Result   `json:"-"`
 	NewRun  *analyze.Result   `json:"-"`
 	renamed map[string]string // environments of BASE that have another name in NEW
+	unlike  map[string]bool   // environments that differ in what is known of them; "": the machine does
 }
 
 // Work is a workload for people: the words of a command of the user's own, as far as

@@ -16,6 +16,9 @@ type Control struct {
 	// Baselines are those that both runs have, with the weight of each: 1 divides
 	// by it, 0 leaves the values as they are.
 	Baselines []Carried `json:"baselines"`
+	// Others stood for the machine in place of the baselines; nil where the two runs
+	// have too few in common. See Others.
+	Others *Others `json:"others,omitempty"`
 	// Moved is by how much all of them were faster or slower in NEW, by the part
 	// that the weights leave in, as a fraction. The interval reaches that far to
 	// the side on which it would be the machine's.
@@ -41,12 +44,15 @@ func (c *Control) Sum() float64 {
 	for _, b := range c.Baselines {
 		sum += b.Weight
 	}
+	if c.Others != nil {
+		sum += c.Others.Weight
+	}
 	return min(sum, 1)
 }
 
-// controlled finds what the baselines carry of both sides, and what earlier runs
-// tell of the scatter between runs. It is false where there is neither, or too few
-// blocks to learn from.
+// controlled finds what the baselines, or other environments, carry of both sides, and
+// what earlier runs tell of the scatter between runs. It is false where there is none
+// of that, or too few blocks to learn from.
 func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*analyze.Table, cells [2]*analyze.Cell, earlier []*analyze.Result) bool {
 	known := []Carried{}
 	for _, name := range analyze.Baselines {
@@ -57,37 +63,58 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 			}
 		}
 	}
-	if len(known) == 0 && len(earlier) == 0 {
+	k := c.others(ch, works[0], works[1])
+	if len(known) == 0 && len(earlier) == 0 && k == nil {
 		return false
 	}
 	var y [2][]float64
 	var x [2][][]float64
 	for i := range cells {
-		if y[i], x[i] = besides(works[i], cells[i], known); len(y[i]) < sample.MinRank {
+		if y[i], x[i] = besides(works[i], cells[i], known, k); len(y[i]) < sample.MinRank {
 			return false
 		}
 	}
 	ch.Control, ch.humps = &Control{Baselines: known}, cells[0].TwoHumps || cells[1].TwoHumps
-	take := stats.Control(y, x)
-	if w, runs, n := c.between(ch.Metric, works[0], ch.Env, known, earlier); runs != nil {
-		take = stats.Controlled{Weights: w, By: [2][]float64{weighed(len(y[0]), x[0], w), weighed(len(y[1]), x[1], w)}}
+	w, runs, n := c.between(ch.Metric, works[0], ch.Env, known, k, earlier)
+	moved := 0.0
+	if k != nil {
+		moved, _, _ = stats.Shift(x[1][len(known)], x[0][len(known)], stats.Level)
+		ch.Control.Others = &Others{Environments: k.n, Engines: len(k.engines), Moved: math.Expm1(moved), Weight: 1}
+	}
+	var by [2][]float64
+	switch {
+	case runs != nil:
+		by = [2][]float64{weighed(len(y[0]), x[0], w), weighed(len(y[1]), x[1], w)}
 		ch.Sample.Runs, ch.Control.Runs, ch.Control.Between = runs, n, math.Expm1(runs.SD)
-	} else if len(known) == 0 {
+		if k != nil {
+			ch.Control.Others.Weight = w[len(known)]
+		}
+	case k != nil:
+		by = [2][]float64{x[0][len(known)], x[1][len(known)]}
+		o := ch.Control.Others
+		o.Least, o.Most = c.bounded(ch.Env)
+		ch.Sample.Machine = follows(o, moved)
+	case len(known) == 0:
 		ch.Control = nil
 		return false
+	default:
+		take := stats.Control(y, x)
+		w, by = take.Weights, take.By
+		ch.Sample.Machine = stats.Interval{Lo: -max(take.Moved, 0), Hi: -min(take.Moved, 0)}
+		ch.Control.Moved = math.Expm1(take.Moved)
 	}
-	for k := range known {
-		known[k].Weight = take.Weights[k]
+	for i := range known {
+		if w != nil {
+			known[i].Weight = w[i]
+		}
 	}
-	ch.Sample.Machine = stats.Interval{Lo: -max(take.Moved, 0), Hi: -min(take.Moved, 0)}
-	ch.Control.Moved = math.Expm1(take.Moved)
 	for i, cell := range cells {
 		ch.by[i] = make([]float64, len(cell.ByBlock))
-		k := 0
+		n := 0
 		for b, v := range cell.ByBlock {
 			if !math.IsNaN(v) {
-				ch.by[i][b] = math.Exp(take.By[i][k])
-				k++
+				ch.by[i][b] = math.Exp(by[i][n])
+				n++
 			}
 		}
 	}
@@ -95,9 +122,9 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 }
 
 // besides gives the logarithms of a cell's block medians, and what each baseline
-// did in the same blocks: its own median where it has no value. Nothing where a
-// value has no logarithm.
-func besides(work *analyze.Workload, cell *analyze.Cell, known []Carried) (y []float64, x [][]float64) {
+// did in the same blocks, its own median where it has no value, and the others last,
+// where there are any. Nothing where a value has no logarithm.
+func besides(work *analyze.Workload, cell *analyze.Cell, known []Carried, others *crowd) (y []float64, x [][]float64) {
 	for _, v := range cell.ByBlock {
 		if v <= 0 {
 			return nil, nil
@@ -125,6 +152,13 @@ func besides(work *analyze.Workload, cell *analyze.Cell, known []Carried) (y []f
 				x[k] = append(x[k], middle)
 			}
 		}
+	}
+	if others != nil {
+		by := others.beside(work, cell)
+		if by == nil {
+			return nil, nil
+		}
+		x = append(x, by)
 	}
 	for _, v := range cell.ByBlock {
 		if !math.IsNaN(v) {
@@ -171,7 +205,7 @@ const leastRuns = 4
 // between estimates from earlier runs how the centre of a run scatters, with the
 // weights that make the interval the narrowest, each of which costs a degree of
 // freedom.
-func (c *Changes) between(metric record.Metric, base *analyze.Workload, env string, known []Carried, earlier []*analyze.Result) (weights []float64, runs *sample.Runs, n int) {
+func (c *Changes) between(metric record.Metric, base *analyze.Workload, env string, known []Carried, others *crowd, earlier []*analyze.Result) (weights []float64, runs *sample.Runs, n int) {
 	var y [][]float64
 	var x [][][]float64
 	for _, r := range earlier {
@@ -186,7 +220,7 @@ func (c *Changes) between(metric record.Metric, base *analyze.Workload, env stri
 		if !have {
 			continue
 		}
-		if one, by := besides(w, t.Cell(env), known); len(one) > 0 {
+		if one, by := besides(w, t.Cell(env), known, others); len(one) > 0 {
 			y, x = append(y, one), append(x, by)
 		}
 	}

@@ -14,33 +14,49 @@ import (
 // controls sum up what was taken out of the cells of two runs.
 type controls struct {
 	cells, moved, past int
+	learnt             int // cells of which weights were learnt
 	humps              int // cells without earlier runs
 	names              []string
 	least, most        float64 // sums of weights
 	shift              float64 // the largest of Moved
+	others, together   int     // cells that went by others, of so many engines at least
+	slower             float64 // the largest of Others.Moved
 	runs               int     // the fewest
 }
+
+// worthMoving is from where on it is remarked on that others moved.
+const worthMoving = 0.01
 
 // worthSaying is from where on what is left of the machine's change is remarked on.
 const worthSaying = 0.001
 
 func (s *controls) add(ch *Change) {
 	k := ch.Control
-	if s.cells == 0 {
-		s.least = 1
-	}
 	s.cells++
-	s.least, s.most = min(s.least, k.Sum()), max(s.most, k.Sum())
-	for _, b := range k.Baselines {
-		if !slices.Contains(s.names, b.Baseline) {
-			s.names = append(s.names, b.Baseline)
-		}
-	}
 	if k.Runs > 0 {
 		if s.past == 0 || k.Runs < s.runs {
 			s.runs = k.Runs
 		}
 		s.past++
+	} else if k.Others != nil {
+		if s.others == 0 || k.Others.Engines < s.together {
+			s.together = k.Others.Engines
+		}
+		s.others++
+		if math.Abs(math.Log1p(k.Others.Moved)) > math.Abs(math.Log1p(s.slower)) {
+			s.slower = k.Others.Moved
+		}
+		return
+	}
+	if s.learnt == 0 {
+		s.least = 1
+	}
+	s.learnt++
+	s.least, s.most = min(s.least, k.Sum()), max(s.most, k.Sum())
+	for _, b := range k.Baselines {
+		if !slices.Contains(s.names, b.Baseline) {
+			s.names = append(s.names, b.Baseline)
+		}
 	}
 	if ch.humps && k.Runs == 0 {
 		s.humps++
@@ -62,7 +78,19 @@ func (s *controls) remarks() []record.Remark {
 	}
 	names := slices.DeleteFunc(slices.Clone(analyze.Baselines), func(n string) bool { return !slices.Contains(s.names, n) })
 	var out []record.Remark
-	if len(names) > 0 {
+	if s.others > 0 {
+		out = append(out, record.Remark{Code: "not-interleaved", Level: "info",
+			Text: fmt.Sprintf("the two runs share no block: of each value of %s was taken out what other engines, %d or more that are the same in both runs, did in its own block", cellsOf(s.others), s.together)})
+		if math.Abs(s.slower) >= worthMoving {
+			direction := "slower"
+			if s.slower < 0 {
+				direction = "faster"
+			}
+			out = append(out, record.Remark{Code: "machine-moved", Level: "info", Advice: "measure both as environments of one run",
+				Text: fmt.Sprintf("the machine was up to %s %s in NEW, by the engines that are the same in both: an environment may follow them half as much or half as much again, and the intervals reach that far", sample.Percent(math.Expm1(math.Abs(math.Log1p(s.slower)))), direction)})
+		}
+	}
+	if len(names) > 0 && s.learnt > 0 {
 		out = append(out, record.Remark{Code: "not-interleaved", Level: "info",
 			Text: fmt.Sprintf("the two runs share no block: of each value was taken out what %s carried in its own block, with a weight that was learnt from the scatter (%s; 1 divides by them, 0 leaves it as it is)", strings.Join(names, " and "), weight)})
 	}
@@ -83,7 +111,7 @@ func (s *controls) remarks() []record.Remark {
 		out = append(out, record.Remark{Code: "between-runs", Level: "info",
 			Text: fmt.Sprintf("the intervals of %s hold the scatter between runs of the same thing, as %d earlier runs or more showed it", cellsOf(s.past), s.runs)})
 	}
-	if n := s.cells - s.past; n > 0 {
+	if n := s.cells - s.past - s.others; n > 0 {
 		out = append(out, record.Remark{Code: "between-runs", Level: "info", Advice: fmt.Sprintf("give %d earlier runs or more of the same thing by --history, or measure both as environments of one run", leastRuns),
 			Text: fmt.Sprintf("two runs are two draws of the machine's state: how much that alone changes is not known for %s, and their intervals do not hold it", cellsOf(n))})
 	}

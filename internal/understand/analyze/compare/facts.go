@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
@@ -80,6 +81,14 @@ func Facts(base, next *analyze.Result) []Fact {
 	return append(out, environmentFacts(base, next)...)
 }
 
+// anyRun is a fact without the id of its run: a path of the run's own directory.
+func anyRun(fact, id string) string {
+	if id == "" {
+		return fact
+	}
+	return strings.ReplaceAll(fact, id, "RUN")
+}
+
 // environmentFacts lists what differs in the environments, facts that are of
 // one moment left out.
 func environmentFacts(base, next *analyze.Result) []Fact {
@@ -101,7 +110,8 @@ func environmentFacts(base, next *analyze.Result) []Fact {
 			a, b  map[string]string
 		}{{audit.Configuration, x.Configuration, y.Configuration}, {audit.Isolation, x.Isolation, y.Isolation}} {
 			for _, k := range slices.Sorted(maps.Keys(part.a)) {
-				if v, w := part.a[k], part.b[k]; w != "" && audit.Canonical(k, v) != audit.Canonical(k, w) {
+				v, w := part.a[k], part.b[k]
+				if w != "" && anyRun(audit.Canonical(k, v), base.Run.ID) != anyRun(audit.Canonical(k, w), next.Run.ID) {
 					out = append(out, Fact{Where: part.where, Env: e.ID, Key: k, Base: v, New: w})
 				}
 			}

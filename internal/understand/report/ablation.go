@@ -78,8 +78,9 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 	}
 	if t := a.observed(); len(t.Rows) > 0 {
 		d.Heading(level+1, "What the timeline says of it")
+		d.Para(a.agreement())
 		d.Add(t)
-		d.Legend(fmt.Sprintf("Of traced starts with and without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + it is within %.0f %% of the cost alone, or inside its interval; where it is not, the steps that changed the most say why.", 100*ablation.Apart))
+		d.Legend(fmt.Sprintf("Of traced starts with and without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. − it is not, and why is open: more starts, or a calmer machine, would say whether the two differ.", 100*ablation.Apart))
 	}
 	if s := a.together(); len(s) > 0 {
 		d.Heading(level+1, "What belongs together")

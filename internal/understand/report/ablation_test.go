@@ -60,6 +60,8 @@ func TestAblation(t *testing.T) {
 		{Name: "daemon: iptables <a>", With: 30e6}, {Name: "daemon: fsync", With: 5e6, Without: 3e6}}}
 	seen.Ablations[0].Steps[1].Observed = &ablation.Observed{Starts: 10, With: 52e6, Without: 32e6, Gone: 3e6, Else: 17e6, Steps: []ablation.ObservedStep{
 		{Name: "daemon: page faults", With: 25e6, Without: 8e6}}}
+	seen.Ablations[0].Steps[2].Observed = &ablation.Observed{Starts: 10, With: 52e6, Without: 32e6, Gone: 13e6, Else: 7e6, Steps: []ablation.ObservedStep{
+		{Name: "daemon: prctl", With: 13e6}, {Name: "daemon: page faults", With: 15e6, Without: 8e6}}}
 	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
 		b.Reset()
 		require.NoError(t, Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], seen, opts))

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/understand/analyze/ablation"
@@ -21,22 +23,56 @@ func (a ablationWords) observed() *document.Table {
 			continue
 		}
 		mark, tone := "−", document.Warn
-		if s.Agrees() {
+		switch s.Verdict() {
+		case ablation.Same:
 			mark, tone = "+", document.Plain
+		case ablation.Elsewhere:
+			mark, tone = "~", document.Plain
 		}
 		number := func(ns int64) document.Cell { return document.Cell{Text: a.short(ns)} }
 		t.Rows = append(t.Rows, document.Row{
 			Tone:  tone,
 			Cells: []document.Cell{{Text: mark}, {Text: words.Clean(s.Mechanism)}, a.number(s.Alone), number(s.Observed.Gone), number(s.Observed.Else)},
-			Below: []document.Line{document.Say(a.observedSteps(s.Observed))},
+			Below: []document.Line{document.Say(a.observedSteps(s))},
 		})
 	}
 	return t
 }
 
-func (a ablationWords) observedSteps(o *ablation.Observed) string {
+// agreement says of how many mechanisms the two tell the same.
+func (a ablationWords) agreement() string {
+	of := map[ablation.Verdict]int{}
+	all := 0
+	for i := range a.x.Steps {
+		if v := a.x.Steps[i].Verdict(); v != "" {
+			of[v]++
+			all++
+		}
+	}
+	said := fmt.Sprintf("Of %s the timeline and the taking away say the same in %d", words.Plural(all, "mechanism"), of[ablation.Same])
+	if n := of[ablation.Elsewhere]; n > 0 {
+		said += fmt.Sprintf("; in %d the rest lies in steps that stay", n)
+	}
+	if n := of[ablation.Open]; n > 0 {
+		said += fmt.Sprintf("; in %d they differ, and why is open", n)
+	}
+	return said + "."
+}
+
+// observedSteps names the steps that changed the most. Where the mechanism's cost lies
+// in those that stay too, these come first.
+func (a ablationWords) observedSteps(x *ablation.Step) string {
 	var out []string
-	for _, s := range o.Steps[:min(3, len(o.Steps))] {
+	steps := slices.Clone(x.Observed.Steps)
+	switch x.Verdict() {
+	case ablation.Elsewhere:
+		slices.SortStableFunc(steps, func(p, q ablation.ObservedStep) int {
+			return cmp.Compare(map[bool]int{true: 1}[p.Gone()], map[bool]int{true: 1}[q.Gone()])
+		})
+	case ablation.Open:
+		out = append(out, fmt.Sprintf("open: traced starts differ by %s in all", a.short(x.Observed.With-x.Observed.Without)))
+	}
+	for _, s := range steps[:min(3, len(steps))] {
 		from, to := a.short(s.With), a.short(s.Without)
 		if s.With == 0 {
 			from = "nothing"

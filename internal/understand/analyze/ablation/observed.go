@@ -28,12 +28,44 @@ type ObservedStep struct {
 // Apart is the share of a cost by which the timeline may differ from it.
 const Apart = 0.2
 
-// Agrees says whether the timeline and the taking away tell the same: what is gone
-// from the way is within a fifth of the cost alone, or within its interval.
-func (s *Step) Agrees() bool {
-	if s.Observed == nil || s.Alone == nil {
-		return false
+// Gone says whether the step is on the way with it and hardly without, or the other way
+// about.
+func (s *ObservedStep) Gone() bool {
+	return float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
+}
+
+// hardly is the part of its time below which a step counts as gone, as for the timeline's
+// own sums.
+const hardly = 0.1
+
+// Verdict is how the timeline and the taking away go together.
+type Verdict string
+
+const (
+	// Same is where what is gone from the way is what was found by taking away.
+	Same Verdict = "same"
+	// Elsewhere is where the traced starts differ by what was found by taking away, a part
+	// of it in steps that are there without the mechanism too.
+	Elsewhere Verdict = "elsewhere"
+	// Open is where the traced starts differ by something else.
+	Open Verdict = "open"
+)
+
+// Verdict says whether the two tell the same of a mechanism, "" where not both are there.
+func (s *Step) Verdict() Verdict {
+	switch o := s.Observed; {
+	case o == nil || s.Alone == nil:
+		return ""
+	case s.near(o.Gone):
+		return Same
+	case s.near(o.Gone + o.Else):
+		return Elsewhere
 	}
-	gone, cost := float64(s.Observed.Gone), s.Alone
-	return math.Abs(gone-cost.Value) <= Apart*math.Abs(cost.Value) || cost.Lo != nil && gone >= *cost.Lo && gone <= *cost.Hi
+	return Open
+}
+
+// near says whether a time is within a fifth of the cost alone, or within its interval.
+func (s *Step) near(ns int64) bool {
+	t, cost := float64(ns), s.Alone
+	return math.Abs(t-cost.Value) <= Apart*math.Abs(cost.Value) || cost.Lo != nil && t >= *cost.Lo && t <= *cost.Hi
 }

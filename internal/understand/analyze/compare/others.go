@@ -10,9 +10,9 @@ import (
 )
 
 // Others are the environments of other engines that stood for the machine between two
-// runs, in place of the baselines.
+// runs, in place of the weighed baselines.
 type Others struct {
-	// Environments are how many, and Engines of how many engines.
+	// Environments are how many, and Engines of how many engines, floor among them.
 	Environments int `json:"environments"`
 	Engines      int `json:"engines"`
 	// Moved is by how much they were slower in NEW (for a rate: higher), as a fraction.
@@ -53,8 +53,7 @@ type member struct {
 
 // others finds the environments that tell between two runs how fast the machine was:
 // of other engines, which are the same in both by all that is known of them, on a
-// machine that is the same by all that is known. nil where they are too few. The
-// baselines are not among them: what they do by themselves is most of what they do.
+// machine that is the same by all that is known. nil where they are too few.
 func (c *Changes) others(ch *Change, work *analyze.Workload, next *analyze.Workload) *crowd {
 	if c.unlike == nil {
 		c.unlike = map[string]bool{}
@@ -73,7 +72,7 @@ func (c *Changes) others(ch *Change, work *analyze.Workload, next *analyze.Workl
 	out, at := &crowd{}, map[string]int{}
 	for i := range c.BaseRun.Environments {
 		e := &c.BaseRun.Environments[i]
-		if e.Baseline != "" || e.Engine == ch.Engine || slices.Contains(analyze.Baselines, e.Engine) || c.unlike[e.ID] {
+		if !tells(e) || e.Engine == ch.Engine || c.unlike[e.ID] {
 			continue
 		}
 		m, ok := memberOf(work, next, e.ID, ch.Metric)
@@ -92,6 +91,14 @@ func (c *Changes) others(ch *Change, work *analyze.Workload, next *analyze.Workl
 		return nil
 	}
 	return out
+}
+
+// tells says that an environment follows the machine as engines do: floor, which makes
+// what a container is made of, but not native and host, of whose fifth of a millisecond
+// most is scatter of its own.
+func tells(e *record.Environment) bool {
+	const floor = "floor"
+	return e.Baseline == floor || e.Engine == floor || e.Baseline == "" && !slices.Contains(analyze.Baselines, e.Engine)
 }
 
 // memberOf is an environment by the metric in question, or by its start-up where it has

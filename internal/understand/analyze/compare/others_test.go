@@ -90,7 +90,7 @@ func TestOthersThatAreTheSame(t *testing.T) {
 		return analyzetest.Find(c, "startup", "crun").Control
 	}
 	base, next := crowded(t, 1, 1, nil, nil, nil), crowded(t, 2, 1.1, nil, nil, nil)
-	if k := of(base, next); k.Others == nil || k.Others.Engines != 3 || k.Others.Environments != 4 {
+	if k := of(base, next); k.Others == nil || k.Others.Engines != 4 || k.Others.Environments != 5 {
 		t.Errorf("with all: %+v", k.Others)
 	}
 	fact := func(r *analyze.Result, env, value string) {
@@ -98,17 +98,22 @@ func TestOthersThatAreTheSame(t *testing.T) {
 	}
 	fact(base, "docker-cli", "1")
 	fact(next, "docker-cli", "1")
-	if k := of(base, next); k.Others == nil || k.Others.Environments != 4 {
+	if k := of(base, next); k.Others == nil || k.Others.Environments != 5 {
 		t.Errorf("a path of the run's own is no difference: %+v", k.Others)
 	}
 	fact(next, "docker-cli", "2")
-	if k := of(base, next); k.Others == nil || k.Others.Engines != 3 || k.Others.Environments != 3 {
+	if k := of(base, next); k.Others == nil || k.Others.Engines != 4 || k.Others.Environments != 4 {
 		t.Errorf("with one that has another version: %+v", k.Others)
 	}
 	fact(base, "podman", "1")
 	fact(next, "podman", "2")
+	if k := of(base, next); k.Others == nil || k.Others.Engines != 3 {
+		t.Errorf("with two engines that are the same, and floor: %+v", k)
+	}
+	fact(base, "charliecloud-directory", "1")
+	fact(next, "charliecloud-directory", "2")
 	if k := of(base, next); k.Others != nil || len(k.Baselines) == 0 {
-		t.Errorf("with two engines that are the same: %+v", k)
+		t.Errorf("with one engine that is the same, and floor: %+v", k)
 	}
 	kernel := crowded(t, 3, 1.1, nil, nil, nil)
 	kernel.Run.Host.Kernel = "another"

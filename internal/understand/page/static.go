@@ -200,7 +200,11 @@ func row(d *view.Data, w *view.Work, t *view.Table, e int, by float64) []string 
 	out := append([]string{words.Clean(d.Envs[e].ID)}, estimate(view.At(t.Median, e), view.At(t.Lo, e), view.At(t.Hi, e), by)...)
 	out = append(out, times(t, e), view.At(t.Places, e).String(), strconv.Itoa(view.At(t.N, e)), failed)
 	if lacking(d) {
-		out = slices.Insert(out, lacksColumn, words.Clean(d.Answer.Marks[d.Envs[e].ID].Lacks))
+		lacks := words.Clean(d.Answer.Marks[d.Envs[e].ID].Lacks)
+		if d.Envs[e].Baseline != "" {
+			lacks = "n/a" // it is no container
+		}
+		out = slices.Insert(out, lacksColumn, lacks)
 	}
 	return append(out, ratios(d, t, e)...)
 }

@@ -368,6 +368,9 @@ func (s *screen) median(a *verdict.Answer, env string, interval bool) string {
 func (s *screen) rest() {
 	s.indent = below
 	s.notRun()
+	if len(s.answers) == 1 && len(s.answers[0].Table.Cells) <= roomForVersions {
+		s.versions()
+	}
 	if f := s.res.Findings; f != nil {
 		s.command("Claims", "plimsoll findings "+s.record())
 	}

@@ -16,6 +16,10 @@ import (
 // lackMark stands in the row of what lacks some of it.
 const lackMark = "*"
 
+// noContainer stands in the column of a baseline, of which nothing is expected: an empty
+// one would say that it lacks nothing.
+const noContainer = "n/a"
+
 // partsLacking are those of an environment, false where nobody saw.
 func (s *screen) partsLacking(env string) ([]audit.Part, bool) {
 	if s.res.Audit == nil {
@@ -52,7 +56,11 @@ func (s *screen) lacksLegend(envs []string, form lackForm) string {
 			parts, _ := s.partsLacking(env)
 			return slices.Contains(parts, p)
 		}) {
-			said = append(said, p.Letter+" "+strings.TrimSuffix(p.Title, " filter")+p.Hint)
+			hint := p.Hint
+			if s.Width < roomy {
+				hint = ""
+			}
+			said = append(said, p.Letter+" "+strings.TrimSuffix(p.Title, " filter")+hint)
 		}
 	}
 	if len(said) == 0 {

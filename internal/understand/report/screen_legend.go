@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
 )
@@ -29,15 +29,9 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 	}
 	add(s.networkLegend(a.All))
 	add(clientLegend(a.All))
-	if t.ranked {
-		add("rank: 95 % range")
-	}
+	add(s.rangesLegend(a, t))
 	if t.times {
-		block := "all once"
-		if n := s.res.Run.Protocol.PerBlock; n > 1 {
-			block = fmt.Sprintf("each %d times", n)
-		}
-		add(words.Times(a.Table.Metric) + ": median ratio of blocks (" + block + ", shuffled)")
+		add(words.Times(a.Table.Metric) + ": median over blocks")
 	}
 	if t.lacks != unsaid {
 		add(s.lacksLegend(a.All, t.lacks))
@@ -47,6 +41,25 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 	}
 	add(t.names)
 	return strings.Join(parts, " · ")
+}
+
+// rangesLegend says what a rank and an interval hold of. Both are of 95 %, and a rank that
+// is wider than its row's interval looks like a mistake: it holds for all rows together.
+func (s *screen) rangesLegend(a *verdict.Answer, t laid) string {
+	each := "[a, b]"
+	if t.axis.cells > 0 && s.Width >= roomy {
+		each += " ├ ┤"
+	}
+	known := slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Median != nil && c.Median.Lo != nil })
+	switch {
+	case t.ranked && known:
+		return "rank: 95 % for all rows at once, " + each + " for one"
+	case t.ranked:
+		return "rank: 95 % for all rows at once"
+	case known:
+		return each + ": 95 %"
+	}
+	return ""
 }
 
 // pageLegend is what a page says above its chart of what stands in it: its rows that are
@@ -63,6 +76,12 @@ func (s *screen) pageLegend() string {
 	parts := []string{baselineLegend(there)}
 	if len(lines) > 0 {
 		parts = append(parts, "dashed lines: "+strings.Join(lines, ", "))
+	}
+	ranked := func(a verdict.Answer) bool {
+		return slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Places != nil })
+	}
+	if slices.ContainsFunc(s.answers, ranked) {
+		parts = append(parts, "rank: 95 % for all rows at once, [a, b] and lines for one")
 	}
 	parts = append(parts, s.networkLegend(envs), clientLegend(envs), s.lacksLegend(envs, lettered))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
@@ -108,7 +127,7 @@ func clientLegend(envs []string) string {
 
 // legend says what a picture's signs are, and how much a column of it is.
 func (a axis) legend() string {
-	text := "● median, ├ ┤ its 95 %"
+	text := "● median"
 	if a.base > 0 {
 		text += ", │ " + words.Clean(a.name)
 	}

@@ -173,7 +173,12 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 	switch {
 	case !s.lacksAny(r):
 	case l.lacks == lettered:
-		add("lacks", false, func(c *analyze.Cell) string { return s.lacks(c.Env) })
+		add("lacks", false, func(c *analyze.Cell) string {
+			if e := s.res.Environment(c.Env); e != nil && e.Baseline != "" {
+				return noContainer
+			}
+			return s.lacks(c.Env)
+		})
 	case l.lacks == marked:
 		add("", false, func(c *analyze.Cell) string {
 			if s.lacks(c.Env) != "" {

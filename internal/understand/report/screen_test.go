@@ -288,7 +288,7 @@ func TestScreenHasOneDirection(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := screenAt(t, res, 120)
-	if !strings.Contains(text, "higher is better") || !strings.Contains(strings.Join(strings.Fields(text), " "), "× worse: median ratio of blocks (all once, shuffled)") {
+	if !strings.Contains(text, "higher is better") || !strings.Contains(strings.Join(strings.Fields(text), " "), "× worse: median over blocks") {
 		t.Errorf("\n%s", text)
 	}
 	_, rows, _ := strings.Cut(text, "× worse  ")

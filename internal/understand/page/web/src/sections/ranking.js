@@ -55,7 +55,7 @@ export function forest(m, w, t, base, name, title) {
         yAxis: l.axis,
         tooltip: {formatter: p => p.componentType === 'series' && rows[p.dataIndex] ? cellTip(m, w, t, rows[p.dataIndex], a ? base : m.baseline(t)) : undefined},
         series: [
-          spans(rows.map((e, row) => ({row, text: texts[row], at: pts[row].v, note: marked(m, e), far: share(x, pts[row].hi ?? pts[row].v) > 0.5, bare: pts[row].lo == null || pts[row].hi == null, lo: pts[row].lo ?? pts[row].v, hi: pts[row].hi ?? pts[row].v, color: m.look(e, th.dark).color})), th),
+          spans(rows.map((e, row) => ({row, text: texts[row], at: pts[row].v, note: marked(m, t, e), far: share(x, pts[row].hi ?? pts[row].v) > 0.5, bare: pts[row].lo == null || pts[row].hi == null, lo: pts[row].lo ?? pts[row].v, hi: pts[row].hi ?? pts[row].v, color: m.look(e, th.dark).color})), th),
           {type: 'scatter', z: 3, symbolSize: 10, cursor: 'pointer',
             data: rows.map((e, i) => ({value: [pts[i].v, i], symbol: m.look(e, th.dark).symbol, itemStyle: {color: m.look(e, th.dark).color, borderColor: th.back, borderWidth: 1}})),
             markLine: {silent: true, z: 0, symbol: 'none', lineStyle: {color: th.muted, type: 'dashed', width: 1}, label: {show: !two && !narrow(th.width), color: th.muted, fontFamily: th.font, fontSize: 11, formatter: '{b}', position: 'start', distance: 4}, data: lines}},
@@ -65,11 +65,16 @@ export function forest(m, w, t, base, name, title) {
   };
 }
 
-// marked is what a row is marked with, in words.
-function marked(m, e) {
-  const {lacks, typed} = m.marks(e);
-  return [typed && `= ${typed}`, lacks && `lacks ${lacks}`].filter(Boolean).join(', ');
+// marked is what a row is marked with, in words: the places that it may hold, and what
+// speaks against it.
+function marked(m, t, e) {
+  const {lacks, typed} = m.marks(e), rank = place(t.places?.[e.i]);
+  return [rank && `rank ${rank}`, typed && `= ${typed}`, lacks && `lacks ${lacks}`].filter(Boolean).join(', ');
 }
+
+// lacked is what stands in the column of what each lacks: a baseline is no container, and
+// an empty cell would say that it lacks nothing.
+const lacked = (m, e) => e.baseline ? 'n/a' : m.marks(e).lacks ?? '';
 
 // rankingTable is all numbers of a table, those without a value at the end with
 // the reason.
@@ -90,7 +95,7 @@ export function rankingTable(m, w, t) {
   const head = ['environment', num(`median${scale.unit ? `, ${scale.unit}` : ''}`), num('95 %'), num(timesTitle(t.metric), '', '', 'how many times worse than the first: the median of the ratios block by block'), num('rank', '', '', 'the places that it may hold, together with 95 %'), ...(lacking ? [{t: 'lacks', title: m.data.answer.legend}] : []), num('n'), num('failed'), ...bases.flatMap(b => [num(`× ${b}`), num('95 %')])];
   const rows = ranked.map(e => {
     const n = estimate(t.median[e.i], t.lo[e.i], t.hi[e.i], scale);
-    return [name(e), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), first(e), num(place(t.places?.[e.i])), ...(lacking ? [m.marks(e).lacks ?? ''] : []), num(t.n[e.i] ?? 0, t.n[e.i]), failed(e), ...bases.flatMap(b => ratio(e, b))];
+    return [name(e), num(n.value, t.median[e.i]), num(n.interval, '', 'quiet'), first(e), num(place(t.places?.[e.i])), ...(lacking ? [lacked(m, e)] : []), num(t.n[e.i] ?? 0, t.n[e.i]), failed(e), ...bases.flatMap(b => ratio(e, b))];
   });
   const without = rest.map(e => [name(e), {t: `n/a: ${t.missing?.[e.i] || m.count(w, e)?.missing || 'no value'}`, cls: 'quiet', span: 6 + lacking + 2 * bases.length}]);
   return table({name: 'rankings', title: `${w.title}: ${t.metric.title || t.metric.id}`, rows: [head, ...rows, ...without], file: fileRows(m, w, t, [...ranked, ...rest]), cls: 'ranking'});

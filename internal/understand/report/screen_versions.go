@@ -1,0 +1,51 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
+)
+
+// roomForVersions is how many rows leave room for the versions on a screen of 40 lines.
+const roomForVersions = 20
+
+// packaging ends the version of a distribution's package: 20.10.24+dfsg1, 1.6.20~ds1.
+var packaging = regexp.MustCompile(`[+~]d(fsg|s)[0-9.]*$`)
+
+// versions is the line about which versions were measured, of the engines and of the
+// runtimes below them: the first question of who reads somebody else's numbers. One that
+// several environments have in different versions has them all.
+func (s *screen) versions() {
+	var names []string
+	of := map[string][]string{}
+	add := func(name, version string) {
+		if version = packaging.ReplaceAllString(words.Clean(version), ""); name == "" || version == "" {
+			return
+		}
+		if of[name] == nil {
+			names = append(names, name)
+		}
+		if !slices.Contains(of[name], version) {
+			of[name] = append(of[name], version)
+		}
+	}
+	for _, e := range s.res.Environments {
+		switch {
+		case e.Baseline != "":
+		case e.Facts["runtime"] == "" || e.Facts["version"] != e.Facts["runtime-version"]:
+			add(words.Clean(e.Engine), e.Facts["version"])
+		}
+	}
+	for _, e := range s.res.Environments {
+		add(words.Clean(e.Facts["runtime"]), e.Facts["runtime-version"])
+	}
+	var parts []string
+	for _, name := range names {
+		parts = append(parts, name+" "+strings.Join(of[name], " and "))
+	}
+	text, _ := s.fits(parts, ", ", " and %d more", 0)
+	s.says("Versions", text, document.Plain)
+}

@@ -105,7 +105,7 @@ func LookFile(a Asked) (record.BuildFile, error) {
 // reserved are the variables by which engines find the programs, files and daemons of a
 // run: another value would measure something else.
 var reserved = []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
-	"CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_STORAGE_CONF", "DOCKER_HOST", "CONTAINERD_ADDRESS"}
+	"CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_STORAGE_CONF", "CONTAINERS_HELPER_BINARY_DIR", "DOCKER_HOST", "CONTAINERD_ADDRESS"}
 
 // addVariable adds a variable of the environment.
 func addVariable(b *record.Build, a Asked, p engine.Program) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -99,6 +100,14 @@ type Summary struct {
 
 // ErrNothing is returned where no environment could be opened.
 var ErrNothing = errors.New("no environment could be opened: there is nothing to measure")
+
+// nothing is ErrNothing with the first reason: it is read where progress isn't.
+func nothing(excluded []record.Excluded) error {
+	if len(excluded) == 0 {
+		return ErrNothing
+	}
+	return fmt.Errorf("%w; %s: %s", ErrNothing, excluded[0].ID, excluded[0].Reason)
+}
 
 // ErrLacking is returned where something of a plan that is worth nothing but as a
 // whole could not be opened: the summary says what, and why.
@@ -203,7 +212,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 		return err
 	}
 	if len(r.session.envs) == 0 || len(r.Plan.Cells) == 0 {
-		return ErrNothing
+		return nothing(sum.Excluded)
 	}
 	if r.Whole && len(sum.Excluded) > 0 {
 		return ErrLacking

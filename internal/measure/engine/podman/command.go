@@ -37,6 +37,8 @@ type program struct {
 	given   *given.Configuration // by a build
 	// conf are digits of the digest of its storage.conf: with other options, the store is another.
 	conf string
+	// conmon is the name of the file that monitors run, where it is a build.
+	conmon string
 }
 
 // who resolves the factor rootless to the user who runs podman: nil is root.
@@ -80,6 +82,9 @@ func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
 	}
 	p.env = append(p.env, "PATH="+kit.Getenv("PATH"), "HOME="+home)
 	if err := p.configure(kit); err != nil {
+		return nil, err
+	}
+	if err := p.help(kit); err != nil {
 		return nil, err
 	}
 	if !systemdRuns() && confile.At(p.given.File(configFile), "engine", "cgroup_manager") == nil {

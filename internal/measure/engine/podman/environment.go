@@ -106,6 +106,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err := p.optioned(info); err != nil {
 		return err
 	}
+	if err := p.helped(kit, spec, info); err != nil {
+		return err
+	}
 	tag, release, err := e.provide(ctx, kit, p, engine.ImageName(spec))
 	if err != nil {
 		return err

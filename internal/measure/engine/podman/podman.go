@@ -70,7 +70,7 @@ func (*Engine) Info() engine.Info {
 		Processes: engine.Processes{Helpers: []string{"conmon", "slirp4netns", "pasta", "rootlessport", "fuse-overlayfs"}},
 		Cgroups:   []engine.ContainerGroup{{Path: `/libpod-[0-9a-f]{64}(\.scope)?$`}},
 		OCI:       true, Rules: rules(), Lacks: lacks(),
-		Mechanisms: mechanisms, Below: "oci", Programs: []engine.Program{{Name: Name, Helps: "Manage pods, containers and images", Files: []string{configFile, storageFile}, Variables: true}, {Of: engine.Runtime}},
+		Mechanisms: mechanisms, Below: "oci", Programs: programs(),
 		Levels: map[string][]string{
 			engine.Runtime:  {engine.DefaultLevel, "runc", "crun", "runsc"},
 			engine.Storage:  {engine.DefaultLevel, overlay, vfs, fuseOverlay, btrfs, zfs},

@@ -56,7 +56,11 @@ func (p *program) monitorGone(ctx context.Context, name string) bool {
 // monitor is what a container's monitor is known by: that it is podman's conmon,
 // run by its user, and has the whole name.
 func (p *program) monitor(name string) adapter.Helper {
-	return adapter.Helper{Program: "conmon", UID: p.uid(), Args: []string{"-n", name}}
+	program := p.conmon
+	if program == "" {
+		program = conmon
+	}
+	return adapter.Helper{Program: program, UID: p.uid(), Args: []string{"-n", name}}
 }
 
 // endExecutions ends the monitors of programs that were executed by the service

@@ -1,10 +1,6 @@
 package podman
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"plimsoll/internal/measure/engine"
@@ -22,12 +18,9 @@ func findRuntime(kit *engine.Kit, name string) (string, error) {
 	if filepath.Base(path) == name {
 		return path, nil
 	}
-	link := filepath.Join(kit.Dir, "podman-runtime-"+short(path), name)
-	if err = os.Mkdir(filepath.Dir(link), 0o755); err == nil || errors.Is(err, fs.ErrExist) {
-		err = os.Symlink(path, link)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("linking %s under the name %s", path, name), Err: err}
+	link, werr := linked(kit, name, path)
+	if werr != nil {
+		return "", werr
 	}
 	return link, nil
 }

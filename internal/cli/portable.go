@@ -140,6 +140,14 @@ func printLeftOut(w World) {
 	}
 }
 
+// printWays says by which of the ways somebody has measured.
+func printWays(w World) {
+	fmt.Fprintln(w.Stdout, "Which ways to an engine somebody has measured by:")
+	for _, way := range portable.Ways {
+		w.wrapped("  ", way.Engine+" by "+way.By+": "+way.Text()+".")
+	}
+}
+
 // printFound prints how one engine is reached.
 func printFound(w World, f *portable.Found) {
 	switch {
@@ -155,6 +163,12 @@ func printFound(w World, f *portable.Found) {
 			also = "and not by its command, since " + harmless.Text(f.NoProgram)
 		}
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(fmt.Sprintf("%s by its API at %s (by %s; %s; round trip %.2f ms), %s", f.Facts["version"], f.Where, f.By, f.Kind, float64(f.RoundTrip)/1e6, also)))
+	}
+	switch {
+	case f.Verified != "":
+		w.wrapped(strings.Repeat(" ", 8), "verified by "+f.Verified)
+	case f.Unverified != "":
+		w.wrapped(strings.Repeat(" ", 8), "unverified: "+f.Unverified)
 	}
 	if f.Fix != "" {
 		w.wrapped(strings.Repeat(" ", 8), "try: "+harmless.Text(f.Fix))

@@ -73,11 +73,13 @@ func enginesPortable(cmd *cobra.Command, w World, names []string, format string)
 		all = append(all, look.Found(n))
 	}
 	if format == "json" {
-		return printJSON(w.Stdout, map[string]any{"engines": all, "left_out": portable.LeftOut})
+		return printJSON(w.Stdout, map[string]any{"engines": all, "ways": portable.Ways, "left_out": portable.LeftOut})
 	}
 	for _, f := range all {
 		printFound(w, f)
 	}
+	fmt.Fprintln(w.Stdout)
+	printWays(w)
 	fmt.Fprintln(w.Stdout)
 	printLeftOut(w)
 	return nil

@@ -45,17 +45,17 @@ func (a Address) Kind() string {
 	scheme, _, _ := strings.Cut(a.Host, "://")
 	switch {
 	case scheme == "unix":
-		return "Unix socket"
+		return bySocket
 	case scheme == "npipe":
-		return "named pipe"
+		return byPipe
 	case scheme == "ssh":
-		return "ssh"
+		return bySSH
 	case a.TLS != nil && a.TLS.SkipVerify:
-		return "TCP with TLS, the server's certificate not checked"
+		return byTLSUnseen
 	case a.TLS != nil:
-		return "TCP with TLS"
+		return byTLS
 	}
-	return "TCP without encryption"
+	return byPlain
 }
 
 // check refuses what is no address.

@@ -29,6 +29,10 @@ type Found struct {
 	Reason    string `json:"reason,omitempty"`
 	Fix       string `json:"fix,omitempty"`
 	NoProgram string `json:"no_program,omitempty"`
+	// Verified says with what somebody has measured so already; Unverified why this is
+	// the first time. An engine that is not reached has neither.
+	Verified   string `json:"verified_by,omitempty"`
+	Unverified string `json:"unverified,omitempty"`
 
 	address Address
 	info    *system.Info
@@ -61,6 +65,7 @@ func (l *Look) Found(name string) *Found {
 
 func (s Surroundings) look(ctx context.Context, name string) *Found {
 	f := &Found{Engine: name}
+	defer func() { f.judge(s.System) }()
 	if _, err := s.LookPath(name); err != nil {
 		f.NoProgram = "the program " + name + " is not on the PATH"
 	}

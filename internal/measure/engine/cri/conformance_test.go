@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/host/proc"
@@ -58,10 +60,11 @@ func TestGVisor(t *testing.T) {
 	kit := enginetest.Kit(t)
 	e := New()
 	levels := map[string]string{engine.Endpoint: containerd, engine.Runtime: "runsc"}
-	before := podProcesses()
+	seen := podsSeen(t, kit)
 	began := time.Now()
 	env, err := e.Open(t.Context(), kit, engine.Spec{ID: "gvisor", Levels: levels})
 	took := time.Since(began)
+	ours := seen()
 	if err == nil {
 		t.Logf("gVisor works here: %v", env.Facts())
 		if err := env.Close(t.Context()); err != nil {
@@ -86,13 +89,7 @@ func TestGVisor(t *testing.T) {
 	// The server tears down what was killed in its own time.
 	var rest []string
 	for range 100 {
-		rest = rest[:0]
-		for id, line := range podProcesses() {
-			if before[id] == "" {
-				rest = append(rest, line)
-			}
-		}
-		if len(rest) == 0 {
+		if rest = processesOf(ours); len(rest) == 0 {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -100,15 +97,49 @@ func TestGVisor(t *testing.T) {
 	t.Errorf("left behind: %q", rest)
 }
 
-// podProcesses are the processes of containerd's pods, by the pods' and
-// containers' ids.
-func podProcesses() map[string]string {
-	found := map[string]string{}
+// podsSeen notes the ids of the run's pods and containers, until it is asked for
+// them: other tests have pods at the same server.
+func podsSeen(t *testing.T, kit *engine.Kit) (seen func() map[string]bool) {
+	t.Helper()
+	s, err := New().connect(t.Context(), kit, containerd)
+	if err != nil {
+		t.Skip(err)
+	}
+	ids, done, gone := map[string]bool{}, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer s.close()
+		for {
+			pods, _ := s.pods(t.Context(), kit.RunID)
+			for _, p := range pods {
+				ids[p.GetId()] = true
+				all, _ := s.runtime.ListContainers(t.Context(), &v1.ListContainersRequest{Filter: &v1.ContainerFilter{PodSandboxId: p.GetId()}})
+				for _, c := range all.GetContainers() {
+					ids[c.GetId()] = true
+				}
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	return func() map[string]bool {
+		close(done)
+		<-gone
+		t.Logf("%d pods and containers were seen", len(ids))
+		return ids
+	}
+}
+
+// processesOf are the processes of pods and containers, of which they name one.
+func processesOf(ids map[string]bool) (lines []string) {
 	for _, pid := range proc.Here.PIDs() {
 		line := strings.ReplaceAll(commandLine(pid), "\x00", " ")
-		if id := longID.FindString(line); id != "" && strings.Contains(line, "k8s.io") {
-			found[id] = line
+		if ids[longID.FindString(line)] {
+			lines = append(lines, line)
 		}
 	}
-	return found
+	return lines
 }

@@ -129,22 +129,31 @@ func (p process) signal(sig unix.Signal, uid int) (allowed bool, err error) {
 // killLimit bounds what a family may take to end after SIGKILL.
 const killLimit = 10 * time.Second
 
+// living says whether this process, and not a later one with its pid, has yet to end.
+func (p process) living() bool {
+	now, ok := readProcess(p.PID)
+	return ok && now.Start == p.Start && now.State != 'Z' && now.State != 'X'
+}
+
 // kill kills the processes of a daemon until there are none. One that the
-// daemon's user may not kill is none of its processes.
+// daemon's user may not kill is none of its processes. One that was killed bears no
+// mark any more while it ends: it has given up its memory and its namespaces, and on a
+// busy machine may have to wait for a processor for the rest.
 func (n *note) kill(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, killLimit)
 	defer cancel()
+	var left []process
 	for {
-		var left []process
 		for _, p := range n.family() {
 			allowed, err := p.signal(unix.SIGKILL, n.UID)
 			if err != nil {
 				return err
 			}
-			if allowed {
+			if allowed && !slices.ContainsFunc(left, func(l process) bool { return l.PID == p.PID && l.Start == p.Start }) {
 				left = append(left, p)
 			}
 		}
+		left = slices.DeleteFunc(left, func(p process) bool { return !p.living() })
 		if len(left) == 0 {
 			return nil
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -24,45 +23,12 @@ type gathering struct {
 	programs  *programs
 	code      []sample // ticks in programs' own code, to be named at the end
 	naps      []nap
+	dozes     []doze
 	sleepers  []switchEvent // wakings that say where the woken thread slept
 	// owners are the processes of threads.
 	owners map[int]int
 	// watcher is the thread of ours that listens meanwhile, and has no part in the start.
 	watcher int
-}
-
-// threads lists those that there are.
-func (g *gathering) threads() []record.TraceThread {
-	var all []record.TraceThread
-	for _, pid := range proc.Here.PIDs() {
-		command := commandOf(pid)
-		if g.recorder.opts.Code {
-			g.programs.maps[pid] = mappings(pid)
-		}
-		tasks, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
-		for _, t := range tasks {
-			id, err := strconv.Atoi(t.Name())
-			if err != nil {
-				continue
-			}
-			name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "task", t.Name(), "comm"))
-			if err != nil {
-				continue // it has just ended
-			}
-			th := record.TraceThread{ID: id, Process: pid, Name: strings.TrimSpace(string(name)), Command: command, Kernel: command == "" && isKernel(pid)}
-			if g.recorder.opts.Stacks {
-				th.Stack = g.waiting(pid, id)
-			}
-			all = append(all, th)
-		}
-	}
-	return all
-}
-
-// isKernel says whether a process is one of the kernel's own (PF_KTHREAD).
-func isKernel(pid int) bool {
-	s, err := proc.Here.Stat(pid)
-	return err == nil && s.Flags&0x00200000 != 0
 }
 
 func commandOf(pid int) string {

@@ -53,6 +53,8 @@ type Recorder struct {
 	calls    *callLog
 	switches *switchLog
 	execs    *execLog
+	// met are the processes that were there when a start was last followed.
+	met map[int]*met
 }
 
 // kind is which tracepoint a want is.
@@ -200,6 +202,7 @@ func open(opts Options, filters bool) (r *Recorder, err error) {
 		}
 		r.heralds = append(r.heralds, herald)
 	}
+	r.gather().threads() // so that the first start finds few whom it does not know
 	return r, nil
 }
 
@@ -275,7 +278,7 @@ func (r *Recorder) off() error {
 // Record records while do runs, and gives what it saw; do says what the trace is
 // of, from when to when, and who waited.
 func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, error) {
-	g := &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(), owners: map[int]int{}}
+	g := r.gather()
 	for _, ring := range r.all() {
 		ring.skip()
 		if err := ring.enable(true); err != nil {
@@ -301,7 +304,13 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	}
 	g.listen()
 	g.drain(0)
+	g.name(threads)
+	g.remember()
 	return g.trace(head, threads), nil
+}
+
+func (r *Recorder) gather() *gathering {
+	return &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(), owners: map[int]int{}}
 }
 
 // quiet collects our own garbage, so that none is collected until what it gives is

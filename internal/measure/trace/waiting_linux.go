@@ -27,8 +27,8 @@ func (g *gathering) waiting(pid, tid int) []int {
 		if b, err := os.ReadFile(filepath.Join(task, "syscall")); err == nil {
 			// The last is where in its program the thread is.
 			f := strings.Fields(string(b))
-			if at, err := strconv.ParseUint(f[len(f)-1], 0, 64); err == nil && g.programs.ownSleep(pid, at) {
-				stack = append(stack, g.frame(goSleep))
+			if at, err := strconv.ParseUint(f[len(f)-1], 0, 64); err == nil {
+				g.dozes = append(g.dozes, doze{tid, pid, at})
 			}
 		}
 	}
@@ -53,6 +53,14 @@ func (g *gathering) sleeps(stack []int) bool {
 		}
 	}
 	return false
+}
+
+// doze is a pause in which a thread was before the start, of which it is to be found out
+// who asked for it: once nothing is followed any more, since for that programs' files
+// are read.
+type doze struct {
+	thread, pid int
+	at          uint64 // where in its program the thread is
 }
 
 // nap is a pause, of which it is to be found out who asked for it.

@@ -26,7 +26,7 @@ func fileOf(a Asked, p engine.Program) string {
 		return a.File
 	}
 	base := filepath.Base(a.Path)
-	if slices.Contains(p.Files, base) {
+	if slices.Contains(p.Files, base) || p.Elsewhere[base] != "" {
 		return base
 	}
 	if alike := alike(a.Path, p); len(alike) == 1 {
@@ -58,6 +58,9 @@ func Sort(asked []Asked, known []engine.Program) {
 func addFile(b *record.Build, a Asked, p engine.Program) error {
 	if len(p.Files) == 0 {
 		return fmt.Errorf("%s takes no configuration file (if %s=… is a path, begin it with ./)", p.Name, a.File)
+	}
+	if why := p.Elsewhere[a.File]; why != "" {
+		return fmt.Errorf("%s takes no %s: %s", p.Name, a.File, why)
 	}
 	if !slices.Contains(p.Files, a.File) {
 		return fmt.Errorf("%s takes no file %q; it takes %s", p.Name, a.File, yamlfile.OneOf(p.Files))

@@ -19,7 +19,7 @@ func TestBindConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	known := []engine.Program{{Name: "crun"}, {Name: "runc", Files: []string{"daemon.json"}, Variables: true},
+	known := []engine.Program{{Name: "crun"}, {Name: "runc", Files: []string{"daemon.json"}, Elsewhere: map[string]string{"other.json": "say it in daemon.json"}, Variables: true},
 		{Name: "podman", Helps: "Manage pods", Files: []string{"containers.conf", "storage.conf"}}}
 	look := func(name string) (string, error) {
 		if name == "podman" {
@@ -41,6 +41,8 @@ func TestBindConfiguration(t *testing.T) {
 		{"runc:a=daemon.json=.", "", "is no regular file"},
 		{"runc:a=daemon.json=", "", "expected a path behind daemon.json="},
 		{"runc:a=storage.conf=a.json", "", `runc takes no file "storage.conf"; it takes daemon.json`},
+		{"runc:a=other.json", "", "runc takes no other.json: say it in daemon.json"},
+		{"runc:a=other.json=a.json", "", "runc takes no other.json: say it in daemon.json"},
 		{"crun:a=daemon.json=a.json", "", "crun takes no configuration file"},
 		{"crun:a=GOGC=1", "", "crun has its environment from what calls it, so that GOGC can't be set for it"},
 		{"runc:a=PATH=/x", "", "PATH is set by Plimsoll itself"},

@@ -31,6 +31,9 @@ type Program struct {
 	Becomes []string
 	// Files are the names of the configuration files that a build of it may have here.
 	Files []string
+	// Elsewhere says of files that it reads and takes none of here where their settings
+	// are given instead, by their names.
+	Elsewhere map[string]string
 	// With are levels without which the engine does not run it, by their factors.
 	With map[string]string
 	// Variables: the engine starts it, and so a build may have variables of its

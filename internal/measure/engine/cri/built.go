@@ -44,7 +44,7 @@ func set() []engine.Program {
 	return []engine.Program{
 		{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, With: ofContainerd},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim", With: ofContainerd},
-		{Name: crio, Stays: true, Files: []string{crioFile}, Variables: true, With: ofCRIO},
+		{Name: crio, Stays: true, Files: []string{crioFile}, Elsewhere: map[string]string{storageFile: inCRIOFile}, Variables: true, With: ofCRIO},
 		{Name: conmon, With: ofCRIO},
 	}
 }

@@ -94,6 +94,13 @@ func startCRIO(ctx context.Context, kit *engine.Kit, user *server, set string, p
 	if err != nil {
 		return nil, err
 	}
+	score, may, err := ownScore()
+	if err != nil {
+		return nil, fmt.Errorf("reading this process's oom_score_adj: %w", err)
+	}
+	if err := podScored(o.given.File(crioFile), like, score, may); err != nil {
+		return nil, err
+	}
 	c := crioConfiguration{pause: pause.ref, plugins: plugins, like: like, monitor: monitorOf(kit, like), builds: kit.AllBuilds, plain: plainRuntimes(kit)}
 	opts := private.Options{Name: name, Hide: slices.Concat(crioHidden, left), Cgroups: []string{o.group}, Ready: o.ready}
 	opts.Configure = func(dir string) ([]string, error) {

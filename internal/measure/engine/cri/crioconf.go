@@ -21,6 +21,9 @@ const crioFile = "crio.conf"
 // storageFile is CRI-O's, too: of the store that it works on.
 const storageFile = "storage.conf"
 
+// inCRIOFile is where the options of a storage.conf are given to CRI-O.
+const inCRIOFile = "name the options of its driver in crio.conf, as storage_option of [crio]: CRI-O takes them instead of the file's"
+
 // crioConfiguredBy is how it is known that a configuration is in effect.
 const crioConfiguredBy = "CRI-O's own word, at its socket, has each setting; the file, after each trial"
 

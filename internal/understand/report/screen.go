@@ -232,6 +232,9 @@ func (s *screen) byEngine(a *verdict.Answer) (names []string) {
 			names = append(names, n+" "+s.median(a, e, false))
 		}
 	}
+	if len(names) == 1 && len(a.First) > 1 { // told apart from what, else
+		names[0] += fmt.Sprintf(", %d environments", len(a.First))
+	}
 	return names
 }
 

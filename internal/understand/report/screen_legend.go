@@ -50,12 +50,16 @@ func (s *screen) rangesLegend(a *verdict.Answer, t laid) string {
 	if t.axis.cells > 0 && s.Width >= roomy {
 		each += " ├ ┤"
 	}
+	rank := "rank"
+	if !slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Places != nil && c.Places.First == 1 }) {
+		rank = "rank in the whole run" // of which a part is shown
+	}
 	known := slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Median != nil && c.Median.Lo != nil })
 	switch {
 	case t.ranked && known:
-		return "rank: 95 % for all rows at once, " + each + " for one"
+		return rank + ": 95 % for all rows at once, " + each + " for one"
 	case t.ranked:
-		return "rank: 95 % for all rows at once"
+		return rank + ": 95 % for all rows at once"
 	case known:
 		return each + ": 95 %"
 	}

@@ -137,6 +137,12 @@ func TestBrowserHosts(t *testing.T) {
 	wait(`document.querySelector("#main").innerText.includes("node3") && document.querySelectorAll("#hosts tbody tr").length >= 3 && !document.querySelector("#main").innerText.includes("node3 is left out")`)
 	wait(`document.querySelector("#title").textContent === "fleet on 3 hosts"`)
 	checkPage(t, p)
+	alone, err := b.Open(x.address+"/runs/"+x.index(t).Hosts[0].Runs[0], browsertest.Options{})
+	require.NoError(t, err)
+	defer alone.Close()
+	p = alone
+	wait(`document.querySelector("#fleet a[href^='/hosts?']")?.textContent.endsWith("on 3 hosts together")`)
+	checkPage(t, p)
 }
 
 func checkPage(t *testing.T, p *browsertest.Page) {

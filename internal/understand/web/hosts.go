@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,12 @@ func (s *Server) fleet(q url.Values) (Fleet, error) {
 		}
 	}
 	return Fleet{}, errNoFleet
+}
+
+// hasFellows says whether other hosts have run the study of this run too, in its folder.
+func (s *Server) hasFellows(run string) bool {
+	_, _, folders := s.listing.scan()
+	return slices.ContainsFunc(fleets(s.summaries(), folders), func(f Fleet) bool { return slices.Contains(f.Runs, run) })
 }
 
 // together makes what the hosts say together, anew where a run has changed; while one

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,12 @@ func TestHosts(t *testing.T) {
 		t.Fatalf("it finds %+v", i.Hosts)
 	}
 	at := i.Hosts[0].Page
+	for _, r := range i.Runs { // a run of theirs leads to it
+		_, _, body := x.get(t, "/runs/"+r.ID)
+		if leads := strings.Contains(body, "/assets/fleet.js"); leads != slices.Contains(i.Hosts[0].Runs, r.ID) {
+			t.Errorf("the page of %s leads to its hosts: %v", r.Name, leads)
+		}
+	}
 	look := func(want ...string) {
 		t.Helper()
 		status, _, body := x.get(t, at)

@@ -57,6 +57,9 @@ func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) {
 	if sum.Status == running || sum.Killed {
 		o.Scripts = append(o.Scripts, "/assets/live.js")
 	}
+	if s.hasFellows(p.id) {
+		o.Scripts = append(o.Scripts, "/assets/fleet.js")
+	}
 	s.shell(w, r, o)
 }
 

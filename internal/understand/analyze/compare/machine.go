@@ -48,11 +48,17 @@ const mostWaited = 0.95
 // and its time. So may the truth (partial identification; Manski, Partial
 // Identification of Probability Distributions, 2003). Trials that began on a calm
 // machine lost nothing by this.
+//
+// Where other engines stand for the machine they tell far more of that: they were
+// slowed down by the same, and how far the environment may differ from them is in the
+// interval already. What somebody waits for, a disk, is another matter: one engine
+// syncs and another does not.
 func (c *Change) otherState(works [2]*analyze.Workload, cells [2]*analyze.Cell) {
 	own := [2]*analyze.Beside{works[0].BesideOf(cells[0].Env), works[1].BesideOf(cells[1].Env)}
 	if own[0] == nil || own[1] == nil || c.Sample.Blocks() == 0 {
 		return
 	}
+	others := c.Control != nil && c.Control.Others != nil && c.Control.Runs == 0
 	sign := 1.0
 	if c.Metric.Better == record.HigherIsBetter { // a rate is as much lower as its times are longer
 		sign = -1
@@ -65,6 +71,9 @@ func (c *Change) otherState(works [2]*analyze.Workload, cells [2]*analyze.Cell) 
 	least, _, _, _ := sample.Sample{X: without[1], Y: c.Sample.Y}.Estimate(stats.Level)
 	most, _, _, _ := sample.Sample{X: c.Sample.X, Y: without[0]}.Estimate(stats.Level)
 	slower, faster := max(0, sign*(center-least)), max(0, sign*(most-center))
+	if others {
+		slower, faster = 0, 0
+	}
 	s := &MachineState{Busy: [2]float64{own[0].Busy, own[1].Busy}}
 	if own[0].Running != nil && own[1].Running != nil {
 		s.Running = &[2]float64{*own[0].Running, *own[1].Running}
@@ -86,8 +95,14 @@ func (c *Change) otherState(works [2]*analyze.Workload, cells [2]*analyze.Cell) 
 	// environment need not have followed.
 	carried := min(max(sign*c.carried(cells), -slower-faster), slower+faster)
 	in := stats.Interval{Lo: -slower + min(carried, 0), Hi: faster + max(carried, 0)}
+	if others {
+		in = stats.Interval{Lo: -slower, Hi: faster}
+	}
 	if sign < 0 {
 		in.Lo, in.Hi = -in.Hi, -in.Lo
+	}
+	if others {
+		in.Lo, in.Hi = in.Lo+c.Sample.Machine.Lo, in.Hi+c.Sample.Machine.Hi
 	}
 	c.Sample.Machine = stats.Interval{Lo: min(in.Lo, c.Sample.Machine.Lo), Hi: max(in.Hi, c.Sample.Machine.Hi)}
 }
@@ -148,15 +163,15 @@ func (c *Changes) stateRemark() {
 	if s.Busy[0]+s.Busy[1] > 0 {
 		part := fmt.Sprintf("%.0f %% of the trials of BASE and %.0f %% of those of NEW began while others had work", 100*s.Busy[0], 100*s.Busy[1])
 		if s.Running != nil {
-			part += fmt.Sprintf(" (%.1f and %.1f threads that ran or wanted to)", s.Running[0], s.Running[1])
+			part += fmt.Sprintf(" (%.1f and %.1f threads)", s.Running[0], s.Running[1])
 		}
 		parts = append(parts, part)
 	}
 	for _, w := range s.Waits {
-		parts = append(parts, fmt.Sprintf("somebody waited for %s for %.0f %% of their time in BASE and %.0f %% in NEW", w.For.For(), 100*w.Base, 100*w.New))
+		parts = append(parts, fmt.Sprintf("somebody waited for %s for %.0f %% and %.0f %% of their time", w.For.For(), 100*w.Base, 100*w.New))
 	}
 	c.Remarks = append(c.Remarks, record.Remark{Code: "another-state", Level: "warn", Advice: "measure both as environments of one run, or both while nothing else runs",
-		Text: fmt.Sprintf("the machine was not left alone: of %s of %s in %s, %s. How much of their time that cost is not known: the intervals of %s reach as far as it may explain", most.Metric.ID, c.Work(most.Workload), most.Env, strings.Join(parts, ", and "), cellsOf(cells))})
+		Text: fmt.Sprintf("the machine was not left alone: of %s of %s in %s, %s. The intervals of %s reach as far as that may explain", most.Metric.ID, c.Work(most.Workload), most.Env, strings.Join(parts, ", and "), cellsOf(cells))})
 }
 
 // carried is by how much what was taken out of the values differs between the runs.

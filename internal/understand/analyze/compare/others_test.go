@@ -18,8 +18,12 @@ import (
 
 // crowded is a session with four engines beside the baselines, each of which follows
 // the machine by the power of its own (1 where none is given), and changes by a factor.
-func crowded(t *testing.T, seed uint64, speed float64, follows, changed map[string]float64, more func(*recordtest.Spec)) *analyze.Result {
+func crowded(t *testing.T, seed uint64, speed float64, follows, changed map[string]float64) *analyze.Result {
 	t.Helper()
+	return analyzetest.Run(t, crowdedSpec(seed, speed, follows, changed))
+}
+
+func crowdedSpec(seed uint64, speed float64, follows, changed map[string]float64) recordtest.Spec {
 	s := recordtest.Typical()
 	s.Seed, s.Blocks, s.PerBlock, s.StealEvery, s.Excluded = seed, 20, 1, 0, nil
 	s.Envs = slices.Clone(s.Envs[1:10])                    // native to podman, without host
@@ -37,10 +41,7 @@ func crowded(t *testing.T, seed uint64, speed float64, follows, changed map[stri
 		}
 		e.StartUp = analyzetest.Scaled(e.StartUp, by*math.Pow(speed, power))
 	}
-	if more != nil {
-		more(&s)
-	}
-	return analyzetest.Run(t, s)
+	return s
 }
 
 // TestOthers: a machine that is slower as a whole is no change of any engine, nor where
@@ -48,7 +49,7 @@ func crowded(t *testing.T, seed uint64, speed float64, follows, changed map[stri
 // that engine alone, and nothing is found in the others.
 func TestOthers(t *testing.T) {
 	sleeps := map[string]float64{"docker-api": 0.6, "docker-cli": 0.6, "native": 2, "floor": 1.2, "runc": 1.2}
-	base := crowded(t, 1, 1, nil, nil, nil)
+	base := crowded(t, 1, 1, nil, nil)
 	for _, k := range []struct {
 		name    string
 		speed   float64
@@ -62,7 +63,7 @@ func TestOthers(t *testing.T) {
 		{"a slower engine on a slower machine", 1.1, map[string]float64{"podman": 1.2}, map[string]compare.Direction{"podman": compare.Worse}},
 		{"a faster engine on a slower machine", 1.1, map[string]float64{"docker-api": 0.7, "docker-cli": 0.7}, map[string]compare.Direction{"docker-api": compare.Better, "docker-cli": compare.Better}},
 	} {
-		c, err := compare.Between(base, crowded(t, 2, k.speed, sleeps, k.changed, nil), compare.Options{Filter: startup})
+		c, err := compare.Between(base, crowded(t, 2, k.speed, sleeps, k.changed), compare.Options{Filter: startup})
 		require.NoError(t, err)
 		for i := range c.Cells {
 			ch := &c.Cells[i]
@@ -89,7 +90,7 @@ func TestOthersThatAreTheSame(t *testing.T) {
 		require.NoError(t, err)
 		return analyzetest.Find(c, "startup", "crun").Control
 	}
-	base, next := crowded(t, 1, 1, nil, nil, nil), crowded(t, 2, 1.1, nil, nil, nil)
+	base, next := crowded(t, 1, 1, nil, nil), crowded(t, 2, 1.1, nil, nil)
 	if k := of(base, next); k.Others == nil || k.Others.Engines != 4 || k.Others.Environments != 5 {
 		t.Errorf("with all: %+v", k.Others)
 	}
@@ -115,9 +116,9 @@ func TestOthersThatAreTheSame(t *testing.T) {
 	if k := of(base, next); k.Others != nil || len(k.Baselines) == 0 {
 		t.Errorf("with one engine that is the same, and floor: %+v", k)
 	}
-	kernel := crowded(t, 3, 1.1, nil, nil, nil)
+	kernel := crowded(t, 3, 1.1, nil, nil)
 	kernel.Run.Host.Kernel = "another"
-	if k := of(crowded(t, 1, 1, nil, nil, nil), kernel); k.Others != nil {
+	if k := of(crowded(t, 1, 1, nil, nil), kernel); k.Others != nil {
 		t.Errorf("with another kernel: %+v", k.Others)
 	}
 }
@@ -128,7 +129,7 @@ func TestOthersAndHistory(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var runs []*analyze.Result
 	for i := range 10 {
-		runs = append(runs, crowded(t, uint64(10+i), math.Exp(0.1*r.NormFloat64()), nil, nil, nil))
+		runs = append(runs, crowded(t, uint64(10+i), math.Exp(0.1*r.NormFloat64()), nil, nil))
 	}
 	c, err := compare.Between(runs[0], runs[1], compare.Options{Filter: startup, Earlier: runs[2:]})
 	require.NoError(t, err)
@@ -163,7 +164,7 @@ func TestOthersCover(t *testing.T) {
 			return out
 		}
 		speed := math.Exp(0.1 * r.NormFloat64())
-		c, err := compare.Between(crowded(t, uint64(2*n), 1, nil, own(), nil), crowded(t, uint64(2*n+1), speed, follow(), own(), nil), compare.Options{Filter: startup})
+		c, err := compare.Between(crowded(t, uint64(2*n), 1, nil, own()), crowded(t, uint64(2*n+1), speed, follow(), own()), compare.Options{Filter: startup})
 		require.NoError(t, err)
 		for i := range c.Cells {
 			ch := &c.Cells[i]
@@ -182,5 +183,28 @@ func TestOthersCover(t *testing.T) {
 	}
 	if share := float64(called) / float64(all); share > 0.05 {
 		t.Errorf("%.3f of %d are called", share, all)
+	}
+}
+
+// TestOthersBusy: beside others' work the other engines tell what it cost, so that what
+// one engine changed by is found in a run of busy blocks too, where the bound by the
+// threads at work alone would leave it open.
+func TestOthersBusy(t *testing.T) {
+	busy := func(seed uint64, changed map[string]float64) *analyze.Result {
+		s := crowdedSpec(seed, 1.4, map[string]float64{"docker-api": 1.3, "docker-cli": 1.3, "native": 0.5}, changed)
+		return analyzetest.Run(t, recordtest.Edited{Spec: s, Each: func(x *record.Trial) {
+			others := 4.0
+			x.Running, x.Remarks = &others, append(x.Remarks, record.NotQuiet)
+			x.Host = &record.Disturbance{CPUPressureNS: 1e12}
+		}})
+	}
+	base := crowded(t, 1, 1, nil, nil)
+	c, err := compare.Between(base, busy(2, map[string]float64{"podman": 1.4}), compare.Options{Filter: startup})
+	require.NoError(t, err)
+	for i := range c.Cells {
+		ch := &c.Cells[i]
+		if want := ch.Env == "podman"; want != (ch.Verdict == compare.Worse) || ch.Verdict == compare.Better || ch.State != nil {
+			t.Errorf("%s is %s: %.3f [%.3f, %.3f] %+v", ch.Env, ch.Verdict, ch.Ratio.Value, *ch.Ratio.Lo, *ch.Ratio.Hi, ch.State)
+		}
 	}
 }

@@ -168,12 +168,13 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.end(nil))
 	}
+	null := host.Machine{}.Null()
 	sum := &Summary{Dir: o.Dir, Trusted: o.Trusted}
 	runErr := r.measure(ctx, sum)
 	// Cleaning up must go on though the user has interrupted.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	sum.Unclean = r.cleanUp(clean, before, sum)
+	sum.Unclean = errors.Join(r.cleanUp(clean, before, sum), null.PutBack())
 	r.dismissAgents()
 	return sum, errors.Join(runErr, r.end(sum))
 }

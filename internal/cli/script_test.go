@@ -5,8 +5,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -41,6 +43,13 @@ func patient() World {
 type tidying struct{ *testing.M }
 
 func (m tidying) Run() int {
+	// Started in the background or by nohup, a program takes no notice of these signals,
+	// nor does what it starts: the tests send them.
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	defer forgetProgram()
 	return m.M.Run()
 }

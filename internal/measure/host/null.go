@@ -16,17 +16,18 @@ type Null struct {
 	st   unix.Stat_t
 }
 
-// Null notes whose /dev/null is; nil where that can't be seen.
+// Null notes whose /dev/null is; nil where that can't be seen, where it is not root's, so
+// that nobody gives back what another run will, and where we are not root.
 func (m Machine) Null() *Null {
 	n := &Null{path: m.path("/dev/null")}
-	if unix.Lstat(n.path, &n.st) != nil || n.st.Mode&unix.S_IFMT != unix.S_IFCHR {
+	if unix.Geteuid() != 0 || unix.Lstat(n.path, &n.st) != nil || n.st.Mode&unix.S_IFMT != unix.S_IFCHR || n.st.Uid != 0 {
 		return nil
 	}
 	return n
 }
 
-// PutBack gives it back to whom it belonged, where it is still the same device and
-// belongs to somebody else now.
+// PutBack gives it back to root, where it is still the same device and belongs to
+// somebody else now.
 func (n *Null) PutBack() error {
 	var now unix.Stat_t
 	if n == nil || unix.Lstat(n.path, &now) != nil || now.Mode&unix.S_IFMT != unix.S_IFCHR || now.Rdev != n.st.Rdev || now.Ino != n.st.Ino ||

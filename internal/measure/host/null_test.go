@@ -27,6 +27,9 @@ func TestNull(t *testing.T) {
 	}
 	n := m.Null()
 	require.NoError(t, os.Lchown(path, 65534, 65534))
+	if m.Null() != nil {
+		t.Error("it is another's, whose run gives it back, and is noted")
+	}
 	require.NoError(t, n.PutBack())
 	var st unix.Stat_t
 	require.NoError(t, unix.Lstat(path, &st))

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 )
@@ -31,6 +32,12 @@ func Real(t testing.TB) {
 func Kit(t testing.TB) *engine.Kit {
 	t.Helper()
 	Real(t)
+	null := host.Machine{}.Null()
+	t.Cleanup(func() {
+		if err := null.PutBack(); err != nil {
+			t.Error(err)
+		}
+	})
 	return UnitKit(t)
 }
 

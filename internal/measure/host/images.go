@@ -4,11 +4,9 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
@@ -48,20 +46,13 @@ func imageTurn(ctx context.Context, engine string, root bool, getenv func(string
 	if err != nil {
 		return nobody, nil //nolint:nilerr // as above
 	}
-	for {
-		err := filelock.TryLock(f)
-		if err == nil {
-			return func() { f.Close() }, nil
-		}
-		if !errors.Is(err, filelock.ErrLocked) {
-			f.Close()
-			return nobody, nil
-		}
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, fmt.Errorf("waiting for another Plimsoll that loads images into %s or removes them: %w", engine, ctx.Err())
-		case <-time.After(5 * time.Millisecond):
-		}
+	switch err := filelock.Wait(ctx, f, filelock.TryLock); {
+	case err == nil:
+		return func() { f.Close() }, nil
+	case ctx.Err() != nil:
+		f.Close()
+		return nil, fmt.Errorf("waiting for another Plimsoll that loads images into %s or removes them: %w", engine, err)
 	}
+	f.Close()
+	return nobody, nil // a file system without locks
 }

@@ -4,12 +4,12 @@ package image
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/filelock"
 )
 
 // lock waits until no other process changes the store. It is an advisory lock
@@ -24,7 +24,7 @@ func (s *Store) lockItem(ctx context.Context, p string) (unlock func(), err erro
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	shared, err := s.flock(ctx, filepath.Join(s.dir, "lock"), unix.LOCK_SH)
+	shared, err := s.flock(ctx, filepath.Join(s.dir, "lock"), filelock.TryLook)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s *Store) lockItem(ctx context.Context, p string) (unlock func(), err erro
 		return nil, &Error{Text: "locking the image store", Err: err}
 	}
 	// Whoever takes the directory away has the store's lock, so this file stays.
-	own, err := s.flock(ctx, filepath.Join(filepath.Dir(p), ".lock-"+filepath.Base(p)), unix.LOCK_EX)
+	own, err := s.flock(ctx, filepath.Join(filepath.Dir(p), ".lock-"+filepath.Base(p)), filelock.TryLock)
 	if err != nil {
 		shared()
 		return nil, err
@@ -45,28 +45,22 @@ func (s *Store) lockFile(ctx context.Context, name string) (unlock func(), err e
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	return s.flock(ctx, filepath.Join(s.dir, name), unix.LOCK_EX)
+	return s.flock(ctx, filepath.Join(s.dir, name), filelock.TryLock)
 }
 
-func (s *Store) flock(ctx context.Context, file string, how int) (unlock func(), err error) {
+func (s *Store) flock(ctx context.Context, file string, try func(*os.File) error) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, &Error{Text: "locking the image store", Err: err}
 	}
-	for {
-		err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-		if err == nil {
-			return func() { f.Close() }, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			f.Close()
-			return nil, &Error{Text: "locking the image store by " + file, Err: err}
-		}
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, &Error{Text: "waiting for another Plimsoll that builds images in " + s.dir, Err: ctx.Err()}
-		case <-time.After(10 * time.Millisecond):
-		}
+	switch err = filelock.Wait(ctx, f, try); {
+	case err == nil:
+		return func() { f.Close() }, nil
+	case ctx.Err() != nil:
+		err = &Error{Text: "waiting for another Plimsoll that builds images in " + s.dir, Err: err}
+	default:
+		err = &Error{Text: "locking the image store by " + file, Err: err}
 	}
+	f.Close()
+	return nil, err
 }

@@ -43,9 +43,7 @@ func (s *controls) add(ch *Change) {
 			s.together = k.Others.Engines
 		}
 		s.others++
-		if math.Abs(math.Log1p(k.Others.Moved)) > math.Abs(math.Log1p(s.slower)) {
-			s.slower = k.Others.Moved
-		}
+		s.slower = larger(s.slower, slower(ch, k.Others.Moved))
 		return
 	}
 	if s.learnt == 0 {
@@ -63,10 +61,34 @@ func (s *controls) add(ch *Change) {
 	}
 	if math.Abs(k.Moved) >= worthSaying {
 		s.moved++
-		if math.Abs(math.Log1p(k.Moved)) > math.Abs(math.Log1p(s.shift)) {
-			s.shift = k.Moved
-		}
+		s.shift = larger(s.shift, slower(ch, k.Moved))
 	}
+}
+
+// slower is by how much a machine was slower that moved a cell by so much, as a
+// fraction: a rate falls where times grow.
+func slower(ch *Change, moved float64) float64 {
+	if ch.Metric.Better == record.HigherIsBetter {
+		return 1/(1+moved) - 1
+	}
+	return moved
+}
+
+// larger is the larger one of two changes, up or down.
+func larger(a, b float64) float64 {
+	if math.Abs(math.Log1p(b)) > math.Abs(math.Log1p(a)) {
+		return b
+	}
+	return a
+}
+
+// speed is a change of the machine's in words: "12 % slower".
+func speed(slower float64) (size, direction string) {
+	direction = "slower"
+	if slower < 0 {
+		direction = "faster"
+	}
+	return sample.Percent(math.Expm1(math.Abs(math.Log1p(slower)))), direction
 }
 
 // remarks say what was taken out, what of the machine's state may be left, and
@@ -82,12 +104,9 @@ func (s *controls) remarks() []record.Remark {
 		out = append(out, record.Remark{Code: "not-interleaved", Level: "info",
 			Text: fmt.Sprintf("the two runs share no block: of each value of %s was taken out what other engines, %d or more that are the same in both runs, did in its own block", cellsOf(s.others), s.together)})
 		if math.Abs(s.slower) >= worthMoving {
-			direction := "slower"
-			if s.slower < 0 {
-				direction = "faster"
-			}
+			size, direction := speed(s.slower)
 			out = append(out, record.Remark{Code: "machine-moved", Level: "info", Advice: "measure both as environments of one run",
-				Text: fmt.Sprintf("the machine was up to %s %s in NEW, by the engines that are the same in both: an environment may follow them half as much or half as much again, and the intervals reach that far", sample.Percent(math.Expm1(math.Abs(math.Log1p(s.slower)))), direction)})
+				Text: fmt.Sprintf("the machine was up to %s %s in NEW, by the engines that are the same in both: an environment may follow them half as much or half as much again, and the intervals reach that far", size, direction)})
 		}
 	}
 	if len(names) > 0 && s.learnt > 0 {
@@ -95,13 +114,9 @@ func (s *controls) remarks() []record.Remark {
 			Text: fmt.Sprintf("the two runs share no block: of each value was taken out what %s carried in its own block, with a weight that was learnt from the scatter (%s; 1 divides by them, 0 leaves it as it is)", strings.Join(names, " and "), weight)})
 	}
 	if s.moved > 0 {
-		direction := "slower"
-		if s.shift < 0 {
-			direction = "faster"
-		}
-		size := math.Expm1(math.Abs(math.Log1p(s.shift)))
+		size, direction := speed(s.shift)
 		out = append(out, record.Remark{Code: "machine-moved", Level: "info", Advice: "measure both as environments of one run",
-			Text: fmt.Sprintf("%s: the machine was %s in NEW by all baselines, and how much of that an environment follows is not known: up to %s of it is left in, and the interval reaches that far", cellsOf(s.moved), direction, sample.Percent(size))})
+			Text: fmt.Sprintf("%s: the machine was %s in NEW by all baselines, and how much of that an environment follows is not known: up to %s of it is left in, and the interval reaches that far", cellsOf(s.moved), direction, size)})
 	}
 	if s.humps > 0 {
 		out = append(out, record.Remark{Code: "humps", Level: "info", Advice: "measure both as environments of one run; --against native holds what it says, and is wider",

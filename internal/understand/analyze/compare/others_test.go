@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -205,6 +206,30 @@ func TestOthersBusy(t *testing.T) {
 		ch := &c.Cells[i]
 		if want := ch.Env == "podman"; want != (ch.Verdict == compare.Worse) || ch.Verdict == compare.Better || ch.State != nil {
 			t.Errorf("%s is %s: %.3f [%.3f, %.3f] %+v", ch.Env, ch.Verdict, ch.Ratio.Value, *ch.Ratio.Lo, *ch.Ratio.Hi, ch.State)
+		}
+	}
+}
+
+// TestSlower: a machine that is slower has longer times and lower rates.
+func TestSlower(t *testing.T) {
+	base := crowded(t, 1, 1, nil, nil)
+	for _, rate := range []bool{false, true} {
+		next := crowded(t, 2, 1.2, nil, nil)
+		if rate { // the same numbers, read the other way round
+			for _, r := range []*analyze.Result{base, next} {
+				r.Workloads[0].Table("startup").Metric.Better = record.HigherIsBetter
+			}
+		}
+		c, err := compare.Between(base, next, compare.Options{Filter: startup})
+		require.NoError(t, err)
+		want := "slower in NEW"
+		if rate {
+			want = "faster in NEW"
+		}
+		if !slices.ContainsFunc(c.Remarks, func(r record.Remark) bool {
+			return r.Code == "machine-moved" && strings.Contains(r.Text, want)
+		}) {
+			t.Errorf("rate %v: it is not said that the machine was %s: %+v", rate, want, c.Remarks)
 		}
 	}
 }

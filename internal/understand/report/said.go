@@ -74,6 +74,7 @@ func Say(res *analyze.Result) *Said {
 		s.answer(&answers[0])
 	} else {
 		all := s.overall()
+		s.failedChecks()
 		s.doubts(nil)
 		s.checks()
 		for _, l := range all {

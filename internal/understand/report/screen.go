@@ -156,8 +156,9 @@ func (s *screen) one(a *verdict.Answer) {
 	s.Led("  ", s.legend(a, t), document.Dim)
 }
 
-// answer is the headline, who is first and what speaks against it, and how the others
-// follow.
+// answer is the headline, who is first, how the two that most know stand, what speaks
+// against it, and how the others follow. Who knows neither of the first looks for those
+// two, and a telephone shows three lines.
 func (s *screen) answer(a *verdict.Answer) {
 	m := a.Table.Metric
 	work := words.Clean(cmp.Or(a.Work.Title, a.Work.ID))
@@ -170,15 +171,15 @@ func (s *screen) answer(a *verdict.Answer) {
 		s.Add(document.Gap{})
 	}
 	s.leaders(a)
+	s.failedChecks()
+	known := s.acquaintance(a)
 	s.doubts(a)
-	s.followers(a)
+	s.followers(a, known)
 	s.checks()
 }
 
-// doubts are whether not the same was done everywhere, and what to beware of; nil is of
-// several workloads.
+// doubts is the line of what to beware of; nil is of several workloads.
 func (s *screen) doubts(a *verdict.Answer) {
-	s.failedChecks()
 	s.tells("Beware", s.beware(a), document.Warn)
 }
 
@@ -246,22 +247,24 @@ func (s *screen) engine(env string) string {
 	return words.Clean(env)
 }
 
-// followers are the lines about the next, about the best one that isolates as usual,
-// about those that most know, and about the last where these leave room for it: it is
-// also where the table ends.
-func (s *screen) followers(a *verdict.Answer) {
+// followers are the lines about the next, about the best one that isolates as usual, and
+// about the last where these and the one about those that most know, if there is one,
+// leave room for it: it is also where the table ends.
+func (s *screen) followers(a *verdict.Answer, known bool) {
 	if a.Next == "" {
 		return
 	}
-	n := len(s.Blocks)
+	room := len(s.Blocks) + 3
+	if known {
+		room--
+	}
 	s.behind(a, "Next", a.Next)
 	if e := s.isolated(a); e != "" {
 		s.isolation(a, e)
 	} else if other := s.other(a); other != "" {
 		s.behind(a, "Then", other)
 	}
-	s.acquaintance(a)
-	if last := a.All[len(a.All)-1]; last != a.Next && len(s.Blocks)-n < 3 {
+	if last := a.All[len(a.All)-1]; last != a.Next && len(s.Blocks) < room {
 		label := "Last"
 		if a.Fast() {
 			label = "Slowest"

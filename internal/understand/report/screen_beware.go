@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +15,15 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// beware is what may change a reader's mind, as much as has room on a line and one at
-// least: the doubts about the answer, what failed, and what the machine was about
-// meanwhile.
+// breaks is how many characters of a line may stay empty, since words are not cut.
+const breaks = 12
+
+// lately ends what doctor saw as a run began, which a reader meets later.
+var lately = regexp.MustCompile(` of the last ([0-9]+ m?s)$`)
+
+// beware is what may change a reader's mind, as much as has room on a line, or two below
+// which there is room, and one at least: the doubts about the answer, what failed, what
+// the machine was about, and in what else the first two differ.
 func (s *screen) beware(a *verdict.Answer) string {
 	var parts []string
 	failed := func() {
@@ -30,13 +37,6 @@ func (s *screen) beware(a *verdict.Answer) string {
 		}
 		failed()
 		parts = append(parts, a.Doubts...)
-		if keys := s.unsaidBeyond(a); len(keys) > 0 {
-			beyond := verdict.Beyond
-			if len(keys) < len(a.Also) { // what is said of their isolation is left out
-				beyond = verdict.Besides
-			}
-			parts = append(parts, beyond(keys))
-		}
 	} else {
 		if s.res.Run.Status != "done" {
 			parts = append(parts, "the run is not finished")
@@ -54,10 +54,23 @@ func (s *screen) beware(a *verdict.Answer) string {
 			parts = append(parts, text)
 		}
 	}
+	room := 0
+	if a != nil {
+		if keys := s.unsaidBeyond(a); len(keys) > 0 {
+			beyond := verdict.Beyond
+			if len(keys) < len(a.Also) { // what is said of their isolation is left out
+				beyond = verdict.Besides
+			}
+			parts = append(parts, beyond(keys))
+		}
+		if len(a.Table.Cells) < roomForVersions-1 { // there is a line to spare, but for where words break
+			room = s.room() - breaks
+		}
+	}
 	between, more := " · ", " · %d more (--full)"
 	shown := len(parts)
 	if !s.whole {
-		_, shown = s.fits(parts, between, more, 0)
+		_, shown = s.fits(parts, between, more, -room)
 	}
 	return listed(parts, shown, between, more) // whole, also the one that has no room on a line
 }
@@ -74,7 +87,7 @@ func (s *screen) clause(r record.Remark) string {
 	for _, end := range []string{". ", ": ", "; ", " (", ", though "} {
 		text, _, _ = strings.Cut(text, end)
 	}
-	text = strings.TrimSuffix(text, ".")
+	text = lately.ReplaceAllString(strings.TrimSuffix(text, "."), " of the $1 before the run")
 	if len(text) > 1 && text[1] >= 'a' {
 		text = strings.ToLower(text[:1]) + text[1:]
 	}

@@ -62,17 +62,35 @@ func (s *screen) isolation(a *verdict.Answer, best string) {
 }
 
 // peerForm is how those that lack nothing are listed: whether with what ≈ says, from which
-// one on by their engines, and that they lack nothing before or behind them.
+// one on by their engines, that they lack nothing before or behind them, and whether with
+// their having no network where the line about those that most know is with one: the two
+// lines hold the same engines against each other.
 type peerForm struct {
 	note          bool
 	brief         int
 	before, after string
+	net           bool
 }
 
 // peerForms are those from the longest to the shortest.
 var peerForms = []peerForm{
-	{note: true, brief: never, before: "lacking nothing: "}, {brief: never, before: "lacking nothing: "}, {brief: 1, before: "lacking nothing: "},
+	{note: true, brief: never, before: "lacking nothing: ", net: true}, {brief: never, before: "lacking nothing: ", net: true},
+	{brief: 1, before: "lacking nothing: ", net: true}, {brief: 1, after: " lack nothing", net: true}, {brief: 1, net: true}, {net: true},
 	{brief: 1, after: " lack nothing"}, {after: " lack nothing"}, {},
+}
+
+// withoutNetwork says that none of some has a network where what most know is with one.
+func (s *screen) withoutNetwork(a *verdict.Answer, envs []string) string {
+	title, worse, better := s.acquaintances(a)
+	if title == "" || s.networked(worse, better) == "" {
+		return ""
+	}
+	for _, env := range envs {
+		if s.res.Environment(env).Facts["network"] != "none" {
+			return ""
+		}
+	}
+	return " (no network)"
 }
 
 const never = math.MaxInt
@@ -105,6 +123,9 @@ func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) stri
 		fmt.Fprintf(&b, ", %d more", len(envs)-n)
 	}
 	text := f.before + b.String() + f.after
+	if f.net {
+		text += s.withoutNetwork(a, envs[:n])
+	}
 	if ties && f.note {
 		text += " (≈: cannot be told apart)"
 	}

@@ -88,42 +88,68 @@ func saidAlready(a *verdict.Answer, worse, better string) bool {
 	return better == first && (worse == a.Next || worse == last) || better == a.Next && worse == last
 }
 
-// acquaintance is the line that holds the one against the other.
-func (s *screen) acquaintance(a *verdict.Answer) {
+// pairForm is how two are held against each other: whether with the network of both, with
+// their runtimes where these differ, with the better one's value, and with that before the
+// factor, which is the shortest that has all that the factor is of.
+type pairForm struct {
+	net, runtimes, other, listed bool
+	wording
+}
+
+// pairForms are those from the longest to the shortest.
+var pairForms = []pairForm{
+	{net: true, runtimes: true, other: true, wording: worded[0]}, {net: true, runtimes: true, other: true, wording: worded[1]},
+	{runtimes: true, other: true, wording: worded[0]}, {runtimes: true, other: true, wording: worded[1]},
+	{runtimes: true, other: true, listed: true, wording: worded[2]},
+	{runtimes: true, wording: worded[0]}, {runtimes: true, wording: worded[1]},
+	{other: true, wording: worded[1]}, {wording: worded[1]}, {wording: worded[4]},
+}
+
+// acquaintance is the line that holds the one against the other, false where there is
+// none or another line says it.
+func (s *screen) acquaintance(a *verdict.Answer) bool {
 	title, worse, better := s.acquaintances(a)
-	if title == "" || saidAlready(a, worse, better) {
-		return
-	}
-	apart, p := a.Apart(worse, better), a.Behind(worse, better)
-	median := func(env string) string { return s.median(a, env, false) }
-	forms := []struct {
-		net, runtimes, other bool
-		wording
-	}{
-		{true, true, true, worded[0]}, {true, true, true, worded[1]}, {false, true, true, worded[0]}, {false, true, true, worded[1]},
-		{false, true, false, worded[0]}, {false, true, false, worded[1]}, {false, false, true, worded[1]}, {false, false, false, worded[1]}, {false, false, false, worded[4]},
+	if title == "" || a.Next == "" || saidAlready(a, worse, better) {
+		return false
 	}
 	s.tells(title, s.fitting(func(yield func(string) bool) {
-		for _, f := range forms {
-			of, than := s.typed(worse), s.typed(better)
-			if f.runtimes {
-				of, than = of+s.runtimeOf(worse, better), than+s.runtimeOf(better, worse)
-			}
-			if f.other {
-				than += ", " + median(better)
-			}
-			said := "cannot be told from " + than + " yet"
-			if apart && p != nil {
-				said = f.worse(a.Table.Metric, p.Estimate, than)
-			}
-			if f.net {
-				said += s.networked(worse, better)
-			}
-			if !yield(of + " " + median(worse) + ": " + said) {
+		for _, f := range pairForms {
+			if !yield(s.pair(a, worse, better, f)) {
 				return
 			}
 		}
 	}), document.Plain)
+	return true
+}
+
+// pair holds two against each other, or says that they cannot be told apart.
+func (s *screen) pair(a *verdict.Answer, worse, better string, f pairForm) string {
+	of, than := s.typed(worse), s.typed(better)
+	if f.runtimes {
+		of, than = of+s.runtimeOf(worse, better), than+s.runtimeOf(better, worse)
+	}
+	of += " " + s.median(a, worse, false)
+	other, p := s.median(a, better, false), a.Behind(worse, better)
+	apart := a.Apart(worse, better) && p != nil
+	if f.listed {
+		_, unit, _ := strings.Cut(s.median(a, worse, false), " ")
+		of += ", " + than + " " + strings.TrimSuffix(other, " "+unit) + ": "
+		if !apart {
+			return of + "cannot be told yet"
+		}
+		return of + strings.TrimSuffix(f.worse(a.Table.Metric, p.Estimate, than), " as long")
+	}
+	if f.other {
+		than += ", " + other
+	}
+	said := "cannot be told from " + than + " yet"
+	if apart {
+		said = f.worse(a.Table.Metric, p.Estimate, than)
+	}
+	if f.net {
+		said += s.networked(worse, better)
+	}
+	return of + ": " + said
 }
 
 // runtimeOf is the runtime of an environment in brackets where another has another one, and

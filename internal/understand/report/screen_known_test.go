@@ -76,12 +76,58 @@ func TestScreenComparesWhatUsersType(t *testing.T) {
 	}
 }
 
+// On a narrow screen too both have their runtimes and their values, before what speaks
+// against the first; those that lack nothing are said to have no network, where the two
+// above have one.
+func TestScreenSaysOfWhatTheFactorIs(t *testing.T) {
+	c := typedRun(true)
+	for i := range c.Envs {
+		e := &c.Envs[i]
+		if e.Facts == nil {
+			e.Facts = map[string]string{}
+		}
+		e.Facts["network"] = "none"
+		if e.ID == "docker/usual" || e.ID == "podman/rootful" {
+			e.Facts["network"] = "bridge"
+			e.Levels["network"] = "default"
+		}
+	}
+	res := screenResult(t, c)
+	res.Run.Host.Root = true
+	text := screenAt(t, res, 80)
+	pair := regexp.MustCompile(`(?m)^  Docker    docker run \(runc\) \d+ ms, podman run \(crun\) \d+: [0-9.]+ × \[[0-9.]+, [0-9.]+\]\n  Beware `)
+	if !pair.MatchString(text) {
+		t.Errorf("no %s in\n%s", pair, text)
+	}
+	isolated := regexp.MustCompile(`(?m)^  Isolated .* \(no network\)$`)
+	if !isolated.MatchString(text) {
+		t.Errorf("no %s in\n%s", isolated, text)
+	}
+	for i := range res.Environments {
+		res.Environments[i].Facts["network"] = "none"
+	}
+	if text := screenAt(t, res, 80); isolated.MatchString(text) {
+		t.Errorf("all are without a network, and one line says so of some:\n%s", text)
+	}
+}
+
+// What doctor saw as the run began is told of that time, and where there is room before
+// in what else the first two differ.
+func TestScreenSaysWhenTheMachineWasBusy(t *testing.T) {
+	res := screenResult(t, screened(3, 1))
+	res.Run.Host.Remarks = []record.Remark{{Code: "io-pressure", Level: "warn", Text: "Processes waited for a disk during 42 % of the last 10 s."}}
+	const want = "processes waited for a disk during 42 % of the 10 s before the run"
+	if text := strings.Join(strings.Fields(screenAt(t, res, 80)), " "); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
 // Whoever is first by isolating less is doubted, and the best that isolates as much as
 // docker run stands beside it.
 func TestScreenSaysWhoIsolatesLess(t *testing.T) {
 	res := screenResult(t, typedRun(true))
 	text := strings.Join(strings.Fields(screenAt(t, res, 120)), " ")
-	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated lacking nothing: podman/rootless", "docker", "lacks own p processes, n network, i IPC, u host name (UTS), s seccomp"} {
+	for _, want := range []string{"Beware the first isolates less: see lacks", "Isolated lacking nothing: podman/rootless", "docker", "lacks: own processes p, network n, IPC i, host name u (UTS), seccomp s"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -145,7 +191,7 @@ func TestScreenFactorsHaveIntervals(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		text := screenAt(t, res, width)
 		for _, label := range []string{"Next", "Docker"} {
-			if !regexp.MustCompile(`(?m)^  ` + label + ` .* × \[[0-9.]+, [0-9.]+\] as long`).MatchString(text) {
+			if !regexp.MustCompile(`(?m)^  ` + label + ` .* × \[[0-9.]+, [0-9.]+\]`).MatchString(text) {
 				t.Errorf("%d columns: %s has a factor without an interval in\n%s", width, label, text)
 			}
 		}

@@ -60,13 +60,13 @@ func (s *screen) lacksLegend(envs []string, form lackForm) string {
 			if s.Width < roomy {
 				hint = ""
 			}
-			said = append(said, p.Letter+" "+strings.TrimSuffix(p.Title, " filter")+hint)
+			said = append(said, strings.TrimSuffix(p.Title, " filter")+" "+p.Letter+hint)
 		}
 	}
 	if len(said) == 0 {
 		return ""
 	}
-	return "lacks own " + strings.Join(said, ", ")
+	return "lacks: own " + strings.Join(said, ", ")
 }
 
 // unsaidBeyond are the properties in which the first two differ beyond their names, but

@@ -31,7 +31,11 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 	add(clientLegend(a.All))
 	add(s.rangesLegend(a, t))
 	if t.times {
-		add(words.Times(a.Table.Metric) + ": median over blocks")
+		of := ": median over blocks"
+		if narrowed(a) { // the first of all may not be shown
+			of = " shown" + of
+		}
+		add(words.Times(a.Table.Metric) + of)
 	}
 	if t.lacks != unsaid {
 		add(s.lacksLegend(a.All, t.lacks))
@@ -50,20 +54,27 @@ func (s *screen) rangesLegend(a *verdict.Answer, t laid) string {
 	if t.axis.cells > 0 && s.Width >= roomy {
 		each += " ├ ┤"
 	}
-	rank := "rank"
-	if !slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Places != nil && c.Places.First == 1 }) {
-		rank = "rank in the whole run" // of which a part is shown
+	ranks := "ranks"
+	if narrowed(a) {
+		ranks = "ranks in the whole run"
 	}
 	known := slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Median != nil && c.Median.Lo != nil })
 	switch {
 	case t.ranked && known:
-		return rank + ": 95 % for all rows at once, " + each + " for one"
+		return "95 %: " + ranks + " for all rows together, each " + each + " alone"
 	case t.ranked:
-		return rank + ": 95 % for all rows at once"
+		return "95 %: " + ranks + " for all rows together"
 	case known:
 		return each + ": 95 %"
 	}
 	return ""
+}
+
+// narrowed says whether a part of a run is shown, without what is first in the whole.
+func narrowed(a *verdict.Answer) bool {
+	ranked := func(c analyze.Cell) bool { return c.Places != nil }
+	first := func(c analyze.Cell) bool { return ranked(c) && c.Places.First == 1 }
+	return slices.ContainsFunc(a.Table.Cells, ranked) && !slices.ContainsFunc(a.Table.Cells, first)
 }
 
 // pageLegend is what a page says above its chart of what stands in it: its rows that are
@@ -85,7 +96,7 @@ func (s *screen) pageLegend() string {
 		return slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Places != nil })
 	}
 	if slices.ContainsFunc(s.answers, ranked) {
-		parts = append(parts, "rank: 95 % for all rows at once, [a, b] and lines for one")
+		parts = append(parts, "95 %: ranks for all rows together, each [a, b] and whisker alone")
 	}
 	parts = append(parts, s.networkLegend(envs), clientLegend(envs), s.lacksLegend(envs, lettered))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")

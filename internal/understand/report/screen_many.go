@@ -46,6 +46,7 @@ func (s *screen) lines() []line {
 // many is the screen of several workloads: a line each.
 func (s *screen) many() {
 	all := s.overall()
+	s.failedChecks()
 	s.doubts(nil)
 	s.checks()
 	s.Add(document.Gap{})

@@ -133,6 +133,7 @@ func (s *screen) pair(a *verdict.Answer, worse, better string, f pairForm) strin
 	apart := a.Apart(worse, better) && p != nil
 	if f.listed {
 		_, unit, _ := strings.Cut(s.median(a, worse, false), " ")
+		than = strings.Replace(than, " run (", " (", 1) // as the first is
 		of += ", " + than + " " + strings.TrimSuffix(other, " "+unit) + ": "
 		if !apart {
 			return of + "cannot be told yet"

@@ -95,7 +95,7 @@ func TestScreenSaysOfWhatTheFactorIs(t *testing.T) {
 	res := screenResult(t, c)
 	res.Run.Host.Root = true
 	text := screenAt(t, res, 80)
-	pair := regexp.MustCompile(`(?m)^  Docker    docker run \(runc\) \d+ ms, podman run \(crun\) \d+: [0-9.]+ × \[[0-9.]+, [0-9.]+\]\n  Beware `)
+	pair := regexp.MustCompile(`(?m)^  Docker    docker run \(runc\) [0-9.]+ ms, podman \(crun\) [0-9.]+: [0-9.]+ × \[[0-9.]+, [0-9.]+\]\n  Beware `)
 	if !pair.MatchString(text) {
 		t.Errorf("no %s in\n%s", pair, text)
 	}

@@ -54,16 +54,16 @@ func (s *screen) rangesLegend(a *verdict.Answer, t laid) string {
 	if t.axis.cells > 0 && s.Width >= roomy {
 		each += " ├ ┤"
 	}
-	ranks := "ranks"
+	ranks := "95 %: all ranks at once"
 	if narrowed(a) {
-		ranks = "ranks in the whole run"
+		ranks = "95 %: all ranks (in the whole run) at once"
 	}
 	known := slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Median != nil && c.Median.Lo != nil })
 	switch {
 	case t.ranked && known:
-		return "95 %: " + ranks + " for all rows together, each " + each + " alone"
+		return ranks + ", each " + each + " alone"
 	case t.ranked:
-		return "95 %: " + ranks + " for all rows together"
+		return ranks
 	case known:
 		return each + ": 95 %"
 	}
@@ -96,7 +96,7 @@ func (s *screen) pageLegend() string {
 		return slices.ContainsFunc(a.Table.Cells, func(c analyze.Cell) bool { return c.Places != nil })
 	}
 	if slices.ContainsFunc(s.answers, ranked) {
-		parts = append(parts, "95 %: ranks for all rows together, each [a, b] and whisker alone")
+		parts = append(parts, "95 %: all ranks at once, each [a, b] and whisker alone")
 	}
 	parts = append(parts, s.networkLegend(envs), clientLegend(envs), s.lacksLegend(envs, lettered))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")

@@ -10,7 +10,7 @@ import (
 // A part of a run keeps its ranks, which then begin anywhere: that is said.
 func TestScreenOfPart(t *testing.T) {
 	res := screenResult(t, screened(3, 1))
-	const said = "95 %: ranks in the whole run"
+	const said = "95 %: all ranks (in the whole run) at once"
 	if text := screenAt(t, res, 120); strings.Contains(text, said) {
 		t.Errorf("the whole run is told as a part:\n%s", text)
 	}

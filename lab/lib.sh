@@ -295,11 +295,18 @@ lab_bundle() {
 J
 }
 
+# null_owner and null_back (what it said): runsc gives the file that it is handed as standard input,
+# /dev/null, to the container's user; where it was root's, it is given back.
+null_owner() { stat -c %u:%g /dev/null; }
+null_back() { [ "$1" != 0:0 ] || [ "$(null_owner)" = 0:0 ] || chown 0:0 /dev/null; }
+
 # proved COMMAND...: it must print the word `ok` and exit 0, in half a minute. Through a pipe:
 # gVisor writes to a regular file at offset 0 and would overwrite what is there.
 proved() {
-	local out rc=0
+	local out rc=0 null
+	null=$(null_owner)
 	out=$(timeout -k 5 30 "$@" 2>"$run/proof.log" </dev/null | cat; exit "${PIPESTATUS[0]}") || rc=$?
+	null_back "$null"
 	[ $rc = 0 ] && [ "$out" = ok ] && return 0
 	say "$name is installed, but does not run a container here (exit status $rc, output \"$out\"):"
 	tail -n 15 "$run/proof.log" >&2

@@ -99,7 +99,6 @@ const never = math.MaxInt
 func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) string {
 	const brief = 10 // characters of a name that stays whole
 	var b strings.Builder
-	_, unit, _ := strings.Cut(s.median(a, envs[0], false), " ")
 	ties := false
 	for i, env := range envs[:n] {
 		name, median := words.Clean(env), s.median(a, env, false)
@@ -107,7 +106,7 @@ func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) stri
 			name = s.engine(env)
 		}
 		if i > 0 && f.brief < never {
-			median = strings.TrimSuffix(median, " "+unit) // of a number without one there is none to leave out
+			median = unitless(median, s.median(a, envs[0], false))
 		}
 		switch {
 		case i == 0:
@@ -130,4 +129,11 @@ func (s *screen) peers(a *verdict.Answer, envs []string, n int, f peerForm) stri
 		text += " (≈: cannot be told apart)"
 	}
 	return text
+}
+
+// unitless is a median without its unit where that is the one that stands before it; of a
+// number without one there is none to leave out.
+func unitless(median, before string) string {
+	_, unit, _ := strings.Cut(before, " ")
+	return strings.TrimSuffix(median, " "+unit)
 }

@@ -132,9 +132,8 @@ func (s *screen) pair(a *verdict.Answer, worse, better string, f pairForm) strin
 	other, p := s.median(a, better, false), a.Behind(worse, better)
 	apart := a.Apart(worse, better) && p != nil
 	if f.listed {
-		_, unit, _ := strings.Cut(s.median(a, worse, false), " ")
 		than = strings.Replace(than, " run (", " (", 1) // as the first is
-		of += ", " + than + " " + strings.TrimSuffix(other, " "+unit) + ": "
+		of += ", " + than + " " + unitless(other, s.median(a, worse, false)) + ": "
 		if !apart {
 			return of + "cannot be told yet"
 		}

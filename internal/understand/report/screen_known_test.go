@@ -53,6 +53,20 @@ func typedRun(root bool) recordtest.Cells {
 	return c
 }
 
+// networked is typedRun without networks, but for what change does to an environment.
+func networked(change func(e *recordtest.Env)) recordtest.Cells {
+	c := typedRun(true)
+	for i := range c.Envs {
+		e := &c.Envs[i]
+		if e.Facts == nil {
+			e.Facts = map[string]string{}
+		}
+		e.Facts["network"] = "none"
+		change(e)
+	}
+	return c
+}
+
 // Docker and Podman are held against each other as their users run them: by the command,
 // with the engine's own runtime and network, and as the user who ran it would. Where that
 // was not measured, what is nearest to it is named.
@@ -80,19 +94,12 @@ func TestScreenComparesWhatUsersType(t *testing.T) {
 // against the first; those that lack nothing are said to have no network, where the two
 // above have one.
 func TestScreenSaysOfWhatTheFactorIs(t *testing.T) {
-	c := typedRun(true)
-	for i := range c.Envs {
-		e := &c.Envs[i]
-		if e.Facts == nil {
-			e.Facts = map[string]string{}
-		}
-		e.Facts["network"] = "none"
+	res := screenResult(t, networked(func(e *recordtest.Env) {
 		if e.ID == "docker/usual" || e.ID == "podman/rootful" {
 			e.Facts["network"] = "bridge"
 			e.Levels["network"] = "default"
 		}
-	}
-	res := screenResult(t, c)
+	}))
 	res.Run.Host.Root = true
 	text := screenAt(t, res, 80)
 	pair := regexp.MustCompile(`(?m)^  Docker    docker run \(runc\) [0-9.]+ ms, podman \(crun\) [0-9.]+: [0-9.]+ × \[[0-9.]+, [0-9.]+\]\n  Beware `)
@@ -151,16 +158,7 @@ func TestScreenSaysHowFar(t *testing.T) {
 // The legend says which network the rows have that name none, and what api and cli are.
 func TestLegendSaysWhatNamesLeaveOut(t *testing.T) {
 	of := func(change func(e *recordtest.Env)) string {
-		c := typedRun(true)
-		for i := range c.Envs {
-			e := &c.Envs[i]
-			if e.Facts == nil {
-				e.Facts = map[string]string{}
-			}
-			e.Facts["network"] = "none"
-			change(e)
-		}
-		return strings.Join(strings.Fields(screenAt(t, screenResult(t, c), 120)), " ")
+		return strings.Join(strings.Fields(screenAt(t, screenResult(t, networked(change)), 120)), " ")
 	}
 	named := func(e *recordtest.Env) {
 		if e.ID == "docker/usual" {

@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,18 @@ type Format struct {
 }
 
 func (f *Format) a() string { return "a " + f.Noun }
+
+// Decode reads the text of a file of this format into the document that into points to;
+// called is what the file is called in messages. The root is nil where it is no such file.
+// What is wrong is among the problems of d.
+func (f *Format) Decode(d *Decoder, data []byte, into any, called string) (root *yaml.Node) {
+	root = f.Parse(d.Path, data, d.Problems)
+	if root == nil || !f.Is(d, root) {
+		return nil
+	}
+	d.Value(root, reflect.ValueOf(into).Elem(), Field{Key: called})
+	return root
+}
 
 // Is looks at the format version before anything else: of another format, or
 // of a file of another kind, nothing else that we would say is true.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -78,6 +80,9 @@ func programs(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "plain"), data[:4096], 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 
@@ -109,6 +114,7 @@ func TestBind(t *testing.T) {
 		{"runc:old=nope", "nope is not there"},
 		{"runc:old=.", "is a directory"},
 		{"runc:old=/dev/null", "is no regular file"},
+		{"runc:old=pipe", "is no regular file"}, // and nobody waits for a writer
 		{"runc:old=plain", "is not executable"},
 		{"runc:old=script", "is a script: name the program that it runs"},
 		{"runc:old=text", "is no program that Linux can execute"},

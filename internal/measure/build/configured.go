@@ -3,11 +3,8 @@ package build
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,17 +75,11 @@ func addFile(b *record.Build, a Asked, p engine.Program) error {
 // LookFile reads a configuration file: is it one, and the one that is demanded.
 func LookFile(a Asked) (record.BuildFile, error) {
 	out := record.BuildFile{Name: a.File, Path: a.Path}
-	f, err := os.Open(a.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return out, fmt.Errorf("%s is not there", a.Path)
-	}
+	f, err := open(a.Path, "file")
 	if err != nil {
 		return out, err
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return out, errors.Join(fmt.Errorf("%s is no regular file", a.Path), err)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, confile.Most+1))
 	if err != nil {
 		return out, fmt.Errorf("reading %s: %w", a.Path, err)

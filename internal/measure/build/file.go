@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/record"
 )
 
@@ -22,23 +23,12 @@ import (
 // in memory, read from the disk whole.
 func Look(a Asked) (record.Build, error) {
 	b := record.Build{Program: a.Program, Level: a.Level, Path: a.Path}
-	f, err := os.Open(a.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, fmt.Errorf("%s is not there", a.Path)
-	}
+	f, err := open(a.Path, "program")
 	if err != nil {
 		return b, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-		return b, err
-	case st.IsDir():
-		return b, fmt.Errorf("%s is a directory; name the program in it", a.Path)
-	case !st.Mode().IsRegular():
-		return b, fmt.Errorf("%s is no regular file", a.Path)
-	case unix.Access(a.Path, unix.X_OK) != nil:
+	if unix.Access(a.Path, unix.X_OK) != nil {
 		return b, fmt.Errorf("%s is not executable (chmod +x makes it so)", a.Path)
 	}
 	forget(f)
@@ -52,6 +42,22 @@ func Look(a Asked) (record.Build, error) {
 	}
 	b.BuildID, err = ours(f, a.Path)
 	return b, err
+}
+
+// open opens a file that a binding names, which is to be a program or a configuration:
+// a regular one, as nothing else is waited for.
+func open(path, what string) (*os.File, error) {
+	f, err := safepath.OpenRegular(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s is not there", path)
+	case errors.Is(err, safepath.ErrNotRegular):
+		if st, serr := os.Stat(path); serr == nil && st.IsDir() {
+			return nil, fmt.Errorf("%s is a directory; name the %s in it", path, what)
+		}
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return f, err
 }
 
 // ours is an error where a file is no program of this machine's processor that

@@ -70,19 +70,11 @@ func (l level) words() (out []string) {
 // in it are taken from its folder. The error is a *yamlfile.Errors with everything
 // that is wrong, or one of Parse.
 func Read(path string, data []byte) ([]Asked, error) {
-	p := &yamlfile.Problems{}
-	root := format.Parse(path, data, p)
-	if root == nil {
-		return nil, p.Err()
-	}
-	d := &yamlfile.Decoder{Path: path, Problems: p}
-	if !format.Is(d, root) {
-		return nil, p.Err()
-	}
+	d := &yamlfile.Decoder{Path: path, Problems: &yamlfile.Problems{}}
 	var f document
-	d.Value(root, reflect.ValueOf(&f).Elem(), yamlfile.Field{Key: "the file of builds"})
-	if p.Any() {
-		return nil, p.Err()
+	format.Decode(d, data, &f, "the file of builds")
+	if d.Any() {
+		return nil, d.Err()
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/filelock"
 )
 
 // What lies in a run's folder on a host.
@@ -146,13 +149,13 @@ func (h *Here) Begin() (end func(exit int) error, err error) {
 		return nil, err
 	}
 	// Who looks whether there is a process holds it for a moment.
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
-			break
-		}
-		if time.Since(begin) > time.Second {
-			return nil, fmt.Errorf("the run's process is there already: %w", err)
-		}
+	moment, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	switch err := filelock.Wait(moment, lock, filelock.TryLock); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.Join(errors.New("the run's process is there already"), lock.Close())
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("locking %s: %w", lock.Name(), err), lock.Close())
 	}
 	if err := lock.Truncate(0); err != nil {
 		return nil, err
@@ -177,7 +180,7 @@ func (h *Here) Process() int {
 	}
 	defer f.Close()
 	// A shared lock keeps no other looker out.
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err == nil || !errors.Is(err, unix.EWOULDBLOCK) {
+	if !errors.Is(filelock.TryLook(f), filelock.ErrLocked) {
 		return 0
 	}
 	data, err := io.ReadAll(io.LimitReader(f, 32))

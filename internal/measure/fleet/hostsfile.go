@@ -3,7 +3,6 @@ package fleet
 import (
 	"fmt"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -63,16 +62,10 @@ func ReadHosts(given string) ([]Target, error) {
 
 func parseHosts(path string, data []byte) (all []Target, groups map[string][]string, err error) {
 	p := &yamlfile.Problems{}
-	root := hostsFormat.Parse(path, data, p)
-	if root == nil {
-		return nil, nil, p.Err()
-	}
-	d := &yamlfile.Decoder{Path: path, Problems: p}
-	if !hostsFormat.Is(d, root) {
-		return nil, nil, p.Err()
-	}
 	var doc hostsFile
-	d.Value(root, reflect.ValueOf(&doc).Elem(), yamlfile.Field{Key: "the file"})
+	if hostsFormat.Decode(&yamlfile.Decoder{Path: path, Problems: p}, data, &doc, "the file") == nil {
+		return nil, nil, p.Err()
+	}
 	var names []string
 	for i := range doc.Hosts {
 		e := &doc.Hosts[i]

@@ -8,8 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/record"
 )
@@ -70,7 +69,7 @@ func OpenLedger(dir string) (l *Ledger, err error) {
 	if l.lock, err = l.dir.OpenFile(".hosts.lock", os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return l, err
 	}
-	if err = unix.Flock(int(l.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+	if err = filelock.TryLock(l.lock); errors.Is(err, filelock.ErrLocked) {
 		return l, ErrFollowed
 	}
 	data, err := l.dir.ReadFile(LedgerFile)

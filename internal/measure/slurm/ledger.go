@@ -14,8 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/record"
 )
@@ -96,7 +95,7 @@ func Open(dir string) (l *Ledger, err error) {
 	if l.lock, err = l.jobs.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return l, err
 	}
-	if err = unix.Flock(int(l.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+	if err = filelock.TryLock(l.lock); errors.Is(err, filelock.ErrLocked) {
 		return l, ErrFollowed
 	}
 	// A file system without locks (some parallel ones are mounted so) leaves it

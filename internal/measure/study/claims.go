@@ -123,16 +123,9 @@ func (c *claims) follow(s *Source, cat *Catalogue, p *yamlfile.Problems) {
 
 // readClaims reads a file of claims.
 func readClaims(src Source, cat *Catalogue, p *yamlfile.Problems) []claim {
-	root := claimsFormat.Parse(src.Path, src.Data, p)
-	if root == nil {
-		return nil
-	}
 	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors, Sizes: memoryFactor}
-	if !claimsFormat.Is(d, root) {
-		return nil
-	}
 	var doc claimsFile
-	d.Value(root, reflect.ValueOf(&doc).Elem(), yamlfile.Field{Key: "the file"})
+	claimsFormat.Decode(d, src.Data, &doc, "the file")
 	return doc.Claims
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -111,14 +110,8 @@ func paper(name string, cat *Catalogue) (*paperFile, error) {
 func readPaper(path string, data []byte, cat *Catalogue) (*paperFile, error) {
 	p := &yamlfile.Problems{}
 	out := &paperFile{}
-	root := paperFormat.Parse(path, data, p)
-	if root == nil {
-		return nil, p.Err()
-	}
 	d := &yamlfile.Decoder{Path: path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors, Sizes: memoryFactor}
-	if paperFormat.Is(d, root) {
-		d.Value(root, reflect.ValueOf(out).Elem(), yamlfile.Field{Key: "the file"})
-	}
+	paperFormat.Decode(d, data, out, "the file")
 	c := &checker{Problems: p, cat: cat}
 	for i := range out.Facts {
 		c.fact(&out.Facts[i])

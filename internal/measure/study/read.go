@@ -3,7 +3,6 @@ package study
 import (
 	"plimsoll/internal/common/yamlfile"
 
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -44,16 +43,11 @@ func Read(src Source, cat *Catalogue) (*Study, error) {
 // readDocument reads one file and lays it over the one that it extends. The
 // texts are those of all files, the first one first.
 func readDocument(src Source, cat *Catalogue, p *yamlfile.Problems, before []string) (*document, []string) {
-	root := format.Parse(src.Path, src.Data, p)
-	if root == nil {
-		return nil, nil
-	}
 	d := &yamlfile.Decoder{Path: src.Path, Problems: p, Rest: cat.Factors, References: imageFactor, Joined: joinedFactors, Sizes: memoryFactor}
 	doc := &document{}
-	if !format.Is(d, root) {
+	if format.Decode(d, src.Data, doc, "the study") == nil {
 		return nil, nil
 	}
-	d.Value(root, reflect.ValueOf(doc).Elem(), yamlfile.Field{Key: "the study"})
 	for i := range doc.Tables { // whatever extends this study
 		if t := &doc.Tables[i]; !t.Source.At.Given() {
 			t.Source.Text = doc.Name.Text

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"reflect"
 	"slices"
 
 	"plimsoll/internal/common/yamlfile"
@@ -18,16 +17,12 @@ func Read(path string, data []byte) (Workload, error) { return read(path, data, 
 // read is Read; tried: every combination of levels is tried, which takes most of the time.
 func read(path string, data []byte, tried bool) (Workload, error) {
 	p := &yamlfile.Problems{}
-	root := format.Parse(path, data, p)
+	d := &yamlfile.Decoder{Path: path, Problems: p}
+	f := &document{}
+	root := format.Decode(d, data, f, "the workload")
 	if root == nil {
 		return Workload{}, p.Err()
 	}
-	d := &yamlfile.Decoder{Path: path, Problems: p}
-	if !format.Is(d, root) {
-		return Workload{}, p.Err()
-	}
-	f := &document{}
-	d.Value(root, reflect.ValueOf(f).Elem(), yamlfile.Field{Key: "the workload"})
 	c := check(f, path, p, d.At(root))
 	if tried {
 		c.levels(d.At(root))

@@ -133,27 +133,21 @@ func Weight(s string) (float64, error) {
 // Read reads a profile from the text of a file; path is for messages. The
 // error is a *yamlfile.Errors with everything that is wrong.
 func Read(path string, data []byte) (advise.Profile, error) {
-	p := &yamlfile.Problems{}
-	root := format.Parse(path, data, p)
-	if root == nil {
-		return advise.Profile{}, p.Err()
-	}
-	d := &yamlfile.Decoder{Path: path, Problems: p}
-	if !format.Is(d, root) {
-		return advise.Profile{}, p.Err()
-	}
+	d := &yamlfile.Decoder{Path: path, Problems: &yamlfile.Problems{}}
 	var f document
-	d.Value(root, reflect.ValueOf(&f).Elem(), yamlfile.Field{Key: "the profile"})
+	if format.Decode(d, data, &f, "the profile") == nil {
+		return advise.Profile{}, d.Err()
+	}
 	out := advise.Profile{Name: f.Name.Text, Title: f.Title.Text, What: f.What.Text, Study: f.Study.Text, Matters: f.Matters.Fraction}
 	for i := range f.Criteria {
 		out.Criteria = append(out.Criteria, f.Criteria[i].criterion())
 	}
 	out.Require, out.Prefer = demands(f.Require), demands(f.Prefer)
-	if !p.Any() {
+	if !d.Any() {
 		check(d, &f, out)
 	}
-	if p.Any() {
-		return advise.Profile{}, p.Err()
+	if d.Any() {
+		return advise.Profile{}, d.Err()
 	}
 	return out, nil
 }

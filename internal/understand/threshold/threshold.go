@@ -6,7 +6,6 @@ package threshold
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 
 	"go.yaml.in/yaml/v4"
@@ -57,18 +56,13 @@ func (x *pattern) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 // Read reads thresholds from the text of a file; path is for messages. The
 // error is a *yamlfile.Errors with everything that is wrong.
 func Read(path string, data []byte) (gate.Thresholds, error) {
-	p := &yamlfile.Problems{}
-	root := format.Parse(path, data, p)
-	if root == nil {
-		return gate.Thresholds{}, p.Err()
-	}
-	d := &yamlfile.Decoder{Path: path, Problems: p}
-	if !format.Is(d, root) {
-		return gate.Thresholds{}, p.Err()
-	}
+	d := &yamlfile.Decoder{Path: path, Problems: &yamlfile.Problems{}}
 	var f document
-	d.Value(root, reflect.ValueOf(&f).Elem(), yamlfile.Field{Key: "the threshold file"})
-	if !p.Any() && !f.FailAbove.At.Given() && len(f.Rules) == 0 {
+	root := format.Decode(d, data, &f, "the threshold file")
+	if root == nil {
+		return gate.Thresholds{}, d.Err()
+	}
+	if !d.Any() && !f.FailAbove.At.Given() && len(f.Rules) == 0 {
 		d.Add(d.At(root), "no threshold is given", "fail-above: 5%, or rules")
 	}
 	out := gate.Thresholds{FailAbove: f.FailAbove.Fraction}
@@ -81,8 +75,8 @@ func Read(path string, data []byte) (gate.Thresholds, error) {
 			FailAbove: r.FailAbove.Fraction, Ignore: r.Ignore.On,
 		})
 	}
-	if p.Any() {
-		return gate.Thresholds{}, p.Err()
+	if d.Any() {
+		return gate.Thresholds{}, d.Err()
 	}
 	return out, nil
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -122,16 +121,10 @@ func Of(nameOrPath string) ([]Figure, error) {
 // the file names none.
 func Read(path, source string, data []byte) ([]Figure, error) {
 	p := &yamlfile.Problems{}
-	root := format.Parse(path, data, p)
-	if root == nil {
-		return nil, p.Err()
-	}
-	d := &yamlfile.Decoder{Path: path, Problems: p}
-	if !format.Is(d, root) {
-		return nil, p.Err()
-	}
 	var doc file
-	d.Value(root, reflect.ValueOf(&doc).Elem(), yamlfile.Field{Key: "the file"})
+	if format.Decode(&yamlfile.Decoder{Path: path, Problems: p}, data, &doc, "the file") == nil {
+		return nil, p.Err()
+	}
 	if doc.Source.Text != "" {
 		source = doc.Source.Text
 	}

@@ -21,9 +21,13 @@ TLS or ssh. The other environments of a study are told as unavailable. plimsoll 
 says what measuring so leaves out.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker --blocks 20
-  plimsoll run ./my.yaml -o results`,
+  plimsoll run ./my.yaml -o results
+  plimsoll run --resume results`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := portableOnly(cmd, args); err != nil {
+				return err
+			}
 			a.study, a.archives = studyName(args), f.archives
 			return runPortable(w, a)
 		},
@@ -37,6 +41,8 @@ says what measuring so leaves out.`,
 	c.Flags().Uint64Var(&a.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	c.Flags().BoolVar(&a.small, "small", false, "every workload at its small levels, except for parameters that the study names")
 	c.Flags().StringVarP(&a.dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
+	c.Flags().StringVar(&a.resume, "resume", "", "resume the run in this directory")
+	c.Flags().BoolVar(&a.unlike, "unlike", false, "with --resume: continue with another engine, version or machine than the run began with")
 	return c
 }
 

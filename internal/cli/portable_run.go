@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/portable"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -31,16 +33,35 @@ type portableAsked struct {
 	small    bool
 	dir      string
 	archives map[string]string
+	// Of a run that is gone on with: its directory, and whether it may be on something
+	// else than it began on, or be another user's.
+	resume        string
+	unlike, trust bool
 }
 
-// portableRunFlags are those of plimsoll run that this half knows.
-var portableRunFlags = []string{"portable", "image-archive", "scale", "part", "engine", "blocks", "seed", "small", "output", "format", "metric", "full", "ascii"}
+// portableRunFlags are those of plimsoll run that this half knows; portableKept those of
+// them that a run which is resumed has in its record, portableResume those for it alone.
+var (
+	portableRunFlags = slices.Concat([]string{"portable", "image-archive", "format", "metric", "full", "ascii"}, portableKept, portableResume)
+	portableKept     = []string{"scale", "part", "engine", "blocks", "seed", "small", "output"}
+	portableResume   = []string{"resume", "unlike", "trust-record"}
+)
 
-// portableOnly refuses flags that need the engine's own machine.
-func portableOnly(c *cobra.Command) (err error) {
-	for _, name := range changedFlags(c) {
+// portableOnly refuses flags that need the engine's own machine, and what does not go
+// together.
+func portableOnly(c *cobra.Command, args []string) error {
+	given := changedFlags(c)
+	for _, name := range given {
 		if !slices.Contains(portableRunFlags, name) {
 			return withHint(fail(Usage, "--%s is not for --portable, which knows the engines' interfaces alone", name), "with --portable there are --%s", strings.Join(portableRunFlags[1:], ", --"))
+		}
+	}
+	if slices.Contains(given, "resume") {
+		return keeps(c.Flags(), args, portableKept)
+	}
+	for _, name := range given {
+		if slices.Contains(portableResume, name) {
+			return withHint(fail(Usage, "--%s is for --resume: a new run has no record yet", name), "leave it out, or name the run by --resume DIR")
 		}
 	}
 	return nil
@@ -91,57 +112,81 @@ func runPortable(w World, a *portableAsked) error {
 			return fail(Usage, "--image-archive %s=%s: %w", name, path, err)
 		}
 	}
-	id := record.NewRunID()
-	look := &portable.Look{Context: finish, Around: around, Images: &portable.Images{RunID: id, Archives: a.archives}}
-	plan, err := portablePlan(finish, a, look)
+	say := func(s string) { fmt.Fprintln(w.Stderr, harmless.Text(s)) }
+	look := &portable.Look{Context: finish, Around: around, Images: &portable.Images{Archives: a.archives}}
+	o := portable.Options{Look: look, Ledgers: ledgers, Finish: finish.Done(), Say: say, Unlike: a.unlike}
+	if a.resume != "" {
+		err = a.again(w, &o)
+	} else {
+		err = a.begin(finish, &o)
+	}
 	if err != nil {
 		return err
 	}
-	say := func(s string) { fmt.Fprintln(w.Stderr, harmless.Text(s)) }
-	if len(plan.Cells) == 0 {
-		for _, x := range plan.Excluded {
-			say(strings.TrimSpace(x.ID + " " + x.Workload + " is " + x.Kind + ": " + x.Reason))
+	look.Images.RunID = o.Run.ID
+	tells := context.AfterFunc(finish, func() { say("ending after the trial in flight; once more ends it at once") })
+	sum, err := portable.Execute(broken, o)
+	tells()
+	if err != nil {
+		return portableError(err, o.Dir, sum != nil)
+	}
+	return finishPortable(w, a, &o, sum)
+}
+
+// begin plans a new run.
+func (a *portableAsked) begin(ctx context.Context, o *portable.Options) error {
+	id := record.NewRunID()
+	o.Look.Images.RunID = id
+	var err error
+	if o.Plan, err = portablePlan(ctx, a, o.Look); err != nil {
+		return err
+	}
+	if len(o.Plan.Cells) == 0 {
+		for _, x := range o.Plan.Excluded {
+			o.Say(strings.TrimSpace(x.ID + " " + x.Workload + " is " + x.Kind + ": " + x.Reason))
 		}
 		return withHint(fail(NothingHere, "nothing of %s can be measured by the engines' interfaces", a.study), "plimsoll engines --portable says what is reached here")
 	}
-	dir, err := outputDir(a.dir, a.study)
-	if err != nil {
-		return err
+	o.Run = &record.Run{ID: id, Tool: tool(), Arguments: a.arguments(o.Plan.Protocol.Seed)}
+	o.Dir, err = outputDir(a.dir, a.study)
+	return err
+}
+
+// portableError gives an error of a run its status; begun says that there is a record
+// of it.
+func portableError(err error, dir string, begun bool) error {
+	var unlike *likeness.Error
+	switch {
+	case errors.As(err, &unlike):
+		return withHint(fail(Usage, "%w", err), unlikeHint)
+	case errors.Is(err, portable.ErrNothing) && !begun:
+		return withHint(fail(NothingHere, "%w", err), "plimsoll engines --portable says what is reached here")
+	case begun:
+		return withHint(fail(Failed, "%w", err), "what was measured is kept; go on with: plimsoll run --portable --resume %s", shortPath(dir))
 	}
-	rec := &record.Run{ID: id, Tool: tool(), Arguments: a.arguments(plan.Protocol.Seed)}
-	sum, err := portable.Execute(broken, portable.Options{Look: look, Plan: plan, Run: rec, Dir: dir, Ledgers: ledgers, Finish: finish.Done(), Say: say})
-	if err != nil && sum == nil {
-		if errors.Is(err, portable.ErrNothing) {
-			return withHint(fail(NothingHere, "%w", err), "plimsoll engines --portable says what is reached here")
-		}
-		return fail(Failed, "%w", err)
-	}
-	if err != nil {
-		return withHint(fail(Failed, "%w", err), "what was measured is kept in %s", shortPath(dir))
-	}
-	return finishPortable(w, a, dir, sum)
+	return fail(Failed, "%w", err)
 }
 
 // finishPortable prints the table and says where the record lies.
-func finishPortable(w World, a *portableAsked, dir string, sum *portable.Summary) error {
-	path := shortPath(dir)
+func finishPortable(w World, a *portableAsked, o *portable.Options, sum *portable.Summary) error {
+	path := shortPath(o.Dir)
 	if sum.Interrupted && sum.Trials == 0 {
-		return errors.Join(fail(Interrupted, "interrupted before the first trial"), sum.Unclean)
+		return errors.Join(withHint(fail(Interrupted, "interrupted before the first trial"), "continue with: plimsoll run --portable --resume %s", path), sum.Unclean)
 	}
-	res, err := readWith(dir, evaluate.Options{Levels: view.Levels})
+	res, err := readWith(o.Dir, evaluate.Options{Levels: view.Levels})
 	if err != nil {
 		return withHint(err, "the record is in %s", path)
 	}
 	err = a.report.write(w, []string{path}, []*analyze.Result{res})
 	fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints this again.\n", path, path)
-	runPage(w, dir, res)
+	runPage(w, o.Dir, res, o.Trusted...)
 	switch {
 	case err != nil:
 		return err
 	case sum.Unclean != nil:
 		return withHint(fail(Failed, "the measurement stands, but not everything could be removed afterwards: %w", sum.Unclean), "plimsoll clean --portable tries again")
 	case sum.Interrupted:
-		return fail(Interrupted, "interrupted after %d of %d trials", sum.Trials, sum.Planned)
+		return withHint(fail(Interrupted, "interrupted after %d of %d trials", sum.Trials, sum.Planned), "continue with: plimsoll run --portable --resume %s", path)
 	case sum.Failed > 0:
 		return fail(SomeFailed, "%d of %d trials failed: the report says which and why", sum.Failed, sum.Trials)
 	}

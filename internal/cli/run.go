@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -81,7 +82,8 @@ the connection is lost, and is picked up again. Ctrl-C ends all of them cleanly.
 
 --portable measures Docker and Podman by their API and their command alone, wherever
 they run: a daemon behind TCP with TLS, ssh or a Docker context, Docker Desktop, a
-Podman machine. It is what Plimsoll does on macOS and Windows.`,
+Podman machine. It is what Plimsoll does on macOS and Windows. --resume goes on with
+such a run in the same way.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run --engine docker,podman -- sha256sum /bin/busybox
@@ -164,9 +166,9 @@ func runError(err error, dir string, begun bool) error {
 	if errors.As(err, &busy) {
 		return fail(Failed, "%w", err) // what there is of a record was there before
 	}
-	var unlike *run.UnlikeError
+	var unlike *likeness.Error
 	if errors.As(err, &unlike) {
-		return withHint(fail(Usage, "%w", err), "resume it where it began, or start a new run; --unlike resumes it here anyway, and the record keeps both")
+		return withHint(fail(Usage, "%w", err), unlikeHint)
 	}
 	var refused *gate.RefusedError
 	if errors.As(err, &refused) {

@@ -12,14 +12,12 @@ import (
 	"plimsoll/internal/common/remark"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/run"
-	"plimsoll/internal/measure/study"
-	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
 
 // run measures, and prints what came of it.
 func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
-	if a.portable.on {
+	if a.portable.on || a.resume != "" && ofPortable(a.resume) {
 		return a.byInterface(w, cmd, args)
 	} else if len(a.portable.archives) > 0 {
 		return fail(Usage, "--image-archive is for --portable: here images are built")
@@ -197,47 +195,6 @@ func stopAfter(finish context.Context, after time.Duration) (ending context.Cont
 	return ending, begin, cancel
 }
 
-// oldPlan makes the plan of a run that was cut off again.
-func oldPlan(dir string) (*record.Run, *study.Plan, error) {
-	r, err := openRun(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	old := r.Run()
-	p, err := study.FromRun(old)
-	if err != nil {
-		return nil, nil, fail(Failed, "%w", err)
-	}
-	for t, err := range r.Trials() {
-		if err != nil {
-			return nil, nil, fail(Failed, "%w", err)
-		}
-		if err := p.Check(t); err != nil {
-			return nil, nil, fail(Failed, "%w", err)
-		}
-	}
-	return old, p, nil
-}
-
-// ownWorkloads are the workloads of the user's files in a plan: they are in it
-// as text, so that a run goes on with what it began with.
-func ownWorkloads(p *study.Plan) ([]workload.Workload, error) {
-	var out []workload.Workload
-	seen := map[string]bool{}
-	for _, w := range p.Workloads {
-		if w.Source == "" || seen[w.Name] {
-			continue
-		}
-		seen[w.Name] = true
-		x, err := workload.Of(w)
-		if err != nil {
-			return nil, fail(Failed, "%w", err)
-		}
-		out = append(out, x)
-	}
-	return out, nil
-}
-
 // describeHost records the machine, and refuses one that can't be trusted.
 func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) error {
 	facts, err := host.Machine{}.Facts(s.state.Dir)
@@ -255,7 +212,7 @@ func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) er
 
 // byInterface runs with what of the flags the other half has.
 func (a *runAsked) byInterface(w World, cmd *cobra.Command, args []string) error {
-	if err := portableOnly(cmd); err != nil {
+	if err := portableOnly(cmd, args); err != nil {
 		return err
 	}
 	if cmd.ArgsLenAtDash() >= 0 {
@@ -264,5 +221,6 @@ func (a *runAsked) byInterface(w World, cmd *cobra.Command, args []string) error
 	return runPortable(w, &portableAsked{
 		report: a.reportFlags, study: studyName(args), scale: a.changes.scale, parts: a.changes.parts, engines: a.changes.engines,
 		blocks: a.changes.blocks, seed: a.changes.seed, small: a.changes.small, dir: a.dir, archives: a.portable.archives,
+		resume: a.resume, unlike: a.gate.unlike, trust: a.trust,
 	})
 }

@@ -128,17 +128,5 @@ func repeating(fl *pflag.FlagSet, study string, command []string, by string, see
 // keepsStudy refuses what would change the study of a run that is resumed.
 // allowed are flags of which the caller says that they do not.
 func keepsStudy(fl *pflag.FlagSet, args []string, allowed ...string) error {
-	var no []string
-	if len(args) > 0 {
-		no = append(no, "study or command ("+args[0]+")")
-	}
-	for _, name := range flagsFor(kept) {
-		if fl.Lookup(name).Changed && !slices.Contains(allowed, name) {
-			no = append(no, "--"+name)
-		}
-	}
-	if len(no) == 0 {
-		return nil
-	}
-	return withHint(fail(Usage, "--resume continues the study of the record, so it takes no %s", strings.Join(no, " and no ")), "leave it out, or start a new run")
+	return keeps(fl, args, slices.DeleteFunc(flagsFor(kept), func(name string) bool { return slices.Contains(allowed, name) }))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,9 +41,12 @@ func (s Surroundings) Clean(ctx context.Context, ledgers string) ([]Cleaned, err
 // lateLimit is how long an engine is given to have made what a dead run asked for.
 const lateLimit = 2 * time.Second
 
-func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned, err error) {
+func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil // its run has ended meanwhile
+	case err != nil:
 		return nil, err
 	}
 	if err := filelock.TryLock(f); err != nil {
@@ -52,8 +56,17 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned,
 		}
 		return nil, err
 	}
+	if !isAt(f, path) {
+		return nil, f.Close() // its run has ended meanwhile, and may have been resumed
+	}
 	runID, left, by := readLedger(f)
-	kept := 0
+	all := s.takeAway(ctx, runID, left, by)
+	kept := slices.ContainsFunc(all, func(c Cleaned) bool { return c.Kept != "" })
+	return all, endLedger(f, path, !kept)
+}
+
+// takeAway removes what the ledger of a dead run names.
+func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.Thing, by map[string]reach) (all []Cleaned) {
 	late := slices.ContainsFunc(left, func(t engine.Thing) bool { return t.Kind == engine.KindContainer })
 	for _, t := range left {
 		if t.Kind == engine.KindContainer {
@@ -70,15 +83,10 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) (all []Cleaned,
 		c := Cleaned{Thing: t, Run: runID}
 		if err := s.remove(ctx, t, by[t.At], runID); err != nil {
 			c.Kept = err.Error()
-			kept++
 		}
 		all = append(all, c)
 	}
-	err = f.Close()
-	if kept == 0 {
-		err = errors.Join(err, os.Remove(path))
-	}
-	return all, err
+	return all
 }
 
 func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID string) error {

@@ -3,7 +3,6 @@ package portable
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -42,22 +40,6 @@ type reach struct {
 }
 
 const ledgerSuffix = ".ledger.jsonl"
-
-// NewLedger begins a run's ledger in a folder, which is made.
-func NewLedger(dir, runID string) (*Ledger, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making a place for the ledger: %w", err)
-	}
-	path := filepath.Join(dir, runID+ledgerSuffix)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("beginning the ledger: %w", err)
-	}
-	if err := filelock.TryLock(f); err != nil {
-		return nil, errors.Join(fmt.Errorf("locking the ledger %s: %w", path, err), f.Close())
-	}
-	return &Ledger{file: f, path: path, by: map[string]reach{}}, nil
-}
 
 // Made is documented in engine.Ledger, as are the others.
 func (l *Ledger) Made(t engine.Thing) error {
@@ -110,14 +92,7 @@ func (l *Ledger) write(e entry) error {
 }
 
 // Close ends it; it stays on the disk where something is left.
-func (l *Ledger) Close() error {
-	empty := len(l.Left()) == 0
-	err := l.file.Close()
-	if empty {
-		err = errors.Join(err, os.Remove(l.path))
-	}
-	return err
-}
+func (l *Ledger) Close() error { return endLedger(l.file, l.path, len(l.Left()) == 0) }
 
 // readLedger gives what the ledger of a dead run still names, its run, and the ways to
 // the engines.

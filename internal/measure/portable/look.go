@@ -137,7 +137,7 @@ func facts(info *system.Info, version string) map[string]string {
 	f := map[string]string{
 		"version": info.ServerVersion, "api-version": version, "storage": info.Driver, "cgroup": cgroup, "cgroup-driver": info.CgroupDriver,
 		"default-runtime": info.DefaultRuntime, "daemon-kernel": info.KernelVersion, "daemon-os": info.OperatingSystem, "rootless": "no",
-		"daemon-cpus": fmt.Sprint(info.NCPU), "daemon-memory": fmt.Sprint(info.MemTotal),
+		"daemon-cpus": fmt.Sprint(info.NCPU), "daemon-memory": fmt.Sprint(info.MemTotal), "daemon-machine": info.Name,
 	}
 	for _, o := range info.SecurityOptions {
 		if strings.Contains(o, "name=rootless") {

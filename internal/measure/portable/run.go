@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 )
@@ -21,6 +20,13 @@ type Options struct {
 	Plan *study.Plan
 	Run  *record.Run // its tool and arguments; the rest is filled in
 	Dir  string      // of the record
+	// Resume goes on with the run in Dir, whose record Run and Plan were read from.
+	Resume bool
+	// Unlike goes on also where this machine or an engine is not what the run began
+	// with; without it that is a likeness.Error.
+	Unlike bool
+	// Trusted are users, by number, to whom the record of a resumed run may belong.
+	Trusted []int
 	// Ledgers is the folder of all runs' ledgers.
 	Ledgers string
 	// Finish ends the run after the trial in flight.
@@ -29,7 +35,7 @@ type Options struct {
 	Say func(string)
 }
 
-// Summary is what came of a run.
+// Summary is what came of a run, with its earlier parts.
 type Summary struct {
 	Trials, Planned, Failed int
 	Interrupted             bool
@@ -43,15 +49,17 @@ type run struct {
 	Options
 	ledger   *Ledger
 	writer   *record.Writer
+	was      *record.Run // of a resumed run: its record as it stands
 	envs     map[string]*environment
+	lost     map[string]string // of a resumed run: why an environment can't be opened any more
 	provided map[engine.Thing]bool
 	removals []func(context.Context) error
 }
 
 // Execute carries out a plan. A summary beside an error says that there is a record.
 func Execute(ctx context.Context, o Options) (sum *Summary, err error) {
-	r := &run{Options: o, envs: map[string]*environment{}, provided: map[engine.Thing]bool{}}
-	if r.ledger, err = NewLedger(o.Ledgers, o.Run.ID); err != nil {
+	r := &run{Options: o, envs: map[string]*environment{}, lost: map[string]string{}, provided: map[engine.Thing]bool{}}
+	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -65,13 +73,7 @@ func Execute(ctx context.Context, o Options) (sum *Summary, err error) {
 	if err := r.openAll(ctx); err != nil {
 		return nil, err
 	}
-	o.Run.Started, o.Run.Status, o.Run.Host = time.Now(), "running", hostFacts()
-	o.Run.Tool.Probe = probe.Digest()
-	for i := range o.Run.Workloads {
-		w := &o.Run.Workloads[i]
-		w.Metrics = append(slices.Clip(w.Metrics), beside...)
-	}
-	if r.writer, err = record.Create(o.Dir, o.Run); err != nil {
+	if err := r.openRecord(); err != nil {
 		return nil, err
 	}
 	sum = &Summary{Planned: o.Plan.Trials()}
@@ -98,6 +100,10 @@ func (r *run) openAll(ctx context.Context) error {
 			}
 			reason, fix := engine.Reason(err)
 			r.Say(rec.ID + " is unavailable: " + reason)
+			if r.measured() { // the places of the trials are fixed
+				r.lost[rec.ID] = reason
+				continue
+			}
 			if err := r.Plan.Drop(rec.ID, reason, fix); err != nil {
 				return err
 			}
@@ -105,22 +111,30 @@ func (r *run) openAll(ctx context.Context) error {
 		}
 		r.envs[rec.ID] = env
 	}
-	if len(r.Plan.Cells) == 0 {
+	if len(r.Plan.Cells) == 0 || len(r.envs) == 0 {
 		return ErrNothing
 	}
 	r.Plan.Record(r.Run)
 	for i := range r.Run.Environments {
 		e := &r.Run.Environments[i]
-		e.Facts, e.Clock = r.envs[e.ID].rec.Facts, record.ClockForeign
-		e.Unverified = e.Unverified || r.Look.Found(e.Engine).Unverified != ""
+		if env := r.envs[e.ID]; env != nil {
+			e.Facts, e.Clock = env.rec.Facts, record.ClockForeign
+			e.Unverified = e.Unverified || r.Look.Found(e.Engine).Unverified != ""
+		}
 	}
 	return nil
 }
 
 // trials carries out the plan's trials in their order.
 func (r *run) trials(ctx context.Context, sum *Summary) error {
+	if err := r.countEarlier(sum); err != nil {
+		return err
+	}
 	said := time.Now()
 	for p := range r.Plan.From(0) {
+		if r.writer.Complete()[p.Seq] {
+			continue
+		}
 		select {
 		case <-r.Finish:
 			sum.Interrupted = true
@@ -147,8 +161,10 @@ func (r *run) trials(ctx context.Context, sum *Summary) error {
 		if err := r.writer.Append(t); err != nil {
 			return err
 		}
-		if sum.Trials++; !t.OK() {
-			sum.Failed++
+		if sum.Trials++; t.OK() {
+			continue
+		}
+		if sum.Failed++; r.lost[t.Env] == "" { // of a lost one it was said why
 			r.Say(fmt.Sprintf("trial %d, %s with %s, failed: %s: %s", t.Seq, t.Env, t.Workload, t.Failure.Class, t.Failure.Text))
 		}
 	}
@@ -171,6 +187,9 @@ func (r *run) cleanUp(ctx context.Context) error {
 			errs = append(errs, env.d.Close())
 		}
 	}
+	if r.writer != nil { // it is closed already where the run came to its trials
+		errs = append(errs, r.writer.Close())
+	}
 	for _, t := range r.ledger.Left() {
 		errs = append(errs, fmt.Errorf("the %s %s of %s is kept in the ledger: plimsoll clean tries again", t.Kind, t.Name, t.Engine))
 	}
@@ -180,7 +199,7 @@ func (r *run) cleanUp(ctx context.Context) error {
 // hostFacts are what can be said of this machine without asking its kernel.
 func hostFacts() record.Host {
 	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(),
-		More: map[string]string{"half": "portable: what is known of the engines' machines stands in their facts", "clock-resolution": Resolution().String()}}
+		More: map[string]string{half: "portable: what is known of the engines' machines stands in their facts", "clock-resolution": Resolution().String()}}
 	h.Name, _ = os.Hostname() // without a name it has none
 	return h
 }

@@ -85,6 +85,11 @@ func (r *run) limit() time.Duration { return time.Duration(r.Plan.Protocol.Trial
 func (r *run) trial(ctx context.Context, p study.Trial) (t *record.Trial, res engine.Result, keep bool, err error) {
 	t = &record.Trial{Seq: p.Seq, Block: p.Block, Warmup: p.Warmup, Env: p.Env.ID, Workload: p.Workload.ID, Params: p.Workload.Params,
 		Clock: record.ClockForeign, Values: map[string]float64{}}
+	env := r.envs[p.Env.ID]
+	if env == nil {
+		t.At, t.Failure = time.Now(), failedBy(record.Unavailable, "the environment could not be opened again when the run was resumed: %s", r.lost[p.Env.ID])
+		return t, res, false, nil
+	}
 	if pause := r.Run.Protocol.PauseNS; pause > 0 {
 		select {
 		case <-time.After(time.Duration(pause)):
@@ -92,7 +97,6 @@ func (r *run) trial(ctx context.Context, p study.Trial) (t *record.Trial, res en
 			return nil, res, false, ctx.Err()
 		}
 	}
-	env := r.envs[p.Env.ID]
 	t.At = time.Now()
 	def, err := workload.Of(*p.Workload)
 	if err != nil {

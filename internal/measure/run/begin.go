@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -27,7 +28,7 @@ func (r *runner) begin() (err error) {
 		r.begun = time.Now()
 		r.rec.Resumed = append(r.rec.Resumed, r.begun)
 		r.rec.Tool.Probe = probe.Digest()
-		if err := r.likeness(r.was, append(machinesDiffer(r.was.Host, r.rec.Host), toolsDiffer(r.was.Tool, r.rec.Tool)...)); err != nil {
+		if err := r.likeness(r.was, append(likeness.Machines(r.was.Host, r.rec.Host), likeness.Tools(r.was.Tool, r.rec.Tool)...)); err != nil {
 			return errors.Join(err, r.writer.Close())
 		}
 		r.rec.Host.Remarks = earlierRemarks(r.was.Host.Remarks, r.rec.Host.Remarks)

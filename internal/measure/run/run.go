@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/trace"
@@ -27,7 +28,7 @@ type Options struct {
 	Dir    string
 	Resume bool
 	// Unlike goes on with a run on another machine, kernel or engine than it was
-	// begun on; without it that is an UnlikeError.
+	// begun on; without it that is a likeness.Error.
 	Unlike bool
 	// Trusted are users, by number, whose directory Dir may be beside root's
 	// and the caller's: the user says so of a record that is gone on with.
@@ -192,7 +193,7 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 		return r.broken(err, sum)
 	}
 	if r.was != nil {
-		if err := r.likeness(r.was, enginesDiffer(r.was.Environments, r.rec.Environments)); err != nil {
+		if err := r.likeness(r.was, likeness.Engines(r.was.Environments, r.rec.Environments)); err != nil {
 			return err
 		}
 		r.was = nil

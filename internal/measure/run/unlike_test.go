@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
+	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/record"
 )
 
@@ -113,7 +114,7 @@ func TestResumeRefusesTheUnlike(t *testing.T) {
 			}
 			continue
 		}
-		var unlike *UnlikeError
+		var unlike *likeness.Error
 		if !errors.As(err, &unlike) || !strings.Contains(err.Error(), "("+c.want+")") {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -1,0 +1,83 @@
+package portable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"plimsoll/internal/common/filelock"
+)
+
+// NewLedger begins a run's ledger in a folder, which is made.
+func NewLedger(dir, runID string) (*Ledger, error) { return openLedger(dir, runID, os.O_EXCL) }
+
+// ResumeLedger goes on with the ledger of a run that was cut off; where nothing was
+// left and it is gone, it begins one.
+func ResumeLedger(dir, runID string) (*Ledger, error) {
+	l, err := openLedger(dir, runID, 0)
+	if err != nil {
+		return nil, err
+	}
+	_, l.left, l.by = readLedger(l.file)
+	_, err = l.file.Seek(0, io.SeekEnd)
+	if err == nil { // the death of the run may have torn its last line: what is written now begins a new one
+		_, err = l.file.WriteString("\n")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("going on with the ledger %s: %w", l.path, err), l.file.Close())
+	}
+	return l, nil
+}
+
+// ledgerTries are how often a ledger is opened that is taken away meanwhile.
+const ledgerTries = 5
+
+func openLedger(dir, runID string, flag int) (*Ledger, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making a place for the ledger: %w", err)
+	}
+	path := filepath.Join(dir, runID+ledgerSuffix)
+	for range ledgerTries {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|flag, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("beginning the ledger: %w", err)
+		}
+		if err := filelock.TryLock(f); err != nil {
+			if errors.Is(err, filelock.ErrLocked) {
+				err = errors.New("another Plimsoll has it, which cleans up after this run or has resumed a copy of its record: try again when that has ended")
+			}
+			return nil, errors.Join(fmt.Errorf("locking the ledger %s: %w", path, err), f.Close())
+		}
+		if isAt(f, path) { // else who cleans up has taken it away before it was ours
+			return &Ledger{file: f, path: path, by: map[string]reach{}}, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, fmt.Errorf("beginning the ledger: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("beginning the ledger: %s is a link, or is taken away each time it is opened", path)
+}
+
+// isAt says whether a file that is locked is still the one of this path.
+func isAt(f *os.File, path string) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(path) // nor is a link
+	return err == nil && os.SameFile(ours, now)
+}
+
+// endLedger closes a ledger, and takes one away that is empty: before its lock is let go
+// of, so that nobody goes on with a file that is about to go. Windows removes no open
+// file, and none that somebody else has opened meanwhile.
+func endLedger(f *os.File, path string, empty bool) error {
+	gone := empty && os.Remove(path) == nil
+	err := f.Close()
+	if empty && !gone {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}

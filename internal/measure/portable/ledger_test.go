@@ -1,0 +1,66 @@
+package portable
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine"
+)
+
+// A ledger that is gone on with has what the dead run left, whatever its death has torn,
+// and what is written then; nobody else has it meanwhile, and a link is none.
+func TestResumeLedger(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "abcd1234"+ledgerSuffix)
+	thing := func(name string) engine.Thing {
+		return engine.Thing{Kind: engine.KindImage, Name: name, Engine: Docker, At: "here"}
+	}
+	l, err := NewLedger(dir, "abcd1234")
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(l.Reached("here", reach{Address: Address{Engine: Docker, Host: "unix:///no/such/socket"}}), l.Made(thing("one")), l.Made(thing("two"))))
+	if _, err := ResumeLedger(dir, "abcd1234"); err == nil {
+		t.Error("two have one ledger")
+	}
+	_, err = l.file.WriteString(`{"thing":{"ki`) // and here it died
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+
+	l, err = ResumeLedger(dir, "abcd1234")
+	require.NoError(t, err)
+	if left := l.Left(); !slices.Equal(left, []engine.Thing{thing("one"), thing("two")}) || l.by["here"].Address.Host != "unix:///no/such/socket" {
+		t.Errorf("left are %v, reached by %v", left, l.by)
+	}
+	require.NoError(t, errors.Join(l.Gone(thing("one")), l.Made(thing("three"))))
+	s := Surroundings{LookPath: func(string) (string, error) { return "", os.ErrNotExist }}
+	if all, err := s.Clean(t.Context(), dir); err != nil || len(all) > 0 {
+		t.Errorf("a living run's: %v, %v", all, err)
+	}
+	require.NoError(t, l.Close())
+	all, err := s.Clean(t.Context(), dir)
+	var kept []engine.Thing
+	for _, c := range all {
+		kept = append(kept, c.Thing)
+	}
+	if err != nil || !slices.Equal(kept, []engine.Thing{thing("three"), thing("two")}) {
+		t.Errorf("after the second death: %v, %v", kept, err)
+	}
+
+	l, err = ResumeLedger(dir, "abcd1234")
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(l.Gone(thing("two")), l.Gone(thing("three")), l.Close()))
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an empty ledger stays: %v", err)
+	}
+	other := filepath.Join(dir, "another's")
+	require.NoError(t, errors.Join(os.WriteFile(other, []byte("x"), 0o600), os.Symlink(other, path)))
+	if _, err := ResumeLedger(dir, "abcd1234"); err == nil {
+		t.Error("a link is followed")
+	}
+	if text, err := os.ReadFile(other); err != nil || string(text) != "x" {
+		t.Errorf("another's file is %q, %v", text, err)
+	}
+}

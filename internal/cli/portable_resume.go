@@ -32,6 +32,9 @@ func (a *portableAsked) again(w World, o *portable.Options) (err error) {
 	if o.Trusted, err = trustRecord(w, a.resume, own, a.trust); err != nil {
 		return err
 	}
+	if reason, fix := o.Look.Lacks(o.Plan); reason != "" {
+		return withHint(fail(Usage, "%s", reason), "%s", fix)
+	}
 	o.Run.Tool = tool()
 	o.Dir, o.Resume = a.resume, true
 	return nil

@@ -120,3 +120,14 @@ func (l *Look) Drop(p *study.Plan) {
 		return l.Images.Has(imageOf(env, w))
 	})
 }
+
+// Lacks says which image of a plan can't be had, and what would help; "" where all can.
+// A run that is resumed is refused then: its trials would fail, and are done once.
+func (l *Look) Lacks(p *study.Plan) (reason, fix string) {
+	for _, c := range p.Cells {
+		if reason, fix := l.Images.Has(imageOf(&p.Environments[c.Env], &p.Workloads[c.Workload])); reason != "" {
+			return reason, fix
+		}
+	}
+	return "", ""
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
@@ -57,6 +58,18 @@ func TestUsable(t *testing.T) {
 	} {
 		if reason, _ := f.offers(level[0], level[1], l.Images); (want == "") != (reason == "") || !strings.Contains(reason, want) {
 			t.Errorf("%v: %q, want %q", level, reason, want)
+		}
+	}
+}
+
+// A plan that is gone on with needs its images again.
+func TestLacks(t *testing.T) {
+	plan := &study.Plan{Workloads: []record.Workload{{ID: "hello", Name: "hello"}}, Cells: []study.Cell{{Env: 0}, {Env: 1}},
+		Environments: []record.Environment{{ID: "a", Engine: Docker}, {ID: "b", Engine: Docker, Levels: map[string]string{"image": "busybox"}}}}
+	for given, want := range map[string]string{"busybox": "", "toolbox": "no archive of it was given"} {
+		l := &Look{Images: &Images{Archives: map[string]string{given: "x.tar"}}}
+		if reason, fix := l.Lacks(plan); (reason == "") != (want == "") || !strings.Contains(reason, want) || (fix == "") != (want == "") {
+			t.Errorf("with the archive of %s: %q, %q; want %q", given, reason, fix, want)
 		}
 	}
 }

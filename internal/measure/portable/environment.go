@@ -111,9 +111,6 @@ func (r *run) provide(ctx context.Context, env *environment, name string) (strin
 	if r.provided[thing] {
 		return tag, nil
 	}
-	if reason, fix := r.Look.Images.Has(name); reason != "" { // of a run that is resumed nobody has asked yet
-		return "", unavailable(nil, fix, "%s", reason)
-	}
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
 	img, err := r.Look.Images.get(ctx, name)

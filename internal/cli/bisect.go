@@ -5,15 +5,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/common/harmless"
-	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/understand/report"
 )
 
@@ -86,7 +81,14 @@ machine could not tell.`,
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return f.bisect(w, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.resumed != "" {
+				if err := keepsSearch(c.Flags(), args); err != nil {
+					return err
+				}
+			}
+			return f.bisect(w, args, c.Flags().Changed("bad"))
+		},
 	}
 	f.printing.add(c, report.Bisections.Formats()...)
 	f.betweenFlags.add(c, w, "the time that measuring one commit may take")
@@ -105,8 +107,8 @@ machine could not tell.`,
 	return c
 }
 
-// bisect searches, and tells what was found.
-func (f *bisectFlags) bisect(w World, args []string) error {
+// bisect searches, and tells what was found. bad says that --bad is given.
+func (f *bisectFlags) bisect(w World, args []string, bad bool) error {
 	w, finish, _, stop := w.interrupts()
 	defer stop()
 	s, err := newSetting(w)
@@ -115,9 +117,9 @@ func (f *bisectFlags) bisect(w World, args []string) error {
 	}
 	b := &bisectSearch{bisectFlags: f, world: w}
 	if f.resumed != "" {
-		err = b.again(args)
+		err = b.again()
 	} else {
-		err = b.asked(s, args)
+		err = b.asked(s, args, bad)
 	}
 	if err != nil {
 		return err
@@ -155,99 +157,4 @@ func (f *bisectFlags) bisect(w World, args []string) error {
 		return quiet(GateOpen)
 	}
 	return nil
-}
-
-// asked takes a new search from the command line.
-func (b *bisectSearch) asked(s *setting, args []string) error {
-	f := b.bisectFlags
-	rest := args[1:]
-	if len(rest) > 0 && !strings.Contains(rest[0], "=") {
-		good, bad, ok := strings.Cut(rest[0], "..")
-		if !ok || strings.HasPrefix(bad, ".") {
-			return fail(Usage, "%q is no range: expected GOOD..BAD, such as v1.2..HEAD", rest[0])
-		}
-		if f.good != "" {
-			return fail(Usage, "--good and %s are both given", rest[0])
-		}
-		f.good, rest = good, rest[1:]
-		if bad != "" {
-			f.bad = bad
-		}
-	}
-	var known []string
-	for _, p := range engine.AllPrograms(s.engines) {
-		known = append(known, p.Name)
-	}
-	alpha, err := percentage("error", f.alpha)
-	switch {
-	case err != nil:
-		return err
-	case alpha == 0 || alpha > 0.5:
-		return fail(Usage, "--error is %q: expected a percentage above 0%% and at most 50%%", f.alpha)
-	case !slices.Contains(known, args[0]):
-		return fail(Usage, "%q is no program of which an engine takes a build; it can be one of %s", args[0], strings.Join(known, ", "))
-	case f.good == "":
-		return fail(Usage, "no good commit is given: expected GOOD..BAD, or --good")
-	case f.build == "" || f.made == "":
-		return withHint(fail(Usage, "--build and --program are needed: what builds a commit, and what that makes"), "such as --build make --program %s", args[0])
-	case !filepath.IsLocal(f.made):
-		return fail(Usage, "--program %s is no path in the work tree", f.made)
-	case f.buildLimit < time.Second:
-		return fail(Usage, "--build-limit is %s: expected 1s or more", f.buildLimit)
-	}
-	if err := budgeted(f.budget); err != nil {
-		return err
-	}
-	repo, err := filepath.Abs(f.repo)
-	if err != nil {
-		return fail(Failed, "finding %s: %w", f.repo, err)
-	}
-	if b.dir = f.keep; b.dir == "" {
-		b.dir = fmt.Sprintf("plimsoll-bisect-%s-%s", time.Now().Format("20060102-150405"), args[0])
-	}
-	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return fail(Failed, "finding %s: %w", f.keep, err)
-	}
-	b.state = &bisectState{Version: bisectStateVersion, Good: f.good, Bad: f.bad, Digests: map[string]string{}, Asked: bisectAsked{
-		Program: args[0], Engine: f.engine, Rest: rest, Repo: repo, Build: f.build, Made: f.made, BuildLimit: f.buildLimit, FirstParent: f.firstParent,
-		Workload: f.workload, Metric: f.metric, Budget: f.budget, Alpha: alpha, Seed: f.seed, Tuned: f.tuned}}
-	return nil
-}
-
-// again takes a search that was cut off as it stands.
-func (b *bisectSearch) again(args []string) error {
-	if len(args) > 0 {
-		return fail(Usage, "--resume goes on with what was asked: it takes no program and no range")
-	}
-	var err error
-	if b.dir, err = filepath.Abs(b.resumed); err != nil {
-		return fail(Failed, "finding %s: %w", b.resumed, err)
-	}
-	if b.state, err = readBisectState(b.dir); err != nil {
-		return err
-	}
-	a := b.state.Asked
-	b.engine, b.workload, b.metric, b.budget, b.seed, b.tuned = a.Engine, a.Workload, a.Metric, a.Budget, a.Seed, a.Tuned
-	return nil
-}
-
-// command is what searches the same again.
-func (b *bisectSearch) command() string {
-	a := &b.state.Asked
-	line := append([]string{"plimsoll", "bisect", a.Program}, a.Rest...)
-	line = append(line, "--repo", a.Repo, "--good", b.state.Good, "--bad", b.state.Bad, "--build", a.Build, "--program", a.Made,
-		"--error", fmt.Sprintf("%g%%", 100*a.Alpha), "--budget", a.Budget.String(), "--workload", a.Workload)
-	if a.Engine != "" {
-		line = append(line, "--engine", a.Engine)
-	}
-	if a.Metric != "" {
-		line = append(line, "--metric", a.Metric)
-	}
-	if a.FirstParent {
-		line = append(line, "--first-parent")
-	}
-	if a.Tuned {
-		line = append(line, "--tuned")
-	}
-	return harmless.ShellLine(line)
 }

@@ -46,9 +46,9 @@ func (b *bisectBuilds) program(ctx context.Context, hash, level string) (record.
 	out, err := b.set.bind(ctx, []build.Asked{a})
 	if err != nil {
 		if ctx.Err() != nil {
-			return record.Build{}, ctx.Err()
+			return record.Build{}, fail(Interrupted, "interrupted")
 		}
-		return record.Build{}, &revision.BuildError{Err: err}
+		return record.Build{}, &revision.BuildError{Err: err, Made: true}
 	}
 	return out[0], nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/bisection"
@@ -67,11 +68,7 @@ func (x *commitRun) run(w World) error {
 	for _, b := range x.builds {
 		levels = append(levels, b.Level)
 	}
-	text, err := buildsStudy{
-		by: "bisect", title: "A commit of " + x.program, program: x.program, engine: x.engine, levels: levels, rest: x.rest,
-		course:   fmt.Sprintf("time-budget: %s, max-blocks: %d", x.budget, bisection.MostBlocks),
-		workload: x.workload, metrics: oneOf(x.metric), seed: x.seed, tuned: x.tuned,
-	}.text(s.engines)
+	text, err := x.study(s, levels)
 	if err != nil {
 		return err
 	}
@@ -79,6 +76,40 @@ func (x *commitRun) run(w World) error {
 		by: "bisect", of: x.program, text: text, dir: x.dir, progress: x.progress, wait: x.wait, force: x.force, builds: x.builds,
 		keeps: func(string) bool { return false }, command: func(uint64) string { return x.command },
 	}.run(w, x.measured)
+}
+
+// study is the one that is measured, of these levels of build.
+func (x *commitRun) study(s *setting, levels []string) (string, error) {
+	return buildsStudy{
+		by: "bisect", title: "A commit of " + x.program, program: x.program, engine: x.engine, levels: levels, rest: x.rest,
+		course:   fmt.Sprintf("time-budget: %s, max-blocks: %d", x.budget, bisection.MostBlocks),
+		workload: x.workload, metrics: oneOf(x.metric), seed: x.seed, tuned: x.tuned,
+	}.text(s.engines)
+}
+
+// possible says what of an engine, a level, a workload or a metric there is not on any
+// machine, before something is built for it.
+func (x *commitRun) possible(s *setting) error {
+	text, err := x.study(s, []string{goodLevel, badLevel})
+	if err != nil {
+		return err
+	}
+	cat := s.studyCatalogue()
+	st, err := study.Read(study.Source{Path: "(bisect)", Data: []byte(text)}, cat)
+	if err != nil {
+		return &exitError{status: Usage, err: err}
+	}
+	p, err := study.Expand(st, cat, study.Options{})
+	if err != nil {
+		return &exitError{status: Usage, err: err}
+	}
+	choice := x.choice()
+	return choice.choose(p)
+}
+
+// choice is of what is compared.
+func (x *commitRun) choice() abRun {
+	return abRun{abFlags: &abFlags{measuredBuilds: measuredBuilds{metrics: oneOf(x.metric)}}}
 }
 
 // oneOf is a list of a word, empty without one.
@@ -90,7 +121,7 @@ func oneOf(word string) []string {
 }
 
 func (x *commitRun) measured(ctx context.Context, w World, o run.Options) error {
-	choice := abRun{abFlags: &abFlags{measuredBuilds: measuredBuilds{metrics: oneOf(x.metric)}}}
+	choice := x.choice()
 	if err := choice.choose(o.Plan); err != nil {
 		return err
 	}

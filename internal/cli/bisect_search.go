@@ -30,6 +30,7 @@ type bisectSearch struct {
 	builds  *bisectBuilds
 	shown   record.Metric
 	began   time.Time
+	had     int // steps that were answered before
 }
 
 // begin reads the range, and takes the answers that there are.
@@ -117,7 +118,7 @@ func (b *bisectSearch) foresee() {
 		return
 	}
 	each := b.builds.took / time.Duration(b.builds.made)
-	measuring := (time.Since(b.began) - b.builds.took) / time.Duration(max(1, len(b.state.Steps)))
+	measuring := (time.Since(b.began) - b.builds.took) / time.Duration(max(1, len(b.state.Steps)-b.had))
 	least := time.Duration(steps) * (each + measuring)
 	fmt.Fprintf(b.world.Stderr, "%s to go, about %s: a build took %s\n", words.Plural(steps, "step"), max(least, time.Second).Round(time.Second), each.Round(100*time.Millisecond))
 }
@@ -125,7 +126,7 @@ func (b *bisectSearch) foresee() {
 // run asks and answers until nothing is left to ask.
 func (b *bisectSearch) run(ctx context.Context) error {
 	b.announce()
-	b.began = time.Now()
+	b.began, b.had = time.Now(), len(b.state.Steps)
 	for {
 		q, more := b.search.Next()
 		if !more {
@@ -187,7 +188,11 @@ func (b *bisectSearch) answer(ctx context.Context, q bisection.Question) (report
 			if errors.As(err, &e) {
 				return step, err
 			}
-			return step, fail(Failed, "%s end, %s: %w", l.level, revision.Short(l.hash), err)
+			err = fail(Failed, "%s end, %s: %w", l.level, revision.Short(l.hash), err)
+			if failed != nil {
+				err = withHint(err, "both ends have to build and to run: mend --build, or give another --%s", l.level)
+			}
+			return step, err
 		}
 		b.state.Digests[l.hash] = made.SHA256
 		x.builds = append(x.builds, made)
@@ -204,8 +209,10 @@ func (b *bisectSearch) answer(ctx context.Context, q bisection.Question) (report
 	if _, err := os.Lstat(x.dir); err == nil {
 		step.Record = filepath.Base(x.dir)
 	}
-	b.state.Asked.Metric, b.shown = x.metric, x.metrics
-	b.betweenFlags.metric = x.metric
+	b.state.Asked.Metric, b.betweenFlags.metric = x.metric, x.metric
+	if x.metrics.ID != "" { // of a commit that can't be started there is none
+		b.shown = x.metrics
+	}
 	return step, nil
 }
 

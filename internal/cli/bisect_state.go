@@ -59,7 +59,7 @@ const bisectFile = "bisect.json"
 // newBisectDir makes the directory of a search, which must be new.
 func newBisectDir(w World, dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, bisectFile)); err == nil {
-		return withHint(fail(Usage, "%s has a search already", shortPath(dir)), "plimsoll bisect --resume %s goes on with it", shortPath(dir))
+		return withHint(fail(Usage, "%s has a search already", shortPath(dir)), "plimsoll bisect --resume %s goes on with it; for a new one name another directory by --keep", shortPath(dir))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fail(Failed, "%w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +36,8 @@ func bisectStepCommand(w World) *cobra.Command {
 of PROGRAM, and says by the exit status which of them it is like: 0 like GOOD, 1 like
 BAD, 125 if it can't be told or does not run. 128 and above is an error, which ends
 git bisect run.`,
-		Example: `  git bisect run sh -c 'make || exit 125; plimsoll bisect step crun /opt/good/crun /opt/bad/crun ./crun'`,
+		Example:     `  git bisect run sh -c 'make || exit 125; plimsoll bisect step crun /opt/good/crun /opt/bad/crun ./crun'`,
+		Annotations: map[string]string{usageStatus: strconv.Itoa(int(stepAbort))},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 4 {
 				return errors.New("expected a program and the files of three builds of it")
@@ -76,7 +78,7 @@ func aborted(err error) error {
 
 // step measures one build between two.
 func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, dir string) (bisection.Verdict, error) {
-	alpha, err := percentage("error", level)
+	alpha, err := chance(level)
 	if err != nil {
 		return "", err
 	}
@@ -92,6 +94,9 @@ func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, 
 		return "", fail(Failed, "finding the working directory: %w", err)
 	}
 	x := commitRun{betweenFlags: f, program: args[0], rest: args[4:], kind: bisection.Candidate, test: bisection.Test{Alpha: alpha}}
+	if err := x.possible(s); err != nil {
+		return "", err
+	}
 	for i, l := range []string{goodLevel, badLevel, candidateLevel} {
 		a, err := build.Parse(args[0]+":"+l+"="+args[1+i], "the build", dirNow)
 		if err != nil {

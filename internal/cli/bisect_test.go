@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,20 +18,21 @@ func TestSiteBisect(t *testing.T) {
 	if !*atSite {
 		t.Skip("it builds and measures for minutes: make bench-bisect or PLIMSOLL_SITE=1 runs it")
 	}
-	testscript.Run(t, scripts("testdata/site"))
+	testscript.Run(t, scripts("testdata/bisect"))
 }
 
-// killWhen starts a program, and kills it once a file is there.
+// killWhen starts a program, and kills it once there is something in a file, or in one of a
+// pattern.
 func killWhen(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: killwhen FILE PROGRAM ARGS…")
 	}
 	killOnce(ts, args[1:], "there was something in "+args[0], func() (bool, error) {
-		info, err := os.Stat(ts.MkAbs(args[0]))
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		return err == nil && info.Size() > 0, err
+		files, err := filepath.Glob(ts.MkAbs(args[0]))
+		return slices.ContainsFunc(files, func(f string) bool {
+			info, err := os.Stat(f)
+			return err == nil && info.Size() > 0
+		}), err
 	})
 }
 

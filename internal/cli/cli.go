@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -145,6 +146,10 @@ func quiet(s Status) error { return &exitError{status: s, err: errSaid} }
 
 var errSaid = errors.New("said already")
 
+// usageStatus is the annotation of a command that has another exit status for wrong
+// usage: to whoever calls it, 2 is an answer.
+const usageStatus = "usage-status"
+
 // Main runs one command line and gives the exit status.
 func Main(w World) int {
 	root := Root(w)
@@ -158,6 +163,11 @@ func Main(w World) int {
 	var e *exitError
 	if errors.As(err, &e) {
 		status = e.status
+	}
+	if own := cmd.Annotations[usageStatus]; own != "" && status == Usage {
+		if n, err := strconv.Atoi(own); err == nil {
+			status = Status(n)
+		}
 	}
 	if !errors.Is(err, errSaid) {
 		hint := ""

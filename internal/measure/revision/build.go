@@ -32,12 +32,12 @@ func (t *Tree) Build(ctx context.Context, line, program, log string, limit time.
 		_, err := child.Run(ctx, child.Command{Argv: []string{"/bin/sh", "-c", line}, Env: t.env, Dir: t.Dir, Stdout: out, Stderr: out, Limit: limit, Attr: attr})
 		return err
 	}); err != nil {
-		return "", &BuildError{err}
+		return "", &BuildError{Err: err}
 	}
 	path = filepath.Join(t.Dir, program)
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
-		return "", &BuildError{fmt.Errorf("it made no file %s", program)}
+		return "", &BuildError{Err: fmt.Errorf("it made no file %s", program)}
 	}
 	return path, nil
 }
@@ -54,10 +54,19 @@ func onThread(f func() error) error {
 	return <-done
 }
 
-// BuildError is a build that failed.
-type BuildError struct{ Err error }
+// BuildError is a build that failed, or that made what can't be measured.
+type BuildError struct {
+	Err error
+	// Made: there is a program, and Err is what is wrong with it.
+	Made bool
+}
 
-func (e *BuildError) Error() string { return "the build failed: " + e.Err.Error() }
+func (e *BuildError) Error() string {
+	if e.Made {
+		return "what was built can't be used: " + e.Err.Error()
+	}
+	return "the build failed: " + e.Err.Error()
+}
 
 // Unwrap is why.
 func (e *BuildError) Unwrap() error { return e.Err }

@@ -1,0 +1,145 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/engine"
+)
+
+// asked takes a new search from the command line.
+func (b *bisectSearch) asked(s *setting, args []string, badGiven bool) error {
+	f := b.bisectFlags
+	rest := args[1:]
+	if len(rest) > 0 && !strings.Contains(rest[0], "=") {
+		good, bad, ok := strings.Cut(rest[0], "..")
+		if !ok || strings.HasPrefix(bad, ".") {
+			return fail(Usage, "%q is no range: expected GOOD..BAD, such as v1.2..HEAD", rest[0])
+		}
+		if f.good != "" {
+			return fail(Usage, "--good and %s are both given", rest[0])
+		}
+		if bad != "" && badGiven {
+			return fail(Usage, "--bad and %s are both given", rest[0])
+		}
+		f.good, rest = good, rest[1:]
+		if bad != "" {
+			f.bad = bad
+		}
+	}
+	var known []string
+	for _, p := range engine.AllPrograms(s.engines) {
+		known = append(known, p.Name)
+	}
+	alpha, err := chance(f.alpha)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(known, args[0]):
+		return fail(Usage, "%q is no program of which an engine takes a build; it can be one of %s", args[0], strings.Join(known, ", "))
+	case f.good == "":
+		return fail(Usage, "no good commit is given: expected GOOD..BAD, or --good")
+	case f.build == "" || f.made == "":
+		return withHint(fail(Usage, "--build and --program are needed: what builds a commit, and what that makes"), "such as --build make --program %s", args[0])
+	case !filepath.IsLocal(f.made):
+		return fail(Usage, "--program %s is no path in the work tree", f.made)
+	case f.buildLimit < time.Second:
+		return fail(Usage, "--build-limit is %s: expected 1s or more", f.buildLimit)
+	}
+	if err := budgeted(f.budget); err != nil {
+		return err
+	}
+	x := commitRun{betweenFlags: &f.betweenFlags, program: args[0], rest: rest}
+	if err := x.possible(s); err != nil {
+		return err
+	}
+	repo, err := filepath.Abs(f.repo)
+	if err != nil {
+		return fail(Failed, "finding %s: %w", f.repo, err)
+	}
+	if b.dir = f.keep; b.dir == "" {
+		b.dir = fmt.Sprintf("plimsoll-bisect-%s-%s", time.Now().Format("20060102-150405"), args[0])
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return fail(Failed, "finding %s: %w", f.keep, err)
+	}
+	b.state = &bisectState{Version: bisectStateVersion, Good: f.good, Bad: f.bad, Digests: map[string]string{}, Asked: bisectAsked{
+		Program: args[0], Engine: f.engine, Rest: rest, Repo: repo, Build: f.build, Made: f.made, BuildLimit: f.buildLimit, FirstParent: f.firstParent,
+		Workload: f.workload, Metric: f.metric, Budget: f.budget, Alpha: alpha, Seed: f.seed, Tuned: f.tuned}}
+	return nil
+}
+
+// chance reads --error.
+func chance(text string) (float64, error) {
+	alpha, err := percentage("error", text)
+	if err == nil && (alpha == 0 || alpha > 0.5) {
+		err = fail(Usage, "--error is %q: expected a percentage above 0%% and at most 50%%", text)
+	}
+	return alpha, err
+}
+
+// keepsSearch refuses what would change a search that is gone on with.
+func keepsSearch(fl *pflag.FlagSet, args []string) error {
+	var no []string
+	if len(args) > 0 {
+		no = append(no, "program and no range ("+strings.Join(args, " ")+")")
+	}
+	for _, name := range []string{"repo", "good", "bad", "build", "program", "build-limit", "first-parent", "error", "keep", "engine", "workload", "metric", "budget", "seed", "tuned"} {
+		if fl.Lookup(name).Changed {
+			no = append(no, "--"+name)
+		}
+	}
+	if len(no) == 0 {
+		return nil
+	}
+	return withHint(fail(Usage, "--resume goes on with what was asked: it takes no %s", strings.Join(no, " and no ")), "leave it out, or begin a new search")
+}
+
+// again takes a search that was cut off as it stands.
+func (b *bisectSearch) again() error {
+	var err error
+	if b.dir, err = filepath.Abs(b.resumed); err != nil {
+		return fail(Failed, "finding %s: %w", b.resumed, err)
+	}
+	if b.state, err = readBisectState(b.dir); err != nil {
+		return err
+	}
+	a := b.state.Asked
+	b.engine, b.workload, b.metric, b.budget, b.seed, b.tuned = a.Engine, a.Workload, a.Metric, a.Budget, a.Seed, a.Tuned
+	return nil
+}
+
+// command is what searches the same again.
+func (b *bisectSearch) command() string {
+	a := &b.state.Asked
+	line := append([]string{"plimsoll", "bisect", a.Program}, a.Rest...)
+	line = append(line, "--repo", a.Repo, "--good", b.state.Good, "--bad", b.state.Bad, "--build", a.Build, "--program", a.Made,
+		"--error", fmt.Sprintf("%g%%", 100*a.Alpha), "--budget", a.Budget.String(), "--workload", a.Workload)
+	if a.Engine != "" {
+		line = append(line, "--engine", a.Engine)
+	}
+	if a.Metric != "" {
+		line = append(line, "--metric", a.Metric)
+	}
+	if a.BuildLimit != bisectBuildLimit {
+		line = append(line, "--build-limit", a.BuildLimit.String())
+	}
+	if a.Seed != 0 {
+		line = append(line, "--seed", fmt.Sprint(a.Seed))
+	}
+	if a.FirstParent {
+		line = append(line, "--first-parent")
+	}
+	if a.Tuned {
+		line = append(line, "--tuned")
+	}
+	return harmless.ShellLine(line)
+}

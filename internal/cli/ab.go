@@ -85,7 +85,7 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return f.again(w, args[0])
+				return f.again(w, args[0], c.Flags())
 			}
 			if c.Flags().Changed("budget") && c.Flags().Changed("blocks") {
 				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")

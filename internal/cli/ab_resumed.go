@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/report"
@@ -51,14 +53,32 @@ func abOf(dir string, f reportFlags, g *gating) *abRun {
 	return x
 }
 
+// toldAgain refuses flags of measuring where a run is only told again; takes are the
+// others.
+func toldAgain(fl *pflag.FlagSet, takes ...string) error {
+	var no []string
+	fl.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(takes, f.Name) {
+			no = append(no, "--"+f.Name)
+		}
+	})
+	if len(no) == 0 {
+		return nil
+	}
+	return fail(Usage, "with the directory of a run nothing is measured or judged anew: it takes no %s", strings.Join(no, " and no "))
+}
+
 // again tells of a run of plimsoll ab that was measured before.
-func (f *abFlags) again(w World, dir string) error {
+func (f *abFlags) again(w World, dir string, fl *pflag.FlagSet) error {
 	if knownProgram(w, dir) {
 		return fail(Usage, "expected the files of two builds of it: plimsoll ab %s OLD NEW", dir)
 	}
 	from, err := openRun(dir)
 	if err != nil {
 		return err
+	}
+	if err := toldAgain(fl, "format", "output", "ascii"); err != nil {
+		return withHint(err, "plimsoll compare %s --env A --env B judges it by other thresholds", shortPath(dir))
 	}
 	g, err := newGating(from.Run())
 	if err != nil {

@@ -73,7 +73,7 @@ the DIR of such a run nothing is measured: it is told again, or drawn.`,
 				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")
 			}
 			if f.file == "" && len(args) == 1 && !knownProgram(w, args[0]) {
-				return f.again(w, args[0])
+				return f.again(w, args[0], c.Flags())
 			}
 			return f.measure(c.Context(), w, args)
 		},

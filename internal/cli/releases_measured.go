@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"plimsoll/internal/common/remark"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/measure/collect"
@@ -83,12 +85,15 @@ func (f *releasesFlags) tell(w World, res *analyze.Result, dir string, metrics [
 
 // again tells of a run that was measured before, by this command or by a study whose
 // environments differ in the build.
-func (f *releasesFlags) again(w World, dir string) error {
+func (f *releasesFlags) again(w World, dir string, fl *pflag.FlagSet) error {
 	from, err := openRun(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return withHint(fail(Usage, "%q is no run, and no program of which an engine takes a build", dir), "plimsoll releases PROGRAM NAME=FILE NAME=FILE measures; programs are %s", yamlfile.OneOf(buildable(w)))
 	}
 	if err != nil {
+		return err
+	}
+	if err := toldAgain(fl, "format", "output", "ascii", "metric", "threshold", "width", "dpi", "dark"); err != nil {
 		return err
 	}
 	res, err := readResult(dir)

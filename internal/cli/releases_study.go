@@ -31,7 +31,17 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	asked = slices.DeleteFunc(asked, func(a build.Asked) bool { return a.Program != args[0] })
+	var others []string
+	asked = slices.DeleteFunc(asked, func(a build.Asked) bool {
+		other := a.Program != args[0]
+		if other && !slices.Contains(others, a.Program) {
+			others = append(others, a.Program)
+		}
+		return other
+	})
+	if len(others) > 0 && len(asked) > 0 {
+		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, args[0], strings.Join(others, ", "))
+	}
 	for _, arg := range args[1:] {
 		name, value, _ := strings.Cut(arg, "=")
 		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.ContainsAny(value, "/=") && (value == "" || err != nil) {

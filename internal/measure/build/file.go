@@ -28,8 +28,13 @@ func Look(a Asked) (record.Build, error) {
 		return b, err
 	}
 	defer f.Close()
-	if unix.Access(a.Path, unix.X_OK) != nil {
+	switch st, err := f.Stat(); {
+	case err != nil:
+		return b, err
+	case st.Mode()&0o111 == 0:
 		return b, fmt.Errorf("%s is not executable (chmod +x makes it so)", a.Path)
+	case unix.Access(a.Path, unix.X_OK) != nil:
+		return b, fmt.Errorf("%s can't be executed here: it is not for you, or its file system is mounted noexec", a.Path)
 	}
 	forget(f)
 	sum := sha256.New()

@@ -10,7 +10,8 @@
 #   PLIMSOLL_BUILD       a line for the shell that builds it, in the checkout and in a clone of base (required)
 #   PLIMSOLL_MADE        the file that this makes, a path in the checkout (PLIMSOLL_PROGRAM)
 #   PLIMSOLL_BASE        the commit to hold head against (the merge request's, else where HEAD left the
-#                        branch that it goes to, else HEAD^)
+#                        branch that it goes to, else HEAD^; where HEAD is the change merged already, the
+#                        branch that it was merged into)
 #   PLIMSOLL_ENGINE      the engine that runs the program (the program alone)
 #   PLIMSOLL_WORKLOAD    what runs in the containers (hello)
 #   PLIMSOLL_METRIC      what is compared (the start, or the workload's first metric)
@@ -23,7 +24,8 @@
 #   PLIMSOLL_OUTPUT      directory for record, junit.xml, summary.md (plimsoll-results)
 #   PLIMSOLL_SUDO        true: measure as root by sudo; builds are made without
 # On GitHub (GITHUB_ACTIONS, GITHUB_BASE_REF, GITHUB_STEP_SUMMARY, GITHUB_OUTPUT): annotations, the
-# summary and the outputs verdict and report. On GitLab (CI_MERGE_REQUEST_DIFF_BASE_SHA): the base.
+# summary and the outputs verdict and report. On GitLab (CI_MERGE_REQUEST_TARGET_BRANCH_SHA, else
+# CI_MERGE_REQUEST_DIFF_BASE_SHA): the base.
 # Exit status: 0 passed, or could not tell; 3 failed; 4 could not tell, with PLIMSOLL_STRICT; any
 # other is plimsoll's own, or that of a build.
 set -euo pipefail
@@ -44,8 +46,13 @@ program=$(command -v -- "${PLIMSOLL:-plimsoll}") || { echo "pair.sh: no ${PLIMSO
 as_root=()
 if [ "${PLIMSOLL_SUDO:-}" = true ] && [ "$(id -u)" != 0 ]; then as_root=(sudo -E env "PATH=$PATH"); fi
 
+# Base is cloned whole, so head is built where the whole checkout is.
+top=$(git rev-parse --show-toplevel) || { echo "pair.sh: $PWD is no checkout: run it in that of head" >&2; exit 1; }
+if [ "$top" != "$(pwd -P)" ]; then echo "pair.sh: run it in the checkout's own folder, $top" >&2; exit 1; fi
+
 # The commit that head is held against.
-base=${PLIMSOLL_BASE:-${CI_MERGE_REQUEST_DIFF_BASE_SHA:-}}
+# A pipeline of merged results has the change merged into its target, whose own changes are base's, too.
+base=${PLIMSOLL_BASE:-${CI_MERGE_REQUEST_TARGET_BRANCH_SHA:-${CI_MERGE_REQUEST_DIFF_BASE_SHA:-}}}
 if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
 	base=$(git merge-base HEAD "origin/$GITHUB_BASE_REF") || {
 		echo "pair.sh: HEAD and origin/$GITHUB_BASE_REF have no commit in common here: check out with fetch-depth: 0" >&2
@@ -60,10 +67,12 @@ base=$(git rev-parse --verify --quiet --end-of-options "$wanted^{commit}") || {
 
 # Base is built in a clone that shares the objects, so that the checkout stays as it is.
 mkdir -p "$out"
-rm -rf "$out/record" "$out/junit.xml" "$out/summary.md"
+"${as_root[@]}" rm -rf "$out/record" "$out/junit.xml" "$out/summary.md" # a record that was cut off is still root's
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-git clone --quiet --shared --no-checkout -- "$(git rev-parse --show-toplevel)" "$tree/base"
+git clone --quiet --shared --no-checkout -- "$top" "$tree/base"
+# What lies beside the repository, such as submodules, base's build finds where head's does.
+if url=$(git config --get remote.origin.url); then git -C "$tree/base" remote set-url origin "$url"; fi
 git -C "$tree/base" checkout --quiet --detach "$base"
 build() {
 	echo "pair.sh: building $2" >&2

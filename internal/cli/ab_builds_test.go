@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -76,19 +75,29 @@ func swappedCrun(ts *testscript.TestScript, neg bool, args []string) {
 	otherBuild(ts, ts.Getenv("CRUN"), args[0], fmt.Sprintf(swap, ts.MkAbs(args[0]), ts.MkAbs(args[1]), args[2]))
 }
 
-// otherBuild makes a build of a program that does what a text in C says when it begins:
-// the one of this machine, linked to a library that does it and then to its own.
+// otherBuild makes a build of a program that does what a text in C says when it begins.
 func otherBuild(ts *testscript.TestScript, of, file, text string) {
-	const linked = "libseccomp.so.2"
-	program, err := os.ReadFile(of)
-	ts.Check(err)
-	if !bytes.Contains(program, []byte(linked+"\x00")) {
-		ts.Fatalf("%s is not linked to %s, in whose place a delay could be put", of, linked)
-	}
-	library := libraryPath()
+	library, err := otherProgram(of, ts.MkAbs(file), text)
 	ts.Defer(func() { _ = os.Remove(library) })
-	compiled(ts, library, text, "-shared", "-fPIC", "-Wl,--no-as-needed", "-l:"+linked)
-	ts.Check(os.WriteFile(ts.MkAbs(file), bytes.Replace(program, []byte(linked+"\x00"), []byte(library+"\x00"), 1), 0o755))
+	ts.Check(err)
+}
+
+// otherProgram makes one at a path: the program of this machine, linked to a library that
+// does what the text in C says and then to its own. Whoever asks removes the library.
+func otherProgram(of, path, text string) (library string, err error) {
+	const linked = "libseccomp.so.2"
+	library = libraryPath()
+	program, err := os.ReadFile(of)
+	if err != nil {
+		return library, err
+	}
+	if !bytes.Contains(program, []byte(linked+"\x00")) {
+		return library, fmt.Errorf("%s is not linked to %s, in whose place a delay could be put", of, linked)
+	}
+	if err := compile(library, text, "-shared", "-fPIC", "-Wl,--no-as-needed", "-l:"+linked); err != nil {
+		return library, err
+	}
+	return library, os.WriteFile(path, bytes.Replace(program, []byte(linked+"\x00"), []byte(library+"\x00"), 1), 0o755)
 }
 
 // libraryPath is a path as long as the name of the library that it replaces.
@@ -116,11 +125,14 @@ func wrapped(ts *testscript.TestScript, neg bool, args []string) {
 
 // compiled makes a file of a text in C.
 func compiled(ts *testscript.TestScript, path, text string, flags ...string) {
-	source := filepath.Join(ts.Getenv("WORK"), "source.c")
-	ts.Check(os.WriteFile(source, []byte(text), 0o600))
-	cmd := exec.Command("cc", append([]string{"-o", path, source}, flags...)...)
-	cmd.Dir = ts.Getenv("WORK")
+	ts.Check(compile(path, text, flags...))
+}
+
+func compile(path, text string, flags ...string) error {
+	cmd := exec.Command("cc", append([]string{"-o", path, "-x", "c", "-"}, flags...)...)
+	cmd.Stdin = strings.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		ts.Fatalf("%v: %s", err, out)
+		return fmt.Errorf("compiling %s: %w: %s", path, err, out)
 	}
+	return nil
 }

@@ -35,6 +35,15 @@ __attribute__((constructor)) static void wait_at_start(int argc, char **argv) {
 }
 `
 
+// pair reads what plimsoll ab has written as JSON.
+func (p *subject) pair(file string) (pair report.Pair) {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.dir, file))
+	require.NoError(p.t, err)
+	require.NoError(p.t, json.Unmarshal(text, &pair))
+	return pair
+}
+
 // TestDelays puts 5 % of a manager's start into one of two builds that are alike:
 // both load a library that waits, one of them for no time. It is found, and not
 // told for the other one. Where the scatter of the machine hides as much, that is said.
@@ -90,10 +99,7 @@ func TestDelays(t *testing.T) {
 			wait := starts[len(starts)/2] / 20
 			ab("pair", library("waits", wait), "--budget", "80s")
 
-			text, err := os.ReadFile(filepath.Join(p.dir, "pair.json"))
-			require.NoError(t, err)
-			var pair report.Pair
-			require.NoError(t, json.Unmarshal(text, &pair))
+			pair := p.pair("pair.json")
 			t.Logf("waits %v: %s", wait, pair.Verdict)
 			switch {
 			case pair.Outcome == compare.Worse:

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -71,6 +72,11 @@ func (s *setting) useBuilds(ctx context.Context, f *buildFlags) error {
 
 // bind looks at the files of bindings, and asks the programs what they are.
 func (s *setting) bind(ctx context.Context, asked []build.Asked) ([]record.Build, error) {
+	for _, a := range asked {
+		if slices.ContainsFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == a.Program && len(e.Info().Programs) == 0 }) {
+			return nil, fmt.Errorf("%s: %s takes no build, it is measured as it is installed: run once with each, and plimsoll compare BASE NEW holds one run against the other", a.Where, a.Program)
+		}
+	}
 	return build.Bind(ctx, asked, engine.AllPrograms(s.engines), s.world.LookPath)
 }
 

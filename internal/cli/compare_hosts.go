@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -14,6 +15,11 @@ import (
 
 // onHosts compares where one of the sides is of several hosts; false where none is.
 func (f *compareFlags) onHosts(w World, dirs []string) (bool, error) {
+	if runs, _, err := record.Find(dirs); err == nil && len(runs) > len(dirs) { // both sides by one rule
+		if _, err := f.hosts.settle(runs); err != nil {
+			return false, err
+		}
+	}
 	var sides [][]hostRuns
 	several := false
 	for _, dir := range dirs {

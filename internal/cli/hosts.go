@@ -60,61 +60,10 @@ func (f *hostFlags) runsOf(dirs []string) ([]string, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // reading each by itself says what is wrong, with a hint
 	}
-	var machines []record.Host
-	for _, dir := range runs {
-		r, err := openRun(dir)
-		if err != nil {
-			return nil, err
-		}
-		machines = append(machines, r.Run().Host)
-	}
-	if hosts.Count(machines, hosts.By(f.by)) < 2 {
-		return nil, nil
-	}
-	return runs, nil
-}
-
-// addBy adds how hosts are told apart, and nothing else.
-func (f *hostFlags) addBy(c *cobra.Command) {
-	f.by = string(hosts.ByMachine)
-	choiceFlag(c, &f.by, "host-by", "how runs of several hosts are told apart: by the machine (containers of one machine are one host), or by its name", string(hosts.ByMachine), string(hosts.ByName))
-}
-
-// hostRuns are the runs of one host.
-type hostRuns struct {
-	label string
-	dirs  []string
-}
-
-// byHost puts runs that dirs name together by their hosts; nil where they are of one
-// host, as runsOf says.
-func (f *hostFlags) byHost(dirs []string) ([]hostRuns, error) {
-	runs, err := f.runsOf(dirs)
-	if err != nil || runs == nil {
+	if n, err := f.settle(runs); err != nil || n < 2 {
 		return nil, err
 	}
-	return f.groupsOf(runs)
-}
-
-// groupsOf puts runs together by their hosts.
-func (f *hostFlags) groupsOf(runs []string) ([]hostRuns, error) {
-	var machines []record.Host
-	for _, dir := range runs {
-		r, err := openRun(dir)
-		if err != nil {
-			return nil, err
-		}
-		machines = append(machines, r.Run().Host)
-	}
-	var out []hostRuns
-	for _, g := range hosts.Groups(machines, hosts.By(f.by)) {
-		h := hostRuns{label: g.Label}
-		for _, i := range g.At {
-			h.dirs = append(h.dirs, runs[i])
-		}
-		out = append(out, h)
-	}
-	return out, nil
+	return runs, nil
 }
 
 // ofOneMachine refuses a feature table where there are several hosts.

@@ -63,15 +63,17 @@ func meant(dir string) string {
 	return ""
 }
 
-// countHosts is of how many machines runs are; those that can't be read are left out.
+// countHosts is of how many hosts runs are; those that can't be read are left out.
 func countHosts(runs []string) int {
 	var machines []record.Host
+	var dirs []string
 	for _, dir := range runs {
 		if r, err := record.Open(dir); err == nil {
-			machines = append(machines, r.Run().Host)
+			machines, dirs = append(machines, r.Run().Host), append(dirs, dir)
 		}
 	}
-	return hosts.Count(machines, hosts.ByMachine)
+	_, n := hosts.Told(machines, dirs)
+	return n
 }
 
 func holdsRun(dir string) bool {

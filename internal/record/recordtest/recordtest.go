@@ -7,6 +7,7 @@
 package recordtest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -80,7 +81,8 @@ type Spec struct {
 	// ID and Started are the run's, where not empty.
 	ID      string
 	Started time.Time
-	// Host says which machine it is, where it has a name: of the same kind as all.
+	// Host says which machine it is, where it has a name: of the same kind as all, but
+	// for the processor if that is named.
 	Host record.Host
 }
 
@@ -175,7 +177,7 @@ func (s Spec) Run() *record.Run {
 		r.ID = s.ID
 	}
 	if s.Host.Name != "" {
-		r.Host.Name, r.Host.Machine, r.Host.Boot = s.Host.Name, s.Host.Machine, s.Host.Boot
+		r.Host.Name, r.Host.Machine, r.Host.Boot, r.Host.CPU = s.Host.Name, s.Host.Machine, s.Host.Boot, cmp.Or(s.Host.CPU, r.Host.CPU)
 	}
 	if !s.Started.IsZero() {
 		r.Started, r.Finished = s.Started, s.Started.Add(71*time.Second)

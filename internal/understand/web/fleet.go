@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,11 +25,8 @@ type Fleet struct {
 	by hosts.By
 }
 
-// fleets finds the studies of which several hosts have runs in one folder.
-//
-// Machines are told apart as plimsoll report does it. Where one command began them on
-// several hosts, which a ledger beside them tells, their names count too: to the user
-// who named them they are hosts, also if they are containers of one machine.
+// fleets finds the studies of which several hosts have runs in one folder. Hosts are told
+// apart as plimsoll report does it.
 func fleets(runs []Summary, folders []folder) (out []Fleet) {
 	for _, f := range folders {
 		var of [][]Summary
@@ -57,16 +53,13 @@ func fleets(runs []Summary, folders []folder) (out []Fleet) {
 func fleetOf(f folder, runs []Summary) Fleet {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Summary) int { return strings.Compare(a.Name, b.Name) })
-	out := Fleet{Folder: f.ID, Study: runs[0].Study, Title: runs[0].Title, Scale: runs[0].Scale, by: hosts.ByMachine, Runs: []string{}}
+	out := Fleet{Folder: f.ID, Study: runs[0].Study, Title: runs[0].Title, Scale: runs[0].Scale, Runs: []string{}}
 	var machines []record.Host
+	var dirs []string
 	for _, r := range runs {
-		out.Runs, machines = append(out.Runs, r.ID), append(machines, r.host)
+		out.Runs, machines, dirs = append(out.Runs, r.ID), append(machines, r.host), append(dirs, filepath.Join(f.path, r.Name))
 	}
-	out.Hosts = hosts.Count(machines, out.by)
-	if _, err := os.Lstat(filepath.Join(f.path, record.HostsFile)); err == nil && out.Hosts < 2 {
-		out.by = hosts.ByName
-		out.Hosts = hosts.Count(machines, out.by)
-	}
+	out.by, out.Hosts = hosts.Told(machines, dirs)
 	q := url.Values{"dir": {f.ID}, "study": {out.Study}}
 	if out.Scale != "" {
 		q.Set("scale", out.Scale)

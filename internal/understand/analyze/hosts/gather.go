@@ -19,7 +19,7 @@ type Options struct {
 	// of an environment; empty takes the first baseline that ran, else the first
 	// environment.
 	Against string
-	// By tells hosts apart; empty is ByMachine.
+	// By tells hosts apart, as Told says it; empty is ByMachine.
 	By By
 	// Resume says how the run in a directory is gone on with, for a remark; may be nil.
 	Resume func(dir string) string

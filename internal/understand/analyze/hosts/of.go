@@ -32,6 +32,7 @@ func (g *Gathering) Hosts() (*Hosts, error) {
 		return nil, fmt.Errorf("no workload of these runs has a value of a metric that it shows")
 	}
 	h.finish()
+	h.together()
 	h.unfinished(g.o.Resume)
 	return h, nil
 }
@@ -50,23 +51,6 @@ func (h *Hosts) finish() {
 	if most > 2*least && least > 0 {
 		h.Remark = append(h.Remark, record.Remark{Code: "hosts-uneven", Level: "info",
 			Text: fmt.Sprintf("hosts have between %d and %d blocks: the ratios of those with few are known less well, and count less", least, most)})
-	}
-}
-
-// unfinished remarks on runs that are not done; resume says how one is gone on with.
-func (h *Hosts) unfinished(resume func(dir string) string) {
-	for _, x := range h.Hosts {
-		for _, r := range x.Runs {
-			if r.Status != "interrupted" && r.Status != "running" {
-				continue
-			}
-			advice := ""
-			if resume != nil {
-				advice = resume(r.Dir)
-			}
-			h.Remark = append(h.Remark, record.Remark{Code: "host-unfinished", Level: "warn",
-				Text: fmt.Sprintf("the run on %s is not finished (%s): what it has is in the table", x.Label, r.Status), Advice: advice})
-		}
 	}
 }
 

@@ -147,7 +147,7 @@ func (f *compareFlags) environmentsOnHosts(w World, dirs []string) error {
 	h, err := (&hostFlags{by: f.hosts.by, against: f.envs[0]}).gather(runs, "", func(dir string) (*analyze.Result, error) {
 		n := narrowFlags{choice: analyze.Choice{Envs: f.envs}}
 		return n.read(dir, evaluate.Options{})
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

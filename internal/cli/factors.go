@@ -86,35 +86,19 @@ func factorsOf(res *analyze.Result, opts factors.Options) ([]*factors.Factors, e
 
 // factorsOnHosts decomposes one workload, or all of the first run, over hosts.
 func factorsOnHosts(groups []hostRuns, opts factors.Options) ([]*factors.OverHosts, error) {
-	var gatherings []*factors.HostGathering
+	every := factors.EveryOnHosts(opts)
 	for _, g := range groups {
 		for _, dir := range g.dirs {
 			res, err := readResult(dir)
 			if err != nil {
 				return nil, err
 			}
-			if gatherings == nil {
-				names := []string{opts.Workload}
-				if opts.Workload == "" {
-					names = factors.Groups(res)
-				}
-				for _, n := range names {
-					o := opts
-					o.Workload = n
-					gatherings = append(gatherings, factors.OnHosts(o))
-				}
-			}
-			for _, x := range gatherings {
-				if err := x.Add(g.label, res); err != nil {
-					return nil, fail(Usage, "finding the factors of %s: %w", dir, err)
-				}
+			if err := every.Add(g.label, res); err != nil {
+				return nil, fail(Usage, "finding the factors of %s: %w", dir, err)
 			}
 		}
 	}
-	all := []*factors.OverHosts{}
-	for _, x := range gatherings {
-		all = append(all, x.Result())
-	}
+	all := every.Result()
 	if len(all) == 0 {
 		return nil, fail(Failed, "finding the factors: the runs have no workload")
 	}

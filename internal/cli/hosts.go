@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/plot"
@@ -74,8 +75,9 @@ func ofOneMachine(table, command string, all []hostRuns) error {
 	return withHint(fail(Usage, "a feature table is of one machine, and the runs are of %d hosts", len(all)), "plimsoll %s %s --features %s takes it", command, all[0].dirs[0], table)
 }
 
-// gather reads runs one by one, and says what they say together.
-func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (*analyze.Result, error)) (*hosts.Hosts, error) {
+// gather reads runs one by one, and says what they say together. also may be nil, and else
+// gets each with its host's label.
+func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (*analyze.Result, error), also func(label string, res *analyze.Result)) (*hosts.Hosts, error) {
 	g := hosts.NewGathering(hosts.Options{Metric: metric, Against: f.against, By: hosts.By(f.by), Resume: resumeOf})
 	for _, dir := range runs {
 		res, err := read(dir)
@@ -84,6 +86,9 @@ func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (
 		}
 		if err := g.Add(res, dir); err != nil {
 			return nil, withHint(fail(Failed, "summarising runs of several hosts: %w", err), "leave it out, or give --each to print the runs one after the other")
+		}
+		if also != nil {
+			also(g.LabelOf(dir), res)
 		}
 	}
 	h, err := g.Hosts()
@@ -131,10 +136,15 @@ func hostsReport(w World, c *cobra.Command, runs []string, f *reportFlags) error
 	}
 	var h *hosts.Hosts
 	var err error
+	every := factors.EveryOnHosts(factors.Options{Metric: f.metric, Bare: true})
 	if f.published != "" {
 		h, err = hosts.Published(f.published)
 	} else {
-		h, err = f.gather(runs, f.metric, func(dir string) (*analyze.Result, error) { return f.read(dir, evaluate.Options{}) })
+		h, err = f.gather(runs, f.metric, func(dir string) (*analyze.Result, error) { return f.read(dir, evaluate.Options{}) }, func(label string, res *analyze.Result) {
+			if f.format == htmlFormat {
+				_ = every.Add(label, res) // the page says of what nothing can be said
+			}
+		})
 	}
 	if err != nil {
 		return err
@@ -146,7 +156,7 @@ func hostsReport(w World, c *cobra.Command, runs []string, f *reportFlags) error
 		return writePicture(w, f.output, func(out io.Writer) error { return plot.Hosts(out, f.format, h, o) })
 	case f.format == htmlFormat:
 		var b bytes.Buffer // whole, before any of it is written
-		if err := page.WriteHosts(&b, h); err != nil {
+		if err := page.WriteHosts(&b, h, every.Result()); err != nil {
 			return fail(Failed, "writing the report: %w", err)
 		}
 		if err := writeTo(w, f.output, func(out io.Writer) error { _, err := b.WriteTo(out); return err }); err != nil {

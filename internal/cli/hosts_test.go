@@ -37,7 +37,7 @@ func TestHosts(t *testing.T) {
 		{[]string{"report", folder, "--format", "svg", "--against", "crun"}, 0, "<svg|runc / crun|!crun / crun"},
 		{[]string{"report", folder, "--format", "svg", "--chart", "phases"}, 2, "--chart is for a picture of one run|--against"},
 		{[]string{"report", folder, "--dark"}, 2, "--dark is for pictures"},
-		{[]string{"report", folder, "--format", "html"}, 0, "<!doctype html>|crun is slower than native on all 6 hosts|Machines in general"},
+		{[]string{"report", folder, "--format", "html"}, 0, "<!doctype html>|crun is slower than native on all 6 hosts|Machines in general|What depends on the host: runtime ("},
 		{[]string{"report", few, "--format", "html"}, 0, "it takes 5|!Machines in general"},
 		{[]string{"report", "--published", "khan2026", "--format", "svg"}, 0, "azure-standard-hdd|has no interval"},
 		{[]string{"report", folder, "--format", "latex"}, 2, "several hosts are not written as latex"},

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/analyzetest"
+	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/page/browsertest"
@@ -20,12 +21,14 @@ import (
 func TestHostsPage(t *testing.T) {
 	b := browsertest.Begin(t)
 	g := hosts.NewGathering(hosts.Options{})
+	every := factors.EveryOnHosts(factors.Options{Bare: true})
 	for _, s := range recordtest.Fleet(6, 8) {
-		try(t, g.Add(analyzetest.Run(t, s), s.ID))
+		r := analyzetest.Run(t, s)
+		try(t, errors.Join(g.Add(r, s.ID), every.Add(s.Host.Name, r)))
 	}
 	path := filepath.Join(t.TempDir(), "hosts.html")
 	f := must(os.Create(path))(t)
-	try(t, errors.Join(page.WriteHosts(f, must(g.Hosts())(t)), f.Close()))
+	try(t, errors.Join(page.WriteHosts(f, must(g.Hosts())(t), every.Result()), f.Close()))
 	for _, o := range []browsertest.Options{{}, {NoScript: true, Width: 390, Height: 844}} {
 		p := must(b.Open(path, o))(t)
 		if look := must(p.Look("img"))(t); !look.Drawn() {

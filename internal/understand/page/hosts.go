@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/plot"
@@ -32,6 +33,7 @@ type hostsContent struct {
 	Hosts                *document.Table
 	Remarks              *document.Table
 	Tables               []hostsPart
+	Factors              []factorsPart
 	Legend               []string
 	// Of a server's page: what is loaded.
 	Styles, Scripts []string
@@ -48,19 +50,28 @@ type hostsPart struct {
 	Rows      []listing
 }
 
+// factorsPart is what factors do on the hosts to one metric of a group of workloads.
+type factorsPart struct {
+	Title  string
+	Says   []string
+	Table  *document.Table
+	Legend []string
+}
+
 // WriteHosts writes what several hosts say together as one HTML file, which needs no
-// script: sentences, a forest plot for each metric, and every number in tables.
-func WriteHosts(w io.Writer, h *hosts.Hosts) error {
-	return writeHosts(w, h, hostsContent{Policy: policy(style, nil), Style: template.CSS(style)}) //nolint:gosec // our own, from the program itself
+// script: sentences, a forest plot for each metric, which factor depends on the host,
+// and every number in tables.
+func WriteHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts) error {
+	return writeHosts(w, h, f, hostsContent{Policy: policy(style, nil), Style: template.CSS(style)}) //nolint:gosec // our own, from the program itself
 }
 
 // ServeHosts writes the same document for a server, as Shell does that of a run: these
 // styles and scripts are loaded after the page's own style, and the server sets the policy.
-func ServeHosts(w io.Writer, h *hosts.Hosts, styles, scripts []string) error {
-	return writeHosts(w, h, hostsContent{Styles: append([]string{"/assets/plimsoll.css"}, styles...), Scripts: scripts})
+func ServeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, styles, scripts []string) error {
+	return writeHosts(w, h, f, hostsContent{Styles: append([]string{"/assets/plimsoll.css"}, styles...), Scripts: scripts})
 }
 
-func writeHosts(w io.Writer, h *hosts.Hosts, c hostsContent) error {
+func writeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, c hostsContent) error {
 	c.Title, c.Scope, c.Hosts, c.Legend = report.HostsTitle(h), words.Sentence(report.HostsScope(h)), report.HostTable(h), report.HostsLegend(h)
 	if len(h.Remark) > 0 {
 		c.Remarks = report.RemarkTable(h.Remark)
@@ -71,6 +82,13 @@ func writeHosts(w io.Writer, h *hosts.Hosts, c hostsContent) error {
 			return fmt.Errorf("writing the page: %w", err)
 		}
 		c.Tables = append(c.Tables, part)
+	}
+	for _, x := range f {
+		part := factorsPart{Title: words.Upper(report.HostFactorsTitle(x)), Says: report.HostFactorSentences(x), Legend: report.HostFactorsLegend(x)}
+		if x.Missing == "" {
+			part.Table = report.HostFactorsTable(x)
+		}
+		c.Factors = append(c.Factors, part)
 	}
 	return hostsPage.Execute(w, c)
 }

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/analyzetest"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/hosts"
 )
 
@@ -20,8 +21,13 @@ import (
 func hostsDoc(t *testing.T, specs []recordtest.Spec) string {
 	t.Helper()
 	g := hosts.NewGathering(hosts.Options{Metric: "startup"})
+	every := factors.EveryOnHosts(factors.Options{Metric: "startup", Bare: true})
 	for _, s := range specs {
-		if err := g.Add(analyzetest.Run(t, s), s.ID); err != nil {
+		r := analyzetest.Run(t, s)
+		if err := g.Add(r, s.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := every.Add(g.LabelOf(s.ID), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,7 +36,7 @@ func hostsDoc(t *testing.T, specs []recordtest.Spec) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteHosts(&b, h); err != nil {
+	if err := WriteHosts(&b, h, every.Result()); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -88,6 +94,35 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// Which factor depends on the host stands on the page as plimsoll factors says it; where
+// nothing can be said it says why.
+func TestHostsFactors(t *testing.T) {
+	for want, specs := range map[string][]recordtest.Spec{
+		"What depends on the host: runtime (":                  recordtest.Fleet(6, 8),
+		"Nothing can be said: there is one host only.":         recordtest.Fleet(1, 8),
+		"fewer than two environments have values on all hosts": func() []recordtest.Spec { s := recordtest.Fleet(30, 4); s[3].Envs = s[3].Envs[:2]; return s }(),
+	} {
+		doc := hostsDoc(t, specs)
+		for text, there := range map[string]bool{
+			want: true, "<section id=\"factors\"": true, "<a href=\"#factors\">": true, "<h3>Start-up of hello</h3>": true,
+			"<th scope=\"row\">runtime</th>": len(specs) == 6,
+			"… and 5 more are left out":      len(specs) == 30,
+		} {
+			if strings.Contains(doc, text) != there {
+				t.Errorf("%d hosts: %q is there: %v", len(specs), text, !there)
+			}
+		}
+	}
+	h, err := hosts.Published("khan2026")
+	var b bytes.Buffer
+	if err == nil {
+		err = WriteHosts(&b, h, nil)
+	}
+	if err != nil || strings.Contains(b.String(), "id=\"factors\"") {
+		t.Errorf("of published values something is said of factors, or %v", err)
+	}
+}
+
 // BenchmarkHosts1M reads the runs of a hundred hosts with a million trials together,
 // pools them and writes their page. Where /proc is there it reports the peak of resident
 // memory and the page's size too.
@@ -103,6 +138,7 @@ func BenchmarkHosts1M(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		g := hosts.NewGathering(hosts.Options{})
+		every := factors.EveryOnHosts(factors.Options{Bare: true})
 		for _, dir := range dirs {
 			r, err := record.Open(dir)
 			if err != nil {
@@ -115,13 +151,16 @@ func BenchmarkHosts1M(b *testing.B) {
 			if err := g.Add(res, dir); err != nil {
 				b.Fatal(err)
 			}
+			if err := every.Add(g.LabelOf(dir), res); err != nil {
+				b.Fatal(err)
+			}
 		}
 		h, err := g.Hosts()
 		if err != nil {
 			b.Fatal(err)
 		}
 		var page bytes.Buffer
-		if err := WriteHosts(&page, h); err != nil {
+		if err := WriteHosts(&page, h, every.Result()); err != nil {
 			b.Fatal(err)
 		}
 		size = page.Len()

@@ -32,18 +32,23 @@ func hostFactorsDocument(d *document.Document, all []*factors.OverHosts, _ Optio
 		d.Para(stopped(d, words.Clean(w)))
 	}
 	for _, f := range all {
-		d.Heading(2, words.Clean(f.Metric.Title)+" of "+words.Clean(f.Workload))
-		d.List(" - ", document.Items(hostFactorSentences(f)))
+		d.Heading(2, HostFactorsTitle(f))
+		d.List(" - ", document.Items(HostFactorSentences(f)))
 		if f.Missing == "" {
 			d.Gap(document.Text)
-			d.Add(hostFactorsTable(f))
+			d.Add(HostFactorsTable(f))
 			d.Gap(document.Text)
 			d.Add(hostSharesTable(f))
 		}
-		for _, s := range hostFactorsLegend(f) {
+		for _, s := range HostFactorsLegend(f) {
 			d.Legend(s)
 		}
 	}
+}
+
+// HostFactorsTitle names a metric of a group of workloads.
+func HostFactorsTitle(f *factors.OverHosts) string {
+	return words.Clean(f.Metric.Title) + " of " + words.Clean(f.Workload)
 }
 
 // termName names a factor, or two together.
@@ -54,8 +59,8 @@ func termName(s *factors.HostShare) string {
 	return words.Clean(s.Factor) + " × " + words.Clean(s.With)
 }
 
-// hostFactorSentences say what depends on the host, and how much hosts matter at all.
-func hostFactorSentences(f *factors.OverHosts) []string {
+// HostFactorSentences say what depends on the host, and how much hosts matter at all.
+func HostFactorSentences(f *factors.OverHosts) []string {
 	if f.Missing != "" {
 		return []string{words.Sentence("Nothing can be said: " + words.Clean(f.Missing))}
 	}
@@ -93,8 +98,8 @@ func hostFactorSentences(f *factors.OverHosts) []string {
 	return out
 }
 
-// hostFactorsTable has a row for each term.
-func hostFactorsTable(f *factors.OverHosts) *document.Table {
+// HostFactorsTable has a row for each term.
+func HostFactorsTable(f *factors.OverHosts) *document.Table {
 	t := &document.Table{Columns: document.Columns("factor", "share, %", "least", "greatest", "by host, %", "p (Holm)"), Parts: true}
 	t.Columns[0].Names = true
 	for i := 1; i < 6; i++ {
@@ -164,10 +169,15 @@ func hostSharesTable(f *factors.OverHosts) *document.Table {
 	return t
 }
 
-func hostFactorsLegend(f *factors.OverHosts) []string {
+// HostFactorsLegend says how to read the tables, and what is not in them.
+func HostFactorsLegend(f *factors.OverHosts) []string {
 	var out []string
 	if f.Missing == "" {
-		out = append(out, fmt.Sprintf("A host's share is ω² of the variance of the logarithm within its own blocks, with a 95 %% interval by blocks, over the %d cells that all hosts have. share: their mean with an interval by hosts, from 5 hosts on; by host: which part of the squares of an effect differs from host to host; p: whether none does (F).", f.Cells))
+		interval := " with a 95 % interval by blocks,"
+		if f.Bare {
+			interval = ""
+		}
+		out = append(out, fmt.Sprintf("A host's share is ω² of the variance of the logarithm within its own blocks,%s over the %d cells that all hosts have. share: their mean with an interval by hosts, from 5 hosts on; by host: which part of the squares of an effect differs from host to host; p: whether none does (F).", interval, f.Cells))
 	}
 	if len(f.Fixed) > 0 {
 		var fixed []string
@@ -176,7 +186,11 @@ func hostFactorsLegend(f *factors.OverHosts) []string {
 		}
 		out = append(out, "The same everywhere, so nothing can be said about it: "+strings.Join(fixed, ", ")+".")
 	}
-	for _, l := range f.LeftOut {
+	for i, l := range f.LeftOut {
+		if n := len(f.LeftOut) - mostShown; i == mostShown && n > 1 {
+			out = append(out, fmt.Sprintf("… and %d more are left out: --format json has all.", n))
+			break
+		}
 		out = append(out, words.Sentence(fmt.Sprintf("Left out: %s with %s: %s", words.Clean(l.Env), words.Clean(l.Workload), words.Clean(l.Reason))))
 	}
 	return out

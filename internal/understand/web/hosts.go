@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/evaluate"
+	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/page"
 )
@@ -93,6 +94,7 @@ func (s *Server) together(f Fleet) *together {
 // run that has nothing to say yet, or was measured otherwise, is left out and said.
 func gather(f Fleet, places []*place) (*document, []byte, error) {
 	g := hosts.NewGathering(hosts.Options{By: f.by})
+	every := factors.EveryOnHosts(factors.Options{Bare: true})
 	var out []record.Remark
 	read := 0
 	for _, p := range places {
@@ -105,7 +107,11 @@ func gather(f Fleet, places []*place) (*document, []byte, error) {
 			if err != nil {
 				return err
 			}
-			return g.Add(res, p.name)
+			if err := g.Add(res, p.name); err != nil {
+				return err
+			}
+			_ = every.Add(g.LabelOf(p.name), res) // the page says of what nothing can be said
+			return nil
 		}()
 		if err != nil {
 			out = append(out, record.Remark{Code: "host-left-out", Level: "info", Text: p.name + " is left out: " + err.Error()})
@@ -126,7 +132,7 @@ func gather(f Fleet, places []*place) (*document, []byte, error) {
 		return nil, nil, err
 	}
 	var b bytes.Buffer
-	err = page.ServeHosts(&b, h, []string{"/assets/web.css"}, []string{"/assets/web.js", "/assets/hosts.js"})
+	err = page.ServeHosts(&b, h, every.Result(), []string{"/assets/web.css"}, []string{"/assets/web.js", "/assets/hosts.js"})
 	return doc, b.Bytes(), err
 }
 

@@ -63,7 +63,7 @@ func TestHosts(t *testing.T) {
 	for _, trial := range plan {
 		require.NoError(t, w.Append(trial))
 	}
-	look("fleet on 3 hosts", "the run on node3 is not finished", "!node3 is left out")
+	look("fleet on 3 hosts", "Which factor depends on the host", "the run on node3 is not finished", "!node3 is left out")
 	var h hosts.Hosts
 	x.json(t, strings.Replace(at, "/hosts", "/api/hosts", 1), &h)
 	if len(h.Hosts) != 3 || len(h.Tables) == 0 {

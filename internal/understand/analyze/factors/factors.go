@@ -23,6 +23,9 @@ type Options struct {
 	Metric string
 	// Engines keeps only these; empty keeps all.
 	Engines []string
+	// Bare leaves out, over several hosts, the interval of each host's own shares,
+	// which is what takes time.
+	Bare bool
 }
 
 // resamples is enough for the second digit of a 95 % interval; where there are
@@ -70,7 +73,7 @@ func Of(r *analyze.Result, opts Options) (*Factors, error) {
 	case len(m.cells) > maxCells:
 		f.Missing = fmt.Sprintf("%d cells are more than the %d that can be decomposed: choose engines or a workload", len(m.cells), maxCells)
 	default:
-		f.decompose(m.values(), levels)
+		f.decompose(m.values(), levels, f.resamples())
 	}
 	return f, nil
 }
@@ -123,9 +126,14 @@ func metrics(w *analyze.Workload) []string {
 	return out
 }
 
-// decompose fills in the shares.
-func (f *Factors) decompose(values [][]float64, levels [][]int) {
-	f.Resamples = min(resamples, max(fewResamples, resampledMost/(f.Blocks*f.Cells)))
+// resamples is how many are enough and not too many.
+func (f *Factors) resamples() int {
+	return min(resamples, max(fewResamples, resampledMost/(f.Blocks*f.Cells)))
+}
+
+// decompose fills in the shares, with intervals from so many resamples.
+func (f *Factors) decompose(values [][]float64, levels [][]int, boots int) {
+	f.Resamples = boots
 	d, ok := stats.Variance(values, levels, f.Resamples, f.Seed)
 	if !ok {
 		f.Missing = "all values are the same"

@@ -32,6 +32,8 @@ type OverHosts struct {
 	Shares  []HostShare       `json:"shares"`
 	Parts   *Parts            `json:"parts,omitempty"`
 	Missing string            `json:"missing,omitempty"`
+	// Bare: hosts' own shares have no interval.
+	Bare bool `json:"-"`
 }
 
 // HostShare is the share of a factor, or of what two do together, on several hosts.
@@ -84,7 +86,7 @@ func (g *HostGathering) Add(label string, r *analyze.Result) error {
 		return fmt.Errorf("workload %s has no metric %q: it has %s", works[0].ID, g.opts.Metric, strings.Join(metrics(works[0]), ", "))
 	}
 	if g.first == nil {
-		g.first = &OverHosts{Workload: works[0].Group(), Metric: first.Metric, Workloads: []string{}, Environments: []string{}, Hosts: []string{}, Blocks: []int{}, Factors: []Factor{}, Shares: []HostShare{}}
+		g.first = &OverHosts{Workload: works[0].Group(), Metric: first.Metric, Workloads: []string{}, Environments: []string{}, Hosts: []string{}, Blocks: []int{}, Factors: []Factor{}, Shares: []HostShare{}, Bare: g.opts.Bare}
 		g.seed = r.Run.Protocol.Seed
 	}
 	m, err := newMatrix(r, works, g.first.Metric.ID, g.opts.Engines)
@@ -170,6 +172,8 @@ func (g *HostGathering) Result() *OverHosts {
 		f.Blocks, least = append(f.Blocks, len(m.blocks)), min(least, len(m.blocks))
 	}
 	switch {
+	case len(g.hosts) < 2:
+		f.Missing = "there is one host only"
 	case len(cells) < 2:
 		f.Missing = "fewer than two environments have values on all hosts"
 	case len(f.Factors) == 0:
@@ -178,6 +182,8 @@ func (g *HostGathering) Result() *OverHosts {
 		f.Missing = "a host has fewer than two blocks with a value in every cell"
 	case len(cells) > maxCells:
 		f.Missing = fmt.Sprintf("%d cells are more than the %d that can be decomposed: choose engines or a workload", len(cells), maxCells)
+	case g.opts.Bare && len(cells)*len(cells)*len(g.hosts) > maxBare:
+		f.Missing = fmt.Sprintf("%d cells on %d hosts take too long for a page: plimsoll factors has them", len(cells), len(g.hosts))
 	default:
 		g.decompose(f, levels)
 	}

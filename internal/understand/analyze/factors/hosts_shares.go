@@ -24,7 +24,11 @@ func (g *HostGathering) decompose(f *OverHosts, levels [][]int) {
 	for _, m := range g.hosts {
 		values := m.values()
 		h := host{own: &Factors{Factors: f.Factors, Cells: len(m.cells), Blocks: len(m.blocks), Seed: g.seed, Shares: []Share{}}}
-		h.own.decompose(values, levels)
+		boots := 0
+		if !g.opts.Bare {
+			boots = h.own.resamples()
+		}
+		h.own.decompose(values, levels, boots)
 		h.read(values)
 		all = append(all, h)
 	}

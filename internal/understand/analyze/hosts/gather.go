@@ -96,6 +96,16 @@ func (g *Gathering) Add(r *analyze.Result, dir string) error {
 	return nil
 }
 
+// LabelOf is what the host of the run in dir is called; "" where that was not added.
+func (g *Gathering) LabelOf(dir string) string {
+	for _, h := range g.hosts {
+		if slices.ContainsFunc(h.Runs, func(r Run) bool { return r.Dir == dir }) {
+			return h.Label
+		}
+	}
+	return ""
+}
+
 // fits says why a run can't be set beside the first one.
 func (g *Gathering) fits(r *analyze.Result, dir string) error {
 	a, b := &g.first.Run, &r.Run

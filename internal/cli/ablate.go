@@ -94,7 +94,7 @@ engines ENGINE lists; a study asks for the same by the key ablate.`,
 	c.Flags().StringSliceVar(&f.metrics, "metric", nil, "take these metrics of the workload apart (default: its first)")
 	c.Flags().StringSliceVar(&f.mechanisms, "mechanism", f.mechanisms, "take only these away")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ablate-ENGINE)")
-	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and set what the timeline says beside it (root; workload hello)")
+	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and set what the timeline says beside it, in the record too (root; workload hello)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
 	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
@@ -132,7 +132,7 @@ func (f *ablateFlags) measured(ctx context.Context, w World, o run.Options) erro
 			return unopened(res.Excluded)
 		}
 		if f.explain {
-			if err := f.observe(w, res, o.Plan); err != nil {
+			if err := f.observe(w, res, o); err != nil {
 				return errors.Join(f.print(w, res), err) // what was measured stands
 			}
 		}

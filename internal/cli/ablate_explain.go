@@ -5,6 +5,7 @@ package cli
 import (
 	"slices"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -27,10 +28,26 @@ func (f *ablateFlags) explainable(args []string) error {
 // observedStarts are how many starts are traced of each environment.
 const observedStarts = 10
 
-// observe follows starts of the engine with and without each mechanism that was found
+// observe asks the timeline, sets what it says beside what was found by taking away, and
+// puts it into the record: reports and the page tell it from there.
+func (f *ablateFlags) observe(w World, res *analyze.Result, o run.Options) error {
+	t, err := f.timeline(w, res.Ablations[0], o.Plan)
+	if err != nil {
+		return err
+	}
+	for _, x := range res.Ablations {
+		x.Observe(t)
+	}
+	if err := record.WriteTimeline(o.Dir, t); err != nil {
+		return fail(Failed, "%w", err)
+	}
+	return nil
+}
+
+// timeline follows starts of the engine with and without each mechanism that was found
 // to cost something.
-func (f *ablateFlags) observe(w World, res *analyze.Result, plan *study.Plan) error {
-	x, a := res.Ablations[0], plan.Study.Ablations[0]
+func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan) (*record.Timeline, error) {
+	a := plan.Study.Ablations[0]
 	e := explainFlags{starts: observedStarts, asked: true, progress: f.progress, wait: f.wait, unlimited: true}
 	var ids []string
 	place := func(id string) int {
@@ -41,19 +58,19 @@ func (f *ablateFlags) observe(w World, res *analyze.Result, plan *study.Plan) er
 		return len(ids) - 1
 	}
 	type pair struct {
-		step          *ablation.Step
+		mechanism     string
 		with, without int
 	}
 	var pairs []pair
 	for _, s := range x.Savings() {
 		i := slices.IndexFunc(a.Steps, func(t record.AblationStep) bool { return t.Mechanism == s.Mechanism })
-		k := slices.IndexFunc(x.Steps, func(t ablation.Step) bool { return t.Of == s.Of && t.Mechanism == s.Mechanism })
-		if i >= 0 && k >= 0 && a.Steps[i].With != "" && a.Steps[i].Without != "" {
-			pairs = append(pairs, pair{&x.Steps[k], place(a.Steps[i].With), place(a.Steps[i].Without)})
+		if i >= 0 && a.Steps[i].With != "" && a.Steps[i].Without != "" {
+			pairs = append(pairs, pair{s.Mechanism, place(a.Steps[i].With), place(a.Steps[i].Without)})
 		}
 	}
+	t := &record.Timeline{Schema: record.TimelineSchema, Tool: tool(), Engine: x.Engine, Workload: x.Workload, Metric: x.Metric.ID, Starts: observedStarts, Mechanisms: []record.Observed{}}
 	if len(pairs) == 0 {
-		return nil
+		return t, nil
 	}
 	var all [][]string
 	for _, id := range ids {
@@ -61,16 +78,17 @@ func (f *ablateFlags) observe(w World, res *analyze.Result, plan *study.Plan) er
 	}
 	traced, err := e.environments(w, all...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, p := range pairs {
 		o := timeline.Observe(timeline.Against(traced[p.with], traced[p.without]))
-		p.step.Observed = &ablation.Observed{Starts: observedStarts, With: o.With, Without: o.Without, Gone: o.Gone, Else: o.Else}
+		seen := record.Observed{Mechanism: p.mechanism, With: o.With, Without: o.Without, Gone: o.Gone, Else: o.Else}
 		for _, s := range o.Steps {
-			p.step.Observed.Steps = append(p.step.Observed.Steps, ablation.ObservedStep{Name: s.Name, With: s.A, Without: s.B})
+			seen.Steps = append(seen.Steps, record.ObservedStep{Name: s.Name, With: s.A, Without: s.B})
 		}
+		t.Mechanisms = append(t.Mechanisms, seen)
 	}
-	return nil
+	return t, nil
 }
 
 // askedLevels are an environment's engine and levels, as explain takes them.

@@ -168,16 +168,21 @@ func WriteFeatures(path string, f *Features) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, FeaturesFile)
 	}
-	data, err := json.MarshalIndent(f, "", "  ")
-	if err != nil {
-		return fmt.Errorf("writing the feature table: %w", err)
-	}
-	dir, name, err := safepath.OpenParent(path, safepath.Caller(os.Getenv))
-	if err == nil {
-		err = errors.Join(dir.WriteFile(name, append(data, '\n'), 0o644), dir.Close())
-	}
-	if err != nil {
+	if err := writeBeside(path, f); err != nil {
 		return fmt.Errorf("writing the feature table: %w", err)
 	}
 	return nil
+}
+
+// writeBeside writes a file as JSON whose place the user named.
+func writeBeside(path string, x any) error {
+	data, err := json.MarshalIndent(x, "", "  ")
+	if err != nil {
+		return err
+	}
+	dir, name, err := safepath.OpenParent(path, safepath.Caller(os.Getenv))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.WriteFile(name, append(data, '\n'), 0o644), dir.Close())
 }

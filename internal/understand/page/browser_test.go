@@ -85,13 +85,16 @@ func takenApart(data *view.Data) []*ablation.Waterfall {
 		return ablation.Step{Kind: kind, Of: "docker", Mechanism: what, Title: "the " + what, Price: "a <b>price</b>", Chain: e(chain, 1e6), Share: chain / 1e8, After: &after, Alone: e(chain, 2e6)}
 	}
 	metric, _ := record.MetricByID("startup")
-	return []*ablation.Waterfall{{
+	w := &ablation.Waterfall{
 		Engine: "docker", Workload: data.Works[0].ID, Metric: metric, Blocks: 20, Base: level(1e8), Floor: level(1e6), Whole: e(99e6, 1e6),
 		Steps: []ablation.Step{step(ablation.Mechanism, "network", 6e7, 4e7), step(ablation.Mechanism, "keyring", -1e6, 41e6),
 			{Kind: ablation.Mechanism, Of: "docker", Mechanism: "seccomp", Missing: "it is not there"},
 			step(ablation.Engine, "oci", 2e7, 21e6), step(ablation.Last, "floor", 2e7, 1e6)},
 		HeldOut: []ablation.HeldOut{{Env: data.Envs[0].ID, Mechanisms: []string{"network", "keyring"}, Measured: e(5e7, 1e6), Off: e(1e6, 2e6), Fits: true}},
-	}}
+	}
+	w.Observe(&record.Timeline{Engine: w.Engine, Workload: w.Workload, Metric: metric.ID, Starts: 10, Mechanisms: []record.Observed{
+		{Mechanism: "network", With: 1e8, Without: 4e7, Gone: 5e7, Else: 1e7, Steps: []record.ObservedStep{{Name: "<b>dockerd</b>: in mount", With: 5e7}, {Name: "runc: page faults", With: 2e7, Without: 1e7}}}}})
+	return []*ablation.Waterfall{w}
 }
 
 func written(t *testing.T, name string, data *view.Data) report {

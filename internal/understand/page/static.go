@@ -67,6 +67,7 @@ func newStatic(d *view.Data) (*static, error) {
 	}
 	for i, x := range d.Ablations {
 		s.list(fmt.Sprintf("static-waterfall-%d", i), "What "+words.Clean(x.Engine)+" is made of", report.WaterfallTable(x))
+		s.list(fmt.Sprintf("static-timeline-%d", i), "What the timeline says of "+words.Clean(x.Engine)+"'s mechanisms", report.ObservedTable(x))
 	}
 	for i, x := range d.Charges {
 		s.list(fmt.Sprintf("static-charges-%d", i), "What the kernel charges", report.ChargesTable(x))

@@ -37,7 +37,7 @@ func addAblations(d *document.Document, res *analyze.Result) {
 }
 
 func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfall, level int) {
-	a := ablationWords{x: x, unit: words.UnitFor(x.Metric.Unit, []float64{x.Base.Median.Value})}
+	a := wordsOf(x)
 	title := x.Workload
 	if w := res.Workload(x.Workload); w != nil {
 		title = cmp.Or(w.Title, w.ID)
@@ -76,12 +76,7 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 		d.Heading(level+1, "What can be added")
 		d.Add(t)
 	}
-	if t := a.observed(); len(t.Rows) > 0 {
-		d.Heading(level+1, "What the timeline says of it")
-		d.Para(a.agreement())
-		d.Add(t)
-		d.Legend(fmt.Sprintf("Of traced starts with and without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. − it is not, and why is open: more starts, or a calmer machine, would say whether the two differ.", 100*ablation.Apart))
-	}
+	a.addObserved(d, level+1)
 	if s := a.together(); len(s) > 0 {
 		d.Heading(level+1, "What belongs together")
 		d.List(" ", document.Items(s))
@@ -106,14 +101,17 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 
 // WaterfallTable is the table of one waterfall, for a page.
 func WaterfallTable(x *ablation.Waterfall) *document.Table {
-	a := ablationWords{x: x, unit: words.UnitFor(x.Metric.Unit, []float64{x.Base.Median.Value})}
-	return a.table(&document.Document{Medium: document.Markdown})
+	return wordsOf(x).table(&document.Document{Medium: document.Markdown})
 }
 
 // ablationWords are what is said of a waterfall.
 type ablationWords struct {
 	x    *ablation.Waterfall
 	unit words.Unit
+}
+
+func wordsOf(x *ablation.Waterfall) ablationWords {
+	return ablationWords{x: x, unit: words.UnitFor(x.Metric.Unit, []float64{x.Base.Median.Value})}
 }
 
 // less says of what is saved that it is less, or of a rate that it is more.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,18 +55,41 @@ func TestAblation(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 1 || len(back[0].Steps) != 7 {
 		t.Errorf("%v: %s", err, b.String())
 	}
-	// What the timeline says beside it, where it agrees and where not.
-	seen := waterfall()
-	seen.Ablations[0].Steps[0].Observed = &ablation.Observed{Starts: 10, With: 101e6, Without: 52e6, Gone: 47e6, Else: 2e6, Steps: []ablation.ObservedStep{
-		{Name: "daemon: iptables <a>", With: 30e6}, {Name: "daemon: fsync", With: 5e6, Without: 3e6}}}
-	seen.Ablations[0].Steps[1].Observed = &ablation.Observed{Starts: 10, With: 52e6, Without: 32e6, Gone: 3e6, Else: 17e6, Steps: []ablation.ObservedStep{
-		{Name: "daemon: page faults", With: 25e6, Without: 8e6}}}
-	seen.Ablations[0].Steps[2].Observed = &ablation.Observed{Starts: 10, With: 52e6, Without: 32e6, Gone: 13e6, Else: 7e6, Steps: []ablation.ObservedStep{
-		{Name: "daemon: prctl", With: 13e6}, {Name: "daemon: page faults", With: 15e6, Without: 8e6}}}
+	// What the timeline says beside it: where it agrees, where not, and where it was not asked.
+	seen, told := waterfall(), &record.Timeline{Engine: "engine", Workload: "hello", Metric: "startup", Starts: 10, Mechanisms: []record.Observed{
+		{Mechanism: "network", With: 101e6, Without: 52e6, Gone: 47e6, Else: 2e6, Steps: []record.ObservedStep{
+			{Name: "daemon: iptables <a>", With: 30e6}, {Name: "daemon: fsync", With: 5e6, Without: 3e6}}},
+		{Mechanism: "network-namespace", With: 52e6, Without: 32e6, Gone: 3e6, Else: 17e6, Steps: []record.ObservedStep{
+			{Name: "daemon: page faults", With: 25e6, Without: 8e6}}},
+		{Mechanism: "runtime", With: 52e6, Without: 32e6, Gone: 13e6, Else: 7e6, Steps: []record.ObservedStep{
+			{Name: "daemon: prctl", With: 13e6}, {Name: "daemon: page faults", With: 15e6, Without: 8e6}}},
+	}}
+	w := seen.Ablations[0]
+	w.Steps = slices.Insert(w.Steps, 3, ablation.Step{Kind: ablation.Mechanism, Of: "engine", Mechanism: "runtime", Title: "runc instead of crun", Price: "all else",
+		Chain: ms(2, 1), Share: 0.02, After: &ablation.Level{Env: "engine/a-b-c-d-e", Median: ms(37.5, 1)}, Alone: ms(5, 2)})
+	w.Observe(told)
 	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
 		b.Reset()
 		require.NoError(t, Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], seen, opts))
 		golden.Check(t, "testdata/"+name, b.String())
+	}
+	b.Reset()
+	require.NoError(t, Ablations.Write(&b, "json", seen, Options{}))
+	for _, want := range []string{`"verdict": "elsewhere"`, `"unfollowed": "no cost is certain: the interval holds 0"`, `"same": 1`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the JSON lacks %s:\n%s", want, b.String())
+		}
+	}
+	// Where no cost is certain, none is followed.
+	none := waterfall()
+	none.Ablations[0].Steps = none.Ablations[0].Steps[2:4]
+	none.Ablations[0].Observe(&record.Timeline{Engine: "engine", Workload: "hello", Metric: "startup", Starts: 10})
+	b.Reset()
+	require.NoError(t, Ablations.Write(&b, "text", none, Options{Width: 100}))
+	for _, want := range []string{"No start was followed, since of no mechanism the cost is certain", "[-5.0, 3.0]  not followed: no cost is certain"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, b.String())
+		}
 	}
 	// One of few blocks has no intervals, and nothing is then said to be saved.
 	few := waterfall()

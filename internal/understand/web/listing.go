@@ -134,7 +134,7 @@ const maxRunFile = 64 << 20
 // open opens a run, and only one whose files are files: to read a pipe would
 // wait for ever.
 func (p *place) open() (*record.Reader, error) {
-	for _, name := range []string{record.RunFile, record.TrialsFile, record.InsideFile, record.FeaturesFile} {
+	for _, name := range []string{record.RunFile, record.TrialsFile, record.InsideFile, record.FeaturesFile, record.TimelineFile} {
 		info, err := os.Stat(filepath.Join(p.dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -165,7 +165,7 @@ func markOf(path string) mark {
 
 // stamp tells one state of a run from another.
 type stamp struct {
-	files [4]mark // run.json first
+	files [5]mark // run.json first
 	// written: a process writes it at this moment.
 	written bool
 }
@@ -173,7 +173,7 @@ type stamp struct {
 func (p *place) stamp() (s stamp) {
 	held, err := record.BeingWritten(p.dir)
 	s.written = held && err == nil
-	for i, name := range []string{record.RunFile, record.TrialsFile, record.InsideFile, record.FeaturesFile} {
+	for i, name := range []string{record.RunFile, record.TrialsFile, record.InsideFile, record.FeaturesFile, record.TimelineFile} {
 		s.files[i] = markOf(filepath.Join(p.dir, name))
 	}
 	return s

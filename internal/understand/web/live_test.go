@@ -258,7 +258,7 @@ func TestSeldom(t *testing.T) {
 		return v
 	}
 	going := func(trials int64) stamp {
-		return stamp{files: [4]mark{{size: 1}, {size: trials}}, written: true}
+		return stamp{files: [5]mark{{size: 1}, {size: trials}}, written: true}
 	}
 	for _, c := range []struct {
 		what string
@@ -270,7 +270,7 @@ func TestSeldom(t *testing.T) {
 		{"a run that goes on, too soon", going(2), 1},
 		{"it was killed", stamp{files: going(2).files}, 2},
 		{"still", stamp{files: going(2).files}, 2},
-		{"its run.json has changed", stamp{files: [4]mark{{size: 2}, {size: 2}}, written: true}, 3},
+		{"its run.json has changed", stamp{files: [5]mark{{size: 2}, {size: 2}}, written: true}, 3},
 	} {
 		if got := get("a", c.now, time.Hour); got != c.want {
 			t.Errorf("%s: made %d times, not %d", c.what, got, c.want)

@@ -46,6 +46,8 @@ type Waterfall struct {
 	Parts []*Waterfall `json:"parts,omitempty"`
 	// HeldOut are combinations from which nothing was estimated.
 	HeldOut []HeldOut `json:"held_out,omitempty"`
+	// Timeline is how far traced starts say the same, nil where none were asked.
+	Timeline *Agreement `json:"timeline,omitempty"`
 }
 
 // Level is an environment with its median.
@@ -92,8 +94,10 @@ type Step struct {
 	Together *sample.Estimate `json:"together,omitempty"`
 	// Missing says why there is no number.
 	Missing string `json:"missing,omitempty"`
-	// Observed is what the timeline of traced starts says of it, where it was asked.
-	Observed *Observed `json:"observed,omitempty"`
+	// Observed is what the timeline of traced starts says of it, where it was asked, and
+	// Unfollowed why it was not where it was asked of others.
+	Observed   *Observed `json:"observed,omitempty"`
+	Unfollowed string    `json:"unfollowed,omitempty"`
 }
 
 // Column are the values of an environment, by block, NaN where a block has none;

@@ -1,36 +1,41 @@
 package ablation
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
 
-// Observed is what traced starts say of a mechanism, times in ns.
+	"plimsoll/internal/record"
+)
+
+// Observed is what traced starts say of a mechanism. Where a part of its cost lies in
+// steps that stay without it, these are the first of its steps.
 type Observed struct {
-	// Starts are how many of each were traced.
-	Starts int `json:"starts"`
-	// With and Without are what they took.
-	With    int64 `json:"with_ns"`
-	Without int64 `json:"without_ns"`
-	// Gone is the time of what was waited for with it and hardly without it, less that
-	// of what came in its place; Else is what other steps take less without it (more,
-	// where negative).
-	Gone int64 `json:"gone_ns"`
-	Else int64 `json:"else_ns"`
-	// Steps are those that differ the most.
-	Steps []ObservedStep `json:"steps,omitempty"`
+	record.Observed
+	// Verdict is how that goes together with what was found by taking it away.
+	Verdict Verdict `json:"verdict"`
 }
 
-// ObservedStep is what was waited for, and how long.
-type ObservedStep struct {
-	Name    string `json:"name"`
-	With    int64  `json:"with_ns"`
-	Without int64  `json:"without_ns"`
+// Agreement is of how many mechanisms the timeline and the taking away say the same.
+type Agreement struct {
+	// Starts are how many were traced with each mechanism, and without it.
+	Starts    int `json:"starts"`
+	Same      int `json:"same"`
+	Elsewhere int `json:"elsewhere"`
+	Open      int `json:"open"`
+	// Unfollowed are those of which no cost is certain.
+	Unfollowed int `json:"unfollowed"`
 }
+
+// Followed is how many mechanisms were followed.
+func (a *Agreement) Followed() int { return a.Same + a.Elsewhere + a.Open }
 
 // Apart is the share of a cost by which the timeline may differ from it.
 const Apart = 0.2
 
-// Gone says whether the step is on the way with it and hardly without, or the other way
-// about.
-func (s *ObservedStep) Gone() bool {
+// gone says whether a step is on the way with a mechanism and hardly without it, or the
+// other way about.
+func gone(s record.ObservedStep) bool {
 	return float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
 }
 
@@ -51,11 +56,57 @@ const (
 	Open Verdict = "open"
 )
 
-// Verdict says whether the two tell the same of a mechanism, "" where not both are there.
-func (s *Step) Verdict() Verdict {
-	switch o := s.Observed; {
-	case o == nil || s.Alone == nil:
-		return ""
+// Observe sets what traced starts say beside what was found by taking away, for each
+// mechanism of the engine that was taken away alone; one that was not followed says why.
+// What is of another engine, workload or metric, or nil, leaves all as it is.
+func (w *Waterfall) Observe(t *record.Timeline) {
+	if t == nil || t.Engine != w.Engine || t.Workload != w.Workload || t.Metric != w.Metric.ID {
+		return
+	}
+	w.Timeline = &Agreement{Starts: t.Starts}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		if s.Kind != Mechanism || s.Of != w.Engine || s.Alone == nil {
+			continue // the waterfall itself says why it was not taken away alone
+		}
+		o := t.Of(s.Mechanism)
+		if o == nil {
+			s.Unfollowed = s.uncertain()
+			w.Timeline.Unfollowed++
+			continue
+		}
+		s.Observed = &Observed{*o, s.verdict(o)}
+		switch s.Observed.Verdict {
+		case Same:
+			w.Timeline.Same++
+		case Elsewhere:
+			w.Timeline.Elsewhere++
+			s.Observed.Steps = slices.Clone(o.Steps)
+			slices.SortStableFunc(s.Observed.Steps, func(p, q record.ObservedStep) int {
+				return cmp.Compare(map[bool]int{true: 1}[gone(p)], map[bool]int{true: 1}[gone(q)])
+			})
+		case Open:
+			w.Timeline.Open++
+		}
+	}
+}
+
+// uncertain says why a mechanism was not followed.
+func (s *Step) uncertain() string {
+	switch e := s.Alone; {
+	case e.Lo == nil || e.Hi == nil:
+		return "no cost is certain: too few blocks for an interval"
+	case *e.Hi < 0:
+		return "it costs nothing: starts without it take longer"
+	case *e.Lo <= 0:
+		return "no cost is certain: the interval holds 0"
+	}
+	return "the record has no traced starts of it"
+}
+
+// verdict says whether the two tell the same of a mechanism.
+func (s *Step) verdict(o *record.Observed) Verdict {
+	switch {
 	case s.near(o.Gone):
 		return Same
 	case s.near(o.Gone + o.Else):

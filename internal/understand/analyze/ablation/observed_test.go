@@ -1,8 +1,10 @@
 package ablation
 
 import (
+	"slices"
 	"testing"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
 )
 
@@ -21,17 +23,69 @@ func TestVerdict(t *testing.T) {
 		{narrow, 80e6, -35e6, Elsewhere}, // what was waited for next became longer
 		{narrow, 20e6, 5e6, Open},
 		{narrow, 80e6, 35e6, Open},
-		{nil, 50e6, 0, ""},
 	} {
-		s := Step{Alone: c.cost, Observed: &Observed{Gone: c.gone, Else: c.rest}}
-		if got := s.Verdict(); got != c.want {
+		s := Step{Alone: c.cost}
+		if got := s.verdict(&record.Observed{Gone: c.gone, Else: c.rest}); got != c.want {
 			t.Errorf("%v of which %d ns are gone and %d else: %q, expected %q", c.cost, c.gone, c.rest, got, c.want)
 		}
 	}
-	if got := (&Step{Alone: narrow}).Verdict(); got != "" {
-		t.Errorf("not traced: %q", got)
-	}
-	if !(&ObservedStep{With: 10, Without: 0}).Gone() || !(&ObservedStep{With: 1, Without: 11}).Gone() || (&ObservedStep{With: 10, Without: 2}).Gone() {
+	is := func(with, without int64) bool { return gone(record.ObservedStep{With: with, Without: without}) }
+	if !is(10, 0) || !is(1, 11) || is(10, 2) {
 		t.Error("a step is gone where hardly anything of it is left")
+	}
+}
+
+// Each mechanism that was taken away alone is either followed or says why it is not.
+func TestObserve(t *testing.T) {
+	around := func(v, half float64) *sample.Estimate {
+		lo, hi := v-half, v+half
+		return &sample.Estimate{Value: v, Lo: &lo, Hi: &hi}
+	}
+	of := func(engine, name string, alone *sample.Estimate) Step {
+		return Step{Kind: Mechanism, Of: engine, Mechanism: name, Alone: alone}
+	}
+	made := func() *Waterfall {
+		w := &Waterfall{Engine: "top", Workload: "hello", Metric: startup, Steps: []Step{
+			of("top", "network", around(50, 5)), of("top", "seccomp", around(20, 2)), of("top", "runtime", around(20, 2)),
+			of("top", "keyring", around(1, 4)), of("top", "masks", around(-10, 4)), of("top", "client", &sample.Estimate{Value: 3}), of("top", "late", around(9, 1)),
+			of("top", "cgroup", nil), of("low", "keyring", nil), {Kind: Last, Of: "low", Mechanism: "floor"},
+		}}
+		w.Steps[7].Missing = "it is not there"
+		return w
+	}
+	told := &record.Timeline{Engine: "top", Workload: "hello", Metric: startup.ID, Starts: 10, Mechanisms: []record.Observed{
+		{Mechanism: "network", Gone: 48}, {Mechanism: "seccomp", Gone: 10, Else: 9, Steps: []record.ObservedStep{{Name: "prctl", With: 10}, {Name: "faults", With: 9, Without: 4}}}, {Mechanism: "runtime", Gone: 90}, {Mechanism: "nonesuch", Gone: 1},
+	}}
+	w := made()
+	w.Observe(told)
+	if *w.Timeline != (Agreement{Starts: 10, Same: 1, Elsewhere: 1, Open: 1, Unfollowed: 4}) || w.Timeline.Followed() != 3 {
+		t.Errorf("%+v", w.Timeline)
+	}
+	var verdicts []Verdict
+	for _, s := range w.Steps[:3] {
+		if s.Observed == nil || s.Unfollowed != "" {
+			t.Fatalf("%s was followed, and is %+v", s.Mechanism, s)
+		}
+		verdicts = append(verdicts, s.Observed.Verdict)
+	}
+	if !slices.Equal(verdicts, []Verdict{Same, Elsewhere, Open}) || w.Steps[0].Observed.Gone != 48 {
+		t.Errorf("%v, %+v", verdicts, w.Steps[0].Observed)
+	}
+	if s := w.Steps[1].Observed.Steps; len(s) != 2 || s[0].Name != "faults" || told.Mechanisms[1].Steps[0].Name != "prctl" {
+		t.Errorf("the steps that stay are not the first, or the record's own were changed: %+v, %+v", s, told.Mechanisms[1].Steps)
+	}
+	for i, want := range []string{"no cost is certain: the interval holds 0", "it costs nothing: starts without it take longer",
+		"no cost is certain: too few blocks for an interval", "the record has no traced starts of it", "", "", ""} {
+		if s := w.Steps[3+i]; s.Unfollowed != want || s.Observed != nil {
+			t.Errorf("%s of %s: not followed, since %q, expected %q", s.Mechanism, s.Of, s.Unfollowed, want)
+		}
+	}
+	// What is not of this waterfall changes nothing.
+	for _, other := range []*record.Timeline{nil, {Engine: "low", Workload: "hello", Metric: startup.ID}, {Engine: "top", Workload: "python", Metric: startup.ID}, {Engine: "top", Workload: "hello", Metric: "whole"}} {
+		w := made()
+		w.Observe(other)
+		if w.Timeline != nil || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Observed != nil || s.Unfollowed != "" }) {
+			t.Errorf("%+v is taken for this waterfall's", other)
+		}
 	}
 }

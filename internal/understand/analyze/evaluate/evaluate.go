@@ -76,7 +76,15 @@ func Run(r *record.Reader, opts Options) (*analyze.Result, error) {
 			res.Overhead = append(res.Overhead, *o)
 		}
 	}
-	res.Ablations = ablations(res, run)
+	if res.Ablations = ablations(res, run); len(res.Ablations) > 0 {
+		told, err := r.Timeline()
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range res.Ablations {
+			x.Observe(told)
+		}
+	}
 	res.Charges = charges(res)
 	res.Steadiness = steadiness(res)
 	res.Papers = papers.Of(res, run)

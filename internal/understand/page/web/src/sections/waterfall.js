@@ -20,6 +20,21 @@ const written = (e, scale) => {
   return `${n.value} ${n.interval}`.trim();
 };
 
+// agreed says whether the timeline tells the same as the taking away.
+const agreed = {same: 'yes', elsewhere: 'with steps that stay', open: 'open'};
+
+// observed is the table of what traced starts say beside what was found by taking away.
+function observed(w, k, scale, of) {
+  const told = w.timeline, rows = list(w.steps).filter(s => s.observed || s.unfollowed);
+  if (!told || !rows.length) return null;
+  const ns = v => ({t: of(v), v, num: true});
+  const changed = x => list(x.steps).slice(0, 3).map(s => `${s.name}: ${s.with_ns ? of(s.with_ns) : 'nothing'} → ${s.without_ns ? of(s.without_ns) : 'gone'}`).join('; ');
+  return [h('p', {class: 'note'}, rows.some(s => s.observed) ? `What the timeline says, by ${told.starts} traced starts with each mechanism and ${told.starts} without. Gone from the way is what was waited for with it and hardly without, less what came in its place; else is all else that changed. Yes: what is gone is within a fifth of the cost alone, or inside its interval. With steps that stay: it is so together with all else. Open: it is not.`
+    : 'What the timeline says: no start was followed, since of no mechanism the cost is certain. More blocks narrow the intervals.'),
+    table({name: `timeline-${k}`, title: `What the timeline says of ${w.engine}'s mechanisms`, rows: [['mechanism', {t: `taken away, ${scale.unit}`, num: true}, {t: `gone from the way, ${scale.unit}`, num: true}, {t: `else, ${scale.unit}`, num: true}, 'the same?', 'what changed the most'],
+      ...rows.map(s => [s.mechanism, {t: written(s.alone, scale), v: s.alone.value, num: true}, ...(s.observed ? [ns(s.observed.gone_ns), ns(s.observed.else_ns), agreed[s.observed.verdict], changed(s.observed)] : ['', '', `not followed: ${s.unfollowed}`, ''])])]})];
+}
+
 // one is the picture and the tables of one engine.
 function one(m, w, k) {
   const unit = w.metric.unit, base = w.base.median.value, scale = scaleFor(unit, [base]), of = v => v == null ? '' : fixed(v / scale.by, digits(v / scale.by, v / scale.by, v / scale.by));
@@ -54,6 +69,7 @@ function one(m, w, k) {
     parts.length ? table({name: `parts-${k}`, title: `What ${w.engine}'s ${w.metric.title ?? w.metric.id} consists of`, rows: [['taken away', ...parts.map(p => ({t: `${p.metric.title ?? p.metric.id}, ${small.unit}`, num: true}))],
       ['with everything', ...parts.map(p => partOf(p.base.median))], ...steps.map((s, i) => s.chain ? [name(w, s), ...parts.map(p => partOf(p.steps[i].chain))] : null).filter(Boolean), ['at the end', ...parts.map(p => partOf(p.floor.median))]]}) : null,
     saved.length ? table({name: `savings-${k}`, title: `What ${w.engine} can do without`, rows: [['without', {t: `${rate ? 'gains' : 'saves'}, ${scale.unit}`, num: true}, 'its price'], ...saved.map(s => [`${s.mechanism}: ${s.title}`, {t: written(s.alone, scale), v: s.alone.value, num: true}, s.price])]}) : null,
+    observed(w, k, scale, of),
     held.length ? table({name: `held-out-${k}`, title: `What was predicted of ${w.engine}`, rows: [['taken away at once', {t: `predicted, ${scale.unit}`, num: true}, {t: `measured, ${scale.unit}`, num: true}, 'within a tenth, or the interval'],
       ...held.map(x => [x.mechanisms.join(', '), {t: of(x.measured.value - x.off.value), v: x.measured.value - x.off.value, num: true}, {t: of(x.measured.value), v: x.measured.value, num: true}, x.fits ? 'yes' : 'no'])]}) : null];
 }

@@ -1,0 +1,118 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"plimsoll/internal/common/safepath"
+)
+
+// TimelineFile is the name, in a run's directory, of what traced starts say of the
+// mechanisms that the run took away from an engine.
+const TimelineFile = "timeline.json"
+
+// TimelineSchema is the version of that file's format.
+const TimelineSchema = 1
+
+// Timeline is what traced starts say of an engine's mechanisms. The traces are not kept:
+// they take a hundred times the room.
+type Timeline struct {
+	Schema int  `json:"schema"`
+	Tool   Tool `json:"tool"`
+	// Engine, Workload and Metric (an id) name the ablation that it stands beside.
+	Engine   string `json:"engine"`
+	Workload string `json:"workload"`
+	Metric   string `json:"metric"`
+	// Starts are how many were traced with each mechanism, and without it.
+	Starts int `json:"starts"`
+	// Mechanisms are those that were followed: of the others no cost was certain.
+	Mechanisms []Observed `json:"mechanisms"`
+}
+
+// Observed is what traced starts say of one mechanism, times in ns.
+type Observed struct {
+	Mechanism string `json:"mechanism"`
+	// With and Without are what the starts took, from the request to the first byte.
+	With    int64 `json:"with_ns"`
+	Without int64 `json:"without_ns"`
+	// Gone is the time of what was waited for with it and hardly without it, less that
+	// of what came in its place; Else is what other steps take less without it (more,
+	// where negative).
+	Gone int64 `json:"gone_ns"`
+	Else int64 `json:"else_ns"`
+	// Steps are those that differ the most.
+	Steps []ObservedStep `json:"steps,omitempty"`
+}
+
+// ObservedStep is what was waited for, and how long.
+type ObservedStep struct {
+	Name    string `json:"name"`
+	With    int64  `json:"with_ns"`
+	Without int64  `json:"without_ns"`
+}
+
+// Of is what it says of a mechanism, nil where that was not followed.
+func (t *Timeline) Of(mechanism string) *Observed {
+	i := slices.IndexFunc(t.Mechanisms, func(o Observed) bool { return o.Mechanism == mechanism })
+	if i < 0 {
+		return nil
+	}
+	return &t.Mechanisms[i]
+}
+
+// Timeline is what the run's directory holds of one, nil where there is none.
+func (r *Reader) Timeline() (*Timeline, error) {
+	if r.memory {
+		return nil, nil
+	}
+	path := filepath.Join(r.dir, TimelineFile)
+	data, err := safepath.ReadRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	t := &Timeline{}
+	if err == nil {
+		err = json.Unmarshal(data, t)
+	}
+	if err == nil {
+		err = t.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what traced starts say, %s: %w", path, err)
+	}
+	return t, nil
+}
+
+func (t *Timeline) check() error {
+	switch {
+	case t.Schema == 0:
+		return errors.New("it has no schema: `plimsoll ablate ENGINE --explain` writes one")
+	case t.Schema > TimelineSchema:
+		return fmt.Errorf("its schema is %d, and this plimsoll knows up to %d: use a newer plimsoll", t.Schema, TimelineSchema)
+	case t.Engine == "" || t.Workload == "" || t.Metric == "":
+		return errors.New("it names no engine, no workload or no metric: expected all three")
+	case t.Starts < 1:
+		return fmt.Errorf("it is of %d starts: expected 1 or more", t.Starts)
+	}
+	for i, o := range t.Mechanisms {
+		switch {
+		case o.Mechanism == "":
+			return fmt.Errorf("mechanism %d has no name", i+1)
+		case o.With <= 0 || o.Without <= 0:
+			return fmt.Errorf("mechanism %s: its starts took %d and %d ns, expected more than 0", o.Mechanism, o.With, o.Without)
+		}
+	}
+	return nil
+}
+
+// WriteTimeline writes it into a run's directory.
+func WriteTimeline(dir string, t *Timeline) error {
+	if err := writeBeside(filepath.Join(dir, TimelineFile), t); err != nil {
+		return fmt.Errorf("writing what traced starts say: %w", err)
+	}
+	return nil
+}

@@ -30,9 +30,6 @@ type blind struct {
 	// the like by itself.
 	step, cause string
 	too         bool
-	// behind: the work is a wait for the step, which on a busy machine itself waits for a
-	// processor then, and so has not the cause alone.
-	behind bool
 }
 
 // found follows starts, and compares what is found with the work's own stopwatch in the
@@ -60,11 +57,7 @@ func (b blind) missed(t *testing.T, r *Recorder) string {
 		tree := timeline.Read(tr).Tree()
 		here := caused(tree, b.step, b.cause, false)
 		elsewhere += caused(tree, "", b.cause, true) - here
-		more := here - took[i]
-		if b.behind && more < 0 {
-			more = min(0, more+caused(tree, b.step, "waits for a processor", false))
-		}
-		off, truth = append(off, more), append(truth, took[i])
+		off, truth = append(off, here-took[i]), append(truth, took[i])
 	}
 	whole, err := timeline.Explain(all, nil)
 	require.NoError(t, err)
@@ -188,18 +181,6 @@ func TestFindsMounts(t *testing.T) {
 	require.NoError(t, os.Mkdir(own, 0o755))
 	path := put(t, dir, "mounting-runtime", job{Next: crun, Verb: "create", File: own, Log: log})
 	b := blind{starts: 16, argv: inSteps(t, path, dir), log: log, step: "mounting-runtime create", cause: "in mount"}
-	b.found(t, r)
-}
-
-// TestFindsLock: a runtime's wrapper wants a file's lock before it creates, which another
-// process has.
-func TestFindsLock(t *testing.T) {
-	r, crun, dir, log := recorder(t), needs(t, "crun"), bundle(t), filepath.Join(t.TempDir(), "log")
-	file := filepath.Join(dir, "lock")
-	runBeside(t, put(t, dir, "lock-holder", job{File: file, NS: 20e6}))
-	path := put(t, dir, "locking-runtime", job{Next: crun, Verb: "create", File: file, Log: log})
-	b := blind{starts: 6, argv: inSteps(t, path, dir), log: log,
-		step: "lock-holder, which has a lock on a file", cause: "a pause that it makes itself", behind: true}
 	b.found(t, r)
 }
 

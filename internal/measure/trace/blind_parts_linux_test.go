@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -205,17 +204,24 @@ func readSlowly(j job) {
 	}
 }
 
-// lockFirst takes a lock on a file, and gives it back at once.
+// lockFirst takes a lock on a file, and gives it back at once. Its thread executes what
+// comes after: which of a Go program's threads goes on after a wait is told elsewhere.
 func lockFirst(j job) {
+	runtime.LockOSThread()
 	f, err := os.OpenFile(j.File, os.O_CREATE|os.O_RDONLY, 0o600)
 	must(err)
 	fd := int(f.Fd()) //nolint:gosec // a descriptor is small
-	j.timed(func() { must(uninterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX) })) })
+	from := stamp.Now()
+	must(uninterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX) }))
+	line, err := json.Marshal(spell{Thread: unix.Gettid(), Spans: [][2]int64{{from, stamp.Now()}}})
+	must(err)
 	must(f.Close())
+	note(j.Log, string(line))
 }
 
-// holdLock holds a lock on a file for a while, again and again.
+// holdLock holds a lock on a file for a while, again and again, on one thread.
 func holdLock(j job) {
+	runtime.LockOSThread()
 	f, err := os.OpenFile(j.File, os.O_CREATE|os.O_RDONLY, 0o600)
 	must(err)
 	fd := int(f.Fd()) //nolint:gosec // a descriptor is small
@@ -223,7 +229,7 @@ func holdLock(j job) {
 		must(uninterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX) }))
 		pause(j.NS)
 		must(unix.Flock(fd, unix.LOCK_UN))
-		time.Sleep(time.Millisecond)
+		pause(2e6)
 	}
 }
 

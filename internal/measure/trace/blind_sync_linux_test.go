@@ -92,11 +92,11 @@ func (s spell) took() (ns int64) {
 	return ns
 }
 
-// sight is what the trace has of a spell: how long the thread could have gone on and had
-// no processor, from when it was woken, and how often it waited. The kernel's own count of
+// sight is what the trace has of a spell: how long the thread ran, how long it could have
+// gone on and had no processor, from when it was woken, and how often it waited. The kernel's own count of
 // that time, schedstat, begins only where the thread is in a processor's queue: one that
 // sleeps, or is taken away from a virtual machine, puts it there milliseconds later.
-type sight struct{ queued, waits int64 }
+type sight struct{ ran, queued, waits int64 }
 
 func (s spell) seen(tr *record.Trace) (of sight) {
 	th := timeline.Read(tr).Threads[s.Thread]
@@ -110,6 +110,8 @@ func (s spell) seen(tr *record.Trace) (of sight) {
 				continue
 			}
 			switch in.State {
+			case timeline.Running:
+				of.ran += to - from
 			case timeline.Queued:
 				of.queued += to - from
 			case timeline.Waiting:

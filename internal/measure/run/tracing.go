@@ -45,13 +45,12 @@ func (f *tracing) wants(p study.Trial, o *openEnv) bool {
 // that can't be recorded the trial stands without it.
 func (f *tracing) follow(t *record.Trial, run func() engine.Result) *record.Trace {
 	var res engine.Result
-	began, ask := false, askers()
+	began := false
 	seen, err := f.recorder.Record(func() (record.TraceHead, error) {
 		began = true
 		res = run()
 		return record.TraceHead{
 			What: t.Env, From: res.Events[record.Request], To: res.Events[record.Ready], Until: string(record.Ready),
-			Askers: ask,
 		}, nil
 	})
 	if err != nil {
@@ -64,6 +63,8 @@ func (f *tracing) follow(t *record.Trial, run func() engine.Result) *record.Trac
 	if seen.From == 0 || seen.To <= seen.From {
 		return nil // it has not become ready: its failure says why
 	}
+	// They outlive the start, before which as little as possible is read.
+	seen.Askers = askers()
 	return seen
 }
 

@@ -292,7 +292,7 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	}
 	// After that: what a thread does once it was looked at is seen.
 	threads := g.threads()
-	defer quiet()()
+	defer stamp.Quiet()()
 	watching, err := g.watch()
 	if err != nil {
 		return nil, errors.Join(err, r.off())
@@ -306,18 +306,15 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 	g.drain(0)
 	g.name(threads)
 	g.remember()
-	return g.trace(head, threads), nil
+	t := g.trace(head, threads)
+	// Here, and not before a start: that would find the processor's caches full of our
+	// heap, and one that is not followed would not.
+	runtime.GC()
+	return t, nil
 }
 
 func (r *Recorder) gather() *gathering {
 	return &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(), owners: map[int]int{}}
-}
-
-// quiet collects our own garbage, so that none is collected until what it gives is
-// called: a start that is not followed has the same terms.
-func quiet() func() {
-	runtime.GC()
-	return stamp.Quiet()
 }
 
 // watch listens whenever a buffer has become half full, or a program was executed whose

@@ -84,7 +84,7 @@ func (r *Recorder) Commands(ctx context.Context, argv []string, n int, traced bo
 			whole = t.TraceHead
 		}
 	} else {
-		again := quiet()
+		again := stamp.Quiet()
 		whole, err = run()
 		again()
 	}

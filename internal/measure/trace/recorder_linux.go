@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -9,9 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
@@ -315,45 +311,4 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 
 func (r *Recorder) gather() *gathering {
 	return &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(), owners: map[int]int{}}
-}
-
-// watch listens whenever a buffer has become half full, or a program was executed whose
-// command line no program in the kernel copies, on a thread that sleeps in the kernel otherwise: a clock of ours would take part in what is
-// followed. It gives what ends it.
-func (g *gathering) watch() (end func() error, err error) {
-	quit, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("making what ends the watching: %w", err)
-	}
-	fds := []unix.PollFd{{Fd: int32(quit), Events: unix.POLLIN}} //nolint:gosec // a descriptor is small
-	for _, ring := range g.recorder.all() {
-		fds = append(fds, unix.PollFd{Fd: int32(ring.fds[0]), Events: unix.POLLIN}) //nolint:gosec // a descriptor is small
-	}
-	// What programs in the kernel write wakes nobody.
-	patience := -1
-	if len(g.recorder.logs()) > 0 {
-		patience = 100
-	}
-	var done sync.WaitGroup
-	ready := make(chan int)
-	done.Go(func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		ready <- unix.Gettid()
-		for {
-			if _, err := unix.Poll(fds, patience); err != nil && !errors.Is(err, unix.EINTR) {
-				return // the rest is read at the end
-			}
-			if fds[0].Revents != 0 {
-				return
-			}
-			g.listen()
-		}
-	})
-	g.watcher = <-ready
-	return func() error {
-		_, err := unix.Write(quit, binary.NativeEndian.AppendUint64(nil, 1))
-		done.Wait()
-		return errors.Join(err, unix.Close(quit))
-	}, nil
 }

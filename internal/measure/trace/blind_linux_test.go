@@ -34,12 +34,13 @@ type blind struct {
 
 // found follows starts, and compares what is found with the work's own stopwatch in the
 // same starts, by the median of the differences, or together. Where others keep the
-// processors or the disk busy, what they take is a part of the way itself: once in six
-// times it has to be found.
+// processors or the disk busy, what they take is a part of the way itself, and Go wakes now
+// one of a program's threads and now another, of which one may lead past the step (every
+// second time for a log driver): once in sixteen times it has to be found.
 func (b blind) found(t *testing.T, r *Recorder) {
 	t.Helper()
 	var wrong string
-	for range 6 {
+	for range 16 {
 		if wrong = b.missed(t, r); wrong == "" {
 			return
 		}

@@ -29,12 +29,14 @@ import (
 // machine reaches by TCP with TLS over a pair of virtual interfaces; its Unix socket is
 // for the full half.
 type farDaemon struct {
-	socket string
+	socket string // "" has none
 	tcp    Address
+	certs  string // the folder of the client's
 }
 
-// startFar makes one, which goes with the test.
-func startFar(t *testing.T) farDaemon {
+// startFar makes one, which goes with the test; without the socket nothing but TCP with
+// TLS leads to it.
+func startFar(t *testing.T, socket bool) farDaemon {
 	t.Helper()
 	if os.Getenv("PLIMSOLL_SITE") != "1" {
 		t.Skip("takes minutes: make test-site runs it")
@@ -60,13 +62,16 @@ func startFar(t *testing.T) farDaemon {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	f := farDaemon{socket: "unix://" + dir + "/docker.sock",
-		tcp: Address{Engine: Docker, Host: "tcp://" + there + ":2376", From: "the test", TLS: tlsIn(dir + "/client")}}
+	f := farDaemon{certs: dir + "/client", tcp: Address{Engine: Docker, Host: "tcp://" + there + ":2376", From: "the test", TLS: tlsIn(dir + "/client")}}
 	// It waits for its interface, and then becomes the daemon, whose pid it has.
 	script := `ip link set lo up; while ! ip link set far up 2>/dev/null; do sleep 0.02; done; ip addr add ` + there + `/30 dev far; exec dockerd "$@"`
 	cmd := exec.Command("unshare", "--net", "--mount", "sh", "-c", script, "dockerd", "--data-root", dir+"/root", "--exec-root", dir+"/exec",
-		"--pidfile", dir+"/pid", "--bridge", "none", "--iptables=false", "--ip-forward=false", "--host", f.socket, "--host", "tcp://"+there+":2376",
+		"--pidfile", dir+"/pid", "--bridge", "none", "--iptables=false", "--ip-forward=false", "--host", "tcp://"+there+":2376",
 		"--tlsverify", "--tlscacert", dir+"/server/ca.pem", "--tlscert", dir+"/server/cert.pem", "--tlskey", dir+"/server/key.pem")
+	if socket {
+		f.socket = "unix://" + dir + "/docker.sock"
+		cmd.Args = append(cmd.Args, "--host", f.socket)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
@@ -113,7 +118,7 @@ func startFar(t *testing.T) farDaemon {
 // five in a hundred. What a busy machine leaves open fails nothing; a proved difference
 // does.
 func TestSiteBothHalvesAgree(t *testing.T) {
-	far := startFar(t)
+	far := startFar(t, true)
 	kit := enginetest.Kit(t)
 	kit.Getenv = func(name string) string {
 		if name == "DOCKER_HOST" {

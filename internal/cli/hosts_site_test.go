@@ -265,7 +265,9 @@ func TestSiteHostLetGo(t *testing.T) {
 func TestSiteHostsRefused(t *testing.T) {
 	u := farSite(t, map[string]string{
 		"small": "mkdir -p /root/.cache && mount -t tmpfs -o size=2m far /root/.cache",
-		"arm":   "printf '#!/bin/sh\\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\\n' >/run/uname && chmod 755 /run/uname && mount --bind /run/uname $(readlink -f /usr/bin/uname)",
+		// Its users have an older Plimsoll, which is not called.
+		"one": "mkdir /run/old && printf '#!/bin/sh\\necho \"$@\" >>/run/old/called\\nexit 1\\n' >/run/old/plimsoll && chmod 755 /run/old/plimsoll && echo 'SetEnv PATH=/run/old:/usr/sbin:/usr/bin:/sbin:/bin' >>\"$2/sshd_config\"",
+		"arm": "printf '#!/bin/sh\\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\\n' >/run/uname && chmod 755 /run/uname && mount --bind /run/uname $(readlink -f /usr/bin/uname)",
 	}, "one", "small", "arm")
 	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://small,arm,nobody-here@one", "-o", "refused").end(Failed,
 		`^small: /root/.cache/plimsoll/hosts has \d+ MiB free, and the program and its record need \d+ MiB$`,
@@ -284,6 +286,14 @@ func TestSiteHostsRefused(t *testing.T) {
 	}
 	if left := string(below(t, u, "/home/plain")); strings.Contains(left, "/plimsoll/") && !strings.HasSuffix(left, "/lock\n/home/plain/.cache\n") {
 		t.Errorf("on the host is left: %s", left)
+	}
+	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://one", "-o", "beside").end(Done, "^one: copying the program$", "^one: done; 4 trials")
+	if old := string(below(t, u, "/run/old")); old != "/run/old\n/run/old/plimsoll\n" {
+		t.Errorf("the older Plimsoll there was called: %s", old)
+	}
+	_ = exec.Command(filepath.Join(u.dir, "bin/ssh"), "one", "plimsoll", "version").Run() // it says that it is called, and fails
+	if !strings.Contains(string(below(t, u, "/run/old")), "/run/old/called\n") {
+		t.Error("the older Plimsoll is not the one on that host's PATH")
 	}
 	u.clean("one")
 }

@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
-	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/analyzetest"
 )
 
@@ -165,7 +164,7 @@ func TestFactorsLeaveOut(t *testing.T) {
 	if f.Cells != 10 || f.Fixed["engine"] != "docker" {
 		t.Errorf("%d cells, %+v", f.Cells, f.Fixed)
 	}
-	c := matrix{cells: []matrixCell{{work: &analyze.Workload{}, logs: []float64{1, 2, 3}}, {work: &analyze.Workload{}, logs: []float64{math.NaN(), math.NaN(), 3}}}}
+	c := matrix{cells: []matrixCell{{logs: []float64{1, 2, 3}}, {logs: []float64{math.NaN(), math.NaN(), 3}}}}
 	if c.complete(); len(c.cells) != 1 || len(c.blocks) != 3 || !strings.Contains(c.left[0].Reason, "2 of 3") {
 		t.Errorf("%+v", c)
 	}

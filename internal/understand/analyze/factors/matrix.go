@@ -19,8 +19,15 @@ type matrix struct {
 
 type matrixCell struct {
 	env  record.Environment
-	work *analyze.Workload
+	work matrixWork
 	logs []float64 // by block, NaN where there is no value
+}
+
+// matrixWork is what is kept of a workload: the whole of it has all values of its run,
+// and runs of a hundred hosts are read one by one so that one alone is held.
+type matrixWork struct {
+	ID     string
+	Params map[string]string
 }
 
 // newMatrix collects the cells; baselines are no part of it.
@@ -36,7 +43,7 @@ func newMatrix(r *analyze.Result, works []*analyze.Workload, metric string, engi
 			continue
 		}
 		for _, w := range works {
-			c := matrixCell{env: e, work: w}
+			c := matrixCell{env: e, work: matrixWork{ID: w.ID, Params: w.Params}}
 			reason := "the workload has no such metric"
 			if t := w.Table(metric); t != nil {
 				if cell := t.Cell(e.ID); cell != nil && cell.Median != nil {

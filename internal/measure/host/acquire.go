@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 )
 
@@ -120,7 +121,7 @@ func (t *turn) lock(m Machine, p, study string) error {
 	if err != nil {
 		return fmt.Errorf("taking the machine's turn to measure: %w", err)
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = filelock.TryLock(f)
 	if err == nil {
 		t.files = append(t.files, f)
 		// When the turn was taken and for what, for who waits: nothing is lost without.
@@ -130,7 +131,7 @@ func (t *turn) lock(m Machine, p, study string) error {
 		return nil
 	}
 	defer f.Close()
-	if !errors.Is(err, unix.EWOULDBLOCK) {
+	if !errors.Is(err, filelock.ErrLocked) {
 		return fmt.Errorf("taking the machine's turn to measure by %s: %w", p, err)
 	}
 	if busy := m.held(p); busy != nil {

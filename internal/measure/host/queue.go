@@ -3,6 +3,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 )
 
@@ -95,7 +95,7 @@ func (q *Queue) Join() error {
 		if err != nil {
 			return err
 		}
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if err := filelock.TryLock(f); err != nil {
 			f.Close()
 			return err
 		}
@@ -205,14 +205,10 @@ func (q *Queue) locked(do func(dir *safepath.Dir, places []string) error) error 
 			return err
 		}
 		defer f.Close()
-		for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, unix.EWOULDBLOCK) || time.Since(began) > queuePatience {
-				return err
-			}
+		patience, cancel := context.WithTimeout(context.Background(), queuePatience)
+		defer cancel()
+		if err := filelock.Wait(patience, f, filelock.TryLock); err != nil {
+			return fmt.Errorf("locking %s: %w", queueDoor, err)
 		}
 		all, err := dir.List()
 		if err != nil {
@@ -243,7 +239,7 @@ func (q *Queue) abandoned(dir *safepath.Dir, name string) bool {
 		return true // it has just gone, or is none of ours
 	}
 	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if filelock.TryLock(f) != nil {
 		return false
 	}
 	_ = dir.Remove(name)

@@ -105,9 +105,6 @@ type Commit struct {
 	At      time.Time `json:"at"`
 }
 
-// Short is the beginning of the hash.
-func (c Commit) Short() string { return Short(c.Hash) }
-
 // Short is the beginning of a hash.
 func Short(hash string) string { return hash[:min(12, len(hash))] }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -145,7 +146,7 @@ func unlock(path string) error {
 		return err
 	}
 	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if filelock.TryLock(f) != nil {
 		return nil
 	}
 	return os.Remove(path)

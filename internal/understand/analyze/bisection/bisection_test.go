@@ -20,6 +20,19 @@ func seen(logs []float64, broken ...int) *machine {
 	return m
 }
 
+// line is a range without a merge.
+func line(n int) *Range {
+	parents := make([][]int, n)
+	for c := 1; c < n; c++ {
+		parents[c] = []int{c - 1}
+	}
+	r, err := NewRange(parents)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 // stepAt is a history that is slower from a commit on.
 func stepAt(commits int, at ...int) []float64 {
 	logs := make([]float64, commits)
@@ -85,7 +98,7 @@ func TestOutcomes(t *testing.T) {
 	} {
 		r := c.r
 		if r == nil {
-			r = Line(len(c.m.logs))
+			r = line(len(c.m.logs))
 		}
 		o := c.m.run(r)
 		if o.Result != c.want || c.commits != nil && !reflect.DeepEqual(o.Commits, c.commits) || c.check != nil && !c.check(o, c.m) {
@@ -107,7 +120,7 @@ func TestHalves(t *testing.T) {
 		}
 	}
 	m := seen(logs)
-	o := m.run(Line(9))
+	o := m.run(line(9))
 	if o.Result != Halves || len(o.Commits)+len(o.Later) != 9 || !slices.Contains(o.Commits, 2) || !slices.Contains(o.Later, 6) || m.blocks < MostBlocks {
 		t.Errorf("%+v, %d blocks", o, m.blocks)
 	}
@@ -136,7 +149,7 @@ func TestNoDifference(t *testing.T) {
 func TestSpends(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		s := New(Line(1+r.IntN(300)), 0.05)
+		s := New(line(1+r.IntN(300)), 0.05)
 		spent := 0.0
 		for {
 			q, more := s.Next()
@@ -170,13 +183,13 @@ func TestReplay(t *testing.T) {
 	m := seen(stepAt(60, 41), 30, 44)
 	var qs []Question
 	var fs []Finding
-	whole := New(Line(60), 0.05)
+	whole := New(line(60), 0.05)
 	for {
 		q, more := whole.Next()
 		if !more {
 			break
 		}
-		again := New(Line(60), 0.05)
+		again := New(line(60), 0.05)
 		for i := range qs {
 			if x, _ := again.Next(); x != qs[i] {
 				t.Fatalf("asked %+v, not %+v", x, qs[i])

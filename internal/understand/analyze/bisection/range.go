@@ -42,19 +42,6 @@ func NewRange(parents [][]int) (*Range, error) {
 	return r, nil
 }
 
-// Line is a range without a merge.
-func Line(n int) *Range {
-	parents := make([][]int, n)
-	for c := 1; c < n; c++ {
-		parents[c] = []int{c - 1}
-	}
-	r, err := NewRange(parents)
-	if err != nil {
-		panic(err)
-	}
-	return r
-}
-
 // ancestors are a commit and all that it comes after.
 func (r *Range) ancestors(c int) bitset { return r.behind[c] }
 

@@ -122,7 +122,7 @@ func TestWrongCommits(t *testing.T) {
 		wait.Go(func() {
 			for i := shard; i < runs; i += shards {
 				m, slow := history(rand.New(rand.NewPCG(19, uint64(i))), commits, steps[i%len(steps)])
-				o := m.run(Line(commits))
+				o := m.run(line(commits))
 				mu.Lock()
 				blocks += m.blocks
 				worstAsked = max(worstAsked, m.asked)

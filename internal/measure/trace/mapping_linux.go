@@ -58,14 +58,15 @@ func mappings(pid int) []mapping {
 // programs are the files whose functions were read, and where processes have them.
 type programs struct {
 	files map[string]*program
+	kept  kept // those of the starts before, too
 	maps  map[int][]mapping
 	// parents are the processes that made others: what they had, these have too
 	// until they execute a program.
 	parents map[int]int
 }
 
-func newPrograms() *programs {
-	return &programs{files: map[string]*program{}, maps: map[int][]mapping{}, parents: map[int]int{}}
+func newPrograms(k kept) *programs {
+	return &programs{files: map[string]*program{}, kept: k, maps: map[int][]mapping{}, parents: map[int]int{}}
 }
 
 // of finds what lies at an address of a process.
@@ -90,7 +91,7 @@ func (p *programs) of(pid int, at uint64) (module, function string) {
 func (p *programs) file(name string) *program {
 	f := p.files[name]
 	if f == nil {
-		f = openProgram(name)
+		f = p.kept.open(name)
 		p.files[name] = f
 	}
 	return f

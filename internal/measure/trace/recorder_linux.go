@@ -51,6 +51,8 @@ type Recorder struct {
 	execs    *execLog
 	// met are the processes that were there when a start was last followed.
 	met map[int]*met
+	// kept are the programs whose functions were read.
+	kept kept
 }
 
 // kind is which tracepoint a want is.
@@ -310,5 +312,8 @@ func (r *Recorder) Record(do func() (record.TraceHead, error)) (*record.Trace, e
 }
 
 func (r *Recorder) gather() *gathering {
-	return &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(), owners: map[int]int{}}
+	if r.kept == nil {
+		r.kept = kept{}
+	}
+	return &gathering{recorder: r, frames: map[string]int{}, addresses: map[uint64]int{}, commands: map[heard]line{}, programs: newPrograms(r.kept), owners: map[int]int{}}
 }

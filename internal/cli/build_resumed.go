@@ -28,6 +28,9 @@ func (s *setting) sameBuilds(f *buildFlags, r *record.Run) error {
 	// now is a file of a build, where it is now.
 	now := func(b record.Build, file, path, sum string) build.Asked {
 		a := build.Asked{Program: b.Program, Level: b.Level, File: file, Path: path}
+		if file == "" && b.Socket != "" {
+			a.Path, a.Socket = "", b.Socket
+		}
 		if i := slices.IndexFunc(asked, func(x build.Asked) bool {
 			return x.Program == b.Program && x.Level == b.Level && x.File == file && x.Variable == ""
 		}); i >= 0 {

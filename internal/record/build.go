@@ -18,6 +18,9 @@ type Build struct {
 	// BuildID is what its linker wrote into it, GNU's or else Go's; empty where none did.
 	BuildID string `json:"build_id,omitempty"`
 	Bytes   int64  `json:"bytes"` // the file's size
+	// Socket is where the program, a daemon, ran already when the run began: it is used as
+	// it is. Path is then the file that its process was executed from.
+	Socket string `json:"socket,omitempty"`
 	// Files are the configuration files that it reads in this level, each once.
 	Files []BuildFile `json:"files,omitempty"`
 	// Variables are those of its environment in this level, K=V.
@@ -37,6 +40,9 @@ func (b Build) Name() string { return b.Program + ":" + b.Level }
 // String is one line about it, for the facts of an environment.
 func (b Build) String() string {
 	text := fmt.Sprintf("%s %s, sha256 %.12s", b.Program, b.Version, b.SHA256)
+	if b.Socket != "" {
+		text += ", at " + b.Socket
+	}
 	for _, f := range b.Files {
 		text += fmt.Sprintf(", %s sha256 %.12s", f.Name, f.SHA256)
 	}

@@ -9,6 +9,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -27,6 +28,8 @@ type Asked struct {
 	Program, Level string
 	// Path is that of a file: of the program, or of its configuration file File.
 	Path, File string
+	// Socket is that of a daemon that runs already. Then there is no path.
+	Socket string
 	// Variable is K=V. Then there is no path. With neither it is the program on the PATH
 	// with nothing of a configuration.
 	Variable string
@@ -70,6 +73,13 @@ func Parse(text, where, dir string) (Asked, error) {
 	if a.Path == "" {
 		return a, fmt.Errorf("%s: expected a path behind %s=", a.Where, a.File)
 	}
+	if socket, ok := strings.CutPrefix(a.Path, socketed); ok && a.File == "" {
+		if !filepath.IsAbs(socket) {
+			return a, fmt.Errorf("%s: expected the whole path of a socket, %s/run/the-daemon.sock", a.Where, socketed)
+		}
+		a.Socket, a.Path = filepath.Clean(socket), ""
+		return a, nil
+	}
 	if !filepath.IsAbs(a.Path) {
 		a.Path = filepath.Join(dir, a.Path)
 	}
@@ -82,7 +92,11 @@ func notNamed(where, level string) error {
 
 // Texts are the bindings of a build as Parse reads them, with its digests.
 func Texts(b record.Build) []string {
-	out := []string{b.Name() + "=" + b.Path + "@sha256:" + b.SHA256}
+	what := b.Path
+	if b.Socket != "" {
+		what = socketed + b.Socket
+	}
+	out := []string{b.Name() + "=" + what + "@sha256:" + b.SHA256}
 	for _, f := range b.Files {
 		out = append(out, b.Name()+"="+f.Name+"="+f.Path+"@sha256:"+f.SHA256)
 	}
@@ -127,16 +141,21 @@ func Bind(ctx context.Context, asked []Asked, known []engine.Program, look func(
 
 // add adds one binding to a build.
 func add(ctx context.Context, b *record.Build, a Asked, p engine.Program) error {
+	if b.Socket != "" && (a.Variable != "" || a.File != "") {
+		return configuredItself(b)
+	}
 	a.File = fileOf(a, p)
 	switch {
 	case a.Variable != "":
 		return addVariable(b, a, p)
 	case a.File != "":
 		return addFile(b, a, p)
-	case a.Path == "", b.Path == a.Path: // without one it is that of the PATH
+	case a.Socket != "" && b.Socket == a.Socket, a.Socket == "" && b.Socket == "" && (a.Path == "" || b.Path == a.Path): // without one it is that of the PATH
 		return nil
 	case b.Path != "":
-		return fmt.Errorf("%s is bound twice, to %s before", b.Name(), b.Path)
+		return fmt.Errorf("%s is bound twice, to %s before", b.Name(), cmp.Or(b.Socket, b.Path))
+	case a.Socket != "" && !p.Joins:
+		return fmt.Errorf("%s is no daemon that is used as it runs already: name its file", p.Name)
 	}
 	if which := alike(a.Path, p); len(which) > 1 {
 		return fmt.Errorf("%s has several files that end so: say which it is, %s=%s or %s=…", p.Name, which[0], a.Path, strings.Join(which[1:], "=… or "))
@@ -144,6 +163,9 @@ func add(ctx context.Context, b *record.Build, a Asked, p engine.Program) error 
 	now, err := one(ctx, a, p)
 	now.Files, now.Variables = b.Files, b.Variables
 	*b = now
+	if err == nil && b.Socket != "" && b.Configured() {
+		return configuredItself(b)
+	}
 	return err
 }
 
@@ -162,8 +184,13 @@ func unknown(program string, known []engine.Program) error {
 // one looks at the file of one binding.
 func one(ctx context.Context, a Asked, p engine.Program) (record.Build, error) {
 	b, err := Look(a)
-	if err == nil {
-		b.Version, err = version(ctx, b.Path, p)
+	if err != nil {
+		return b, err
 	}
+	if b.Socket != "" {
+		b.Version, err = runningVersion(ctx, b, p)
+		return b, err
+	}
+	b.Version, err = version(ctx, b.Path, p)
 	return b, err
 }

@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 			fmt.Println("crun version 1.2")
 		case "podman", "renamed":
 			fmt.Println(filepath.Base(os.Args[0]), "version 4.3.1")
+		case "exe": // by its process: /proc/PID/exe
+			fmt.Println("stayer version 2.1")
 		case "number":
 			fmt.Println("0.31")
 		case "fails":

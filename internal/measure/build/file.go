@@ -22,6 +22,9 @@ import (
 // the one that is demanded. The build has no version then. Afterwards the file is
 // in memory, read from the disk whole.
 func Look(a Asked) (record.Build, error) {
+	if a.Socket != "" {
+		return lookBehind(a)
+	}
 	b := record.Build{Program: a.Program, Level: a.Level, Path: a.Path}
 	f, err := open(a.Path, "program")
 	if err != nil {
@@ -37,16 +40,25 @@ func Look(a Asked) (record.Build, error) {
 		return b, fmt.Errorf("%s can't be executed here: it is not for you, or its file system is mounted noexec", a.Path)
 	}
 	forget(f)
-	sum := sha256.New()
-	if b.Bytes, err = io.Copy(sum, f); err != nil {
-		return b, fmt.Errorf("reading %s: %w", a.Path, err)
-	}
-	b.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	if a.SHA256 != "" && a.SHA256 != b.SHA256 {
-		return b, fmt.Errorf("%s is another file than before: its SHA-256 digest is %.12s… and was %.12s…", a.Path, b.SHA256, a.SHA256)
+	if err := digested(&b, f, a.SHA256); err != nil {
+		return b, err
 	}
 	b.BuildID, err = ours(f, a.Path)
 	return b, err
+}
+
+// digested sets a build's digest and size by its file; demanded, where given, is what
+// the digest must be.
+func digested(b *record.Build, f *os.File, demanded string) (err error) {
+	sum := sha256.New()
+	if b.Bytes, err = io.Copy(sum, f); err != nil {
+		return fmt.Errorf("reading %s: %w", b.Path, err)
+	}
+	b.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if demanded != "" && demanded != b.SHA256 {
+		return fmt.Errorf("%s is another file than before: its SHA-256 digest is %.12s… and was %.12s…", b.Path, b.SHA256, demanded)
+	}
+	return nil
 }
 
 // open opens a file that a binding names, which is to be a program or a configuration:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // daemon is the processes of one engine, shared by all watches of it.
@@ -72,7 +74,10 @@ func (m *machine) daemonsOf(s Subject) ([]int, error) {
 	roots := slices.Clone(s.Daemons)
 	var errs []error
 	for _, socket := range s.Sockets {
-		pid, err := m.behind(strings.TrimPrefix(socket, "unix://"))
+		pid, err := m.dir().Behind(strings.TrimPrefix(socket, "unix://"))
+		if errors.Is(err, proc.ErrNobody) {
+			err = absent("%s", err)
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -142,21 +142,6 @@ func TestParsersAgainstCgroups(t *testing.T) {
 	}
 }
 
-func TestListener(t *testing.T) {
-	const list = `Num       RefCount Protocol Flags    Type St Inode Path
-0000000000000000: 00000003 00000000 00000000 0001 03 11 /run/docker.sock
-0000000000000000: 00000002 00000000 00010000 0001 01 22 /run/docker.sock
-0000000000000000: 00000002 00000000 00010000 0001 01 33 /run/other.sock
-0000000000000000: 00000002 00000000 00000000 0002 01 44
-`
-	if got := listener(list, "/run/docker.sock"); got != "22" {
-		t.Errorf("the listener's inode is %q", got)
-	}
-	if got := listener(list, "/run/none.sock"); got != "" {
-		t.Errorf("nobody listens, but %q does", got)
-	}
-}
-
 func FuzzParsers(f *testing.F) {
 	for _, s := range []string{
 		"cpu  1 2 3 4 5 6 7 8 9 0\nctxt 5\nprocesses 6\nprocs_running 7\n", "8:0 Read 5\n8:0 Write 6\nTotal 11\n",
@@ -186,7 +171,6 @@ func FuzzParsers(f *testing.F) {
 		parseMemoryStat2(b, out)
 		one(b, out)
 		hasWord(b, "word")
-		listener(string(b), "/x")
 		if n, _, ok := number(b); ok && n < 0 {
 			t.Errorf("a negative number %d", n)
 		}

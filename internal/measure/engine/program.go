@@ -39,6 +39,8 @@ type Program struct {
 	// Variables: the engine starts it, and so a build may have variables of its
 	// environment here.
 	Variables bool
+	// Joins: the engine also uses one that runs already, at the socket that the build names.
+	Joins bool
 }
 
 // Resident is an environment with programs that stay from trial to trial.
@@ -111,6 +113,7 @@ func AllPrograms(engines []Engine) (out []Program) {
 			out[i].Files = p.Files
 		}
 		out[i].Variables = out[i].Variables || p.Variables
+		out[i].Joins = out[i].Joins || p.Joins
 	}
 	for _, e := range engines {
 		i := e.Info()
@@ -148,6 +151,9 @@ func (i Info) BuildsFor(levels map[string]string, all []record.Build) (out []rec
 			}
 			if len(b.Files) > 0 && len(p.Files) == 0 || len(b.Variables) > 0 && !p.Variables {
 				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s is configured by what calls it below %s, so %s can't have a configuration of its own there", p.Name, i.Title, b.Name())}
+			}
+			if b.Socket != "" && !p.Joins {
+				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("below %s the %s is started for the run, so %s can't be one that runs already", i.Title, p.Name, b.Name())}
 			}
 			out = append(out, b)
 		}
@@ -190,6 +196,15 @@ func (k *Kit) BuildOf(program string) *record.Build {
 		}
 	}
 	return nil
+}
+
+// Joined is the socket of a daemon that runs already and is the build of the program;
+// "" where the build is none such.
+func (k *Kit) Joined(program string) string {
+	if b := k.BuildOf(program); b != nil {
+		return b.Socket
+	}
+	return ""
 }
 
 // Built is the path of the build of a program that the environment runs; "" where it

@@ -93,7 +93,7 @@ const (
 )
 
 func set() []engine.Program {
-	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true},
+	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, Joins: true},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
 }
 

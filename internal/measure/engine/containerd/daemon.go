@@ -48,9 +48,12 @@ type daemon struct {
 	ledger    engine.Ledger
 }
 
-// sockets are where a daemon may listen: the one that the user named, else the
+// sockets are where a daemon may listen: the one that a build or the user names, else the
 // usual one and the lab's.
 func sockets(kit *engine.Kit) []string {
+	if s := kit.Joined(daemonProgram); s != "" {
+		return []string{s}
+	}
 	if a := strings.TrimPrefix(kit.Getenv("CONTAINERD_ADDRESS"), "unix://"); a != "" {
 		return []string{a}
 	}

@@ -13,7 +13,7 @@ import (
 
 // Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	if kit.Built(daemonProgram) != "" || kit.Built(shimProgram) != "" {
+	if kit.Joined(daemonProgram) == "" && (kit.Built(daemonProgram) != "" || kit.Built(shimProgram) != "") {
 		return e.detectBuilt(ctx, kit)
 	}
 	d, version, err := connect(ctx, kit)

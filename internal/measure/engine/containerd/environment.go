@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -144,6 +145,9 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 		}
 	}
 	if lacks {
+		if no := private.Joined(kit, daemonProgram); no != nil {
+			return no
+		}
 		if err := private.HostNetwork(env.spec); err != nil {
 			return err
 		}
@@ -193,6 +197,10 @@ func (env *environment) Daemons(context.Context) (sockets []string, pids []int) 
 
 // Residents is documented in engine.Resident.
 func (env *environment) Residents() map[string]int {
+	if socket := env.kit.Joined(daemonProgram); socket != "" {
+		pid, _ := proc.Here.Behind(socket) // 0 is no process, which is told where it is looked at
+		return map[string]int{daemonProgram: pid}
+	}
 	if env.d.own == nil {
 		return nil
 	}

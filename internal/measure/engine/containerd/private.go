@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func canStart(kit *engine.Kit, snapshotter string) error {
 	if !ok {
 		return errors.New("no private daemon is started for it")
 	}
-	if err := private.Root(kit); err != nil {
+	if err := cmp.Or(private.Joined(kit, daemonProgram), private.Root(kit)); err != nil {
 		return err
 	}
 	if _, err := kit.LookPath(daemonProgram); err != nil {

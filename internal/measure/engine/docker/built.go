@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,7 +25,7 @@ func (e *Engine) canBuild(kit *engine.Kit, info *system.Info) *engine.Error {
 	if e.daemon == "" || rootless(info) == "yes" {
 		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("a build of a runtime runs below a private daemon of root's, and %s here has none", e.title)}
 	}
-	if no := private.Root(kit); no != nil {
+	if no := cmp.Or(private.Joined(kit, e.daemon), private.Root(kit)); no != nil {
 		return no
 	}
 	if _, err := kit.LookPath(e.daemon); err != nil {
@@ -46,6 +47,10 @@ func (e *Engine) builtSet(kit *engine.Kit) (name string, env []string, err error
 // that it has started.
 func (env *environment) Residents() map[string]int {
 	own := env.d.own
+	if socket := env.kit.Joined(env.d.flavour.daemon); socket != "" {
+		pid, _ := proc.Here.Behind(socket) // 0 is no process, which is told where it is looked at
+		return map[string]int{env.d.flavour.daemon: pid}
+	}
 	if own == nil {
 		return nil
 	}

@@ -2,13 +2,10 @@ package docker
 
 import (
 	"context"
-	"net"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/host/proc"
-
-	"golang.org/x/sys/unix"
 )
 
 // systemContainerd is the socket of a containerd that a daemon takes instead of
@@ -20,11 +17,11 @@ var rootlessKit = []string{"rootlesskit", "exe"}
 
 // Daemons is documented in engine.Daemons: the daemon by its socket, and its
 // containerd; beside a rootless one RootlessKit with its network.
-func (env *environment) Daemons(ctx context.Context) (sockets []string, pids []int) {
+func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	socket := strings.TrimPrefix(env.d.host, "unix://")
 	sockets = []string{socket}
-	pid := listener(ctx, socket)
-	if pid <= 1 { // systemd made the socket
+	pid, err := proc.Here.Behind(socket)
+	if err != nil { // nobody may be told
 		return sockets, nil
 	}
 	all := map[int]proc.Stat{}
@@ -52,26 +49,4 @@ func (env *environment) Daemons(ctx context.Context) (sockets []string, pids []i
 	}
 	slices.Sort(pids)
 	return sockets, pids
-}
-
-// listener is the process that listens on a Unix socket, see unix(7) on
-// SO_PEERCRED; 0 where nobody tells.
-func listener(ctx context.Context, socket string) int {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", socket)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = conn.Close() }()
-	raw, err := conn.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return 0
-	}
-	pid := 0
-	_ = raw.Control(func(fd uintptr) {
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
-		}
-	})
-	return pid
 }

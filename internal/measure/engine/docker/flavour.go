@@ -38,7 +38,7 @@ var plain = flavour{
 	program: "docker", cliPackage: "apt-get install docker-cli", daemon: "dockerd",
 	restart: "systemctl restart docker, or start dockerd", install: "apt-get install docker.io",
 	config: "/etc/docker/daemon.json", group: "docker",
-	set: []engine.Program{{Name: "dockerd", Helps: "Usage: dockerd [OPTIONS]", Stays: true, Files: []string{configFile}, Variables: true}, {Name: containerdProgram, Stays: true},
+	set: []engine.Program{{Name: "dockerd", Helps: "Usage: dockerd [OPTIONS]", Stays: true, Files: []string{configFile}, Variables: true, Joins: true}, {Name: containerdProgram, Stays: true},
 		{Name: "containerd-shim-runc-v2", Version: "-v", Helps: "namespace that owns the shim"}},
 	processes: engine.Processes{Daemons: []string{"dockerd", "containerd", "buildkitd"},
 		Helpers: append([]string{"containerd-shim", "docker-proxy", "slirp4netns", "rootlessport", "fuse-overlayfs"}, kata.Processes...)},
@@ -63,8 +63,12 @@ func New() *Engine { return newEngine(plain) }
 // Balena gives balenaEngine.
 func Balena() *Engine { return newEngine(balena) }
 
-// host is the address of the user's daemon.
+// host is the address of the user's daemon: of the one that a build names, where the
+// environment runs such.
 func (f flavour) host(kit *engine.Kit) string {
+	if s := kit.Joined(f.daemon); s != "" {
+		return "unix://" + s
+	}
 	if h := kit.Getenv(f.variable); h != "" {
 		return h
 	}

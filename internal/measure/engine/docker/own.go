@@ -114,6 +114,9 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	if err := d.Close(); err != nil {
 		return nil, nil, err
 	}
+	if no := private.Joined(kit, e.daemon); no != nil {
+		return nil, nil, no
+	}
 	level := spec.Level(engine.Rootless)
 	rootlessWanted := level == "yes" || level == engine.DefaultLevel && rootless(info) == "yes"
 	if rootlessWanted {

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -37,7 +38,7 @@ func (e *Engine) privately(kit *engine.Kit, info *system.Info, factor, level str
 		return why
 	}
 	if no == nil {
-		no = private.Root(kit)
+		no = cmp.Or(private.Joined(kit, e.daemon), private.Root(kit))
 	}
 	if no == nil {
 		if _, err := kit.LookPath(e.daemon); err != nil {

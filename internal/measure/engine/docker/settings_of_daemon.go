@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (e *Engine) ownMechanism(kit *engine.Kit, info *system.Info, level string) 
 	if rootless(info) == "yes" {
 		return unavailable("", "settings of a daemon are tried on private ones of root's, and the %s daemon is rootless", e.name)
 	}
-	if no := private.Root(kit); no != nil {
+	if no := cmp.Or(private.Joined(kit, e.daemon), private.Root(kit)); no != nil {
 		return no
 	}
 	if _, err := kit.LookPath(e.daemon); err != nil {

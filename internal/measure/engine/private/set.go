@@ -34,7 +34,7 @@ func Set(kit *engine.Kit, programs ...string) (name string, env []string, err er
 	dir := filepath.Join(kit.Dir, "programs-")
 	built := map[string]string{}
 	for _, p := range programs {
-		if path := kit.Built(p); path != "" {
+		if path := kit.Built(p); path != "" && kit.Joined(p) == "" {
 			built[p] = path
 			_, _ = h.Write([]byte(p + "=" + path + "\x00")) // never fails
 			_, _ = h.Write([]byte(configuration(kit.BuildOf(p))))
@@ -54,4 +54,14 @@ func Set(kit *engine.Kit, programs ...string) (name string, env []string, err er
 		}
 	}
 	return name, []string{"PATH=" + dir + ":" + strings.TrimPrefix(adapter.Path, "PATH=")}, nil
+}
+
+// Joined is the error for an environment that takes a private daemon of a program while
+// the build that it runs is a daemon that runs already; nil where it is none.
+func Joined(kit *engine.Kit, program string) *engine.Error {
+	socket := kit.Joined(program)
+	if socket == "" {
+		return nil
+	}
+	return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s at %s is used as it is: what it lacks, or a build of what it calls, can't be had there", program, socket)}
 }

@@ -1,32 +1,34 @@
 //go:build linux
 
-package collect
+package proc
 
 import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// behind is the process behind a Unix socket: the one that listens. The kernel
+// ErrNobody: no process listens at a socket, or none that can be told.
+var ErrNobody = errors.New("nobody listens")
+
+// Behind is the process behind a Unix socket: the one that listens. The kernel
 // tells it to whoever connects (unix(7), SO_PEERCRED). Where that is the
 // machine's init, which opened the socket for a service, whoever holds it is
-// looked for.
-func (m *machine) behind(socket string) (int, error) {
-	socket = strings.TrimPrefix(socket, "unix://")
+// looked for. The error is ErrNobody where there is none.
+func (d Dir) Behind(socket string) (pid int, err error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	// On a Unix socket connecting does not wait, but for a full queue.
 	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: socket}); err != nil {
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
-			return 0, absent("nobody listens at %s", socket)
+			return 0, fmt.Errorf("%w at %s", ErrNobody, socket)
 		}
 		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
@@ -37,47 +39,42 @@ func (m *machine) behind(socket string) (int, error) {
 	if cred.Pid > 1 {
 		return int(cred.Pid), nil
 	}
-	return m.holder(socket)
+	return d.holder(socket)
 }
 
 // holder looks for a process, other than init, that has the listening socket
 // among its descriptors.
-func (m *machine) holder(socket string) (int, error) {
-	b, err := os.ReadFile(m.path("/proc/net/unix"))
+func (d Dir) holder(socket string) (int, error) {
+	list, err := d.read("net", "unix")
 	if err != nil {
 		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
-	inode := listener(string(b), socket)
+	inode := listening(list, socket)
 	if inode == "" {
-		return 0, absent("the kernel lists no listening socket %s in our network namespace", socket)
+		return 0, fmt.Errorf("%w: the kernel lists no listening socket %s in our network namespace", ErrNobody, socket)
 	}
 	want := "socket:[" + inode + "]"
-	names, err := readNames(m.path("/proc"))
-	if err != nil {
-		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
-	}
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == 1 {
+	for _, pid := range d.PIDs() {
+		if pid == 1 {
 			continue
 		}
-		dir := m.proc(pid, "fd")
-		fds, err := readNames(dir)
+		dir := filepath.Join(string(d), PID(pid), "fd")
+		fds, err := os.ReadDir(dir)
 		if err != nil {
 			continue
 		}
 		for _, fd := range fds {
-			if l, err := os.Readlink(dir + "/" + fd); err == nil && l == want {
+			if l, err := os.Readlink(filepath.Join(dir, fd.Name())); err == nil && l == want {
 				return pid, nil
 			}
 		}
 	}
-	return 0, absent("no process but init has %s open: its service does not run yet", socket)
+	return 0, fmt.Errorf("%w: no process but init has %s open; its service does not run yet", ErrNobody, socket)
 }
 
-// listener finds the inode of a listening socket in /proc/net/unix; source:
+// listening finds the inode of a listening socket in /proc/net/unix; source:
 // proc(5). The flag is __SO_ACCEPTCON.
-func listener(list, socket string) string {
+func listening(list, socket string) string {
 	for l := range strings.Lines(list) {
 		f := strings.Fields(l)
 		if len(f) == 8 && f[7] == socket && f[3] == "00010000" {

@@ -29,11 +29,6 @@ func TestListening(t *testing.T) {
 	}
 }
 
-func FuzzListening(f *testing.F) {
-	f.Add(unixSockets)
-	f.Fuzz(func(t *testing.T, list string) { listening(list, "/run/docker.sock") })
-}
-
 func TestBehind(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	if _, err := Here.Behind(path); !errors.Is(err, ErrNobody) {

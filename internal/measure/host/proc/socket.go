@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNobody: no process listens at a socket, or none that can be told.
+// ErrNobody says that no process listens at a socket, or none that can be told.
 var ErrNobody = errors.New("nobody listens")
 
 // Behind is the process behind a Unix socket: the one that listens. The kernel

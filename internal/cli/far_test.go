@@ -38,9 +38,11 @@ func withoutFar() string {
 
 // hostInit is the first process of a host, which reaps its orphans: when it ends, so
 // does all that is in the host, as when a machine dies. The host has an ordinary user,
-// plain, beside root. What else a test wants of it stands in its file "extra".
+// plain, beside root. What else a test wants of it stands in its file "extra", and in
+// "own" what comes before all that.
 const hostInit = `
 mine() { { cat "/etc/$1" && echo "$2"; } >"/run/$1" && mount --bind "/run/$1" "/etc/$1"; }
+if [ -e "$2/own" ]; then . "$2/own" || exit 1; fi
 hostname "$1" && mount -t tmpfs -o mode=755 far /run && mkdir -m 755 /run/sshd && mount -t tmpfs -o mode=755 far /var/lib &&
 mount --bind "$2/home" /root && cp "$2/authorized" /run/authorized && chmod 644 /run/authorized &&
 mine passwd plain:x:4711:4711::/home/plain:/bin/sh && mine group plain:x:4711: && mine shadow "plain:*:19000::::::" &&

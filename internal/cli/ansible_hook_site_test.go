@@ -12,9 +12,11 @@ import (
 )
 
 // knowsPackages gives a host the list of the packages that are installed: its /var/lib is
-// its own, but for that one can't be sure that nothing would be installed anew.
+// its own, but for that one can't be sure that nothing would be installed anew. A socket is
+// left, as in a container that was restarted.
 const knowsPackages = `umount /var/lib && mkdir /run/dpkg && mount --bind /var/lib/dpkg /run/dpkg && mount -t tmpfs -o mode=755 far /var/lib &&
-mkdir /var/lib/dpkg && mount --bind -o ro /run/dpkg /var/lib/dpkg`
+mkdir /var/lib/dpkg && mount --bind -o ro /run/dpkg /var/lib/dpkg &&
+mkdir /run/containerd && touch /run/containerd/containerd.sock`
 
 // A daemon that runs nowhere on a host without an init is started there by the manual's
 // hook, and measured; without the hook the host's line says what lacks.

@@ -215,9 +215,9 @@ func (x *commitRun) judge(res *analyze.Result, last bool) error {
 	v := bisection.Values{Higher: t.Metric.Better == record.HigherIsBetter,
 		Good: values(goodLevel), Bad: values(badLevel), Commit: values(candidateLevel), Before: values(beforeLevel)}
 	blocks := float64(res.Run.Blocks)
-	for level, got := range map[string][]float64{goodLevel: v.Good, badLevel: v.Bad, candidateLevel: v.Commit, beforeLevel: v.Before} {
+	for _, level := range []string{goodLevel, badLevel, beforeLevel, candidateLevel} { // an end that fails decides nothing
 		_, there := x.envs[level]
-		lost := blocks - float64(counted(got))
+		lost := blocks - float64(counted(values(level)))
 		if !there || lost <= fails*blocks {
 			continue
 		}

@@ -24,6 +24,13 @@ func (s *setting) sameBuilds(f *buildFlags, r *record.Run) error {
 		if i < 0 || a.File != "" && r.Builds[i].File(a.File) == nil || a.Variable != "" && !slices.Contains(r.Builds[i].Variables, a.Variable) {
 			return fail(Usage, "%s: the run that is resumed has no such build", a.Where)
 		}
+		if b := r.Builds[i]; a.File == "" && a.Variable == "" && a.Path+a.Socket != "" && a.Socket != b.Socket {
+			had := "was started from " + b.Path
+			if b.Socket != "" {
+				had = "ran already, at " + b.Socket
+			}
+			return withHint(fail(Usage, "%s: in the run that is resumed %s %s", a.Where, b.Name(), had), "leave it out, or start a new run")
+		}
 	}
 	// now is a file of a build, where it is now.
 	now := func(b record.Build, file, path, sum string) build.Asked {
@@ -32,7 +39,7 @@ func (s *setting) sameBuilds(f *buildFlags, r *record.Run) error {
 			a.Path, a.Socket = "", b.Socket
 		}
 		if i := slices.IndexFunc(asked, func(x build.Asked) bool {
-			return x.Program == b.Program && x.Level == b.Level && x.File == file && x.Variable == ""
+			return x.Program == b.Program && x.Level == b.Level && x.File == file && x.Variable == "" && x.Path+x.Socket != ""
 		}); i >= 0 {
 			a = asked[i]
 		}
@@ -40,6 +47,9 @@ func (s *setting) sameBuilds(f *buildFlags, r *record.Run) error {
 		return a
 	}
 	moved := func(b record.Build, file string, err error) error {
+		if file == "" && b.Socket != "" {
+			return withHint(fail(Usage, "the build %s of the run that is resumed: %w", b.Name(), err), "have the same program serve %s again, or start a new run", b.Socket)
+		}
 		return withHint(fail(Usage, "the build %s of the run that is resumed: %w", b.Name(), err), "--build %s=%sPATH says where the file is that the run began with", b.Name(), file)
 	}
 	for _, b := range r.Builds {

@@ -13,12 +13,37 @@ import (
 	"plimsoll/internal/understand/report"
 )
 
+// settleSides tells both sides' hosts apart by one rule: by that of each, where they agree,
+// else by that of all.
+func (f *compareFlags) settleSides(dirs []string) error {
+	rules := map[string]bool{}
+	for _, dir := range dirs {
+		side := hostFlags{by: f.hosts.by}
+		if runs, _, err := record.Find([]string{dir}); err == nil && len(runs) > 1 {
+			if _, err := side.settle(runs); err != nil {
+				return err
+			}
+			rules[side.by] = true
+		}
+	}
+	if len(rules) == 1 {
+		for by := range rules {
+			f.hosts.by = by
+		}
+		return nil
+	}
+	runs, _, err := record.Find(dirs)
+	if err != nil || len(runs) <= len(dirs) {
+		return nil //nolint:nilerr // reading each by itself says what is wrong, with a hint
+	}
+	_, err = f.hosts.settle(runs)
+	return err
+}
+
 // onHosts compares where one of the sides is of several hosts; false where none is.
 func (f *compareFlags) onHosts(w World, dirs []string) (bool, error) {
-	if runs, _, err := record.Find(dirs); err == nil && len(runs) > len(dirs) { // both sides by one rule
-		if _, err := f.hosts.settle(runs); err != nil {
-			return false, err
-		}
+	if err := f.settleSides(dirs); err != nil {
+		return false, err
 	}
 	var sides [][]hostRuns
 	several := false

@@ -121,7 +121,14 @@ func servedHosts(t *testing.T, folders []string) map[string]int {
 			t.Errorf("serving ended with %v", err)
 		}
 	}()
-	answer, err := client.Get(strings.TrimSuffix(<-ready, "/") + "/api/runs")
+	var at string
+	select {
+	case at = <-ready:
+	case err := <-ended:
+		ended <- err // for the end
+		t.Fatalf("serving ended with %v before it began", err)
+	}
+	answer, err := client.Get(strings.TrimSuffix(at, "/") + "/api/runs")
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	var index web.Index

@@ -53,7 +53,11 @@ func portableOnly(c *cobra.Command, args []string) error {
 	given := changedFlags(c)
 	for _, name := range given {
 		if !slices.Contains(portableRunFlags, name) {
-			return withHint(fail(Usage, "--%s is not for --portable, which knows the engines' interfaces alone", name), "with --portable there are --%s", strings.Join(portableRunFlags[1:], ", --"))
+			why := "which knows the engines' interfaces alone"
+			if slices.Contains(given, "resume") && !slices.Contains(given, "portable") {
+				why += ", and the run was measured so"
+			}
+			return withHint(fail(Usage, "--%s is not for --portable, %s", name, why), "with --portable there are --%s", strings.Join(portableRunFlags[1:], ", --"))
 		}
 	}
 	if slices.Contains(given, "resume") {

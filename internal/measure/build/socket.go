@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,7 @@ func lookBehind(a Asked) (record.Build, error) {
 	b := record.Build{Program: a.Program, Level: a.Level, Socket: a.Socket}
 	pid, err := proc.Here.Behind(a.Socket)
 	if err != nil {
-		return b, fmt.Errorf("%s: %w", a.Socket, err)
+		return b, err
 	}
 	exe := executable(pid)
 	if b.Path, err = os.Readlink(exe); errors.Is(err, fs.ErrPermission) {
@@ -34,6 +35,9 @@ func lookBehind(a Asked) (record.Build, error) {
 		return b, fmt.Errorf("%s: the process behind it, %d: %w", a.Socket, pid, err)
 	}
 	b.Path = strings.TrimSuffix(b.Path, " (deleted)")
+	if err := trusted(pid, b.Path); err != nil {
+		return b, fmt.Errorf("%s: %w", a.Socket, err)
+	}
 	f, err := os.Open(exe)
 	if err != nil {
 		return b, fmt.Errorf("%s: the program of the process behind it: %w", a.Socket, err)
@@ -52,20 +56,42 @@ func lookBehind(a Asked) (record.Build, error) {
 
 func executable(pid int) string { return "/proc/" + proc.PID(pid) + "/exe" }
 
+// trusted says why the program of a process is neither read nor executed by us: it is not
+// root's or ours in all its ids (a set-user-ID program is that of who started it), or it is
+// a file that is not here, as a container's is.
+func trusted(pid int, path string) error {
+	st, err := proc.Here.Status(proc.PID(pid))
+	if err != nil {
+		return fmt.Errorf("the process behind it, %d, has ended", pid)
+	}
+	for _, id := range strings.Fields(st["Uid"]) {
+		if id != "0" && id != strconv.Itoa(unix.Geteuid()) {
+			return fmt.Errorf("the process behind it, %d, is another user's, and is not executed by you to ask its version: run plimsoll as that user", pid)
+		}
+	}
+	if is, err := os.Stat(executable(pid)); err == nil {
+		if here, err := os.Stat(path); err == nil && os.SameFile(is, here) {
+			return nil
+		}
+	}
+	// One that was replaced or removed since it was started is the machine's own still.
+	ours, err := os.Readlink("/proc/self/ns/mnt")
+	theirs, terr := os.Readlink("/proc/" + proc.PID(pid) + "/ns/mnt")
+	if err != nil || terr != nil || ours != theirs {
+		return fmt.Errorf("the process behind it, %d, has a root file system of its own, as in a container: its program, %s, is not executed out here", pid, path)
+	}
+	return nil
+}
+
 // runningVersion asks the program of a daemon that runs already for its version. It is
-// executed for that, and so it must be root's process or ours: what another user runs
-// is not executed as root.
+// executed for that, so it is looked at again whose it is.
 func runningVersion(ctx context.Context, b record.Build, p engine.Program) (string, error) {
 	pid, err := proc.Here.Behind(b.Socket)
 	if err != nil {
+		return "", err
+	}
+	if err := trusted(pid, b.Path); err != nil {
 		return "", fmt.Errorf("%s: %w", b.Socket, err)
-	}
-	var st unix.Stat_t
-	if err := unix.Stat("/proc/"+proc.PID(pid), &st); err != nil {
-		return "", fmt.Errorf("%s: the process behind it, %d, has ended", b.Socket, pid)
-	}
-	if int(st.Uid) != unix.Geteuid() && st.Uid != 0 {
-		return "", fmt.Errorf("%s: the process behind it, %d, is another user's, and is not executed by you", b.Socket, pid)
 	}
 	v, err := version(ctx, executable(pid), p)
 	if err != nil {

@@ -68,6 +68,9 @@ func Engines(was, now []record.Environment, further ...string) []record.Differen
 			continue
 		}
 		for _, k := range slices.Sorted(maps.Keys(a.Facts)) {
+			if k == "api-version" {
+				continue // what this program and the engine agreed on
+			}
 			if strings.HasSuffix(k, "version") || slices.Contains(facts, k) {
 				c.put(a.ID, k, a.Facts[k], now[i].Facts[k], true)
 			}

@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	for _, d := range e.Differs {
 		list = append(list, d.String())
 	}
-	return fmt.Sprintf("run %s can't be resumed here: this machine differs from what it was measured on (%s)", e.RunID, strings.Join(list, "; "))
+	return fmt.Sprintf("run %s can't be resumed here: this is not what it was measured on (%s)", e.RunID, strings.Join(list, "; "))
 }
 
 // Judge gives an *Error where something differs that times depend on, unless that is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -90,6 +91,9 @@ var byInterface = []string{"host", "daemon-machine", "daemon-cpus", "kernel", "d
 func (r *run) differs() []record.Difference {
 	was := r.was.Host
 	was.More = nil
+	if runtime.GOOS == "darwin" {
+		was.Name = "" // there a network gives the name
+	}
 	return slices.Concat(likeness.Machines(was, r.Run.Host), likeness.Tools(r.was.Tool, r.Run.Tool),
 		likeness.Engines(r.was.Environments, r.Run.Environments, byInterface...))
 }

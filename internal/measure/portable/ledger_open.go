@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -40,7 +41,7 @@ func openLedger(dir, runID string, flag int) (*Ledger, error) {
 	}
 	path := filepath.Join(dir, runID+ledgerSuffix)
 	for range ledgerTries {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|flag, 0o600)
+		f, err := openOne(path, flag)
 		if err != nil {
 			return nil, fmt.Errorf("beginning the ledger: %w", err)
 		}
@@ -58,6 +59,18 @@ func openLedger(dir, runID string, flag int) (*Ledger, error) {
 		}
 	}
 	return nil, fmt.Errorf("beginning the ledger: %s is a link, or is taken away each time it is opened", path)
+}
+
+// openOne opens the file that is there, unless flag is O_EXCL, or makes one: never through
+// a link that leads nowhere.
+func openOne(path string, flag int) (*os.File, error) {
+	if flag == 0 {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 }
 
 // isAt says whether a file that is locked is still the one of this path.

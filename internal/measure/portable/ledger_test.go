@@ -63,4 +63,11 @@ func TestResumeLedger(t *testing.T) {
 	if text, err := os.ReadFile(other); err != nil || string(text) != "x" {
 		t.Errorf("another's file is %q, %v", text, err)
 	}
+	require.NoError(t, os.Remove(other))
+	if _, err := ResumeLedger(dir, "abcd1234"); err == nil {
+		t.Error("a link that leads nowhere is followed")
+	}
+	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its target was made: %v", err)
+	}
 }

@@ -35,6 +35,9 @@ func newProver(builds []record.Build, dirs ...string) *prover {
 	p := &prover{loaders: map[string]executed.File{}, probe: fmt.Sprintf("%x", sha256.Sum256(probe.Binary()))}
 	sizes := []int64{int64(len(probe.Binary()))}
 	for _, b := range builds {
+		if b.Socket != "" { // asked of its process
+			continue
+		}
 		sizes = append(sizes, b.Bytes)
 		dirs = append(dirs, filepath.Dir(b.Path))
 		if e, err := elf.Open(b.Path); err == nil {
@@ -204,6 +207,9 @@ func (p *prover) builtFacts(facts map[string]string, builds []record.Build) map[
 	out["build-proof"] = "what the kernel executed in each trial"
 	if p.watch == nil {
 		out["build-proof"] = "none: " + p.why
+	}
+	if !slices.ContainsFunc(builds, func(b record.Build) bool { return b.Socket == "" }) {
+		out["build-proof"] = "the program of the process that serves its socket, after each trial"
 	}
 	return out
 }

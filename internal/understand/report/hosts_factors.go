@@ -188,7 +188,7 @@ func HostFactorsLegend(f *factors.OverHosts) []string {
 	}
 	for i, l := range f.LeftOut {
 		if n := len(f.LeftOut) - mostShown; i == mostShown && n > 1 {
-			out = append(out, fmt.Sprintf("… and %d more are left out: --format json has all.", n))
+			out = append(out, fmt.Sprintf("… and %d more are left out: plimsoll factors --format json has all.", n))
 			break
 		}
 		out = append(out, words.Sentence(fmt.Sprintf("Left out: %s with %s: %s", words.Clean(l.Env), words.Clean(l.Workload), words.Clean(l.Reason))))

@@ -14,6 +14,7 @@ import (
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/archive"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
@@ -33,7 +34,7 @@ func (e *Engine) provide(ctx context.Context, d *daemon, kit *engine.Kit, name, 
 	if err != nil {
 		return nil, nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
-	release, err = e.images.Hold(ctx, d.socket+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
+	release, err = e.images.Hold(ctx, adapter.Socket(d.socket)+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
 		leave, err := e.enterSpace(ctx, d, kit)
 		return func(ctx context.Context) error {
 			if err := d.removeImage(ctx, tag); err != nil {
@@ -58,7 +59,7 @@ func (e *Engine) provide(ctx context.Context, d *daemon, kit *engine.Kit, name, 
 // enterSpace makes the run's namespace where no other image is in it; the ledger
 // has the namespace, and with it all that is in it.
 func (e *Engine) enterSpace(ctx context.Context, d *daemon, kit *engine.Kit) (leave func(context.Context) error, err error) {
-	return e.spaces.Hold(ctx, d.socket+" "+d.namespace, func(ctx context.Context) (func(context.Context) error, error) {
+	return e.spaces.Hold(ctx, adapter.Socket(d.socket)+" "+d.namespace, func(ctx context.Context) (func(context.Context) error, error) {
 		return func(ctx context.Context) error { return d.removeNamespace(ctx, kit.Ledger, d.namespace) },
 			d.makeNamespace(ctx, kit.Ledger, d.namespace)
 	})

@@ -109,7 +109,7 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 		e.Text, e.Err = what+": "+d.own.Gone(), nil
 	case gone(err):
 		e.Text = fmt.Sprintf("%s: the %s daemon at %s does not answer", what, d.flavour.name, d.host)
-		e.Fix = d.flavour.restart
+		e.Fix = d.flavour.restarts(d.host)
 		if client.IsErrConnectionFailed(err) && !errors.Is(err, os.ErrNotExist) {
 			e.Err = nil // it says the same in other words
 		}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -84,4 +85,16 @@ func (f flavour) host(kit *engine.Kit) string {
 		}
 	}
 	return "unix://" + f.sockets[0]
+}
+
+// restarts is what helps where the daemon at an address does not answer. A service's
+// command is for the usual address alone.
+func (f flavour) restarts(host string) string {
+	at := strings.TrimPrefix(strings.TrimPrefix(host, "unix://"), "/var")
+	for _, s := range f.sockets {
+		if strings.TrimPrefix(s, "/var") == at {
+			return f.restart
+		}
+	}
+	return "restart the daemon that serves " + host
 }

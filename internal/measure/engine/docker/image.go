@@ -13,6 +13,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/archive"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
@@ -33,7 +34,7 @@ func (e *Engine) provide(ctx context.Context, d *daemon, kit *engine.Kit, name s
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("loading the image %s", name), Err: err}
 	}
-	release, err = e.images.Hold(ctx, d.host+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
+	release, err = e.images.Hold(ctx, adapter.Socket(d.host)+" "+tag, func(ctx context.Context) (func(context.Context) error, error) {
 		if err := d.enter(kit.Ledger, engine.KindImage, tag); err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing) (the
 	defer cancel()
 	defer func() {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = &engine.Error{Class: record.TimeOut, Err: err, Fix: e.restart,
+			err = &engine.Error{Class: record.TimeOut, Err: err, Fix: e.restarts(t.At),
 				Text: fmt.Sprintf("the %s daemon at %s hangs", e.name, t.At)}
 		}
 	}()

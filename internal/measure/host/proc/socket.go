@@ -5,9 +5,11 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,9 +18,9 @@ import (
 var ErrNobody = errors.New("nobody listens")
 
 // Behind is the process behind a Unix socket: the one that listens. The kernel
-// tells it to whoever connects (unix(7), SO_PEERCRED). Where that is the
-// machine's init, which opened the socket for a service, whoever holds it is
-// looked for. The error is ErrNobody where there is none.
+// tells it to whoever connects (unix(7), SO_PEERCRED). Where that is systemd,
+// which made the socket for a service, whoever holds it is looked for. The
+// error is ErrNobody where there is none, or none that can be seen.
 func (d Dir) Behind(socket string) (pid int, err error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -30,56 +32,95 @@ func (d Dir) Behind(socket string) (pid int, err error) {
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
 			return 0, fmt.Errorf("%w at %s", ErrNobody, socket)
 		}
+		if errors.Is(err, unix.EACCES) {
+			return 0, fmt.Errorf("you may not connect to %s: its group may, or root", socket)
+		}
 		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
-	if cred.Pid > 1 {
-		return int(cred.Pid), nil
+	maker := int(cred.Pid)
+	if maker == 0 {
+		return 0, fmt.Errorf("%w that can be seen from here at %s: its process lies outside of this PID namespace; run plimsoll outside of the container", ErrNobody, socket)
 	}
-	return d.holder(socket)
+	if !d.hands(maker) {
+		return maker, nil
+	}
+	return d.holder(socket, maker)
 }
 
-// holder looks for a process, other than init, that has the listening socket
-// among its descriptors.
-func (d Dir) holder(socket string) (int, error) {
+// hands says whether a process makes sockets for services: the machine's systemd, or a
+// user's.
+func (d Dir) hands(pid int) bool {
+	st, err := d.Stat(pid)
+	if err != nil {
+		return pid == 1
+	}
+	return st.Comm == "systemd" || pid == 1 && st.Comm == "init"
+}
+
+// lastHolder is who held a socket when it was looked for last, by Dir and inode: to look
+// at all descriptors of all processes takes long.
+var lastHolder sync.Map
+
+// holder looks for a process, other than the one that made it, that has the listening
+// socket among its descriptors. Of several listening sockets of this name it is the one
+// that the maker has: in another mount namespace anybody may have made another.
+func (d Dir) holder(socket string, maker int) (int, error) {
 	list, err := d.read("net", "unix")
 	if err != nil {
 		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
-	inode := listening(list, socket)
-	if inode == "" {
-		return 0, fmt.Errorf("%w: the kernel lists no listening socket %s in our network namespace", ErrNobody, socket)
+	names := []string{socket}
+	if resolved, err := filepath.EvalSymlinks(socket); err == nil { // /var/run is /run, for the service or for who asks
+		names = append(names, resolved, "/var"+resolved)
 	}
-	want := "socket:[" + inode + "]"
-	for _, pid := range d.PIDs() {
-		if pid == 1 {
-			continue
-		}
+	closed := false
+	holds := func(pid int, want string) bool {
 		dir := filepath.Join(string(d), PID(pid), "fd")
 		fds, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
+		closed = closed || errors.Is(err, fs.ErrPermission)
 		for _, fd := range fds {
 			if l, err := os.Readlink(filepath.Join(dir, fd.Name())); err == nil && l == want {
-				return pid, nil
+				return true
+			}
+		}
+		return false
+	}
+	for _, name := range names {
+		for _, inode := range listening(list, name) {
+			want := "socket:[" + inode + "]"
+			if !holds(maker, want) {
+				continue
+			}
+			key := string(d) + " " + want
+			if v, ok := lastHolder.Load(key); ok && holds(v.(int), want) {
+				return v.(int), nil
+			}
+			for _, pid := range d.PIDs() {
+				if pid != maker && holds(pid, want) {
+					lastHolder.Store(key, pid)
+					return pid, nil
+				}
 			}
 		}
 	}
-	return 0, fmt.Errorf("%w: no process but init has %s open; its service does not run yet", ErrNobody, socket)
+	if closed {
+		return 0, fmt.Errorf("%w that you may look at: %s is made by systemd, and which process serves it root can tell; run plimsoll as root", ErrNobody, socket)
+	}
+	return 0, fmt.Errorf("%w: no process but systemd has %s open; its service does not run yet: start it, then try again", ErrNobody, socket)
 }
 
-// listening finds the inode of a listening socket in /proc/net/unix; source:
-// proc(5). The flag is __SO_ACCEPTCON.
-func listening(list, socket string) string {
+// listening finds the inodes of the listening sockets of a name in /proc/net/unix;
+// source: proc(5). The flag is __SO_ACCEPTCON.
+func listening(list, socket string) (inodes []string) {
 	for l := range strings.Lines(list) {
 		f := strings.Fields(l)
 		if len(f) == 8 && f[7] == socket && f[3] == "00010000" {
-			return f[6]
+			inodes = append(inodes, f[6])
 		}
 	}
-	return ""
+	return inodes
 }

@@ -8,9 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 const unixSockets = `Num       RefCount Protocol Flags    Type St Inode Path
@@ -21,11 +20,11 @@ const unixSockets = `Num       RefCount Protocol Flags    Type St Inode Path
 `
 
 func TestListening(t *testing.T) {
-	if got := listening(unixSockets, "/run/docker.sock"); got != "22" {
-		t.Errorf("the listener's inode is %q", got)
+	if got := listening(unixSockets, "/run/docker.sock"); !slices.Equal(got, []string{"22"}) {
+		t.Errorf("the listener's inode is %v", got)
 	}
-	if got := listening(unixSockets, "/run/none.sock"); got != "" {
-		t.Errorf("nobody listens, but %q does", got)
+	if got := listening(unixSockets, "/run/none.sock"); len(got) > 0 {
+		t.Errorf("nobody listens, but %v do", got)
 	}
 }
 
@@ -44,47 +43,48 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// What systemd made for a service is init's by the kernel's word: the service is
-// found by the descriptor that it was handed.
-func TestBehindInit(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
+// What systemd made for a service is systemd's by the kernel's word: the service is found
+// by the descriptor that it was handed. The unit may name another path to it than who
+// asks, and another mount namespace may have another socket of that name.
+func TestBehindSystemd(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "run"), 0o755), os.Symlink("run", filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	path, asked := filepath.Join(dir, "run", "s"), filepath.Join(dir, "link", "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	raw, err := l.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var st unix.Stat_t
-	if err := errors.Join(raw.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) }), err); err != nil {
-		t.Fatal(err)
-	}
+	const other, ours = 41, 42
 	machine := t.TempDir()
-	for name, text := range map[string]string{"net/unix": fmt.Sprintf("0: 2 0 00010000 0001 01 %d %s\n", st.Ino, path)} {
+	write := func(name, text string) {
 		file := filepath.Join(machine, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, pid := range []int{1, 4, 77} {
+	write("net/unix", fmt.Sprintf("0: 2 0 00010000 0001 01 %d %s\n0: 2 0 00010000 0001 01 %d %s\n", other, path, ours, path))
+	write("1/stat", "1 (systemd) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0\n")
+	for pid, inode := range map[int]int{1: ours, 3: other, 4: 7, 77: ours} {
 		dir := filepath.Join(machine, PID(pid), "fd")
-		target := fmt.Sprintf("socket:[%d]", st.Ino)
-		if pid == 4 {
-			target = "/dev/null"
-		}
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Symlink(target, filepath.Join(dir, "3"))); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Symlink(fmt.Sprintf("socket:[%d]", inode), filepath.Join(dir, "3"))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if pid, err := Dir(machine).holder(path); pid != 77 || err != nil {
-		t.Errorf("the service behind init's socket is %d: %v", pid, err)
+	for _, p := range []string{path, asked, asked} {
+		if pid, err := Dir(machine).holder(p, 1); pid != 77 || err != nil {
+			t.Errorf("the service behind %s is %d: %v", p, pid, err)
+		}
 	}
 	if err := os.RemoveAll(filepath.Join(machine, "77")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Dir(machine).holder(path); !errors.Is(err, ErrNobody) {
-		t.Errorf("where init alone holds it: %v", err)
+	if _, err := Dir(machine).holder(path, 1); !errors.Is(err, ErrNobody) {
+		t.Errorf("where systemd alone holds it: %v", err)
+	}
+	if !Dir(machine).hands(1) || Here.hands(os.Getpid()) {
+		t.Errorf("systemd makes sockets for services: %v, and this test: %v", Dir(machine).hands(1), Here.hands(os.Getpid()))
 	}
 }

@@ -14,8 +14,8 @@ func (h *Hosts) together() {
 	}
 	if n := Count(machines, ByMachine); n < len(h.Hosts) {
 		h.Remark = append(h.Remark, record.Remark{Code: "hosts-together", Level: "warn",
-			Text:   fmt.Sprintf("the %d hosts are told apart by their names, and are of %d by what the records say of the machines: how much machines differ is not in this", len(h.Hosts), n),
-			Advice: "--host-by machine takes containers of one machine for one host"})
+			Text:   fmt.Sprintf("the %d hosts are told apart by their names; by what the records say, the number of machines is %d: how much machines differ is not in this", len(h.Hosts), n),
+			Advice: "plimsoll report --host-by machine takes containers of one machine for one host"})
 	}
 }
 

@@ -66,7 +66,7 @@ func trusted(pid int, path string) error {
 	}
 	for _, id := range strings.Fields(st["Uid"]) {
 		if id != "0" && id != strconv.Itoa(unix.Geteuid()) {
-			return fmt.Errorf("the process behind it, %d, is another user's, and is not executed by you to ask its version: run plimsoll as that user", pid)
+			return fmt.Errorf("the process behind it, %d, is another user's, and is not executed by you to ask its version: run Plimsoll as that user", pid)
 		}
 	}
 	if is, err := os.Stat(executable(pid)); err == nil {

@@ -43,7 +43,7 @@ func (d Dir) Behind(socket string) (pid int, err error) {
 	}
 	maker := int(cred.Pid)
 	if maker == 0 {
-		return 0, fmt.Errorf("%w that can be seen from here at %s: its process lies outside of this PID namespace; run plimsoll outside of the container", ErrNobody, socket)
+		return 0, fmt.Errorf("%w that can be seen from here at %s: its process lies outside of this PID namespace; run Plimsoll outside of the container", ErrNobody, socket)
 	}
 	if !d.hands(maker) {
 		return maker, nil
@@ -108,7 +108,7 @@ func (d Dir) holder(socket string, maker int) (int, error) {
 		}
 	}
 	if closed {
-		return 0, fmt.Errorf("%w that you may look at: %s is made by systemd, and which process serves it root can tell; run plimsoll as root", ErrNobody, socket)
+		return 0, fmt.Errorf("%w that you may look at: %s is made by systemd, and which process serves it root can tell; run Plimsoll as root", ErrNobody, socket)
 	}
 	return 0, fmt.Errorf("%w: no process but systemd has %s open; its service does not run yet: start it, then try again", ErrNobody, socket)
 }

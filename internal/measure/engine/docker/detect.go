@@ -96,8 +96,11 @@ func (e *Engine) offered(kit *engine.Kit, info *system.Info, factor, level strin
 		}
 	case engine.Rootless:
 		if is := rootless(info); is != level {
-			return no("point "+e.variable+" to the socket of the other daemon",
-				"the %s daemon at %s runs with rootless %s", e.name, e.host(kit), is)
+			fix := "point " + e.variable + " to the socket of the other daemon"
+			if b := kit.BuildOf(e.daemon); b != nil && b.Socket != "" { // which goes before the variable
+				fix = "name the socket of another one: --build " + b.Name() + "=unix://SOCKET"
+			}
+			return no(fix, "the %s daemon at %s runs with rootless %s", e.name, e.host(kit), is)
 		}
 	case engine.Seccomp:
 		if !hasSecurity(info, "seccomp") {

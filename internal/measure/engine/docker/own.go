@@ -124,7 +124,7 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 			return d, nil, nil
 		}
 	}
-	for _, factor := range []string{engine.Storage, engine.Driver, engine.Rootless} {
+	for _, factor := range ofDaemon {
 		if rootlessWanted && factor != engine.Rootless {
 			continue // needs no root, and what is impossible the daemon says itself
 		}
@@ -178,7 +178,7 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 // suits says whether a daemon has what is asked for of the factors that are a
 // daemon's.
 func (e *Engine) suits(kit *engine.Kit, info *system.Info, spec engine.Spec) bool {
-	for _, factor := range []string{engine.Storage, engine.Driver, engine.Rootless} {
+	for _, factor := range ofDaemon {
 		if e.offered(kit, info, factor, spec.Level(factor)) != nil {
 			return false
 		}

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"cmp"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -16,9 +15,19 @@ import (
 	"plimsoll/internal/measure/engine/userns"
 )
 
+// ofDaemon are the factors that are a daemon's.
+var ofDaemon = []string{engine.Storage, engine.Driver, engine.Rootless}
+
 // privately says whether a private daemon could have a level that the user's
 // has not, whose reason is given: nil where it could.
 func (e *Engine) privately(kit *engine.Kit, info *system.Info, factor, level string, why *engine.Error) *engine.Error {
+	if !slices.Contains(ofDaemon, factor) {
+		return why
+	}
+	if no := private.Joined(kit, e.daemon); no != nil {
+		no.Fix = why.Fix
+		return joined(why, no)
+	}
 	var no *engine.Error
 	switch factor {
 	case engine.Storage:
@@ -34,11 +43,9 @@ func (e *Engine) privately(kit *engine.Kit, info *system.Info, factor, level str
 		if level == "yes" {
 			return rootlessPossible(kit, why)
 		}
-	default:
-		return why
 	}
 	if no == nil {
-		no = cmp.Or(private.Joined(kit, e.daemon), private.Root(kit))
+		no = private.Root(kit)
 	}
 	if no == nil {
 		if _, err := kit.LookPath(e.daemon); err != nil {

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,8 +10,24 @@ import (
 )
 
 // systemContainerd is the socket of a containerd that a daemon takes instead of
-// starting one of its own.
+// starting one of its own, where it is told no other.
 const systemContainerd = "/run/containerd/containerd.sock"
+
+// usesContainerd is the socket of the containerd that a daemon takes if it has started
+// none: the one that it says (since version 1.46 of its API), else the one on its command
+// line. An older one that is told it in its configuration file passes for one that takes
+// the system's.
+func usesContainerd(says string, argv []string) string {
+	at := ""
+	for i, a := range argv {
+		if v, ok := strings.CutPrefix(a, "--containerd="); ok {
+			at = v
+		} else if a == "--containerd" && i+1 < len(argv) {
+			at = argv[i+1]
+		}
+	}
+	return cmp.Or(strings.TrimPrefix(cmp.Or(says, at), "unix://"), systemContainerd)
+}
 
 // rootlessKit is what its processes are called: the child is /proc/self/exe.
 var rootlessKit = []string{"rootlesskit", "exe"}
@@ -36,8 +53,11 @@ func (env *environment) Daemons(context.Context) (sockets []string, pids []int) 
 			pids, own = append(pids, p.PID), true
 		}
 	}
-	if !own && exists(systemContainerd) {
-		sockets = append(sockets, systemContainerd)
+	if !own {
+		argv, _ := proc.Here.Argv(pid) // without it the daemon's word, or the usual place, is left
+		if at := usesContainerd(env.containerd, argv); exists(at) {
+			sockets = append(sockets, at)
+		}
 	}
 	for at := all[pid].PPID; slices.Contains(rootlessKit, all[at].Comm); at = all[at].PPID {
 		pids = append(pids, at)

@@ -29,7 +29,8 @@ type environment struct {
 	cli      *commandLine // nil where no docker program is there; always there for the level cli
 	byCLI    bool
 
-	memoryLimit bool // the daemon can limit a container's memory
+	memoryLimit bool   // the daemon can limit a container's memory
+	containerd  string // the socket of the one that the daemon says it uses; "" where it says nothing
 
 	// unreached says why no container of this environment can be reached, though
 	// the daemon gives it an address; "" where it can.
@@ -61,6 +62,9 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 		return d.wrong("asking the daemon for its state", err)
 	}
 	info := &answer.Info
+	if c := info.Containerd; c != nil {
+		env.containerd = c.Address
+	}
 	for _, factor := range engine.Factors {
 		if err := e.offered(kit, info, factor, spec.Level(factor)); err != nil {
 			return err

@@ -62,6 +62,15 @@ func (d Dir) Status(who string) (map[string]string, error) {
 	return status, nil
 }
 
+// Argv is a process's command line; empty for one that has ended and for the kernel's own.
+func (d Dir) Argv(pid int) ([]string, error) {
+	text, err := d.read(PID(pid), "cmdline")
+	if text = strings.TrimRight(text, "\x00"); err != nil || text == "" {
+		return nil, err
+	}
+	return strings.Split(text, "\x00"), nil
+}
+
 // HasFileSystem says whether the kernel can mount this type without loading a
 // module for it.
 func (d Dir) HasFileSystem(fs string) bool {

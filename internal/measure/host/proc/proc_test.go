@@ -174,7 +174,7 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(string(d), "77"), 0o755))
 	for name, text := range map[string]string{
 		"loadavg": "0.05 0.03 0.04 3/94 8077\n", "filesystems": "nodev\tproc\n\text4\n",
-		"77/status": "Name:\tx\nUid:\t0\t1\t2\t3\n", "meminfo": "MemTotal: 1000 kB\nShmem: 8 kB\n",
+		"77/status": "Name:\tx\nUid:\t0\t1\t2\t3\n", "77/cmdline": "x\x00--at=/y z\x00", "meminfo": "MemTotal: 1000 kB\nShmem: 8 kB\n",
 		"77/limits": "Limit                     Soft Limit           Hard Limit           Units     \n" +
 			"Max cpu time              unlimited            unlimited            seconds   \n" +
 			"Max open files            256                  4096                 files     \n",
@@ -189,6 +189,12 @@ func TestFiles(t *testing.T) {
 	}
 	if s, err := d.Status(PID(77)); err != nil || s["Uid"] != "0\t1\t2\t3" {
 		t.Errorf("%q %v", s, err)
+	}
+	if argv, err := d.Argv(77); err != nil || !slices.Equal(argv, []string{"x", "--at=/y z"}) {
+		t.Errorf("%q %v", argv, err)
+	}
+	if argv, err := d.Argv(78); err == nil {
+		t.Errorf("nobody's command line is %q", argv)
 	}
 	if m, err := d.Memory(); err != nil || m.MemTotalBytes == nil || *m.MemTotalBytes != 1000<<10 || m.MemAvailableBytes != nil {
 		t.Errorf("%+v %v", m, err)

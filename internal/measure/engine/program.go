@@ -45,8 +45,9 @@ type Program struct {
 
 // Resident is an environment with programs that stay from trial to trial.
 type Resident interface {
-	// Residents are the processes of those programs, by the programs' names.
-	Residents() map[string]int
+	// Residents are the processes of those programs, by the programs' names. The error
+	// says why one of them is not known.
+	Residents() (map[string]int, error)
 }
 
 // Configured is an environment whose programs run with a configuration of a build.

@@ -104,8 +104,9 @@ func (p *prover) judge(builds []record.Build, programs []engine.Program, env eng
 // gives the builds of the others.
 func (p *prover) staying(builds []record.Build, programs []engine.Program, env engine.Environment) (others []record.Build, err error) {
 	var pids map[string]int
+	var unknown error
 	if r, ok := env.(engine.Resident); ok {
-		pids = r.Residents()
+		pids, unknown = r.Residents()
 	}
 	for _, b := range builds {
 		if !slices.ContainsFunc(programs, func(x engine.Program) bool { return x.Name == b.Program && x.Stays }) {
@@ -113,6 +114,9 @@ func (p *prover) staying(builds []record.Build, programs []engine.Program, env e
 			continue
 		}
 		sum, err := p.running.Of(pids[b.Program])
+		if pids[b.Program] == 0 && unknown != nil {
+			err = unknown
+		}
 		switch {
 		case err != nil:
 			return nil, &engine.Error{Class: record.HarnessError, Text: "which " + b.Program + " runs is not known", Err: err}

@@ -1,10 +1,13 @@
 package run
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/measure/build/executed"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
 
@@ -40,5 +43,48 @@ func TestProverJudges(t *testing.T) {
 	}
 	if err := p.held([]record.Build{b}, nil, nil, false); err != nil {
 		t.Errorf("a pull starts no container: %v", err)
+	}
+}
+
+// residents is an environment with a program that stays.
+type residents struct {
+	engine.Environment
+	pid int
+	why error
+}
+
+func (r residents) Residents() (map[string]int, error) {
+	return map[string]int{"dockerd": r.pid}, r.why
+}
+
+// What is not known of a program that stays is said with its reason.
+func TestProverAsksResidents(t *testing.T) {
+	var p prover
+	self, err := p.running.Of(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := []engine.Program{{Name: "dockerd", Stays: true}, {Name: "crun"}}
+	for _, c := range []struct {
+		name string
+		env  engine.Environment
+		sum  string
+		want string
+	}{
+		{"itself", residents{pid: os.Getpid()}, self, ""},
+		{"another", residents{pid: os.Getpid()}, "bb", "is another program"},
+		{"nobody there", residents{why: errors.New("nobody listens at /run/x.sock")}, self, "which dockerd runs is not known: nobody listens at /run/x.sock"},
+		{"nobody known", residents{}, self, "its process is not known"},
+		{"one of another program is unknown", residents{pid: os.Getpid(), why: errors.New("who the other is")}, self, ""},
+	} {
+		others, err := p.staying([]record.Build{{Program: "dockerd", Level: "o", SHA256: c.sum}, {Program: "crun", Level: "o"}}, programs, c.env)
+		switch {
+		case c.want != "":
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, not %q", c.name, err, c.want)
+			}
+		case err != nil || len(others) != 1 || others[0].Program != "crun":
+			t.Errorf("%s: %v, %v", c.name, others, err)
+		}
 	}
 }

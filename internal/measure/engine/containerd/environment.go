@@ -196,15 +196,15 @@ func (env *environment) Daemons(context.Context) (sockets []string, pids []int) 
 }
 
 // Residents is documented in engine.Resident.
-func (env *environment) Residents() map[string]int {
+func (env *environment) Residents() (map[string]int, error) {
 	if socket := env.kit.Joined(daemonProgram); socket != "" {
-		pid, _ := proc.Here.Behind(socket) // 0 is no process, which is told where it is looked at
-		return map[string]int{daemonProgram: pid}
+		pid, err := proc.Here.Behind(socket)
+		return map[string]int{daemonProgram: pid}, err
 	}
 	if env.d.own == nil {
-		return nil
+		return nil, nil
 	}
-	return map[string]int{daemonProgram: env.d.own.PID}
+	return map[string]int{daemonProgram: env.d.own.PID}, nil
 }
 
 // Ping is documented in apirun.Daemon, as are the others.

@@ -37,7 +37,9 @@ func TestJoined(t *testing.T) {
 		t.Errorf("a snapshotter that it lacks: %+v", l)
 	}
 	env := open(t, kit, map[string]string{engine.Storage: "native"}, engine.Limits{})
-	if pid := env.Residents()[daemonProgram]; pid != d.cmd.Process.Pid {
+	pids, err := env.Residents()
+	require.NoError(t, err)
+	if pid := pids[daemonProgram]; pid != d.cmd.Process.Pid {
 		t.Errorf("the daemon is process %d, and %d was started", pid, d.cmd.Process.Pid)
 	}
 	if f := env.Facts(); f["host"] != d.socket || f["daemon"] == "private" {

@@ -71,11 +71,11 @@ func foreign(kit *engine.Kit, kind string) error {
 }
 
 // Residents is documented in engine.Resident.
-func (env *environment) Residents() map[string]int {
+func (env *environment) Residents() (map[string]int, error) {
 	if env.s.own == nil {
-		return nil
+		return nil, nil
 	}
-	return map[string]int{env.s.own.program: env.s.own.PID}
+	return map[string]int{env.s.own.program: env.s.own.PID}, nil
 }
 
 // Configured is documented in engine.Configured.

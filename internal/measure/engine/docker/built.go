@@ -45,14 +45,14 @@ func (e *Engine) builtSet(kit *engine.Kit) (name string, env []string, err error
 
 // Residents is documented in engine.Resident: the private daemon, and the containerd
 // that it has started.
-func (env *environment) Residents() map[string]int {
+func (env *environment) Residents() (map[string]int, error) {
 	own := env.d.own
 	if socket := env.kit.Joined(env.d.flavour.daemon); socket != "" {
-		pid, _ := proc.Here.Behind(socket) // 0 is no process, which is told where it is looked at
-		return map[string]int{env.d.flavour.daemon: pid}
+		pid, err := proc.Here.Behind(socket)
+		return map[string]int{env.d.flavour.daemon: pid}, err
 	}
 	if own == nil {
-		return nil
+		return nil, nil
 	}
 	all := map[string]int{env.d.flavour.daemon: own.PID}
 	for _, pid := range proc.Here.PIDs() {
@@ -60,7 +60,7 @@ func (env *environment) Residents() map[string]int {
 			all[containerdProgram] = pid
 		}
 	}
-	return all
+	return all, nil
 }
 
 // reloadLimit bounds what a daemon takes to read its configuration again.

@@ -47,7 +47,9 @@ func TestJoined(t *testing.T) {
 	if res.Failure != nil {
 		t.Fatalf("%+v", res.Failure)
 	}
-	if pid := env.(engine.Resident).Residents()["dockerd"]; pid != p.cmd.Process.Pid {
+	pids, err := env.(engine.Resident).Residents()
+	require.NoError(t, err)
+	if pid := pids["dockerd"]; pid != p.cmd.Process.Pid {
 		t.Errorf("the daemon is process %d, and %d was started", pid, p.cmd.Process.Pid)
 	}
 	if f := env.Facts(); f["host"] != p.host() || f["daemon"] == "private" {

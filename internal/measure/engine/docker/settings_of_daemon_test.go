@@ -40,7 +40,9 @@ func TestSettingsOfDaemon(t *testing.T) {
 		args := probe.PayloadArgs{Stay: true}
 		h, err := env.(engine.Holder).Hold(t.Context(), newTask(&args))
 		require.NoError(t, err)
-		dockerd := env.(engine.Resident).Residents()["dockerd"]
+		pids, err := env.(engine.Resident).Residents()
+		require.NoError(t, err)
+		dockerd := pids["dockerd"]
 		if rules := filterOf(t, dockerd); strings.Contains(rules, "DOCKER") != c.there {
 			t.Errorf("without %s: the daemon's packet filter is\n%s", c.without, rules)
 		}

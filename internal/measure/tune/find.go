@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"plimsoll/internal/measure/host/proc"
 )
 
 // Machine is where settings are looked for; Root, for tests, is a directory that
@@ -205,28 +203,6 @@ func interrupts(m Machine) ([]Change, error) {
 		return nil, errors.New("no device's interrupts can be moved here")
 	}
 	return out, nil
-}
-
-// favorDynMods is an option of the file system of control groups.
-func favorDynMods(m Machine) ([]Change, error) {
-	mounts, err := proc.Dir(m.path("/proc")).Mounts(proc.Self)
-	if err != nil {
-		return nil, err
-	}
-	for _, mount := range mounts {
-		if mount.FSType != "cgroup2" {
-			continue
-		}
-		c := Change{Path: mount.Mountpoint, Option: "favordynmods", Old: no, New: yes}
-		if hasOption(mount, c.Option) {
-			return nil, errAlready
-		}
-		if os.Geteuid() != 0 {
-			return nil, fmt.Errorf("%s can be mounted anew by the machine's root only", mount.Mountpoint)
-		}
-		return []Change{c}, nil
-	}
-	return nil, errors.New("control groups of version 2 are not mounted here")
 }
 
 // File is the change of one file.

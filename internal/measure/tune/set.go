@@ -22,7 +22,7 @@ func (c Change) Ours() bool {
 	p := path.Clean(c.Path)
 	switch {
 	case c.Option != "":
-		return c.Option == "favordynmods" && path.IsAbs(p)
+		return c.Option == option && path.IsAbs(p)
 	case c.Held:
 		return p == "/dev/cpu_dma_latency"
 	}
@@ -69,7 +69,18 @@ func (m Machine) write(c Change, value string) error {
 }
 
 // Set makes a change.
-func (m Machine) Set(c Change) error { return m.to(c, c.New) }
+func (m Machine) Set(c Change) error {
+	if err := m.to(c, c.New); err != nil || c.Option == "" {
+		return err
+	}
+	// An option is passed over in silence outside of the first namespace of control
+	// groups: apply_cgroup_root_flags in kernel/cgroup/cgroup.c.
+	now, err := m.read(c)
+	if err == nil && now != c.New {
+		err = fmt.Errorf("the kernel has passed over the option %s of %s: it is taken from outside of all containers only", c.Option, c.Path)
+	}
+	return err
+}
 
 // Unset puts a change back, where it is still there: what somebody else has set
 // meanwhile stays, and what is gone needs nothing.

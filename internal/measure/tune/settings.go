@@ -19,7 +19,7 @@ var settings = []Setting{
 	{
 		// Documentation/admin-guide/cgroup-v2.rst, favordynmods.
 		Name: "favordynmods", Title: "moving a process into a control group of version 2 waits for no grace period",
-		Price: "forks and exits cost more", find: favorDynMods,
+		Price: "forks and exits cost more", find: favorDynMods(yes),
 	},
 	{
 		// Documentation/admin-guide/pm/cpufreq.rst.

@@ -153,6 +153,45 @@ func TestOurs(t *testing.T) {
 	}
 }
 
+// TestFavorDynMods: the option is set only where the kernel takes it back, and only where
+// the mount is another.
+func TestFavorDynMods(t *testing.T) {
+	const with, without = "rw,nsdelegate,favordynmods", "rw,nsdelegate"
+	for _, c := range []struct{ level, options, release, want, why string }{
+		{"favordynmods", without, "6.1.0-49-cloud-amd64", "no yes", ""},
+		{"favordynmods=1", without, "6.17.9", "no yes", ""},
+		{"favordynmods=0", with, "6.12.1", "yes no", ""},
+		{"favordynmods=0", without, "6.18.44", "", ""},
+		{"favordynmods=1", with, "6.18.44", "", ""},
+		{"favordynmods=1", without, "6.18.44", "", "Linux 6.18 does not take it back"},
+		{"favordynmods", without, "6.18.0-rc1", "", "Linux 6.18 does not take it back"},
+		{"favordynmods=0", with, "7.2.0", "", "cgroup_favordynmods=true"},
+		{"favordynmods=1", without, "a kernel of mine", "", "which kernel this is"},
+		{"favordynmods+favordynmods=1", with, "6.1.0", "", "twice"},
+	} {
+		m := made(t, map[string]string{"/proc/sys/kernel/osrelease": c.release + "\n",
+			"/proc/self/mountinfo": "30 20 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 " + c.options + "\n"})
+		states, err := m.Wanted(c.level)
+		got := ""
+		if os.Geteuid() != 0 && c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), "root only") {
+				t.Errorf("%s: an ordinary user may: %v", c.level, err)
+			}
+			continue
+		}
+		if err == nil {
+			for _, x := range states[0].Changes {
+				if got += x.Old + " " + x.New; !x.Ours() {
+					t.Errorf("%s: %+v could not be put back", c.level, x)
+				}
+			}
+		}
+		if got != c.want || (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s on %s with %s: %q, %v", c.level, c.release, c.options, got, err)
+		}
+	}
+}
+
 // TestRealOption: the option of the mounted control groups goes on and off, and the
 // mount stays as it was.
 func TestRealOption(t *testing.T) {

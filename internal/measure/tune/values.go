@@ -20,6 +20,7 @@ var valued = []struct {
 	set    func(value string) func(Machine) ([]Change, error)
 }{
 	{"rcu-expedited", []string{"0", "1"}, one("/sys/kernel/rcu_expedited")},
+	{"favordynmods", []string{"0", "1"}, favored},
 	{"governor", []string{"performance", "powersave", "schedutil", "ondemand", "conservative"}, governor},
 	{"huge-pages", []string{"always", "madvise", "never"}, one("/sys/kernel/mm/transparent_hugepage/enabled")},
 	{"swap", []string{"0", "10", "60", "100"}, one("/proc/sys/vm/swappiness")},

@@ -72,11 +72,12 @@ func TestVersion2(t *testing.T) {
 	out.same("processes", "sh", "exe") // the script's own, while it looks
 }
 
-// Version 2 again: as a user in a group of his own, and below the root of a cgroup
-// namespace. In a machine of its own, which another processor emulates.
+// Version 2 again: as a user in a group of his own, below the root of a cgroup
+// namespace, and with an option of the mount that a run sets. In a machine of its own,
+// which another processor emulates.
 func TestVersion2Groups(t *testing.T) {
 	t.Parallel()
-	r := machine(t, "groups", "rootless", "box")
+	r := machine(t, "groups", "rootless", "box", "option", "kept")
 	if !r.program("runc") || !r.program("crun") {
 		t.Skip("runc and crun are not installed: lab/setup test installs them")
 	}
@@ -93,6 +94,20 @@ func TestVersion2Groups(t *testing.T) {
 	}
 	if text := out.text("cgroups-user"); strings.Contains(text, "plimsoll") {
 		t.Errorf("groups of ours are left in the user's:\n%s", text)
+	}
+
+	out.ended("option", "0")
+	option := out.record("option-record")
+	for _, id := range []string{"floor/tuned-favordynmods-0", "floor/tuned-favordynmods-1"} {
+		if n := option.trials[id]; n != 2 {
+			t.Errorf("%s has %d trials: %s", id, n, option.left[id])
+		}
+	}
+	out.ended("cleaned", "0")
+	for when, want := range map[string]string{"after": "", "killed": "favordynmods", "cleaned": ""} {
+		if got := strings.TrimSpace(out.text("favoured-" + when)); got != want {
+			t.Errorf("%s: the mount has %q, want %q; the run that was killed said:\n%s", when, got, want, out.text("kept.err"))
+		}
 	}
 
 	if !unshares {

@@ -27,4 +27,17 @@ in_box() {
 }
 in_box box
 in_box mended 'mkdir -p /sys/fs/cgroup/init && for p in $(cat /sys/fs/cgroup/cgroup.procs); do echo $p > /sys/fs/cgroup/init/cgroup.procs; done;'
+
+# favordynmods goes on and off with the trials, and off when the run that had it was killed.
+favoured() { grep -o favordynmods /proc/mounts >/out/favoured-$1; }
+did option plimsoll run /option.yaml -o /out/option-record --force --progress plain
+favoured after
+plimsoll run /kept.yaml -o /out/kept-record --force --progress plain >/out/kept.err 2>&1 &
+kept=$!
+until grep -q favordynmods /proc/mounts || ! kill -0 $kept; do sleep 0.1; done
+kill -9 $kept
+wait $kept
+favoured killed
+did cleaned plimsoll clean --wait
+favoured cleaned
 the_end

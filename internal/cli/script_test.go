@@ -96,6 +96,7 @@ func scripts(dir string) testscript.Params {
 			"killwhen":    killWhen,
 			"living":      living,
 			"nothingof":   nothingOf,
+			"secondctrd":  secondContainerd,
 			"service":     service,
 			"serving":     serving,
 			"slowbuild":   slowBuild,

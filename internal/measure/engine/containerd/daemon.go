@@ -28,11 +28,19 @@ import (
 const (
 	usualSocket = "/run/containerd/containerd.sock"
 	labSocket   = "/run/plimsoll-lab/containerd/containerd.sock"
-	restart     = "systemctl start containerd"
 	backLimit   = 2 * time.Second // of a connection to a daemon that is there
 	// askLimit is of a question that takes milliseconds on a machine that is not busy.
 	askLimit = engine.DetectLimit
 )
+
+// restarts is what helps where the daemon at a socket does not answer. The service is at
+// the usual one.
+func restarts(socket string) string {
+	if strings.TrimPrefix(socket, "/var") == usualSocket {
+		return "systemctl start containerd"
+	}
+	return "start the containerd that serves " + socket
+}
 
 // daemon is one containerd.
 type daemon struct {
@@ -148,7 +156,7 @@ func (d *daemon) wrong(what string, err error) *engine.Error {
 	case gone(err) && d.own != nil:
 		e.Text, e.Err = what+": "+d.own.Gone(), nil
 	case gone(err):
-		e.Fix = restart
+		e.Fix = restarts(d.socket)
 		e.Text = fmt.Sprintf("%s: containerd at %s does not answer", what, d.socket)
 	}
 	return e

@@ -49,7 +49,7 @@ func look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
-		err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("containerd at %s hangs", t.At), Fix: restart, Err: err}
+		err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("containerd at %s hangs", t.At), Fix: restarts(t.At), Err: err}
 	}
 	return there, err
 }

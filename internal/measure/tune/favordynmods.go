@@ -53,7 +53,7 @@ func (m Machine) takesBack() error {
 		return errors.New("which kernel this is can't be told, and some don't take it back before they are booted anew")
 	}
 	if major > 6 || major == 6 && minor >= 18 {
-		return fmt.Errorf("Linux %d.%d does not take it back before it is booted anew: boot with cgroup_favordynmods=true to have it", major, minor)
+		return fmt.Errorf("the kernel, Linux %d.%d, does not take it back before it is booted anew: boot with cgroup_favordynmods=true to have it", major, minor)
 	}
 	return nil
 }

@@ -145,11 +145,8 @@ func ReadFeatures(path string) (*Features, error) {
 }
 
 func (f *Features) check() error {
-	switch {
-	case f.Schema == 0:
-		return errors.New("it has no schema: `plimsoll features -o FILE` writes one")
-	case f.Schema > FeaturesSchema:
-		return fmt.Errorf("its schema is %d, and this plimsoll knows up to %d: use a newer plimsoll", f.Schema, FeaturesSchema)
+	if err := knownSchema(f.Schema, FeaturesSchema, "features -o FILE"); err != nil {
+		return err
 	}
 	for _, r := range f.Rows {
 		for e, c := range r.Cells {
@@ -185,4 +182,16 @@ func writeBeside(path string, x any) error {
 		return err
 	}
 	return errors.Join(dir.WriteFile(name, append(data, '\n'), 0o644), dir.Close())
+}
+
+// knownSchema says what is wrong with the schema of a file that lies beside a record: command
+// is what writes one.
+func knownSchema(is, newest int, command string) error {
+	switch {
+	case is == 0:
+		return fmt.Errorf("it has no schema: `plimsoll %s` writes one", command)
+	case is > newest:
+		return fmt.Errorf("its schema is %d, and this plimsoll knows up to %d: use a newer plimsoll", is, newest)
+	}
+	return nil
 }

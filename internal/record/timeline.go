@@ -88,11 +88,10 @@ func (r *Reader) Timeline() (*Timeline, error) {
 }
 
 func (t *Timeline) check() error {
+	if err := knownSchema(t.Schema, TimelineSchema, "ablate ENGINE --explain"); err != nil {
+		return err
+	}
 	switch {
-	case t.Schema == 0:
-		return errors.New("it has no schema: `plimsoll ablate ENGINE --explain` writes one")
-	case t.Schema > TimelineSchema:
-		return fmt.Errorf("its schema is %d, and this plimsoll knows up to %d: use a newer plimsoll", t.Schema, TimelineSchema)
 	case t.Engine == "" || t.Workload == "" || t.Metric == "":
 		return errors.New("it names no engine, no workload or no metric: expected all three")
 	case t.Starts < 1:

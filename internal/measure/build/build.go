@@ -141,16 +141,15 @@ func Bind(ctx context.Context, asked []Asked, known []engine.Program, look func(
 
 // add adds one binding to a build.
 func add(ctx context.Context, b *record.Build, a Asked, p engine.Program) error {
-	if b.Socket != "" && (a.Variable != "" || a.File != "") {
-		return configuredItself(b)
-	}
 	a.File = fileOf(a, p)
 	switch {
+	case b.Socket != "" && (a.Variable != "" || a.File != ""):
+		return configuredItself(b)
 	case a.Variable != "":
 		return addVariable(b, a, p)
 	case a.File != "":
 		return addFile(b, a, p)
-	case a.Socket != "" && b.Socket == a.Socket, a.Socket == "" && b.Socket == "" && (a.Path == "" || b.Path == a.Path): // without one it is that of the PATH
+	case a.Socket == b.Socket && (a.Socket != "" || a.Path == "" || a.Path == b.Path): // without a path it is that of the PATH
 		return nil
 	case b.Path != "":
 		return fmt.Errorf("%s is bound twice, to %s before", b.Name(), cmp.Or(b.Socket, b.Path))

@@ -22,7 +22,7 @@ func TestBindSocket(t *testing.T) {
 	defer l.Close()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	known := []engine.Program{{Name: "other", Joins: true, Stays: true}, {Name: "runc"}, {Name: "stayer", Joins: true, Stays: true, Variables: true}}
+	known := []engine.Program{{Name: "other", Joins: true, Stays: true}, {Name: "runc"}, {Name: "stayer", Joins: true, Stays: true, Variables: true, Files: []string{"stayer.json"}}}
 	bind := func(texts ...string) (string, error) {
 		var asked []Asked
 		for _, text := range texts {
@@ -60,6 +60,7 @@ func TestBindSocket(t *testing.T) {
 		{[]string{"other:here=" + at}, "is another program: it says that it is stayer 2.1, not other"},
 		{[]string{"stayer:here=" + at, "stayer:here=" + self}, "stayer:here is bound twice, to " + socket},
 		{[]string{"stayer:here=" + at, "stayer:here=A=1"}, "runs already, at " + socket + ", with a configuration of its own"},
+		{[]string{"stayer:here=" + at, "stayer:here=./stayer.json"}, "runs already, at " + socket + ", with a configuration of its own"},
 		{[]string{"stayer:here=A=1", "stayer:here=" + at}, "runs already, at " + socket + ", with a configuration of its own"},
 		{[]string{"stayer:here=" + at + "@sha256:" + strings.Repeat("0", 64)}, "is another file than before"},
 	} {

@@ -21,7 +21,7 @@ func HostSentences(h *hosts.Hosts, t *hosts.Table) []string {
 		out = append(out, rowSentence(h, t, &t.Rows[i]))
 	}
 	if s := t.Spread; s != nil {
-		out = append(out, fmt.Sprintf("Spread (standard deviations): between %s %s, between %s %s, of one beside the others by host %s, between blocks of a host %s.",
+		out = append(out, fmt.Sprintf("Spread (standard deviations): between %s %s, between %s %s, their interaction %s, between blocks of a host %s.",
 			words.Plural(s.Environments, "environment"), words.Percent(s.Environment), words.Plural(s.Hosts, "host"), words.Percent(s.Host), words.Percent(s.Both), words.Percent(s.Block)))
 	}
 	return out

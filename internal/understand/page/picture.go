@@ -10,11 +10,15 @@ import (
 	"plimsoll/internal/understand/view"
 )
 
-// picture is the ranking as a picture, for readers without JavaScript: as data
+// picture is the ranking as a picture, or what an engine is made of, for readers without JavaScript: as data
 // of an img, where nothing in it can run. Empty is none.
 func picture(d *view.Data) (template.URL, error) {
 	var b bytes.Buffer
-	switch err := plot.Draw(&b, "svg", "ranking", d, plot.Options{}); {
+	chart := "ranking"
+	if len(d.Ablations) > 0 { // what was taken away is nobody's choice as it stands
+		chart = "waterfall"
+	}
+	switch err := plot.Draw(&b, "svg", chart, d, plot.Options{}); {
 	case errors.Is(err, plot.ErrNoData):
 		return "", nil
 	case err != nil:

@@ -20,6 +20,7 @@ import (
 type static struct {
 	Facts    []report.Named
 	Trust    []trust
+	Made     []listing // what an engine is made of: the answer, where something was taken away
 	Lists    []listing
 	Answer   *report.Said
 	Works    *document.Table // by their best and worst environments
@@ -66,8 +67,8 @@ func newStatic(d *view.Data) (*static, error) {
 		s.Verdict = append(s.Verdict, words.Prose(v))
 	}
 	for i, x := range d.Ablations {
-		s.list(fmt.Sprintf("static-waterfall-%d", i), "What "+words.Clean(x.Engine)+" is made of", report.WaterfallTable(x))
-		s.list(fmt.Sprintf("static-timeline-%d", i), "What the timeline says of "+words.Clean(x.Engine)+"'s mechanisms", report.ObservedTable(x))
+		s.Made = listed(s.Made, fmt.Sprintf("static-waterfall-%d", i), "What "+words.Clean(x.Engine)+" is made of", report.WaterfallTable(x))
+		s.Made = listed(s.Made, fmt.Sprintf("static-timeline-%d", i), "What the timeline says of "+words.Clean(x.Engine)+"'s mechanisms", report.ObservedTable(x))
 	}
 	for i, x := range d.Charges {
 		s.list(fmt.Sprintf("static-charges-%d", i), "What the kernel charges", report.ChargesTable(x))
@@ -80,7 +81,7 @@ func newStatic(d *view.Data) (*static, error) {
 			break
 		}
 		if r, ok := rankingOf(d, &d.Works[i]); ok {
-			r.Open = len(s.Rankings) == 0
+			r.Open = len(s.Rankings) == 0 && len(s.Made) == 0
 			s.Rankings = append(s.Rankings, r)
 		}
 	}
@@ -129,9 +130,15 @@ func worksTable(works []report.SaidWork) *document.Table {
 }
 
 func (s *static) list(id, title string, t *document.Table) {
+	s.Lists = listed(s.Lists, id, title, t)
+}
+
+// listed has a table more, where it has rows.
+func listed(all []listing, id, title string, t *document.Table) []listing {
 	if n := len(t.Rows); n > 0 {
-		s.Lists = append(s.Lists, listing{id, fmt.Sprintf("%s (%d)", title, n), t})
+		all = append(all, listing{id, fmt.Sprintf("%s (%d)", title, n), t})
 	}
+	return all
 }
 
 // failures has a row for each class of each cell.

@@ -44,6 +44,9 @@ func TestTimeline(t *testing.T) {
 	if n == nil {
 		t.Fatal("there is no table of what the timeline says")
 	}
+	if !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "open" }) {
+		t.Error("what the engine is made of is folded away, where it is the answer")
+	}
 	for _, want := range []string{"What the timeline says of docker's mechanisms (2)", "dockerd: iptables: 50.0 → gone", "yes", "58.0", "not followed: no cost is certain: the interval holds 0"} {
 		if !strings.Contains(text(n), want) {
 			t.Errorf("%q is not in %q", want, text(n))

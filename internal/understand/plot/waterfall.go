@@ -25,7 +25,12 @@ func waterfall(d *view.Data, o Options) (*picture, error) {
 	sp.add(base)
 	for _, s := range x.Steps {
 		if s.Chain != nil && s.After != nil && s.After.Median != nil {
-			sp.add(max(s.After.Median.Value, x.Before(&s)))
+			before := x.Before(&s)
+			sp.add(max(s.After.Median.Value, before))
+			if s.Chain.Lo != nil {
+				_, hi := goneBetween(&s, before)
+				sp.add(hi)
+			}
 		}
 	}
 	unit := x.Metric.Unit
@@ -122,11 +127,17 @@ func drawTaken(sf surface, c *rowChart, s *ablation.Step, before float64, sure b
 	rect(sf, box{c.axis.at(0), y - 5.5, max(from-c.axis.at(0), 0), 11}, rest)
 	rect(sf, box{from, y - 5.5, math.Max(to-from, 0.8), 11}, colour)
 	if s.Chain.Lo != nil {
-		lo, hi := left+*s.Chain.Lo, left+*s.Chain.Hi
-		if before < left && cost > 0 { // a rate: what is gained ends at what is reached
-			lo, hi = before+*s.Chain.Lo, before+*s.Chain.Hi
-		}
+		lo, hi := goneBetween(s, before)
 		a, b := c.axis.at(max(0, lo)), c.axis.at(max(0, hi))
 		line(sf, a, y, b, y, stroke{ink: black, width: 0.8})
 	}
+}
+
+// goneBetween is where the interval of what goes with a step lies on the axis.
+func goneBetween(s *ablation.Step, before float64) (lo, hi float64) {
+	from := s.After.Median.Value
+	if before < from && s.Chain.Value > 0 { // a rate: what is gained ends at what is reached
+		from = before
+	}
+	return from + *s.Chain.Lo, from + *s.Chain.Hi
 }

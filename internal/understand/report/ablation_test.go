@@ -86,7 +86,7 @@ func TestAblation(t *testing.T) {
 	none.Ablations[0].Observe(&record.Timeline{Engine: "engine", Workload: "hello", Metric: "startup", Starts: 10})
 	b.Reset()
 	require.NoError(t, Ablations.Write(&b, "text", none, Options{Width: 100}))
-	for _, want := range []string{"No start was followed, since of no mechanism the cost is certain", "[-5.0, 3.0]  not followed: no cost is certain"} {
+	for _, want := range []string{"No start was followed, since of no mechanism the cost is certain", "Not followed: seccomp (no cost is certain: the interval holds 0)."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, b.String())
 		}

@@ -18,8 +18,11 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 	}
 	d.Heading(level, "What the timeline says of it")
 	d.Para(a.agreement())
-	if t := a.observed(); len(t.Rows) > 0 {
+	if t := a.observed(false); len(t.Rows) > 0 {
 		d.Add(t)
+	}
+	for _, why := range a.x.WhyUnfollowed() {
+		d.Legend(fmt.Sprintf("Not followed: %s (%s).", words.Clean(words.List(why.Mechanisms)), words.Clean(why.Reason)))
 	}
 	if of.Followed() > 0 {
 		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. − it is not, and why is open: more starts, or a calmer machine, would say whether the two differ.", of.Starts, 100*ablation.Apart))
@@ -27,8 +30,8 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 }
 
 // observed sets what traced starts say beside what was found by taking away, in a line
-// for each mechanism: also for one that was not followed.
-func (a ablationWords) observed() *document.Table {
+// for each mechanism that was followed, or that was asked of.
+func (a ablationWords) observed(all bool) *document.Table {
 	t := &document.Table{Below: "what changed the most", Columns: []document.Column{
 		{}, {Title: "mechanism"}, {Title: "taken away, " + a.unit.Name, Points: true}, {Title: "gone from\nthe way, " + a.unit.Name, Points: true}, {Title: "else, " + a.unit.Name, Points: true},
 	}}
@@ -36,7 +39,7 @@ func (a ablationWords) observed() *document.Table {
 		s := &a.x.Steps[i]
 		row := document.Row{Cells: []document.Cell{{}, {Text: words.Clean(s.Mechanism)}, a.number(s.Alone)}}
 		switch {
-		case s.Unfollowed != "":
+		case s.Unfollowed != "" && all:
 			row.Tone, row.Cells = document.Dim, append(row.Cells, document.Cell{Text: "not followed: " + words.Clean(s.Unfollowed), Rest: true})
 		case s.Observed == nil:
 			continue
@@ -102,7 +105,7 @@ func (a ablationWords) short(ns int64) string {
 // ObservedTable is that table for a page, which has words for the marks; it has no rows
 // where the timeline was not asked.
 func ObservedTable(x *ablation.Waterfall) *document.Table {
-	t := wordsOf(x).observed()
+	t := wordsOf(x).observed(true)
 	t.Columns[0].Title, t.Columns[1].Names = "the same", true
 	for i := range t.Rows {
 		mark := &t.Rows[i].Cells[0]

@@ -38,8 +38,13 @@ func (w *Waterfall) Largest() []Step {
 		of = w.Whole.Value
 	}
 	steps := slices.DeleteFunc(slices.Clone(w.Steps), func(s Step) bool {
-		sure := s.Chain != nil && s.Chain.Lo != nil && *s.Chain.Lo > 0
-		return s.Chain == nil || s.Chain.Value < least*of || s.Chain.Value <= 0 || w.Running() && !sure
+		if s.Chain == nil || s.Chain.Value < least*of || s.Chain.Value <= 0 {
+			return true
+		}
+		if s.Chain.Lo == nil { // too few blocks: the numbers of a start stand as they are
+			return w.Running()
+		}
+		return *s.Chain.Lo <= 0
 	})
 	slices.SortStableFunc(steps, func(p, q Step) int { return cmp.Compare(q.Share, p.Share) })
 	return steps[:min(len(steps), 3)]

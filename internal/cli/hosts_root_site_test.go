@@ -28,13 +28,13 @@ cd "$2/fs/root" && pivot_root . mnt && cd / && umount -l /mnt || exit 1
 `
 
 // Two hosts with root file systems of their own, one of which may use one processor
-// alone: the record says so, and a run leaves on them nothing that was not there, after a
-// lost connection too.
+// alone and have fewer processes: the records say so, and a run leaves on the hosts nothing
+// that was not there, after a lost connection too.
 func TestSiteHostsOwnRoot(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("a host with fewer processors than another needs two")
 	}
-	limited := fmt.Sprintf("echo 'ForceCommand exec taskset -c %d /bin/sh -c \"$SSH_ORIGINAL_COMMAND\"' >>\"$2/sshd_config\"", firstCPU(t))
+	limited := fmt.Sprintf("echo 'ForceCommand exec prlimit --nproc=%d taskset -c %d /bin/sh -c \"$SSH_ORIGINAL_COMMAND\"' >>\"$2/sshd_config\"", fewProcesses, firstCPU(t))
 	u := farSite(t, map[string]string{"one": "", "small": limited} /* begun below */)
 	for _, h := range []string{"one", "small"} {
 		dir := filepath.Join(u.dir, h)
@@ -67,6 +67,12 @@ func TestSiteHostsOwnRoot(t *testing.T) {
 				t.Errorf("control groups of %s are left: %s", h, groups)
 			}
 		}
+		few := slices.ContainsFunc(rec.Run().Host.Remarks, func(m record.Remark) bool {
+			return m.Code == "rlimit-nproc" && strings.Contains(m.Text, fmt.Sprintf("At most %d processes", fewProcesses))
+		})
+		if few != (h == "small") {
+			t.Errorf("the record of %s warns of %d processes: %t; its remarks: %v", h, fewProcesses, few, rec.Run().Host.Remarks)
+		}
 	}
 	var h hosts.Hosts
 	u.tell(&h, "report", "out")
@@ -74,6 +80,9 @@ func TestSiteHostsOwnRoot(t *testing.T) {
 		t.Errorf("the hosts are %+v", h.Hosts)
 	}
 }
+
+// fewProcesses is the limit of processes of the smaller host: fewer than engines may want.
+const fewProcesses = 2000
 
 // mayStay is what may be on a host after a run, as the manual says: the lock of the
 // machine, the folder of all caches, and that of a runtime that is the host's own.

@@ -94,7 +94,11 @@ func plain(t *testing.T, b *browsertest.Browser, r report) {
 				t.Errorf("%s is not to be read: %q", x.Title, x.Text)
 			}
 		}
-		table := eval[string](t, p, `document.querySelector("table.ranking").innerText`)
+		if of := r.data.Ablations; len(of) > 0 && !strings.Contains(text, of[0].Steps[0].Mechanism) {
+			t.Errorf("what the engine is made of is not to be read without opening it: %s", of[0].Steps[0].Mechanism)
+		}
+		// The ranking is folded away where an engine was taken apart.
+		table := eval[string](t, p, `(() => { const t = document.querySelector("table.ranking"); t.closest("details").open = true; return t.innerText; })()`)
 		for _, e := range first(r.data, 0).Ranking {
 			if !strings.Contains(table, r.data.Envs[e].Name) {
 				t.Errorf("the table lacks %s", r.data.Envs[e].Name)

@@ -120,18 +120,3 @@ func TestBalenaWords(t *testing.T) {
 		t.Errorf("the wrong runtime: %v", err)
 	}
 }
-
-// What balenaEngine says of a pull: a layer's bytes go into the unpacking as
-// they come, so that its parts can't be told from each other.
-func TestBalenaUnpacksAlong(t *testing.T) {
-	var p progress
-	for i, m := range [][2]string{
-		{"tag", "Pulling from plimsoll/x"}, {"a", "Pulling fs layer"}, {"a", "Downloading"},
-		{"a", "Download complete"}, {"a", "Pull complete"}, {"", "Digest: sha256:12"},
-	} {
-		p.add(int64(i+1), m[0], m[1])
-	}
-	if got := p.steps(balena.unpacksAlong); len(got) != 1 || got[0].Name != engine.StepResolve {
-		t.Errorf("steps %v, expected the resolution alone", got)
-	}
-}

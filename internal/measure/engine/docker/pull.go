@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/engine/progress"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -41,22 +42,22 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 		return engine.Pulled{}, errors.Join(err, stop())
 	}
 	var p engine.Pulled
-	var said progress
+	var said progress.Pull
 	if env.byCLI {
 		p, said = env.pullCLI(ctx, task.Ref)
 	} else {
 		p, said = env.pullAPI(ctx, task.Ref)
 	}
-	p.Steps = said.steps(env.d.flavour.unpacksAlong)
+	p.Steps = said.Steps(env.d.flavour.unpacksAlong)
 	switch {
 	case p.Failure != nil:
 		p.Steps = nil
 		if _, err := env.d.ImageInspect(ctx, task.Ref); cerrdefs.IsNotFound(err) {
 			return p, errors.Join(env.d.strike(env.kit.Ledger, engine.KindImage, task.Ref), stop())
 		}
-	case said.digest != task.Digest:
+	case said.Digest != task.Digest:
 		p.Failure = &record.Failure{Class: record.WrongComponent,
-			Text: fmt.Sprintf("the daemon says that it has pulled the digest %q, and %s was asked for", said.digest, task.Digest)}
+			Text: fmt.Sprintf("the daemon says that it has pulled the digest %q, and %s was asked for", said.Digest, task.Digest)}
 	}
 	return p, stop()
 }
@@ -96,7 +97,7 @@ func (env *environment) relay(ref string) (stop func() error, err error) {
 	return private.Relay(pid, addr)
 }
 
-func (env *environment) pullAPI(ctx context.Context, ref string) (p engine.Pulled, said progress) {
+func (env *environment) pullAPI(ctx context.Context, ref string) (p engine.Pulled, said progress.Pull) {
 	defer stamp.Quiet()()
 	p.Events = map[record.Event]int64{record.Request: stamp.Now()}
 	resp, err := env.d.ImagePull(ctx, ref, client.ImagePullOptions{})
@@ -113,27 +114,23 @@ func (env *environment) pullAPI(ctx context.Context, ref string) (p engine.Pulle
 			p.Failure = env.pullFailure(err)
 			return p, said
 		}
-		said.add(at, m.ID, m.Status)
+		said.Add(at, m.ID, m.Status)
 	}
 	p.Events[record.Ready] = stamp.Now()
 	return p, said
 }
 
-func (env *environment) pullCLI(ctx context.Context, ref string) (engine.Pulled, progress) {
+func (env *environment) pullCLI(ctx context.Context, ref string) (engine.Pulled, progress.Pull) {
 	w, err := adapter.Watch(ctx, env.cli.command("pull", ref))
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
-	var said progress
+	var said progress.Pull
 	if err != nil {
 		p.Failure = adapter.PullFailure(err, pullPatterns)
 		return p, said
 	}
 	p.Events[record.Ready] = w.End
 	for _, l := range w.Lines {
-		id, status, ok := strings.Cut(l.Text, ": ")
-		if !ok || id == "Digest" || id == "Status" {
-			id, status = "", l.Text
-		}
-		said.add(l.At, id, status)
+		said.AddLine(l.At, l.Text)
 	}
 	return p, said
 }

@@ -13,17 +13,10 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/progress"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
-
-// said maps what podman says while it pulls to the part that is over by then.
-// It unpacks each layer as soon as that one is here, while others still come,
-// so that unpacking is no part of its own: at StepTransfer it is done, too.
-var said = []struct{ line, over string }{
-	{"Getting image source signatures", engine.StepResolve},
-	{"Writing manifest", engine.StepTransfer},
-}
 
 // Pull is documented in engine.Puller.
 func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
@@ -69,9 +62,9 @@ const pullLimit = 10 * time.Minute
 
 func pulled(w *adapter.Watched) engine.Pulled {
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin, record.Ready: w.End}}
-	for _, s := range said {
-		if at := w.At(s.line); at != 0 {
-			p.Steps = append(p.Steps, record.Step{Name: s.over, At: at})
+	for _, s := range progress.Copying {
+		if at := w.At(s.Line); at != 0 {
+			p.Steps = append(p.Steps, record.Step{Name: s.Over, At: at})
 		}
 	}
 	return p

@@ -28,7 +28,7 @@ says what measuring so leaves out.`,
 			if err := portableOnly(cmd, args); err != nil {
 				return err
 			}
-			a.study, a.archives = studyName(args), f.archives
+			a.study, a.archives, a.pullFrom = studyName(args), f.archives, f.pullFrom
 			return runPortable(w, a)
 		},
 	}

@@ -83,7 +83,8 @@ the connection is lost, and is picked up again. Ctrl-C ends all of them cleanly.
 --portable measures Docker and Podman by their API and their command alone, wherever
 they run: a daemon behind TCP with TLS, ssh or a Docker context, Docker Desktop, a
 Podman machine. It is what Plimsoll does on macOS and Windows. --resume goes on with
-such a run in the same way.`,
+such a run in the same way. --pull-from names a repository from which an engine pulls
+that does not reach this machine.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run --engine docker,podman -- sha256sum /bin/busybox
@@ -102,6 +103,7 @@ such a run in the same way.`,
   plimsoll run study.yaml --on ssh://lab@board --become --program arm64=dist/plimsoll-linux-arm64
   plimsoll run study.yaml --on file:hosts.yaml#arm --stop-after 2h
   plimsoll run quick --portable --engine docker --blocks 20
+  plimsoll run ./pulls.yaml --portable --pull-from localhost:5000/scratch
   plimsoll run abraham2020 --agent local --agent https://oss1:7655#FINGERPRINT --agent-token-file token`,
 		Args:              studyOrCommand,
 		ValidArgsFunction: completeStudies,

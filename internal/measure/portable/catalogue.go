@@ -93,8 +93,6 @@ func WhyNot(w *record.Workload) string {
 	}
 	const elsewhere = ", which need the engine's own machine"
 	switch p := inst.Plan; {
-	case inst.Pull != nil:
-		return "it pulls the images of Plimsoll from a registry on this machine's loopback, which a daemon elsewhere does not reach"
 	case inst.Density != nil, inst.Load != nil, inst.LeastMemory != nil, inst.Echo != nil, inst.Serve != nil:
 		return "it is a protocol of many containers or of ports on the host" + elsewhere
 	case p == nil:
@@ -117,15 +115,23 @@ func (l *Look) Drop(p *study.Plan) {
 		if why := WhyNot(w); why != "" {
 			return why, ""
 		}
+		if reason, fix := l.noPull(env, w); reason != "" {
+			return reason, fix
+		}
 		return l.Images.Has(imageOf(env, w))
 	})
 }
 
-// Lacks says which image of a plan can't be had, and what would help; "" where all can.
+// Lacks says which image of a plan can't be had, or from where none can be pulled, and
+// what would help; "" where all can.
 // A run that is resumed is refused then: its trials would fail, and are done once.
 func (l *Look) Lacks(p *study.Plan) (reason, fix string) {
 	for _, c := range p.Cells {
-		if reason, fix := l.Images.Has(imageOf(&p.Environments[c.Env], &p.Workloads[c.Workload])); reason != "" {
+		env, w := &p.Environments[c.Env], &p.Workloads[c.Workload]
+		if reason, fix := l.noPull(env, w); reason != "" {
+			return reason, fix
+		}
+		if reason, fix := l.Images.Has(imageOf(env, w)); reason != "" {
 			return reason, fix
 		}
 	}

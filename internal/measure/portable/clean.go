@@ -67,7 +67,7 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 
 // takeAway removes what the ledger of a dead run names.
 func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.Thing, by map[string]reach) (all []Cleaned) {
-	late := slices.ContainsFunc(left, func(t engine.Thing) bool { return t.Kind == engine.KindContainer })
+	late := slices.ContainsFunc(left, func(t engine.Thing) bool { return t.Kind == engine.KindContainer || t.Kind == engine.KindImage })
 	for _, t := range left {
 		if t.Kind == engine.KindContainer {
 			_ = s.remove(ctx, t, by[t.At], runID) // what fails is told below
@@ -89,7 +89,11 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 	return all
 }
 
+// remove removes one thing, as far as it is that run's.
 func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID string) error {
+	if t.Kind == kindTag {
+		return removeTag(ctx, t.Name)
+	}
 	if r.Address.Engine == "" {
 		return fmt.Errorf("the ledger does not say how %s is reached", t.Engine)
 	}

@@ -18,6 +18,11 @@ import (
 type runner interface {
 	run(ctx context.Context, task engine.Task) (engine.Result, error)
 	exec(ctx context.Context, task engine.Task, argv []string) (engine.Result, map[string]float64, error)
+	// pull gets an image into the engine's store; drop removes one that the ledger has
+	// from it, and stored says what is there.
+	pull(ctx context.Context, p pullTask) (course, error)
+	drop(ctx context.Context, ref string) error
+	stored(ctx context.Context, ref string) (stored, error)
 }
 
 // environment is an engine in one configuration, ready for trials.

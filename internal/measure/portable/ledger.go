@@ -77,6 +77,17 @@ func (l *Ledger) Left() []engine.Thing {
 	return slices.Clone(l.left)
 }
 
+// dropped calls a removal of what it has, and of nothing else, and strikes it out.
+func (l *Ledger) dropped(t engine.Thing, remove func() error) error {
+	if !slices.Contains(l.Left(), t) {
+		return nil
+	}
+	if err := remove(); err != nil {
+		return err
+	}
+	return l.Gone(t)
+}
+
 func (l *Ledger) write(e entry) error {
 	text, err := json.Marshal(e)
 	if err == nil {

@@ -17,6 +17,7 @@ var LeftOut = []Left{
 	{"cold caches", "the page cache to be dropped is that of the engine's kernel"},
 	{"mechanisms taken away or added, other builds", "what each comes to is proved from the engine's kernel"},
 	{"workloads of several containers, of ranks, with files of the host, density and load", "they need addresses, directories or processes of the engine's own machine"},
-	{"pulling the images of Plimsoll", "its registry listens on this machine's loopback alone, and a daemon elsewhere does not reach it"},
+	{"pulling from Plimsoll's own registry, by a daemon elsewhere", "it listens on this machine's loopback alone; --pull-from names a repository that both reach"},
+	{"what a pulled image takes on the disk, and the traffic of somebody else's registry", "the engine's store lies on its own machine, and only a registry of ours is counted"},
 	{"explain, ablate, features, tune", "they follow or change the engine's kernel"},
 }

@@ -43,6 +43,9 @@ type Look struct {
 	Context context.Context
 	Around  Surroundings
 	Images  *Images
+	// PullFrom is a repository of the user's from which engines pull that do not reach
+	// this machine: HOST[:PORT]/REPOSITORY; "" has none.
+	PullFrom string
 
 	mu    sync.Mutex
 	found map[string]*Found

@@ -53,6 +53,7 @@ type run struct {
 	envs     map[string]*environment
 	lost     map[string]string // of a resumed run: why an environment can't be opened any more
 	provided map[engine.Thing]bool
+	source   *source // nil until something is to be pulled
 	removals []func(context.Context) error
 }
 
@@ -93,6 +94,9 @@ func (r *run) openAll(ctx context.Context) error {
 		env, err := r.open(ctx, &rec)
 		if err == nil {
 			err = r.prove(ctx, env)
+		}
+		if err == nil {
+			err = r.provePulls(ctx, env)
 		}
 		if err != nil {
 			if ctx.Err() != nil {

@@ -117,6 +117,8 @@ func (r *run) trial(ctx context.Context, p study.Trial) (t *record.Trial, res en
 	env.settings.image = r.Look.Images.tag(imageOf(env.rec, p.Workload))
 	name, word := fmt.Sprintf("plimsoll-%s-%d", r.Run.ID, p.Seq), newWord()
 	switch {
+	case inst.Pull != nil:
+		err = r.pull(ctx, t, env, *inst.Pull)
 	case inst.Plan != nil:
 		res, err = r.benchmark(ctx, t, env, inst.Plan, name, word)
 		keep = true

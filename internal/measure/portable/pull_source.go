@@ -1,0 +1,181 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/moby/moby/api/pkg/authconfig"
+	"github.com/moby/moby/api/types/registry"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
+)
+
+// source is where a run's engines pull from: a registry of ours on this machine's
+// loopback, or a repository that the user named, since the engine is elsewhere.
+type source struct {
+	dir      string          // of layers that are being made
+	registry *image.Registry // ours; nil where the user named a repository
+	repo     name.Repository
+	auth     string // for an engine's API; "" is nobody
+	images   map[string]*image.Published
+}
+
+// CheckRepository says what is wrong with a repository that the user names.
+func CheckRepository(text string) error {
+	_, err := repository(text)
+	return err
+}
+
+// repository reads HOST[:PORT]/REPOSITORY. Its registry must be named: what is put there
+// is not to land in a public one by a slip.
+func repository(text string) (name.Repository, error) {
+	repo, err := name.NewRepository(text)
+	host, _, _ := strings.Cut(text, "/")
+	if err == nil && host != repo.RegistryStr() && host != "docker.io" {
+		err = errors.New("it names no registry")
+	}
+	if err != nil {
+		return repo, fmt.Errorf("%q: expected HOST[:PORT]/REPOSITORY without a tag, such as localhost:5000/scratch: %w", text, err)
+	}
+	return repo, nil
+}
+
+// newSource begins one.
+func newSource(pullFrom string) (*source, error) {
+	dir, err := os.MkdirTemp("", "plimsoll-registry-*")
+	if err != nil {
+		return nil, fmt.Errorf("making a place for the layers: %w", err)
+	}
+	s := &source{dir: dir, images: map[string]*image.Published{}}
+	if pullFrom == "" {
+		s.registry, err = image.StartRegistry(dir)
+	} else if s.repo, err = repository(pullFrom); err == nil {
+		s.auth, err = credentials(s.repo)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+func (s *source) close() error {
+	var err error
+	if s.registry != nil {
+		err = s.registry.Close()
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+// where is what a record says of it.
+func (s *source) where() string {
+	if s.registry != nil {
+		return "this program's, on loopback"
+	}
+	return s.repo.Name()
+}
+
+// plain says whether it speaks HTTP without TLS, as registries on loopback do.
+func (s *source) plain() bool { return s.registry != nil || s.repo.Scheme() == "http" }
+
+// traffic is what a registry of ours has served.
+func (s *source) traffic() image.Traffic {
+	if s.registry == nil {
+		return image.Traffic{}
+	}
+	return s.registry.Traffic()
+}
+
+// credentials are the user's for a registry, as docker login keeps them, in the form in
+// which an engine's API takes them.
+func credentials(repo name.Repository) (string, error) {
+	who, err := authn.DefaultKeychain.Resolve(repo.Registry)
+	if err != nil {
+		return "", fmt.Errorf("looking for credentials for %s: %w", repo.RegistryStr(), err)
+	}
+	if who == authn.Anonymous {
+		return "", nil
+	}
+	c, err := who.Authorization()
+	if err != nil {
+		return "", fmt.Errorf("reading the credentials for %s: %w", repo.RegistryStr(), err)
+	}
+	return authconfig.Encode(registry.AuthConfig{Username: c.Username, Password: c.Password, IdentityToken: c.IdentityToken,
+		RegistryToken: c.RegistryToken, ServerAddress: repo.RegistryStr()})
+}
+
+// published puts an image, once, where the engines pull it from.
+func (r *run) published(ctx context.Context, called string) (*image.Published, error) {
+	if r.source == nil {
+		s, err := newSource(r.Look.PullFrom)
+		if err != nil {
+			return nil, unavailable(err, "", "preparing the pulls")
+		}
+		r.source = s
+		r.removals = append(r.removals, func(context.Context) error { return s.close() })
+	}
+	s := r.source
+	if p := s.images[called]; p != nil {
+		return p, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadLimit)
+	defer cancel()
+	img, err := r.Look.Images.get(ctx, called)
+	if err != nil {
+		return nil, unavailable(err, "", "providing the image %s for pulls", called)
+	}
+	r.Say("putting the image " + called + " into the registry: " + s.where())
+	var p *image.Published
+	if s.registry != nil {
+		p, err = s.registry.PublishImage(ctx, img, called, r.Run.ID)
+	} else {
+		p, err = r.push(ctx, img, called)
+	}
+	if err != nil {
+		return nil, unavailable(err, "", "putting the image %s where it is pulled from", called)
+	}
+	s.images[called] = p
+	return p, nil
+}
+
+// push puts an image and its sibling into the user's repository, under tags of the run's.
+func (r *run) push(ctx context.Context, img v1.Image, called string) (*image.Published, error) {
+	set, err := image.NewSet(r.source.dir, img, called, r.Run.ID)
+	if err != nil {
+		return nil, err
+	}
+	plain := r.Run.ID + "-" + image.FileName(called)
+	p, err := set.As(r.source.repo.Tag(plain).Name(), r.source.repo.Tag(plain+"-sibling").Name())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.pushOne(ctx, plain, p.Digest, set.Image); err != nil {
+		return nil, err
+	}
+	return p, r.pushOne(ctx, plain+"-sibling", p.SiblingDigest, set.Sibling)
+}
+
+func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) error {
+	at := r.source.repo.Tag(tag)
+	host := at.Context().RegistryStr()
+	thing := engine.Thing{Kind: kindTag, Name: at.Name() + "@" + digest, Engine: host, At: host}
+	if err := r.ledger.Made(thing); err != nil {
+		return err
+	}
+	r.removals = append(r.removals, func(ctx context.Context) error {
+		err := removeTag(ctx, thing.Name)
+		if errors.Is(err, errKeeps) { // nothing that is tried again would help
+			r.Say(err.Error())
+			err = nil
+		}
+		return r.gone(err, thing)
+	})
+	return remote.Write(at, img, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+}

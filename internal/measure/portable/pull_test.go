@@ -1,0 +1,187 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/record"
+)
+
+// A repository is named with its registry and without a tag.
+func TestCheckRepository(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"localhost:5000/scratch": true, "registry.example/team/scratch": true, "10.0.0.3:5000/x": true, "docker.io/somebody/scratch": true,
+		"scratch": false, "somebody/scratch": false, "localhost:5000/scratch:1": false, "localhost:5000": false, "localhost:5000/": false,
+		"localhost:5000/Scratch": false, "https://localhost:5000/scratch": false, "": false,
+	} {
+		if err := CheckRepository(text); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "expected HOST[:PORT]/REPOSITORY") {
+			t.Errorf("%q: %v, want it taken: %v", text, err, ok)
+		}
+	}
+}
+
+// Whether an engine can pull is told by how it is reached only where that says enough:
+// a Unix socket may lead to this machine, so it is tried.
+func TestNoPull(t *testing.T) {
+	look := func(host, from string) *Look {
+		return &Look{Context: context.Background(), PullFrom: from, Images: &Images{}, Around: Surroundings{
+			Getenv:   func(name string) string { return map[string]string{"DOCKER_HOST": host}[name] },
+			LookPath: func(string) (string, error) { return "", os.ErrNotExist }, Home: t.TempDir(), System: "linux"}}
+	}
+	env := &record.Environment{ID: "docker", Engine: Docker}
+	pull := func(image string) *record.Workload {
+		return &record.Workload{Name: "pull", Params: map[string]string{"image": image}}
+	}
+	for _, c := range []struct {
+		host, from string
+		w          *record.Workload
+		reason     string
+	}{
+		{"unix:///no/such/socket", "", pull("payload"), ""},
+		{"tcp://127.0.0.1:1", "", pull("payload"), "nothing shows that docker runs on this machine: it is reached by TCP without encryption"},
+		{"tcp://127.0.0.1:1", "localhost:5000/scratch", pull("payload"), ""},
+		{"tcp://127.0.0.1:1", "localhost:5000/scratch", pull("busybox"), "no archive of it was given"},
+		{"tcp://127.0.0.1:1", "", &record.Workload{Name: "hello"}, ""},
+	} {
+		reason, fix := look(c.host, c.from).noPull(env, c.w)
+		if (reason == "") != (c.reason == "") || !strings.Contains(reason, c.reason) || (fix == "") != (reason == "") {
+			t.Errorf("%s pulling from %q: %q, %q; want %q", c.host, c.from, reason, fix, c.reason)
+		}
+	}
+}
+
+// registryOf is somebody's registry; one that keeps everything answers 405 to who deletes.
+func registryOf(t *testing.T, keeps bool) string {
+	t.Helper()
+	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if keeps && req.Method == http.MethodDelete {
+			http.Error(w, "no", http.StatusMethodNotAllowed)
+			return
+		}
+		inner.ServeHTTP(w, req)
+	}))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// A run's tag goes, by its digest; another's stays, under the same name too; a registry
+// that deletes nothing is told apart from one that fails.
+func TestRemoveTag(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	put := func(tag name.Tag) v1.Hash {
+		t.Helper()
+		img, err := random.Image(64, 1)
+		require.NoError(t, err)
+		require.NoError(t, remote.Write(tag, img))
+		d, err := img.Digest()
+		require.NoError(t, err)
+		return d
+	}
+	there := func(tag name.Tag) bool {
+		_, err := remote.Head(tag)
+		if err != nil && statusOf(err) != http.StatusNotFound {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	repo, err := repository(registryOf(t, false) + "/scratch")
+	require.NoError(t, err)
+	ours, other := repo.Tag("abcd1234-payload"), repo.Tag("latest")
+	digest := put(ours)
+	put(other)
+	require.NoError(t, removeTag(t.Context(), ours.Name()+"@"+digest.String()))
+	if there(ours) || !there(other) {
+		t.Errorf("ours is there: %v, another's: %v", there(ours), there(other))
+	}
+	require.NoError(t, removeTag(t.Context(), ours.Name()+"@"+digest.String())) // what is gone is gone
+	put(ours)                                                                   // somebody else's now
+	require.NoError(t, removeTag(t.Context(), ours.Name()+"@"+digest.String()))
+	if !there(ours) {
+		t.Error("a tag that leads elsewhere was removed")
+	}
+	keeper, err := repository(registryOf(t, true) + "/scratch")
+	require.NoError(t, err)
+	kept := keeper.Tag("abcd1234-payload")
+	if err := removeTag(t.Context(), kept.Name()+"@"+put(kept).String()); !errors.Is(err, errKeeps) {
+		t.Errorf("of a registry that deletes nothing: %v", err)
+	}
+	if err := removeTag(t.Context(), "no digest"); err == nil {
+		t.Error("a name without a digest is taken")
+	}
+}
+
+// A pull that was to be cold and was not fails: by the count of a registry of ours, or by
+// the engine's own word.
+func TestFillPull(t *testing.T) {
+	ours := &run{source: &source{registry: &image.Registry{}}}
+	other := &run{source: &source{}}
+	pub := &image.Published{Layers: []string{"sha256:a", "sha256:b"}, Compressed: 7}
+	all := image.Traffic{Requests: 4, Bytes: 9, Blobs: map[string]int64{"sha256:a": 1, "sha256:b": 2}}
+	half := image.Traffic{Requests: 3, Bytes: 8, Blobs: map[string]int64{"sha256:b": 2}}
+	for _, c := range []struct {
+		r      *run
+		held   int
+		served image.Traffic
+		cache  string
+		reason string
+		values int
+	}{
+		{ours, 0, all, "cold", "", 5},
+		{ours, 0, half, "cold", "did not fetch the layer sha256:a", 0},
+		{ours, 0, half, "shared", "", 5},
+		{other, 0, image.Traffic{}, "cold", "", 3},
+		{other, 1, image.Traffic{}, "cold", "had 1 of the layers", 0},
+		{other, 1, image.Traffic{}, "shared", "", 3},
+	} {
+		p := pulledOnce{course: course{held: c.held}}
+		p.Events = map[record.Event]int64{record.Request: 10, record.Ready: 40}
+		p.Steps = []record.Step{{Name: "resolve", At: 15}}
+		trial := &record.Trial{Values: map[string]float64{}}
+		f := c.r.fillPull(trial, p, pub, c.served, c.cache)
+		if (f == nil) != (c.reason == "") || f != nil && !strings.Contains(f.Text, c.reason) {
+			t.Errorf("%+v: %+v", c, f)
+			continue
+		}
+		if f == nil && (len(trial.Values) != c.values || trial.Values["pull"] != 30 || trial.Values["pull-resolve"] != 5 || len(trial.Steps) != 2) {
+			t.Errorf("%+v: %v, %v", c, trial.Values, trial.Steps)
+		}
+	}
+}
+
+// What a command prints is stamped line by line, however it comes.
+func TestHeard(t *testing.T) {
+	h := &heard{}
+	for _, s := range []string{"Trying to pull x...\nGetting image sou", "rce signatures\r\n", "Copying blob a\nWriting manifest to image destination\n", "the id"} {
+		n, err := h.Write([]byte(s))
+		if n != len(s) || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+	}
+	steps := copying(h.lines)
+	if len(h.lines) != 4 || len(steps) != 2 || steps[0].Name != "resolve" || steps[1].Name != "transfer" || steps[1].At < steps[0].At || h.last() != "the id" {
+		t.Errorf("%v, %v, %q", h.lines, steps, h.last())
+	}
+	for range mostHeard + 10 {
+		_, _ = h.Write([]byte("more\n")) // as above
+	}
+	_, _ = h.Write([]byte("the end\n"))
+	if len(h.lines) != mostHeard || h.last() != "the end" {
+		t.Errorf("%d lines, the last %q", len(h.lines), h.last())
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/common/filelock"
@@ -67,7 +68,9 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 
 // takeAway removes what the ledger of a dead run names.
 func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.Thing, by map[string]reach) (all []Cleaned) {
-	late := slices.ContainsFunc(left, func(t engine.Thing) bool { return t.Kind == engine.KindContainer || t.Kind == engine.KindImage })
+	late := slices.ContainsFunc(left, func(t engine.Thing) bool {
+		return t.Kind == engine.KindContainer || t.Kind == engine.KindImage && !strings.HasPrefix(t.Name, loaded)
+	})
 	for _, t := range left {
 		if t.Kind == engine.KindContainer {
 			_ = s.remove(ctx, t, by[t.At], runID) // what fails is told below

@@ -69,6 +69,9 @@ func (im *Images) get(ctx context.Context, called string) (v1.Image, error) {
 	return image.WithProbe(base, probe.Binary(), labels)
 }
 
+// loaded begins the names of images that are sent to a daemon, and not pulled by it.
+const loaded = "localhost/plimsoll/"
+
 // tag is what an image is called in a daemon's store.
 func (im *Images) tag(called string) string {
 	plain := strings.Map(func(r rune) rune {
@@ -77,7 +80,7 @@ func (im *Images) tag(called string) string {
 		}
 		return '-'
 	}, called)
-	return "localhost/plimsoll/" + strings.Trim(plain, "-") + ":" + im.RunID
+	return loaded + strings.Trim(plain, "-") + ":" + im.RunID
 }
 
 // write writes an image as an archive, to be loaded.

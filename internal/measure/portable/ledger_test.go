@@ -17,7 +17,7 @@ func TestResumeLedger(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "abcd1234"+ledgerSuffix)
 	thing := func(name string) engine.Thing {
-		return engine.Thing{Kind: engine.KindImage, Name: name, Engine: Docker, At: "here"}
+		return engine.Thing{Kind: engine.KindImage, Name: loaded + name, Engine: Docker, At: "here"}
 	}
 	l, err := NewLedger(dir, "abcd1234")
 	require.NoError(t, err)

@@ -96,7 +96,7 @@ func (s *source) traffic() image.Traffic {
 // credentials are the user's for a registry, as docker login keeps them, in the form in
 // which an engine's API takes them.
 func credentials(repo name.Repository) (string, error) {
-	who, err := authn.DefaultKeychain.Resolve(repo.Registry)
+	who, err := authn.DefaultKeychain.Resolve(repo)
 	if err != nil {
 		return "", fmt.Errorf("looking for credentials for %s: %w", repo.RegistryStr(), err)
 	}

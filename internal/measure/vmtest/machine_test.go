@@ -2,14 +2,11 @@ package vmtest
 
 import (
 	"archive/tar"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,65 +56,7 @@ func need(t *testing.T) (kernel string) {
 // kernel's.
 func boot(t *testing.T, disk, parameters string) (out string) {
 	t.Helper()
-	kernel, dir := need(t), t.TempDir()
-	early := []file{{"bin", dirMode, nil}, {"dev", dirMode, nil}, {"proc", dirMode, nil}, {"root", dirMode, nil},
-		{"bin/busybox", execMode, static(t, "busybox")}, {"init", execMode, []byte(firstInit)}}
-	modules, _ := filepath.Glob(filepath.Join(kernelDir(), "*.ko")) // their names begin with their place
-	for _, m := range modules {
-		text, err := os.ReadFile(m)
-		require.NoError(t, err)
-		early = append(early, file{filepath.Base(m), 0o100644, text})
-	}
-	write(t, filepath.Join(dir, "initramfs"), initramfs(early))
-	results, console := filepath.Join(dir, "results"), filepath.Join(dir, "console")
-	write(t, results, nil)
-	if err := os.Truncate(results, 64<<20); err != nil { // what /out may hold
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	go listen(ctx, console, cancel)
-	// No KVM: where there is /dev/kvm in a virtual machine, a guest may hang in it. One
-	// processor each: two that are emulated wait for each other, and the same takes a
-	// quarter more of ours. Of a busy machine's clock the kernel would find that it does not
-	// tick, and would not boot.
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", "-M", "q35,accel=tcg", "-cpu", "max", "-smp", "1", "-m", "4096",
-		"-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot", "-serial", "file:"+console,
-		"-drive", "if=virtio,format=raw,readonly=on,file="+disk, "-drive", "if=virtio,format=raw,file="+results,
-		"-kernel", kernel, "-initrd", filepath.Join(dir, "initramfs"),
-		"-append", "console=ttyS0 quiet panic=-1 psi=1 no_timer_check rdinit=/init "+parameters)
-	cmd.WaitDelay = 5 * time.Second
-	said, err := cmd.CombinedOutput()
-	log, _ := os.ReadFile(console)
-	text := strings.TrimSpace(string(log))
-	t.Logf("the machine's console:\n%s", text)
-	if err != nil {
-		t.Fatalf("qemu: %v: %s", errors.Join(context.Cause(ctx), err), said)
-	}
-	if !strings.Contains(text, "all is written") {
-		t.Fatal("the machine ended before its script had")
-	}
-	out = filepath.Join(dir, "out")
-	unpack(t, results, out)
-	return out
-}
-
-// listen ends a machine that prints nothing any more.
-func listen(ctx context.Context, console string, end context.CancelCauseFunc) {
-	var size int64
-	for last := time.Now(); ; {
-		if fi, err := os.Stat(console); err == nil && fi.Size() != size {
-			size, last = fi.Size(), time.Now()
-		}
-		if time.Since(last) > silent {
-			end(fmt.Errorf("the machine has printed nothing for %v", silent))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Second):
-		}
-	}
+	return start(t, disk, parameters, "-nic", "none").end()
 }
 
 // unpack takes the machine's own archive apart; nothing in it may lead out of

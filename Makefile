@@ -231,12 +231,12 @@ test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at mom
 test-delays: setup-test ## 1 ms in a runtime's create, and 5 % of a manager's start below four managers, put into one of two builds that are alike: nine minutes on a quiet machine
 	PLIMSOLL_DELAYS=1 $(GO) test -trimpath -count=1 -timeout 1h -run '^TestDelays' -v ./internal/cli
 
-test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers; a fleet by Ansible: ten minutes
+test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers; a fleet by Ansible; an engine in a virtual machine: a quarter of an hour
 	@mkdir -p bin; rm -f bin/again-$@.txt
 	@$(MAKE) --no-print-directory ansible || echo "going on without Ansible: its tests are skipped"
 	@$(MAKE) --no-print-directory duckdb || echo "going on without DuckDB: its test is skipped"
 	@$(MAKE) --no-print-directory spark || echo "going on without Spark: its test is skipped"
-	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin PLIMSOLL_DUCKDB=$$([ ! -e $(DUCKDB)/ready ] || echo $(DUCKDB)/bin) PLIMSOLL_SPARK=$$([ ! -e $(SPARK)/ready ] || echo $(SPARK)/bin) $(GOTEST) --packages="./internal/cli ./internal/measure/portable" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
+	@PLIMSOLL_SITE=1 PLIMSOLL_ANSIBLE=$(ANSIBLE)/bin PLIMSOLL_DUCKDB=$$([ ! -e $(DUCKDB)/ready ] || echo $(DUCKDB)/bin) PLIMSOLL_SPARK=$$([ ! -e $(SPARK)/ready ] || echo $(SPARK)/bin) $(GOTEST) --packages="./internal/cli ./internal/measure/portable ./internal/measure/vmtest" -- -trimpath -p 1 -timeout $(TEST_TIME) $(TEST_FLAGS) -run '^TestSite'
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 # What reads input from outside: test, package, how many inputs; plain where most of

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -57,11 +56,9 @@ var commandPhases = []struct {
 type phases [3]float64
 
 func commands(ctx context.Context, args ...string) (err error) {
-	pairs := commandPairs
-	if len(args) > 0 {
-		if pairs, err = strconv.Atoi(args[0]); err != nil || pairs < 6 {
-			return fmt.Errorf("%q is no number of pairs, 6 or more", args[0])
-		}
+	pairs, err := pairsAsked(args, commandPairs)
+	if err != nil {
+		return err
 	}
 	e := docker.New()
 	kit, done, err := benchKit(ctx, []engine.Engine{e})
@@ -93,11 +90,8 @@ func commands(ctx context.Context, args ...string) (err error) {
 			func() (err error) { a, err = byAdapter(ctx, kit, env); return },
 			func() (err error) { b, err = shell.life(kit, like); return },
 		}
-		rand.Shuffle(2, func(i, k int) { turns[i], turns[k] = turns[k], turns[i] })
-		for _, f := range turns {
-			if err := errors.Join(ctx.Err(), f()); err != nil {
-				return err
-			}
+		if err := errors.Join(shuffled(turns), ctx.Err()); err != nil {
+			return err
 		}
 		if pair >= 0 {
 			ours, theirs = append(ours, a), append(theirs, b)
@@ -228,19 +222,11 @@ func showCommands(w io.Writer, ours, theirs []phases) (missed int) {
 			a, b = append(a, ours[k][i]), append(b, theirs[k][i])
 			logs = append(logs, math.Log(ours[k][i]/theirs[k][i]))
 		}
-		mid, in, ok := stats.PseudoMedian(logs, 0.95)
-		low, high := math.Exp(in.Lo), math.Exp(in.Hi)
-		verdict := "undecided"
-		switch {
-		case !ok:
-		case low >= 1-agreement && high <= 1+agreement:
-			verdict = "met"
-		case high < 1-agreement || low > 1+agreement:
-			verdict = "MISSED"
+		said, verdict := agrees(logs)
+		if verdict == "MISSED" {
 			missed++
 		}
-		fmt.Fprintf(w, "%-14s ours %7.1f ms, shell loop %7.1f ms, ratio %.3f [%.3f, %.3f] over %d pairs, goal 1 ± %.2f %s\n",
-			c.name, stats.Median(stats.Sorted(a)), stats.Median(stats.Sorted(b)), math.Exp(mid), low, high, len(logs), agreement, verdict)
+		fmt.Fprintf(w, "%-14s ours %7.1f ms, shell loop %7.1f ms, %s %s\n", c.name, stats.Median(stats.Sorted(a)), stats.Median(stats.Sorted(b)), said, verdict)
 	}
 	return missed
 }

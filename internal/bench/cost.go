@@ -27,7 +27,7 @@ const nullTrials = 100_000
 
 // cost prints our own CPU time and memory for each trial of a payload that is
 // started by the launcher with no engine at all.
-func cost(ctx context.Context) error {
+func cost(ctx context.Context, _ ...string) error {
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
 		return err

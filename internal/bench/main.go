@@ -34,31 +34,12 @@ func bench(what string) error {
 	// is removed.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
-	switch what {
-	case "truth":
-		return truth(ctx)
-	case "cost":
-		return cost(ctx)
-	case "drivers":
-		return drivers(ctx, os.Args[2:]...)
-	case "commands":
-		return commands(ctx, os.Args[2:]...)
-	case "collect":
-		return collectors(ctx, os.Args[2:]...)
-	case "aa":
-		return aa(ctx, os.Args[2:]...)
-	case "calibration":
-		return calibration(ctx, os.Args[2:]...)
-	case "sharp":
-		return sharp.Bench(ctx, os.Args[2:]...)
-	case "report":
-		return reports(ctx)
-	case "serve":
-		return servePages(ctx, os.Args[2:]...)
-	case "mpi":
-		return mpiLatency(ctx, os.Args[2:]...)
-	case "screenshots":
-		return screenshots(ctx, os.Args[2:]...)
+	run := map[string]func(context.Context, ...string) error{
+		"truth": truth, "cost": cost, "drivers": drivers, "commands": commands, "collect": collectors, "aa": aa, "calibration": calibration,
+		"sharp": sharp.Bench, "report": reports, "serve": servePages, "mpi": mpiLatency, "screenshots": screenshots,
+	}[what]
+	if run == nil {
+		return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, sharp, report, serve, mpi and screenshots", what)
 	}
-	return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, sharp, report, serve, mpi and screenshots", what)
+	return run(ctx, os.Args[2:]...)
 }

@@ -44,7 +44,7 @@ const interactive = `(() => {
 
 // reports prints how large the report of a million trials is, and how soon a
 // reader can use it. It fails where that is more than claimed.
-func reports(ctx context.Context) error {
+func reports(ctx context.Context, _ ...string) error {
 	dir, err := os.MkdirTemp("", "plimsoll-bench-")
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type program struct {
 	argv []string
 }
 
-func truth(ctx context.Context) error {
+func truth(ctx context.Context, _ ...string) error {
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
 		return err

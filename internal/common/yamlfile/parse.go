@@ -88,8 +88,7 @@ func notText(path string, data []byte) (Pos, string) {
 // syntax turns what the parser says into one of our errors.
 func (f *Format) syntax(whole Pos, err error, p *Problems) {
 	at, what := whole, err.Error()
-	var load *yaml.LoadError
-	if errors.As(err, &load) {
+	if load, ok := errors.AsType[*yaml.LoadError](err); ok {
 		what = load.Message
 		if load.ContextMsg != "" && !strings.Contains(what, load.ContextMsg) {
 			what = load.ContextMsg + ": " + what

@@ -78,16 +78,12 @@ const None = "none"
 // Read reads it.
 func (x *Size) Read(d *Decoder, n *yaml.Node, f Field) {
 	const expected = "a size with its unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), such as 512MiB, or none"
-	s, ok := d.Scalar(n, f, expected)
+	s, ok := d.Fitting(n, f, expected, func(s string) bool { return s == None || sizeParts.MatchString(s) })
 	if !ok {
 		return
 	}
 	if s == None {
 		x.At = d.At(n)
-		return
-	}
-	if sizeParts.FindStringSubmatch(s) == nil {
-		d.Bad(n, f, expected)
 		return
 	}
 	v, ok := ParseSize(s)
@@ -128,15 +124,9 @@ func FormatSize(bytes int64) string {
 // Read reads it.
 func (x *Percent) Read(d *Decoder, n *yaml.Node, f Field) {
 	const expected = "a percentage above 0% and at most 100%, such as 1% or 0.5%"
-	s, ok := d.Scalar(n, f, expected)
-	if !ok {
-		return
+	if _, ok := d.Fitting(n, f, expected, x.Parse); ok {
+		x.At = d.At(n)
 	}
-	if !x.Parse(s) {
-		d.Bad(n, f, expected)
-		return
-	}
-	x.At = d.At(n)
 }
 
 // Parse takes the percentage from a text; false where it is none.

@@ -54,6 +54,23 @@ func (d *Decoder) Scalar(n *yaml.Node, f Field, expected string) (string, bool) 
 	return n.Value, true
 }
 
+// Fitting is Scalar for a text that fits what is expected.
+func (d *Decoder) Fitting(n *yaml.Node, f Field, expected string, fits func(string) bool) (string, bool) {
+	s, ok := d.Scalar(n, f, expected)
+	if ok && !fits(s) {
+		d.Bad(n, f, expected)
+		return "", false
+	}
+	return s, ok
+}
+
+// Take reads a text that fits what is expected.
+func (x *Word) Take(d *Decoder, n *yaml.Node, f Field, expected string, fits func(string) bool) {
+	if s, ok := d.Fitting(n, f, expected, fits); ok {
+		x.Text, x.At = s, d.At(n)
+	}
+}
+
 // Bad adds that a value is not what was expected.
 func (d *Decoder) Bad(n *yaml.Node, f Field, expected string) *Error {
 	return d.Add(d.At(n), fmt.Sprintf("%s is %s", f.Key, Quote(n.Value)), expected)
@@ -135,13 +152,8 @@ type Flag struct {
 
 // Read reads it.
 func (x *Flag) Read(d *Decoder, n *yaml.Node, f Field) {
-	s, ok := d.Scalar(n, f, "true or false")
-	if !ok {
-		return
+	is := func(s string) bool { return n.ShortTag() == "!!bool" && (s == "true" || s == "false") }
+	if s, ok := d.Fitting(n, f, "true or false", is); ok {
+		x.On, x.At = s == "true", d.At(n)
 	}
-	if n.ShortTag() != "!!bool" || s != "true" && s != "false" {
-		d.Bad(n, f, "true or false")
-		return
-	}
-	x.On, x.At = s == "true", d.At(n)
 }

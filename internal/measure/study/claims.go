@@ -139,14 +139,7 @@ var isClaimID = regexp.MustCompile(claimIDPattern).MatchString
 // Read reads it.
 func (x *claimID) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 	const expected = "a name such as mine/1: lower-case letters and digits, then also '.', '_', '-', '/'"
-	s, ok := d.Scalar(n, f, expected)
-	switch {
-	case !ok:
-	case !isClaimID(s) || len(s) > yamlfile.MaxWord:
-		d.Bad(n, f, expected)
-	default:
-		x.Text, x.At = s, d.At(n)
-	}
+	x.Take(d, n, f, expected, func(s string) bool { return isClaimID(s) && len(s) <= yamlfile.MaxWord })
 }
 
 // claimTo is the other side: a baseline, or environments.

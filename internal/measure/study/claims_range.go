@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 
@@ -50,15 +51,11 @@ var claimUnits = map[string]struct {
 
 // Read reads it.
 func (x *ratioRange) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
-	s, ok := d.Scalar(n, f, ratioExpected)
+	s, ok := d.Fitting(n, f, ratioExpected, ratioParts.MatchString)
 	if !ok {
 		return
 	}
 	m := ratioParts.FindStringSubmatch(s)
-	if m == nil {
-		d.Bad(n, f, ratioExpected)
-		return
-	}
 	if x.r, ok = rangeOf(s, m[1], m[2], "", m[3], "", m[4], ""); !ok || x.r.Max != nil && *x.r.Max <= 0 {
 		d.Bad(n, f, ratioExpected+", the lower bound first; a ratio is above 0")
 		return
@@ -68,15 +65,11 @@ func (x *ratioRange) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 
 // Read reads it.
 func (x *valueRange) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
-	s, ok := d.Scalar(n, f, valueExpected)
+	s, ok := d.Fitting(n, f, valueExpected, valueParts.MatchString)
 	if !ok {
 		return
 	}
 	m := valueParts.FindStringSubmatch(s)
-	if m == nil {
-		d.Bad(n, f, valueExpected)
-		return
-	}
 	if x.r, ok = rangeOf(s, m[1], m[2], m[3], m[4], m[5], m[6], m[7]); !ok {
 		d.Bad(n, f, valueExpected+", the lower bound first, both in units of one kind")
 		return
@@ -99,9 +92,7 @@ func rangeOf(text, sign, bound, unit, lo, loUnit, hi, hiUnit string) (record.Ran
 	case ">", ">=":
 		r.Min, r.MinOpen = number(bound, unit), sign == ">"
 	default:
-		if loUnit == "" {
-			loUnit = hiUnit // 15..30MB
-		}
+		loUnit = cmp.Or(loUnit, hiUnit) // 15..30MB
 		r.Min, r.Max, unit = number(lo, loUnit), number(hi, hiUnit), hiUnit
 		if *r.Min > *r.Max || claimUnits[loUnit].unit != claimUnits[hiUnit].unit {
 			return r, false

@@ -75,16 +75,10 @@ func (x *until) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 		return
 	}
 	const expected = "a percentage above 0% and at most 100%, such as 2%, or claims"
-	s, ok := d.Scalar(n, f, expected)
-	if !ok {
-		return
-	}
 	var width yamlfile.Percent
-	if !width.Parse(s) {
-		d.Bad(n, f, expected)
-		return
+	if _, ok := d.Fitting(n, f, expected, width.Parse); ok {
+		x.fraction, x.at = width.Fraction, d.At(n)
 	}
-	x.fraction, x.at = width.Fraction, d.At(n)
 }
 
 // rate is how often a second something is done; 0 leaves it to the program,
@@ -101,12 +95,8 @@ var isRate = regexp.MustCompile(ratePattern).MatchString
 // Read reads it.
 func (x *rate) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 	const expected = "a whole rate from 1Hz to 100Hz, off or auto"
-	s, ok := d.Scalar(n, f, expected)
+	s, ok := d.Fitting(n, f, expected, isRate)
 	if !ok {
-		return
-	}
-	if !isRate(s) {
-		d.Bad(n, f, expected)
 		return
 	}
 	x.at = d.At(n)

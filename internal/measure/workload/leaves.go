@@ -37,14 +37,7 @@ type imageName struct{ yamlfile.Word }
 // Read reads it.
 func (x *imageName) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 	const expected = "an image of the catalogue, or a reference such as docker.io/library/cassandra:5"
-	s, ok := d.Scalar(n, f, expected)
-	switch {
-	case !ok:
-	case !yamlfile.IsReference(s):
-		d.Bad(n, f, expected)
-	default:
-		x.Text, x.At = s, d.At(n)
-	}
+	x.Take(d, n, f, expected, yamlfile.IsReference)
 }
 
 // A factor is a number above 0.

@@ -65,14 +65,7 @@ func (x *demand) Place(at yamlfile.Pos) { x.at = at }
 type word struct{ yamlfile.Word }
 
 func (x *word) read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field, ok func(string) bool, expected string) {
-	s, scalar := d.Scalar(n, f, expected)
-	switch {
-	case !scalar:
-	case !ok(s) || len(s) > 4*yamlfile.MaxWord:
-		d.Bad(n, f, expected)
-	default:
-		x.Text, x.At = s, d.At(n)
-	}
+	x.Take(d, n, f, expected, func(s string) bool { return ok(s) && len(s) <= 4*yamlfile.MaxWord })
 }
 
 // workload is a name, or the id of a run's workload with its parameters.

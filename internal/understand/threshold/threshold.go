@@ -43,14 +43,7 @@ var isPattern = regexp.MustCompile(`^[A-Za-z0-9*][A-Za-z0-9*._/@:=+,-]*$`).Match
 // Read reads it.
 func (x *pattern) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 	const expected = "a name, in which * stands for any characters"
-	s, ok := d.Scalar(n, f, expected)
-	switch {
-	case !ok:
-	case !isPattern(s) || len(s) > 4*yamlfile.MaxWord:
-		d.Bad(n, f, expected)
-	default:
-		x.Text, x.At = s, d.At(n)
-	}
+	x.Take(d, n, f, expected, func(s string) bool { return isPattern(s) && len(s) <= 4*yamlfile.MaxWord })
 }
 
 // Read reads thresholds from the text of a file; path is for messages. The

@@ -28,7 +28,7 @@ type abFlags struct {
 const abBudget = 2 * time.Minute
 
 func abCommand(w World) *cobra.Command {
-	f := abFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: abBudget, progress: "auto"}}
+	f := abFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: abBudget}}
 	c := &cobra.Command{
 		Use:   "ab PROGRAM OLD NEW [NAME=LEVEL…] | DIR",
 		Short: "Say which of two builds of an engine or a runtime is faster",
@@ -168,7 +168,7 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 	}
 	x := abRun{abFlags: f, program: args[0]}
 	return smallStudy{
-		by: "ab", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force, builds: builds,
+		by: "ab", of: args[0], text: text, dir: f.dir, turn: f.turn, builds: builds,
 		keeps: func(string) bool { return false }, lacks: lacksOne,
 		command: func(seed uint64) string { return f.command(args[0], boundAgain(builds, sets), args[3:], seed) },
 	}.run(w, x.measured)

@@ -5,10 +5,7 @@ package cli
 import (
 	"context"
 	"io"
-	"slices"
 
-	"plimsoll/internal/common/remark"
-	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
@@ -33,11 +30,7 @@ func (x *abRun) measured(ctx context.Context, w World, o run.Options) error {
 	if err := x.choose(o.Plan); err != nil {
 		return err
 	}
-	for _, m := range o.Run.Host.Remarks {
-		if m.Level == "warn" && remark.Weighs(m.Code) {
-			o.Progress.Remark("beware: " + m.Text)
-		}
-	}
+	beware(o)
 	var err error
 	if o.Run.Gate, err = x.gate(); err != nil {
 		return err
@@ -63,24 +56,11 @@ func (x *abRun) choose(p *study.Plan) error {
 			}
 		}
 	}
-	own := slices.DeleteFunc(slices.Clone(p.Workloads[0].Metrics), func(m record.Metric) bool { return m.Kind != "" })
-	if x.asked = x.metrics; len(x.asked) == 0 {
-		x.asked = []string{"startup"}
-		if len(own) > 0 {
-			x.asked[0] = own[0].ID
-		}
+	var err error
+	if x.asked, err = x.chosen(p); len(x.metrics) == 0 {
 		p.Study.Metrics = x.asked // by which it ends, too
 	}
-	var known []string
-	for _, m := range slices.Concat(own, record.LifeCycle, collect.Metrics()) {
-		known = append(known, m.ID)
-	}
-	for _, m := range x.asked {
-		if !slices.Contains(known, m) {
-			return chosen(&analyze.ChoiceError{What: "metric", Word: m, Known: known})
-		}
-	}
-	return nil
+	return err
 }
 
 // gate is the one that ends the run, nil where none is asked for. It is on what is

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/engine"
@@ -25,14 +24,15 @@ const abWidth = "1%"
 
 // study is the one that is run: two environments that differ in the build alone.
 func (f *abFlags) study(all []engine.Engine, args []string) (string, error) {
-	if f.blocks < 0 || f.blocks > study.MostBlocks {
-		return "", fail(Usage, "--blocks is %d: expected from 1 to %d", f.blocks, study.MostBlocks)
-	}
-	if err := budgeted(f.budget); err != nil {
+	if err := f.possible(); err != nil {
 		return "", err
 	}
+	until := ""
+	if f.failAbove == "" {
+		until = ", until: " + abWidth
+	}
 	return buildsStudy{
-		by: "ab", title: "Two builds of " + args[0], course: f.course(), program: args[0], engine: f.engine, levels: abLevels,
+		by: "ab", title: "Two builds of " + args[0], course: f.ends(until), program: args[0], engine: f.engine, levels: abLevels,
 		rest: args[3:], workload: f.workload, metrics: f.metrics, seed: f.seed, tuned: f.tuned,
 	}.text(all)
 }
@@ -91,18 +91,6 @@ environments:
 `, b.by, b.program, b.title, b.course, b.seed, b.tuned, metrics, x.work(), of[0], levels, engine.Build, strings.Join(b.levels, ", ")), nil
 }
 
-// course is what ends the run.
-func (f *abFlags) course() string {
-	if f.blocks > 0 {
-		return fmt.Sprintf("blocks: %d", f.blocks)
-	}
-	s := fmt.Sprintf("time-budget: %s, max-blocks: %d", f.budget, mostInBudget)
-	if f.failAbove == "" {
-		s += ", until: " + abWidth
-	}
-	return s
-}
-
 // runs are the engine that runs a program, and the levels by which it runs that one:
 // the engine that was asked for, else the one that has the least around it, which the
 // catalogue names first.
@@ -152,20 +140,9 @@ func boundAgain(builds []record.Build, sets *abDirectories) (out []string) {
 
 // command is what measures the same again: of builds that are as they were.
 func (f *abFlags) command(program string, bound, rest []string, seed uint64) string {
-	line := slices.Concat([]string{"plimsoll", "ab", program}, bound, rest)
-	add := func(given bool, words ...string) {
-		if given {
-			line = append(line, words...)
-		}
-	}
-	add(f.engine != "", "--engine", f.engine)
-	add(f.workload != lifeCycle, "--workload", f.workload)
-	add(len(f.metrics) > 0, "--metric", strings.Join(f.metrics, ","))
-	add(f.failAbove != "", "--fail-above", f.failAbove)
-	add(f.strict, "--strict")
-	add(f.failures != "", "--allow-failures", f.failures)
-	add(f.blocks > 0, "--blocks", fmt.Sprint(f.blocks))
-	add(f.blocks == 0 && f.budget != abBudget, "--budget", f.budget.String())
-	add(f.tuned, "--tuned")
-	return harmless.ShellLine(append(line, "--seed", fmt.Sprint(seed)))
+	var gate shellLine
+	gate.add(f.failAbove != "", "--fail-above", f.failAbove)
+	gate.add(f.strict, "--strict")
+	gate.add(f.failures != "", "--allow-failures", f.failures)
+	return f.repeated(slices.Concat([]string{"plimsoll", "ab", program}, bound, rest), gate, abBudget, seed)
 }

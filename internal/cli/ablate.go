@@ -18,21 +18,19 @@ import (
 // ablateFlags are how an engine is taken apart.
 type ablateFlags struct {
 	printing
+	turn
 	blocks     int
 	seed       uint64
 	small      bool
 	mechanisms []string
 	metrics    []string
 	dir        string
-	progress   string
-	wait       bool
-	force      bool
 	show       bool
 	explain    bool
 }
 
 func ablateCommand(w World) *cobra.Command {
-	f := ablateFlags{printing: printing{format: "text"}, blocks: 20, mechanisms: []string{study.AllMechanisms}, progress: "auto"}
+	f := ablateFlags{printing: printing{format: "text"}, blocks: 20, mechanisms: []string{study.AllMechanisms}}
 	c := &cobra.Command{
 		Use:   "ablate ENGINE [WORKLOAD] [NAME=LEVEL…]",
 		Short: "Show what each mechanism of an engine costs, by taking it away",
@@ -96,9 +94,7 @@ engines ENGINE lists; a study asks for the same by the key ablate.`,
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ablate-ENGINE)")
 	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and set what the timeline says beside it, in the record too (root; workload hello)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addTurn(c)
 	return c
 }
 
@@ -118,7 +114,7 @@ func ablatable(w World) (names []string) {
 
 func (f *ablateFlags) ablate(w World, args []string, text string) error {
 	return smallStudy{
-		by: "ablate", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force,
+		by: "ablate", of: args[0], text: text, dir: f.dir, turn: f.turn,
 		keeps:   func(engine string) bool { return engine != "host" }, // no step leads to it
 		lacks:   func(p *study.Plan) bool { return len(p.Study.Ablations) == 0 || p.Study.Ablations[0].Base == "" },
 		command: func(seed uint64) string { return f.command(args, seed) },

@@ -48,7 +48,7 @@ func (f *ablateFlags) observe(w World, res *analyze.Result, o run.Options) error
 // to cost something.
 func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan) (*record.Timeline, error) {
 	a := plan.Study.Ablations[0]
-	e := explainFlags{starts: observedStarts, asked: true, progress: f.progress, wait: f.wait, unlimited: true}
+	e := explainFlags{starts: observedStarts, asked: true, turn: f.turn, unlimited: true}
 	var ids []string
 	place := func(id string) int {
 		if i := slices.Index(ids, id); i >= 0 {

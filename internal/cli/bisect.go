@@ -36,16 +36,14 @@ const (
 
 func (f *betweenFlags) add(c *cobra.Command, w World, budget string) {
 	fl := c.Flags()
-	f.workload, f.budget, f.progress = lifeCycle, bisectBudget, "auto"
+	f.workload, f.budget = lifeCycle, bisectBudget
 	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
 	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
 	fl.StringVar(&f.metric, "metric", "", "decide by this metric (default: the workload's first, else startup)")
 	fl.DurationVar(&f.budget, "budget", f.budget, budget)
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
 	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
-	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addTurn(c)
 	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
 	completesEngines(c, w)
 }

@@ -120,26 +120,15 @@ func (b *bisectSearch) again() error {
 // command is what searches the same again.
 func (b *bisectSearch) command() string {
 	a := &b.state.Asked
-	line := append([]string{"plimsoll", "bisect", a.Program}, a.Rest...)
-	line = append(line, "--repo", a.Repo, "--good", b.state.Good, "--bad", b.state.Bad, "--build", a.Build, "--program", a.Made,
+	line := shellLine{"plimsoll", "bisect", a.Program}
+	line.add(true, a.Rest...)
+	line.add(true, "--repo", a.Repo, "--good", b.state.Good, "--bad", b.state.Bad, "--build", a.Build, "--program", a.Made,
 		"--error", fmt.Sprintf("%g%%", 100*a.Alpha), "--budget", a.Budget.String(), "--workload", a.Workload)
-	if a.Engine != "" {
-		line = append(line, "--engine", a.Engine)
-	}
-	if a.Metric != "" {
-		line = append(line, "--metric", a.Metric)
-	}
-	if a.BuildLimit != bisectBuildLimit {
-		line = append(line, "--build-limit", a.BuildLimit.String())
-	}
-	if a.Seed != 0 {
-		line = append(line, "--seed", fmt.Sprint(a.Seed))
-	}
-	if a.FirstParent {
-		line = append(line, "--first-parent")
-	}
-	if a.Tuned {
-		line = append(line, "--tuned")
-	}
+	line.add(a.Engine != "", "--engine", a.Engine)
+	line.add(a.Metric != "", "--metric", a.Metric)
+	line.add(a.BuildLimit != bisectBuildLimit, "--build-limit", a.BuildLimit.String())
+	line.add(a.Seed != 0, "--seed", fmt.Sprint(a.Seed))
+	line.add(a.FirstParent, "--first-parent")
+	line.add(a.Tuned, "--tuned")
 	return harmless.ShellLine(line)
 }

@@ -71,8 +71,7 @@ func (b *bisectBuilds) build(ctx context.Context, hash string) (string, error) {
 	if kerr := keepLog(b.world, log, kept); kerr != nil {
 		return "", errors.Join(err, kerr)
 	}
-	var failed *revision.BuildError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*revision.BuildError](err); ok {
 		return "", &revision.BuildError{Err: fmt.Errorf("%w%s; what it printed is in %s", failed.Err, lastLine(log), shortPath(kept))}
 	}
 	b.took, b.made = b.took+time.Since(begin), b.made+1

@@ -29,15 +29,13 @@ const (
 
 // betweenFlags are how a commit is measured between two others.
 type betweenFlags struct {
+	turn
 	engine   string
 	workload string
 	metric   string
 	budget   time.Duration
 	seed     uint64
 	tuned    bool
-	progress string
-	wait     bool
-	force    bool
 }
 
 // commitRun is a measurement of builds in the same blocks, for one question.
@@ -73,7 +71,7 @@ func (x *commitRun) run(w World) error {
 		return err
 	}
 	return smallStudy{
-		by: "bisect", of: x.program, text: text, dir: x.dir, progress: x.progress, wait: x.wait, force: x.force, builds: x.builds,
+		by: "bisect", of: x.program, text: text, dir: x.dir, turn: x.turn, builds: x.builds,
 		keeps: func(string) bool { return false }, command: func(uint64) string { return x.command },
 	}.run(w, x.measured)
 }

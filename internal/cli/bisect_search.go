@@ -184,8 +184,7 @@ func (b *bisectSearch) answer(ctx context.Context, q bisection.Question) (report
 			return step, nil
 		}
 		if err != nil {
-			var e *exitError
-			if errors.As(err, &e) {
+			if _, ok := errors.AsType[*exitError](err); ok {
 				return step, err
 			}
 			err = fail(Failed, "%s end, %s: %w", l.level, revision.Short(l.hash), err)

@@ -4,14 +4,23 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/collect"
+	"plimsoll/internal/measure/study"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 )
 
 // measuredBuilds are the flags of what measures builds of one program in the same
 // blocks.
 type measuredBuilds struct {
+	turn
 	engine   string
 	workload string
 	metrics  []string
@@ -20,9 +29,6 @@ type measuredBuilds struct {
 	seed     uint64
 	tuned    bool
 	dir      string
-	progress string
-	wait     bool
-	force    bool
 }
 
 // addMeasured adds them, for a command of this name. What its metrics and its budget
@@ -37,9 +43,61 @@ func (f *measuredBuilds) addMeasured(c *cobra.Command, w World, metrics, budget 
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
 	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
 	fl.StringVarP(&f.dir, "record", "d", "", fmt.Sprintf("directory of the record (default plimsoll-run-TIME-%s-PROGRAM)", c.Name()))
-	fl.BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	fl.BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addTurn(c)
 	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
 	completesEngines(c, w)
+}
+
+// chosen are the metrics of a plan that are asked for: without any its workload's
+// first, else the start.
+func (f *measuredBuilds) chosen(p *study.Plan) ([]string, error) {
+	own := slices.DeleteFunc(slices.Clone(p.Workloads[0].Metrics), func(m record.Metric) bool { return m.Kind != "" })
+	if len(f.metrics) == 0 {
+		first := "startup"
+		if len(own) > 0 {
+			first = own[0].ID
+		}
+		return []string{first}, nil
+	}
+	var known []string
+	for _, m := range slices.Concat(own, record.LifeCycle, collect.Metrics()) {
+		known = append(known, m.ID)
+	}
+	for _, m := range f.metrics {
+		if !slices.Contains(known, m) {
+			return nil, chosen(&analyze.ChoiceError{What: "metric", Word: m, Known: known})
+		}
+	}
+	return f.metrics, nil
+}
+
+// ends is what ends the run, as a study's protocol has it: a number of blocks, or the
+// time, and with it what else is given.
+func (f *measuredBuilds) ends(budgeted string) string {
+	if f.blocks > 0 {
+		return fmt.Sprintf("blocks: %d", f.blocks)
+	}
+	return fmt.Sprintf("time-budget: %s, max-blocks: %d%s", f.budget, mostInBudget, budgeted)
+}
+
+// possible refuses what cannot end a run.
+func (f *measuredBuilds) possible() error {
+	if f.blocks < 0 || f.blocks > study.MostBlocks {
+		return fail(Usage, "--blocks is %d: expected from 1 to %d", f.blocks, study.MostBlocks)
+	}
+	return budgeted(f.budget)
+}
+
+// repeated is what measures the same again: line with its flags, among which own are
+// those of the command itself. usual is the budget that it has without any.
+func (f *measuredBuilds) repeated(line, own shellLine, usual time.Duration, seed uint64) string {
+	line.add(f.engine != "", "--engine", f.engine)
+	line.add(f.workload != lifeCycle, "--workload", f.workload)
+	line.add(len(f.metrics) > 0, "--metric", strings.Join(f.metrics, ","))
+	line.add(true, own...)
+	line.add(f.blocks > 0, "--blocks", fmt.Sprint(f.blocks))
+	line.add(f.blocks == 0 && f.budget != usual, "--budget", f.budget.String())
+	line.add(f.tuned, "--tuned")
+	line.add(true, "--seed", fmt.Sprint(seed))
+	return harmless.ShellLine(line)
 }

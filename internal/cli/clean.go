@@ -66,7 +66,7 @@ whose ledger names their run, that has ended, and whose record was fetched.`,
 	}
 	formatFlag(c, &format, "text", "json")
 	portableFlag(c, &byInterface, "remove what runs with --portable have left behind, on whatever machine their engine is")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	waitFlag(c, &wait)
 	far.add(c)
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c

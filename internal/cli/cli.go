@@ -120,8 +120,7 @@ func fail(s Status, format string, a ...any) error {
 // withHint adds what to do.
 func withHint(err error, format string, a ...any) error {
 	e := &exitError{status: Failed, err: err, hint: fmt.Sprintf(format, a...)}
-	var inner *exitError
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*exitError](err); ok {
 		e.status = inner.status
 	}
 	return e

@@ -24,19 +24,19 @@ import (
 // explainFlags are how a start is followed.
 type explainFlags struct {
 	printing
-	starts         int
-	asked          bool // for so many starts, however long they take
-	atOnce         int
-	unlimited      bool // no container has a limit
-	fewer          int  // starts that did not fit into the time
-	against        string
-	allCalls, wait bool
-	progress       string
-	keep           string // the record's directory, "" for none
+	turn
+	starts    int
+	asked     bool // for so many starts, however long they take
+	atOnce    int
+	unlimited bool // no container has a limit
+	fewer     int  // starts that did not fit into the time
+	against   string
+	allCalls  bool
+	keep      string // the record's directory, "" for none
 }
 
 func explainCommand(w World) *cobra.Command {
-	f := explainFlags{printing: printing{format: "text"}, starts: 10, atOnce: 1, progress: "auto"}
+	f := explainFlags{printing: printing{format: "text"}, starts: 10, atOnce: 1}
 	c := &cobra.Command{
 		Use:   "explain ENGINE [FACTOR=LEVEL…] | -- COMMAND…",
 		Short: "Show where the time of a start goes: who waited for whom, and for what",
@@ -110,8 +110,7 @@ are timed from outside are shown.`,
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: see what the first lines say that it costs")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addWaiting(c)
 	return c
 }
 

@@ -82,14 +82,10 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 
 // again is the command that follows the same starts again.
 func (f *explainFlags) again(env []string) string {
-	line := append([]string{"plimsoll", "explain"}, env...)
-	line = append(line, "--starts", strconv.Itoa(f.starts))
-	if f.against != "" {
-		line = append(line, "--against", f.against)
-	}
-	if f.allCalls {
-		line = append(line, "--all-calls")
-	}
+	line := append(shellLine{"plimsoll", "explain"}, env...)
+	line.add(true, "--starts", strconv.Itoa(f.starts))
+	line.add(f.against != "", "--against", f.against)
+	line.add(f.allCalls, "--all-calls")
 	return harmless.ShellLine(line)
 }
 

@@ -83,7 +83,7 @@ Everything is removed again, and your daemons are not reconfigured.`,
 	c.Flags().StringSliceVar(&o.Features, "feature", nil, "only these rows, by their ids, with what was run and what came back")
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
 	c.Flags().StringVar(&read, "read", "", "try nothing: print the table in this file or run directory")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	waitFlag(c, &wait)
 	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
 	c.ValidArgsFunction = cobra.FixedCompletions(features.Engines(), cobra.ShellCompDirectiveNoFileComp)
 	_ = c.RegisterFlagCompletionFunc("feature", cobra.FixedCompletions(features.IDs(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there

@@ -22,20 +22,18 @@ import (
 // floorFlags are what is asked of the kernel.
 type floorFlags struct {
 	printing
+	turn
 	blocks     int
 	rounds     int
 	seed       uint64
 	mechanisms []string
 	together   []int
 	dir        string
-	progress   string
-	wait       bool
-	force      bool
 	show       bool
 }
 
 func floorCommand(w World) *cobra.Command {
-	f := floorFlags{printing: printing{format: "text"}, blocks: 6, rounds: 10, together: []int{1, 4, 16, 64}, progress: "auto"}
+	f := floorFlags{printing: printing{format: "text"}, blocks: 6, rounds: 10, together: []int{1, 4, 16, 64}}
 	c := &cobra.Command{
 		Use:   "floor",
 		Short: "Show what this machine's kernel charges for what containers are made of",
@@ -70,9 +68,7 @@ more processors, because one waits for the other.`,
 	c.Flags().IntSliceVar(&f.together, "at-once", f.together, "how many processes begin at the same time")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-floor)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addTurn(c)
 	_ = c.RegisterFlagCompletionFunc("mechanism", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kernelMechanisms(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -129,7 +125,7 @@ func (f *floorFlags) command(seed uint64) string {
 
 func (f *floorFlags) ask(w World, text string) error {
 	return smallStudy{
-		by: "floor", text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force,
+		by: "floor", text: text, dir: f.dir, turn: f.turn,
 		keeps: func(string) bool { return true }, command: f.command,
 	}.run(w, f.measured)
 }

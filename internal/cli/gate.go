@@ -91,8 +91,7 @@ func readNoise(path string) (map[string]float64, error) {
 
 // refused gives a gate that says nothing its status and its advice.
 func refused(err error) error {
-	var no *gate.RefusedError
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*gate.RefusedError](err); ok {
 		return withHint(fail(Usage, "%w", err), "%s", no.Advice)
 	}
 	return fail(Failed, "%w", err)

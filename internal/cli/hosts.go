@@ -93,8 +93,7 @@ func (f *hostFlags) gather(runs []string, metric string, read func(dir string) (
 	}
 	h, err := g.Hosts()
 	if err != nil {
-		var choice *analyze.ChoiceError
-		if errors.As(err, &choice) {
+		if _, ok := errors.AsType[*analyze.ChoiceError](err); ok {
 			return nil, chosen(err)
 		}
 		return nil, fail(Usage, "summarising runs of several hosts: %w", err)

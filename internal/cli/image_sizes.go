@@ -34,10 +34,10 @@ var sizeColumns = []struct{ id, title string }{
 }
 
 func imageSizes(w World) *cobra.Command {
-	format, progress := "text", "auto"
+	format := "text"
 	var (
 		ch   changes
-		wait bool
+		here turn
 	)
 	c := &cobra.Command{
 		Use:   "sizes [IMAGE...]",
@@ -76,7 +76,7 @@ here is each of them:
 			defer os.RemoveAll(dir)
 			o := s.options()
 			o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(dir, "record")
-			o.Progress, o.Finish, o.Wait = newProgress(w, progress), finish.Done(), wait
+			o.Progress, o.Finish, o.Wait = newProgress(w, here.progress), finish.Done(), here.wait
 			if err := describeHost(cmd.Context(), s, o.Run, true); err != nil {
 				return err
 			}
@@ -95,9 +95,8 @@ here is each of them:
 		},
 	}
 	c.Flags().StringSliceVar(&ch.engines, "engine", nil, "only these engines")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	here.addWaiting(c)
 	formatFlag(c, &format, "text", "json")
-	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
 	return c
 }
 

@@ -90,8 +90,7 @@ func (h *hostCourse) course() (o outcome) {
 	if o.err == nil {
 		o.err = rerr
 	}
-	var e *fleet.Error
-	if errors.As(o.err, &e) {
+	if e, ok := errors.AsType[*fleet.Error](o.err); ok {
 		o.err, o.advice = errors.New(e.What), e.Advice
 	}
 	if over == nil {
@@ -296,8 +295,7 @@ func (h *hostCourse) watch(done <-chan struct{}, fresh bool) {
 
 // said is an error of a host without the host's name, which stands before the line.
 func said(err error) string {
-	var e *fleet.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fleet.Error](err); ok {
 		return e.What
 	}
 	return err.Error()
@@ -357,8 +355,7 @@ func (h *hostCourse) reconnecting(root *os.Root, log *os.File) (*fleet.Over, err
 
 // givenUp is the error of a host that could not be reached again.
 func (h *hostCourse) givenUp(err error) error {
-	var e *fleet.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fleet.Error](err); ok {
 		return &fleet.Error{Host: e.Host, What: e.What, Advice: "the run may go on there: plimsoll run --resume " + shortPath(h.r.ledger.Dir) + " picks it up", Lost: true, Err: err}
 	}
 	return err

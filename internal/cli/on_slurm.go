@@ -342,8 +342,7 @@ func (r *slurmRun) cancel(job string, gently bool) error {
 // letsGo says whether what ended the first context leaves the job alone: a
 // lost terminal, session or login node. Ctrl-C cancels it.
 func letsGo(cause error) bool {
-	var sig signalled
-	if errors.As(cause, &sig) {
+	if sig, ok := errors.AsType[signalled](cause); ok {
 		return sig.Signal != os.Interrupt
 	}
 	return errors.Is(cause, errLost) || errors.Is(cause, syscall.EPIPE)

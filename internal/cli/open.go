@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -84,10 +85,7 @@ func (c *changes) number(st *study.Study) error {
 	case c.blocks > 0:
 		p.Until, p.Blocks = 0, c.blocks
 	case p.Until > 0 || p.TimeBudgetNS > 0:
-		most := c.most
-		if most == 0 {
-			most = st.MaxBlocks
-		}
+		most := cmp.Or(c.most, st.MaxBlocks)
 		p.Blocks = study.Cap(*p, most)
 	case c.most > 0:
 		return withHint(fail(Usage, "--max-blocks is for --until and --time-budget, and neither is given"), "--blocks %d fixes the number", c.most)

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -144,9 +145,7 @@ func printParts(out io.Writer, p *study.Plan) {
 				n++
 			}
 		}
-		if blocks == 0 {
-			blocks = p.Protocol.Fixed()
-		}
+		blocks = cmp.Or(blocks, p.Protocol.Fixed())
 		for i, l := range wrapWords(strings.Join(q.Workloads, " "), 70) {
 			if i == 0 {
 				fmt.Fprintf(tw, "%s\t%d of %d\t%d\t%s\n", q.Name, n, len(q.Environments), blocks, l)

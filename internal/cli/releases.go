@@ -29,7 +29,7 @@ type releasesFlags struct {
 const releasesBudget = 5 * time.Minute
 
 func releasesCommand(w World) *cobra.Command {
-	f := releasesFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: releasesBudget, progress: "auto"}}
+	f := releasesFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: releasesBudget}}
 	c := &cobra.Command{
 		Use:   "releases PROGRAM NAME=FILE… [FACTOR=LEVEL…] | DIR",
 		Short: "Show start-up, memory and size of a program over its releases",
@@ -111,7 +111,7 @@ func (f *releasesFlags) measure(ctx context.Context, w World, args []string) err
 		}
 	}
 	return smallStudy{
-		by: "releases", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force, builds: builds,
+		by: "releases", of: args[0], text: text, dir: f.dir, turn: f.turn, builds: builds,
 		keeps: func(string) bool { return false }, lacks: lacksOne,
 		command: func(seed uint64) string { return f.command(builds, rest, seed) },
 	}.run(w, f.measured)

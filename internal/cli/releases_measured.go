@@ -7,16 +7,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/common/remark"
 	"plimsoll/internal/common/yamlfile"
-	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/run"
-	"plimsoll/internal/measure/study"
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/releases"
 	"plimsoll/internal/understand/plot"
@@ -29,38 +24,12 @@ func (f *releasesFlags) measured(ctx context.Context, w World, o run.Options) er
 	if err != nil {
 		return err
 	}
-	for _, m := range o.Run.Host.Remarks {
-		if m.Level == "warn" && remark.Weighs(m.Code) {
-			o.Progress.Remark("beware: " + m.Text)
-		}
-	}
+	beware(o)
 	if text := course(o.Plan.Protocol, false, true); text != "" {
 		o.Progress.Remark(text)
 	}
 	o.Whole, o.Plan.Study.Metrics = true, metrics // which the record has, to be told again
 	return smallRun(ctx, w, o, func(res *analyze.Result) error { return f.tell(w, res, o.Dir, metrics) })
-}
-
-// chosen are the metrics that are shown.
-func (f *releasesFlags) chosen(p *study.Plan) ([]string, error) {
-	own := slices.DeleteFunc(slices.Clone(p.Workloads[0].Metrics), func(m record.Metric) bool { return m.Kind != "" })
-	if len(f.metrics) == 0 {
-		first := "startup"
-		if len(own) > 0 {
-			first = own[0].ID
-		}
-		return []string{first}, nil
-	}
-	var known []string
-	for _, m := range slices.Concat(own, record.LifeCycle, collect.Metrics()) {
-		known = append(known, m.ID)
-	}
-	for _, m := range f.metrics {
-		if !slices.Contains(known, m) {
-			return nil, chosen(&analyze.ChoiceError{What: "metric", Word: m, Known: known})
-		}
-	}
-	return f.metrics, nil
 }
 
 // tell prints the releases, or draws them.

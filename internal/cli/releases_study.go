@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/releases"
 )
@@ -75,22 +73,15 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 
 // study is the one that is run: environments that differ in the build alone.
 func (f *releasesFlags) study(all []engine.Engine, program string, builds []record.Build, rest []string) (string, error) {
-	if f.blocks < 0 || f.blocks > study.MostBlocks {
-		return "", fail(Usage, "--blocks is %d: expected from 1 to %d", f.blocks, study.MostBlocks)
-	}
-	if err := budgeted(f.budget); err != nil {
+	if err := f.possible(); err != nil {
 		return "", err
 	}
 	var levels []string
 	for _, b := range builds {
 		levels = append(levels, b.Level)
 	}
-	course := fmt.Sprintf("time-budget: %s, max-blocks: %d", f.budget, mostInBudget)
-	if f.blocks > 0 {
-		course = fmt.Sprintf("blocks: %d", f.blocks)
-	}
 	return buildsStudy{
-		by: "releases", title: "Releases of " + program, course: course, program: program, engine: f.engine, levels: levels,
+		by: "releases", title: "Releases of " + program, course: f.ends(""), program: program, engine: f.engine, levels: levels,
 		rest: rest, workload: f.workload, metrics: f.metrics, seed: f.seed, tuned: f.tuned,
 	}.text(all)
 }
@@ -103,18 +94,7 @@ func (f *releasesFlags) command(builds []record.Build, rest []string, seed uint6
 			line = append(line, strings.TrimPrefix(text, b.Program+":"))
 		}
 	}
-	line = append(line, rest...)
-	add := func(given bool, words ...string) {
-		if given {
-			line = append(line, words...)
-		}
-	}
-	add(f.engine != "", "--engine", f.engine)
-	add(f.workload != lifeCycle, "--workload", f.workload)
-	add(len(f.metrics) > 0, "--metric", strings.Join(f.metrics, ","))
-	add(f.threshold != fmt.Sprintf("%g%%", 100*releases.Threshold), "--threshold", f.threshold)
-	add(f.blocks > 0, "--blocks", fmt.Sprint(f.blocks))
-	add(f.blocks == 0 && f.budget != releasesBudget, "--budget", f.budget.String())
-	add(f.tuned, "--tuned")
-	return harmless.ShellLine(append(line, "--seed", fmt.Sprint(seed)))
+	var own shellLine
+	own.add(f.threshold != fmt.Sprintf("%g%%", 100*releases.Threshold), "--threshold", f.threshold)
+	return f.repeated(append(line, rest...), own, releasesBudget, seed)
 }

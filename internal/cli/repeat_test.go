@@ -84,7 +84,7 @@ func begun(t *testing.T, dir string, args []string) (*runAsked, *run.Options, st
 // begunIn does so in a world.
 func begunIn(t *testing.T, w World, args []string) (*runAsked, *run.Options, string) {
 	t.Helper()
-	a := &runAsked{reportFlags: reportFlags{format: "text"}, progress: "none"}
+	a := &runAsked{reportFlags: reportFlags{format: "text"}, turn: turn{progress: "none"}}
 	c := a.command(w)
 	if err := c.ParseFlags(args); err != nil {
 		t.Fatalf("%v: %v", args, err)

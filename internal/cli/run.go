@@ -26,6 +26,7 @@ import (
 // runAsked is what the command line asks of a run.
 type runAsked struct {
 	reportFlags
+	turn
 	changes  changes
 	gate     runGateFlags
 	job      onFlags
@@ -34,9 +35,6 @@ type runAsked struct {
 	resume   string
 	after    time.Duration
 	noise    string
-	progress string
-	force    bool
-	wait     bool
 	trust    bool
 	yes      bool
 	where    placing
@@ -45,7 +43,7 @@ type runAsked struct {
 }
 
 func runCommand(w World) *cobra.Command {
-	return (&runAsked{reportFlags: reportFlags{format: "text"}, progress: "auto"}).command(w)
+	return (&runAsked{reportFlags: reportFlags{format: "text"}}).command(w)
 }
 
 func (a *runAsked) command(w World) *cobra.Command {
@@ -127,22 +125,14 @@ that does not reach this machine.`,
 	c.Flags().DurationVar(&a.after, "stop-after", 0, "interrupt the run after this time, such as 2h, when the trial in flight has ended; --resume continues it, on another day too")
 	c.Flags().BoolVar(&a.trust, "trust-record", false, "resume a record that belongs to another user: what it says is executed")
 	c.Flags().StringVar(&a.noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may be set below it")
-	c.Flags().BoolVar(&a.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
 	c.Flags().BoolVar(&a.yes, "yes", false, "build the images that the study needs and that are not here, without asking; without it you are asked in a terminal, and elsewhere told what is left out")
-	c.Flags().BoolVar(&a.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &a.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	a.addTurn(c)
 	return c
 }
 
 // runFormats are those of a result and those of a gate's answer.
 func runFormats() []string {
-	out := report.Formats()
-	for _, f := range report.Changes.Formats() {
-		if !slices.Contains(out, f) {
-			out = append(out, f)
-		}
-	}
-	return out
+	return analyze.Also(report.Formats(), report.Changes.Formats()...)
 }
 
 // fits refuses a format that a gate's answer, or a result without one, has not.
@@ -164,16 +154,13 @@ func runError(err error, dir string, begun bool) error {
 	if errors.Is(err, run.ErrNothing) {
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines says what is missing and what would help")
 	}
-	var busy *host.BusyError
-	if errors.As(err, &busy) {
+	if _, ok := errors.AsType[*host.BusyError](err); ok {
 		return fail(Failed, "%w", err) // what there is of a record was there before
 	}
-	var unlike *likeness.Error
-	if errors.As(err, &unlike) {
+	if _, ok := errors.AsType[*likeness.Error](err); ok {
 		return withHint(fail(Usage, "%w", err), unlikeHint)
 	}
-	var refused *gate.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*gate.RefusedError](err); ok {
 		return withHint(fail(Usage, "%w", err), "%s", refused.Advice)
 	}
 	if !begun || !holdsRun(dir) {

@@ -117,8 +117,7 @@ func (f *agentFlags) counter(address string) (agent.Counter, string, error) {
 }
 
 func agentError(address string, err error) error {
-	var nothing *agent.NothingError
-	if errors.As(err, &nothing) {
+	if _, ok := errors.AsType[*agent.NothingError](err); ok {
 		return withHint(fail(NothingHere, "the agent %s: %w", address, err), "run the agent where the file system's servers are, and as root where their counters want it")
 	}
 	return withHint(fail(Failed, "asking the agent %s: %w", address, err), "see that plimsoll agent runs there, that this machine reaches its port, and that address and token are those it printed")

@@ -55,11 +55,7 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 	if err := describeHost(finish, s, o.Run, a.force); err != nil {
 		return err
 	}
-	for _, m := range o.Run.Host.Remarks {
-		if m.Level == "warn" && remark.Weighs(m.Code) {
-			o.Progress.Remark("beware: " + m.Text)
-		}
-	}
+	beware(o)
 	if o.Agents, err = a.agents.meet(finish, w); err != nil {
 		return err
 	}
@@ -79,6 +75,15 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 		return runError(err, o.Dir, sum != nil)
 	}
 	return finishRun(w, sum, a.reportFlags, g)
+}
+
+// beware says what weighs on this machine before anything is measured.
+func beware(o run.Options) {
+	for _, m := range o.Run.Host.Remarks {
+		if m.Level == "warn" && remark.Weighs(m.Code) {
+			o.Progress.Remark("beware: " + m.Text)
+		}
+	}
 }
 
 // options are what is run by, planned anew or taken from the record that is

@@ -17,8 +17,8 @@ import (
 )
 
 func selftestCommand(w World) *cobra.Command {
-	format, progress, runtime := "text", "auto", "auto"
-	blocks, wait := 0, false
+	var here turn
+	format, runtime, blocks := "text", "auto", 0
 	c := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove the stopwatch on this machine, in about a minute",
@@ -40,8 +40,8 @@ machine is too noisy to tell.`,
 				return fail(Usage, "--blocks is %d: it must be at least 20", blocks)
 			}
 			o := selftest.Options{Run: s.options(), Blocks: blocks}
-			o.Run.Progress = newProgress(w, progress)
-			o.Run.Finish, o.Run.Wait = finish.Done(), wait
+			o.Run.Progress = newProgress(w, here.progress)
+			o.Run.Finish, o.Run.Wait = finish.Done(), here.wait
 			if err := s.addRuntime(finish, &o, runtime); err != nil {
 				return err
 			}
@@ -70,8 +70,7 @@ machine is too noisy to tell.`,
 		},
 	}
 	formatFlag(c, &format, "text", "json")
-	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
+	here.addWaiting(c)
 	choiceFlag(c, &runtime, "runtime", "the bare runtime to try", "auto", "crun", "runc", "none")
 	c.Flags().IntVar(&blocks, "blocks", 0, "number of blocks with the runtime (default 200); the stopwatch alone gets five times as many")
 	return c

@@ -13,15 +13,14 @@ import (
 
 // smallStudy is one that a command writes itself and runs at once.
 type smallStudy struct {
-	by, of      string // the command, and the engine that it is of, if it is of one
-	text        string
-	dir         string // of the record; empty: by the time
-	progress    string
-	wait, force bool
-	keeps       func(engine string) bool // which baselines stay
-	lacks       func(*study.Plan) bool   // a further reason why there is nothing to measure; nil: none
-	command     func(seed uint64) string // what measures the same again
-	builds      []record.Build           // that its levels of build stand for
+	turn
+	by, of  string // the command, and the engine that it is of, if it is of one
+	text    string
+	dir     string                   // of the record; empty: by the time
+	keeps   func(engine string) bool // which baselines stay
+	lacks   func(*study.Plan) bool   // a further reason why there is nothing to measure; nil: none
+	command func(seed uint64) string // what measures the same again
+	builds  []record.Build           // that its levels of build stand for
 }
 
 // run plans the study and hands it to what measures and tells.

@@ -21,19 +21,17 @@ import (
 // tuneFlags are what is asked about the machine's states.
 type tuneFlags struct {
 	printing
-	measure  bool
-	states   []string
-	blocks   int
-	seed     uint64
-	dir      string
-	progress string
-	wait     bool
-	force    bool
-	show     bool
+	turn
+	measure bool
+	states  []string
+	blocks  int
+	seed    uint64
+	dir     string
+	show    bool
 }
 
 func tuneCommand(w World) *cobra.Command {
-	f := tuneFlags{printing: printing{format: "text"}, blocks: 30, progress: "auto"}
+	f := tuneFlags{printing: printing{format: "text"}, blocks: 30}
 	c := &cobra.Command{
 		Use:   "tune [ENGINE [FACTOR=LEVEL…]]",
 		Short: "Show what on this machine makes starts scatter, and what can be set against it",
@@ -85,9 +83,7 @@ tuned machine and are marked so: users' machines are not.`,
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "with --measure: seed of the order (0: drawn and recorded)")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "with --measure: directory of the record (default plimsoll-run-TIME-tune-ENGINE)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study that --measure runs, and measure nothing")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	c.Flags().BoolVar(&f.force, "force", false, "measure even if doctor refuses")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addTurn(c)
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(tune.Names(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
 	return c
 }
@@ -170,7 +166,7 @@ func (f *tuneFlags) command(args []string, seed uint64) string {
 
 func (f *tuneFlags) measured(w World, args []string, text string) error {
 	return smallStudy{
-		by: "tune", of: args[0], text: text, dir: f.dir, progress: f.progress, wait: f.wait, force: f.force,
+		by: "tune", of: args[0], text: text, dir: f.dir, turn: f.turn,
 		keeps:   func(e string) bool { return e == args[0] },
 		command: func(seed uint64) string { return f.command(args, seed) },
 	}.run(w, f.tell)

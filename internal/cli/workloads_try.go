@@ -24,20 +24,17 @@ import (
 
 // tryFlags are what a try can choose.
 type tryFlags struct {
-	engines  []string
-	set      []string
-	full     bool
-	progress string
-	wait     bool
+	turn
+	engines []string
+	set     []string
+	full    bool
 }
 
 func (f *tryFlags) add(c *cobra.Command) {
-	f.progress = "auto"
 	c.Flags().StringSliceVar(&f.engines, "try", nil, "run one small trial in these engines and in native")
 	c.Flags().StringSliceVar(&f.set, "set", nil, "with --try: set parameters, as in threads=4")
 	c.Flags().BoolVar(&f.full, "full", false, "with --try: the defaults instead of the small levels")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")
-	choiceFlag(c, &f.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	f.addWaiting(c)
 }
 
 // tryRow is one environment of a try.

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"embed"
 	"math"
 	"slices"
@@ -108,10 +109,7 @@ func (f *khanFile) read() []Measurement {
 			if said == "N/A" {
 				continue
 			}
-			metric := at(row, f.metric, f.fixed)
-			if metric == "" {
-				metric = column
-			}
+			metric := cmp.Or(at(row, f.metric, f.fixed), column)
 			out = append(out, Measurement{Table: f.table, Host: at(row, "host", ""), Image: at(row, f.image, bareImage),
 				Workload: f.workload, Metric: metric, Unit: f.unit, Better: f.better, Value: number(said)})
 		}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -21,12 +22,8 @@ import (
 // all blocks (Hodges & Lehmann 1962, Ann. Math. Statist. 33, 482–497). Of two things
 // that is close to the signed-rank test.
 func BlockBreaks(series [][][]float64, o BreakOptions) [][]Break {
-	if o.Alpha == 0 {
-		o.Alpha = 0.05
-	}
-	if o.Permutations == 0 {
-		o.Permutations = 999
-	}
+	o.Alpha = cmp.Or(o.Alpha, 0.05)
+	o.Permutations = cmp.Or(o.Permutations, 999)
 	out := make([][]Break, len(series))
 	things := 0
 	var open []stretch

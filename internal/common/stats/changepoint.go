@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -48,12 +49,8 @@ const MinBreakable = 8
 // not very small. To be comparable, each statistic is taken over the mean
 // distance of its values.
 func Breaks(series [][]float64, o BreakOptions) [][]Break {
-	if o.Alpha == 0 {
-		o.Alpha = 0.05
-	}
-	if o.Permutations == 0 {
-		o.Permutations = 999
-	}
+	o.Alpha = cmp.Or(o.Alpha, 0.05)
+	o.Permutations = cmp.Or(o.Permutations, 999)
 	out := make([][]Break, len(series))
 	var open []piece
 	for s, x := range series {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -17,6 +18,11 @@ type Sum struct {
 	P float64
 	// N is the least number of values behind any of the means.
 	N int
+}
+
+// Known are the values that there are: those that are not NaN.
+func Known(x []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 }
 
 // WeightedMeans estimates Σ w[c]·mean(x[c]) over columns that share blocks:
@@ -37,12 +43,7 @@ func WeightedMeans(x [][]float64, w []float64, level float64, least int) Sum {
 		if w[c] == 0 {
 			continue
 		}
-		values := make([]float64, 0, len(column))
-		for _, v := range column {
-			if !math.IsNaN(v) {
-				values = append(values, v)
-			}
-		}
+		values := Known(column)
 		n := len(values)
 		if first || n < out.N {
 			out.N, first = n, false

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -230,15 +231,7 @@ func SignedRank(d []float64) float64 {
 	if n == 0 {
 		return 1
 	}
-	slices.SortFunc(x, func(a, b float64) int {
-		switch a, b := math.Abs(a), math.Abs(b); {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(x, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	// Ranks are doubled, so that mean ranks are whole.
 	ranks := make([]int, n)
 	plus, tied := 0, false

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,7 @@ var answerLimit = 10 * time.Second
 // version asks a program for its version, and whether it is the one that it is
 // given for.
 func version(ctx context.Context, path string, p engine.Program) (string, error) {
-	option := p.Version
-	if option == "" {
-		option = "--version"
-	}
+	option := cmp.Or(p.Version, "--version")
 	out, err := ask(ctx, path, option, "its version")
 	if err != nil {
 		return "", err
@@ -40,10 +38,7 @@ func version(ctx context.Context, path string, p engine.Program) (string, error)
 		}
 		return v, err
 	}
-	want := p.Says
-	if want == "" {
-		want = p.Name
-	}
+	want := cmp.Or(p.Says, p.Name)
 	if name == "" && !p.Unnamed {
 		return "", fmt.Errorf("%s does not say that it is %s: --version prints %q alone", path, want, v)
 	}

@@ -319,8 +319,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // FailureOf is an adapter's error as the outcome of a trial: its class and its text.
 func FailureOf(err error) *record.Failure {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return &record.Failure{Class: e.Class, Text: e.Error()}
 	}
 	return &record.Failure{Class: record.HarnessError, Text: err.Error()}

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -192,15 +193,8 @@ func checkCgroupMode(r *reading) []record.Remark {
 		return one(levelInfo, "cgroup-v1", "Control groups are version 1 here; results hold for version 1 only, and newer engines may refuse it.", "boot with systemd.unified_cgroup_hierarchy=1 to measure version 2")
 	case "hybrid":
 		return one(levelInfo, "cgroup-hybrid",
-			fmt.Sprintf("Control groups are mixed here: version 1 has %s, version 2 has %s; some engines refuse that.", orNone(v1), orNone(r.facts.More["cgroup_controllers_v2"])),
+			fmt.Sprintf("Control groups are mixed here: version 1 has %s, version 2 has %s; some engines refuse that.", cmp.Or(v1, "no controller"), cmp.Or(r.facts.More["cgroup_controllers_v2"], "no controller")),
 			"boot with systemd.unified_cgroup_hierarchy=1 to measure version 2")
 	}
 	return nil
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "no controller"
-	}
-	return s
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,10 +53,7 @@ func parseOSRelease(r io.Reader) (string, error) {
 		return p, nil
 	}
 	// The defaults are those of os-release(5).
-	name := v["NAME"]
-	if name == "" {
-		name = "Linux"
-	}
+	name := cmp.Or(v["NAME"], "Linux")
 	return strings.TrimSpace(name + " " + v["VERSION"]), nil
 }
 
@@ -105,10 +103,7 @@ func parseCPUInfo(r io.Reader) (cpuInfo, error) {
 		}
 	}
 	if id := v["CPU implementer"]; id != "" {
-		maker := armImplementers[id]
-		if maker == "" {
-			maker = "implementer " + id
-		}
+		maker := cmp.Or(armImplementers[id], "implementer "+id)
 		c.Model = fmt.Sprintf("%s part %s variant %s revision %s", maker, v["CPU part"], v["CPU variant"], v["CPU revision"])
 	}
 	return c, nil

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -53,10 +54,7 @@ func exhaustedOf(before, now usage, containers int) []bound {
 		}
 	}
 	slices.SortFunc(out, func(x, y bound) int {
-		if c := compareFloat(y.share(), x.share()); c != 0 {
-			return c
-		}
-		return strings.Compare(x.name, y.name)
+		return cmp.Or(cmp.Compare(y.share(), x.share()), strings.Compare(x.name, y.name))
 	})
 	return out
 }
@@ -70,16 +68,6 @@ func full(b bound, more float64) bool {
 }
 
 func (b bound) share() float64 { return float64(b.used) / float64(b.max) }
-
-func compareFloat(x, y float64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
-}
 
 func (b bound) String() string {
 	if b.class == record.LimitMemory || b.class == record.LimitDisk {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -42,10 +43,7 @@ func (r *runner) unmet(n workload.Needs, o *openEnv) *record.Failure {
 // image by chroot, with the host's network.
 func (r *runner) onHost(ctx context.Context, o *openEnv) (engine.Environment, error) {
 	const native = "native"
-	image := o.image
-	if image == "" {
-		image = engine.ImageName(engine.Spec{Levels: o.rec.Levels})
-	}
+	image := cmp.Or(o.image, engine.ImageName(engine.Spec{Levels: o.rec.Levels}))
 	key := opened{"", image}
 	if there := r.session.envs[key]; there != nil {
 		return there.env, nil

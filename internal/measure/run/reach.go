@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,9 +185,7 @@ func (r *runner) blame(ctx context.Context, o *openEnv, bridge string, err error
 	if strings.Contains(bridge, r.kit.RunID) {
 		fix = "" // the next run's bridge has another name
 	}
-	if who == "" {
-		who = "this machine, and it is not known by what: nft list ruleset, or iptables -S, may show it"
-	}
+	who = cmp.Or(who, "this machine, and it is not known by what: nft list ruleset, or iptables -S, may show it")
 	e.Text, e.Fix = fmt.Sprintf("packets between containers on %s are %s by %s", bridge, how, who), fix
 	return e
 }

@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,7 @@ const simulated = 200
 // Run tests the stopwatch.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	begin := time.Now()
-	if o.Blocks == 0 {
-		o.Blocks = 200
-	}
+	o.Blocks = cmp.Or(o.Blocks, 200)
 	dir, err := os.MkdirTemp("", "plimsoll-selftest-")
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the self-test: %w", err)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"time"
 
 	"plimsoll/internal/record"
@@ -36,9 +37,7 @@ func Cap(p record.Protocol, asked int) int {
 // it to the program. That few, and fixed beforehand: the level is split over
 // them.
 func ClaimLooks(fixed, most int) []int {
-	if most == 0 {
-		most = ClaimRounds * fixed
-	}
+	most = cmp.Or(most, ClaimRounds*fixed)
 	var out []int
 	for b := fixed; b < most; b *= 2 {
 		out = append(out, b)

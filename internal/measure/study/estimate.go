@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"time"
 
 	"plimsoll/internal/record"
@@ -79,10 +80,7 @@ func (p *Plan) Opening(times Times) time.Duration {
 
 // large says whether a workload's image is one of a distribution.
 func large(e *record.Environment, w *record.Workload, times Times) bool {
-	image := e.Levels["image"]
-	if image == "" {
-		image = times.Image(w)
-	}
+	image := cmp.Or(e.Levels["image"], times.Image(w))
 	return image != "payload" && image != "busybox"
 }
 

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -168,10 +169,7 @@ func (r *rule) verdict() verdict {
 // looked at by the caller.
 func (r *rule) matches(c *combination) bool {
 	for _, f := range r.factors {
-		named := c.named[f.factor]
-		if named == "" {
-			named = DefaultLevel
-		}
+		named := cmp.Or(c.named[f.factor], DefaultLevel)
 		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.level(f.factor)) && !f.part(named) {
 			return false
 		}
@@ -197,9 +195,7 @@ func (j *judge) usable(c *combination, levels map[string]string) verdict {
 	if ok {
 		return verdict{}
 	}
-	if reason == "" {
-		reason = "It is not available here, and the adapter does not say why."
-	}
+	reason = cmp.Or(reason, "It is not available here, and the adapter does not say why.")
 	return verdict{kind: Unavailable, reason: reason, fix: fix}
 }
 

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -133,10 +134,7 @@ func (f *document) needs(params map[string]string) Needs {
 }
 
 func (m *metric) metric() record.Metric {
-	title := m.Title.Text
-	if title == "" {
-		title = m.ID.Text
-	}
+	title := cmp.Or(m.Title.Text, m.ID.Text)
 	out := record.Metric{
 		ID: m.ID.Text, Unit: m.Unit.Text, Better: record.Direction(m.Better.Text), Title: title, What: m.What.Text,
 	}

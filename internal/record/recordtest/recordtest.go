@@ -227,10 +227,7 @@ func (s Spec) Trials() iter.Seq[*record.Trial] {
 
 func (s Spec) trial(rng *rand.Rand, e *Env, block int, shared float64, nth int, now int64) *record.Trial {
 	t := &record.Trial{Block: block, Warmup: block < s.Warmup, Env: e.ID, Inside: e.Inside.ID, Clock: e.Clock, At: began.Add(time.Duration(now))}
-	sigma := e.Sigma
-	if sigma == 0 {
-		sigma = 0.03
-	}
+	sigma := cmp.Or(e.Sigma, 0.03)
 	counted := block - s.Warmup
 	log := shared + sigma*rng.NormFloat64()
 	if s.Blocks > 1 {

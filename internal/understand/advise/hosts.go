@@ -1,6 +1,9 @@
 package advise
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // ByHost is the advice for one use on each of several hosts.
 type ByHost struct {
@@ -51,10 +54,7 @@ func Hosts(all []HostAdvice) *ByHost {
 		out.Alone = out.Alone && h.Advice.Verdict.Outcome == First
 	}
 	slices.SortStableFunc(out.Places, func(a, b Places) int {
-		if a.Leads != b.Leads {
-			return b.Leads - a.Leads
-		}
-		return a.sum(len(out.Places)) - b.sum(len(out.Places))
+		return cmp.Or(b.Leads-a.Leads, a.sum(len(out.Places))-b.sum(len(out.Places)))
 	})
 	for _, p := range out.Places {
 		if p.Leads == len(all) {

@@ -169,9 +169,7 @@ func (k catalogue) words() []string {
 	out := Words()
 	if k.features != nil {
 		for _, r := range k.features.Rows {
-			if !slices.Contains(out, r.ID) {
-				out = append(out, r.ID)
-			}
+			out = analyze.Also(out, r.ID)
 		}
 	}
 	return out

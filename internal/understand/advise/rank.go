@@ -39,15 +39,7 @@ func (a *Advice) rank(cols []*column, envs []*candidate) {
 		s := stats.WeightedMeans(costs, weights, stats.Level, leastBlocks)
 		a.Ranked = append(a.Ranked, Ranked{Env: x.env.ID, Engine: x.env.Engine, Score: exp(s), Blocks: s.N, Require: x.require, Prefer: x.prefer})
 	}
-	slices.SortStableFunc(a.Ranked, func(x, y Ranked) int {
-		switch {
-		case x.Score.Value < y.Score.Value:
-			return -1
-		case x.Score.Value > y.Score.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(a.Ranked, func(x, y Ranked) int { return cmp.Compare(x.Score.Value, y.Score.Value) })
 	a.compare(logs, weights)
 	a.front(cols)
 	for i := range a.Ranked {

@@ -16,14 +16,16 @@ func Positive(values ...float64) float64 {
 }
 
 // Distinct keeps the first of each.
-func Distinct(x []string) []string {
-	var out []string
-	for _, v := range x {
-		if !slices.Contains(out, v) {
-			out = append(out, v)
+func Distinct(x []string) []string { return Also[string](nil, x...) }
+
+// Also appends what is not in a list yet.
+func Also[T comparable](list []T, more ...T) []T {
+	for _, v := range more {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
 		}
 	}
-	return out
+	return list
 }
 
 // SortedKeys are the keys of all the maps.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -247,11 +248,7 @@ func judgeCells(cells []*OverheadCell) {
 	logs, verdicts := make([][]float64, len(cells)), make([]*Verdict, len(cells))
 	for i, c := range cells {
 		verdicts[i] = &c.Verdict
-		for _, v := range c.cost {
-			if !math.IsNaN(v) {
-				logs[i] = append(logs[i], v)
-			}
-		}
+		logs[i] = stats.Known(c.cost)
 	}
 	Judge(logs, verdicts)
 }

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -23,13 +24,7 @@ func (t *Table) Rank(medians [][]float64, delta float64) {
 		if t.Metric.Better == record.HigherIsBetter {
 			x, y = y, x
 		}
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(x, y)
 	})
 	n := len(t.Ranking)
 	if n < 2 {

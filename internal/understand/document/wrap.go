@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 
 	"plimsoll/internal/understand/words"
@@ -17,9 +18,7 @@ func Wrap(text string, limit int, indent string) []string {
 			if len(out) > 0 {
 				lead = indent
 			}
-			if line == "" {
-				line = lead
-			}
+			line = cmp.Or(line, lead)
 			blank := strings.TrimSpace(line) == ""
 			need := words.Width(line) + words.Width(word)
 			if !blank {

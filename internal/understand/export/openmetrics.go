@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -120,7 +121,7 @@ func estimates(f *families, res *analyze.Result, work *analyze.Workload, t *anal
 	if unit != "" && !strings.HasSuffix(name, "_"+unit) {
 		full += "_" + unit
 	}
-	g := f.get(full, unit, "gauge", firstOf(t.Metric.What, t.Metric.Title, t.Metric.ID)+", median over the counted trials, with the ends of its 95 % interval, and the extremes.")
+	g := f.get(full, unit, "gauge", cmp.Or(t.Metric.What, t.Metric.Title, t.Metric.ID)+", median over the counted trials, with the ends of its 95 % interval, and the extremes.")
 	with := func(g *family, v *float64, by float64, more ...string) {
 		if v != nil {
 			g.add("", *v/by, append(labels[:len(labels):len(labels)], more...)...)
@@ -175,12 +176,3 @@ func omName(s string) string {
 var omReplacer = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func omEscape(s string) string { return omReplacer.Replace(clean(s)) }
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
-}

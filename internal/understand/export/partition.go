@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -14,10 +15,7 @@ import (
 // by study, host and date, in a file named after the run, so that a run that is exported
 // again replaces itself and nothing else.
 func Partition(run *record.Run) string {
-	host := run.Host.Name
-	if host == "" {
-		host = "unknown"
-	}
+	host := cmp.Or(run.Host.Name, "unknown")
 	return path.Join("study="+segment(run.Study.Name), "host="+segment(host), "date="+run.Started.UTC().Format(time.DateOnly), segment(run.ID)+".parquet")
 }
 

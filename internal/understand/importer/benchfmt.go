@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -53,9 +54,9 @@ func benchResult(rec *benchfmt.Result, r *benchfmt.Reader, b *builder) error {
 			levels[f] = string(c.Value)
 		}
 	}
-	b.host.Arch = first(b.host.Arch, clean(rec.GetConfig("goarch")))
-	b.host.OS = first(b.host.OS, clean(rec.GetConfig("goos")))
-	b.host.CPU = first(b.host.CPU, clean(rec.GetConfig("cpu")))
+	b.host.Arch = cmp.Or(b.host.Arch, clean(rec.GetConfig("goarch")))
+	b.host.OS = cmp.Or(b.host.OS, clean(rec.GetConfig("goos")))
+	b.host.CPU = cmp.Or(b.host.CPU, clean(rec.GetConfig("cpu")))
 	w := b.workload(work, params)
 	t := record.Trial{
 		Workload: w.ID,
@@ -143,13 +144,4 @@ func benchMetric(unit string) (record.Metric, float64) {
 	}
 	m.Title = m.ID
 	return m, 1
-}
-
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }

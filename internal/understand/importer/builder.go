@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,10 +31,7 @@ func (b *builder) file(name string) { b.stem = stem(name) }
 
 // env finds or adds an environment. Engine is "imported" where it is unknown.
 func (b *builder) env(id, engine, baseline string, levels map[string]string) string {
-	id = clean(id)
-	if id == "" {
-		id = b.stem
-	}
+	id = cmp.Or(clean(id), b.stem)
 	if b.several && id != b.stem {
 		id = clean(b.stem + ": " + id)
 	}

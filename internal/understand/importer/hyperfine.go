@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ func readHyperfine(data []byte, _ string, b *builder) error {
 			return fmt.Errorf("result %d (%q) has %d times and %d exit codes", i+1, clean(r.Command), len(r.Times), n)
 		}
 		p := hyperfineNames(r.Parameters)
-		if p.workload == "" {
-			p.workload = "command"
-		}
+		p.workload = cmp.Or(p.workload, "command")
 		if p.env == "" && b.several {
 			p.workload = r.Command
 		} else if p.env == "" {

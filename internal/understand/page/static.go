@@ -167,7 +167,7 @@ func rankingOf(d *view.Data, w *view.Work) (ranking, bool) {
 	if t == nil {
 		return ranking{}, false
 	}
-	u := words.UnitFor(t.Metric.Unit, values(t.Median))
+	u := words.UnitFor(t.Metric.Unit, view.Known(t.Median))
 	out := &document.Table{Columns: []document.Column{{Title: "environment", Names: true},
 		number("median, " + words.Clean(u.Name)), number("95 % interval"), number(words.Times(t.Metric)), number("rank"), number("n"), number("failed")}}
 	if lacking(d) {
@@ -257,14 +257,4 @@ func estimate(v, lo, hi *float64, by float64) []string {
 	}
 	n := words.NumberOf(sample.Estimate{Value: *v, Lo: lo, Hi: hi}, by, words.Full)
 	return []string{n.Value, n.Interval}
-}
-
-func values(column []*float64) []float64 {
-	var out []float64
-	for _, v := range column {
-		if v != nil {
-			out = append(out, *v)
-		}
-	}
-	return out
 }

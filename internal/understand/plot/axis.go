@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -62,13 +63,7 @@ func (s *span) axis(unit string) axis {
 		if s.lo > 0 && s.lo < s.hi/2 {
 			a.lo = 0
 		}
-		pad := (s.hi - a.lo) * 0.05
-		if pad == 0 {
-			pad = math.Abs(s.hi) / 20
-		}
-		if pad == 0 {
-			pad = u.By
-		}
+		pad := cmp.Or((s.hi-a.lo)*0.05, math.Abs(s.hi)/20, u.By)
 		if a.lo != 0 {
 			a.lo -= pad
 		}

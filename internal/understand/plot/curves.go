@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,10 +94,7 @@ func curvePanel(d *view.Data, cs []view.Curve, g lineGroup, envLooks []look) *pa
 	}
 	strokes := lines(envLooks, g.envs)
 	first := cs[0]
-	title := words.Clean(first.Title)
-	if title == "" {
-		title = words.Clean(first.Column)
-	}
+	title := cmp.Or(words.Clean(first.Title), words.Clean(first.Column))
 	if part := words.Clean(first.Part); part != "" && part != "host" && !strings.Contains(strings.ToLower(title), part) {
 		title += ", " + part
 	}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -125,7 +126,7 @@ func table(d *view.Data, m record.Metric, medians []float64) view.Table {
 		a.Ratio, a.Lo, a.Hi = append(a.Ratio, ptr(v/1e6)), append(a.Lo, ptr(v/1.05e6)), append(a.Hi, ptr(v/0.96e6))
 		a.Verdict, a.Needed = append(a.Verdict, []analyze.Verdict{analyze.Equal, analyze.CannotTell, analyze.Differs}[min(e, 2)]), append(a.Needed, 0)
 	}
-	slices.SortFunc(t.Ranking, func(x, y int) int { return cmpFloat(*t.Median[x], *t.Median[y]) })
+	slices.SortFunc(t.Ranking, func(x, y int) int { return cmp.Compare(*t.Median[x], *t.Median[y]) })
 	t.Against = []view.Against{a}
 	return t
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,9 +29,9 @@ func distributions(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no values of %s", w.ID, t.Metric.ID)
 	}
 	c := &rowChart{axis: sp.axis(t.Metric.Unit), rowH: 26}
-	c.axis.in(words.UnitFor(t.Metric.Unit, known(t.Median)))
+	c.axis.in(words.UnitFor(t.Metric.Unit, view.Known(t.Median)))
 	c.label = axisLabel(t, c.axis)
-	c.cols = []column{{head: "median, " + unitOr(c.axis.unit), right: true}, {head: "n", right: true}}
+	c.cols = []column{{head: "median, " + cmp.Or(c.axis.unit, "value"), right: true}, {head: "n", right: true}}
 	p := &picture{
 		title: "Distribution of " + lower(metricName(t.Metric)) + ": " + w.Label(),
 		sub:   []string{what(w, t.Metric)},

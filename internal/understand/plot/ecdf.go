@@ -37,7 +37,7 @@ func ecdf(d *view.Data, o Options) (*picture, error) {
 		return nil, noData("workload %s has no values of %s", w.ID, t.Metric.ID)
 	}
 	x := sp.axis(t.Metric.Unit)
-	x.in(words.UnitFor(t.Metric.Unit, known(t.Median)))
+	x.in(words.UnitFor(t.Metric.Unit, view.Known(t.Median)))
 	if x.log {
 		p.notes[0] += " The axis is logarithmic."
 	}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -293,7 +294,7 @@ func fillBoxes(c *rowChart, in *figure.Panel, d *view.Data, env map[string]int, 
 	if c.axis.log {
 		c.label += ", logarithmic"
 	}
-	c.cols = []column{{head: "median, " + unitOr(c.axis.unit), right: true}, {head: "n", right: true}}
+	c.cols = []column{{head: "median, " + cmp.Or(c.axis.unit, "value"), right: true}, {head: "n", right: true}}
 	for _, b := range in.Boxes {
 		e, ok := env[b.Env]
 		r := chartRow{name: words.Clean(b.Label)}

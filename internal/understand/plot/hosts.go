@@ -64,7 +64,7 @@ func hostsTable(h *hosts.Hosts, o Options) (*hosts.Table, error) {
 }
 
 func hostsNotes(h *hosts.Hosts, t *hosts.Table) []string {
-	s := fmt.Sprintf("Points are ratios inside a host, within its blocks, lines their 95 %% intervals: they are about that machine. Medians are in %s and never divided across hosts.", unitOr(hostsUnit(t).Name))
+	s := fmt.Sprintf("Points are ratios inside a host, within its blocks, lines their 95 %% intervals: they are about that machine. Medians are in %s and never divided across hosts.", cmp.Or(words.UnitFor(t.Metric.Unit, t.Medians()).Name, "value"))
 	if h.Source != "" {
 		return []string{"Published values without blocks: a host is one value, the ratio of two medians, and has no interval."}
 	}

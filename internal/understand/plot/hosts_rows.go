@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,14 +28,14 @@ func forestChart(h *hosts.Hosts, t *hosts.Table, r *hosts.Row, c ink) *rowChart 
 			sp.addEach(p.Next.Lo, p.Next.Hi)
 		}
 	}
-	u := hostsUnit(t)
+	u := words.UnitFor(t.Metric.Unit, t.Medians())
 	own, base := words.Name(r.Env), words.Name(r.Against)
 	out := &rowChart{axis: sp.axis(""), label: "× " + base}
 	if out.axis.log {
 		out.label += ", logarithmic"
 	}
 	for _, name := range []string{own, base} {
-		out.cols = append(out.cols, column{head: tinyFace.fit(name, 60) + ", " + unitOr(u.Name), right: true})
+		out.cols = append(out.cols, column{head: tinyFace.fit(name, 60) + ", " + cmp.Or(u.Name, "value"), right: true})
 	}
 	out.cols = append(out.cols, column{head: "ratio", right: true}, column{head: "95 % interval", optional: true}, column{head: "blocks", right: true})
 	if out.axis.inside(1) {
@@ -62,7 +63,7 @@ func forestOrder(r *hosts.Row) []int {
 		at[i] = i
 	}
 	if len(at) > manyHosts {
-		slices.SortStableFunc(at, func(a, b int) int { return cmpFloat(r.Hosts[a].Value, r.Hosts[b].Value) })
+		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.Hosts[a].Value, r.Hosts[b].Value) })
 	}
 	return at
 }
@@ -130,16 +131,4 @@ func diamond(s surface, a axis, p *hosts.Pooled, y float64, low bool) {
 		return
 	}
 	s.poly([]point{{lo, y}, {x, y - half}, {hi, y}, {x, y + half}}, true, black, stroke{})
-}
-
-func hostsUnit(t *hosts.Table) words.Unit {
-	var values []float64
-	for _, x := range t.Times {
-		for _, m := range x.Hosts {
-			if m.Median != nil {
-				values = append(values, m.Median.Value)
-			}
-		}
-	}
-	return words.UnitFor(t.Metric.Unit, values)
 }

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -106,7 +107,7 @@ func inOrder(t *testing.T, rows []*element) {
 		by[g.attrs["data-env"]] = append(by[g.attrs["data-env"]], mark{v, dots[len(dots)-1].num(t, "cx")})
 	}
 	for env, marks := range by {
-		slices.SortFunc(marks, func(a, b mark) int { return cmpFloat(a.value, b.value) })
+		slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.value, b.value) })
 		for i := 1; i < len(marks); i++ {
 			if marks[i].x < marks[i-1].x-0.01 || math.IsNaN(marks[i].x) {
 				t.Errorf("%s: × %v lies at %v, and × %v at %v", env, marks[i].value, marks[i].x, marks[i-1].value, marks[i-1].x)

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -56,10 +57,7 @@ func parameterPicture(d *view.Data, o Options) (*picture, error) {
 	var known []view.Work
 	for i := range list {
 		s := &list[i]
-		metric := o.Metric
-		if metric == "" {
-			metric = d.Works[s.At[0].Work].First
-		}
+		metric := cmp.Or(o.Metric, d.Works[s.At[0].Work].First)
 		for _, at := range s.At {
 			known = append(known, d.Works[at.Work])
 		}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ func phases(d *view.Data, o Options) (*picture, error) {
 		}
 	}
 	c := &rowChart{axis: sp.axis("ns"), rowH: 19}
-	c.axis.in(words.UnitFor("ns", known(slices.Concat(ph.Medians...))))
+	c.axis.in(words.UnitFor("ns", view.Known(slices.Concat(ph.Medians...))))
 	c.axis.lo, c.axis.hi = 0, max(sp.hi*1.01, 1)
 	c.label = "time since the request, " + c.axis.unit
 	c.cols = []column{{head: "sum, " + c.axis.unit, right: true}}
@@ -89,7 +90,7 @@ func phaseRows(d *view.Data, w *view.Work) []int {
 	slices.SortStableFunc(have, func(a, b int) int {
 		x, _ := total(w.Phases.Medians[a])
 		y, _ := total(w.Phases.Medians[b])
-		return cmpFloat(x, y)
+		return cmp.Compare(x, y)
 	})
 	return append(have, rest...)
 }

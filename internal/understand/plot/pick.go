@@ -55,9 +55,7 @@ func unknownMetric(works []view.Work, id string) error {
 	var known []string
 	for _, w := range works {
 		for _, t := range w.Tables {
-			if !slices.Contains(known, t.Metric.ID) {
-				known = append(known, t.Metric.ID)
-			}
+			known = analyze.Also(known, t.Metric.ID)
 		}
 	}
 	return fmt.Errorf("no metric %q: there are %s", id, strings.Join(known, ", "))

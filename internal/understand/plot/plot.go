@@ -10,6 +10,7 @@
 package plot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,12 +53,8 @@ type Options struct {
 }
 
 func (o Options) normal() (Options, error) {
-	if o.Width == 0 {
-		o.Width = 640
-	}
-	if o.DPI == 0 {
-		o.DPI = 144
-	}
+	o.Width = cmp.Or(o.Width, 640)
+	o.DPI = cmp.Or(o.DPI, 144)
 	switch {
 	case !(o.Width >= 240 && o.Width <= 4000):
 		return o, fmt.Errorf("a width of %g points: it can be 240 to 4000", o.Width)

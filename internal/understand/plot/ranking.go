@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,10 +22,10 @@ func ranking(d *view.Data, o Options) (*picture, error) {
 	sp.addEach(t.Lo...)
 	sp.addEach(t.Hi...)
 	c := &rowChart{axis: sp.axis(t.Metric.Unit), guides: baselineGuides(d, t)}
-	c.axis.in(words.UnitFor(t.Metric.Unit, known(t.Median)))
+	c.axis.in(words.UnitFor(t.Metric.Unit, view.Known(t.Median)))
 	c.label = axisLabel(t, c.axis)
 	c.cols = []column{
-		{head: "median, " + unitOr(c.axis.unit), right: true},
+		{head: "median, " + cmp.Or(c.axis.unit, "value"), right: true},
 		{head: "95 % interval", optional: true},
 		{head: "n", right: true},
 		{head: "group"},
@@ -123,22 +124,4 @@ func axisLabel(t *view.Table, a axis) string {
 		s += ", " + a.unit
 	}
 	return s + " (" + words.Better(t.Metric) + ")"
-}
-
-func unitOr(unit string) string {
-	if unit == "" {
-		return "value"
-	}
-	return unit
-}
-
-// known are the values that there are.
-func known(list []*float64) []float64 {
-	var out []float64
-	for _, v := range list {
-		if v != nil {
-			out = append(out, *v)
-		}
-	}
-	return out
 }

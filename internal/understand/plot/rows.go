@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,9 +54,7 @@ const (
 
 // layOut shares the width out between names, axis and columns.
 func (c *rowChart) layOut(width float64) {
-	if c.rowH == 0 {
-		c.rowH = 17
-	}
+	c.rowH = cmp.Or(c.rowH, 17)
 	for _, r := range c.rows {
 		c.nameW = max(c.nameW, nameFace.width(r.name)+10)
 	}
@@ -180,7 +179,7 @@ func axisAt(s surface, a axis, ticks []tick, top, bottom float64) {
 
 // drawGuides draws the lines, and those of their names that have room.
 func (c *rowChart) drawGuides(s surface, top, bottom float64) {
-	slices.SortStableFunc(c.guides, func(a, b guide) int { return cmpFloat(a.at, b.at) })
+	slices.SortStableFunc(c.guides, func(a, b guide) int { return cmp.Compare(a.at, b.at) })
 	type spot struct {
 		x     float64
 		names []string
@@ -203,14 +202,4 @@ func (c *rowChart) drawGuides(s surface, top, bottom float64) {
 		x := min(max(p.x, c.axis.from+half-4), c.axis.to-half+4)
 		s.text(point{x, top - 5}, label, tinyFace, middle, false, muted)
 	}
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -192,9 +193,7 @@ func adviceSensitivity(a *advise.Advice) adviceList {
 			}
 			text += fmt.Sprintf("; %s %.3g %s comes first", side, x.At, words.Name(x.Env))
 		}
-		if text == "" {
-			text = "; no other weight of it alone changes the first place"
-		}
+		text = cmp.Or(text, "; no other weight of it alone changes the first place")
 		l.items = append(l.items, document.Item{Text: document.Say(fmt.Sprintf("%s, weight %.3g%s.", criterionName(a, i), c.Weight, text))})
 	}
 	var chances []string

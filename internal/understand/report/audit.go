@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func isolationTable(res *analyze.Result) *document.Table {
 		}
 		fs, _, _ := strings.Cut(in["root"], " ")
 		t.Row(words.Name(e.Env), namespaces(in), userMap(in), word("capabilities", in), word("seccomp-mode", in), word("no-new-privs", in),
-			orUnknown(words.Clean(fs)), kernelOf(e, res.Run.Host.Kernel))
+			cmp.Or(words.Clean(fs), "?"), kernelOf(e, res.Run.Host.Kernel))
 	}
 	return t
 }
@@ -131,14 +132,7 @@ func kernelOf(e audit.Environment, host string) string {
 }
 
 func word(key string, in map[string]string) string {
-	return orUnknown(words.Clean(audit.Words(key, in[key])))
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "?"
-	}
-	return s
+	return cmp.Or(words.Clean(audit.Words(key, in[key])), "?")
 }
 
 // isolationLegend explains the table.

@@ -59,9 +59,7 @@ func levelsIn(res *analyze.Result, factor string) string {
 		if l == "" {
 			return ""
 		}
-		if !slices.Contains(levels, l) {
-			levels = append(levels, l)
-		}
+		levels = analyze.Also(levels, l)
 	}
 	return strings.Join(levels, " or ")
 }

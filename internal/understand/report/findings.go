@@ -65,9 +65,7 @@ func findingsTitle(f *analyze.Findings) string {
 	}
 	for _, c := range f.Claims {
 		s, _, _ := strings.Cut(c.ID, "/")
-		if !slices.Contains(studies, words.Clean(s)) {
-			studies = append(studies, words.Clean(s))
-		}
+		studies = analyze.Also(studies, words.Clean(s))
 	}
 	return "Findings of " + words.List(studies) + ": " + strings.Join(counts, ", ")
 }
@@ -210,9 +208,7 @@ func sourcesOf(list []analyze.PublishedNumber) string {
 		if p.Table != "" {
 			s += ", " + words.Clean(p.Table)
 		}
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
+		out = analyze.Also(out, s)
 	}
 	return strings.Join(out, "; ")
 }
@@ -269,9 +265,7 @@ func untested(answers []analyze.Answer) []string {
 		if a.Command == "" {
 			continue
 		}
-		if !slices.Contains(commands, a.Command) {
-			commands = append(commands, a.Command)
-		}
+		commands = analyze.Also(commands, a.Command)
 		for _, l := range a.Without {
 			if have := lacks[a.Command]; len(have) < shown && !slices.Contains(have, l) {
 				lacks[a.Command] = append(have, l)

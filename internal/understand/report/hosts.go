@@ -141,7 +141,7 @@ func WholeRowTable(h *hosts.Hosts, t *hosts.Table, r *hosts.Row) *document.Table
 }
 
 func rowTable(h *hosts.Hosts, t *hosts.Table, r *hosts.Row, shown []int, left int, draw bool, width int) *document.Table {
-	unit := timesUnit(t)
+	unit := words.UnitFor(t.Metric.Unit, t.Medians())
 	out := &document.Table{Columns: document.Columns("host", words.Name(r.Env)+", "+unit.Name, words.Name(r.Against)+", "+unit.Name, "ratio", "blocks", "")}
 	out.Columns[0].Names = true
 	for i := 1; i < 5; i++ {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,15 +108,7 @@ func sortedHosts(r *hosts.Row) []int {
 			at = append(at, i)
 		}
 	}
-	slices.SortStableFunc(at, func(i, k int) int {
-		switch x, y := r.Hosts[i].Value, r.Hosts[k].Value; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(at, func(i, k int) int { return cmp.Compare(r.Hosts[i].Value, r.Hosts[k].Value) })
 	return at
 }
 
@@ -174,18 +167,6 @@ func timesOf(t *hosts.Table, env string) *hosts.Times {
 	return nil
 }
 
-func timesUnit(t *hosts.Table) words.Unit {
-	var values []float64
-	for _, x := range t.Times {
-		for _, m := range x.Hosts {
-			if m.Median != nil {
-				values = append(values, m.Median.Value)
-			}
-		}
-	}
-	return words.UnitFor(t.Metric.Unit, values)
-}
-
 func timeText(x *hosts.Times, i int, u words.Unit) string {
 	if x == nil || x.Hosts[i].Median == nil {
 		return "n/a"
@@ -195,7 +176,7 @@ func timeText(x *hosts.Times, i int, u words.Unit) string {
 
 // TimesTable sets the medians of all environments side by side, a column each host.
 func TimesTable(h *hosts.Hosts, t *hosts.Table) *document.Table {
-	u := timesUnit(t)
+	u := words.UnitFor(t.Metric.Unit, t.Medians())
 	out := &document.Table{Columns: document.Columns("environment, " + u.Name), Parts: true}
 	for _, x := range t.Times {
 		out.Row(words.Name(x.Env))

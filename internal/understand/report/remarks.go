@@ -43,9 +43,7 @@ func groupRemarks(res *analyze.Result, rankings []*ranking) (groups []*remarkGro
 				if m.Env == "" || m.Workload != "" && m.Workload != r.work.ID || m.Metric != "" && m.Metric != r.table.Metric.ID {
 					continue
 				}
-				if !slices.Contains(r.notes[m.Env], g.number) {
-					r.notes[m.Env] = append(r.notes[m.Env], g.number)
-				}
+				r.notes[m.Env] = analyze.Also(r.notes[m.Env], g.number)
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/common/yamlfile"
@@ -130,9 +129,7 @@ func checkMetric(res *analyze.Result, id, what string) error {
 			if t.Metric.ID == id {
 				return nil
 			}
-			if !slices.Contains(known, t.Metric.ID) {
-				known = append(known, t.Metric.ID)
-			}
+			known = analyze.Also(known, t.Metric.ID)
 		}
 	}
 	err := fmt.Errorf("no metric %q to %s: this run has %s", id, what, strings.Join(known, ", "))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/common/harmless"
@@ -396,9 +395,7 @@ func (s *screen) notRun() {
 		if x.Workload != "" {
 			name = words.Clean(x.Engine) + " with " + words.Clean(x.Workload)
 		}
-		if !slices.Contains(not, name) {
-			not = append(not, name)
-		}
+		not = analyze.Also(not, name)
 	}
 	if len(not) > 0 {
 		why := " (why: " + s.more + ")"

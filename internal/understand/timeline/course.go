@@ -10,6 +10,7 @@
 package timeline
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -108,25 +109,14 @@ func Read(t *record.Trace) *Course {
 	for _, k := range t.Threads {
 		th := b.thread(k.ID)
 		th.Process, th.Kernel = k.Process, k.Kernel
-		name := k.Command
-		if name == "" {
-			name = k.Name
-		}
+		name := cmp.Or(k.Command, k.Name)
 		th.names = []named{{-1 << 62, name}}
 		if len(k.Stack) > 0 {
 			th.stack = b.functions(k.Stack)
 		}
 	}
 	// Each processor's events come in order; those of two may not.
-	slices.SortStableFunc(t.Events, func(a, c record.TraceEvent) int {
-		switch {
-		case a.At < c.At:
-			return -1
-		case a.At > c.At:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(t.Events, func(a, c record.TraceEvent) int { return cmp.Compare(a.At, c.At) })
 	last := b.course.Span
 	for i := range t.Events {
 		b.event(&t.Events[i])

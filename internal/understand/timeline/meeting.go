@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -74,9 +75,7 @@ func (p *Piece) met(what string) Cause {
 		return Cause{"waits for " + what, true}
 	case timer:
 		_, how, _ := strings.Cut(strings.TrimSuffix(what, ")"), "(")
-		if how == "" {
-			how = what
-		}
+		how = cmp.Or(how, what)
 		return Cause{Text: "waits until a time that it set (" + how + ")"}
 	default:
 		return Cause{Text: "waits for " + what + ", from " + by}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,9 +49,7 @@ func Build(r *record.Reader, o Options) (*Data, error) {
 		return nil, err
 	}
 	b := &builder{r: r, res: res, points: o.Points, envs: map[string]int{}, works: map[string]int{}, traced: map[int][]string{}}
-	if b.points == 0 {
-		b.points = defaultPoints
-	}
+	b.points = cmp.Or(b.points, defaultPoints)
 	b.d = &Data{
 		Schema: Schema, Run: res.Run, Overheads: res.Overhead, Ablations: res.Ablations, Charges: res.Charges, Audit: res.Audit, Papers: papersOf(res), Findings: res.Findings,
 		Envs: []Env{}, Works: []Work{}, Verdict: []string{}, Trust: []Trust{},

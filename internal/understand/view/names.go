@@ -14,6 +14,16 @@ func At[T any](column []T, i int) T {
 	return none
 }
 
+// Known are the values of a column that there are.
+func Known(column []*float64) (out []float64) {
+	for _, v := range column {
+		if v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
 // Label is the environment's name as it is shown, cleaned.
 func (e Env) Label() string { return cleaned(e.Name, e.ID) }
 

@@ -74,9 +74,7 @@ func textOf(all []record.Remark) string {
 	envs := map[string][]string{}
 	for _, m := range all {
 		text := clip(strings.TrimSuffix(m.Text, "."), maxNote)
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
+		texts = analyze.Also(texts, text)
 		if m.Env != "" && !slices.Contains(envs[text], m.Env) {
 			envs[text] = append(envs[text], m.Env)
 		}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -64,11 +65,7 @@ func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) {
 }
 
 func titleOf(s Summary) string {
-	title := s.Title
-	if title == "" {
-		title = s.Study
-	}
-	return title + " – " + s.Name
+	return cmp.Or(s.Title, s.Study) + " – " + s.Name
 }
 
 // serve sends bytes that a client may have already.

@@ -33,8 +33,7 @@ func OutOfMemory() *record.Failure {
 // or else our own fault.
 func Refused(err error) engine.Result {
 	f := &record.Failure{Class: record.HarnessError, Text: err.Error()}
-	var e *engine.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*engine.Error](err); ok {
 		f.Class = e.Class
 	}
 	return engine.Result{Failure: f}

@@ -55,8 +55,7 @@ func Watch(ctx context.Context, c probe.Command) (Watched, error) {
 			w.Client.MaxRSS = u.Maxrss << 10
 		}
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return w, &SaidError{Argv: c.Argv, Said: Words([]byte(w.Text())), Err: err}
 	}
 	return w, err

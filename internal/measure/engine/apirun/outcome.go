@@ -100,8 +100,7 @@ func (b *Base) judge(ctx context.Context, l *Life, err error) *record.Failure {
 
 // failure is an error as the outcome of a trial, of its own class where it has one.
 func (b *Base) failure(what string, err error) *record.Failure {
-	var known *engine.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*engine.Error](err); ok {
 		return &record.Failure{Class: known.Class, Text: known.Error()}
 	}
 	return b.d.Failure(what, err)

@@ -1,6 +1,7 @@
 package clirun
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -116,10 +117,7 @@ func (p *Plan) oom() bool { return p.OOM != nil && p.OOM() }
 
 // engineFailure gives the engine's own words.
 func (p *Plan) engineFailure(name string, c probe.CommandResult) *record.Failure {
-	said := adapter.Words(c.Stderr)
-	if said == "" {
-		said = adapter.Words(c.Stdout)
-	}
+	said := cmp.Or(adapter.Words(c.Stderr), adapter.Words(c.Stdout))
 	f := &record.Failure{Class: adapter.Classify(said, p.Patterns), Text: fmt.Sprintf("%s: status %d", name, Status(c.Status))}
 	if said != "" {
 		f.Text += ": " + said

@@ -42,8 +42,7 @@ func Parse(name, path string, data []byte) (map[string]any, error) {
 		return all, nil
 	}
 	err := toml.Unmarshal(data, &all)
-	var wrong *toml.DecodeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := wrong.Position()
 		return nil, fmt.Errorf("%s:%d:%d: expected TOML, as a %s is: %w", path, line, column, name, err)
 	}

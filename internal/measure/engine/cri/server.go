@@ -237,8 +237,7 @@ func class(err error) record.Class {
 // wrong makes an engine.Error out of an error of a call. What is a participle
 // and its object: "creating the container".
 func (s *server) wrong(what string, err error) *engine.Error {
-	var known *engine.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*engine.Error](err); ok {
 		return known
 	}
 	e := &engine.Error{Class: class(err), Text: what, Err: errors.New(words(err))}

@@ -95,8 +95,7 @@ func gone(err error) bool {
 // wrong makes an engine.Error out of an error of the client. What is a
 // participle and its object: "creating the container".
 func (d *daemon) wrong(what string, err error) *engine.Error {
-	var known *engine.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*engine.Error](err); ok {
 		return known
 	}
 	e := &engine.Error{Class: class(err), Text: what, Err: err}

@@ -8,6 +8,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,18 +73,10 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	if s.kit == nil {
 		s.kit = Kit(t)
 	}
-	if s.opts.Limits == nil {
-		s.opts.Limits = &engine.Limits{CPUs: 1, MemoryBytes: 256 << 20}
-	}
-	if s.opts.Limit == 0 {
-		s.opts.Limit = time.Minute
-	}
-	if s.opts.Grace == 0 {
-		s.opts.Grace = time.Second
-	}
-	if s.opts.Hang == 0 {
-		s.opts.Hang = 3 * time.Second
-	}
+	s.opts.Limits = cmp.Or(s.opts.Limits, &engine.Limits{CPUs: 1, MemoryBytes: 256 << 20})
+	s.opts.Limit = cmp.Or(s.opts.Limit, time.Minute)
+	s.opts.Grace = cmp.Or(s.opts.Grace, time.Second)
+	s.opts.Hang = cmp.Or(s.opts.Hang, 3*time.Second)
 	s.spec = engine.Spec{ID: "conformance", Levels: levels, Limits: *s.opts.Limits}
 
 	s.detect(t)

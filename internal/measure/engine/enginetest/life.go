@@ -210,8 +210,7 @@ func (s *suite) cancelled(t *testing.T) {
 }
 
 func class(err error) record.Class {
-	var e *engine.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*engine.Error](err); ok {
 		return e.Class
 	}
 	return ""

@@ -80,8 +80,7 @@ func Command(t *testing.T, argv ...string) string {
 	out, err := exec.Command(argv[0], argv[1:]...).Output()
 	if err != nil {
 		said := ""
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			said = string(exit.Stderr)
 		}
 		t.Fatalf("%s: %v: %s", strings.Join(argv, " "), err, said)

@@ -1,6 +1,7 @@
 package lxd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -80,10 +81,7 @@ func profileFor(spec engine.Spec, runID, pool string, user profile) (p map[strin
 				continue
 			}
 			devices[name] = dev
-			n := dev["network"]
-			if n == "" {
-				n = strings.TrimSpace(dev["nictype"] + " " + dev["parent"])
-			}
+			n := cmp.Or(dev["network"], strings.TrimSpace(dev["nictype"]+" "+dev["parent"]))
 			networks = append(networks, n)
 		}
 	}

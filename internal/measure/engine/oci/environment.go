@@ -45,8 +45,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		return nil, err
 	}
 	v, err := prog.version(ctx, path)
-	var known *engine.Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*engine.Error](err); ok {
 		return nil, err
 	}
 	if err != nil {

@@ -159,8 +159,7 @@ func (p *program) read(ctx context.Context, into any, args ...string) error {
 // wrong makes an engine.Error. What is a participle and its object.
 func wrong(what string, err error) *engine.Error {
 	class := record.EngineError
-	var f *failed
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failed](err); ok {
 		class = adapter.Classify(f.said, patterns)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

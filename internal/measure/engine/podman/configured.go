@@ -50,12 +50,11 @@ var reserved = map[string]string{
 // containers.conf in place of the machine's and the user's. It reads a copy, in a
 // directory of the run's.
 func (p *program) configure(kit *engine.Kit) *engine.Error {
-	var wrong *engine.Error
 	var err error
 	if p.given, err = given.Of(kit, Name); err == nil {
 		err = errors.Join(p.given.Ours(configFile, reserved), p.given.Ours(storageFile, reservedStorage))
 	}
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*engine.Error](err); ok {
 		return wrong
 	}
 	p.env = append(p.env, p.given.Variables...)

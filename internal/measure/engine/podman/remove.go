@@ -1,6 +1,7 @@
 package podman
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,10 +57,7 @@ func (p *program) monitorGone(ctx context.Context, name string) bool {
 // monitor is what a container's monitor is known by: that it is podman's conmon,
 // run by its user, and has the whole name.
 func (p *program) monitor(name string) adapter.Helper {
-	program := p.conmon
-	if program == "" {
-		program = conmon
-	}
+	program := cmp.Or(p.conmon, conmon)
 	return adapter.Helper{Program: program, UID: p.uid(), Args: []string{"-n", name}}
 }
 

@@ -64,8 +64,7 @@ func (r *rest) call(ctx context.Context, method, path string, query url.Values, 
 	}
 	answer, err := r.http.Do(req)
 	if err != nil {
-		var ue *url.Error
-		if errors.As(err, &ue) { // its text is the whole address
+		if ue, ok := errors.AsType[*url.Error](err); ok { // its text is the whole address
 			err = ue.Err
 		}
 		return err

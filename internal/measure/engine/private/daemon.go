@@ -1,6 +1,7 @@
 package private
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,12 +77,8 @@ func (d *Daemon) thing() engine.Thing {
 // Start starts a daemon and waits until it is ready. The error has the last
 // words of its log, and nothing of the daemon is left then.
 func Start(ctx context.Context, kit *engine.Kit, o Options) (*Daemon, error) {
-	if o.Limit == 0 {
-		o.Limit = 30 * time.Second
-	}
-	if o.Grace == 0 {
-		o.Grace = 15 * time.Second
-	}
+	o.Limit = cmp.Or(o.Limit, 30*time.Second)
+	o.Grace = cmp.Or(o.Grace, 15*time.Second)
 	if !o.OwnNamespaces {
 		if err := Root(kit); err != nil {
 			return nil, err
@@ -107,8 +104,7 @@ func Start(ctx context.Context, kit *engine.Kit, o Options) (*Daemon, error) {
 	if d.PID == 0 {
 		close(d.ended) // it never began
 	}
-	var known *engine.Error
-	if !errors.As(err, &known) {
+	if _, ok := errors.AsType[*engine.Error](err); !ok {
 		err = &engine.Error{Class: record.Unavailable, Text: "starting a private " + o.Name, Err: err}
 	}
 	return nil, errors.Join(err, d.Close(context.WithoutCancel(ctx)))

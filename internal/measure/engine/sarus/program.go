@@ -43,8 +43,7 @@ func (s *sarus) run(ctx context.Context, kit *engine.Kit, args ...string) (strin
 // said runs it and gives what it printed.
 func said(ctx context.Context, c child.Command) (string, error) {
 	out, err := child.Run(ctx, c)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("sarus %s: %w: %s", c.Argv[1], err, adapter.Words(out.Stderr))
 	}
 	return string(out.Stdout), err

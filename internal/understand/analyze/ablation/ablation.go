@@ -289,12 +289,7 @@ func differences(a, b []float64) []float64 {
 // estimate is the middle of differences with its interval: the pseudo-median, and
 // for few blocks the mean with Student's interval.
 func estimate(d []float64, level float64) *sample.Estimate {
-	var x []float64
-	for _, v := range d {
-		if !math.IsNaN(v) {
-			x = append(x, v)
-		}
-	}
+	x := stats.Known(d)
 	if len(x) == 0 {
 		return nil
 	}

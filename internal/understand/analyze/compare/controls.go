@@ -52,9 +52,7 @@ func (s *controls) add(ch *Change) {
 	s.learnt++
 	s.least, s.most = min(s.least, k.Sum()), max(s.most, k.Sum())
 	for _, b := range k.Baselines {
-		if !slices.Contains(s.names, b.Baseline) {
-			s.names = append(s.names, b.Baseline)
-		}
+		s.names = analyze.Also(s.names, b.Baseline)
 	}
 	if ch.humps && k.Runs == 0 {
 		s.humps++

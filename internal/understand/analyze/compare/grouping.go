@@ -217,11 +217,7 @@ func (c *Changes) hidden() {
 				continue
 			}
 			places++
-			for _, f := range p.Hidden {
-				if !slices.Contains(all, f) {
-					all = append(all, f)
-				}
-			}
+			all = analyze.Also(all, p.Hidden...)
 		}
 	}
 	if places == 0 {

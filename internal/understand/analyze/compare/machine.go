@@ -83,7 +83,7 @@ func (c *Change) otherState(works [2]*analyze.Workload, cells [2]*analyze.Cell) 
 		if math.Abs(by) < worthSaying {
 			continue
 		}
-		s.Waits = append(s.Waits, Waited{For: k, Base: mean(there(own[0].Waits[k])), New: mean(there(own[1].Waits[k]))})
+		s.Waits = append(s.Waits, Waited{For: k, Base: mean(stats.Known(own[0].Waits[k])), New: mean(stats.Known(own[1].Waits[k]))})
 		slower, faster = slower+max(0, by), faster+max(0, -by)
 	}
 	if slower+faster < worthSaying {
@@ -192,7 +192,7 @@ func (c *Change) carried(cells [2]*analyze.Cell) float64 {
 
 // lostIn is what waiting may have cost each block at most, on the logarithm.
 func lostIn(shares []float64) []float64 {
-	out := there(shares)
+	out := stats.Known(shares)
 	for i, p := range out {
 		out[i] = -math.Log1p(-min(p, mostWaited))
 	}
@@ -251,17 +251,7 @@ func meanOf(w *analyze.Workload, whose func(*analyze.Workload, string) bool, k a
 	for b := range sum {
 		sum[b] /= n[b] // NaN where there is none
 	}
-	return there(sum)
-}
-
-func there(values []float64) []float64 {
-	var out []float64
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return stats.Known(sum)
 }
 
 func mean(values []float64) float64 {

@@ -171,7 +171,7 @@ func (k *crowd) by(work *analyze.Workload) []float64 {
 // middle where that is not known; nil where it never is.
 func (k *crowd) beside(work *analyze.Workload, cell *analyze.Cell) (x []float64) {
 	by := k.by(work)
-	all := there(by)
+	all := stats.Known(by)
 	if len(all) == 0 {
 		return nil
 	}

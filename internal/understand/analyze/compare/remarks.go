@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -117,17 +118,10 @@ func (c *Changes) Barred() []string {
 	var out []string
 	for _, f := range c.Facts {
 		if f.Bars {
-			out = append(out, fmt.Sprintf("%s %s: %s, now %s", f.Where, f.Key, orNone(f.Base), orNone(f.New)))
+			out = append(out, fmt.Sprintf("%s %s: %s, now %s", f.Where, f.Key, cmp.Or(f.Base, "none"), cmp.Or(f.New, "none")))
 		}
 	}
 	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 func cellsOf(n int) string {

@@ -4,6 +4,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -266,12 +267,8 @@ func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) analyze
 		c.Missing = s.whyNoValue(w, e, m)
 		return c
 	}
-	for _, v := range medians {
-		if !math.IsNaN(v) {
-			c.Medians = append(c.Medians, v)
-		}
-	}
-	c.ByBlock, c.Blocks = medians, len(c.Medians)
+	c.Medians, c.ByBlock = stats.Known(medians), medians
+	c.Blocks = len(c.Medians)
 	if len(medians) <= analyze.MaxBlockMedians {
 		for _, v := range medians {
 			if math.IsNaN(v) {
@@ -357,10 +354,7 @@ func repeat(run *record.Run) string {
 	case len(run.Arguments) > 0:
 		return "plimsoll " + harmless.ShellLine(run.Arguments)
 	}
-	study := run.Study.Path
-	if study == "" {
-		study = run.Study.Name
-	}
+	study := cmp.Or(run.Study.Path, run.Study.Name)
 	study = harmless.ShellWord(study)
 	if run.Study.Scale != "" {
 		study += " --scale " + harmless.ShellWord(run.Study.Scale)

@@ -52,9 +52,7 @@ func lookText(l record.Look) string {
 		if !c.Left {
 			continue
 		}
-		if !slices.Contains(works, c.Workload) {
-			works = append(works, c.Workload)
-		}
+		works = analyze.Also(works, c.Workload)
 		who[c.Workload] = append(who[c.Workload], c.Env)
 	}
 	if len(works) == 0 {

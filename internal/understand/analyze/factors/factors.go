@@ -3,6 +3,7 @@
 package factors
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -97,9 +98,7 @@ func groupOf(r *analyze.Result, name string) ([]*analyze.Workload, error) {
 		if w.ID != w.Group() {
 			known = append(known, w.ID)
 		}
-		if name == "" {
-			name = w.Group()
-		}
+		name = cmp.Or(name, w.Group())
 		if w.Group() == name {
 			out = append(out, w)
 		}
@@ -168,15 +167,7 @@ func (f *Factors) decompose(values [][]float64, levels [][]int, boots int) {
 	}
 	f.joint(values, levels, lost)
 	f.Rest, f.Noise = shareOf(d.Rest), shareOf(d.Noise)
-	slices.SortStableFunc(f.Shares, func(a, b Share) int {
-		switch x, y := a.size(), b.size(); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(f.Shares, func(a, b Share) int { return cmp.Compare(b.size(), a.size()) })
 }
 
 // size orders shares; those that are none come last.

@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -135,10 +136,7 @@ func (m *matrix) factors() (vary []Factor, fixed map[string]string, levels [][]i
 		f := Factor{ID: id, Kind: kind}
 		var level []int
 		for _, c := range m.cells {
-			v := of(c)
-			if v == "" {
-				v = Unset
-			}
+			v := cmp.Or(of(c), Unset)
 			k := slices.Index(f.Levels, v)
 			if k < 0 {
 				k = len(f.Levels)

@@ -105,9 +105,7 @@ func curvesOfData(res *analyze.Result) []*dataCurve {
 func basesOf(all []*dataCurve) []string {
 	var out []string
 	for _, c := range all {
-		if !slices.Contains(out, c.base) {
-			out = append(out, c.base)
-		}
+		out = analyze.Also(out, c.base)
 	}
 	return out
 }

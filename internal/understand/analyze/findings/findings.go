@@ -74,12 +74,12 @@ func judged(runs []*analyze.Result, c *record.Claim, features *record.Features) 
 			of[i].Test = k + 1
 		}
 		pairs, f.Partly = append(pairs, of...), f.Partly || len(of) == 0
-		f.Without = addLacks(f.Without, lacks)
+		f.Without = analyze.Also(f.Without, lacks...)
 	}
 	if c.Features != "" {
 		f.Features = featureClaim(c.Features, features)
 		if f.Features.Tried > 0 && len(f.Features.Untried) > 0 {
-			f.Without = addLacks(f.Without, []analyze.ClaimLack{{What: strings.Join(f.Features.Untried, ", "), Reason: "none of its features was tried"}})
+			f.Without = analyze.Also(f.Without, analyze.ClaimLack{What: strings.Join(f.Features.Untried, ", "), Reason: "none of its features was tried"})
 		}
 	}
 	pairs, f.Older = newest(runs, pairs)
@@ -96,7 +96,7 @@ func judged(runs []*analyze.Result, c *record.Claim, features *record.Features) 
 	if f.Instead != nil && f.Verdict == analyze.ClaimNotTested {
 		f.Reason = neededBy(f.Instead)
 	}
-	f.Without = addLacks(f.Without, lacksOfStandIns(used))
+	f.Without = analyze.Also(f.Without, lacksOfStandIns(used)...)
 	if f.Features != nil && len(c.Tests) == 0 {
 		f.Verdict, f.Reason = featureVerdict(f.Features, features)
 	}
@@ -105,7 +105,7 @@ func judged(runs []*analyze.Result, c *record.Claim, features *record.Features) 
 			f.Reason = "Needs " + c.Needs + "."
 		}
 		f.Partly = f.Partly || f.Verdict != analyze.ClaimNotTested
-		f.Without = addLacks(f.Without, []analyze.ClaimLack{{What: "the rest", Reason: "needs " + c.Needs}})
+		f.Without = analyze.Also(f.Without, analyze.ClaimLack{What: "the rest", Reason: "needs " + c.Needs})
 	}
 	for i := range c.Answers {
 		f.Answers = append(f.Answers, judgeAnswer(runs, &c.Answers[i]))
@@ -117,7 +117,7 @@ func judgeAnswer(runs []*analyze.Result, a *record.ClaimAnswer) analyze.Answer {
 	pairs, lacks := pairsOf(runs, &a.Test)
 	pairs, _ = newest(runs, pairs)
 	judgePairs(pairs)
-	out := analyze.Answer{Pairs: claimPairs(pairs), Without: addLacks(nil, lacks)}
+	out := analyze.Answer{Pairs: claimPairs(pairs), Without: analyze.Also(nil, lacks...)}
 	out.Verdict, out.Decides = verdictOf(pairs)
 	switch {
 	case out.Verdict == analyze.ClaimSupported:
@@ -133,14 +133,4 @@ func judgeAnswer(runs []*analyze.Result, a *record.ClaimAnswer) analyze.Answer {
 		out.Command = a.Command
 	}
 	return out
-}
-
-// addLacks adds what is not there yet.
-func addLacks(have, more []analyze.ClaimLack) []analyze.ClaimLack {
-	for _, l := range more {
-		if !slices.Contains(have, l) {
-			have = append(have, l)
-		}
-	}
-	return have
 }

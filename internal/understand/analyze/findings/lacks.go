@@ -14,15 +14,15 @@ import (
 func lacksOf(runs []*analyze.Result, t *record.ClaimTest, pairs []pair) []analyze.ClaimLack {
 	var out []analyze.ClaimLack
 	if len(pairs) == 0 {
-		out = addLacks(out, unmeasured(runs, t))
+		out = analyze.Also(out, unmeasured(runs, t)...)
 	}
 	said := len(out) > 0 // of all engines, so that each need not say it again
 	for _, sel := range []map[string][]string{t.Of, t.To} {
-		out = addLacks(out, excluded(runs, t, sel))
+		out = analyze.Also(out, excluded(runs, t, sel)...)
 		for _, e := range sel[analyze.ClaimEngine] {
 			if !took(pairs, e) && !slices.ContainsFunc(out, func(l analyze.ClaimLack) bool { return isOf(l.What, e) }) {
 				if why, here := whyNotHere(runs, t, e); !here || !said {
-					out = addLacks(out, []analyze.ClaimLack{{What: e, Reason: why}})
+					out = analyze.Also(out, analyze.ClaimLack{What: e, Reason: why})
 				}
 			}
 		}
@@ -108,9 +108,7 @@ func excluded(runs []*analyze.Result, t *record.ClaimTest, sel map[string][]stri
 				out, ids = append(out, l), append(ids, nil)
 				i = len(out) - 1
 			}
-			if !slices.Contains(ids[i], x.ID) {
-				ids[i] = append(ids[i], x.ID)
-			}
+			ids[i] = analyze.Also(ids[i], x.ID)
 		}
 	}
 	for i := range out {

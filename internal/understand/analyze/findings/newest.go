@@ -103,9 +103,7 @@ func flat(m map[string]string) string {
 func runsOf(pairs []pair) []string {
 	var out []string
 	for i := range pairs {
-		if !slices.Contains(out, pairs[i].Run) {
-			out = append(out, pairs[i].Run)
-		}
+		out = analyze.Also(out, pairs[i].Run)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -70,9 +71,7 @@ func (p *pair) judge() {
 		return
 	}
 	if p.Blocks == 0 {
-		if p.Reason == "" {
-			p.Reason = "no block has a value"
-		}
+		p.Reason = cmp.Or(p.Reason, "no block has a value")
 		return
 	}
 	center, in, method, ok := p.sample.Estimate(1 - p.alpha())

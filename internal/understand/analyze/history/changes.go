@@ -16,7 +16,7 @@ import (
 // it parted is one level again.
 func (h *History) changesOf(at int, breaks []stats.Break, threshold float64) {
 	s := &h.Series[at]
-	s.Short = len(values(s.logs)) < stats.MinBreakable
+	s.Short = len(stats.Known(s.logs)) < stats.MinBreakable
 	for len(breaks) > 0 {
 		least, size := s.least(breaks)
 		if size > math.Log1p(threshold) {
@@ -40,7 +40,7 @@ func (h *History) changesOf(at int, breaks []stats.Break, threshold float64) {
 		c := Change{Series: at, Before: s.Regimes[i].Last, After: b.At, Method: method, P: b.P, Standing: i == len(breaks)-1}
 		c.measure(s.Metric, size, in, ok)
 		// The one after is nearer to the new level than to the old one.
-		rest := values(s.logs[b.At:])
+		rest := stats.Known(s.logs[b.At:])
 		middle := (math.Log(s.Regimes[i].Level.Value) + math.Log(s.Regimes[i+1].Level.Value)) / 2
 		c.Confirmed = len(rest) > 1 && (rest[1] > middle) == (size > 0)
 		h.Changes = append(h.Changes, c)
@@ -80,7 +80,7 @@ func (s *Series) jump(breaks []stats.Break, i int) (size float64, in stats.Inter
 	if i+1 < len(breaks) {
 		to = breaks[i+1].At
 	}
-	return levelChange(values(s.logs[from:breaks[i].At]), values(s.logs[breaks[i].At:to]))
+	return levelChange(stats.Known(s.logs[from:breaks[i].At]), stats.Known(s.logs[breaks[i].At:to]))
 }
 
 // levelChange is by how much b lies above a.
@@ -91,11 +91,6 @@ func levelChange(a, b []float64) (size float64, in stats.Interval, method string
 	}
 	size, in, ok = stats.PooledInterval(b, a, stats.Level)
 	return size, in, "t", ok
-}
-
-// values are those of a series that there are.
-func values(logs []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(logs), math.IsNaN)
 }
 
 // regime is the stretch of logs[from:to].
@@ -113,7 +108,7 @@ func regime(logs []float64, from, to int) (Regime, bool) {
 	if r.Runs == 0 {
 		return r, false
 	}
-	center, in, ok := stats.PseudoMedian(values(logs[from:to]), stats.Level)
+	center, in, ok := stats.PseudoMedian(stats.Known(logs[from:to]), stats.Level)
 	r.Level.Value = math.Exp(center)
 	if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && r.Runs >= sample.MinRank {
 		r.Level.Lo, r.Level.Hi = &lo, &hi
@@ -144,7 +139,7 @@ func (h *Histories) lastRuns() {
 			if math.IsNaN(s.logs[n]) {
 				continue
 			}
-			old := values(s.logs[s.Regimes[len(s.Regimes)-1].First:n])
+			old := stats.Known(s.logs[s.Regimes[len(s.Regimes)-1].First:n])
 			if len(old) >= minLevel {
 				all, p = append(all, last{x, k, n, old}), append(p, stats.PredictionTest(old, s.logs[n]))
 			}

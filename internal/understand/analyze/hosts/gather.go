@@ -202,9 +202,7 @@ func (g *Gathering) take(w *analyze.Workload, t *analyze.Table, host int) {
 		if c.Missing == analyze.NotAsked {
 			continue
 		}
-		if !slices.Contains(into.envs, c.Env) {
-			into.envs = append(into.envs, c.Env)
-		}
+		into.envs = analyze.Also(into.envs, c.Env)
 		at := cellAt{c.Env, host}
 		cell := into.cells[at]
 		if cell == nil {

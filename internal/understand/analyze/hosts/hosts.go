@@ -67,6 +67,18 @@ type Table struct {
 	Spread *Spread `json:"spread,omitempty"`
 }
 
+// Medians are all that there are, by which a table's unit is chosen.
+func (t *Table) Medians() (values []float64) {
+	for _, x := range t.Times {
+		for _, m := range x.Hosts {
+			if m.Median != nil {
+				values = append(values, m.Median.Value)
+			}
+		}
+	}
+	return values
+}
+
 // Times are one environment's medians.
 type Times struct {
 	Env      string `json:"env"`

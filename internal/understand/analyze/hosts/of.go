@@ -103,16 +103,12 @@ func (t *gatheredTable) timeOf(at cellAt) Time {
 	if c == nil {
 		return Time{Missing: notThere}
 	}
-	values := stats.Sorted(given(c.medians))
+	values := stats.Sorted(stats.Known(c.medians))
 	if len(values) == 0 {
 		return Time{Missing: c.missing}
 	}
 	i, ok := stats.MedianInterval(values, stats.Level)
 	return Time{Median: sample.NewEstimate(stats.Median(values), i, ok)}
-}
-
-func given(x []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 }
 
 // ratioAt compares an environment with what it is held against, on one host.
@@ -134,7 +130,7 @@ func (t *gatheredTable) ratioAt(at cellAt, against string, delta float64) (AtHos
 		return AtHost{Comparison: analyze.Comparison{Method: "itself", Estimate: sample.Estimate{Value: 1}, Verdict: analyze.Equal}}, nil
 	case b == nil:
 		return missing("this host has no " + base)
-	case len(given(c.medians)) == 0 && c.missing != "":
+	case len(stats.Known(c.medians)) == 0 && c.missing != "":
 		return missing(c.missing)
 	}
 	n := max(len(c.medians), len(b.medians))

@@ -36,9 +36,7 @@ func Published(source string) (*Hosts, error) {
 		}
 		t := tables[i]
 		env := v.Image + " " + v.Metric
-		if !slices.Contains(t.envs, env) {
-			t.envs = append(t.envs, env)
-		}
+		t.envs = analyze.Also(t.envs, env)
 		t.cells[cellAt{env, at[v.Host]}] = append(t.cells[cellAt{env, at[v.Host]}], v.Value)
 	}
 	for _, t := range tables {

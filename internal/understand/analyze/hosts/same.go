@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"fmt"
 
 	"plimsoll/internal/record"
@@ -33,9 +34,7 @@ func sameHost(a, b record.Host, by By) bool {
 
 // label gives hosts of one name numbers.
 func label(name string, taken []Host) string {
-	if name == "" {
-		name = "host"
-	}
+	name = cmp.Or(name, "host")
 	out := name
 	for n := 2; ; n++ {
 		free := true

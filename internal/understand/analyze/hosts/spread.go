@@ -65,7 +65,7 @@ func asFactor(variance float64) float64 { return math.Expm1(math.Sqrt(max(0, var
 
 // logsOf are the logarithms of at least two values; false where there are none.
 func logsOf(medians []float64) ([]float64, bool) {
-	values := given(medians)
+	values := stats.Known(medians)
 	for i, v := range values {
 		if v <= 0 {
 			return nil, false

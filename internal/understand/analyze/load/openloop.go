@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -69,9 +70,7 @@ func ReadLoad(steps []record.LoadStep, search bool) *OpenLoop {
 		if !show[s.Probe] {
 			continue
 		}
-		if first == 0 {
-			first = s.Intended
-		}
+		first = cmp.Or(first, s.Intended)
 		l.Latency, l.Whole = append(l.Latency, latency), append(l.Whole, whole)
 		l.Queue.Seconds = append(l.Queue.Seconds, float64(s.Intended-first)/1e9)
 		l.Queue.InFlight = append(l.Queue.InFlight, float64(s.InFlight))

@@ -4,6 +4,7 @@
 package steady
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -94,10 +95,7 @@ func keys(m map[string]string) (out []string) {
 func twins(envs []record.Environment) []twin {
 	var out []twin
 	for _, e := range envs {
-		state := e.Levels[Factor]
-		if state == "" {
-			state = AsItIs
-		}
+		state := cmp.Or(e.Levels[Factor], AsItIs)
 		i := slices.IndexFunc(out, func(t twin) bool { return t.state == state })
 		switch {
 		case i < 0:
@@ -147,9 +145,7 @@ type pair struct {
 func pairOf(t twin, column Column) (pair, string) {
 	a, _, why := column(t.a)
 	b, _, whyB := column(t.b)
-	if why == "" {
-		why = whyB
-	}
+	why = cmp.Or(why, whyB)
 	if why != "" {
 		return pair{}, why
 	}

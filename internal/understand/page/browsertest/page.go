@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,9 +72,7 @@ func (p *Page) open(o Options) error {
 	if o.Width == 0 {
 		o.Width, o.Height = 1280, 900
 	}
-	if o.Scale == 0 {
-		o.Scale = 1
-	}
+	o.Scale = cmp.Or(o.Scale, 1)
 	scheme := "light"
 	if o.Dark {
 		scheme = "dark"

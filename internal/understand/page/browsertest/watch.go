@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -63,10 +64,7 @@ func collect[E any](p *Page, what cdp.Event[E], f func(E)) {
 func (p *Page) console(e runtime.EventConsoleAPICalled) {
 	var words []string
 	for _, a := range e.Args {
-		word := strings.Trim(string(a.Value), `"`)
-		if word == "" {
-			word = a.Description
-		}
+		word := cmp.Or(strings.Trim(string(a.Value), `"`), a.Description)
 		words = append(words, word)
 	}
 	text := strings.Join(words, " ")

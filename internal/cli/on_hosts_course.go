@@ -173,17 +173,9 @@ func (h *hostCourse) begin(found *fleet.Found) error {
 	if !found.Root && !h.Become {
 		h.progress.Remark(fmt.Sprintf("the run is of the user %s there: what needs root is not measured (--become becomes root by sudo)", found.User))
 	}
-	arch, err := h.Arch(found)
+	program, err := h.fitting(found)
 	if err != nil {
-		return err
-	}
-	h.r.mu.Lock()
-	program, err := h.r.programs.For(arch)
-	h.r.mu.Unlock()
-	if err != nil {
-		return &fleet.Error{Host: h.Name, What: err.Error(), Advice: "give a program for it: --program " + arch + "=PATH"}
-	}
-	if err := h.Room(found, program); err != nil {
+		_ = h.Discard(context.WithoutCancel(h.ctx)) // folders that are empty; it is told what is in the way
 		return err
 	}
 	h.r.copying <- struct{}{}
@@ -204,6 +196,21 @@ func (h *hostCourse) begin(found *fleet.Found) error {
 		return errors.Join(err, h.discard())
 	}
 	return nil
+}
+
+// fitting is the program for a host, where it could run and has room.
+func (h *hostCourse) fitting(found *fleet.Found) (*fleet.Program, error) {
+	arch, err := h.Arch(found)
+	if err != nil {
+		return nil, err
+	}
+	h.r.mu.Lock()
+	program, err := h.r.programs.For(arch)
+	h.r.mu.Unlock()
+	if err != nil {
+		return nil, &fleet.Error{Host: h.Name, What: err.Error(), Advice: "give a program for it: --program " + arch + "=PATH"}
+	}
+	return program, h.Room(found, program)
 }
 
 // discard removes what no run has begun with.

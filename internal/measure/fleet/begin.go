@@ -50,7 +50,13 @@ func (h *Host) Begin(ctx context.Context, q Request, study map[string][]byte, re
 	if err == nil {
 		return nil
 	}
-	return h.failed("starting the run", out, err)
+	failed := h.failed("starting the run", out, err)
+	var e *Error
+	if errors.As(failed, &e) && strings.Contains(string(out.Stderr), "/"+programName+": Permission denied") {
+		e.What = "the program that was brought there may not be executed: " + lastLine(string(out.Stderr))
+		e.Advice = "its file system may be mounted noexec: let XDG_CACHE_HOME there name a folder on another one"
+	}
+	return failed
 }
 
 func sendRequest(out io.Writer, q Request, study map[string][]byte, record string) error {
@@ -110,7 +116,7 @@ func (h *Host) Remove(ctx context.Context) error {
 // have arrived.
 func (h *Host) Discard(ctx context.Context) error {
 	return h.tell(ctx, "removing what was brought there",
-		fmt.Sprintf(`cd "$base" || exit 0; if [ "$(cat %[1]s/%[2]s 2>/dev/null)" = %[1]s ] && [ ! -e %[1]s/%[3]s ]; then rm -rf %[1]s; fi; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; true`, h.id, ledgerName, processName))
+		fmt.Sprintf(`cd "$base" || exit 0; if [ "$(cat %[1]s/%[2]s 2>/dev/null)" = %[1]s ]; then [ -e %[1]s/%[3]s ] || rm -rf %[1]s; fi; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; true`, h.id, ledgerName, processName))
 }
 
 func (h *Host) tell(ctx context.Context, doing, text string) error {

@@ -20,10 +20,14 @@ func owned(info os.FileInfo) bool {
 // MakeState makes the state's directory: a new one, or the one of this run.
 func (h *Here) MakeState() error {
 	dir := h.State()
-	if err := os.Mkdir(dir, 0o755); err == nil {
-		return os.WriteFile(filepath.Join(dir, ledgerName), []byte(h.ID()+"\n"), 0o600)
+	if os.Mkdir(dir, 0o755) != nil {
+		return h.ourState()
 	}
-	return h.ourState()
+	err := os.WriteFile(filepath.Join(dir, ledgerName), []byte(h.ID()+"\n"), 0o600)
+	if err != nil { // without its ledger nobody could tell later whose it is
+		_ = os.RemoveAll(dir) // it was made just now
+	}
+	return err
 }
 
 // ourState says whether the state's directory is this run's.

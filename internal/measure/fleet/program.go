@@ -136,7 +136,9 @@ func (h *Host) Bring(ctx context.Context, f *Found, p *Program) error {
 	dir, program := `"$base/`+h.id+`"`, `"$base/`+h.id+`/`+programName+`"`
 	text := ""
 	if !f.Ours {
-		text = `mkdir -p "$base" && mkdir ` + dir + ` && echo ` + h.id + ` >"$base/` + h.id + `/` + ledgerName + `" || exit 1; `
+		// Where there is no space for the ledger, nobody could tell later whose folder it is.
+		ledger := `"$base/` + h.id + `/` + ledgerName + `"`
+		text = `mkdir -p "$base" && mkdir ` + dir + ` || exit 1; echo ` + h.id + ` >` + ledger + ` || { rm -f ` + ledger + `; rmdir ` + dir + `; exit 1; }; `
 	}
 	fresh := `"$base/` + h.id + `/` + programName + `.new"`
 	text += fmt.Sprintf(`cat >%s && chmod 700 %s || exit 1; sum=$(sha256sum <%s) || exit 1; case "$sum" in %s*) mv -f %s %s;; *) exit %d;; esac`,

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -266,10 +267,16 @@ func TestSiteHostsRefused(t *testing.T) {
 	u := farSite(t, map[string]string{
 		"small": "mkdir -p /root/.cache && mount -t tmpfs -o size=2m far /root/.cache",
 		// Its users have an older Plimsoll, which is not called.
-		"one": "mkdir /run/old && printf '#!/bin/sh\\necho \"$@\" >>/run/old/called\\nexit 1\\n' >/run/old/plimsoll && chmod 755 /run/old/plimsoll && echo 'SetEnv PATH=/run/old:/usr/sbin:/usr/bin:/sbin:/bin' >>\"$2/sshd_config\"",
-		"arm": "printf '#!/bin/sh\\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\\n' >/run/uname && chmod 755 /run/uname && mount --bind /run/uname $(readlink -f /usr/bin/uname)",
-	}, "one", "small", "arm")
-	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://small,arm,nobody-here@one", "-o", "refused").end(Failed,
+		"one":  "mkdir /run/old && printf '#!/bin/sh\\necho \"$@\" >>/run/old/called\\nexit 1\\n' >/run/old/plimsoll && chmod 755 /run/old/plimsoll && echo 'SetEnv PATH=/run/old:/usr/sbin:/usr/bin:/sbin:/bin' >>\"$2/sshd_config\"",
+		"arm":  "printf '#!/bin/sh\\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\\n' >/run/uname && chmod 755 /run/uname && mount --bind /run/uname $(readlink -f /usr/bin/uname)",
+		"bare": "mkdir -p /root/.cache && mount -t tmpfs -o noexec,size=300m far /root/.cache",
+	}, "one", "small", "arm", "bare", "stranger")
+	known := filepath.Join(u.dir, "known")
+	keys, err := os.ReadFile(known)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(known, regexp.MustCompile("(?m)^stranger .*\n").ReplaceAll(keys, nil), 0o600))
+	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://small,arm,bare,stranger,nobody-here@one", "-o", "refused").end(Failed,
+		"^stranger: its host key is unknown$", "^bare: the program that was brought there may not be executed: .*/plimsoll: Permission denied$",
 		`^small: /root/.cache/plimsoll/hosts has \d+ MiB free, and the program and its record need \d+ MiB$`,
 		"^arm: its processor is arm64, and this program is for amd64$", "--program arm64=PATH",
 		"^one: ssh may not log in as this user with any key it has$", "no host could be measured")
@@ -291,7 +298,7 @@ func TestSiteHostsRefused(t *testing.T) {
 	if !strings.Contains(string(below(t, u, "/run/old")), "/run/old/called\n") {
 		t.Error("the older Plimsoll is not the one on that host's PATH")
 	}
-	u.clean("one")
+	u.clean("one", "arm", "stranger")
 }
 
 // A user who is not root there may become it, or is told what is in the way.

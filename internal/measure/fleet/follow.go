@@ -38,7 +38,7 @@ func (h *Host) Follow(ctx context.Context, record *os.Root, log *os.File) (*Over
 	defer cancel()
 	quiet := time.AfterFunc(silence, cancel)
 	defer quiet.Stop()
-	p, err := child.Start(ctx, child.Command{Argv: h.argv("--", h.Host, h.script(h.program(VerbSend))),
+	p, err := child.Start(ctx, child.Command{Argv: h.argv("--", h.Host, h.script("echo "+marker+"; "+h.program(VerbSend))),
 		Stdin: bytes.NewReader(ask), Stdout: w, Leaves: true})
 	if err != nil {
 		return nil, err
@@ -47,7 +47,11 @@ func (h *Host) Follow(ctx context.Context, record *os.Root, log *os.File) (*Over
 		<-p.Ended()
 		_ = w.Close() // it never fails
 	}()
-	over, err := receive(bufio.NewReaderSize(heard{r, quiet}, maxLine), record, log)
+	var over *Over
+	from := bufio.NewReaderSize(heard{r, quiet}, maxLine)
+	if err = begun(from); err == nil {
+		over, err = receive(from, record, log)
+	}
 	_ = r.CloseWithError(io.ErrClosedPipe) // what comes behind the end is not waited for
 	ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if over == nil && !ended {
@@ -62,7 +66,22 @@ func (h *Host) Follow(ctx context.Context, record *os.Root, log *os.File) (*Over
 	case ended:
 		return nil, &Error{Host: h.Name, What: "the connection is lost", Lost: true, Err: err}
 	}
-	return nil, fmt.Errorf("%s: fetching the record: %w", h.Name, err)
+	return nil, &Error{Host: h.Name, What: "fetching the record: " + err.Error(), Err: err}
+}
+
+// begun reads on behind the marker: what a login prints comes before it.
+func begun(r *bufio.Reader) error {
+	for n := 0; n < maxGreeting; {
+		line, err := r.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		if string(line) == marker+"\n" {
+			return nil
+		}
+		n += len(line)
+	}
+	return errors.New("its shell prints without an end")
 }
 
 // heard puts the alarm off with each thing that comes.

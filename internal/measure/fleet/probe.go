@@ -2,11 +2,13 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/child"
 )
 
 // Found is what a host says of itself before anything is brought there.
@@ -28,7 +30,7 @@ type Found struct {
 const marker = "plimsoll-found"
 
 // askWhat makes the folder of all runs, and says where it is.
-const askWhat = `mkdir -p "$base" && cd "$base" || exit 1; echo ` + marker + `; uname -s; uname -m; id -u; id -un; pwd; ` +
+const askWhat = `echo ` + marker + `; mkdir -p "$base" && cd "$base" || exit 1; uname -s; uname -m; id -u; id -un; pwd; ` +
 	`df -Pk . | tail -n 1; `
 
 // Probe asks a host what it is.
@@ -39,7 +41,7 @@ func (h *Host) Probe(ctx context.Context) (*Found, error) {
 		if e := h.noSudo(string(out.Stderr)); e != nil {
 			return nil, e
 		}
-		return nil, h.failed("looking at the host", out, err)
+		return nil, h.unfit(out, err)
 	}
 	_, rest, found := strings.Cut(string(out.Stdout), marker+"\n")
 	lines := strings.Split(strings.TrimRight(rest, "\n"), "\n")
@@ -58,6 +60,23 @@ func (h *Host) Probe(ctx context.Context) (*Found, error) {
 		f.Digest, _, _ = strings.Cut(lines[7], " ")
 	}
 	return f, nil
+}
+
+// unfit says why a host that was asked has not answered.
+func (h *Host) unfit(out child.Output, err error) error {
+	failed := h.failed("looking at the host", out, err)
+	var e *Error
+	if !errors.As(failed, &e) || e.Lost || e.Advice != "" {
+		return failed
+	}
+	switch said := string(out.Stdout); {
+	case strings.Contains(said, marker+"\n"):
+		e.What = "no folder for the run can be made there: " + lastLine(string(out.Stderr))
+		e.Advice = "let the user's home, or what XDG_CACHE_HOME names there, be one that can be written"
+	case lastLine(said) != "":
+		e.What = "its shell answers something else than it was asked: " + lastLine(said)
+	}
+	return e
 }
 
 // available is the free space that a line of df -Pk tells, in KiB: it stands before

@@ -42,8 +42,9 @@ type Over struct {
 
 // The bounds of what a host may send.
 const (
-	maxLine  = 16 << 10
-	maxFiles = 1 << 20
+	maxLine     = 16 << 10
+	maxFiles    = 1 << 20
+	maxGreeting = 1 << 20 // of what a login prints, bytes
 )
 
 type writer struct{ w *bufio.Writer }

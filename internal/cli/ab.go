@@ -114,18 +114,10 @@ func completesEngines(c *cobra.Command, w World) {
 
 // running are the engines that can run a build of the first argument, or of any
 // program where none is given yet.
-func running(w World, args []string) (names []string) {
-	s, err := newSetting(w)
-	if err != nil {
-		return nil
-	}
-	for _, e := range s.engines {
-		i := e.Info()
-		if len(args) == 0 && len(i.Programs) > 0 || len(args) > 0 && i.Runs(args[0]) != nil {
-			names = append(names, i.Name)
-		}
-	}
-	return names
+func running(w World, args []string) []string {
+	return enginesThat(w, func(i engine.Info) bool {
+		return len(args) == 0 && len(i.Programs) > 0 || len(args) > 0 && i.Runs(args[0]) != nil
+	})
 }
 
 // buildable are the programs of which an engine takes a build.
@@ -161,10 +153,8 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.tuned {
-		if err := canTune(); err != nil {
-			return err
-		}
+	if err := canTune(f.tuned); err != nil {
+		return err
 	}
 	x := abRun{abFlags: f, program: args[0]}
 	return smallStudy{

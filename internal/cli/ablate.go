@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/understand/analyze"
@@ -99,17 +100,8 @@ engines ENGINE lists; a study asks for the same by the key ablate.`,
 }
 
 // ablatable are the engines from which something can be taken away.
-func ablatable(w World) (names []string) {
-	s, err := newSetting(w)
-	if err != nil {
-		return nil
-	}
-	for _, e := range s.engines {
-		if i := e.Info(); len(i.Mechanisms) > 0 {
-			names = append(names, i.Name)
-		}
-	}
-	return names
+func ablatable(w World) []string {
+	return enginesThat(w, func(i engine.Info) bool { return len(i.Mechanisms) > 0 })
 }
 
 func (f *ablateFlags) ablate(w World, args []string, text string) error {

@@ -134,10 +134,8 @@ func (f *bisectFlags) bisect(w World, args []string, bad bool) error {
 		}
 	}
 	if _, more := b.search.Next(); more {
-		if f.tuned {
-			if err := canTune(); err != nil {
-				return err
-			}
+		if err := canTune(f.tuned); err != nil {
+			return err
 		}
 		if err := b.claimed(finish, s); err != nil {
 			return err

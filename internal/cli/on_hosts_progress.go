@@ -172,9 +172,4 @@ func (p *hostLines) draw() {
 	p.shown = len(p.rows)
 }
 
-func (p *hostLines) plain(s string) string {
-	if p.ascii {
-		return words.ASCII(strings.NewReplacer("█", "#", "░", ".").Replace(s))
-	}
-	return s
-}
+func (p *hostLines) plain(s string) string { return barText(s, p.ascii) }

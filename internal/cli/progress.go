@@ -130,8 +130,10 @@ func (b *bar) line(s string) {
 	b.shown = true
 }
 
-func (b *bar) plain(s string) string {
-	if b.ascii {
+func (b *bar) plain(s string) string { return barText(s, b.ascii) }
+
+func barText(s string, ascii bool) string {
+	if ascii {
 		return words.ASCII(strings.NewReplacer("█", "#", "░", ".").Replace(s))
 	}
 	return s

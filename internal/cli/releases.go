@@ -105,10 +105,8 @@ func (f *releasesFlags) measure(ctx context.Context, w World, args []string) err
 	if err != nil {
 		return err
 	}
-	if f.tuned {
-		if err := canTune(); err != nil {
-			return err
-		}
+	if err := canTune(f.tuned); err != nil {
+		return err
 	}
 	return smallStudy{
 		by: "releases", of: args[0], text: text, dir: f.dir, turn: f.turn, builds: builds,

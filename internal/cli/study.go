@@ -163,16 +163,18 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 		}
 	}
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || ch.small
-	if st.Protocol.Tuned = st.Protocol.Tuned || ch.tuned; st.Protocol.Tuned {
-		if err := canTune(); err != nil {
-			return nil, nil, err
-		}
+	st.Protocol.Tuned = st.Protocol.Tuned || ch.tuned
+	if err := canTune(st.Protocol.Tuned); err != nil {
+		return nil, nil, err
 	}
 	return st, cat, s.narrow(st, ch.engines)
 }
 
-// canTune is an error where the machine can't be set to scatter less.
-func canTune() error {
+// canTune is an error where the machine is to be set to scatter less, and can't be.
+func canTune(asked bool) error {
+	if !asked {
+		return nil
+	}
 	if _, err := (tune.Machine{}).Wanted(tune.Everything); err != nil {
 		return withHint(fail(NothingHere, "the machine can't be tuned: %w", err), "plimsoll tune says of each state why not")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/tune"
 	"plimsoll/internal/understand/analyze"
@@ -53,7 +54,7 @@ tuned machine and are marked so: users' machines are not.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return engineNames(w), cobra.ShellCompDirectiveNoFileComp
+			return enginesThat(w, func(engine.Info) bool { return true }), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !f.measure && !f.show {
@@ -88,14 +89,16 @@ tuned machine and are marked so: users' machines are not.`,
 	return c
 }
 
-// engineNames are those of the engines that are known.
-func engineNames(w World) (names []string) {
+// enginesThat are the names of the known engines of which this holds.
+func enginesThat(w World, holds func(engine.Info) bool) (names []string) {
 	s, err := newSetting(w)
 	if err != nil {
 		return nil
 	}
 	for _, e := range s.engines {
-		names = append(names, e.Info().Name)
+		if i := e.Info(); holds(i) {
+			names = append(names, i.Name)
+		}
 	}
 	return names
 }

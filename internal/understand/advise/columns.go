@@ -67,12 +67,7 @@ func (c *column) lacks(env string) (string, bool) {
 }
 
 func (c *column) count(env string) *analyze.Count {
-	for i := range c.work.Counts {
-		if c.work.Counts[i].Env == env {
-			return &c.work.Counts[i]
-		}
-	}
-	return nil
+	return analyze.Find(c.work.Counts, func(x *analyze.Count) bool { return x.Env == env })
 }
 
 // commonBaseline is the first baseline that all of them have a ratio to, or

@@ -44,10 +44,5 @@ func (w Wait) For() string {
 
 // BesideOf finds an environment's, or nil.
 func (w *Workload) BesideOf(env string) *Beside {
-	for i := range w.Beside {
-		if w.Beside[i].Env == env {
-			return &w.Beside[i]
-		}
-	}
-	return nil
+	return Find(w.Beside, func(x *Beside) bool { return x.Env == env })
 }

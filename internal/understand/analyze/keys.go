@@ -38,3 +38,13 @@ func SortedKeys(all ...map[string]string) []string {
 	}
 	return slices.Sorted(maps.Keys(set))
 }
+
+// Find is the first of which this holds, or nil.
+func Find[T any](list []T, holds func(*T) bool) *T {
+	for i := range list {
+		if holds(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}

@@ -293,22 +293,12 @@ type Pair struct {
 
 // Workload finds a workload of the result, or nil.
 func (r *Result) Workload(id string) *Workload {
-	for i := range r.Workloads {
-		if r.Workloads[i].ID == id {
-			return &r.Workloads[i]
-		}
-	}
-	return nil
+	return Find(r.Workloads, func(x *Workload) bool { return x.ID == id })
 }
 
 // Table finds a metric's table, or nil.
 func (w *Workload) Table(metric string) *Table {
-	for i := range w.Tables {
-		if w.Tables[i].Metric.ID == metric {
-			return &w.Tables[i]
-		}
-	}
-	return nil
+	return Find(w.Tables, func(x *Table) bool { return x.Metric.ID == metric })
 }
 
 // Measured says whether any environment has a value.
@@ -331,22 +321,12 @@ func (t *Table) Cell(env string) *Cell {
 
 // Ratio finds the comparison with a baseline, or nil.
 func (c *Cell) Ratio(baseline string) *Ratio {
-	for i := range c.Ratios {
-		if c.Ratios[i].Baseline == baseline {
-			return &c.Ratios[i]
-		}
-	}
-	return nil
+	return Find(c.Ratios, func(x *Ratio) bool { return x.Baseline == baseline })
 }
 
 // Environment finds an environment of the run, or nil.
 func (r *Result) Environment(id string) *record.Environment {
-	for i := range r.Environments {
-		if r.Environments[i].ID == id {
-			return &r.Environments[i]
-		}
-	}
-	return nil
+	return Find(r.Environments, func(x *record.Environment) bool { return x.ID == id })
 }
 
 // MachineOf names a machine by what decides how fast it is.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -17,23 +18,16 @@ func curves(d *view.Data, o Options) (*picture, error) {
 		return nil, err
 	}
 	type id struct{ column, part string }
-	var order []id
-	of := map[id][]view.Curve{}
+	var of analyze.Grouped[id, view.Curve]
 	var columns []string
 	for _, c := range w.Curves {
-		if !slices.Contains(columns, c.Column) {
-			columns = append(columns, c.Column)
-		}
+		columns = analyze.Also(columns, c.Column)
 		if o.Metric != "" && c.Column != o.Metric || len(c.T) == 0 {
 			continue
 		}
-		k := id{c.Column, c.Part}
-		if of[k] == nil {
-			order = append(order, k)
-		}
-		of[k] = append(of[k], c)
+		of.Add(id{c.Column, c.Part}, c)
 	}
-	if len(order) == 0 {
+	if of.Len() == 0 {
 		if o.Metric != "" && !slices.Contains(columns, o.Metric) {
 			return nil, fmt.Errorf("no time series %q: there are %s", o.Metric, strings.Join(columns, ", "))
 		}
@@ -47,16 +41,16 @@ func curves(d *view.Data, o Options) (*picture, error) {
 	envLooks := looks(d)
 	var list []*panel
 	seen := map[int]int{}
-	for _, k := range order {
+	for _, all := range of.All() {
 		var envs []int
-		for _, c := range of[k] {
+		for _, c := range all {
 			envs = append(envs, c.Env)
 			seen[c.Env] = max(seen[c.Env], c.Trials)
 		}
 		for _, g := range byGroup(d, envLooks, envs) {
-			list = append(list, curvePanel(d, of[k], g, envLooks))
+			list = append(list, curvePanel(d, all, g, envLooks))
 		}
-		p.desc = append(p.desc, list[len(list)-1].title+": "+words.Plural(len(of[k]), "environment"))
+		p.desc = append(p.desc, list[len(list)-1].title+": "+words.Plural(len(all), "environment"))
 	}
 	list = p.most(list, "choose a series as the metric ("+strings.Join(columns, ", ")+")")
 	if rest := notSeen(d, w, seen); rest != "" {

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -24,17 +25,11 @@ func byGroup(d *view.Data, l []look, envs []int) []lineGroup {
 		return []lineGroup{{envs: envs}}
 	}
 	var out []lineGroup
-	members := map[int][]int{}
-	var order []int
+	var members analyze.Grouped[int, int]
 	for _, e := range envs {
-		g := l[e].group
-		if members[g] == nil {
-			order = append(order, g)
-		}
-		members[g] = append(members[g], e)
+		members.Add(l[e].group, e)
 	}
-	for _, g := range order {
-		list := members[g]
+	for g, list := range members.All() {
 		title := "baselines"
 		if g >= 0 {
 			title = words.Clean(d.Envs[list[0]].Group)

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,28 +94,17 @@ func rowsOf(w *view.Work, t *view.Table) []int {
 
 // reasons gathers who lacks what, each reason once.
 type reasons struct {
-	order []string
-	who   map[string][]string
+	who analyze.Grouped[string, string]
 }
 
 func (r *reasons) add(who, why string) {
-	if r.who == nil {
-		r.who = map[string][]string{}
-	}
-	if why = words.Clean(why); why == "" {
-		why = "nobody knows why"
-	}
-	if r.who[why] == nil {
-		r.order = append(r.order, why)
-	}
-	r.who[why] = append(r.who[why], who)
+	r.who.Add(cmp.Or(words.Clean(why), "nobody knows why"), who)
 }
 
 // lines has one for each reason, with the first who have it.
 func (r *reasons) lines(most int) []string {
 	var out []string
-	for _, why := range r.order {
-		list := r.who[why]
+	for why, list := range r.who.All() {
 		text := strings.Join(list[:min(len(list), most)], ", ")
 		if n := len(list) - most; n > 0 {
 			text += fmt.Sprintf(" and %d more", n)
@@ -126,12 +116,7 @@ func (r *reasons) lines(most int) []string {
 
 // against finds the ratios to a baseline, the first where none is named.
 func against(t *view.Table, baseline string) *view.Against {
-	for i := range t.Against {
-		if baseline == "" || t.Against[i].Baseline == baseline {
-			return &t.Against[i]
-		}
-	}
-	return nil
+	return analyze.Find(t.Against, func(x *view.Against) bool { return baseline == "" || x.Baseline == baseline })
 }
 
 // failures are how many of an environment's trials failed.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -146,26 +147,19 @@ type marks struct{ mark, text, advice string }
 
 // nameGroups puts the names before what is the same of all of them.
 type nameGroups struct {
-	order []marks
-	names map[marks][]string
+	analyze.Grouped[marks, string]
 }
 
 func (g *nameGroups) add(m marks, name string) {
-	if g.names == nil {
-		g.names = map[marks][]string{}
-	}
-	if g.names[m] == nil {
-		g.order = append(g.order, m)
-	}
-	if !slices.Contains(g.names[m], name) {
-		g.names[m] = append(g.names[m], name)
+	if !slices.Contains(g.Of(m), name) {
+		g.Add(m, name)
 	}
 }
 
 func (g *nameGroups) items() []document.Item {
 	var out []document.Item
-	for _, m := range g.order {
-		text := strings.Join(g.names[m], ", ") + ": " + m.text
+	for m, names := range g.All() {
+		text := strings.Join(names, ", ") + ": " + m.text
 		out = append(out, document.Item{Mark: m.mark, Text: document.Say(text), Advice: document.Advice{Text: m.advice, Command: true}})
 	}
 	return out

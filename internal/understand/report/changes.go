@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/analyze/sample"
@@ -113,24 +114,18 @@ func gateReasons(c *compare.Changes) []string {
 // addChangeTables makes a table of each metric, in the order of the cells.
 func addChangeTables(d *document.Document, c *compare.Changes, all []compare.Change, gate bool) {
 	type key struct{ work, metric string }
-	var order []key
-	cells := map[key][]*compare.Change{}
+	var tables analyze.Grouped[key, *compare.Change]
 	for i := range all {
-		ch := &all[i]
-		k := key{ch.Workload, ch.Metric.ID}
-		if cells[k] == nil {
-			order = append(order, k)
-		}
-		cells[k] = append(cells[k], ch)
+		tables.Add(key{all[i].Workload, all[i].Metric.ID}, &all[i])
 	}
-	for _, k := range order {
-		m, what := cells[k][0].Metric, ""
-		if q := cells[k][0].Quantile; q > 0 {
+	for k, cells := range tables.All() {
+		m, what := cells[0].Metric, ""
+		if q := cells[0].Quantile; q > 0 {
 			what = ", " + compare.QuantileName(q)
 		}
 		d.Heading(2, words.Clean(c.Work(k.work))+": "+words.Clean(cmp.Or(m.Title, m.ID))+what+"; "+words.Better(m))
 		d.Gap(document.Text)
-		d.Add(fitted(d, changeTable(cells[k], gate)))
+		d.Add(fitted(d, changeTable(cells, gate)))
 	}
 }
 
@@ -317,24 +312,22 @@ func factLines(facts []compare.Fact) []string {
 	if len(facts) == 0 {
 		return []string{"Machine, tool, protocol and configuration are the same, as far as is known."}
 	}
-	var order []string
-	envs := map[string][]string{}
+	var envs analyze.Grouped[string, string]
 	for _, f := range facts {
 		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, words.Clean(f.Key), cmp.Or(words.Clean(f.Base), "–"), cmp.Or(words.Clean(f.New), "–"))
-		if _, ok := envs[s]; !ok {
-			order = append(order, s)
-			envs[s] = nil
-		}
+		envs.Add(s)
 		if f.Env != "" {
-			envs[s] = append(envs[s], words.Name(f.Env))
+			envs.Add(s, words.Name(f.Env))
 		}
 	}
-	for i, s := range order {
-		if len(envs[s]) > 0 {
-			order[i] = s + " (" + strings.Join(envs[s], ", ") + ")"
+	var out []string
+	for s, names := range envs.All() {
+		if len(names) > 0 {
+			s += " (" + strings.Join(names, ", ") + ")"
 		}
+		out = append(out, s)
 	}
-	return order
+	return out
 }
 
 func failureLines(c *compare.Changes) []string {

@@ -64,21 +64,17 @@ func ExcludedTable(list []record.Excluded) *document.Table {
 
 // RemarkTable gathers remarks by what they say.
 func RemarkTable(list []record.Remark) *document.Table {
-	of := map[record.Remark][]string{}
-	var order []record.Remark
+	var of analyze.Grouped[record.Remark, string]
 	for _, r := range list {
 		key := record.Remark{Code: r.Code, Level: r.Level, Text: r.Text, Advice: r.Advice}
-		if _, ok := of[key]; !ok {
-			order = append(order, key)
-			of[key] = nil
-		}
+		of.Add(key)
 		if at := strings.Trim(strings.Join([]string{words.Name(r.Env), words.Clean(r.Workload), words.Clean(r.Metric)}, " "), " "); at != "" {
-			of[key] = append(of[key], at)
+			of.Add(key, at)
 		}
 	}
 	t := &document.Table{Columns: document.Columns("level", "of", "remark", "advice")}
-	for _, r := range order {
-		t.Row(words.Clean(r.Level), words.FirstFew(of[r]), words.Clean(r.Text), words.Clean(r.Advice))
+	for r, at := range of.All() {
+		t.Row(words.Clean(r.Level), words.FirstFew(at), words.Clean(r.Text), words.Clean(r.Advice))
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/document"
@@ -18,21 +19,16 @@ import (
 // of.
 func addHistoryTables(d *document.Document, h *history.History, sparks bool) {
 	type key struct{ work, metric string }
-	var order []key
-	of := map[key][]int{}
+	var tables analyze.Grouped[key, int]
 	for i := range h.Series {
-		k := key{h.Series[i].Workload, h.Series[i].Metric.ID}
-		if of[k] == nil {
-			order = append(order, k)
-		}
-		of[k] = append(of[k], i)
+		tables.Add(key{h.Series[i].Workload, h.Series[i].Metric.ID}, i)
 	}
-	for _, k := range order {
-		m := h.Series[of[k][0]].Metric
-		t := historyTable(h, of[k], sparks)
+	for k, of := range tables.All() {
+		m := h.Series[of[0]].Metric
+		t := historyTable(h, of, sparks)
 		wide := func() bool { return d.Medium == document.Text && t.Width() > d.Width }
 		if sparks && wide() {
-			t = historyTable(h, of[k], false)
+			t = historyTable(h, of, false)
 		}
 		if wide() {
 			t.DropTails(2)

@@ -51,9 +51,11 @@ func HostsTitle(h *hosts.Hosts) string {
 }
 
 // HostsScope says what the intervals are about, or why there is none over hosts.
-func HostsScope(h *hosts.Hosts) string {
-	if !h.Pools {
-		return words.Clean(h.WhyNot)
+func HostsScope(h *hosts.Hosts) string { return hostScope(h.Pools, h.WhyNot) }
+
+func hostScope(pools bool, whyNot string) string {
+	if !pools {
+		return words.Clean(whyNot)
 	}
 	return "By blocks what is said of these hosts, by hosts what is said of machines in general"
 }

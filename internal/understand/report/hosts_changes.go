@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -21,11 +20,7 @@ var HostChanges = kindOf("changes on several hosts", hostChangesDocument,
 
 func hostChangesDocument(d *document.Document, c *hosts.Changes, o Options) {
 	d.Heading(1, "Changes of "+words.Clean(c.Study)+" on "+words.Plural(len(c.Hosts), "host"))
-	scope := "By blocks what is said of these hosts, by hosts what is said of machines in general"
-	if !c.Pools {
-		scope = words.Clean(c.WhyNot)
-	}
-	d.Para(stopped(d, scope))
+	d.Para(stopped(d, hostScope(c.Pools, c.WhyNot)))
 	for from := 0; from < len(c.Rows); {
 		to := from + 1
 		for to < len(c.Rows) && c.Rows[to].Workload == c.Rows[from].Workload && c.Rows[to].Metric.ID == c.Rows[from].Metric.ID {
@@ -81,30 +76,16 @@ func hostChangeSentence(r *hosts.ChangeRow) string {
 
 var generalWords = map[compare.Direction]string{compare.Better: "better", compare.Worse: "worse", compare.Same: "equal", compare.Unclear: "not decided"}
 
+var changeMarks = map[compare.Direction]string{compare.Same: "=", compare.Unclear: "~", compare.Better: "better", compare.Worse: "worse"}
+
 func changeCounts(r *hosts.ChangeRow) string {
-	var parts []string
-	known := 0
-	for _, x := range []struct {
-		n    int
-		word string
-	}{{r.Worse, "worse"}, {r.Better, "better"}, {r.Equal, "equal"}} {
-		if known += x.n; x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s on %d", x.word, x.n))
-		}
-	}
 	missing := 0
 	for _, a := range r.Hosts {
 		if a.Ratio == nil {
 			missing++
 		}
 	}
-	if n := len(r.Hosts) - known - missing; n > 0 {
-		parts = append(parts, fmt.Sprintf("open on %d", n))
-	}
-	if missing > 0 {
-		parts = append(parts, fmt.Sprintf("without a value on %d", missing))
-	}
-	return strings.Join(parts, ", ") + " of " + words.Plural(len(r.Hosts), "host")
+	return hostCounts(len(r.Hosts), missing, hostCount{r.Worse, "worse"}, hostCount{r.Better, "better"}, hostCount{r.Equal, "equal"})
 }
 
 // hostChangesTable has a row for each host and one for all machines.
@@ -134,7 +115,7 @@ func hostChangesTable(c *hosts.Changes, r *hosts.ChangeRow, draw bool, width int
 		cell := (*analyze.Cell)(nil)
 		if a.Ratio != nil {
 			row[3], row[4] = ratioText(a.Ratio), strconv.Itoa(a.Blocks)
-			row[5] = map[compare.Direction]string{compare.Same: "=", compare.Unclear: "~", compare.Better: "better", compare.Worse: "worse"}[a.Verdict]
+			row[5] = changeMarks[a.Verdict]
 			cell = &analyze.Cell{Median: a.Ratio}
 		}
 		out.Row(row...)
@@ -144,7 +125,7 @@ func hostChangesTable(c *hosts.Changes, r *hosts.ChangeRow, draw bool, width int
 		cells = append(cells, cell)
 	}
 	if p := r.Pooled; p != nil {
-		out.Row("all machines", "", "", ratioText(&p.Ratio), "", map[compare.Direction]string{compare.Same: "=", compare.Unclear: "~", compare.Better: "better", compare.Worse: "worse"}[r.Verdict])
+		out.Row("all machines", "", "", ratioText(&p.Ratio), "", changeMarks[r.Verdict])
 		out.Rows[len(out.Rows)-1].Tone = document.Head
 		cells = append(cells, &analyze.Cell{Median: &p.Ratio})
 	}

@@ -65,29 +65,35 @@ func directions(t *hosts.Table) [2]string {
 }
 
 func countText(t *hosts.Table, r *hosts.Row) string {
-	var parts []string
-	known := r.Above + r.Below + r.Equal
-	for k, n := range []int{r.Above, r.Below} {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s on %d", directions(t)[k], n))
-		}
-	}
-	if r.Equal > 0 {
-		parts = append(parts, fmt.Sprintf("equal on %d", r.Equal))
-	}
 	missing := 0
 	for _, a := range r.Hosts {
 		if a.Missing != "" {
 			missing++
 		}
 	}
-	if n := len(r.Hosts) - known - missing; n > 0 {
-		parts = append(parts, fmt.Sprintf("open on %d", n))
+	is := directions(t)
+	return hostCounts(len(r.Hosts), missing, hostCount{r.Above, is[0]}, hostCount{r.Below, is[1]}, hostCount{r.Equal, "equal"})
+}
+
+// hostCount is of how many hosts something is said.
+type hostCount struct {
+	n    int
+	word string
+}
+
+// hostCounts says it of all hosts: of the rest it is open, or there is no value.
+func hostCounts(all, missing int, known ...hostCount) string {
+	open := all - missing
+	for _, x := range known {
+		open -= x.n
 	}
-	if missing > 0 {
-		parts = append(parts, fmt.Sprintf("without a value on %d", missing))
+	var parts []string
+	for _, x := range append(known, hostCount{open, "open"}, hostCount{missing, "without a value"}) {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s on %d", x.word, x.n))
+		}
 	}
-	return strings.Join(parts, ", ") + " of " + words.Plural(len(r.Hosts), "host")
+	return strings.Join(parts, ", ") + " of " + words.Plural(all, "host")
 }
 
 // rangeText names the hosts with the least and the greatest ratio.
@@ -159,12 +165,7 @@ func ratioText(e *sample.Estimate) string {
 }
 
 func timesOf(t *hosts.Table, env string) *hosts.Times {
-	for i := range t.Times {
-		if t.Times[i].Env == env || t.Times[i].Baseline == env {
-			return &t.Times[i]
-		}
-	}
-	return nil
+	return analyze.Find(t.Times, func(x *hosts.Times) bool { return x.Env == env || x.Baseline == env })
 }
 
 func timeText(x *hosts.Times, i int, u words.Unit) string {

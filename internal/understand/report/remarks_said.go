@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
 )
 
@@ -88,19 +89,16 @@ func (a *remarked) said(works int) string {
 // braced are names of workloads, those that differ in a number at their end as a shell
 // takes them: load/threads-{1,4,16}.
 func braced(names []string) (out []string) {
-	ends, order := map[string][]string{}, []string(nil)
+	var ends analyze.Grouped[string, string]
 	for _, name := range names {
 		m := endNumber.FindStringSubmatch(name)
 		if m == nil {
 			m = []string{name, name, ""}
 		}
-		if ends[m[1]] == nil {
-			order = append(order, m[1])
-		}
-		ends[m[1]] = append(ends[m[1]], m[2])
+		ends.Add(m[1], m[2])
 	}
-	for _, name := range order {
-		if e := ends[name]; len(e) > 1 {
+	for name, e := range ends.All() {
+		if len(e) > 1 {
 			name += "{" + strings.Join(e, ",") + "}"
 		} else {
 			name += e[0]

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -19,17 +20,11 @@ var packaging = regexp.MustCompile(`[+~]d(fsg|s)[0-9.]*$`)
 // runtimes below them: the first question of who reads somebody else's numbers. One that
 // several environments have in different versions has them all.
 func (s *screen) versions() {
-	var names []string
-	of := map[string][]string{}
+	var of analyze.Grouped[string, string]
 	add := func(name, version string) {
-		if version = packaging.ReplaceAllString(words.Clean(version), ""); name == "" || version == "" {
-			return
-		}
-		if of[name] == nil {
-			names = append(names, name)
-		}
-		if !slices.Contains(of[name], version) {
-			of[name] = append(of[name], version)
+		version = packaging.ReplaceAllString(words.Clean(version), "")
+		if name != "" && version != "" && !slices.Contains(of.Of(name), version) {
+			of.Add(name, version)
 		}
 	}
 	for _, e := range s.res.Environments {
@@ -43,8 +38,8 @@ func (s *screen) versions() {
 		add(words.Clean(e.Facts["runtime"]), e.Facts["runtime-version"])
 	}
 	var parts []string
-	for _, name := range names {
-		parts = append(parts, name+" "+strings.Join(of[name], " and "))
+	for name, all := range of.All() {
+		parts = append(parts, name+" "+strings.Join(all, " and "))
 	}
 	text, _ := s.fits(parts, ", ", " and %d more", 0)
 	s.says("Versions", text, document.Plain)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -149,15 +150,7 @@ func (t *trace) resample(step float64, n int) []float64 {
 
 // value lies on the line between the samples before and after; NaN beyond them.
 func (t *trace) value(at float64) float64 {
-	i, _ := slices.BinarySearchFunc(t.at, at, func(a int64, b float64) int {
-		switch {
-		case float64(a) < b:
-			return -1
-		case float64(a) > b:
-			return 1
-		}
-		return 0
-	})
+	i, _ := slices.BinarySearchFunc(t.at, at, func(a int64, b float64) int { return cmp.Compare(float64(a), b) })
 	switch {
 	case i == len(t.at), i == 0 && float64(t.at[0]) > at:
 		return math.NaN()

@@ -108,12 +108,7 @@ func (w *Work) FirstTable() *Table { return w.Table(w.First) }
 
 // Table finds a metric's table, or nil.
 func (w *Work) Table(metric string) *Table {
-	for i := range w.Tables {
-		if w.Tables[i].Metric.ID == metric {
-			return &w.Tables[i]
-		}
-	}
-	return nil
+	return analyze.Find(w.Tables, func(x *Table) bool { return x.Metric.ID == metric })
 }
 
 // Table is one metric of a workload, in columns over Envs.

@@ -88,12 +88,7 @@ func Changed(t testing.TB, a, b recordtest.Spec, o compare.Options) *compare.Cha
 
 // Find is the cell of a metric and an environment, or nil.
 func Find(c *compare.Changes, metric, env string) *compare.Change {
-	for i := range c.Cells {
-		if c.Cells[i].Metric.ID == metric && c.Cells[i].Env == env {
-			return &c.Cells[i]
-		}
-	}
-	return nil
+	return analyze.Find(c.Cells, func(x *compare.Change) bool { return x.Metric.ID == metric && x.Env == env })
 }
 
 // Left are the environments that a look lets leave.

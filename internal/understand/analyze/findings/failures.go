@@ -40,12 +40,7 @@ func (f *former) failures(w *analyze.Workload) {
 }
 
 func countOf(w *analyze.Workload, env string) *analyze.Count {
-	for i := range w.Counts {
-		if w.Counts[i].Env == env {
-			return &w.Counts[i]
-		}
-	}
-	return nil
+	return analyze.Find(w.Counts, func(x *analyze.Count) bool { return x.Env == env })
 }
 
 func (c *counted) percent() float64 { return 100 * float64(c.failed) / float64(c.trials) }

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 )
 
@@ -54,36 +55,25 @@ func (h *History) gaps(add func(code, level, advice, format string, a ...any)) {
 		runs string
 		lost bool
 	}
-	var order []gap
-	names := map[gap][]string{}
+	var names analyze.Grouped[gap, string]
 	for i := range h.Series {
 		s := &h.Series[i]
-		reasons := map[string][]string{}
-		var why []string
+		var reasons analyze.Grouped[string, string]
 		for r, p := range s.Points {
-			if p.Missing == "" {
-				continue
+			if p.Missing != "" {
+				reasons.Add(p.Missing, h.Runs[r].Run)
 			}
-			if reasons[p.Missing] == nil {
-				why = append(why, p.Missing)
-			}
-			reasons[p.Missing] = append(reasons[p.Missing], h.Runs[r].Run)
 		}
-		for _, w := range why {
-			g := gap{why: w, runs: runNames(reasons[w], len(s.Points)), lost: h.lost(s) && s.Points[len(s.Points)-1].Missing == w}
-			if names[g] == nil {
-				order = append(order, g)
-			}
-			name := s.Env + " of " + s.Workload + " (" + s.Metric.ID + ")"
-			names[g] = append(names[g], name)
+		for w, runs := range reasons.All() {
+			g := gap{why: w, runs: runNames(runs, len(s.Points)), lost: h.lost(s) && s.Points[len(s.Points)-1].Missing == w}
+			names.Add(g, s.Env+" of "+s.Workload+" ("+s.Metric.ID+")")
 		}
 	}
-	for _, g := range order {
+	for g, list := range names.All() {
 		code, level, advice := "gap", "info", ""
 		if g.lost {
 			code, level, advice = "lost", "warn", "plimsoll engines says what is usable here, and why not"
 		}
-		list := names[g]
 		more := ""
 		if len(list) > maxNamed {
 			list, more = list[:maxNamed], fmt.Sprintf(" and %d more", len(list)-maxNamed)

@@ -69,12 +69,7 @@ func covers(spec *record.PaperTable, v published.Value) bool {
 }
 
 func column(list []record.PaperColumn, word string) *record.PaperColumn {
-	for i := range list {
-		if list[i].Published == word {
-			return &list[i]
-		}
-	}
-	return nil
+	return analyze.Find(list, func(x *record.PaperColumn) bool { return x.Published == word })
 }
 
 // cited is a published value without anything beside it.

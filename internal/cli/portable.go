@@ -27,7 +27,7 @@ type portableFlags struct {
 
 // add adds the flags; on systems other than Linux the half is always on.
 func (f *portableFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.on, "portable", runtime.GOOS != "linux", "measure Docker and Podman by their API and their command alone, wherever they run: no root, nothing of this machine's kernel; plimsoll doctor --portable says what that leaves out")
+	c.Flags().BoolVar(&f.on, "portable", runtime.GOOS != "linux", "measure Docker and Podman by their API and their command alone, and a CRI endpoint by its API, wherever they run: no root, nothing of this machine's kernel; plimsoll doctor --portable says what that leaves out")
 	c.Flags().StringToStringVar(&f.archives, "image-archive", nil, "with --portable: an image by the file that docker save has written, such as busybox=busybox.tar, for workloads that run in it")
 	c.Flags().StringVar(&f.pullFrom, "pull-from", "", "with --portable: a repository such as localhost:5000/scratch, to which this machine may write and from which the engine pulls: what the workload pull needs is put there under the run's own tags, and taken away at the end")
 }
@@ -103,7 +103,7 @@ func portablePlan(ctx context.Context, a *portableAsked, look *portable.Look) (*
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || a.small
 	for _, n := range a.engines {
 		if !slices.Contains(portable.Engines, n) {
-			return nil, withHint(fail(Usage, "--engine: %s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, " and ")), "plimsoll engines --portable says what is reached here")
+			return nil, withHint(fail(Usage, "--engine: %s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, ", ")), "plimsoll engines --portable says what is reached here")
 		}
 	}
 	if len(a.engines) > 0 {

@@ -68,7 +68,7 @@ func enginesPortable(cmd *cobra.Command, w World, names []string, format string)
 	var all []*portable.Found
 	for _, n := range names {
 		if !slices.Contains(portable.Engines, n) {
-			return fail(Usage, "%s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, " and "))
+			return fail(Usage, "%s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, ", "))
 		}
 		all = append(all, look.Found(n))
 	}

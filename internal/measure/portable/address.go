@@ -21,7 +21,7 @@ type Surroundings struct {
 
 // Address is where an engine's API is, and by whose word.
 type Address struct {
-	Engine string // docker or podman
+	Engine string // docker, podman or cri
 	// Host is unix:///PATH, npipe:////./pipe/NAME, tcp://HOST:PORT or
 	// ssh://USER@HOST[:PORT][/PATH].
 	Host string
@@ -81,8 +81,11 @@ func (a Address) check() error {
 // class record.Unavailable.
 func (s Surroundings) Find(name string) (Address, error) {
 	find := s.docker
-	if name == Podman {
+	switch name {
+	case Podman:
 		find = s.podman
+	case CRI:
+		find = s.cri
 	}
 	a, err := find()
 	if err != nil {

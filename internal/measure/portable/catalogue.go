@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
@@ -39,18 +40,20 @@ func Catalogue(workloads []study.WorkloadInfo) (*study.Catalogue, error) {
 }
 
 // Engines are those that can be measured here.
-var Engines = []string{Docker, Podman}
+var Engines = []string{Docker, Podman, CRI}
 
 // Usable says whether an environment can be measured here, as study.Options asks it.
 func (l *Look) Usable(name string, levels map[string]string) (ok bool, reason, fix string) {
 	if !slices.Contains(Engines, name) {
-		return false, name + " has no API by which this half measures: it measures " + Docker + " and " + Podman, "measure on the machine itself, on Linux: plimsoll run"
+		return false, name + " has no API by which this half measures: it measures " + strings.Join(Engines, ", "), "measure on the machine itself, on Linux: plimsoll run"
 	}
 	f := l.Found(name)
 	if level := clientLevel(name, levels); f.Reason != "" && (level == byAPILevel || f.NoProgram != "" || name == Docker) { // Docker's command asks the same daemon
 		return false, f.Reason, f.Fix
 	} else if level == byCLILevel && f.NoProgram != "" {
 		return false, f.NoProgram, ""
+	} else if name == CRI && l.PullFrom == "" && f.Kind != bySocket {
+		return false, "the CRI gets images by pulling alone, and nothing shows that the server at " + f.Where + " reaches a registry on this machine's loopback", pullFromFix
 	}
 	for _, factor := range engine.Factors {
 		level := levels[factor]
@@ -113,6 +116,9 @@ func WhyNot(w *record.Workload) string {
 func (l *Look) Drop(p *study.Plan) {
 	p.DropCells(func(env *record.Environment, w *record.Workload) (reason, fix string) {
 		if why := WhyNot(w); why != "" {
+			return why, ""
+		}
+		if why := noCRI(env, w); why != "" {
 			return why, ""
 		}
 		if reason, fix := l.noPull(env, w); reason != "" {

@@ -110,6 +110,9 @@ func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID
 		}
 		return p.removeContainer(ctx, t.Name)
 	}
+	if r.Address.Engine == CRI {
+		return r.Address.removeCRI(ctx, t, runID)
+	}
 	d, err := r.Address.Connect(runID)
 	if err != nil {
 		return err

@@ -25,11 +25,18 @@ type runner interface {
 	stored(ctx context.Context, ref string) (stored, error)
 }
 
+// peer is an engine that answers by an API.
+type peer interface {
+	RoundTrip(ctx context.Context) (int64, error)
+	wrong(what string, err error) *engine.Error
+	Close() error
+}
+
 // environment is an engine in one configuration, ready for trials.
 type environment struct {
 	runner
 	rec *record.Environment
-	d   *Daemon // nil where there is the command alone
+	d   peer // nil where there is the command alone
 	// images are the tags by name; settings are the runner's, of which each trial
 	// sets the image.
 	settings *settings
@@ -53,9 +60,14 @@ func (r *run) open(ctx context.Context, rec *record.Environment) (*environment, 
 	rec.Facts = map[string]string{"client": level, "reached": f.Kind, "host": f.Where, "host-by": f.By,
 		"clock": "the client's alone", "timer": "this program's own, without a launcher"}
 	maps.Copy(rec.Facts, f.Facts)
+	if f.Engine == CRI {
+		return env, r.openCRI(ctx, env, f, spec)
+	}
+	var d *Daemon
 	if f.Reason == "" {
-		if env.d, err = f.address.Connect(r.Run.ID); err == nil {
-			err = env.d.Greet(ctx)
+		if d, err = f.address.Connect(r.Run.ID); err == nil {
+			env.d = d
+			err = d.Greet(ctx)
 		}
 		if err != nil {
 			return env, err
@@ -63,10 +75,10 @@ func (r *run) open(ctx context.Context, rec *record.Environment) (*environment, 
 	}
 	s := settingsFor(spec, r.Run.ID, "")
 	switch {
-	case level == byAPILevel && env.d == nil:
+	case level == byAPILevel && d == nil:
 		return env, unavailable(nil, f.Fix, "%s", f.Reason)
 	case level == byAPILevel:
-		api := &byAPI{d: env.d, settings: s, ledger: r.ledger}
+		api := &byAPI{d: d, settings: s, ledger: r.ledger}
 		env.runner, env.settings = api, &api.settings
 	default:
 		program, err := r.Look.Around.command(f.address, r.Run.ID)
@@ -105,13 +117,18 @@ func (d *Daemon) thing(kind, name string) engine.Thing {
 // provide sends an image to the store of an environment, once for each client, since
 // Podman's command may have another store than the service that answers.
 func (r *run) provide(ctx context.Context, env *environment, name string) (string, error) {
+	if c, ok := env.runner.(*byCRI); ok {
+		return r.providePulled(ctx, env, c, name)
+	}
 	tag := r.Look.Images.tag(name)
 	cli, byCommand := env.runner.(*byCommand)
+	var d *Daemon
 	var thing engine.Thing
 	if byCommand {
 		thing = cli.thing(engine.KindImage, tag)
 	} else {
-		thing = env.d.thing(engine.KindImage, tag)
+		d = env.runner.(*byAPI).d
+		thing = d.thing(engine.KindImage, tag)
 	}
 	if r.provided[thing] {
 		return tag, nil
@@ -130,7 +147,6 @@ func (r *run) provide(ctx context.Context, env *environment, name string) (strin
 		err = cli.p.load(ctx, img, tag)
 		r.removals = append(r.removals, func(ctx context.Context) error { return r.gone(cli.p.removeImage(ctx, tag), thing) })
 	} else {
-		d := env.d
 		err = d.load(ctx, img, tag)
 		r.removals = append(r.removals, func(ctx context.Context) error { return r.gone(d.removeImage(ctx, tag), thing) })
 	}

@@ -113,6 +113,11 @@ func credentials(repo name.Repository) (string, error) {
 
 // published puts an image, once, where the engines pull it from.
 func (r *run) published(ctx context.Context, called string) (*image.Published, error) {
+	return r.publishedAs(ctx, called, called)
+}
+
+// publishedAs puts it there under another name, by which its layers are others too.
+func (r *run) publishedAs(ctx context.Context, called, as string) (*image.Published, error) {
 	if r.source == nil {
 		s, err := newSource(r.Look.PullFrom)
 		if err != nil {
@@ -122,7 +127,7 @@ func (r *run) published(ctx context.Context, called string) (*image.Published, e
 		r.removals = append(r.removals, func(context.Context) error { return s.close() })
 	}
 	s := r.source
-	if p := s.images[called]; p != nil {
+	if p := s.images[as]; p != nil {
 		return p, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
@@ -131,17 +136,17 @@ func (r *run) published(ctx context.Context, called string) (*image.Published, e
 	if err != nil {
 		return nil, unavailable(err, "", "providing the image %s for pulls", called)
 	}
-	r.Say("putting the image " + called + " into the registry: " + s.where())
+	r.Say("putting the image " + as + " into the registry: " + s.where())
 	var p *image.Published
 	if s.registry != nil {
-		p, err = s.registry.PublishImage(ctx, img, called, r.Run.ID)
+		p, err = s.registry.PublishImage(ctx, img, as, r.Run.ID)
 	} else {
-		p, err = r.push(ctx, img, called)
+		p, err = r.push(ctx, img, as)
 	}
 	if err != nil {
 		return nil, unavailable(err, "", "putting the image %s where it is pulled from", called)
 	}
-	s.images[called] = p
+	s.images[as] = p
 	return p, nil
 }
 

@@ -38,6 +38,8 @@ var Ways = []Way{
 	{Podman, bySSH, "", ""},
 	{Podman, byPlain, "", ""},
 	{Podman, byPipe, "", ""},
+	{CRI, bySocket, "tests against containerd on Linux, through a socket that is forwarded", "portable_cri"},
+	{CRI, byPlain, "", ""},
 }
 
 // Text says it in words.
@@ -69,6 +71,9 @@ func (f *Found) judge(system string) {
 		}
 	}
 	not := ""
+	if is := f.Facts["endpoint"]; f.Engine == CRI && is != "containerd" {
+		not = "nobody has measured " + is + " so yet"
+	}
 	for _, product := range inMachine {
 		if strings.Contains(f.Facts["daemon-os"], product) {
 			not = "nobody has measured " + product + " yet"

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// forward serves a Unix socket by another one, as ssh -L does, for as long as the script
+// runs.
+func forward(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: forward SOCKET TARGET")
+	}
+	l, err := net.Listen("unix", ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(func() { _ = l.Close() }) // the script has ended
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer in.Close()
+				out, err := net.Dial("unix", args[1])
+				if err != nil {
+					return
+				}
+				defer out.Close()
+				go func() {
+					_, _ = io.Copy(out, in) // the client has gone, or said all
+					_ = out.(*net.UnixConn).CloseWrite()
+				}()
+				_, _ = io.Copy(in, out)
+			}()
+		}
+	}()
+}
+
+// noPods fails where the CRI at a socket has a pod or an image of a record's run.
+func noPods(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: nopods SOCKET RECORD")
+	}
+	r, err := record.Open(ts.MkAbs(args[1]))
+	ts.Check(err)
+	id := r.Run().ID
+	conn, err := grpc.NewClient("unix://"+ts.MkAbs(args[0]), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	ts.Check(err)
+	defer func() { _ = conn.Close() }() // it was only asked
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	pods, err := runtimev1.NewRuntimeServiceClient(conn).ListPodSandbox(ctx, &runtimev1.ListPodSandboxRequest{
+		Filter: &runtimev1.PodSandboxFilter{LabelSelector: map[string]string{engine.Label: id}}})
+	ts.Check(err)
+	images, err := runtimev1.NewImageServiceClient(conn).ListImages(ctx, &runtimev1.ListImagesRequest{})
+	ts.Check(err)
+	for _, i := range images.GetImages() {
+		if strings.Contains(strings.Join(i.GetRepoTags(), " "), id) {
+			ts.Fatalf("the image %v is left", i.GetRepoTags())
+		}
+	}
+	if n := len(pods.GetItems()); n > 0 {
+		ts.Fatalf("%d pods are left", n)
+	}
+}

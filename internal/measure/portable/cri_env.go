@@ -1,0 +1,212 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/moby/moby/api/pkg/authconfig"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
+	"plimsoll/internal/record"
+)
+
+// byCRI is an environment whose pods are carried through their lives by the CRI's calls.
+type byCRI struct {
+	s        *Server
+	settings settings
+	ledger   *Ledger
+	images   map[string]*runtimev1.ImageSpec // by the tags that settings name
+}
+
+// openCRI makes an environment of the CRI's ready.
+func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engine.Spec) error {
+	if f.Reason != "" {
+		return unavailable(nil, f.Fix, "%s", f.Reason)
+	}
+	s, err := f.address.connectCRI(r.Run.ID)
+	if err != nil {
+		return err
+	}
+	env.d = s
+	if _, err := s.greet(ctx); err != nil {
+		return err
+	}
+	c := &byCRI{s: s, settings: settingsFor(spec, r.Run.ID, ""), ledger: r.ledger, images: map[string]*runtimev1.ImageSpec{}}
+	env.runner, env.settings = c, &c.settings
+	return r.ledger.Reached(s.At.Host, reach{Address: f.address})
+}
+
+// providePulled gets an image into the server's store in the one way that there is: the
+// server pulls it. It is another one than those of pulls, which are dropped again.
+func (r *run) providePulled(ctx context.Context, env *environment, c *byCRI, called string) (string, error) {
+	tag := r.Look.Images.tag(called)
+	if c.images[tag] != nil {
+		return tag, nil
+	}
+	pub, err := r.publishedAs(ctx, called, called+"-started")
+	if err != nil {
+		return "", err
+	}
+	r.removals = append(r.removals, func(ctx context.Context) error { return c.drop(ctx, pub.Ref) })
+	before := r.source.traffic()
+	p, err := r.pullOne(ctx, env, pub.Ref, pub.Digest)
+	if err == nil && p.Failure != nil {
+		if r.source.registry != nil && r.source.traffic().Since(before).Requests == 0 {
+			return "", nothingAsked(r.Look.Found(CRI), r.source.registry, p.Failure.Text)
+		}
+		err = &engine.Error{Class: p.Failure.Class, Text: "getting the image " + called + " into the store: " + p.Failure.Text}
+	}
+	if err != nil {
+		return "", err
+	}
+	have, err := c.s.lookUp(ctx, pub.Ref)
+	if err != nil {
+		return "", err
+	}
+	// The id and the user's name for it, as the kubelet gives them; CRI-O refuses a
+	// container without the second.
+	c.images[tag] = &runtimev1.ImageSpec{Image: have.GetId(), UserSpecifiedImage: pub.Ref}
+	return tag, nil
+}
+
+// hold enters a pod into the ledger and brings it up.
+func (e *byCRI) hold(ctx context.Context, task engine.Task) (*pod, error) {
+	p := &pod{s: e.s, task: task, res: engine.Result{Events: make(map[record.Event]int64, 16)}}
+	spec := e.images[e.settings.image]
+	if spec == nil {
+		return p, &engine.Error{Class: record.HarnessError, Text: "the image " + e.settings.image + " was not provided"}
+	}
+	return p, p.up(ctx, e.settings, spec)
+}
+
+// run can't be: what a container prints reaches nobody.
+func (e *byCRI) run(context.Context, engine.Task) (engine.Result, error) {
+	return engine.Result{Failure: failedBy(record.Unsupported, "by the CRI alone no output of a container reaches us")}, nil
+}
+
+// exec holds a pod, executes a program in its container, and removes it. The result is the
+// execution's alone.
+func (e *byCRI) exec(ctx context.Context, task engine.Task, argv []string) (engine.Result, map[string]float64, error) {
+	thing := e.s.thing(engine.KindContainer, task.Name)
+	if err := e.ledger.Made(thing); err != nil {
+		return engine.Result{}, nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, task.Limit)
+	defer cancel()
+	p, err := e.hold(within, task)
+	var x engine.Result
+	var told map[string]float64
+	if err == nil {
+		if x, err = p.execute(within, argv); err == nil {
+			told = p.told(within)
+		}
+	}
+	if err != nil {
+		x.Failure = p.failed(within, err)
+	}
+	_, gone, err := e.remove(ctx, thing, &x)
+	if !gone {
+		told = nil
+	}
+	return x, told, err
+}
+
+// stop holds a pod, has the trial's word said by an execution in its container, and stops
+// it. The result has no removal: the whole would have that execution in it.
+func (e *byCRI) stop(ctx context.Context, task engine.Task, word string) (engine.Result, error) {
+	thing := e.s.thing(engine.KindContainer, task.Name)
+	if err := e.ledger.Made(thing); err != nil {
+		return engine.Result{}, err
+	}
+	within, cancel := context.WithTimeout(ctx, task.Limit)
+	defer cancel()
+	p, err := e.hold(within, task)
+	if err == nil {
+		var x engine.Result
+		if x, err = p.execute(within, probe.PayloadArgs{Word: word}.Argv(image.ProbePath)); err == nil {
+			p.res.Stdout, p.res.Stderr = x.Stdout, x.Stderr
+			err = p.stop(within)
+		}
+	}
+	if err != nil {
+		p.res.Failure = p.failed(within, err)
+	}
+	at, gone, err := e.remove(ctx, thing, &p.res)
+	if gone {
+		p.res.Steps = append(p.res.Steps, record.Step{Name: "pod-removed", At: at})
+	}
+	return p.res, err
+}
+
+// remove removes a trial's pod and strikes it out. What stays is the trial's failure, and
+// the ledger keeps it; the error is of the ledger.
+func (e *byCRI) remove(ctx context.Context, thing engine.Thing, res *engine.Result) (at int64, gone bool, err error) {
+	if err := e.s.removePod(ctx, thing.Name); err != nil {
+		if res.Failure == nil {
+			res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+		} else {
+			res.Failure.Text += "; " + err.Error()
+		}
+		return 0, false, nil
+	}
+	return stamp.Now(), true, e.ledger.Gone(thing)
+}
+
+func (e *byCRI) pull(ctx context.Context, p pullTask) (c course, err error) {
+	if err := e.ledger.Made(e.s.thing(engine.KindImage, p.ref)); err != nil {
+		return c, err
+	}
+	req := &runtimev1.PullImageRequest{Image: &runtimev1.ImageSpec{Image: p.ref}}
+	if p.auth != "" {
+		a, err := authconfig.Decode(p.auth)
+		if err != nil {
+			return c, fmt.Errorf("reading the credentials: %w", err)
+		}
+		req.Auth = &runtimev1.AuthConfig{Username: a.Username, Password: a.Password, ServerAddress: a.ServerAddress, IdentityToken: a.IdentityToken, RegistryToken: a.RegistryToken}
+	}
+	restore := stamp.Quiet()
+	c.Events = map[record.Event]int64{record.Request: stamp.Now()}
+	_, err = e.s.image.PullImage(ctx, req)
+	at := stamp.Now()
+	restore()
+	if err != nil {
+		c.Failure = engine.FailureOf(e.s.wrong("pulling "+p.ref, err))
+		return c, nil
+	}
+	c.Events[record.Ready] = at // the CRI tells no parts of it
+	return c, nil
+}
+
+func (e *byCRI) drop(ctx context.Context, ref string) error {
+	return e.ledger.dropped(e.s.thing(engine.KindImage, ref), func() error { return e.s.removeImage(ctx, ref) })
+}
+
+func (e *byCRI) stored(ctx context.Context, ref string) (stored, error) {
+	have, err := e.s.lookUp(ctx, ref)
+	if err != nil {
+		return stored{}, err
+	}
+	return stored{digests: have.GetRepoDigests(), size: int64(have.GetSize())}, nil
+}
+
+// errNoImage: the server has no such image.
+var errNoImage = errors.New("the server has no such image")
+
+// lookUp gives what the server has under a reference.
+func (s *Server) lookUp(ctx context.Context, ref string) (*runtimev1.Image, error) {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	r, err := s.image.ImageStatus(ctx, &runtimev1.ImageStatusRequest{Image: &runtimev1.ImageSpec{Image: ref}})
+	if err != nil {
+		return nil, s.wrong("looking up the image "+ref, err)
+	}
+	if r.GetImage() == nil {
+		return nil, &engine.Error{Class: record.EngineError, Text: "looking up the image " + ref, Err: errNoImage}
+	}
+	return r.GetImage(), nil
+}

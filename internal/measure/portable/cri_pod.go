@@ -1,0 +1,173 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/stamp"
+	"plimsoll/internal/record"
+)
+
+// pod is one pod with one container, which a trial holds. It has no log: that would lie on
+// the engine's machine, where nobody would remove it.
+type pod struct {
+	s     *Server
+	task  engine.Task
+	res   engine.Result
+	phase string // what is being done, for messages
+	ctr   string // the container's id; "" until it is known
+}
+
+// namespaces are those of the kubelet's default, with a PID namespace for the container.
+func (s settings) namespaces() *runtimev1.NamespaceOption {
+	n := &runtimev1.NamespaceOption{Network: runtimev1.NamespaceMode_POD, Pid: runtimev1.NamespaceMode_CONTAINER, Ipc: runtimev1.NamespaceMode_POD}
+	if s.network == "host" {
+		n.Network = runtimev1.NamespaceMode_NODE
+	}
+	return n
+}
+
+func (s settings) profile() *runtimev1.SecurityProfile {
+	if s.seccomp {
+		return &runtimev1.SecurityProfile{ProfileType: runtimev1.SecurityProfile_Unconfined}
+	}
+	return &runtimev1.SecurityProfile{ProfileType: runtimev1.SecurityProfile_RuntimeDefault}
+}
+
+// labels are ours and those that the kubelet sets, which servers name things by.
+func (s settings) labels(name string) map[string]string {
+	return map[string]string{engine.Label: s.runID, "io.kubernetes.pod.name": name, "io.kubernetes.pod.namespace": engine.Namespace,
+		"io.kubernetes.pod.uid": name, "io.kubernetes.container.name": "payload"}
+}
+
+// sandbox is the pod's configuration, as in the full half.
+func (s settings) sandbox(name string) *runtimev1.PodSandboxConfig {
+	c := &runtimev1.PodSandboxConfig{Labels: s.labels(name),
+		Metadata: &runtimev1.PodSandboxMetadata{Name: name, Uid: name, Namespace: engine.Namespace},
+		Linux:    &runtimev1.LinuxPodSandboxConfig{SecurityContext: &runtimev1.LinuxSandboxSecurityContext{NamespaceOptions: s.namespaces(), Seccomp: s.profile()}},
+	}
+	if s.network != "host" {
+		c.Hostname = "plimsoll"
+	}
+	return c
+}
+
+// The paths that Kubernetes hides from a container that is not privileged, as in the full
+// half: other engines do so unasked.
+var (
+	maskedPaths = []string{"/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+		"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"}
+	readonlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
+)
+
+// cpuPeriod is the period of CPU limits, in µs, as with every engine.
+const cpuPeriod = 100_000
+
+func (s settings) container(task engine.Task, image *runtimev1.ImageSpec) *runtimev1.ContainerConfig {
+	r := &runtimev1.LinuxContainerResources{}
+	if s.limits.CPUs > 0 {
+		r.CpuPeriod, r.CpuQuota = cpuPeriod, int64(s.limits.CPUs*cpuPeriod)
+	}
+	if n := s.limits.MemoryBytes; n > 0 {
+		r.MemoryLimitInBytes, r.MemorySwapLimitInBytes = n, n
+	}
+	return &runtimev1.ContainerConfig{Metadata: &runtimev1.ContainerMetadata{Name: "payload"}, Image: image, Labels: s.labels(task.Name),
+		Command: task.Argv[:1], Args: task.Argv[1:],
+		Linux: &runtimev1.LinuxContainerConfig{Resources: r, SecurityContext: &runtimev1.LinuxContainerSecurityContext{
+			NamespaceOptions: s.namespaces(), Seccomp: s.profile(), MaskedPaths: maskedPaths, ReadonlyPaths: readonlyPaths}},
+	}
+}
+
+// up brings the container to run.
+func (p *pod) up(ctx context.Context, set settings, image *runtimev1.ImageSpec) error {
+	defer stamp.Quiet()()
+	ev, config := p.res.Events, set.sandbox(p.task.Name)
+	p.phase = "making the pod sandbox"
+	ev[record.Request] = stamp.Now()
+	made, err := p.s.runtime.RunPodSandbox(ctx, &runtimev1.RunPodSandboxRequest{Config: config, RuntimeHandler: set.runtime})
+	at := stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Sandbox] = at
+	p.phase = "creating the container"
+	ctr, err := p.s.runtime.CreateContainer(ctx, &runtimev1.CreateContainerRequest{PodSandboxId: made.GetPodSandboxId(),
+		Config: set.container(p.task, image), SandboxConfig: config})
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Created], p.ctr = at, ctr.GetContainerId()
+	p.phase = "starting the container"
+	ev[record.Start] = stamp.Now()
+	_, err = p.s.runtime.StartContainer(ctx, &runtimev1.StartContainerRequest{ContainerId: p.ctr})
+	at = stamp.Now()
+	if err != nil {
+		return err
+	}
+	ev[record.Started] = at
+	return nil
+}
+
+// execute executes a program in the container. All of its output comes with the answer:
+// that is when its first byte has reached us, too.
+func (p *pod) execute(ctx context.Context, argv []string) (x engine.Result, err error) {
+	defer stamp.Quiet()()
+	p.phase = "executing the program"
+	x.Events = map[record.Event]int64{record.Exec: stamp.Now()}
+	said, err := p.s.runtime.ExecSync(ctx, &runtimev1.ExecSyncRequest{ContainerId: p.ctr, Cmd: argv})
+	at := stamp.Now()
+	if err != nil {
+		return x, err
+	}
+	x.Events[record.Ready], x.Events[record.Exit] = at, at
+	code := int(said.GetExitCode())
+	x.Exit, x.Stdout, x.Stderr = &code, said.GetStdout(), said.GetStderr()
+	return x, nil
+}
+
+// stop asks the server to stop the container, and for the status of its end.
+func (p *pod) stop(ctx context.Context) error {
+	defer stamp.Quiet()()
+	p.phase = "stopping the container"
+	p.res.Events[record.Stop] = stamp.Now()
+	_, err := p.s.runtime.StopContainer(ctx, &runtimev1.StopContainerRequest{ContainerId: p.ctr, Timeout: int64(graceSeconds(*p.task.Stop))})
+	at := stamp.Now()
+	if err != nil {
+		return err
+	}
+	p.res.Events[record.Stopped] = at
+	p.phase = "asking for the container's status"
+	r, err := p.s.runtime.ContainerStatus(ctx, &runtimev1.ContainerStatusRequest{ContainerId: p.ctr})
+	if err != nil {
+		return err
+	}
+	if st := r.GetStatus().GetState(); st != runtimev1.ContainerState_CONTAINER_EXITED {
+		return fmt.Errorf("the server has stopped it, and says that its state is %s", st)
+	}
+	code := int(r.GetStatus().GetExitCode())
+	p.res.Exit = &code
+	return nil
+}
+
+// told is what the server counts of the container; nil where it says nothing.
+func (p *pod) told(ctx context.Context) map[string]float64 {
+	r, err := p.s.runtime.ContainerStats(ctx, &runtimev1.ContainerStatsRequest{ContainerId: p.ctr})
+	n := r.GetStats().GetMemory().GetWorkingSetBytes().GetValue()
+	if err != nil || n == 0 {
+		return nil
+	}
+	return map[string]float64{memoryMetric: float64(n)}
+}
+
+// failed says what came of a life that err ended.
+func (p *pod) failed(ctx context.Context, err error) *record.Failure {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &record.Failure{Class: record.TimeOut, Text: fmt.Sprintf("did not end within %v and was killed, while %s", p.task.Limit, p.phase)}
+	}
+	return engine.FailureOf(p.s.wrong(p.phase, err))
+}

@@ -1,0 +1,72 @@
+package portable
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+)
+
+// A server's endpoint is a Unix socket, one that is forwarded too, or an address of TCP.
+func TestFindCRI(t *testing.T) {
+	for _, c := range []struct{ value, system, host, kind, wrong string }{
+		{"unix:///run/containerd/containerd.sock", "linux", "unix:///run/containerd/containerd.sock", bySocket, ""},
+		{"/tmp/cri.sock", "darwin", "unix:///tmp/cri.sock", bySocket, ""},
+		{"tcp://localhost:4000", "windows", "tcp://localhost:4000", byPlain, ""},
+		{"ssh://board", "linux", "", "", "ssh -N -L"},
+		{"npipe:////./pipe/containerd-containerd", "windows", "", "", "expected unix:///PATH or tcp://HOST:PORT"},
+		{"tcp://", "linux", "", "", "tcp://HOST:PORT"},
+		{"", "windows", "", "", "is not set"},
+		{"", "linux", "unix:///run/", bySocket, ""},
+	} {
+		s := Surroundings{Getenv: func(name string) string { return map[string]string{criVariable: c.value}[name] },
+			LookPath: func(string) (string, error) { return "", os.ErrNotExist }, Home: t.TempDir(), System: c.system}
+		a, err := s.Find(CRI)
+		switch {
+		case (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong):
+			t.Errorf("%q on %s: %v, want %q in it", c.value, c.system, err, c.wrong)
+		case err == nil && (!strings.HasPrefix(a.Host, c.host) || a.Kind() != c.kind):
+			t.Errorf("%q on %s: %+v by %s", c.value, c.system, a, a.Kind())
+		}
+	}
+}
+
+// What the CRI does not tell is left out with the reason.
+func TestOffersCRI(t *testing.T) {
+	f := &Found{Engine: CRI, Where: "unix:///x", Facts: map[string]string{"endpoint": "containerd"}, handlers: []string{"runc", "crun"}}
+	for level, want := range map[[2]string]string{
+		{engine.Network, "host"}: "", {engine.Network, "none"}: "it does not know", {engine.Endpoint, "containerd"}: "", {engine.Endpoint, "crio"}: "is containerd",
+		{engine.Runtime, "crun"}: "", {engine.Runtime, "youki"}: "it has runc, crun", {engine.Storage, "overlayfs"}: "does not tell", {engine.Image, "busybox"}: "no archive",
+		{engine.Rootless, "no"}: "", {engine.Seccomp, "off"}: "",
+	} {
+		if reason, _ := f.offers(level[0], level[1], &Images{}); (want == "") != (reason == "") || !strings.Contains(reason, want) {
+			t.Errorf("%v: %q, want %q", level, reason, want)
+		}
+	}
+	if endpointOf("cri-o") != "crio" || endpointOf("containerd") != "containerd" {
+		t.Error("a server's name is no level")
+	}
+	cri, docker := &record.Environment{Engine: CRI}, &record.Environment{Engine: Docker}
+	for name, can := range map[string]bool{"hello": false, "stop": true, "exec": true, "pull": true, "sysbench-cpu": false} {
+		w := &record.Workload{Name: name}
+		if why := noCRI(cri, w); (why == "") != can {
+			t.Errorf("%s by the CRI: %q", name, why)
+		}
+		if why := noCRI(docker, w); why != "" {
+			t.Errorf("%s by Docker: %q", name, why)
+		}
+	}
+}
+
+// A tag is parted from a reference whose registry has a port.
+func TestCutTag(t *testing.T) {
+	for ref, want := range map[string][2]string{
+		"127.0.0.1:5000/plimsoll/x:ab12": {"127.0.0.1:5000/plimsoll/x", "ab12"}, "127.0.0.1:5000/x": {"127.0.0.1:5000/x", ""}, "x": {"x", ""},
+	} {
+		if repo, tag := cutTag(ref); repo != want[0] || tag != want[1] {
+			t.Errorf("%s: %s, %s", ref, repo, tag)
+		}
+	}
+}

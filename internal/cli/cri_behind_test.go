@@ -48,6 +48,35 @@ func forward(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 }
 
+// criAt gives the calls of the CRI at a socket.
+func criAt(ts *testscript.TestScript, socket string) (runtimev1.RuntimeServiceClient, runtimev1.ImageServiceClient) {
+	conn, err := grpc.NewClient("unix://"+ts.MkAbs(socket), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	ts.Check(err)
+	ts.Defer(func() { _ = conn.Close() }) // it was only asked
+	return runtimev1.NewRuntimeServiceClient(conn), runtimev1.NewImageServiceClient(conn)
+}
+
+// killPod starts a program that makes a record, and kills it when a container of its run
+// runs at the CRI at a socket, so that nothing is asked for at that moment but its stop.
+func killPod(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: killpod SOCKET RECORD PROGRAM ARGS…")
+	}
+	runtime, _ := criAt(ts, args[0])
+	killOnce(ts, args[2:], "it had a container", func() (bool, error) {
+		r, err := record.Open(ts.MkAbs(args[1]))
+		if err != nil {
+			return false, nil //nolint:nilerr // it has not begun
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		there, err := runtime.ListContainers(ctx, &runtimev1.ListContainersRequest{Filter: &runtimev1.ContainerFilter{
+			LabelSelector: map[string]string{engine.Label: r.Run().ID},
+			State:         &runtimev1.ContainerStateValue{State: runtimev1.ContainerState_CONTAINER_RUNNING}}})
+		return len(there.GetContainers()) > 0, err
+	})
+}
+
 // noPods fails where the CRI at a socket has a pod or an image of a record's run.
 func noPods(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
@@ -56,17 +85,15 @@ func noPods(ts *testscript.TestScript, neg bool, args []string) {
 	r, err := record.Open(ts.MkAbs(args[1]))
 	ts.Check(err)
 	id := r.Run().ID
-	conn, err := grpc.NewClient("unix://"+ts.MkAbs(args[0]), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	ts.Check(err)
-	defer func() { _ = conn.Close() }() // it was only asked
+	runtime, images := criAt(ts, args[0])
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	pods, err := runtimev1.NewRuntimeServiceClient(conn).ListPodSandbox(ctx, &runtimev1.ListPodSandboxRequest{
+	pods, err := runtime.ListPodSandbox(ctx, &runtimev1.ListPodSandboxRequest{
 		Filter: &runtimev1.PodSandboxFilter{LabelSelector: map[string]string{engine.Label: id}}})
 	ts.Check(err)
-	images, err := runtimev1.NewImageServiceClient(conn).ListImages(ctx, &runtimev1.ListImagesRequest{})
+	all, err := images.ListImages(ctx, &runtimev1.ListImagesRequest{})
 	ts.Check(err)
-	for _, i := range images.GetImages() {
+	for _, i := range all.GetImages() {
 		if strings.Contains(strings.Join(i.GetRepoTags(), " "), id) {
 			ts.Fatalf("the image %v is left", i.GetRepoTags())
 		}

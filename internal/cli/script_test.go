@@ -94,6 +94,7 @@ func scripts(dir string) testscript.Params {
 			"forward":     forward,
 			"harmless":    isHarmless,
 			"killheld":    killHeld,
+			"killpod":     killPod,
 			"killwhen":    killWhen,
 			"living":      living,
 			"nopods":      noPods,

@@ -153,18 +153,22 @@ func printWays(w World) {
 // printFound prints how one engine is reached.
 func printFound(w World, f *portable.Found) {
 	switch {
-	case f.Reason != "" && f.NoProgram != "":
+	case f.Reason != "" && f.NoProgram != "" && f.Engine != portable.CRI:
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "not reached: "+harmless.Text(f.Reason)+"; "+harmless.Text(f.NoProgram))
 	case f.Reason != "" && f.Facts == nil:
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "not reached: "+harmless.Text(f.Reason))
 	case f.Reason != "":
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(f.Facts["version"]+" by its command only: "+f.Reason))
 	default:
-		also := "and by its command"
-		if f.NoProgram != "" {
-			also = "and not by its command, since " + harmless.Text(f.NoProgram)
+		also := ", and by its command"
+		switch {
+		case f.Engine == portable.CRI: // which has none
+			also = ""
+		case f.NoProgram != "":
+			also = ", and not by its command, since " + harmless.Text(f.NoProgram)
 		}
-		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(fmt.Sprintf("%s by its API at %s (by %s; %s; round trip %.2f ms), %s", f.Facts["version"], f.Where, f.By, f.Kind, float64(f.RoundTrip)/1e6, also)))
+		version := strings.TrimSpace(f.Facts["endpoint"] + " " + f.Facts["version"])
+		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(fmt.Sprintf("%s by its API at %s (by %s; %s; round trip %.2f ms)%s", version, f.Where, f.By, f.Kind, float64(f.RoundTrip)/1e6, also)))
 	}
 	switch {
 	case f.Verified != "":

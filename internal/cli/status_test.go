@@ -45,7 +45,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 
 func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "PLIMSOLL_STATE", "XDG_RUNTIME_DIR", "CI", "NO_COLOR", "FORCE_COLOR", "GITHUB_STEP_SUMMARY", "TMPDIR", "SUDO_UID", "CRUN", "WORK"} {
+	for _, name := range []string{"PATH", "HOME", "PLIMSOLL_STATE", "XDG_RUNTIME_DIR", "CI", "NO_COLOR", "FORCE_COLOR", "GITHUB_STEP_SUMMARY", "TMPDIR", "SUDO_UID", "CRUN", "WORK", "CONTAINER_RUNTIME_ENDPOINT"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -84,7 +84,7 @@ func (r *run) openRecord() (err error) {
 // byInterface are the facts, besides versions, by which a daemon is known again: where
 // it is, what it says of its machine, and from where it pulls. How much memory it has is not among them,
 // since a kernel keeps a little more or less for itself each time.
-var byInterface = []string{"host", "daemon-machine", "daemon-cpus", "kernel", "default-runtime", "cgroup", "cgroup-driver", "rootless", "registry"}
+var byInterface = []string{"host", "daemon-machine", "daemon-cpus", "kernel", "default-runtime", "cgroup", "cgroup-driver", "rootless", "pulls-from"}
 
 // differs is what is not as it was when the run was last measured. The steps of the
 // clock are left out: they are measured anew each time.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -31,14 +33,25 @@ func (s Surroundings) cri() (Address, error) {
 	case host == "" && s.System == "windows":
 		return Address{Engine: CRI}, unavailable(nil, "forward a server's socket, and set "+criVariable+"=tcp://localhost:PORT", "%s is not set, and on Windows there is no usual place of a server of Linux", criVariable)
 	case host == "":
-		return s.usual(CRI, []string{"/run/containerd/containerd.sock", "/run/crio/crio.sock"}, nil), nil
+		return s.usualCRI("/run/containerd/containerd.sock", "/run/crio/crio.sock")
 	case strings.HasPrefix(host, "/"):
 		host = "unix://" + host
 	case !strings.HasPrefix(host, "unix://") && !strings.HasPrefix(host, "tcp://"):
-		return Address{Engine: CRI}, unavailable(nil, "ssh -N -L /tmp/cri.sock:/run/containerd/containerd.sock HOST, and "+criVariable+"=unix:///tmp/cri.sock",
-			"%s is %q: expected unix:///PATH or tcp://HOST:PORT", criVariable, host)
+		return Address{Engine: CRI}, unavailable(nil, forwardFix, "%s is %q: expected unix:///PATH or tcp://HOST:PORT", criVariable, host)
 	}
 	return Address{Engine: CRI, Host: host, From: criVariable}, nil
+}
+
+// forwardFix is how a server of another machine is reached.
+const forwardFix = "ssh -N -L /tmp/cri.sock:/run/containerd/containerd.sock HOST, and " + criVariable + "=unix:///tmp/cri.sock"
+
+// usualCRI looks for a server's socket where one usually is.
+func (s Surroundings) usualCRI(sockets ...string) (Address, error) {
+	a := s.usual(CRI, sockets, nil)
+	if _, err := os.Stat(strings.TrimPrefix(a.Host, "unix://")); errors.Is(err, fs.ErrNotExist) {
+		return Address{Engine: CRI}, unavailable(nil, forwardFix, "%s is not set, and there is neither %s", criVariable, strings.Join(sockets, " nor "))
+	}
+	return a, nil
 }
 
 // Server is an engine that is reached by the CRI.
@@ -95,7 +108,11 @@ func (s *Server) wrong(what string, err error) *engine.Error {
 	if errors.As(err, &known) {
 		return known
 	}
-	said := errors.New(lastLine([]byte(status.Convert(err).Message())))
+	text := lastLine([]byte(status.Convert(err).Message()))
+	if _, after, ok := strings.Cut(text, "Error while dialing: "); ok { // what gRPC puts around it helps nobody
+		text = strings.TrimSuffix(after, `"`)
+	}
+	said := errors.New(text)
 	switch status.Code(err) {
 	case codes.DeadlineExceeded:
 		return &engine.Error{Class: record.TimeOut, Text: what, Err: said}

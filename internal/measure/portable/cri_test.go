@@ -2,9 +2,11 @@ package portable
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -19,7 +21,6 @@ func TestFindCRI(t *testing.T) {
 		{"npipe:////./pipe/containerd-containerd", "windows", "", "", "expected unix:///PATH or tcp://HOST:PORT"},
 		{"tcp://", "linux", "", "", "tcp://HOST:PORT"},
 		{"", "windows", "", "", "is not set"},
-		{"", "linux", "unix:///run/", bySocket, ""},
 	} {
 		s := Surroundings{Getenv: func(name string) string { return map[string]string{criVariable: c.value}[name] },
 			LookPath: func(string) (string, error) { return "", os.ErrNotExist }, Home: t.TempDir(), System: c.system}
@@ -30,6 +31,35 @@ func TestFindCRI(t *testing.T) {
 		case err == nil && (!strings.HasPrefix(a.Host, c.host) || a.Kind() != c.kind):
 			t.Errorf("%q on %s: %+v by %s", c.value, c.system, a, a.Kind())
 		}
+	}
+}
+
+// Where nobody has named an endpoint, the first usual place at which something is counts;
+// where there is nothing, that is said, and how another machine's is reached.
+func TestUsualCRI(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first.sock"), filepath.Join(dir, "second.sock")
+	s := Surroundings{System: "linux"}
+	_, err := s.usualCRI(first, second)
+	if reason, fix := engine.Reason(err); err == nil || reason != criVariable+" is not set, and there is neither "+first+" nor "+second || fix != forwardFix {
+		t.Errorf("%v, with the fix %q", err, fix)
+	}
+	require.NoError(t, os.WriteFile(second, nil, 0o600))
+	a, err := s.usualCRI(first, second)
+	if err != nil || a.Host != "unix://"+second || a.Kind() != bySocket {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// What gRPC puts around the reason is left out.
+func TestWrongCRI(t *testing.T) {
+	a := Address{Engine: CRI, Host: "unix://" + filepath.Join(t.TempDir(), "no.sock"), From: criVariable}
+	s, err := a.connectCRI("")
+	require.NoError(t, err)
+	defer func() { _ = s.Close() }() // nothing was asked
+	_, err = s.greet(t.Context())
+	if reason, _ := engine.Reason(err); !strings.HasSuffix(reason, "no such file or directory") || strings.Contains(reason, "desc =") {
+		t.Errorf("%q", reason)
 	}
 }
 

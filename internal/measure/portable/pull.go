@@ -158,7 +158,7 @@ func (r *run) provePull(ctx context.Context, env *environment, called string) er
 	case p.Failure != nil:
 		err = &engine.Error{Class: p.Failure.Class, Text: fmt.Sprintf("the first pull of the image %s: %s", called, p.Failure.Text)}
 	default:
-		env.rec.Facts["registry"] = r.source.where()
+		env.rec.Facts["pulls-from"] = r.source.where()
 	}
 	return errors.Join(err, dropBoth(ctx, env, pub))
 }

@@ -32,7 +32,7 @@ func (l *Look) noPull(env *record.Environment, w *record.Workload) (reason, fix 
 	}
 	if l.PullFrom == "" {
 		if f := l.Found(env.Engine); f.Kind != bySocket {
-			return "it pulls from a registry of this program's on this machine's loopback, and nothing shows that " + env.Engine + " runs on this machine: it is reached by " + f.Kind, pullFromFix
+			return "it pulls from a registry on this machine's loopback, and nothing shows that " + env.Engine + " runs on this machine: it is reached by " + f.Kind, pullFromFix
 		}
 	}
 	return l.Images.Has(p.Image)

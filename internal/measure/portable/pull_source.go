@@ -77,7 +77,7 @@ func (s *source) close() error {
 // where is what a record says of it.
 func (s *source) where() string {
 	if s.registry != nil {
-		return "this program's, on loopback"
+		return "a registry on loopback"
 	}
 	return s.repo.Name()
 }
@@ -136,7 +136,7 @@ func (r *run) publishedAs(ctx context.Context, called, as string) (*image.Publis
 	if err != nil {
 		return nil, unavailable(err, "", "providing the image %s for pulls", called)
 	}
-	r.Say("putting the image " + as + " into the registry: " + s.where())
+	r.Say("putting the image " + as + " into " + s.where())
 	var p *image.Published
 	if s.registry != nil {
 		p, err = s.registry.PublishImage(ctx, img, as, r.Run.ID)

@@ -130,8 +130,8 @@ func when(res *analyze.Result) string {
 // short are the facts that a page has room for, in this order; JSON and
 // Markdown have all of them.
 var short = []string{
-	"version", "client", "runtime", "runtime-version", "storage", "network", "rootless", "user",
-	"isolation", "cgroup", "limits", "seccomp-inside", "log-driver", "simulated",
+	"version", "endpoint", "client", "runtime", "runtime-version", "storage", "network", "rootless", "user",
+	"isolation", "cgroup", "limits", "seccomp-inside", "log-driver", "pulls-from", "simulated",
 }
 
 // describe says what an environment is: what is in force, and where nothing

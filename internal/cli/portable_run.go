@@ -156,7 +156,11 @@ func (a *portableAsked) begin(ctx context.Context, o *portable.Options) error {
 	}
 	if len(o.Plan.Cells) == 0 {
 		for _, x := range o.Plan.Excluded {
-			o.Say(strings.TrimSpace(x.ID + " " + x.Workload + " is " + x.Kind + ": " + x.Reason))
+			what := x.ID
+			if x.Workload != "" {
+				what += " with " + x.Workload
+			}
+			o.Say(what + " is " + x.Kind + ": " + portable.Advised(x.Reason, x.Fix))
 		}
 		return withHint(fail(NothingHere, "nothing of %s can be measured by the engines' interfaces", a.study), "plimsoll engines --portable says what is reached here")
 	}

@@ -59,7 +59,7 @@ func (r *run) provePulls(ctx context.Context, env *environment) error {
 			continue
 		}
 		reason, fix := engine.Reason(tried[p.Image])
-		r.Say(env.rec.ID + " with " + w.ID + " is unavailable: " + reason)
+		r.Say(env.rec.ID + " with " + w.ID + " is unavailable: " + Advised(reason, fix))
 		if r.measured() {
 			continue
 		}

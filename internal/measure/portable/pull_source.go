@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
@@ -138,13 +139,15 @@ func (r *run) publishedAs(ctx context.Context, called, as string) (*image.Publis
 	}
 	r.Say("putting the image " + as + " into " + s.where())
 	var p *image.Published
+	fix := ""
 	if s.registry != nil {
 		p, err = s.registry.PublishImage(ctx, img, as, r.Run.ID)
 	} else {
 		p, err = r.push(ctx, img, as)
+		fix = "name a repository that answers and to which this machine may write: docker login " + s.repo.RegistryStr()
 	}
 	if err != nil {
-		return nil, unavailable(err, "", "putting the image %s where it is pulled from", called)
+		return nil, unavailable(err, fix, "putting the image %s where it is pulled from", called)
 	}
 	s.images[as] = p
 	return p, nil
@@ -167,12 +170,22 @@ func (r *run) push(ctx context.Context, img v1.Image, called string) (*image.Pub
 	return p, r.pushOne(ctx, plain+"-sibling", p.SiblingDigest, set.Sibling)
 }
 
+// pushOne enters a tag into the ledger and puts it there. What does not answer, or refuses
+// it, has nothing of the run's, and gets no entry that nobody could ever strike out.
 func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) error {
 	at := r.source.repo.Tag(tag)
 	host := at.Context().RegistryStr()
+	opts := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	if _, err := remote.Head(at, opts...); err != nil && statusOf(err) == 0 {
+		return err
+	}
 	thing := engine.Thing{Kind: kindTag, Name: at.Name() + "@" + digest, Engine: host, At: host}
 	if err := r.ledger.Made(thing); err != nil {
 		return err
+	}
+	err := remote.Write(at, img, opts...)
+	if s := statusOf(err); s >= http.StatusBadRequest && s < http.StatusInternalServerError {
+		return errors.Join(err, r.ledger.Gone(thing))
 	}
 	r.removals = append(r.removals, func(ctx context.Context) error {
 		err := removeTag(ctx, thing.Name)
@@ -182,5 +195,5 @@ func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) err
 		}
 		return r.gone(err, thing)
 	})
-	return remote.Write(at, img, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	return err
 }

@@ -126,6 +126,47 @@ func TestRemoveTag(t *testing.T) {
 	}
 }
 
+// The ledger names a tag that a registry may have, and none that it can't: an address
+// where nobody listens, or a user who may not write, would be kept there for ever.
+func TestPush(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	img, err := random.Image(64, 1)
+	require.NoError(t, err)
+	digest, err := img.Digest()
+	require.NoError(t, err)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/v2/" {
+			http.Error(w, "no", http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(refuses.Close)
+	silent := httptest.NewServer(http.NotFoundHandler())
+	silent.Close()
+	for _, c := range []struct {
+		host  string
+		wrong string
+		left  int
+	}{
+		{registryOf(t, false), "", 1},
+		{strings.TrimPrefix(refuses.URL, "http://"), "403", 0},
+		{strings.TrimPrefix(silent.URL, "http://"), "refused", 0},
+	} {
+		repo, err := repository(c.host + "/scratch")
+		require.NoError(t, err)
+		l, err := NewLedger(t.TempDir(), "abcd1234")
+		require.NoError(t, err)
+		r := &run{ledger: l, source: &source{repo: repo}}
+		err = r.pushOne(t.Context(), "abcd1234-payload", digest.String(), img)
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) || len(l.Left()) != c.left || len(r.removals) != c.left {
+			t.Errorf("%v, want %q; the ledger has %v, and there are %d removals", err, c.wrong, l.Left(), len(r.removals))
+		}
+		for _, remove := range r.removals {
+			require.NoError(t, remove(t.Context()))
+		}
+		require.NoError(t, l.Close())
+	}
+}
+
 // A pull that was to be cold and was not fails: by the count of a registry of ours, or by
 // the engine's own word.
 func TestFillPull(t *testing.T) {

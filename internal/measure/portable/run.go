@@ -103,7 +103,7 @@ func (r *run) openAll(ctx context.Context) error {
 				return ctx.Err()
 			}
 			reason, fix := engine.Reason(err)
-			r.Say(rec.ID + " is unavailable: " + reason)
+			r.Say(rec.ID + " is unavailable: " + Advised(reason, fix))
 			if r.measured() { // the places of the trials are fixed
 				r.lost[rec.ID] = reason
 				continue

@@ -16,6 +16,14 @@ import (
 	"plimsoll/internal/record"
 )
 
+// Advised is a reason with what would help, if anything is known to.
+func Advised(reason, fix string) string {
+	if fix == "" {
+		return reason
+	}
+	return reason + "; try: " + fix
+}
+
 // wrong makes an engine.Error out of an error of the client. What is a participle and
 // its object: "creating the container".
 func (d *Daemon) wrong(what string, err error) *engine.Error {

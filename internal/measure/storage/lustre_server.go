@@ -11,38 +11,30 @@ import (
 // readLustreMDS reads what each metadata target did (mdt, md_stats) and how long
 // requests waited for the metadata service (mds.MDS, stats).
 func readLustreMDS(_ context.Context, m *Machine, _ string) (Reading, error) {
-	r := Reading{}
-	err := lustreInstances(m, r, "mdt/*/md_stats", func(s map[string]lustreStat, c map[string]int64) {
+	return lustreServer(m, "metadata", "mdt/*/md_stats", func(s map[string]lustreStat, c map[string]int64) {
 		c[MetadataOpens] = s["open"].count
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(r) == 0 {
-		return nil, absent("no metadata target of Lustre is mounted here")
-	}
-	err = lustreInstances(m, r, "mds/MDS/mdt*/stats", func(s map[string]lustreStat, c map[string]int64) {
-		addWaits(s, c, MetadataRequests, MetadataWait)
-	})
-	return r, err
+	}, "mds/MDS/mdt*/stats", MetadataRequests, MetadataWait)
 }
 
 // readLustreOSS reads the bytes of each object target (obdfilter, stats) and how
 // long requests waited for the object services (ost.OSS, stats).
 func readLustreOSS(_ context.Context, m *Machine, _ string) (Reading, error) {
-	r := Reading{}
-	err := lustreInstances(m, r, "obdfilter/*/stats", func(s map[string]lustreStat, c map[string]int64) {
+	return lustreServer(m, "object", "obdfilter/*/stats", func(s map[string]lustreStat, c map[string]int64) {
 		c[DataRead], c[DataWritten] = s["read_bytes"].sum, s["write_bytes"].sum
-	})
-	if err != nil {
+	}, "ost/OSS/ost*/stats", DataRequests, DataWait)
+}
+
+// lustreServer reads what the targets of a kind did, and how long requests waited for
+// their services.
+func lustreServer(m *Machine, kind, targets string, count func(stats map[string]lustreStat, into map[string]int64), services, requests, wait string) (Reading, error) {
+	r := Reading{}
+	if err := lustreInstances(m, r, targets, count); err != nil {
 		return nil, err
 	}
 	if len(r) == 0 {
-		return nil, absent("no object target of Lustre is mounted here")
+		return nil, absent("no " + kind + " target of Lustre is mounted here")
 	}
-	err = lustreInstances(m, r, "ost/OSS/ost*/stats", func(s map[string]lustreStat, c map[string]int64) {
-		addWaits(s, c, DataRequests, DataWait)
-	})
+	err := lustreInstances(m, r, services, func(s map[string]lustreStat, c map[string]int64) { addWaits(s, c, requests, wait) })
 	return r, err
 }
 

@@ -77,9 +77,7 @@ func findingsLegend(f *analyze.Findings) []string {
 	var sources []string
 	for _, c := range f.Claims {
 		for _, p := range c.Published {
-			if s := citation(p.Source); !slices.Contains(sources, s) {
-				sources = append(sources, s)
-			}
+			sources = analyze.Also(sources, citation(p.Source))
 		}
 	}
 	if len(sources) > 0 {
@@ -94,9 +92,7 @@ func intervalLevels(claims []analyze.Finding) string {
 	var out []string
 	for i := range claims {
 		for k := range claims[i].Pairs {
-			if s := fmt.Sprintf("%.3g %%", 100*cmp.Or(claims[i].Pairs[k].Level, 0.95)); !slices.Contains(out, s) {
-				out = append(out, s)
-			}
+			out = analyze.Also(out, fmt.Sprintf("%.3g %%", 100*cmp.Or(claims[i].Pairs[k].Level, 0.95)))
 		}
 	}
 	slices.Sort(out)

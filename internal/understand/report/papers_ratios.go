@@ -43,9 +43,7 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 			continue
 		}
 		ways[r.Way]++
-		if h := (ratioHead{r.Row, r.Pair}); !slices.Contains(heads, h) {
-			heads = append(heads, h)
-		}
+		heads = analyze.Also(heads, (ratioHead{r.Row, r.Pair}))
 	}
 	for _, h := range heads {
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(h.row + ": " + h.pair.Of + " over " + h.pair.To), Rest: true}}, Tone: document.Head})

@@ -128,9 +128,7 @@ func (s *screen) leastIsolated() string {
 		if a.First = a.All[:1]; s.lessIsolated(&a) == "" {
 			continue
 		}
-		if e := s.engine(a.All[0]); !slices.Contains(who, e) {
-			who = append(who, e)
-		}
+		who = analyze.Also(who, s.engine(a.All[0]))
 	}
 	if len(who) == 0 {
 		return ""

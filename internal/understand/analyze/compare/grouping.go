@@ -79,9 +79,7 @@ func (c *Changes) factors() []string {
 func (c *Changes) levels(factor string) []string {
 	var out []string
 	for i := range c.Cells {
-		if l := c.Cells[i].Level(factor); !slices.Contains(out, l) {
-			out = append(out, l)
-		}
+		out = analyze.Also(out, c.Cells[i].Level(factor))
 	}
 	return out
 }

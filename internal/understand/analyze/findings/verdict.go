@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/common/stats"
@@ -192,9 +191,7 @@ func reasonOf(f *analyze.Finding) string {
 	}
 	var why []string
 	for _, l := range f.Without {
-		if s := l.What + ": " + l.Brief(); !slices.Contains(why, s) {
-			why = append(why, s)
-		}
+		why = analyze.Also(why, l.What+": "+l.Brief())
 	}
 	if len(why) == 0 {
 		return "Nothing that it compares was measured."

@@ -40,6 +40,10 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 				fmt.Fprintf(w.Stdout, "kept %s: %s\n", what, harmless.Text(c.Kept))
 				continue
 			}
+			if c.Left != "" {
+				fmt.Fprintf(w.Stdout, "left %s: %s\n", what, harmless.Text(c.Left))
+				continue
+			}
 			fmt.Fprintf(w.Stdout, "removed %s\n", what)
 		}
 		if len(all) == 0 && err == nil {

@@ -41,7 +41,12 @@ func (r *run) begin(ctx context.Context) (err error) {
 	for _, c := range r.Look.Around.takeAway(ctx, r.Run.ID, r.ledger.Left(), r.ledger.by) {
 		if c.Kept != "" {
 			r.Say(fmt.Sprintf("the %s %s of the earlier part is still there: %s", c.Thing.Kind, c.Thing.Name, c.Kept))
-		} else if err := r.ledger.Gone(c.Thing); err != nil {
+			continue
+		}
+		if c.Left != "" {
+			r.Say("of the earlier part: " + c.Left)
+		}
+		if err := r.ledger.Gone(c.Thing); err != nil {
 			return errors.Join(err, r.writer.Close(), r.ledger.Close())
 		}
 	}

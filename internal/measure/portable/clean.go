@@ -15,12 +15,13 @@ import (
 	"plimsoll/internal/measure/engine"
 )
 
-// Cleaned is one thing that a dead run had left, and why it is still there; "" where
-// it is gone.
+// Cleaned is one thing that a dead run had left. Kept says why it is still there, and is
+// tried again; Left why it stays for good, which is told once. Both are "" where it is gone.
 type Cleaned struct {
 	Thing engine.Thing `json:"thing"`
 	Run   string       `json:"run"`
 	Kept  string       `json:"kept,omitempty"`
+	Left  string       `json:"left,omitempty"`
 }
 
 // Clean removes what runs have left whose process is gone: what their ledgers name and
@@ -63,7 +64,10 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 	runID, left, by := readLedger(f)
 	all := s.takeAway(ctx, runID, left, by)
 	kept := slices.ContainsFunc(all, func(c Cleaned) bool { return c.Kept != "" })
-	return all, endLedger(f, path, !kept)
+	if kept {
+		err = strikeOut(f, all)
+	}
+	return all, errors.Join(err, endLedger(f, path, !kept))
 }
 
 // takeAway removes what the ledger of a dead run names.
@@ -82,9 +86,19 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 		case <-ctx.Done():
 		}
 	}
+	credentials := newLogins()
 	for _, t := range slices.Backward(left) { // an image goes after the containers that are made of it
 		c := Cleaned{Thing: t, Run: runID}
-		if err := s.remove(ctx, t, by[t.At], runID); err != nil {
+		var err error
+		if t.Kind == kindTag {
+			err = removeTag(ctx, t.Name, credentials)
+		} else {
+			err = s.remove(ctx, t, by[t.At], runID)
+		}
+		switch {
+		case errors.Is(err, errKeeps):
+			c.Left = err.Error()
+		case err != nil:
 			c.Kept = err.Error()
 		}
 		all = append(all, c)
@@ -92,11 +106,8 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 	return all
 }
 
-// remove removes one thing, as far as it is that run's.
+// remove removes one thing of an engine's, as far as it is that run's.
 func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID string) error {
-	if t.Kind == kindTag {
-		return removeTag(ctx, t.Name)
-	}
 	if r.Address.Engine == "" {
 		return fmt.Errorf("the ledger does not say how %s is reached", t.Engine)
 	}

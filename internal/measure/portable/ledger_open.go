@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -81,6 +82,30 @@ func isAt(f *os.File, path string) bool {
 	}
 	now, err := os.Lstat(path) // nor is a link
 	return err == nil && os.SameFile(ours, now)
+}
+
+// strikeOut notes in the ledger of a dead run what is done with, where something else stays:
+// what can't be removed for good is told once.
+func strikeOut(f *os.File, all []Cleaned) error {
+	text := []byte{'\n'} // the death of the run may have torn its last line
+	for _, c := range all {
+		if c.Kept != "" {
+			continue
+		}
+		line, err := json.Marshal(entry{Thing: c.Thing, Gone: true})
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	_, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the ledger %s: %w", f.Name(), err)
+	}
+	return nil
 }
 
 // endLedger closes a ledger, and takes one away that is empty: before its lock is let go

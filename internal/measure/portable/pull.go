@@ -57,9 +57,14 @@ type pulledOnce struct {
 // pullOne pulls, within the trial's limit, and looks whether the store has what was asked
 // for.
 func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string) (p pulledOnce, err error) {
+	auth, err := r.authFor(ctx, env)
+	if err != nil {
+		p.Failure = engine.FailureOf(err)
+		return p, nil
+	}
 	within, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
-	p.course, err = env.pull(within, pullTask{ref: ref, auth: r.source.auth, plain: r.source.plain()})
+	p.course, err = env.pull(within, pullTask{ref: ref, auth: auth, plain: r.source.plain()})
 	if err != nil || p.Failure != nil {
 		return p, err
 	}
@@ -69,6 +74,16 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 		p.Failure = failedBy(record.WrongComponent, "the store's image %s has the manifests %v, and %s was asked for", ref, p.digests, digest)
 	}
 	return p, nil
+}
+
+// authFor are the user's credentials for the next pull by an API, looked up before each one
+// and outside of its time: tokens of credential helpers expire within a run. A command
+// looks them up itself.
+func (r *run) authFor(ctx context.Context, env *environment) (string, error) {
+	if _, byItself := env.runner.(*byCommand); byItself || r.source.registry != nil {
+		return "", nil
+	}
+	return newLogins().encoded(ctx, r.source.repo)
 }
 
 // bring brings the engine's store into the state that a trial asks for.

@@ -8,12 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/moby/moby/api/pkg/authconfig"
-	"github.com/moby/moby/api/types/registry"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
@@ -25,7 +22,7 @@ type source struct {
 	dir      string          // of layers that are being made
 	registry *image.Registry // ours; nil where the user named a repository
 	repo     name.Repository
-	auth     string // for an engine's API; "" is nobody
+	leaving  *logins // for the removals at the end; nil until then
 	images   map[string]*image.Published
 }
 
@@ -58,8 +55,8 @@ func newSource(pullFrom string) (*source, error) {
 	s := &source{dir: dir, images: map[string]*image.Published{}}
 	if pullFrom == "" {
 		s.registry, err = image.StartRegistry(dir)
-	} else if s.repo, err = repository(pullFrom); err == nil {
-		s.auth, err = credentials(s.repo)
+	} else {
+		s.repo, err = repository(pullFrom)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -83,8 +80,11 @@ func (s *source) where() string {
 	return s.repo.Name()
 }
 
-// plain says whether it speaks HTTP without TLS, as registries on loopback do.
-func (s *source) plain() bool { return s.registry != nil || s.repo.Scheme() == "http" }
+// plain says whether it may speak HTTP without TLS: on loopback alone, whatever the library
+// thinks of private addresses.
+func (s *source) plain() bool {
+	return s.registry != nil || s.repo.Scheme() == "http" && loopback(s.repo.RegistryStr())
+}
 
 // traffic is what a registry of ours has served.
 func (s *source) traffic() image.Traffic {
@@ -92,24 +92,6 @@ func (s *source) traffic() image.Traffic {
 		return image.Traffic{}
 	}
 	return s.registry.Traffic()
-}
-
-// credentials are the user's for a registry, as docker login keeps them, in the form in
-// which an engine's API takes them.
-func credentials(repo name.Repository) (string, error) {
-	who, err := authn.DefaultKeychain.Resolve(repo)
-	if err != nil {
-		return "", fmt.Errorf("looking for credentials for %s: %w", repo.RegistryStr(), err)
-	}
-	if who == authn.Anonymous {
-		return "", nil
-	}
-	c, err := who.Authorization()
-	if err != nil {
-		return "", fmt.Errorf("reading the credentials for %s: %w", repo.RegistryStr(), err)
-	}
-	return authconfig.Encode(registry.AuthConfig{Username: c.Username, Password: c.Password, IdentityToken: c.IdentityToken,
-		RegistryToken: c.RegistryToken, ServerAddress: repo.RegistryStr()})
 }
 
 // published puts an image, once, where the engines pull it from.
@@ -175,7 +157,10 @@ func (r *run) push(ctx context.Context, img v1.Image, called string) (*image.Pub
 func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) error {
 	at := r.source.repo.Tag(tag)
 	host := at.Context().RegistryStr()
-	opts := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	opts, err := newLogins().options(ctx, at.Context())
+	if err != nil {
+		return err
+	}
 	if _, err := remote.Head(at, opts...); err != nil && statusOf(err) == 0 {
 		return err
 	}
@@ -183,12 +168,15 @@ func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) err
 	if err := r.ledger.Made(thing); err != nil {
 		return err
 	}
-	err := remote.Write(at, img, opts...)
+	err = remote.Write(at, img, opts...)
 	if s := statusOf(err); s >= http.StatusBadRequest && s < http.StatusInternalServerError {
 		return errors.Join(err, r.ledger.Gone(thing))
 	}
 	r.removals = append(r.removals, func(ctx context.Context) error {
-		err := removeTag(ctx, thing.Name)
+		if r.source.leaving == nil {
+			r.source.leaving = newLogins()
+		}
+		err := removeTag(ctx, thing.Name, r.source.leaving)
 		if errors.Is(err, errKeeps) { // nothing that is tried again would help
 			r.Say(err.Error())
 			err = nil

@@ -2,22 +2,10 @@ package portable
 
 import (
 	"context"
-	"errors"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/registry"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/random"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
-
-	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -62,108 +50,6 @@ func TestNoPull(t *testing.T) {
 		if (reason == "") != (c.reason == "") || !strings.Contains(reason, c.reason) || (fix == "") != (reason == "") {
 			t.Errorf("%s pulling from %q: %q, %q; want %q", c.host, c.from, reason, fix, c.reason)
 		}
-	}
-}
-
-// registryOf is somebody's registry; one that keeps everything answers 405 to who deletes.
-func registryOf(t *testing.T, keeps bool) string {
-	t.Helper()
-	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if keeps && req.Method == http.MethodDelete {
-			http.Error(w, "no", http.StatusMethodNotAllowed)
-			return
-		}
-		inner.ServeHTTP(w, req)
-	}))
-	t.Cleanup(s.Close)
-	return strings.TrimPrefix(s.URL, "http://")
-}
-
-// A run's tag goes, by its digest; another's stays, under the same name too; a registry
-// that deletes nothing is told apart from one that fails.
-func TestRemoveTag(t *testing.T) {
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	put := func(tag name.Tag) v1.Hash {
-		t.Helper()
-		img, err := random.Image(64, 1)
-		require.NoError(t, err)
-		require.NoError(t, remote.Write(tag, img))
-		d, err := img.Digest()
-		require.NoError(t, err)
-		return d
-	}
-	there := func(tag name.Tag) bool {
-		_, err := remote.Head(tag)
-		if err != nil && statusOf(err) != http.StatusNotFound {
-			t.Fatal(err)
-		}
-		return err == nil
-	}
-	repo, err := repository(registryOf(t, false) + "/scratch")
-	require.NoError(t, err)
-	ours, other := repo.Tag("abcd1234-payload"), repo.Tag("latest")
-	digest := put(ours)
-	put(other)
-	require.NoError(t, removeTag(t.Context(), ours.Name()+"@"+digest.String()))
-	if there(ours) || !there(other) {
-		t.Errorf("ours is there: %v, another's: %v", there(ours), there(other))
-	}
-	require.NoError(t, removeTag(t.Context(), ours.Name()+"@"+digest.String())) // what is gone is gone
-	put(ours)                                                                   // somebody else's now
-	require.NoError(t, removeTag(t.Context(), ours.Name()+"@"+digest.String()))
-	if !there(ours) {
-		t.Error("a tag that leads elsewhere was removed")
-	}
-	keeper, err := repository(registryOf(t, true) + "/scratch")
-	require.NoError(t, err)
-	kept := keeper.Tag("abcd1234-payload")
-	if err := removeTag(t.Context(), kept.Name()+"@"+put(kept).String()); !errors.Is(err, errKeeps) {
-		t.Errorf("of a registry that deletes nothing: %v", err)
-	}
-	if err := removeTag(t.Context(), "no digest"); err == nil {
-		t.Error("a name without a digest is taken")
-	}
-}
-
-// The ledger names a tag that a registry may have, and none that it can't: an address
-// where nobody listens, or a user who may not write, would be kept there for ever.
-func TestPush(t *testing.T) {
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	img, err := random.Image(64, 1)
-	require.NoError(t, err)
-	digest, err := img.Digest()
-	require.NoError(t, err)
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.URL.Path != "/v2/" {
-			http.Error(w, "no", http.StatusForbidden)
-		}
-	}))
-	t.Cleanup(refuses.Close)
-	silent := httptest.NewServer(http.NotFoundHandler())
-	silent.Close()
-	for _, c := range []struct {
-		host  string
-		wrong string
-		left  int
-	}{
-		{registryOf(t, false), "", 1},
-		{strings.TrimPrefix(refuses.URL, "http://"), "403", 0},
-		{strings.TrimPrefix(silent.URL, "http://"), "refused", 0},
-	} {
-		repo, err := repository(c.host + "/scratch")
-		require.NoError(t, err)
-		l, err := NewLedger(t.TempDir(), "abcd1234")
-		require.NoError(t, err)
-		r := &run{ledger: l, source: &source{repo: repo}}
-		err = r.pushOne(t.Context(), "abcd1234-payload", digest.String(), img)
-		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) || len(l.Left()) != c.left || len(r.removals) != c.left {
-			t.Errorf("%v, want %q; the ledger has %v, and there are %d removals", err, c.wrong, l.Left(), len(r.removals))
-		}
-		for _, remove := range r.removals {
-			require.NoError(t, remove(t.Context()))
-		}
-		require.NoError(t, l.Close())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -37,6 +38,9 @@ func (r *run) begin(ctx context.Context) (err error) {
 	}
 	if err != nil {
 		return errors.Join(err, r.writer.Close())
+	}
+	if err := os.RemoveAll(layersAt(r.Ledgers, r.Run.ID)); err != nil {
+		return errors.Join(fmt.Errorf("removing the layers of the earlier part: %w", err), r.writer.Close(), r.ledger.Close())
 	}
 	for _, c := range r.Look.Around.takeAway(ctx, r.Run.ID, r.ledger.Left(), r.ledger.by) {
 		if c.Kept != "" {

@@ -62,12 +62,24 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 		return nil, f.Close() // its run has ended meanwhile, and may have been resumed
 	}
 	runID, left, by := readLedger(f)
-	all := s.takeAway(ctx, runID, left, by)
+	all := append(s.takeAway(ctx, runID, left, by), layersOf(filepath.Dir(path), runID)...)
 	kept := slices.ContainsFunc(all, func(c Cleaned) bool { return c.Kept != "" })
 	if kept {
 		err = strikeOut(f, all)
 	}
 	return all, errors.Join(err, endLedger(f, path, !kept))
+}
+
+// layersOf removes the layers that a dead run had packed for pulls, whose ledger is locked.
+func layersOf(ledgers, runID string) []Cleaned {
+	c := Cleaned{Thing: engine.Thing{Kind: "folder", Name: layersAt(ledgers, runID), Engine: "this program"}, Run: runID}
+	if _, err := os.Lstat(c.Thing.Name); err != nil {
+		return nil
+	}
+	if err := os.RemoveAll(c.Thing.Name); err != nil {
+		c.Kept = err.Error()
+	}
+	return []Cleaned{c}
 }
 
 // takeAway removes what the ledger of a dead run names.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
@@ -69,5 +70,53 @@ func TestResumeLedger(t *testing.T) {
 	}
 	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its target was made: %v", err)
+	}
+}
+
+// Of a thing whose making was given up, that it isn't there says something only after a
+// while: until then it is not struck out.
+func TestGivenUp(t *testing.T) {
+	l, err := NewLedger(t.TempDir(), "abcd1234")
+	require.NoError(t, err)
+	thing := engine.Thing{Kind: engine.KindImage, Name: "localhost:5000/scratch:abcd1234-payload", Engine: Docker, At: "here"}
+	require.NoError(t, l.Made(thing))
+	until := time.Now().Add(5 * time.Millisecond)
+	l.givenUp(thing.Name, until)
+	require.NoError(t, l.dropped(thing, func() error {
+		if early := time.Until(until); early > 0 {
+			t.Errorf("it is looked for %v too early", early)
+		}
+		return nil
+	}))
+	if left := l.Left(); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+	require.NoError(t, l.Close())
+}
+
+// The layers that a killed run had packed for pulls go with its ledger, and a living run's
+// stay.
+func TestCleanLayers(t *testing.T) {
+	dir := t.TempDir()
+	l, err := NewLedger(dir, "abcd1234")
+	require.NoError(t, err)
+	at := layersAt(dir, "abcd1234")
+	src, err := newSource(at, "")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(at, "layer-1.tar.gz"), []byte("x"), 0o600))
+	if all, err := (Surroundings{}).Clean(t.Context(), dir); err != nil || len(all) > 0 {
+		t.Errorf("a living run's: %v, %v", all, err)
+	}
+	if _, err := newSource(at, ""); !errors.Is(err, os.ErrExist) {
+		t.Errorf("two have one folder: %v", err)
+	}
+	require.NoError(t, src.registry.Close())
+	require.NoError(t, l.file.Close()) // it is killed
+	all, err := (Surroundings{}).Clean(t.Context(), dir)
+	if err != nil || len(all) != 1 || all[0].Thing.Name != at || all[0].Kept != "" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if have, err := os.ReadDir(dir); err != nil || len(have) > 0 {
+		t.Errorf("left are %v, %v", have, err)
 	}
 }

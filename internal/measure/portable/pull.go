@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
@@ -65,6 +66,9 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 	within, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	p.course, err = env.pull(within, pullTask{ref: ref, auth: auth, plain: r.source.plain()})
+	if within.Err() != nil { // it may arrive yet
+		r.ledger.givenUp(ref, time.Now().Add(lateLimit))
+	}
 	if err != nil || p.Failure != nil {
 		return p, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -46,13 +47,16 @@ func repository(text string) (name.Repository, error) {
 	return repo, nil
 }
 
-// newSource begins one.
-func newSource(pullFrom string) (*source, error) {
-	dir, err := os.MkdirTemp("", "plimsoll-registry-*")
-	if err != nil {
+// layersAt is where the layers of a run lie: beside its ledger, whose lock they are under,
+// so that they are removed after a kill.
+func layersAt(ledgers, runID string) string { return filepath.Join(ledgers, runID+".layers") }
+
+// newSource begins one, with its layers in a new folder.
+func newSource(dir, pullFrom string) (s *source, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a place for the layers: %w", err)
 	}
-	s := &source{dir: dir, images: map[string]*image.Published{}}
+	s = &source{dir: dir, images: map[string]*image.Published{}}
 	if pullFrom == "" {
 		s.registry, err = image.StartRegistry(dir)
 	} else {
@@ -102,7 +106,7 @@ func (r *run) published(ctx context.Context, called string) (*image.Published, e
 // publishedAs puts it there under another name, by which its layers are others too.
 func (r *run) publishedAs(ctx context.Context, called, as string) (*image.Published, error) {
 	if r.source == nil {
-		s, err := newSource(r.Look.PullFrom)
+		s, err := newSource(layersAt(r.Ledgers, r.Run.ID), r.Look.PullFrom)
 		if err != nil {
 			return nil, unavailable(err, "", "preparing the pulls")
 		}

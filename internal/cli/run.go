@@ -101,7 +101,7 @@ that does not reach this machine.`,
   plimsoll run study.yaml --on ssh://lab@board --become --program arm64=dist/plimsoll-linux-arm64
   plimsoll run study.yaml --on file:hosts.yaml#arm --stop-after 2h
   plimsoll run quick --portable --engine docker --blocks 20
-  plimsoll run ./pulls.yaml --portable --pull-from localhost:5000/scratch
+  plimsoll run ./pulls.yaml --portable --pull-from registry.example/scratch
   plimsoll run abraham2020 --agent local --agent https://oss1:7655#FINGERPRINT --agent-token-file token`,
 		Args:              studyOrCommand,
 		ValidArgsFunction: completeStudies,

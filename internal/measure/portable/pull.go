@@ -82,9 +82,9 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 
 // authFor are the user's credentials for the next pull by an API, looked up before each one
 // and outside of its time: tokens of credential helpers expire within a run. A command
-// looks them up itself.
+// looks them up itself. Nobody's go to what an engine elsewhere has on its own loopback.
 func (r *run) authFor(ctx context.Context, env *environment) (string, error) {
-	if _, byItself := env.runner.(*byCommand); byItself || r.source.registry != nil {
+	if _, byItself := env.runner.(*byCommand); byItself || r.source.registry != nil || r.source.ownLoopback(r.Look.Found(env.rec.Engine)) != "" {
 		return "", nil
 	}
 	return newLogins().encoded(ctx, r.source.repo)
@@ -153,7 +153,7 @@ func nothingAsked(f *Found, registry *image.Registry, said string) error {
 }
 
 // pullFromFix is what helps then.
-const pullFromFix = "name a repository that this machine may write to and the engine reaches: plimsoll run --portable --pull-from localhost:5000/scratch"
+const pullFromFix = "name a repository that this machine may write to and the engine reaches: plimsoll run --portable --pull-from registry.example/scratch"
 
 // provePull pulls an image once before the first trial, cold: that the engine reaches the
 // registry is shown by that, and by nothing in its address.
@@ -163,6 +163,10 @@ func (r *run) provePull(ctx context.Context, env *environment, called string) er
 		return err
 	}
 	r.removals = append(r.removals, func(ctx context.Context) error { return dropBoth(ctx, env, pub) })
+	if said := r.source.ownLoopback(r.Look.Found(env.rec.Engine)); said != "" && !slices.Contains(r.source.warned, said) {
+		r.source.warned = append(r.source.warned, said)
+		r.Say(said)
+	}
 	before := r.source.traffic()
 	p, err := r.pullOne(ctx, env, pub.Ref, pub.Digest)
 	served := r.source.traffic().Since(before)

@@ -61,7 +61,7 @@ func (e *byAPI) pull(ctx context.Context, p pullTask) (course, error) {
 	}
 	c, err := pull(ctx, p)
 	if err != nil {
-		c.Failure, c.Steps = engine.FailureOf(e.d.wrong("pulling "+p.ref, err)), nil
+		c.Failure, c.Steps = engine.FailureOf(e.d.wrong("pulling "+p.ref, told(err))), nil
 	}
 	return c, nil
 }
@@ -175,7 +175,7 @@ func ask(ctx context.Context, h *http.Client, method, address, auth string) (*ht
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	var said struct{ Message string }
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
-		said.Message = strings.TrimSpace(string(text))
+		said.Message = string(text)
 	}
-	return nil, errors.Join(fmt.Errorf("status %d: %s", answer.StatusCode, said.Message), err)
+	return nil, errors.Join(fmt.Errorf("status %d: %s", answer.StatusCode, brief(said.Message)), err)
 }

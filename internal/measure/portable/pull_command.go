@@ -41,7 +41,7 @@ func (e *byCommand) pull(ctx context.Context, p pullTask) (course, error) {
 	case ctx.Err() != nil:
 		c.Failure = failedBy(record.TimeOut, "%s pull did not end in time and was killed", e.p.engine)
 	case errors.As(err, &exit):
-		c.Failure = failedBy(record.EngineError, "%s pull ended with status %d: %s", e.p.engine, exit.ExitCode(), out.last())
+		c.Failure = failedBy(record.EngineError, "%s pull ended with status %d: %s", e.p.engine, exit.ExitCode(), brief(out.last()))
 	case err != nil:
 		c.Failure = failedBy(record.HarnessError, "%s pull: %v", e.p.engine, err)
 	}

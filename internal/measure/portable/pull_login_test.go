@@ -17,6 +17,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
 )
 
 // asked is a transport that reaches nobody and keeps what it was asked for.
@@ -80,12 +81,14 @@ func TestLogins(t *testing.T) {
 	host := strings.TrimPrefix(guarded.URL, "http://")
 	repo, err := repository(host + "/scratch")
 	require.NoError(t, err)
-	r := &run{source: &source{repo: repo}}
+	docker := &Found{Engine: Docker, Kind: bySocket}
+	r := &run{source: &source{repo: repo}, Options: Options{Look: &Look{found: map[string]*Found{Docker: docker}}}}
+	rec := &record.Environment{Engine: Docker}
 	for _, password := range []string{"", "first", "second"} {
 		if password != "" {
 			loggedIn(t, host, password)
 		}
-		text, err := r.authFor(t.Context(), &environment{runner: &byAPI{}})
+		text, err := r.authFor(t.Context(), &environment{runner: &byAPI{}, rec: rec})
 		require.NoError(t, err)
 		auth, err := authconfig.Decode(text)
 		require.NoError(t, err)
@@ -93,8 +96,12 @@ func TestLogins(t *testing.T) {
 			t.Errorf("the engine gets %q, want %q", auth.Password, password)
 		}
 	}
-	if text, err := r.authFor(t.Context(), &environment{runner: &byCommand{}}); text != "" || err != nil {
+	if text, err := r.authFor(t.Context(), &environment{runner: &byCommand{}, rec: rec}); text != "" || err != nil {
 		t.Errorf("a command, which looks them up itself, gets %q, %v", text, err)
+	}
+	docker.Kind = byTLS
+	if text, err := r.authFor(t.Context(), &environment{runner: &byAPI{}, rec: rec}); text != "" || err != nil {
+		t.Errorf("an engine elsewhere gets %q for its own loopback, %v", text, err)
 	}
 	img, err := random.Image(64, 1)
 	require.NoError(t, err)

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 )
 
@@ -25,6 +21,7 @@ type source struct {
 	repo     name.Repository
 	leaving  *logins // for the removals at the end; nil until then
 	images   map[string]*image.Published
+	warned   []string // what was said of loopback, once each
 }
 
 // CheckRepository says what is wrong with a repository that the user names.
@@ -42,7 +39,7 @@ func repository(text string) (name.Repository, error) {
 		err = errors.New("it names no registry")
 	}
 	if err != nil {
-		return repo, fmt.Errorf("%q: expected HOST[:PORT]/REPOSITORY without a tag, such as localhost:5000/scratch: %w", text, err)
+		return repo, fmt.Errorf("%q: expected HOST[:PORT]/REPOSITORY without a tag, such as registry.example/scratch: %w", text, err)
 	}
 	return repo, nil
 }
@@ -90,6 +87,16 @@ func (s *source) plain() bool {
 	return s.registry != nil || s.repo.Scheme() == "http" && loopback(s.repo.RegistryStr())
 }
 
+// ownLoopback warns where the user's repository is on loopback and the engine is not known
+// to be on this machine: what it reaches by that name is something of its own. "" is fine.
+func (s *source) ownLoopback(f *Found) string {
+	if s.registry != nil || f.Kind == bySocket || !loopback(s.repo.RegistryStr()) {
+		return ""
+	}
+	return fmt.Sprintf("%s is the loopback of whoever names it, and %s is reached by %s: where it runs on another machine it asks that machine, so it is sent no credentials; name a registry that both reach, such as %s",
+		s.repo.RegistryStr(), f.Engine, f.Kind, "--pull-from registry.example/scratch")
+}
+
 // traffic is what a registry of ours has served.
 func (s *source) traffic() image.Traffic {
 	if s.registry == nil {
@@ -125,67 +132,14 @@ func (r *run) publishedAs(ctx context.Context, called, as string) (*image.Publis
 	}
 	r.Say("putting the image " + as + " into " + s.where())
 	var p *image.Published
-	fix := ""
 	if s.registry != nil {
 		p, err = s.registry.PublishImage(ctx, img, as, r.Run.ID)
 	} else {
 		p, err = r.push(ctx, img, as)
-		fix = "name a repository that answers and to which this machine may write: docker login " + s.repo.RegistryStr()
 	}
 	if err != nil {
-		return nil, unavailable(err, fix, "putting the image %s where it is pulled from", called)
+		return nil, unavailable(told(err), s.pushFix(err), "putting the image %s where it is pulled from", called)
 	}
 	s.images[as] = p
 	return p, nil
-}
-
-// push puts an image and its sibling into the user's repository, under tags of the run's.
-func (r *run) push(ctx context.Context, img v1.Image, called string) (*image.Published, error) {
-	set, err := image.NewSet(r.source.dir, img, called, r.Run.ID)
-	if err != nil {
-		return nil, err
-	}
-	plain := r.Run.ID + "-" + image.FileName(called)
-	p, err := set.As(r.source.repo.Tag(plain).Name(), r.source.repo.Tag(plain+"-sibling").Name())
-	if err != nil {
-		return nil, err
-	}
-	if err := r.pushOne(ctx, plain, p.Digest, set.Image); err != nil {
-		return nil, err
-	}
-	return p, r.pushOne(ctx, plain+"-sibling", p.SiblingDigest, set.Sibling)
-}
-
-// pushOne enters a tag into the ledger and puts it there. What does not answer, or refuses
-// it, has nothing of the run's, and gets no entry that nobody could ever strike out.
-func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) error {
-	at := r.source.repo.Tag(tag)
-	host := at.Context().RegistryStr()
-	opts, err := newLogins().options(ctx, at.Context())
-	if err != nil {
-		return err
-	}
-	if _, err := remote.Head(at, opts...); err != nil && statusOf(err) == 0 {
-		return err
-	}
-	thing := engine.Thing{Kind: kindTag, Name: at.Name() + "@" + digest, Engine: host, At: host}
-	if err := r.ledger.Made(thing); err != nil {
-		return err
-	}
-	err = remote.Write(at, img, opts...)
-	if s := statusOf(err); s >= http.StatusBadRequest && s < http.StatusInternalServerError {
-		return errors.Join(err, r.ledger.Gone(thing))
-	}
-	r.removals = append(r.removals, func(ctx context.Context) error {
-		if r.source.leaving == nil {
-			r.source.leaving = newLogins()
-		}
-		err := removeTag(ctx, thing.Name, r.source.leaving)
-		if errors.Is(err, errKeeps) { // nothing that is tried again would help
-			r.Say(err.Error())
-			err = nil
-		}
-		return r.gone(err, thing)
-	})
-	return err
 }

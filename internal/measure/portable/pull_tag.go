@@ -65,7 +65,7 @@ func removeTag(ctx context.Context, named string, by *logins) error {
 		return fmt.Errorf("the tag %s stays, with the manifest %s: %w (%d %s): delete it there by hand, or log in as somebody who may delete (%s) before the next run",
 			tag, digest, errKeeps, statusOf(refused), http.StatusText(statusOf(refused)), loginFix(tag.Context()))
 	case refused != nil:
-		return fmt.Errorf("removing the tag %s: %w", tag, refused)
+		return fmt.Errorf("removing the tag %s: %w", tag, told(refused))
 	case err != nil:
 		return err
 	}
@@ -79,7 +79,7 @@ func leadsTo(tag name.Tag, digest string, opts []remote.Option) (bool, error) {
 	case statusOf(err) == http.StatusNotFound:
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("looking for the tag %s: %w", tag, err)
+		return false, fmt.Errorf("looking for the tag %s: %w", tag, told(err))
 	}
 	return have.Digest.String() == digest, nil
 }

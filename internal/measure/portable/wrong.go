@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,39 @@ func (a Address) fix() string {
 func failedBy(class record.Class, format string, args ...any) *record.Failure {
 	return &record.Failure{Class: class, Text: fmt.Sprintf(format, args...)}
 }
+
+// query is that of an address: one that a registry has signed is a key.
+var query = regexp.MustCompile(`(https?://[^\s?"']+)\?[^\s"']*`)
+
+// brief is what somebody said of a failure, fit for a record: the first line, bounded, and
+// of the addresses in it no query. Registries and proxies answer with whole pages.
+func brief(text string) string {
+	const most = 600
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text = query.ReplaceAllString(strings.TrimSpace(text), "$1?…")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// told is an error in brief and without its advice, which is for whoever wraps it to give;
+// its kind stays.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	return inBrief{err}
+}
+
+type inBrief struct{ error }
+
+func (e inBrief) Error() string {
+	text, _ := engine.Reason(e.error)
+	return brief(text)
+}
+
+func (e inBrief) Unwrap() error { return e.error }
 
 // lastLine is the last thing that was said, bounded.
 func lastLine(b []byte) string {

@@ -34,6 +34,10 @@ func (r *run) pull(ctx context.Context, t *record.Trial, env *environment, what 
 		t.Failure = engine.FailureOf(err)
 		return ctx.Err()
 	}
+	if why := r.source.unproved(env.rec.Engine); why != "" && what.Cache == workload.CacheCold {
+		t.Failure = failedBy(record.WrongComponent, "%s", why)
+		return nil
+	}
 	before := r.source.traffic()
 	c, err := r.pullOne(ctx, env, pub.Ref, pub.Digest)
 	if err != nil {
@@ -66,6 +70,9 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 	within, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	p.course, err = env.pull(within, pullTask{ref: ref, auth: auth, plain: r.source.plain()})
+	if p.Failure != nil {
+		r.source.broken = append(r.source.broken, env.rec.Engine)
+	}
 	if within.Err() != nil { // it may arrive yet
 		r.ledger.givenUp(ref, time.Now().Add(lateLimit))
 	}

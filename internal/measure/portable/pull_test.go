@@ -91,6 +91,23 @@ func TestFillPull(t *testing.T) {
 	}
 }
 
+// Once a pull has broken off, from the user's repository a cold one is one only where the
+// engine tells of the layers that it holds.
+func TestUnproved(t *testing.T) {
+	for _, c := range []struct {
+		s      source
+		engine string
+		want   bool
+	}{
+		{source{}, Podman, false}, {source{broken: []string{Podman}}, Podman, true}, {source{broken: []string{Docker}}, Docker, false},
+		{source{broken: []string{Docker}}, Podman, false}, {source{broken: []string{Podman}, registry: &image.Registry{}}, Podman, false},
+	} {
+		if why := c.s.unproved(c.engine); (why != "") != c.want {
+			t.Errorf("%s after %v: %q", c.engine, c.s.broken, why)
+		}
+	}
+}
+
 // What a command prints is stamped line by line, however it comes.
 func TestHeard(t *testing.T) {
 	h := &heard{}

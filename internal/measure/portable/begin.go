@@ -39,6 +39,7 @@ func (r *run) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, r.writer.Close())
 	}
+	r.broken = brokenOff(r.ledger.Left())
 	if err := os.RemoveAll(layersAt(r.Ledgers, r.Run.ID)); err != nil {
 		return errors.Join(fmt.Errorf("removing the layers of the earlier part: %w", err), r.writer.Close(), r.ledger.Close())
 	}

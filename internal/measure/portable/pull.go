@@ -34,7 +34,7 @@ func (r *run) pull(ctx context.Context, t *record.Trial, env *environment, what 
 		t.Failure = engine.FailureOf(err)
 		return ctx.Err()
 	}
-	if why := r.source.unproved(env.rec.Engine); why != "" && what.Cache == workload.CacheCold {
+	if why := r.unproved(env.rec.Engine); why != "" && what.Cache == workload.CacheCold {
 		t.Failure = failedBy(record.WrongComponent, "%s", why)
 		return nil
 	}
@@ -71,7 +71,7 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 	defer cancel()
 	p.course, err = env.pull(within, pullTask{ref: ref, auth: auth, plain: r.source.plain()})
 	if p.Failure != nil {
-		r.source.broken = append(r.source.broken, env.rec.Engine)
+		r.broken = append(r.broken, env.rec.Engine)
 	}
 	if within.Err() != nil { // it may arrive yet
 		r.ledger.givenUp(ref, time.Now().Add(lateLimit))

@@ -3,6 +3,7 @@ package portable
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
@@ -68,4 +69,25 @@ func (r *run) provePulls(ctx context.Context, env *environment) error {
 		}
 	}
 	return nil
+}
+
+// unproved says why a pull from the user's repository can't be shown to be cold; "" where
+// it can. Layers that have arrived before a pull breaks off may stay in the store, under the
+// run's own mark, and Docker alone tells of those that it holds.
+func (r *run) unproved(engine string) string {
+	if r.source.registry != nil || engine == Docker || !slices.Contains(r.broken, engine) {
+		return ""
+	}
+	return "nothing shows any more that a pull is cold: an earlier one of this run has broken off, whose layers " + engine + " may hold without telling; measure it in a new run"
+}
+
+// brokenOff are the engines of which the earlier part of a run was killed in a pull, by
+// what its ledger had.
+func brokenOff(left []engine.Thing) (engines []string) {
+	for _, t := range left {
+		if t.Engine == Podman && t.Kind == engine.KindImage && !strings.HasPrefix(t.Name, loaded) {
+			engines = append(engines, t.Engine)
+		}
+	}
+	return engines
 }

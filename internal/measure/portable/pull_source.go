@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -23,7 +22,6 @@ type source struct {
 	leaving  *logins // for the removals at the end; nil until then
 	images   map[string]*image.Published
 	warned   []string // what was said of loopback, once each
-	broken   []string // engines of which a pull has broken off
 }
 
 // CheckRepository says what is wrong with a repository that the user names.
@@ -97,16 +95,6 @@ func (s *source) ownLoopback(f *Found) string {
 	}
 	return fmt.Sprintf("%s is the loopback of whoever names it, and %s is reached by %s: where it runs on another machine it asks that machine, so it is sent no credentials; name a registry that both reach, such as %s",
 		s.repo.RegistryStr(), f.Engine, f.Kind, "--pull-from registry.example/scratch")
-}
-
-// unproved says why a pull from the user's repository can't be shown to be cold; "" where
-// it can. Layers that have arrived before a pull breaks off may stay in the store, under the
-// run's own mark, and Docker alone tells of those that it holds.
-func (s *source) unproved(engine string) string {
-	if s.registry != nil || engine == Docker || !slices.Contains(s.broken, engine) {
-		return ""
-	}
-	return "nothing shows any more that a pull is cold: an earlier one of this run has broken off, whose layers " + engine + " may hold without telling; measure it in a new run"
 }
 
 // traffic is what a registry of ours has served.

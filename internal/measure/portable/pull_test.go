@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -94,17 +95,28 @@ func TestFillPull(t *testing.T) {
 // Once a pull has broken off, from the user's repository a cold one is one only where the
 // engine tells of the layers that it holds.
 func TestUnproved(t *testing.T) {
+	other, ours := &source{}, &source{registry: &image.Registry{}}
 	for _, c := range []struct {
-		s      source
+		r      run
 		engine string
 		want   bool
 	}{
-		{source{}, Podman, false}, {source{broken: []string{Podman}}, Podman, true}, {source{broken: []string{Docker}}, Docker, false},
-		{source{broken: []string{Docker}}, Podman, false}, {source{broken: []string{Podman}, registry: &image.Registry{}}, Podman, false},
+		{run{source: other}, Podman, false}, {run{source: other, broken: []string{Podman}}, Podman, true}, {run{source: other, broken: []string{Docker}}, Docker, false},
+		{run{source: other, broken: []string{Docker}}, Podman, false}, {run{source: ours, broken: []string{Podman}}, Podman, false},
 	} {
-		if why := c.s.unproved(c.engine); (why != "") != c.want {
-			t.Errorf("%s after %v: %q", c.engine, c.s.broken, why)
+		if why := c.r.unproved(c.engine); (why != "") != c.want {
+			t.Errorf("%s after %v: %q", c.engine, c.r.broken, why)
 		}
+	}
+	image := func(engineName, name string) engine.Thing {
+		return engine.Thing{Kind: engine.KindImage, Name: name, Engine: engineName}
+	}
+	sent, pulled := loaded+"payload:abcd1234", "registry.example/scratch:abcd1234-payload"
+	if b := brokenOff([]engine.Thing{image(Podman, sent), image(Docker, pulled), {Kind: kindTag, Name: pulled, Engine: "registry.example"}}); len(b) > 0 {
+		t.Errorf("broken off: %v", b)
+	}
+	if b := brokenOff([]engine.Thing{image(Podman, pulled)}); len(b) != 1 || b[0] != Podman {
+		t.Errorf("broken off: %v", b)
 	}
 }
 

@@ -53,7 +53,8 @@ type run struct {
 	envs     map[string]*environment
 	lost     map[string]string // of a resumed run: why an environment can't be opened any more
 	provided map[engine.Thing]bool
-	source   *source // nil until something is to be pulled
+	source   *source  // nil until something is to be pulled
+	broken   []string // engines of which a pull has broken off
 	removals []func(context.Context) error
 }
 
@@ -195,7 +196,7 @@ func (r *run) cleanUp(ctx context.Context) error {
 		errs = append(errs, r.writer.Close())
 	}
 	for _, t := range r.ledger.Left() {
-		errs = append(errs, fmt.Errorf("the %s %s of %s is kept in the ledger: plimsoll clean tries again", t.Kind, t.Name, t.Engine))
+		errs = append(errs, fmt.Errorf("the %s %s of %s is kept in the ledger: plimsoll clean --portable tries again", t.Kind, t.Name, t.Engine))
 	}
 	return errors.Join(append(errs, r.ledger.Close())...)
 }

@@ -2,10 +2,7 @@ package portable
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
-	"github.com/moby/moby/api/pkg/authconfig"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
@@ -155,58 +152,4 @@ func (e *byCRI) remove(ctx context.Context, thing engine.Thing, res *engine.Resu
 		return 0, false, nil
 	}
 	return stamp.Now(), true, e.ledger.Gone(thing)
-}
-
-func (e *byCRI) pull(ctx context.Context, p pullTask) (c course, err error) {
-	if err := e.ledger.Made(e.s.thing(engine.KindImage, p.ref)); err != nil {
-		return c, err
-	}
-	req := &runtimev1.PullImageRequest{Image: &runtimev1.ImageSpec{Image: p.ref}}
-	if p.auth != "" {
-		a, err := authconfig.Decode(p.auth)
-		if err != nil {
-			return c, fmt.Errorf("reading the credentials: %w", err)
-		}
-		req.Auth = &runtimev1.AuthConfig{Username: a.Username, Password: a.Password, ServerAddress: a.ServerAddress, IdentityToken: a.IdentityToken, RegistryToken: a.RegistryToken}
-	}
-	restore := stamp.Quiet()
-	c.Events = map[record.Event]int64{record.Request: stamp.Now()}
-	_, err = e.s.image.PullImage(ctx, req)
-	at := stamp.Now()
-	restore()
-	if err != nil {
-		c.Failure = engine.FailureOf(e.s.wrong("pulling "+p.ref, err))
-		return c, nil
-	}
-	c.Events[record.Ready] = at // the CRI tells no parts of it
-	return c, nil
-}
-
-func (e *byCRI) drop(ctx context.Context, ref string) error {
-	return e.ledger.dropped(e.s.thing(engine.KindImage, ref), func() error { return e.s.removeImage(ctx, ref) })
-}
-
-func (e *byCRI) stored(ctx context.Context, ref string) (stored, error) {
-	have, err := e.s.lookUp(ctx, ref)
-	if err != nil {
-		return stored{}, err
-	}
-	return stored{digests: have.GetRepoDigests(), size: int64(have.GetSize())}, nil
-}
-
-// errNoImage: the server has no such image.
-var errNoImage = errors.New("the server has no such image")
-
-// lookUp gives what the server has under a reference.
-func (s *Server) lookUp(ctx context.Context, ref string) (*runtimev1.Image, error) {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	r, err := s.image.ImageStatus(ctx, &runtimev1.ImageStatusRequest{Image: &runtimev1.ImageSpec{Image: ref}})
-	if err != nil {
-		return nil, s.wrong("looking up the image "+ref, err)
-	}
-	if r.GetImage() == nil {
-		return nil, &engine.Error{Class: record.EngineError, Text: "looking up the image " + ref, Err: errNoImage}
-	}
-	return r.GetImage(), nil
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moby/moby/api/pkg/authconfig"
+	"github.com/moby/moby/api/types/registry"
+
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
@@ -97,6 +100,24 @@ func TestCutTag(t *testing.T) {
 	} {
 		if repo, tag := cutTag(ref); repo != want[0] || tag != want[1] {
 			t.Errorf("%s: %s, %s", ref, repo, tag)
+		}
+	}
+}
+
+// Credentials name no server, and go to no other machine unencrypted.
+func TestAuthOf(t *testing.T) {
+	encoded, err := authconfig.Encode(registry.AuthConfig{Username: "me", Password: "secret", ServerAddress: "10.0.0.3:5000"})
+	require.NoError(t, err)
+	for host, sent := range map[string]bool{"unix:///tmp/cri.sock": true, "tcp://localhost:4000": true, "tcp://127.0.0.1:4000": true, "tcp://[::1]:4000": true,
+		"tcp://10.0.0.3:4000": false, "tcp://localhost.example:4000": false} {
+		a, err := Address{Engine: CRI, Host: host}.authOf(encoded)
+		switch {
+		case !sent:
+			if _, fix := engine.Reason(err); err == nil || fix != forwardFix || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: %v, %v", host, a, err)
+			}
+		case err != nil || a.GetUsername() != "me" || a.GetPassword() != "secret" || a.GetServerAddress() != "":
+			t.Errorf("%s: %v, %v", host, a, err)
 		}
 	}
 }

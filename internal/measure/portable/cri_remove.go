@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
@@ -98,7 +99,7 @@ func (s *Server) removeByID(ctx context.Context, id string) error {
 func (s *Server) removeImage(ctx context.Context, ref string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
-	repo, tag := cutTag(ref)
+	_, tag := cutTag(ref)
 	if s.RunID == "" || !strings.Contains(tag, s.RunID) {
 		return nil
 	}
@@ -109,15 +110,33 @@ func (s *Server) removeImage(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(have.GetRepoTags(), have.GetRepoDigests()) {
-		if name != ref && !strings.HasPrefix(name, repo+"@") {
-			return fmt.Errorf("the image %s is kept, since somebody has named it %s", ref, name)
-		}
+	if other := foreignName(ref, slices.Concat(have.GetRepoTags(), have.GetRepoDigests())); other != "" {
+		return fmt.Errorf("the image %s is kept, since somebody has named it %s", ref, other)
 	}
 	if _, err := s.image.RemoveImage(ctx, &runtimev1.RemoveImageRequest{Image: &runtimev1.ImageSpec{Image: ref}}); err != nil && !notThere(err) {
 		return s.wrong("removing the image "+ref, err)
 	}
 	return nil
+}
+
+// foreignName gives the first of an image's names that is neither ref nor ref's repository
+// with a digest; "" where there is none. A server writes names in its own way:
+// docker.io/me/x is index.docker.io/me/x as well.
+func foreignName(ref string, names []string) string {
+	ours, err := name.ParseReference(ref)
+	if err != nil {
+		return ref
+	}
+	for _, n := range names {
+		is, err := name.ParseReference(n)
+		if err != nil || is.Context().Name() != ours.Context().Name() {
+			return n
+		}
+		if _, byDigest := is.(name.Digest); !byDigest && is.Name() != ours.Name() {
+			return n
+		}
+	}
+	return ""
 }
 
 // cutTag parts a reference from its tag.

@@ -121,3 +121,27 @@ func TestAuthOf(t *testing.T) {
 		}
 	}
 }
+
+// A server's way of writing a name is no other name; one of somebody else's is.
+func TestForeignName(t *testing.T) {
+	digest := "@sha256:" + strings.Repeat("a", 64)
+	for _, c := range []struct {
+		ref   string
+		names []string
+		want  string
+	}{
+		{"index.docker.io/me/scratch:ab12-payload", []string{"docker.io/me/scratch:ab12-payload", "docker.io/me/scratch" + digest}, ""},
+		{"docker.io/me/scratch:ab12-payload", []string{"me/scratch:ab12-payload"}, ""},
+		{"index.docker.io/library/scratch:ab12", []string{"docker.io/library/scratch:ab12"}, ""},
+		{"127.0.0.1:5000/plimsoll/x:ab12", []string{"127.0.0.1:5000/plimsoll/x:ab12", "127.0.0.1:5000/plimsoll/x" + digest}, ""},
+		{"127.0.0.1:5000/plimsoll/x:ab12", nil, ""},
+		{"index.docker.io/me/scratch:ab12", []string{"docker.io/me/scratch:mine"}, "docker.io/me/scratch:mine"},
+		{"127.0.0.1:5000/x:ab12", []string{"127.0.0.1:5000/x:ab12", "docker.io/library/x:ab12"}, "docker.io/library/x:ab12"},
+		{"127.0.0.1:5000/x:ab12", []string{"127.0.0.1:5000/y" + digest}, "127.0.0.1:5000/y" + digest},
+		{"127.0.0.1:5000/x:ab12", []string{"<none>:<none>"}, "<none>:<none>"},
+	} {
+		if got := foreignName(c.ref, c.names); got != c.want {
+			t.Errorf("%s among %v: %q, want %q", c.ref, c.names, got, c.want)
+		}
+	}
+}

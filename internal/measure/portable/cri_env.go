@@ -7,8 +7,6 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/image"
-	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
@@ -125,7 +123,7 @@ func (e *byCRI) stop(ctx context.Context, task engine.Task, word string) (engine
 	p, err := e.hold(within, task)
 	if err == nil {
 		var x engine.Result
-		if x, err = p.execute(within, probe.PayloadArgs{Word: word}.Argv(image.ProbePath)); err == nil {
+		if x, err = p.prove(within, word); err == nil {
 			p.res.Stdout, p.res.Stderr = x.Stdout, x.Stderr
 			err = p.stop(within)
 		}

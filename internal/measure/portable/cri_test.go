@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
 
@@ -143,5 +144,20 @@ func TestForeignName(t *testing.T) {
 		if got := foreignName(c.ref, c.names); got != c.want {
 			t.Errorf("%s among %v: %q, want %q", c.ref, c.names, got, c.want)
 		}
+	}
+}
+
+// An execution that came before PID 1 was the payload is no proof that a signal is handled.
+func TestRuns(t *testing.T) {
+	const first = "plimsoll 1 word first 12\n"
+	for out, want := range map[string]bool{
+		first + "k pid1 runc:[2:INIT]\n": false, first + "k pid1 plimsoll-probe\n": true, first + "k proc absent\n": true, "no word": true,
+	} {
+		if got := runs([]byte(out), "word", image.ProbePath); got != want {
+			t.Errorf("%q: %v", out, got)
+		}
+	}
+	if !runs([]byte(first+"k pid1 a-program-of-an\n"), "word", "/bin/a-program-of-any-length") {
+		t.Error("the kernel cuts a name")
 	}
 }

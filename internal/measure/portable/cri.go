@@ -132,3 +132,13 @@ func (s *Server) thing(kind, name string) engine.Thing {
 
 // notThere: the server knows no such thing (any more).
 func notThere(err error) bool { return status.Code(err) == codes.NotFound }
+
+// unanswered: a request was given up, or its connection was lost; what it asked for may be
+// done all the same.
+func unanswered(err error) bool {
+	switch status.Code(err) {
+	case codes.DeadlineExceeded, codes.Canceled, codes.Unavailable:
+		return true
+	}
+	return false
+}

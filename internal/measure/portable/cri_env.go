@@ -104,7 +104,7 @@ func (e *byCRI) exec(ctx context.Context, task engine.Task, argv []string) (engi
 	if err != nil {
 		x.Failure = p.failed(within, err)
 	}
-	_, gone, err := e.remove(ctx, thing, &x)
+	_, gone, err := e.remove(ctx, thing, &x, p.late)
 	if !gone {
 		told = nil
 	}
@@ -131,7 +131,7 @@ func (e *byCRI) stop(ctx context.Context, task engine.Task, word string) (engine
 	if err != nil {
 		p.res.Failure = p.failed(within, err)
 	}
-	at, gone, err := e.remove(ctx, thing, &p.res)
+	at, gone, err := e.remove(ctx, thing, &p.res, p.late)
 	if gone {
 		p.res.Steps = append(p.res.Steps, record.Step{Name: "pod-removed", At: at})
 	}
@@ -139,8 +139,9 @@ func (e *byCRI) stop(ctx context.Context, task engine.Task, word string) (engine
 }
 
 // remove removes a trial's pod and strikes it out. What stays is the trial's failure, and
-// the ledger keeps it; the error is of the ledger.
-func (e *byCRI) remove(ctx context.Context, thing engine.Thing, res *engine.Result) (at int64, gone bool, err error) {
+// the ledger keeps it, as it does one that may come late: that is looked for at the end
+// once more. The error is of the ledger.
+func (e *byCRI) remove(ctx context.Context, thing engine.Thing, res *engine.Result, late bool) (at int64, gone bool, err error) {
 	if err := e.s.removePod(ctx, thing.Name); err != nil {
 		if res.Failure == nil {
 			res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
@@ -149,5 +150,9 @@ func (e *byCRI) remove(ctx context.Context, thing engine.Thing, res *engine.Resu
 		}
 		return 0, false, nil
 	}
-	return stamp.Now(), true, e.ledger.Gone(thing)
+	at = stamp.Now()
+	if late {
+		return at, true, nil
+	}
+	return at, true, e.ledger.Gone(thing)
 }

@@ -20,6 +20,7 @@ type pod struct {
 	res   engine.Result
 	phase string // what is being done, for messages
 	ctr   string // the container's id; "" until it is known
+	late  bool   // the sandbox was asked for and nobody has answered: it may be made yet
 }
 
 // namespaces are those of the kubelet's default, with a PID namespace for the container.
@@ -91,6 +92,7 @@ func (p *pod) up(ctx context.Context, set settings, image *runtimev1.ImageSpec) 
 	made, err := p.s.runtime.RunPodSandbox(ctx, &runtimev1.RunPodSandboxRequest{Config: config, RuntimeHandler: set.runtime})
 	at := stamp.Now()
 	if err != nil {
+		p.late = ctx.Err() != nil || unanswered(err)
 		return err
 	}
 	ev[record.Sandbox] = at

@@ -93,6 +93,9 @@ func (r *run) openAll(ctx context.Context) error {
 	for _, rec := range slices.Clone(r.Plan.Environments) {
 		r.Say("opening " + rec.ID)
 		env, err := r.open(ctx, &rec)
+		if env != nil && env.d != nil { // the first to be entered is the last to be called: removals use it
+			r.removals = append(r.removals, func(context.Context) error { return env.d.Close() })
+		}
 		if err == nil {
 			err = r.prove(ctx, env)
 		}
@@ -186,11 +189,6 @@ func (r *run) cleanUp(ctx context.Context) error {
 	}
 	for _, remove := range slices.Backward(r.removals) {
 		errs = append(errs, remove(ctx))
-	}
-	for _, env := range r.envs {
-		if env.d != nil {
-			errs = append(errs, env.d.Close())
-		}
 	}
 	if r.writer != nil { // it is closed already where the run came to its trials
 		errs = append(errs, r.writer.Close())

@@ -117,7 +117,8 @@ func (s *Server) wrong(what string, err error) *engine.Error {
 	case codes.DeadlineExceeded:
 		return &engine.Error{Class: record.TimeOut, Text: what, Err: said}
 	case codes.Unimplemented:
-		return &engine.Error{Class: record.Unsupported, Text: what + ": it does not speak version v1 of the CRI", Err: said}
+		return &engine.Error{Class: record.Unsupported, Err: said,
+			Text: what + ": its CRI is switched off (disabled_plugins in /etc/containerd/config.toml, as Docker's packages of containerd have it), or older than v1"}
 	case codes.Unavailable:
 		return &engine.Error{Class: record.Unavailable, Err: said, Fix: "crictl --runtime-endpoint " + s.At.Host + " version",
 			Text: fmt.Sprintf("%s: the CRI at %s (by %s) does not answer", what, s.At.Host, s.At.From)}

@@ -31,6 +31,9 @@ func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engi
 	if _, err := s.greet(ctx); err != nil {
 		return err
 	}
+	if n := f.Facts["other-pods"]; n != "" {
+		r.Say("pods of others run at " + f.Where + " (" + n + "): a kubelet there ends pods that it does not know, those of this run too, and trials fail or take longer by that; stop it for the time of the run, or measure a node without one")
+	}
 	c := &byCRI{s: s, settings: settingsFor(spec, r.Run.ID, ""), ledger: r.ledger, images: map[string]*runtimev1.ImageSpec{}}
 	env.runner, env.settings = c, &c.settings
 	return r.ledger.Reached(s.At.Host, reach{Address: f.address})

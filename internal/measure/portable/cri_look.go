@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -44,8 +45,33 @@ func (f *Found) askCRI(ctx context.Context) error {
 		}
 	}
 	f.Facts = map[string]string{"version": v.GetRuntimeVersion(), "api-version": v.GetRuntimeApiVersion(), "endpoint": endpointOf(v.GetRuntimeName()),
-		"output": "by ExecSync, with the end of what was executed", "log": "none: it would lie on the engine's machine"}
+		"output": "by ExecSync, with the end of what was executed", "log": logOf(v.GetRuntimeName())}
+	pods, err := s.runtime.ListPodSandbox(ctx, &runtimev1.ListPodSandboxRequest{})
+	if err != nil {
+		return s.wrong("listing the server's pods", err)
+	}
+	if n := foreignPods(pods.GetItems()); n > 0 {
+		f.Facts["other-pods"] = strconv.Itoa(n)
+	}
 	return nil
+}
+
+// foreignPods counts the pods that run and are no run's of ours.
+func foreignPods(pods []*runtimev1.PodSandbox) (n int) {
+	for _, p := range pods {
+		if p.GetState() == runtimev1.PodSandboxState_SANDBOX_READY && p.GetLabels()[engine.Label] == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// logOf says where a pod's log lies whose configuration names no directory.
+func logOf(name string) string {
+	if name == "cri-o" {
+		return "in CRI-O's own directory of logs, on the engine's machine"
+	}
+	return "none: it would lie on the engine's machine"
 }
 
 // endpointOf turns a server's own name into a level of the factor endpoint.

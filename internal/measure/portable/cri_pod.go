@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// pod is one pod with one container, which a trial holds. It has no log: that would lie on
-// the engine's machine, where nobody would remove it.
+// pod is one pod with one container, which a trial holds. It asks for no log: that would lie
+// on the engine's machine, where nobody would remove it.
 type pod struct {
 	s     *Server
 	task  engine.Task

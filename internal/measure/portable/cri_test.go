@@ -8,6 +8,9 @@ import (
 
 	"github.com/moby/moby/api/pkg/authconfig"
 	"github.com/moby/moby/api/types/registry"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
@@ -159,5 +162,22 @@ func TestRuns(t *testing.T) {
 	}
 	if !runs([]byte(first+"k pid1 a-program-of-an\n"), "word", "/bin/a-program-of-any-length") {
 		t.Error("the kernel cuts a name")
+	}
+}
+
+// Pods that run and bear no label of ours are others'; where there are any, a kubelet may be.
+func TestForeignPods(t *testing.T) {
+	ours := map[string]string{engine.Label: "abcdefgh"}
+	if n := foreignPods([]*runtimev1.PodSandbox{{Labels: ours}, {Labels: map[string]string{"k8s-app": "dns"}}, {},
+		{State: runtimev1.PodSandboxState_SANDBOX_NOTREADY}}); n != 2 {
+		t.Errorf("%d, want 2", n)
+	}
+}
+
+// A containerd whose CRI is switched off says that it knows no such service.
+func TestUnimplementedCRI(t *testing.T) {
+	err := (&Server{}).wrong("asking whether it answers", status.Error(codes.Unimplemented, "unknown service runtime.v1.RuntimeService"))
+	if err.Class != record.Unsupported || !strings.Contains(err.Error(), "disabled_plugins") {
+		t.Errorf("%v, of class %s", err, err.Class)
 	}
 }

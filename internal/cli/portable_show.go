@@ -44,6 +44,10 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 				fmt.Fprintf(w.Stdout, "left %s: %s\n", what, harmless.Text(c.Left))
 				continue
 			}
+			if c.Absent {
+				fmt.Fprintf(w.Stdout, "not there any more, or never: %s\n", what)
+				continue
+			}
 			fmt.Fprintf(w.Stdout, "removed %s\n", what)
 		}
 		if len(all) == 0 && err == nil {

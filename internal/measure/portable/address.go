@@ -32,6 +32,9 @@ type Address struct {
 	TLS     *TLS
 	// Identity is the key of an ssh connection, where the engine names one.
 	Identity string
+	// Server is who answered there when the run began, in a ledger and of the CRI: its
+	// socket may be forwarded to another node later.
+	Server string `json:",omitempty"`
 }
 
 // TLS are the files of a connection by TCP with TLS; an empty path is none.

@@ -17,11 +17,14 @@ import (
 
 // Cleaned is one thing that a dead run had left. Kept says why it is still there, and is
 // tried again; Left why it stays for good, which is told once. Both are "" where it is gone.
+// Absent says that it was not there: nothing was removed.
 type Cleaned struct {
 	Thing engine.Thing `json:"thing"`
 	Run   string       `json:"run"`
 	Kept  string       `json:"kept,omitempty"`
 	Left  string       `json:"left,omitempty"`
+
+	Absent bool `json:"absent,omitempty"`
 }
 
 // Clean removes what runs have left whose process is gone: what their ledgers name and
@@ -87,9 +90,10 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 	late := slices.ContainsFunc(left, func(t engine.Thing) bool {
 		return t.Kind == engine.KindContainer || t.Kind == engine.KindImage && !strings.HasPrefix(t.Name, loaded)
 	})
+	gone := map[engine.Thing]bool{}
 	for _, t := range left {
 		if t.Kind == engine.KindContainer {
-			_ = s.remove(ctx, t, by[t.At], runID) // what fails is told below
+			gone[t] = s.remove(ctx, t, by[t.At], runID) == nil // what fails is told below
 		}
 	}
 	if late { // an engine that was asked makes it, though nobody waits for it any more
@@ -108,6 +112,8 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 			err = s.remove(ctx, t, by[t.At], runID)
 		}
 		switch {
+		case errors.Is(err, errAbsent):
+			c.Absent = !gone[t] // what was removed a moment ago was there
 		case errors.Is(err, errKeeps):
 			c.Left = err.Error()
 		case err != nil:

@@ -28,7 +28,8 @@ func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engi
 		return err
 	}
 	env.d = s
-	if _, err := s.greet(ctx); err != nil {
+	v, err := s.greet(ctx)
+	if err != nil {
 		return err
 	}
 	if n := f.Facts["other-pods"]; n != "" {
@@ -36,7 +37,9 @@ func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engi
 	}
 	c := &byCRI{s: s, settings: settingsFor(spec, r.Run.ID, ""), ledger: r.ledger, images: map[string]*runtimev1.ImageSpec{}}
 	env.runner, env.settings = c, &c.settings
-	return r.ledger.Reached(s.At.Host, reach{Address: f.address})
+	at := f.address
+	at.Server = serverOf(v)
+	return r.ledger.Reached(s.At.Host, reach{Address: at})
 }
 
 // providePulled gets an image into the server's store in the one way that there is: the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 // silent is a server that makes no sandbox: it answers that it can't, or not at all.
 type silent struct {
 	runtimev1.UnimplementedRuntimeServiceServer
+	runtimev1.UnimplementedImageServiceServer
 	answers bool
 }
 
@@ -34,17 +36,32 @@ func (s *silent) ListPodSandbox(context.Context, *runtimev1.ListPodSandboxReques
 	return &runtimev1.ListPodSandboxResponse{}, nil
 }
 
+func (s *silent) Version(context.Context, *runtimev1.VersionRequest) (*runtimev1.VersionResponse, error) {
+	return &runtimev1.VersionResponse{RuntimeName: "silent", RuntimeVersion: "2"}, nil
+}
+
+func (s *silent) ImageStatus(context.Context, *runtimev1.ImageStatusRequest) (*runtimev1.ImageStatusResponse, error) {
+	return &runtimev1.ImageStatusResponse{}, nil
+}
+
+// serve starts a server, and says where.
+func serve(t *testing.T, s *silent) Address {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer()
+	runtimev1.RegisterRuntimeServiceServer(server, s)
+	runtimev1.RegisterImageServiceServer(server, s)
+	go func() { _ = server.Serve(l) }() // until it is stopped
+	t.Cleanup(server.Stop)
+	return Address{Engine: CRI, Host: "tcp://" + l.Addr().String()}
+}
+
 // A pod whose sandbox was asked for without an answer may be made yet, and stays in the
 // ledger; one that was refused does not.
 func TestLatePod(t *testing.T) {
 	for _, answers := range []bool{true, false} {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		server := grpc.NewServer()
-		runtimev1.RegisterRuntimeServiceServer(server, &silent{answers: answers})
-		go func() { _ = server.Serve(l) }() // until it is stopped
-		t.Cleanup(server.Stop)
-		s, err := Address{Engine: CRI, Host: "tcp://" + l.Addr().String()}.connectCRI("abcdefgh")
+		s, err := serve(t, &silent{answers: answers}).connectCRI("abcdefgh")
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() }) // the server has gone
 		ledger, err := NewLedger(t.TempDir(), "abcdefgh")
@@ -64,5 +81,19 @@ func TestLatePod(t *testing.T) {
 			t.Errorf("answers %v: in the ledger: %v", answers, kept)
 		}
 		require.NoError(t, ledger.Close())
+	}
+}
+
+// What is not there is told so; where another server answers than the run had, its socket
+// may lead to another node by now, and the ledger keeps it.
+func TestAbsent(t *testing.T) {
+	at := serve(t, &silent{})
+	thing := engine.Thing{Kind: engine.KindImage, Name: loaded + "x:abcdefgh", Engine: CRI, At: at.Host}
+	for server, kept := range map[string]bool{"": false, "silent 2": false, "silent 1": true} {
+		at.Server = server
+		all := Surroundings{}.takeAway(t.Context(), "abcdefgh", []engine.Thing{thing}, map[string]reach{at.Host: {Address: at}})
+		if len(all) != 1 || all[0].Absent == kept || kept != strings.Contains(all[0].Kept, "where silent 2 answers, and the run had silent 1") {
+			t.Errorf("the run had %q: %+v", server, all)
+		}
 	}
 }

@@ -21,13 +21,49 @@ func (a Address) removeCRI(ctx context.Context, t engine.Thing, runID string) er
 		return err
 	}
 	defer func() { _ = s.Close() }() // what was to be done is done
-	if _, err := s.greet(ctx); err != nil {
+	v, err := s.greet(ctx)
+	if err != nil {
 		return err
 	}
-	if t.Kind == engine.KindImage {
+	there, err := s.has(ctx, t)
+	switch {
+	case err != nil:
+		return err
+	case !there && a.Server != "" && serverOf(v) != a.Server:
+		return fmt.Errorf("it is not at %s, where %s answers, and the run had %s: forward the socket of the run's own node there, and run plimsoll clean --portable again; "+
+			"if this is that node, with another version by now, nothing is left to remove: delete the ledger %s", a.Host, serverOf(v), a.Server, runID+ledgerSuffix)
+	case !there:
+		return errAbsent
+	case t.Kind == engine.KindImage:
 		return s.removeImage(ctx, t.Name)
 	}
 	return s.removePod(ctx, t.Name)
+}
+
+// errAbsent: what a ledger names was not there.
+var errAbsent = errors.New("it was not there")
+
+// serverOf is by what a server is known again. It says nothing of its machine.
+func serverOf(v *runtimev1.VersionResponse) string {
+	return v.GetRuntimeName() + " " + v.GetRuntimeVersion()
+}
+
+// has says whether the server has what a ledger names.
+func (s *Server) has(ctx context.Context, t engine.Thing) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	if t.Kind == engine.KindImage {
+		_, err := s.lookUp(ctx, t.Name)
+		if errors.Is(err, errNoImage) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	id, err := s.podByName(ctx, t.Name)
+	if err != nil {
+		return false, s.wrong("looking for the pod "+t.Name, err)
+	}
+	return id != "", nil
 }
 
 // removePod ends and removes a pod of the run's with its containers, and returns when the

@@ -184,7 +184,11 @@ func (r *run) cleanUp(ctx context.Context) error {
 	var errs []error
 	for _, t := range r.ledger.Left() { // an engine may have made it after the request was given up
 		if t.Kind == engine.KindContainer {
-			errs = append(errs, r.gone(r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID), t))
+			err := r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID)
+			if errors.Is(err, errAbsent) {
+				err = nil
+			}
+			errs = append(errs, r.gone(err, t))
 		}
 	}
 	for _, remove := range slices.Backward(r.removals) {

@@ -40,7 +40,7 @@ func tagOf(runID, called string) string {
 const mostOfTag = 80
 
 // push puts an image and its sibling into the user's repository, under tags of the run's.
-func (r *run) push(ctx context.Context, img v1.Image, called string) (*image.Published, error) {
+func (r *run) push(ctx context.Context, img v1.Image, called string, sibling bool) (*image.Published, error) {
 	set, err := image.NewSet(r.source.dir, img, called, r.Run.ID)
 	if err != nil {
 		return nil, err
@@ -52,6 +52,10 @@ func (r *run) push(ctx context.Context, img v1.Image, called string) (*image.Pub
 	}
 	if err := r.pushOne(ctx, plain, p.Digest, set.Image); err != nil {
 		return nil, err
+	}
+	if !sibling {
+		p.Sibling, p.SiblingDigest = "", ""
+		return p, nil
 	}
 	return p, r.pushOne(ctx, plain+"-sibling", p.SiblingDigest, set.Sibling)
 }

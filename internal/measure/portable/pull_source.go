@@ -135,7 +135,7 @@ func (r *run) publishedAs(ctx context.Context, called, as string) (*image.Publis
 	if s.registry != nil {
 		p, err = s.registry.PublishImage(ctx, img, as, r.Run.ID)
 	} else {
-		p, err = r.push(ctx, img, as)
+		p, err = r.push(ctx, img, as, as == called) // the sibling of what is only started is pulled by nobody
 	}
 	if err != nil {
 		return nil, unavailable(told(err), s.pushFix(err), "putting the image %s where it is pulled from", called)

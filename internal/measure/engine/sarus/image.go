@@ -38,14 +38,18 @@ func parseImages(table string) []string {
 	return refs
 }
 
-// provide loads an image into the user's repository, once for all
-// environments.
+// provide loads an image into the user's repository, once for all environments of a
+// build: whether two builds share a repository is their configurations' affair.
 func (e *Engine) provide(ctx context.Context, kit *engine.Kit, s *sarus, name string) (string, func(context.Context) error, error) {
 	path, err := kit.ImagePath(ctx, name, image.DockerArchive, s.user)
 	if err != nil {
 		return "", nil, &engine.Error{Class: record.Unavailable, Text: "providing the image " + name + " as a docker archive", Err: err}
 	}
-	short := "plimsoll-" + name + ":" + kit.RunID
+	short := "plimsoll-" + name
+	if b := kit.BuildOf(program); b != nil {
+		short += "-" + b.Level
+	}
+	short += ":" + kit.RunID
 	ref := loaded + short
 	release, err := e.images.Hold(ctx, s.who()+" "+ref, func(ctx context.Context) (func(context.Context) error, error) {
 		if err := kit.Ledger.Made(s.thing(engine.KindImage, ref)); err != nil {

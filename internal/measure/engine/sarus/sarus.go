@@ -53,7 +53,7 @@ var levels = map[string][]string{
 // Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "sarus", Title: title, Levels: engine.Known(levels), ByHand: byHand,
-		Typical: 300 * time.Millisecond, Images: engine.ImagesGiven,
+		Typical: 300 * time.Millisecond, Images: engine.ImagesGiven, Programs: []engine.Program{{Name: program, Unnamed: true}},
 		Processes: engine.Processes{Helpers: []string{"sarus", "runc"}}}
 }
 

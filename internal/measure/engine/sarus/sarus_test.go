@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/record"
 )
 
 // TestContract puts the adapter through everything on a program that answers
@@ -54,6 +55,35 @@ func installed(t *testing.T) (*Engine, *engine.Kit) {
 	}
 	kit.User, kit.NoUser = nil, "the stand-in needs root"
 	return e, kit
+}
+
+// Each build is the program that is started, and has an image of its own: whether it looks
+// into the same repository as another one is told by its configuration alone.
+func TestBuilds(t *testing.T) {
+	e, kit := installed(t)
+	first, err := kit.LookPath(program)
+	require.NoError(t, err)
+	text, err := os.ReadFile(first)
+	require.NoError(t, err)
+	second := filepath.Join(t.TempDir(), program)
+	require.NoError(t, os.WriteFile(second, text, 0o755))
+	var refs []string
+	var open []engine.Environment
+	for level, path := range map[string]string{"old": first, "new": second} {
+		env, err := e.Open(t.Context(), kit.With([]record.Build{{Program: program, Level: level, Path: path}}), engine.Spec{ID: "sarus/" + level})
+		require.NoError(t, err)
+		s := env.(*environment)
+		if s.s.path != path || !strings.HasSuffix(s.ref, "-"+level+":"+kit.RunID) {
+			t.Errorf("%s starts %s, with %s", level, s.s.path, s.ref)
+		}
+		refs, open = append(refs, s.ref), append(open, env)
+	}
+	require.NoError(t, open[0].Close(t.Context()))
+	left, err := open[1].(*environment).s.references(t.Context(), kit)
+	if err != nil || slices.Contains(left, refs[0]) || !slices.Contains(left, refs[1]) {
+		t.Errorf("%v; after the first has ended there are %v of %v", err, left, refs)
+	}
+	require.NoError(t, open[1].Close(t.Context()))
 }
 
 // The table is the user guide's.

@@ -35,7 +35,7 @@ var Ways = []Way{
 	{Podman, bySocket, "tests against Podman's service on Linux, by API and command", "portable_podman"},
 	{Podman, byProgram, "tests against Podman on Linux", "portable_podman"},
 	{Podman, byTLS, "", ""},
-	{Podman, bySSH, "", ""},
+	{Podman, bySSH, "tests against Podman's service on Linux, by API, with an ssh that runs Podman's own bridge here", "portable_podman"},
 	{Podman, byPlain, "", ""},
 	{Podman, byPipe, "", ""},
 	{CRI, bySocket, "tests against containerd on Linux, through a socket that is forwarded", "portable_cri"},

@@ -287,15 +287,15 @@ func TestSiteHostsRefused(t *testing.T) {
 	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://arm", "-o", "wrong", "--program", "arm64="+own).end(Failed, "^arm: .* is for X86_64, and the host is arm64")
 	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://plain@one", "-o", "plain").end(Done,
 		"^one: the run is of the user plain there: what needs root is not measured", "^one: done; 4 trials")
-	if left := string(below(t, u, "/home/plain")); strings.Contains(left, "/plimsoll/") && !strings.HasSuffix(left, "/lock\n/home/plain/.cache\n") {
+	if left := string(below(t, u, "one", "/home/plain")); strings.Contains(left, "/plimsoll/") && !strings.HasSuffix(left, "/lock\n/home/plain/.cache\n") {
 		t.Errorf("on the host is left: %s", left)
 	}
 	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://one", "-o", "beside").end(Done, "^one: copying the program$", "^one: done; 4 trials")
-	if old := string(below(t, u, "/run/old")); old != "/run/old\n/run/old/plimsoll\n" {
+	if old := string(below(t, u, "one", "/run/old")); old != "/run/old\n/run/old/plimsoll\n" {
 		t.Errorf("the older Plimsoll there was called: %s", old)
 	}
 	_ = exec.Command(filepath.Join(u.dir, "bin/ssh"), "one", "plimsoll", "version").Run() // it says that it is called, and fails
-	if !strings.Contains(string(below(t, u, "/run/old")), "/run/old/called\n") {
+	if !strings.Contains(string(below(t, u, "one", "/run/old")), "/run/old/called\n") {
 		t.Error("the older Plimsoll is not the one on that host's PATH")
 	}
 	u.clean("one", "arm", "stranger")
@@ -306,19 +306,29 @@ func TestSiteHostsBecome(t *testing.T) {
 	if _, err := exec.LookPath("sudo"); err != nil {
 		t.Skip("sudo is not installed: --become is by it")
 	}
-	u := farSite(t, nil, "one")
+	u := farSite(t, map[string]string{"two": "mine sudoers 'plain ALL=(ALL) NOPASSWD: ALL' && chmod 440 /run/sudoers"}, "one", "two")
 	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://plain@one", "--become", "-o", "sudo").end(Failed, "^one: sudo asks for a password, and nobody is there to type it$")
 	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://root@one", "--become", "-o", "become").end(Done, "^one: done; 4 trials")
-	if left := string(below(t, u, "/home/plain")); strings.Contains(left, "/plimsoll/") && !strings.HasSuffix(left, "/lock\n/home/plain/.cache\n") {
+	if left := string(below(t, u, "one", "/home/plain")); strings.Contains(left, "/plimsoll/") && !strings.HasSuffix(left, "/lock\n/home/plain/.cache\n") {
 		t.Errorf("on the host is left: %s", left)
 	}
-	u.clean("one")
+
+	// Where sudo lets the user, what needs root is measured: native does, which stands beside
+	// these in each block.
+	study := "plimsoll: 1\nname: rooted\nprotocol: {blocks: 2, warmup: 0}\nworkloads: [hello]\nenvironments: [host, floor]\n"
+	require.NoError(t, os.WriteFile(filepath.Join(u.work, "rooted.yaml"), []byte(study), 0o600))
+	u.begin("run", "--progress", "plain", "rooted.yaml", "--on", "ssh://plain@two", "--become", "-o", "rooted").end(Done, "^two: done; 6 trials")
+	if left := string(below(t, u, "two", "/home/plain")); left != "/home/plain\n" {
+		t.Errorf("in the user's home on the host is left: %s", left)
+	}
+	u.begin("run", "--progress", "plain", "rooted.yaml", "--on", "ssh://plain@two", "-o", "plain").end(Done, "^two: the run is of the user plain there: what needs root is not measured", "^two: done; [1-5] trials")
+	u.clean("one", "two")
 }
 
-// below lists what is below a folder of the host one.
-func below(t *testing.T, u *farUser, dir string) []byte {
+// below lists what is below a folder of a host.
+func below(t *testing.T, u *farUser, host, dir string) []byte {
 	t.Helper()
-	out, err := exec.Command("nsenter", "--target", fmt.Sprint(u.processes("one", "sleep")[0]), "--mount", "find", dir).CombinedOutput()
+	out, err := exec.Command("nsenter", "--target", fmt.Sprint(u.processes(host, "sleep")[0]), "--mount", "find", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

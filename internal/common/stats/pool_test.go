@@ -111,11 +111,11 @@ func TestPoolCovers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for seconds: left out with -short")
 	}
-	const reps = 400
+	const reps = 1000
 	for _, c := range []struct {
 		hosts, blocks int
 		tau           float64
-	}{{5, 6, 0}, {5, 6, 0.02}, {5, 20, 0.1}, {10, 6, 0}, {10, 10, 0.02}, {20, 6, 0}, {20, 20, 0.1}} {
+	}{{5, 6, 0}, {5, 6, 0.02}, {5, 20, 0.1}, {10, 6, 0}, {10, 10, 0.02}, {10, 20, 0.1}, {20, 6, 0}, {20, 20, 0.1}} {
 		r := rand.New(rand.NewPCG(5, uint64(c.hosts*c.blocks)))
 		var held, next, spread, alarms int
 		predicts := false

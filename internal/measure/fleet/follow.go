@@ -76,7 +76,7 @@ func begun(r *bufio.Reader) error {
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
-		if string(line) == marker+"\n" {
+		if bytes.HasSuffix(line, []byte(marker+"\n")) { // a greeting may end without a line break
 			return nil
 		}
 		n += len(line)

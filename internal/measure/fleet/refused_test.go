@@ -84,16 +84,18 @@ func TestUnfit(t *testing.T) {
 
 // A login that greets is in the way of nothing.
 func TestGreeting(t *testing.T) {
-	h, _ := beyond(t, "echo Welcome to this host")
-	require.NoError(t, bring(t, h, "#!/bin/sh\necho '{\"over\":{\"exit\":6}}'\n"))
-	record, err := os.OpenRoot(t.TempDir())
-	require.NoError(t, err)
-	defer record.Close()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	require.NoError(t, err)
-	defer log.Close()
-	if over, err := h.Follow(t.Context(), record, log); err != nil || over == nil || over.Exit != 6 {
-		t.Errorf("%+v, %v", over, err)
+	for _, login := range []string{"echo Welcome to this host", "printf Welcome"} {
+		h, _ := beyond(t, login)
+		require.NoError(t, bring(t, h, "#!/bin/sh\necho '{\"over\":{\"exit\":6}}'\n"))
+		record, err := os.OpenRoot(t.TempDir())
+		require.NoError(t, err)
+		defer record.Close()
+		log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+		require.NoError(t, err)
+		defer log.Close()
+		if over, err := h.Follow(t.Context(), record, log); err != nil || over == nil || over.Exit != 6 {
+			t.Errorf("%s: %+v, %v", login, over, err)
+		}
 	}
 }
 

@@ -178,6 +178,8 @@ func portableError(err error, dir string, begun bool) error {
 		return withHint(fail(Usage, "%w", err), unlikeHint)
 	case errors.Is(err, portable.ErrNothing) && !begun:
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines --portable says what is reached here")
+	case errors.Is(err, portable.ErrElsewhere) && !begun: // as if it were unlike
+		return fail(Usage, "%w", err)
 	case begun:
 		return withHint(fail(Failed, "%w", err), "what was measured is kept; go on with: plimsoll run --portable --resume %s", shortPath(dir))
 	}

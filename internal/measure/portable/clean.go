@@ -111,17 +111,23 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 		} else {
 			err = s.remove(ctx, t, by[t.At], runID)
 		}
-		switch {
-		case errors.Is(err, errAbsent):
-			c.Absent = !gone[t] // what was removed a moment ago was there
-		case errors.Is(err, errKeeps):
-			c.Left = err.Error()
-		case err != nil:
-			c.Kept = err.Error()
-		}
+		c.became(err, gone[t])
 		all = append(all, c)
 	}
 	return all
+}
+
+// became notes what came of a removal; gone says that a first one has just succeeded.
+func (c *Cleaned) became(err error, gone bool) {
+	switch {
+	case gone && (errors.Is(err, errAbsent) || errors.Is(err, ErrElsewhere)): // it was there until then
+	case errors.Is(err, errAbsent):
+		c.Absent = true
+	case errors.Is(err, errKeeps):
+		c.Left = err.Error()
+	case err != nil:
+		c.Kept = err.Error()
+	}
 }
 
 // remove removes one thing of an engine's, as far as it is that run's.

@@ -2,6 +2,9 @@ package portable
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -37,9 +40,23 @@ func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engi
 	}
 	c := &byCRI{s: s, settings: settingsFor(spec, r.Run.ID, ""), ledger: r.ledger, images: map[string]*runtimev1.ImageSpec{}}
 	env.runner, env.settings = c, &c.settings
+	if err := r.elsewhere(s.At.Host, v); err != nil {
+		return err
+	}
 	at := f.address
 	at.Server = serverOf(v)
 	return r.ledger.Reached(s.At.Host, reach{Address: at})
+}
+
+// elsewhere says that another server answers at an address than the one on which the ledger
+// still names something: its place is not overwritten, so that this one's word, that it has
+// nothing, strikes nothing out.
+func (r *run) elsewhere(host string, v *runtimev1.VersionResponse) error {
+	err := r.ledger.by[host].Address.elsewhere(serverOf(v))
+	if err == nil || !slices.ContainsFunc(r.ledger.Left(), func(t engine.Thing) bool { return t.At == host }) {
+		return nil
+	}
+	return fmt.Errorf("what the run has left there is still in its ledger: %w; if this is that node, with another version by now, plimsoll clean --portable says what there is to do", err)
 }
 
 // providePulled gets an image into the server's store in the one way that there is: the
@@ -146,8 +163,12 @@ func (e *byCRI) stop(ctx context.Context, task engine.Task, word string) (engine
 
 // remove removes a trial's pod and strikes it out. What stays is the trial's failure, and
 // the ledger keeps it, as it does one that may come late: that is looked for at the end
-// once more. The error is of the ledger.
+// once more, which after an interrupt is at once, and not before it may have come. The error
+// is of the ledger.
 func (e *byCRI) remove(ctx context.Context, thing engine.Thing, res *engine.Result, late bool) (at int64, gone bool, err error) {
+	if late {
+		e.ledger.givenUp(thing.Name, time.Now().Add(lateLimit))
+	}
 	if err := e.s.removePod(ctx, thing.Name); err != nil {
 		if res.Failure == nil {
 			res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}

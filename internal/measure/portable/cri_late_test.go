@@ -2,9 +2,10 @@ package portable
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,17 +24,42 @@ type silent struct {
 	runtimev1.UnimplementedRuntimeServiceServer
 	runtimev1.UnimplementedImageServiceServer
 	answers bool
+	asked   func()      // is called when it was asked for a sandbox; nil is nothing
+	pod     string      // the name of a pod that it has; "" is none
+	removed atomic.Bool // that one
 }
 
 func (s *silent) RunPodSandbox(ctx context.Context, _ *runtimev1.RunPodSandboxRequest) (*runtimev1.RunPodSandboxResponse, error) {
-	if !s.answers {
-		<-ctx.Done()
+	if s.asked != nil {
+		s.asked()
 	}
-	return nil, status.Error(codes.Internal, "no sandbox today")
+	if s.answers {
+		return nil, status.Error(codes.Internal, "no sandbox today")
+	}
+	// Its own end of the limit can reach the client before the client's: it says the same.
+	<-ctx.Done()
+	return nil, status.FromContextError(ctx.Err()).Err()
 }
 
 func (s *silent) ListPodSandbox(context.Context, *runtimev1.ListPodSandboxRequest) (*runtimev1.ListPodSandboxResponse, error) {
-	return &runtimev1.ListPodSandboxResponse{}, nil
+	if s.pod == "" || s.removed.Load() {
+		return &runtimev1.ListPodSandboxResponse{}, nil
+	}
+	return &runtimev1.ListPodSandboxResponse{Items: []*runtimev1.PodSandbox{{Id: "1", Labels: map[string]string{engine.Label: "abcdefgh"},
+		Metadata: &runtimev1.PodSandboxMetadata{Name: s.pod, Namespace: engine.Namespace}}}}, nil
+}
+
+func (s *silent) ListContainers(context.Context, *runtimev1.ListContainersRequest) (*runtimev1.ListContainersResponse, error) {
+	return &runtimev1.ListContainersResponse{}, nil
+}
+
+func (s *silent) StopPodSandbox(context.Context, *runtimev1.StopPodSandboxRequest) (*runtimev1.StopPodSandboxResponse, error) {
+	return &runtimev1.StopPodSandboxResponse{}, nil
+}
+
+func (s *silent) RemovePodSandbox(context.Context, *runtimev1.RemovePodSandboxRequest) (*runtimev1.RemovePodSandboxResponse, error) {
+	s.removed.Store(true)
+	return &runtimev1.RemovePodSandboxResponse{}, nil
 }
 
 func (s *silent) Version(context.Context, *runtimev1.VersionRequest) (*runtimev1.VersionResponse, error) {
@@ -60,40 +86,55 @@ func serve(t *testing.T, s *silent) Address {
 // A pod whose sandbox was asked for without an answer may be made yet, and stays in the
 // ledger; one that was refused does not.
 func TestLatePod(t *testing.T) {
-	for _, answers := range []bool{true, false} {
-		s, err := serve(t, &silent{answers: answers}).connectCRI("abcdefgh")
+	for _, c := range []struct {
+		what        string
+		answers     bool
+		limit       time.Duration
+		interrupted bool
+		want        record.Class
+	}{
+		{"a refusal", true, time.Minute, false, record.EngineError},
+		{"a time-out", false, 50 * time.Millisecond, false, record.TimeOut},
+		{"an interrupt", false, time.Minute, true, record.EngineError},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		server := &silent{answers: c.answers}
+		if c.interrupted {
+			server.asked = cancel
+		}
+		s, err := serve(t, server).connectCRI("abcdefgh")
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() }) // the server has gone
 		ledger, err := NewLedger(t.TempDir(), "abcdefgh")
 		require.NoError(t, err)
 		e := &byCRI{s: s, ledger: ledger, settings: settings{image: "x", runID: "abcdefgh"}, images: map[string]*runtimev1.ImageSpec{"x": {Image: "x"}}}
-		task := engine.Task{Name: "plimsoll-abcdefgh-1", Argv: []string{"/x"}, Limit: time.Minute}
-		want := record.EngineError
-		if !answers {
-			task.Limit, want = 50*time.Millisecond, record.TimeOut
-		}
-		res, _, err := e.exec(t.Context(), task, []string{"/x"})
+		task := engine.Task{Name: "plimsoll-abcdefgh-1", Argv: []string{"/x"}, Limit: c.limit}
+		res, _, err := e.exec(ctx, task, []string{"/x"})
 		require.NoError(t, err)
-		if res.Failure == nil || res.Failure.Class != want {
-			t.Errorf("answers %v: %+v, want %s", answers, res.Failure, want)
+		if res.Failure == nil || res.Failure.Class != c.want {
+			t.Errorf("%s: %+v, want %s", c.what, res.Failure, c.want)
 		}
-		if kept := slices.Contains(ledger.Left(), s.thing(engine.KindContainer, task.Name)); kept == answers {
-			t.Errorf("answers %v: in the ledger: %v", answers, kept)
+		_, waits := ledger.late[task.Name]
+		if kept := slices.Contains(ledger.Left(), s.thing(engine.KindContainer, task.Name)); kept == c.answers || waits != kept {
+			t.Errorf("%s: in the ledger: %v, and waited for: %v", c.what, kept, waits)
 		}
 		require.NoError(t, ledger.Close())
 	}
 }
 
-// What is not there is told so; where another server answers than the run had, its socket
-// may lead to another node by now, and the ledger keeps it.
-func TestAbsent(t *testing.T) {
+// A pod that may come yet is looked for at the run's end, and not before it may have come.
+func TestCleanUpLate(t *testing.T) {
 	at := serve(t, &silent{})
-	thing := engine.Thing{Kind: engine.KindImage, Name: loaded + "x:abcdefgh", Engine: CRI, At: at.Host}
-	for server, kept := range map[string]bool{"": false, "silent 2": false, "silent 1": true} {
-		at.Server = server
-		all := Surroundings{}.takeAway(t.Context(), "abcdefgh", []engine.Thing{thing}, map[string]reach{at.Host: {Address: at}})
-		if len(all) != 1 || all[0].Absent == kept || kept != strings.Contains(all[0].Kept, "where silent 2 answers, and the run had silent 1") {
-			t.Errorf("the run had %q: %+v", server, all)
-		}
+	l, err := NewLedger(t.TempDir(), "abcdefgh")
+	require.NoError(t, err)
+	thing := engine.Thing{Kind: engine.KindContainer, Name: "plimsoll-abcdefgh-1", Engine: CRI, At: at.Host}
+	require.NoError(t, errors.Join(l.Reached(at.Host, reach{Address: at}), l.Made(thing)))
+	until := time.Now().Add(20 * time.Millisecond)
+	l.givenUp(thing.Name, until)
+	r := &run{Options: Options{Look: &Look{}, Run: &record.Run{ID: "abcdefgh"}}, ledger: l}
+	require.NoError(t, r.cleanUp(t.Context()))
+	if early := time.Until(until); early > 0 || len(l.Left()) > 0 {
+		t.Errorf("it is looked for %v too early; left are %v", early, l.Left())
 	}
 }

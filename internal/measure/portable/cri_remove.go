@@ -29,10 +29,10 @@ func (a Address) removeCRI(ctx context.Context, t engine.Thing, runID string) er
 	switch {
 	case err != nil:
 		return err
-	case !there && a.Server != "" && serverOf(v) != a.Server:
-		return fmt.Errorf("it is not at %s, where %s answers, and the run had %s: forward the socket of the run's own node there, and run plimsoll clean --portable again; "+
-			"if this is that node, with another version by now, nothing is left to remove: delete the ledger %s", a.Host, serverOf(v), a.Server, runID+ledgerSuffix)
 	case !there:
+		if err := a.elsewhere(serverOf(v)); err != nil {
+			return fmt.Errorf("%w; if this is that node, with another version by now, nothing is left to remove: delete the ledger %s", err, runID+ledgerSuffix)
+		}
 		return errAbsent
 	case t.Kind == engine.KindImage:
 		return s.removeImage(ctx, t.Name)
@@ -42,6 +42,19 @@ func (a Address) removeCRI(ctx context.Context, t engine.Thing, runID string) er
 
 // errAbsent: what a ledger names was not there.
 var errAbsent = errors.New("it was not there")
+
+// ErrElsewhere is that another server answers than the run had where it has left something:
+// the socket may lead to another node by now.
+var ErrElsewhere = errors.New("another server answers there than the run had")
+
+// elsewhere says so of an address as a ledger has it, with what to do; nil where the same
+// server answers, or the ledger does not tell.
+func (a Address) elsewhere(answers string) error {
+	if a.Server == "" || a.Server == answers {
+		return nil
+	}
+	return fmt.Errorf("%w: %s answers at %s, and it had %s: forward the socket of the run's own node there, and try again", ErrElsewhere, answers, a.Host, a.Server)
+}
 
 // serverOf is by what a server is known again. It says nothing of its machine.
 func serverOf(v *runtimev1.VersionResponse) string {

@@ -106,6 +106,9 @@ func (r *run) openAll(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			if errors.Is(err, ErrElsewhere) { // by a slip of the tunnel: a resumed run would lose its trials by it
+				return err
+			}
 			reason, fix := engine.Reason(err)
 			r.Say(rec.ID + " is unavailable: " + Advised(reason, fix))
 			if r.measured() { // the places of the trials are fixed
@@ -184,11 +187,13 @@ func (r *run) cleanUp(ctx context.Context) error {
 	var errs []error
 	for _, t := range r.ledger.Left() { // an engine may have made it after the request was given up
 		if t.Kind == engine.KindContainer {
-			err := r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID)
-			if errors.Is(err, errAbsent) {
-				err = nil
-			}
-			errs = append(errs, r.gone(err, t))
+			errs = append(errs, r.ledger.dropped(t, func() error {
+				err := r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID)
+				if errors.Is(err, errAbsent) {
+					return nil
+				}
+				return err
+			}))
 		}
 	}
 	for _, remove := range slices.Backward(r.removals) {

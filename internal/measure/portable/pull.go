@@ -62,6 +62,10 @@ type pulledOnce struct {
 // pullOne pulls, within the trial's limit, and looks whether the store has what was asked
 // for.
 func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string) (p pulledOnce, err error) {
+	if said := r.source.ownLoopback(r.Look.Found(env.rec.Engine)); said != "" && !slices.Contains(r.source.warned, said) {
+		r.source.warned = append(r.source.warned, said)
+		r.Say(said)
+	}
 	auth, err := r.authFor(ctx, env)
 	if err != nil {
 		p.Failure = engine.FailureOf(err)
@@ -70,7 +74,7 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 	within, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	p.course, err = env.pull(within, pullTask{ref: ref, auth: auth, plain: r.source.plain()})
-	if p.Failure != nil {
+	if p.Failure != nil && (!p.nothing || within.Err() != nil) {
 		r.broken = append(r.broken, env.rec.Engine)
 	}
 	if within.Err() != nil { // it may arrive yet
@@ -94,7 +98,7 @@ func (r *run) authFor(ctx context.Context, env *environment) (string, error) {
 	if _, byItself := env.runner.(*byCommand); byItself || r.source.registry != nil || r.source.ownLoopback(r.Look.Found(env.rec.Engine)) != "" {
 		return "", nil
 	}
-	return newLogins().encoded(ctx, r.source.repo)
+	return r.source.anew().encoded(ctx, r.source.repo)
 }
 
 // bring brings the engine's store into the state that a trial asks for.
@@ -170,10 +174,6 @@ func (r *run) provePull(ctx context.Context, env *environment, called string) er
 		return err
 	}
 	r.removals = append(r.removals, func(ctx context.Context) error { return dropBoth(ctx, env, pub) })
-	if said := r.source.ownLoopback(r.Look.Found(env.rec.Engine)); said != "" && !slices.Contains(r.source.warned, said) {
-		r.source.warned = append(r.source.warned, said)
-		r.Say(said)
-	}
 	before := r.source.traffic()
 	p, err := r.pullOne(ctx, env, pub.Ref, pub.Digest)
 	served := r.source.traffic().Since(before)

@@ -32,6 +32,9 @@ type pullTask struct {
 type course struct {
 	engine.Pulled
 	held int // layers that it has already, by its own word; Podman tells of none
+	// nothing says of a pull that failed that no layer of it can have arrived: Podman tells
+	// of the first before it copies any. Others don't tell.
+	nothing bool
 }
 
 // stored is what an engine's store has under a reference.
@@ -134,6 +137,7 @@ func (d *Daemon) pullPodman(ctx context.Context, p pullTask) (c course, err erro
 	c.Events = map[record.Event]int64{record.Request: stamp.Now()}
 	answer, err := ask(ctx, h, http.MethodPost, libpod+"/images/pull?"+query.Encode(), p.auth)
 	if err != nil {
+		_, c.nothing = errors.AsType[refusal](err) // it comes before all that is told
 		return c, err
 	}
 	defer answer.Body.Close()
@@ -146,6 +150,7 @@ func (d *Daemon) pullPodman(ctx context.Context, p pullTask) (c course, err erro
 			return c, fmt.Errorf("reading what Podman says of a pull: %w", err)
 		}
 		if report.Error != "" {
+			c.nothing = len(copying(said)) == 0
 			return c, errors.New(report.Error)
 		}
 		said = append(said, line{at, strings.TrimSpace(report.Stream)})
@@ -157,6 +162,14 @@ func (d *Daemon) pullPodman(ctx context.Context, p pullTask) (c course, err erro
 	c.Steps = copying(said)
 	return c, nil
 }
+
+// refusal is an answer of a daemon that is none.
+type refusal struct {
+	status int
+	said   string
+}
+
+func (r refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.said) }
 
 // ask sends a request; an answer that is a refusal is an error in the daemon's words.
 func ask(ctx context.Context, h *http.Client, method, address, auth string) (*http.Response, error) {
@@ -177,5 +190,5 @@ func ask(ctx context.Context, h *http.Client, method, address, auth string) (*ht
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
 		said.Message = string(text)
 	}
-	return nil, errors.Join(fmt.Errorf("status %d: %s", answer.StatusCode, brief(said.Message)), err)
+	return nil, errors.Join(refusal{answer.StatusCode, brief(said.Message)}, err)
 }

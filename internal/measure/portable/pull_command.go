@@ -46,6 +46,7 @@ func (e *byCommand) pull(ctx context.Context, p pullTask) (course, error) {
 		c.Failure = failedBy(record.HarnessError, "%s pull: %v", e.p.engine, err)
 	}
 	if c.Failure != nil {
+		c.nothing = e.p.engine == Podman && len(copying(out.lines)) == 0
 		return c, nil
 	}
 	c.Events[record.Ready] = at

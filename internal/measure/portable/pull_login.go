@@ -29,6 +29,7 @@ type logins struct {
 	keychain authn.Keychain
 	limit    time.Duration
 	known    map[string]login
+	silent   bool // a helper gave no answer
 }
 
 type login struct {
@@ -59,8 +60,9 @@ func (l *logins) of(ctx context.Context, repo name.Repository) (authn.Authentica
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-time.After(l.limit):
-		x.err = &engine.Error{Class: record.Unavailable, Fix: loginFix(repo), Text: fmt.Sprintf(
-			"the credential helper of docker login gave no answer for %s within %v: it may be waiting for the password of a keyring", hostOf(repo), l.limit)}
+		l.silent = true
+		l.known[repo.Name()] = login{err: unavailable(nil, loginFix(repo), "the credential helper of docker login gave no answer for %s before, and is not asked again", hostOf(repo))}
+		return nil, unavailable(nil, loginFix(repo), "the credential helper of docker login gave no answer for %s within %v: it may be waiting for the password of a keyring", hostOf(repo), l.limit)
 	}
 	l.known[repo.Name()] = x
 	return x.who, x.err

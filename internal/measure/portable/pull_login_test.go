@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,9 +22,14 @@ import (
 )
 
 // asked is a transport that reaches nobody and keeps what it was asked for.
-type asked struct{ urls []string }
+type asked struct {
+	mu   sync.Mutex
+	urls []string
+}
 
 func (a *asked) RoundTrip(req *http.Request) (*http.Response, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.urls = append(a.urls, req.URL.String())
 	return nil, errors.New("no such host")
 }
@@ -126,19 +132,28 @@ func (w waiting) Resolve(authn.Resource) (authn.Authenticator, error) {
 	return authn.Anonymous, nil
 }
 
-// A helper that does not answer is given up, with what to do, and not asked again.
+// A helper that does not answer is given up, with what to do, and not asked again by the run:
+// one that answers is, since tokens expire.
 func TestLoginLimit(t *testing.T) {
 	until := make(chan struct{})
 	t.Cleanup(func() { close(until) })
 	repo, err := repository("docker.io/somebody/scratch")
 	require.NoError(t, err)
 	by := &logins{keychain: waiting{until}, limit: time.Millisecond, known: map[string]login{}}
-	for range 2 {
+	s := &source{repo: repo, now: by}
+	for _, want := range []string{"gave no answer for docker.io within 1ms", "gave no answer for docker.io before, and is not asked again"} {
 		_, err = by.of(t.Context(), repo)
 		text, fix := engine.Reason(err)
-		if !strings.Contains(text, "gave no answer for docker.io within 1ms") || fix != "docker login docker.io" {
+		if !strings.Contains(text, want) || fix != "docker login docker.io" {
 			t.Errorf("%q, %q", text, fix)
 		}
 		by.limit = time.Hour // it would be waited for
+	}
+	if s.anew() != by {
+		t.Error("the run asks it again")
+	}
+	s.now = newLogins()
+	if first := s.anew(); first == by || first == s.anew() {
+		t.Error("credentials of before are taken for those of now")
 	}
 }

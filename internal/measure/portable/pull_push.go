@@ -65,7 +65,7 @@ func (r *run) push(ctx context.Context, img v1.Image, called string, sibling boo
 func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) error {
 	at := r.source.repo.Tag(tag)
 	host := at.Context().RegistryStr()
-	opts, err := newLogins().options(ctx, at.Context())
+	opts, err := r.source.anew().options(ctx, at.Context())
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (r *run) pushOne(ctx context.Context, tag, digest string, img v1.Image) err
 	}
 	r.removals = append(r.removals, func(ctx context.Context) error {
 		if r.source.leaving == nil {
-			r.source.leaving = newLogins()
+			r.source.leaving = r.source.anew()
 		}
 		err := removeTag(ctx, thing.Name, r.source.leaving)
 		if errors.Is(err, errKeeps) { // nothing that is tried again would help

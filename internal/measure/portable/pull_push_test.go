@@ -15,16 +15,17 @@ import (
 // A name on loopback is warned of where the engine may be elsewhere, and refused nowhere.
 func TestOwnLoopback(t *testing.T) {
 	for _, c := range []struct {
-		from, kind string
-		warned     bool
+		from, engine, kind string
+		warned             bool
 	}{
-		{"localhost:5000/scratch", bySocket, false}, {"localhost:5000/scratch", byTLS, true}, {"127.0.0.1:5000/scratch", bySSH, true},
-		{"registry.example/scratch", byTLS, false}, {"10.0.0.3:5000/scratch", bySSH, false},
+		{"localhost:5000/scratch", Docker, bySocket, false}, {"localhost:5000/scratch", Docker, byTLS, true}, {"127.0.0.1:5000/scratch", Docker, bySSH, true},
+		{"registry.example/scratch", Docker, byTLS, false}, {"10.0.0.3:5000/scratch", Docker, bySSH, false},
+		{"localhost:5000/scratch", CRI, bySocket, true}, {"registry.example/scratch", CRI, bySocket, false}, // its socket is forwarded
 	} {
 		repo, err := repository(c.from)
 		require.NoError(t, err)
-		said := (&source{repo: repo}).ownLoopback(&Found{Engine: Docker, Kind: c.kind})
-		if (said != "") != c.warned || c.warned && !strings.Contains(said, "docker is reached by "+c.kind) {
+		said := (&source{repo: repo}).ownLoopback(&Found{Engine: c.engine, Kind: c.kind})
+		if (said != "") != c.warned || c.warned && !strings.Contains(said, c.engine+" is reached by "+c.kind) {
 			t.Errorf("%+v: %q", c, said)
 		}
 	}

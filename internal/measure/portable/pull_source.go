@@ -19,6 +19,7 @@ type source struct {
 	dir      string          // of layers that are being made
 	registry *image.Registry // ours; nil where the user named a repository
 	repo     name.Repository
+	now      *logins // the user's, as they were looked up last; nil until then
 	leaving  *logins // for the removals at the end; nil until then
 	images   map[string]*image.Published
 	warned   []string // what was said of loopback, once each
@@ -88,13 +89,24 @@ func (s *source) plain() bool {
 }
 
 // ownLoopback warns where the user's repository is on loopback and the engine is not known
-// to be on this machine: what it reaches by that name is something of its own. "" is fine.
+// to be on this machine: what it reaches by that name is something of its own. The socket
+// of a CRI is one that is forwarded from a node, as the manual has it. "" is fine.
 func (s *source) ownLoopback(f *Found) string {
-	if s.registry != nil || f.Kind == bySocket || !loopback(s.repo.RegistryStr()) {
+	if s.registry != nil || f.Kind == bySocket && f.Engine != CRI || !loopback(s.repo.RegistryStr()) {
 		return ""
 	}
 	return fmt.Sprintf("%s is the loopback of whoever names it, and %s is reached by %s: where it runs on another machine it asks that machine, so it is sent no credentials; name a registry that both reach, such as %s",
 		s.repo.RegistryStr(), f.Engine, f.Kind, "--pull-from registry.example/scratch")
+}
+
+// anew gives the user's credentials as they are now, since tokens of helpers expire within a
+// run. A helper that gave no answer is not asked again: the library lets nobody ask another
+// one while it is waited for.
+func (s *source) anew() *logins {
+	if s.now == nil || !s.now.silent {
+		s.now = newLogins()
+	}
+	return s.now
 }
 
 // traffic is what a registry of ours has served.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 )
 
@@ -117,6 +119,46 @@ func TestUnproved(t *testing.T) {
 	}
 	if b := brokenOff([]engine.Thing{image(Podman, pulled)}); len(b) != 1 || b[0] != Podman {
 		t.Errorf("broken off: %v", b)
+	}
+}
+
+// pulling is a client whose pull ends in this way.
+type pulling struct {
+	runner
+	c course
+}
+
+func (p pulling) pull(ctx context.Context, _ pullTask) (course, error) {
+	if p.c.Failure != nil && p.c.Failure.Class == record.TimeOut {
+		<-ctx.Done()
+	}
+	return p.c, nil
+}
+
+// A pull has broken off where something may have arrived: not where the engine has told that
+// it came to no layer, as one does that nobody let in.
+func TestBroken(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		class   record.Class
+		nothing bool
+		broken  bool
+	}{
+		{"a refusal", record.EngineError, true, false}, {"an end on the way", record.EngineError, false, true},
+		{"a time-out", record.TimeOut, false, true}, {"a time-out before all layers", record.TimeOut, true, true},
+	} {
+		r := &run{source: &source{registry: &image.Registry{}}, ledger: &Ledger{}, Options: Options{
+			Look: &Look{found: map[string]*Found{Podman: {Engine: Podman}}}, Plan: &study.Plan{}}}
+		r.Plan.Protocol.TrialLimitNS = int64(time.Minute)
+		if c.class == record.TimeOut {
+			r.Plan.Protocol.TrialLimitNS = int64(time.Millisecond)
+		}
+		end := course{nothing: c.nothing}
+		end.Failure = failedBy(c.class, "%s", c.what)
+		p, err := r.pullOne(t.Context(), &environment{runner: pulling{c: end}, rec: &record.Environment{Engine: Podman}}, "localhost:5000/x:1", "sha256:a")
+		if err != nil || p.Failure == nil || (len(r.broken) > 0) != c.broken {
+			t.Errorf("%s: %v, %+v; broken are %v", c.what, err, p.Failure, r.broken)
+		}
 	}
 }
 

@@ -347,7 +347,7 @@ bench-sequential: ## how often runs err that end when they know enough: some min
 	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze/sequential -more 40
 	$(GO) test -count=1 -run 'TestClaimRates|TestFailureClaimRates' -v ./internal/understand/analyze/findings -more 20
 
-bench-bisect: setup-test ## search twenty commits of a real crun for the one that is slower: some minutes
+bench-bisect: setup-test ## search twenty commits of a real crun for the one that is slower: some minutes; by 60 ms, or on a quiet machine by PLIMSOLL_BISECT_MS=1
 	PLIMSOLL_SITE=1 $(GO) test -trimpath -count=1 -run '^TestSiteBisect$$' -v ./internal/cli
 
 bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m

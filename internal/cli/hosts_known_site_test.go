@@ -173,17 +173,26 @@ func (u *farUser) known(dir string, apart bool) {
 	says(t, []string{"report", filepath.Join(u.work, dir), "--metric", "create", "--against", "oci/crun", "--env", "oci/crun", "--env", "oci/runc", "--host-by", "name"}, 0, want+"|it takes 5")
 }
 
-// The report of the collection says it too.
+// The report and the page of the collection say it too, where it is so and only there.
 func TestSiteAnsibleKnown(t *testing.T) {
 	a := farAnsible(t, pacedHosts, "one", "two", "three")
 	a.paceAll()
-	a.pace("three", "runc", 1000)
-	a.measure("--limit", "one,two,three", "-e", "plimsoll_study=known.yaml", "-e", `{"plimsoll_report_arguments": ["--host-by", "name", "--metric", "create", "--against", "oci/crun", "--env", "oci/crun", "--env", "oci/runc"]}`).
-		end(Done, `^three +: ok=\d+ +changed=[1-9]`)
-	a.report("^known on 3 hosts", "depends on the host: ", "on three")
-	page, err := os.ReadFile(filepath.Join(a.work, "out/hosts.html"))
-	if err != nil || !strings.Contains(string(page), "depends on the host: ") {
-		t.Errorf("the collection's page: %v, %d bytes", err, len(page))
+	for _, dir := range []string{"alike", "out"} {
+		apart := dir == "out"
+		if apart {
+			a.pace("three", "runc", 1000)
+			a.again()
+		}
+		a.measure("--limit", "one,two,three", "-e", "plimsoll_study=known.yaml", "-e", "plimsoll_output="+dir, "-e", `{"plimsoll_report_arguments": ["--host-by", "name", "--metric", "create", "--against", "oci/crun", "--env", "oci/crun", "--env", "oci/runc"]}`).
+			end(Done, `^three +: ok=\d+ +changed=[1-9]`)
+		for _, file := range []string{"report.txt", "hosts.html"} {
+			text, err := os.ReadFile(filepath.Join(a.work, dir, file))
+			require.NoError(t, err)
+			if says := strings.Contains(string(text), "depends on the host: "); says != apart || !strings.Contains(string(text), "on 3 hosts") {
+				t.Errorf("%s/%s, of %d bytes, says that something depends on the host: %t", dir, file, len(text), says)
+			}
+		}
+		a.known(dir, apart)
 	}
-	a.known("out", true)
+	a.report("^known on 3 hosts", "on three")
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -115,8 +116,8 @@ func startFar(t *testing.T, socket bool) farDaemon {
 }
 
 // The same daemon, measured by both halves in turn: start-up and whole are the same to
-// five in a hundred. What a busy machine leaves open fails nothing; a proved difference
-// does.
+// five in a hundred, by the whole of their intervals. A proved difference fails; where the
+// machine scatters too much to tell, that is no pass: it is said, with the intervals.
 func TestSiteBothHalvesAgree(t *testing.T) {
 	far := startFar(t, true)
 	kit := enginetest.Kit(t)
@@ -159,7 +160,7 @@ func TestSiteBothHalvesAgree(t *testing.T) {
 	halves := []func(context.Context, engine.Task) (engine.Result, error){full.Run, api.run}
 	logs := map[string][]float64{}
 	n := 0
-	for begin := time.Now(); n < 40 && (n < 12 || time.Since(begin) < 100*time.Second); n++ {
+	for begin := time.Now(); n < 100 && (n < 12 || time.Since(begin) < 80*time.Second); n++ {
 		var times [2]map[string]float64
 		for _, half := range rand.Perm(2) {
 			time.Sleep(50 * time.Millisecond) // alike before both, whatever the other still asked
@@ -184,15 +185,24 @@ func TestSiteBothHalvesAgree(t *testing.T) {
 			}
 		}
 	}
-	for metric, d := range logs {
+	bound, open := math.Log(1.05), []string(nil)
+	for _, metric := range []string{"startup", "whole"} {
+		d := logs[metric]
 		middle, at95, ok := stats.PseudoMedian(d, 0.95)
 		_, sure, ok2 := stats.PseudoMedian(d, 0.999)
 		if !ok || !ok2 {
 			t.Fatalf("%s: %d pairs give no interval", metric, len(d))
 		}
-		t.Logf("%s, portable to full, %d pairs: %.4f [%.4f, %.4f]", metric, len(d), math.Exp(middle), math.Exp(at95.Lo), math.Exp(at95.Hi))
-		if bound := math.Log(1.05); sure.Lo > bound || sure.Hi < -bound {
+		found := fmt.Sprintf("%s, portable to full, %d pairs: %.4f [%.4f, %.4f]", metric, len(d), math.Exp(middle), math.Exp(at95.Lo), math.Exp(at95.Hi))
+		t.Log(found)
+		switch {
+		case sure.Lo > bound || sure.Hi < -bound:
 			t.Errorf("%s: the halves differ by more than 5 %%: %.4f [%.4f, %.4f]", metric, math.Exp(middle), math.Exp(sure.Lo), math.Exp(sure.Hi))
+		case at95.Lo < -bound || at95.Hi > bound:
+			open = append(open, found)
 		}
+	}
+	if len(open) > 0 && !t.Failed() {
+		t.Skipf("that the halves agree to 5 %% is not shown on a machine that scatters so much: %s", strings.Join(open, "; "))
 	}
 }

@@ -2,7 +2,9 @@ package wrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,14 +69,27 @@ func Bearing(runID string) ([]engine.Thing, error) {
 	if err != nil {
 		return nil, err
 	}
+	mounts := make([]string, len(hierarchies))
+	for i, h := range hierarchies {
+		mounts[i] = h.Mount
+	}
+	return bearing(mounts, runID)
+}
+
+// bearing looks at the top of each hierarchy that is still mounted: a systemd-nspawn that
+// starts has one of its own for a moment.
+func bearing(mounts []string, runID string) ([]engine.Thing, error) {
 	var found []engine.Thing
-	for _, h := range hierarchies {
-		entries, err := os.ReadDir(h.Mount)
-		if err != nil {
+	for _, mount := range mounts {
+		entries, err := os.ReadDir(mount)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
 			return found, err
 		}
 		for _, e := range entries {
-			t := engine.Thing{Kind: engine.KindCgroup, Name: filepath.Join(h.Mount, e.Name())}
+			t := engine.Thing{Kind: engine.KindCgroup, Name: filepath.Join(mount, e.Name())}
 			if e.IsDir() && strings.Contains(e.Name(), runID) && !slices.Contains(found, t) {
 				found = append(found, t)
 			}

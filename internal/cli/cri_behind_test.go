@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"net"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/portable/portabletest"
 	"plimsoll/internal/record"
 )
 
@@ -25,27 +25,7 @@ func forward(ts *testscript.TestScript, neg bool, args []string) {
 	l, err := net.Listen("unix", ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Defer(func() { _ = l.Close() }) // the script has ended
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer in.Close()
-				out, err := net.Dial("unix", args[1])
-				if err != nil {
-					return
-				}
-				defer out.Close()
-				go func() {
-					_, _ = io.Copy(out, in) // the client has gone, or said all
-					_ = out.(*net.UnixConn).CloseWrite()
-				}()
-				_, _ = io.Copy(in, out)
-			}()
-		}
-	}()
+	go portabletest.Relay(l, args[1])
 }
 
 // criAt gives the calls of the CRI at a socket.

@@ -57,14 +57,6 @@ func (s settings) sandbox(name string) *runtimev1.PodSandboxConfig {
 	return c
 }
 
-// The paths that Kubernetes hides from a container that is not privileged, as in the full
-// half: other engines do so unasked.
-var (
-	maskedPaths = []string{"/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
-		"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"}
-	readonlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
-)
-
 // cpuPeriod is the period of CPU limits, in µs, as with every engine.
 const cpuPeriod = 100_000
 
@@ -79,7 +71,7 @@ func (s settings) container(task engine.Task, image *runtimev1.ImageSpec) *runti
 	return &runtimev1.ContainerConfig{Metadata: &runtimev1.ContainerMetadata{Name: "payload"}, Image: image, Labels: s.labels(task.Name),
 		Command: task.Argv[:1], Args: task.Argv[1:],
 		Linux: &runtimev1.LinuxContainerConfig{Resources: r, SecurityContext: &runtimev1.LinuxContainerSecurityContext{
-			NamespaceOptions: s.namespaces(), Seccomp: s.profile(), MaskedPaths: maskedPaths, ReadonlyPaths: readonlyPaths}},
+			NamespaceOptions: s.namespaces(), Seccomp: s.profile(), MaskedPaths: engine.HiddenPaths, ReadonlyPaths: engine.ReadonlyPaths}},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 
 	"github.com/moby/moby/api/pkg/authconfig"
@@ -56,11 +55,7 @@ func (a Address) authOf(encoded string) (*runtimev1.AuthConfig, error) {
 // onLoopback says whether an address of TCP is this machine's own, where nobody listens in.
 func (a Address) onLoopback() bool {
 	u, err := url.Parse(a.Host)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	return err == nil && isLoopback(u.Hostname())
 }
 
 func (e *byCRI) drop(ctx context.Context, ref string) error {

@@ -125,36 +125,18 @@ func dropBoth(ctx context.Context, env *environment, pub *image.Published) error
 	return errors.Join(env.drop(ctx, pub.Ref), env.drop(ctx, pub.Sibling))
 }
 
-// fillPull turns the course of a pull into values, and proves that a cold one was cold: by
-// the count of a registry of ours; elsewhere by the engine's own word, beside the run's
-// mark in each layer, which nobody else can hold.
+// fillPull turns the course of a pull into values, as the full half does. From somebody
+// else's registry a cold one is proved by the engine's own word, beside the run's mark in
+// each layer, which nobody else can hold.
 func (r *run) fillPull(t *record.Trial, c pulledOnce, pub *image.Published, served image.Traffic, cache string) *record.Failure {
-	request, ready := c.Events[record.Request], c.Events[record.Ready]
-	if cache == workload.CacheCold {
-		if c.held > 0 {
-			return failedBy(record.WrongComponent, "the pull was not cold: the engine says that it had %d of the layers", c.held)
-		}
-		if i := slices.IndexFunc(pub.Layers, func(d string) bool { return served.Blobs[d] == 0 }); r.source.registry != nil && i >= 0 {
-			return failedBy(record.WrongComponent, "the pull was not cold: the engine did not fetch the layer %s, so that it still held it", pub.Layers[i])
-		}
+	if cache == workload.CacheCold && c.held > 0 {
+		return failedBy(record.WrongComponent, "the pull was not cold: the engine says that it had %d of the layers", c.held)
 	}
-	// The end is a step, not the event ready: no container was started.
-	t.Events = map[record.Event]int64{record.Request: request}
-	t.Steps = append(slices.Clone(c.Steps), record.Step{Name: "pulled", At: ready})
-	t.Values[workload.MetricPull] = float64(ready - request)
-	t.Values[workload.SizeCompressed] = float64(pub.Compressed)
+	var counted *image.Traffic
 	if r.source.registry != nil {
-		t.Values[workload.MetricTransferred], t.Values[workload.MetricRequests] = float64(served.Bytes), float64(served.Requests)
+		counted = &served
 	}
-	last := request
-	for _, s := range c.Steps {
-		if s.At < last || s.At > ready {
-			return failedBy(record.HarnessError, "the step %s lies before the one before it or after the end", s.Name)
-		}
-		t.Values[workload.PullPart+s.Name] += float64(s.At - last)
-		last = s.At
-	}
-	return nil
+	return workload.FillPull(t, c.Pulled, pub, counted, cache)
 }
 
 // nothingAsked says that an engine asked a registry of ours for nothing.

@@ -119,8 +119,11 @@ func loopback(host string) bool {
 		host = h
 	}
 	host = strings.Trim(host, "[]")
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.Unmap().IsLoopback()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	return isLoopback(host) || strings.HasSuffix(host, ".localhost")
+}
+
+// isLoopback says whether a host is an address of loopback, or its one name.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }

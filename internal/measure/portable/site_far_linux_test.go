@@ -1,7 +1,6 @@
 package portable
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moby/moby/client"
-
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/portable/portabletest"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 )
@@ -67,12 +65,7 @@ func TestSiteFarDaemon(t *testing.T) {
 	}
 	require.NoError(t, err)
 	defer d.Close()
-	containers, err := d.ContainerList(t.Context(), client.ContainerListOptions{All: true})
-	images, ierr := d.ImageList(t.Context(), client.ImageListOptions{All: true})
-	kept, lerr := os.ReadDir(ledgers)
-	if err := errors.Join(err, ierr, lerr); err != nil || len(containers.Items)+len(images.Items)+len(kept) > 0 {
-		t.Errorf("left are %d containers, %d images and %d ledgers: %v", len(containers.Items), len(images.Items), len(kept), err)
-	}
+	portabletest.Empty(t, d, ledgers)
 }
 
 // A daemon in a network namespace of its own, to which a Unix socket leads, does not reach

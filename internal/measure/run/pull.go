@@ -87,7 +87,8 @@ func (l pull) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Tri
 		t.Failure = engine.FailureOf(err)
 	}
 	if t.Failure == nil {
-		t.Failure = fillPull(t, pulled, pub, served, l.what.Cache)
+		t.Values = map[string]float64{}
+		t.Failure = workload.FillPull(t, pulled, pub, &served, l.what.Cache)
 	}
 	if t.Failure == nil {
 		t.Failure = l.fillSizes(ctx, t, env, pub.Ref)
@@ -132,41 +133,6 @@ func (l pull) pullGuarded(ctx context.Context, env engine.Puller, task engine.Pu
 		err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("the pull took more than %s", l.limit()), Err: err}
 	}
 	return pulled, err
-}
-
-// fillPull turns the course of a pull into values, and proves that it was the
-// one that was asked for: a cold pull has fetched every layer.
-func fillPull(t *record.Trial, pulled engine.Pulled, pub *image.Published, served image.Traffic, cache string) *record.Failure {
-	request, ready := pulled.Events[record.Request], pulled.Events[record.Ready]
-	if request == 0 || ready < request {
-		return &record.Failure{Class: record.HarnessError, Text: "the adapter did not stamp the pull"}
-	}
-	if cache == workload.CacheCold {
-		for _, d := range pub.Layers {
-			if served.Blobs[d] == 0 {
-				return &record.Failure{Class: record.WrongComponent,
-					Text: fmt.Sprintf("the pull was not cold: the engine did not fetch the layer %s, so that it still held it", d)}
-			}
-		}
-	}
-	// The end is a step, not the event ready: no container was started.
-	t.Events = map[record.Event]int64{record.Request: request}
-	t.Steps = append(slices.Clone(pulled.Steps), record.Step{Name: "pulled", At: ready})
-	t.Values = map[string]float64{
-		workload.MetricPull:        float64(ready - request),
-		workload.MetricTransferred: float64(served.Bytes),
-		workload.MetricRequests:    float64(served.Requests),
-		workload.SizeCompressed:    float64(pub.Compressed),
-	}
-	last := request
-	for _, s := range pulled.Steps {
-		if s.At < last || s.At > ready {
-			return &record.Failure{Class: record.HarnessError, Text: fmt.Sprintf("the step %s lies before the one before it or after the end", s.Name)}
-		}
-		t.Values[workload.PullPart+s.Name] += float64(s.At - last)
-		last = s.At
-	}
-	return nil
 }
 
 // fillSizes asks the engine's store what the image takes.

@@ -1,18 +1,16 @@
 package vmtest
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/moby/moby/client"
-
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/portable"
+	"plimsoll/internal/measure/portable/portabletest"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 )
@@ -102,10 +100,5 @@ func (m *dockerMachine) empty(ledgers string) {
 	}
 	require.NoError(t, err)
 	defer d.Close()
-	containers, err := d.ContainerList(t.Context(), client.ContainerListOptions{All: true})
-	images, ierr := d.ImageList(t.Context(), client.ImageListOptions{All: true})
-	kept, lerr := os.ReadDir(ledgers)
-	if err := errors.Join(err, ierr, lerr); err != nil || len(containers.Items)+len(images.Items)+len(kept) > 0 {
-		t.Errorf("left are %d containers, %d images and %d ledgers: %v", len(containers.Items), len(images.Items), len(kept), err)
-	}
+	portabletest.Empty(t, d, ledgers)
 }

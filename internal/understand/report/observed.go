@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
@@ -21,8 +22,14 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 	if t := a.observed(false); len(t.Rows) > 0 {
 		d.Add(t)
 	}
-	for _, why := range a.x.WhyUnfollowed() {
-		d.Legend(fmt.Sprintf("Not followed: %s (%s).", words.Clean(words.List(why.Mechanisms)), words.Clean(why.Reason)))
+	var unfollowed analyze.Grouped[string, string]
+	for i := range a.x.Steps {
+		if s := &a.x.Steps[i]; s.Unfollowed != "" {
+			unfollowed.Add(s.Unfollowed, s.Mechanism)
+		}
+	}
+	for why, mechanisms := range unfollowed.All() {
+		d.Legend(fmt.Sprintf("Not followed: %s (%s).", words.Clean(words.List(mechanisms)), words.Clean(why)))
 	}
 	if of.Followed() > 0 {
 		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. − it is not, and why is open: more starts, or a calmer machine, would say whether the two differ.", of.Starts, 100*ablation.Apart))

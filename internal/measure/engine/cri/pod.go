@@ -112,7 +112,7 @@ func (s settings) container(task engine.Task, n called, mounts []*v1.Mount) *v1.
 			SecurityContext: &v1.LinuxContainerSecurityContext{
 				NamespaceOptions: s.namespaces(), Seccomp: &v1.SecurityProfile{ProfileType: s.seccomp},
 				// What the kubelet asks for, and other engines do unasked.
-				MaskedPaths: maskedPaths, ReadonlyPaths: readonlyPaths,
+				MaskedPaths: engine.HiddenPaths, ReadonlyPaths: engine.ReadonlyPaths,
 			},
 		},
 	}
@@ -148,11 +148,3 @@ func capabilityNames() (names []string) {
 	}
 	return names
 }
-
-// The paths below /proc and /sys that Kubernetes hides from a container that
-// is not privileged.
-var (
-	maskedPaths = []string{"/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
-		"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"}
-	readonlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
-)

@@ -58,8 +58,8 @@ func (b bundle) config() *specs.Spec {
 		Mounts:   append(slices.Clone(mounts), furtherMounts(b.mounts)...),
 		Linux: &specs.Linux{
 			CgroupsPath:   b.cgroup,
-			MaskedPaths:   maskedPaths,
-			ReadonlyPaths: readonlyPaths,
+			MaskedPaths:   engine.HiddenPaths,
+			ReadonlyPaths: engine.ReadonlyPaths,
 			Resources:     b.resources(),
 			Namespaces:    []specs.LinuxNamespace{{Type: specs.MountNamespace}},
 		},
@@ -186,10 +186,3 @@ var mounts = []specs.Mount{
 	{Destination: "/dev/mqueue", Type: "mqueue", Source: "mqueue", Options: []string{"nosuid", "noexec", "nodev"}},
 	{Destination: "/dev/shm", Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}},
 }
-
-var maskedPaths = []string{
-	"/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
-	"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap",
-}
-
-var readonlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}

@@ -103,26 +103,29 @@ func BehindTLS(dir, socket string, a *Authority) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		for {
-			in, err := l.Accept()
+	go Relay(l, socket)
+	return l, nil
+}
+
+// Relay passes on what a listener accepts to a Unix socket, until the listener is closed.
+func Relay(l net.Listener, socket string) {
+	for {
+		in, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer in.Close()
+			out, err := net.Dial("unix", socket)
 			if err != nil {
 				return
 			}
+			defer out.Close()
 			go func() {
-				defer in.Close()
-				out, err := net.Dial("unix", socket)
-				if err != nil {
-					return
-				}
-				defer out.Close()
-				go func() {
-					_, _ = io.Copy(out, in) // the client has gone, or said all
-					_ = out.(*net.UnixConn).CloseWrite()
-				}()
-				_, _ = io.Copy(in, out)
+				_, _ = io.Copy(out, in) // the client has gone, or said all
+				_ = out.(*net.UnixConn).CloseWrite()
 			}()
-		}
-	}()
-	return l, nil
+			_, _ = io.Copy(in, out)
+		}()
+	}
 }

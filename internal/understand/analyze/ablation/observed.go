@@ -104,30 +104,6 @@ func (s *Step) uncertain() string {
 	return "the record has no traced starts of it"
 }
 
-// Unfollowed are mechanisms that were not followed for one reason.
-type Unfollowed struct {
-	Reason     string
-	Mechanisms []string
-}
-
-// WhyUnfollowed are the reasons for which mechanisms were not followed, in the order of
-// the first of each.
-func (w *Waterfall) WhyUnfollowed() []Unfollowed {
-	var out []Unfollowed
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		if s.Unfollowed == "" {
-			continue
-		}
-		k := slices.IndexFunc(out, func(u Unfollowed) bool { return u.Reason == s.Unfollowed })
-		if k < 0 {
-			k, out = len(out), append(out, Unfollowed{Reason: s.Unfollowed})
-		}
-		out[k].Mechanisms = append(out[k].Mechanisms, s.Mechanism)
-	}
-	return out
-}
-
 // verdict says whether the two tell the same of a mechanism.
 func (s *Step) verdict(o *record.Observed) Verdict {
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/analyzetest"
 	"plimsoll/internal/understand/analyze/compare"
 )
@@ -75,6 +76,17 @@ func TestGateIsRefused(t *testing.T) {
 	refused("machine cpu: Imaginary 3000, now Another 4000", Judge(c, Thresholds{FailAbove: 0.05}))
 	if err := Judge(c, Thresholds{FailAbove: 0.5, Unlike: true}); err != nil {
 		t.Error(err)
+	}
+	// Users' machines are as they are: what a tuned one shows says nothing of them.
+	c.NewRun.Run.Host.CPU = c.BaseRun.Run.Host.CPU
+	for _, tuned := range []*analyze.Result{c.NewRun, c.BaseRun} {
+		tuned.Run.Protocol.Tuned = true
+		c.Facts = compare.Facts(c.BaseRun, c.NewRun)
+		if tuned == c.NewRun {
+			refused("protocol tuned machine: false, now true", Judge(c, Thresholds{FailAbove: 0.5}))
+		} else if err := Judge(c, Thresholds{FailAbove: 0.5}); err != nil {
+			t.Errorf("both on a tuned machine: %v", err)
+		}
 	}
 	// The same environment twice tells the noise of the run.
 	twice := func(s *recordtest.Spec) {

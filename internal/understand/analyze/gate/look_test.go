@@ -26,6 +26,7 @@ func TestCanGate(t *testing.T) {
 		{"another CPU", func(r *record.Run) { r.Host.CPU = "other" }, ok, "not measured alike"},
 		{"another CPU, unlike", func(r *record.Run) { r.Host.CPU = "other" }, Thresholds{FailAbove: 0.05, Unlike: true}, ""},
 		{"another cache", func(r *record.Run) { r.Protocol.Cache = "cold" }, ok, "cache"},
+		{"a tuned machine", func(r *record.Run) { r.Protocol.Tuned = true }, ok, "tuned machine: false, now true"},
 		{"more blocks", func(r *record.Run) { r.Protocol.Blocks = 40 }, ok, ""},
 		{"another workload", func(r *record.Run) { r.Workloads[0].ID = "other" }, ok, "in common"},
 		{"no baseline", func(r *record.Run) { r.Environments = r.Environments[2:] }, ok, "no baseline"},

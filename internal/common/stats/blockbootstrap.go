@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"plimsoll/internal/common/lists"
 )
 
 // minBlocks is the number of blocks from which resampling them gives an
@@ -60,10 +62,7 @@ func logitInterval(share float64, samples []float64, t float64) (Interval, bool)
 	if !(share > 0 && share < 1) || len(samples) < 2 || samples[0] <= 0 || samples[len(samples)-1] >= 1 {
 		return Interval{}, false
 	}
-	logits := make([]float64, len(samples))
-	for i, p := range samples {
-		logits[i] = logit(p)
-	}
+	logits := lists.Map(samples, logit)
 	half := t * stat.StdDev(logits, nil)
 	back := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	return Interval{Lo: back(logit(share) - half), Hi: back(logit(share) + half)}, true

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"plimsoll/internal/common/lists"
 )
 
 // BlockQuantile is the q-quantile of values that were taken in blocks, with its
@@ -51,13 +53,7 @@ func effectiveOf(blocks [][]float64, at float64, n int) int {
 }
 
 func upTo(b []float64, at float64) int {
-	n := 0
-	for _, v := range b {
-		if v <= at {
-			n++
-		}
-	}
-	return n
+	return lists.Count(b, func(v float64) bool { return v <= at })
 }
 
 // RatioOfQuantiles is the q-quantile of x over that of y, from the logarithms

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"plimsoll/internal/common/lists"
 )
 
 // Group is what one of several groups of values, each measured by itself, says of
@@ -87,11 +89,7 @@ func Pool(groups []Group, level float64) (Pooled, bool) {
 
 // freedom is the median of the degrees of freedom.
 func freedom(g []Group) float64 {
-	nu := make([]float64, len(g))
-	for i := range g {
-		nu[i] = g[i].Nu
-	}
-	return Median(Sorted(nu))
+	return Median(Sorted(lists.Map(g, func(x Group) float64 { return x.Nu })))
 }
 
 func around(center, se, nu, level float64) Interval {
@@ -103,11 +101,7 @@ func around(center, se, nu, level float64) Interval {
 // median standard error: values that are rounded are all the same in some groups
 // by chance, and such a group would outweigh all others.
 func floored(groups []Group) []Group {
-	v := make([]float64, len(groups))
-	for i, g := range groups {
-		v[i] = g.Variance
-	}
-	least := Median(Sorted(v)) / 4
+	least := Median(Sorted(lists.Map(groups, func(g Group) float64 { return g.Variance }))) / 4
 	out := make([]Group, len(groups))
 	for i, g := range groups {
 		g.Variance = max(g.Variance, least)

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"plimsoll/internal/common/lists"
 )
 
 // Sorted gives a sorted copy of x.
@@ -40,10 +42,7 @@ func IQR(sorted []float64) float64 {
 // is not scaled: for normal values σ is 1.4826 times it.
 func MAD(sorted []float64) float64 {
 	m := Median(sorted)
-	d := make([]float64, len(sorted))
-	for i, v := range sorted {
-		d[i] = math.Abs(v - m)
-	}
+	d := lists.Map(sorted, func(v float64) float64 { return math.Abs(v - m) })
 	slices.Sort(d)
 	return Median(d)
 }
@@ -53,13 +52,7 @@ func MAD(sorted []float64) float64 {
 func FarOut(sorted []float64) int {
 	q1, q3 := Quantile(sorted, 0.25), Quantile(sorted, 0.75)
 	fence := 3 * (q3 - q1)
-	n := 0
-	for _, v := range sorted {
-		if v < q1-fence || v > q3+fence {
-			n++
-		}
-	}
-	return n
+	return lists.Count(sorted, func(v float64) bool { return v < q1-fence || v > q3+fence })
 }
 
 // Distinct is the number of different values among sorted ones.

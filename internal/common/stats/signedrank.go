@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"plimsoll/internal/common/lists"
 )
 
 // exactTo is the number of pairs up to which the signed-rank statistic's
@@ -221,12 +223,7 @@ func unordinal(u uint64) float64 {
 // symmetric about 0. Zeros are left out, as Wilcoxon did; ties share their
 // mean rank, and the distribution is the exact one given those ties.
 func SignedRank(d []float64) float64 {
-	var x []float64
-	for _, v := range d {
-		if v != 0 {
-			x = append(x, v)
-		}
-	}
+	x := lists.Filter(d, func(v float64) bool { return v != 0 })
 	n := len(x)
 	if n == 0 {
 		return 1

@@ -60,13 +60,13 @@ func Variance(values [][]float64, factors [][]int, boots int, seed uint64) (Deco
 	if len(values) < 2 || len(values[0]) < 2 {
 		return Decomposition{}, false
 	}
-	m := newModel(factors, len(values[0]))
+	return newModel(factors, len(values[0])).whole(values, boots, seed)
+}
+
+// whole decomposes all blocks, each counted once, with intervals where there are enough.
+func (m *model) whole(values [][]float64, boots int, seed uint64) (Decomposition, bool) {
 	y := centered(values)
-	weights := make([]float64, len(y))
-	for b := range weights {
-		weights[b] = 1
-	}
-	d := m.decompose(y, weights, 1)
+	d := m.decompose(y, slices.Repeat([]float64{1}, len(y)), 1)
 	if d.Total <= 0 {
 		return d, false
 	}
@@ -177,17 +177,9 @@ func Joint(values [][]float64, factors [][]int, group []int, boots int, seed uin
 	// Together they are one factor whose main effect is the sum of theirs.
 	j := &model{cells: len(values[0]), terms: []Term{{A: group[0], B: -1, DF: len(own), FirstDF: len(own)}},
 		last: []basis{own}, first: []basis{own}, all: all, main: len(all)}
-	y := centered(values)
-	weights := make([]float64, len(y))
-	for b := range weights {
-		weights[b] = 1
-	}
-	d := j.decompose(y, weights, 1)
-	if d.Total <= 0 {
+	d, ok := j.whole(values, boots, seed)
+	if !ok {
 		return Share{}, false
-	}
-	if boots > 0 && len(y) >= minBlocks {
-		j.intervals(&d, y, boots, seed)
 	}
 	return d.Terms[0].Share, true
 }

@@ -37,15 +37,8 @@ func (x *Words) Read(d *Decoder, n *yaml.Node, f Field) { x.read(d, n, f, names)
 
 func (x *Words) read(d *Decoder, n *yaml.Node, f Field, a admits) {
 	x.At = d.At(n)
-	nodes := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		nodes = n.Content
-		if len(nodes) == 0 {
-			d.Add(d.At(n), f.Key+" is an empty list", "at least one word: with none there is no combination left")
-		}
-	}
 	seen := map[string]bool{}
-	for _, c := range nodes {
+	for _, c := range d.items(n, f, "at least one word: with none there is no combination left") {
 		s, ok := d.Scalar(c, f, a.expected)
 		switch {
 		case !ok:

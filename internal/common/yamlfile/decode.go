@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"plimsoll/internal/common/lists"
 )
 
 // A Decoder fills a document from the YAML tree. It goes on after an error, so
@@ -204,11 +206,7 @@ func fieldOf(tf reflect.StructField) Field {
 
 func keysOf(t reflect.Type) []string {
 	fields, _ := fieldsOf(t)
-	keys := make([]string, len(fields))
-	for i, f := range fields {
-		keys[i] = f.Key
-	}
-	return keys
+	return lists.Map(fields, func(f Field) string { return f.Key })
 }
 
 func firstField(t reflect.Type) int {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/common/lists"
 )
 
 // MaxErrors bounds how many errors are kept of one file; the rest is counted.
@@ -65,11 +67,7 @@ func (e *Errors) Error() string {
 
 // Unwrap gives the errors one by one, for errors.As.
 func (e *Errors) Unwrap() []error {
-	all := make([]error, len(e.List))
-	for i, one := range e.List {
-		all[i] = one
-	}
-	return all
+	return lists.Map(e.List, func(one *Error) error { return one })
 }
 
 // Pos is a place in a file.

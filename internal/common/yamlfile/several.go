@@ -16,15 +16,8 @@ type Several[T comparable] struct {
 // Read reads it. What a value is, its own type knows.
 func (x *Several[T]) Read(d *Decoder, n *yaml.Node, f Field) {
 	x.At = d.At(n)
-	nodes := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		nodes = n.Content
-		if len(nodes) == 0 {
-			d.Add(d.At(n), f.Key+" is an empty list", "at least one value")
-		}
-	}
 	seen := map[string]bool{}
-	for _, c := range nodes {
+	for _, c := range d.items(n, f, "at least one value") {
 		if seen[c.Value] {
 			d.Add(d.At(c), fmt.Sprintf("%s names %s twice", f.Key, Quote(c.Value)), "each once")
 			continue
@@ -37,4 +30,15 @@ func (x *Several[T]) Read(d *Decoder, n *yaml.Node, f Field) {
 			x.List = append(x.List, one)
 		}
 	}
+}
+
+// items are the nodes of a list, which has one at least, or a value alone.
+func (d *Decoder) items(n *yaml.Node, f Field, expected string) []*yaml.Node {
+	if n.Kind != yaml.SequenceNode {
+		return []*yaml.Node{n}
+	}
+	if len(n.Content) == 0 {
+		d.Add(d.At(n), f.Key+" is an empty list", expected)
+	}
+	return n.Content
 }

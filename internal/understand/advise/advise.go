@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -135,12 +136,7 @@ func (a *Advice) admit(all []*candidate, known catalogue) []*candidate {
 	var out []*candidate
 	for _, c := range all {
 		c.require, c.prefer = known.answers(c, a.Profile.Require), known.answers(c, a.Profile.Prefer)
-		var not []Answer
-		for _, x := range c.require {
-			if x.State != Yes {
-				not = append(not, x)
-			}
-		}
+		not := lists.Filter(c.require, func(x Answer) bool { return x.State != Yes })
 		if len(not) > 0 {
 			a.Refused = append(a.Refused, Refused{Env: c.env.ID, Engine: c.env.Engine, Require: not})
 			continue
@@ -228,14 +224,11 @@ func engine(study, name string) string {
 	return " --engine " + name
 }
 
-// criterion finds the criterion that a column is of.
+// criterion finds the criterion that a column is of, since it comes from one.
 func (a *Advice) criterion(c *column) *Criterion {
-	for i := range a.Profile.Criteria {
-		if k := &a.Profile.Criteria[i]; k.is(c.work) && k.Metric == c.table.Metric.ID {
-			return k
-		}
-	}
-	return nil // a column comes from a criterion
+	return analyze.Find(a.Profile.Criteria, func(k *Criterion) bool {
+		return k.is(c.work) && k.Metric == c.table.Metric.ID
+	})
 }
 
 // didNotRun lists the environments that were asked for and are not here: of

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -249,10 +250,8 @@ func (a *Advice) measure(c *Criterion) string {
 	}
 	s := c.Workload
 	if len(c.Params) > 0 {
-		var params []string
-		for _, k := range slices.Sorted(maps.Keys(c.Params)) {
-			params = append(params, k+": "+c.Params[k][0])
-		}
+		first := func(param string) string { return param + ": " + c.Params[param][0] }
+		params := lists.Map(slices.Sorted(maps.Keys(c.Params)), first)
 		s = "{name: " + c.Workload + ", parameters: {" + strings.Join(params, ", ") + "}}"
 	}
 	return "measure it: a study with workloads: [" + s + "]"

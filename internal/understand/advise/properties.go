@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
@@ -33,11 +34,7 @@ type view struct {
 
 // Words lists the properties that a run itself can tell.
 func Words() []string {
-	out := make([]string, len(fromRun))
-	for i, p := range fromRun {
-		out[i] = p.word
-	}
-	return out
+	return lists.Map(fromRun, func(p property) string { return p.word })
 }
 
 // fromRun are the properties that the record of a run can tell.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -29,10 +30,7 @@ func (a *Advice) rank(cols []*column, envs []*candidate) {
 	for _, x := range envs {
 		var costs [][]float64
 		for i, c := range cols {
-			var all [][]float64
-			for _, other := range envs {
-				all = append(all, logs[other.env.ID][i])
-			}
+			all := lists.Map(envs, func(other *candidate) []float64 { return logs[other.env.ID][i] })
 			costs = append(costs, minus(logs[x.env.ID][i], c.reference(x.env.ID, all)))
 			mean[x.env.ID] = append(mean[x.env.ID], stats.WeightedMeans(costs[i:i+1], []float64{1}, stats.Level, leastBlocks).Value)
 		}

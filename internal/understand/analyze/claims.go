@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -163,13 +164,7 @@ func (l ClaimLack) Brief() string {
 
 // Count says how many claims came to a verdict.
 func (f *Findings) Count(v ClaimVerdict) int {
-	n := 0
-	for i := range f.Claims {
-		if f.Claims[i].Verdict == v {
-			n++
-		}
-	}
-	return n
+	return lists.Count(f.Claims, func(c Finding) bool { return c.Verdict == v })
 }
 
 // Claim finds a claim by its id, or by what stands behind the slash where that

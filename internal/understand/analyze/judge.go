@@ -3,6 +3,7 @@ package analyze
 import (
 	"math"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -14,15 +15,9 @@ import (
 // and the corrected p, NaN where nothing could be tested, and about how many
 // blocks might keep a verdict that was taken back.
 func Judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []int) {
-	family := make([]sample.Sample, len(logs))
-	for i, d := range logs {
-		family[i] = sample.Sample{X: d, Paired: true}
-	}
+	family := lists.Map(logs, func(d []float64) sample.Sample { return sample.Sample{X: d, Paired: true} })
 	by := sample.TestOf(family, sample.MinT, sample.Alpha)
-	p = make([]float64, len(family))
-	for i := range family {
-		p[i] = family[i].P(0, by)
-	}
+	p = lists.Map(family, func(s sample.Sample) float64 { return s.P(0, by) })
 	holm = stats.Holm(p)
 	needed = make([]int, len(p))
 	for i, v := range verdicts {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -39,13 +40,8 @@ func (t *Table) place(envs []record.Environment) {
 		base[e.ID] = e.Baseline != ""
 	}
 	only := !slices.ContainsFunc(t.Ranking, func(e string) bool { return !base[e] })
-	n := 0
+	n := lists.Count(t.Ranking, func(e string) bool { return only || !base[e] })
 	better, worse := map[string]int{}, map[string]int{}
-	for _, e := range t.Ranking {
-		if only || !base[e] {
-			n++
-		}
-	}
 	for _, p := range t.Pairs {
 		if !only && (base[p.A] || base[p.B]) || p.Holm == nil || !(*p.Holm < sample.Alpha) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
@@ -41,10 +42,7 @@ func (t *Table) Rank(medians [][]float64, delta float64) {
 	}
 	by := sample.TestOf(family, 2, sample.Alpha)
 	t.Test = sample.TestName(true, by.Ranks)
-	p := make([]float64, len(family))
-	for i := range family {
-		p[i] = family[i].P(0, by)
-	}
+	p := lists.Map(family, func(s sample.Sample) float64 { return s.P(0, by) })
 	holm := stats.Holm(p)
 	apart := make([]bool, n*n)
 	k := 0

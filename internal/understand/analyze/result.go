@@ -301,6 +301,14 @@ func (w *Workload) Table(metric string) *Table {
 	return Find(w.Tables, func(x *Table) bool { return x.Metric.ID == metric })
 }
 
+// Count is what became of an environment's trials of it.
+func (w *Workload) Count(env string) Count {
+	if c := Find(w.Counts, func(x *Count) bool { return x.Env == env }); c != nil {
+		return *c
+	}
+	return Count{Env: env}
+}
+
 // Measured says whether any environment has a value.
 func (t *Table) Measured() bool {
 	return t != nil && slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Median != nil })
@@ -311,12 +319,7 @@ func (t *Table) Cell(env string) *Cell {
 	if t == nil {
 		return nil
 	}
-	for i := range t.Cells {
-		if t.Cells[i].Env == env {
-			return &t.Cells[i]
-		}
-	}
-	return nil
+	return Find(t.Cells, func(x *Cell) bool { return x.Env == env })
 }
 
 // Ratio finds the comparison with a baseline, or nil.

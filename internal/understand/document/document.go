@@ -168,8 +168,12 @@ func (d *Document) Heading(level int, text string) { d.Add(Heading{Level: level,
 // Para appends a paragraph.
 func (d *Document) Para(text string) { d.Add(Para{Text: Say(text)}) }
 
-// Legend appends a paragraph that explains what stands above it.
-func (d *Document) Legend(text string) { d.Add(Para{Text: Say(text), Tone: Dim}) }
+// Legend appends paragraphs that explain what stands above them.
+func (d *Document) Legend(texts ...string) {
+	for _, text := range texts {
+		d.Add(Para{Text: Say(text), Tone: Dim})
+	}
+}
 
 // Led appends a paragraph that text begins with a lead.
 func (d *Document) Led(lead, text string, tone Tone) {

@@ -1,5 +1,7 @@
 package document
 
+import "plimsoll/internal/common/lists"
+
 // PageCell is a cell as a page's template writes it.
 type PageCell struct {
 	Text string
@@ -10,11 +12,7 @@ type PageCell struct {
 
 // PageHead are the titles of a table for a page.
 func (t *Table) PageHead() []PageCell {
-	var out []PageCell
-	for _, c := range t.Columns {
-		out = append(out, PageCell{Text: c.Title, Num: c.Right})
-	}
-	return out
+	return lists.Map(t.Columns, func(c Column) PageCell { return PageCell{Text: c.Title, Num: c.Right} })
 }
 
 // PageRows are the rows of a table for a page.

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"strings"
+
+	"plimsoll/internal/common/lists"
 )
 
 // writeMarkdown sets one blank line between two blocks.
@@ -93,11 +95,7 @@ func mdTable(out *bufio.Writer, t *Table) {
 			}
 		}
 		if t.Below != "" {
-			var below []string
-			for _, l := range r.Below {
-				below = append(below, mdLine(l))
-			}
-			cells = append(cells, strings.Join(below, " "))
+			cells = append(cells, strings.Join(lists.Map(r.Below, mdLine), " "))
 		}
 		line(cells)
 	}

@@ -89,10 +89,20 @@ func (t *Table) Drop(from, to int) {
 	}
 }
 
-// DropTails takes the tails of the cells of a column away.
+// DropTails takes the tails of the cells of a column away, which a row with a Rest may
+// lack.
 func (t *Table) DropTails(column int) {
 	for _, r := range t.Rows {
-		r.Cells[column].Tail = ""
+		if column < len(r.Cells) {
+			r.Cells[column].Tail = ""
+		}
+	}
+}
+
+// Right aligns columns to the right.
+func Right(columns []Column) {
+	for i := range columns {
+		columns[i].Right = true
 	}
 }
 

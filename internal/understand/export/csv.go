@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
@@ -13,10 +14,7 @@ import (
 func writeCSV(w io.Writer, r *record.Reader, opts Options) error {
 	cols := columns(r.Run())
 	out := csv.NewWriter(w)
-	line := make([]string, len(cols))
-	for i, c := range cols {
-		line[i] = clean(c.name)
-	}
+	line := lists.Map(cols, func(c column) string { return clean(c.name) })
 	if err := out.Write(line); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/report"
@@ -42,11 +43,7 @@ var formats = []format{
 
 // Formats lists the formats that there are.
 func Formats() []string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.name
-	}
-	return names
+	return lists.Map(formats, func(f format) string { return f.name })
 }
 
 // Binary says whether a format is none for a terminal.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
@@ -13,10 +14,7 @@ import (
 // same columns as CSV; null is a missing cell. It streams: no row is kept.
 func writeJSON(w io.Writer, r *record.Reader, opts Options) error {
 	cols := columns(r.Run())
-	names := make([][]byte, len(cols))
-	for i, c := range cols {
-		names[i] = append(jsonText(nil, c.name), ':')
-	}
+	names := lists.Map(cols, func(c column) []byte { return append(jsonText(nil, c.name), ':') })
 	out := bufio.NewWriter(w)
 	line := []byte("[\n")
 	for row, err := range rows(r, opts.Metric) {

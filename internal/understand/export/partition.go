@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
@@ -45,12 +46,7 @@ func WritePartition(w io.Writer, r *record.Reader, opts Options) error {
 	if err := checkMetric(r.Run(), opts.Metric); err != nil {
 		return err
 	}
-	var cols []column
-	for _, c := range columns(r.Run()) {
-		if c.name != "study" {
-			cols = append(cols, c)
-		}
-	}
+	cols := lists.Filter(columns(r.Run()), func(c column) bool { return c.name != "study" })
 	cols = append(cols, column{"machine", text, func(r *row) cell { return textCell(r.run.Host.Machine) }})
 	return parquetOf(w, r, cols, opts)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -63,9 +64,7 @@ func newStatic(d *view.Data) (*static, error) {
 	if a := d.Answer; a != nil && len(a.Works) > 0 {
 		s.Works = worksTable(a.Works)
 	}
-	for _, v := range d.Verdict {
-		s.Verdict = append(s.Verdict, words.Prose(v))
-	}
+	s.Verdict = lists.Map(d.Verdict, words.Prose)
 	for i, x := range d.Ablations {
 		s.Made = listed(s.Made, fmt.Sprintf("static-waterfall-%d", i), "What "+words.Clean(x.Engine)+" is made of", report.WaterfallTable(x))
 		s.Made = listed(s.Made, fmt.Sprintf("static-timeline-%d", i), "What the timeline says of "+words.Clean(x.Engine)+"'s mechanisms", report.ObservedTable(x))
@@ -97,11 +96,9 @@ func newStatic(d *view.Data) (*static, error) {
 
 // cleaned are facts as they may be shown.
 func cleaned(facts []report.Named) []report.Named {
-	out := make([]report.Named, len(facts))
-	for i, f := range facts {
-		out[i] = report.Named{Name: words.Clean(f.Name), Value: words.Clean(f.Value)}
-	}
-	return out
+	return lists.Map(facts, func(f report.Named) report.Named {
+		return report.Named{Name: words.Clean(f.Name), Value: words.Clean(f.Value)}
+	})
 }
 
 // cleanedAnswer is an answer as it may be shown.

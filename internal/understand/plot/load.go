@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/load"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
@@ -22,9 +23,7 @@ func loadPicture(d *view.Data, o Options) (*picture, error) {
 	for _, c := range w.Load {
 		for _, q := range c.Latency {
 			sp.add(q.Value)
-			if !slices.Contains(names, q.Name) {
-				names = append(names, q.Name)
-			}
+			names = analyze.Also(names, q.Name)
 		}
 	}
 	if len(sp.all) == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/words"
 )
@@ -118,10 +119,7 @@ func runOf(d *view.Data, t *view.Table, e, work int) run {
 // edges is how many times its median a strip shows: 98 of 100 values are
 // inside, and never less than 10 % to either side.
 func edges(ratios []float64) float64 {
-	far := make([]float64, len(ratios))
-	for i, r := range ratios {
-		far[i] = math.Abs(math.Log(r))
-	}
+	far := lists.Map(ratios, func(r float64) float64 { return math.Abs(math.Log(r)) })
 	slices.Sort(far)
 	return max(math.Exp(far[(len(far)-1)*98/100])*1.02, 1.1)
 }

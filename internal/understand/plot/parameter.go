@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/analyze/sweep"
@@ -15,10 +16,7 @@ import (
 // sweepsOf are the sweeps of a run: those of the workload that is named, by its
 // id or by its name in the catalogue, over the parameter that is.
 func sweepsOf(d *view.Data, o Options) ([]sweep.Sweep, error) {
-	works := make([]sweep.Work, len(d.Works))
-	for i := range d.Works {
-		works[i] = sweep.Work{Name: d.Works[i].Name, Params: d.Works[i].Params}
-	}
+	works := lists.Map(d.Works, func(w view.Work) sweep.Work { return sweep.Work{Name: w.Name, Params: w.Params} })
 	all := sweep.Of(works, "")
 	if len(all) == 0 {
 		return nil, noData("no workload of this run has two levels of a numeric parameter")

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"slices"
 	"strings"
 
 	"plimsoll/internal/common/published/figures"
@@ -12,12 +13,7 @@ import (
 // HasSeries says whether one of the figures is of time series, which FillSeries
 // takes from a view.
 func HasSeries(list []figure.Figure) bool {
-	for i := range list {
-		if list[i].Kind == figures.Series && list[i].Missing == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(f figure.Figure) bool { return f.Kind == figures.Series && f.Missing == "" })
 }
 
 // FillSeries gives the figures over the time of a trial their panels, for what

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/sample"
@@ -63,7 +64,7 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 		d.Heading(level+1, "Part by part")
 		t := a.parts()
 		for column := len(t.Columns) - 1; column > 0 && d.Medium == document.Text && t.Width() > d.Width; column-- {
-			dropTails(t, column)
+			t.DropTails(column)
 		}
 		d.Add(t)
 		d.Legend("The parts are the processes of the container, of the engine for this container alone, and of the engine for all, each as its share of the memory that several have (PSS), and the kernel's own memory. Machine: what is no longer available, and no longer free, on the whole machine; between the two lies mostly the page cache, which is given back when memory is short.")
@@ -123,11 +124,7 @@ func (a ablationWords) less() string {
 }
 
 func (a ablationWords) number(e *sample.Estimate) document.Cell {
-	if e == nil {
-		return document.Cell{}
-	}
-	n := words.NumberOf(*e, a.unit.By, 2)
-	return document.Cell{Text: n.Value, Tail: n.Interval}
+	return numberCell(e, a.unit.By, 2)
 }
 
 func (a ablationWords) amount(v float64) string { return words.Amount(v, a.x.Metric.Unit) }
@@ -149,10 +146,9 @@ func (a ablationWords) summary() string {
 	case x.Running():
 		s += a.overhead()
 	}
-	var most []string
-	for _, st := range x.Largest() {
-		most = append(most, words.Clean(x.Name(st))+" "+a.share(st.Share))
-	}
+	most := lists.Map(x.Largest(), func(st ablation.Step) string {
+		return words.Clean(x.Name(st)) + " " + a.share(st.Share)
+	})
 	whole := "it"
 	if len(x.Parts) > 0 {
 		whole = "what can be taken away"
@@ -249,19 +245,10 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 	}
 	for _, column := range []int{4, 1} {
 		if d.Medium == document.Text && t.Width() > d.Width {
-			dropTails(t, column)
+			t.DropTails(column)
 		}
 	}
 	return t
-}
-
-// dropTails leaves the intervals of a column out, where the page has no room.
-func dropTails(t *document.Table, column int) {
-	for i := range t.Rows {
-		if column < len(t.Rows[i].Cells) {
-			t.Rows[i].Cells[column].Tail = ""
-		}
-	}
 }
 
 // bar is what is left, and behind it what was taken away; of a rate what there was,

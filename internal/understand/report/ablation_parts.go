@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/document"
@@ -43,10 +44,7 @@ func (a ablationWords) parts() *document.Table {
 
 // partsUnit is one for all parts: some are a hundredth of others.
 func (a ablationWords) partsUnit() words.Unit {
-	var of []float64
-	for _, p := range a.x.Parts {
-		of = append(of, p.Base.Median.Value)
-	}
+	of := lists.Map(a.x.Parts, func(p *ablation.Waterfall) float64 { return p.Base.Median.Value })
 	return words.UnitFor(a.x.Metric.Unit, of)
 }
 

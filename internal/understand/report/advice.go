@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/advise"
 	"plimsoll/internal/understand/document"
@@ -55,13 +56,7 @@ func addMarked(d *document.Document, level int, l adviceList) {
 
 // addAdviceVerdict is who comes first, and what would decide where nobody does.
 func addAdviceVerdict(d *document.Document, a *advise.Advice) {
-	for i, s := range verdictSentences(a) {
-		p := document.Para{Text: document.Say(s)}
-		if i == 0 {
-			p.Text[0].Style, p.Tone = document.Strong, document.Head
-		}
-		d.Add(p)
-	}
+	addSentences(d, verdictSentences(a))
 	var decide []document.Item
 	for _, s := range a.Verdict.Decide {
 		m := document.Span{Text: words.Clean(s)}
@@ -75,6 +70,17 @@ func addAdviceVerdict(d *document.Document, a *advise.Advice) {
 		decide = append(decide, document.Item{Text: text})
 	}
 	d.List("→ ", decide)
+}
+
+// addSentences adds a paragraph for each, of which the first is set off.
+func addSentences(d *document.Document, sentences []string) {
+	for i, s := range sentences {
+		p := document.Para{Text: document.Say(s)}
+		if i == 0 {
+			p.Text[0].Style, p.Tone = document.Strong, document.Head
+		}
+		d.Add(p)
+	}
 }
 
 // adviceChanges lists what an engine can do without, and what that costs its user.
@@ -241,20 +247,13 @@ func adviceTable(a *advise.Advice) *document.Table {
 		if c.Missing != "" {
 			continue
 		}
-		var values []float64
-		for _, r := range a.Ranked {
-			values = append(values, r.Measured[at].Median.Value)
-		}
+		values := lists.Map(a.Ranked, func(r advise.Ranked) float64 { return r.Measured[at].Median.Value })
 		u := words.UnitFor(c.Metric.Unit, values)
 		var column []string
 		for _, r := range a.Ranked {
 			column = append(column, words.NumberOf(r.Measured[at].Median, u.By, 3).Value+standMark[r.Measured[at].Stand])
 		}
-		arrow := ""
-		if c.Better == record.HigherIsBetter {
-			arrow = " ↑"
-		}
-		title := words.Cut(workloadName(a, i), words.MaxName/2) + "\n" + words.Clean(cmp.Or(c.Metric.Title, c.Metric.ID)) + arrow + ", " + u.Name
+		title := words.Cut(workloadName(a, i), words.MaxName/2) + "\n" + words.Clean(cmp.Or(c.Metric.Title, c.Metric.ID)) + arrow(c.Better) + ", " + u.Name
 		t.Column(document.Column{Title: title, Points: true}, document.Cells(column...))
 		at++
 	}

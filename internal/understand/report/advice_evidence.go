@@ -83,21 +83,17 @@ func answers(all []advise.Answer, s advise.State) string {
 // answerText names the properties that decide, each with what is known of it:
 // of a demand that holds the ones that do, else all.
 func answerText(x advise.Answer) string {
-	var out []string
-	facts := map[string][]string{}
+	var facts analyze.Grouped[string, string]
 	for _, f := range x.Facts {
-		if x.State == advise.Yes && f.State != advise.Yes {
-			continue
+		if x.State != advise.Yes || f.State == advise.Yes {
+			facts.Add(f.Property, words.Clean(f.From)+" "+words.Clean(f.Text))
 		}
-		if facts[f.Property] == nil {
-			out = append(out, f.Property)
-		}
-		facts[f.Property] = append(facts[f.Property], words.Clean(f.From)+" "+words.Clean(f.Text))
+	}
+	var out []string
+	for property, known := range facts.All() {
+		out = append(out, words.Clean(property)+" ("+strings.Join(known, "; ")+")")
 	}
 	join := map[advise.State]string{advise.Yes: ", ", advise.No: " nor ", advise.Unknown: " or "}[x.State]
-	for i, w := range out {
-		out[i] = words.Clean(w) + " (" + strings.Join(facts[w], "; ") + ")"
-	}
 	return strings.Join(out, join)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
 	"plimsoll/internal/understand/document"
@@ -56,11 +57,11 @@ func addDifferences(d *document.Document, all []difference) {
 		if d.Medium == document.Text {
 			d.Para(words.Cut(x.key, d.Width))
 		}
-		for _, v := range x.values {
+		for value, envs := range x.values.All() {
 			if d.Medium == document.Text {
-				d.Led("   "+words.Cut(v.value, d.Width/3)+"  ", v.text(), document.Plain)
+				d.Led("   "+words.Cut(value, d.Width/3)+"  ", someOf(envs), document.Plain)
 			}
-			t.Row(x.key, v.value, strings.Join(v.envs, ", "))
+			t.Row(x.key, value, strings.Join(envs, ", "))
 		}
 	}
 	if d.Medium == document.Markdown {
@@ -154,6 +155,7 @@ func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 			continue
 		}
 		d := difference{key: words.Clean(p.Key)}
+		known, value := 0, ""
 		for i := range a.Environments {
 			e := &a.Environments[i]
 			v := e.Configuration[p.Key]
@@ -161,16 +163,17 @@ func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 				v = e.Isolation[p.Key]
 			}
 			if v != "" {
-				d.add(words.Clean(audit.Words(p.Key, v)), words.Name(e.Env))
+				known, value = known+1, words.Clean(audit.Words(p.Key, v))
+				d.values.Add(value, words.Name(e.Env))
 			}
 		}
 		switch {
 		case p.Kind == audit.Configuration && !audit.Comparable(p.Key):
 			// An engine's own word; the format json has it.
-		case len(d.values) == 1 && len(d.values[0].envs) == 1:
+		case known == 1:
 			// Known of one only, so there is nothing to be said.
-		case len(d.values) == 1:
-			alike = append(alike, d.key+" "+d.values[0].value)
+		case d.values.Len() == 1:
+			alike = append(alike, d.key+" "+value)
 		default:
 			differ = append(differ, d)
 		}
@@ -182,30 +185,16 @@ func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 // have it, in the run's order.
 type difference struct {
 	key    string
-	values []valueOf
+	values analyze.Grouped[string, string]
 }
 
-type valueOf struct {
-	value string
-	envs  []string
-}
-
-func (d *difference) add(value, env string) {
-	i := slices.IndexFunc(d.values, func(v valueOf) bool { return v.value == value })
-	if i < 0 {
-		d.values = append(d.values, valueOf{value: value})
-		i = len(d.values) - 1
-	}
-	d.values[i].envs = append(d.values[i].envs, env)
-}
-
-// text names who has the value, as far as a page has room.
-func (v valueOf) text() string {
+// someOf names who has a value, as far as a page has room.
+func someOf(envs []string) string {
 	const most = 8
-	if n := len(v.envs); n > most+1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(v.envs[:most], ", "), n-most)
+	if n := len(envs); n > most+1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(envs[:most], ", "), n-most)
 	}
-	return strings.Join(v.envs, ", ")
+	return strings.Join(envs, ", ")
 }
 
 // comparisons are the pairs that are about more than one factor, as sentences,
@@ -215,10 +204,7 @@ func comparisons(res *analyze.Result) (unequal []string, all int) {
 		if len(p.Beyond) == 0 {
 			continue
 		}
-		texts := audit.Describe(p.Beyond)
-		for i := range texts {
-			texts[i] = words.Clean(texts[i])
-		}
+		texts := lists.Map(audit.Describe(p.Beyond), words.Clean)
 		about := "the same, twice"
 		if len(p.Factors) > 0 {
 			about = "by " + words.Clean(p.Factors[0])
@@ -243,7 +229,6 @@ func comparedText(unequal, all int) string {
 // auditCSV has a row for each environment and property, and one for each
 // difference of a comparison that no factor brings with it.
 func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
-	out := csv.NewWriter(w)
 	rows := [][]string{{"run", "kind", "environment", "against", "factors", "property", "value", "value_against"}}
 	for _, e := range res.Audit.Environments {
 		for _, p := range res.Audit.Properties {
@@ -261,5 +246,5 @@ func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
 			rows = append(rows, []string{words.Clean(res.Run.ID), "difference", words.Clean(p.A), words.Clean(p.B), words.Clean(strings.Join(p.Factors, ";")), words.Clean(d.Key), words.Clean(d.A), words.Clean(d.B)})
 		}
 	}
-	return out.WriteAll(rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -41,9 +42,7 @@ func changesDocument(d *document.Document, c *compare.Changes, _ Options) {
 	}
 	addChangeTables(d, c, c.Quantiles, false)
 	d.Gap(document.Text)
-	for _, l := range changesLegend(c) {
-		d.Legend(l)
-	}
+	d.Legend(changesLegend(c)...)
 	if lines := movedLines(c); len(lines) > 0 {
 		d.Heading(2, "Where it comes from")
 		d.List("   ", document.Items(lines))
@@ -171,11 +170,7 @@ func changeTable(cells []*compare.Change, gate bool) *document.Table {
 		t.Column(document.Column{Title: title, Points: true}, out)
 	}
 	text := func(title string, of func(*compare.Change) string) {
-		var out []string
-		for _, ch := range cells {
-			out = append(out, of(ch))
-		}
-		t.Column(document.Column{Title: title}, document.Cells(out...))
+		t.Column(document.Column{Title: title}, document.Cells(lists.Map(cells, of)...))
 	}
 	number(strings.TrimSpace("BASE, "+u.Name), func(ch *compare.Change) *sample.Estimate { return ch.Base }, u.By, "")
 	number(strings.TrimSpace("NEW, "+u.Name), func(ch *compare.Change) *sample.Estimate { return ch.New }, u.By, "")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/kernel"
 	"plimsoll/internal/understand/analyze/sample"
@@ -44,7 +45,7 @@ func addCharge(d *document.Document, res *analyze.Result, c *kernel.Charges, lev
 	if d.Medium == document.Text {
 		for _, column := range []int{2, 1, len(t.Columns) - 1} {
 			if t.Width() > d.Width {
-				dropTails(t, column)
+				t.DropTails(column)
 			}
 		}
 	}
@@ -65,18 +66,14 @@ func alone(n int) string {
 }
 
 func chargesSummary(c *kernel.Charges) string {
-	var most []string
-	for _, r := range c.Dearest(4) {
-		most = append(most, fmt.Sprintf("%s %s", words.Clean(r.Mechanism), words.Amount(r.Alone(), "ns")))
-	}
+	most := lists.Map(c.Dearest(4), func(r kernel.Row) string {
+		return words.Clean(r.Mechanism) + " " + words.Amount(r.Alone(), "ns")
+	})
 	var s string
 	if len(most) > 0 {
 		s = fmt.Sprintf("The dearest, made and undone%s: %s.", map[bool]string{true: " alone"}[c.Together[0] == 1], words.List(most))
 	}
-	var wait []string
-	for _, r := range c.Waiting() {
-		wait = append(wait, words.Clean(r.Mechanism))
-	}
+	wait := lists.Map(c.Waiting(), func(r kernel.Row) string { return words.Clean(r.Mechanism) })
 	if len(wait) > 0 {
 		s += fmt.Sprintf(" One waits for the other: %s (a gain of less than half of a process's).", words.List(wait))
 	}

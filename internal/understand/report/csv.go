@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -30,10 +32,7 @@ var csvHead = []string{
 }
 
 func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(csvHead); err != nil {
-		return err
-	}
+	rows := [][]string{csvHead}
 	for i := range res.Workloads {
 		work := &res.Workloads[i]
 		for k := range work.Tables {
@@ -42,11 +41,8 @@ func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
 				continue
 			}
 			for e := range t.Cells {
-				if t.Cells[e].Missing == analyze.NotAsked {
-					continue
-				}
-				if err := out.Write(csvRow(res, work, t, e)); err != nil {
-					return err
+				if t.Cells[e].Missing != analyze.NotAsked {
+					rows = append(rows, csvRow(res, work, t, e))
 				}
 			}
 		}
@@ -56,20 +52,14 @@ func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
 		row[0], row[1], row[2] = words.Clean(res.Run.ID), words.Clean(res.Run.Study), words.Clean(x.Workload)
 		row[3], row[4], row[6] = words.Clean(x.ID), words.Clean(x.Engine), pairs(x.Levels)
 		row[len(row)-1] = words.Clean(x.Kind + ": " + x.Reason)
-		if err := out.Write(row); err != nil {
-			return err
-		}
+		rows = append(rows, row)
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int) []string {
 	c, env, n := &t.Cells[e], res.Environments[e], work.Counts[e]
-	var classes []string
-	for _, f := range n.Classes {
-		classes = append(classes, fmt.Sprintf("%s:%d", f.Class, f.N))
-	}
+	classes := lists.Map(n.Classes, func(f sample.Failure) string { return fmt.Sprintf("%s:%d", f.Class, f.N) })
 	row := []string{
 		words.Clean(res.Run.ID), words.Clean(res.Run.Study), words.Clean(work.ID), words.Clean(env.ID), words.Clean(env.Engine), words.Clean(env.Baseline), pairs(env.Levels),
 		words.Clean(t.Metric.ID), words.Clean(t.Metric.Unit), string(betterOf(t.Metric)),
@@ -100,10 +90,7 @@ func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int
 }
 
 func betterOf(m record.Metric) record.Direction {
-	if m.Better == "" {
-		return record.LowerIsBetter
-	}
-	return m.Better
+	return cmp.Or(m.Better, record.LowerIsBetter)
 }
 
 func three(e *sample.Estimate) []string {
@@ -121,9 +108,6 @@ func plain(v *float64) string {
 }
 
 func pairs(m map[string]string) string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, k+"="+m[k])
-	}
+	out := lists.Map(slices.Sorted(maps.Keys(m)), func(k string) string { return k + "=" + m[k] })
 	return words.Clean(strings.Join(out, ";"))
 }

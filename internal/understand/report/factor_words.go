@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
@@ -50,10 +51,7 @@ func factorSentences(f *factors.Factors) []string {
 		out = append(out, "No factor explains as much as 1 % of the variance.")
 	}
 	for _, j := range f.Joint {
-		var names []string
-		for _, id := range j.Factors {
-			names = append(names, spoken(f, id))
-		}
+		names := lists.Map(j.Factors, func(id string) string { return spoken(f, id) })
 		out = append(out, fmt.Sprintf("%s cannot be told apart, since this plan varies them together: together they explain %s of the variance.",
 			words.Upper(words.List(names)), shareWords(j.Share)))
 	}
@@ -69,13 +67,9 @@ func factorSentences(f *factors.Factors) []string {
 }
 
 func confoundedPairs(f *factors.Factors) int {
-	n := 0
-	for _, s := range f.Shares {
-		if s.Separable == factors.Confounded && s.With != "" {
-			n++
-		}
-	}
-	return n
+	return lists.Count(f.Shares, func(s factors.Share) bool {
+		return s.Separable == factors.Confounded && s.With != ""
+	})
 }
 
 func shareSentence(f *factors.Factors, s factors.Share) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/sample"
@@ -52,9 +53,7 @@ func factorsDocument(d *document.Document, x factorsOf, _ Options) {
 		if d.Medium == document.Markdown {
 			legend = []string{strings.Join(legend, " ")}
 		}
-		for _, s := range legend {
-			d.Legend(s)
-		}
+		d.Legend(legend...)
 	}
 }
 
@@ -124,15 +123,19 @@ func factorsLegend(f *factors.Factors) []string {
 		}
 		out = append(out, s)
 	}
-	if len(f.Fixed) > 0 {
-		var fixed []string
-		for _, k := range slices.Sorted(maps.Keys(f.Fixed)) {
-			fixed = append(fixed, words.Clean(k)+" "+words.Clean(f.Fixed[k]))
-		}
-		out = append(out, "The same everywhere, so nothing can be said about it: "+strings.Join(fixed, ", ")+".")
-	}
+	out = append(out, fixedLegend(f.Fixed)...)
 	for _, l := range f.LeftOut {
 		out = append(out, words.Sentence(fmt.Sprintf("Left out: %s with %s: %s", words.Clean(l.Env), words.Clean(l.Workload), words.Clean(l.Reason))))
 	}
 	return out
+}
+
+// fixedLegend says which factors have one level everywhere.
+func fixedLegend(fixed map[string]string) []string {
+	if len(fixed) == 0 {
+		return nil
+	}
+	of := func(factor string) string { return words.Clean(factor) + " " + words.Clean(fixed[factor]) }
+	all := strings.Join(lists.Map(slices.Sorted(maps.Keys(fixed)), of), ", ")
+	return []string{"The same everywhere, so nothing can be said about it: " + all + "."}
 }

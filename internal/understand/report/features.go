@@ -1,13 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -83,15 +86,14 @@ func featuresHead(f *record.Features) string {
 const featuresLegend = "part: partial; -: could not be tried here; [yes], [part], [no]: the value that was published " +
 	"(baresi2024, Table 2), where it differs or nothing could be tried."
 
+// here are the engines that are on this machine.
+func here(f *record.Features) []record.FeatureEngine {
+	return lists.Filter(f.Engines, func(e record.FeatureEngine) bool { return e.Missing == "" })
+}
+
 // triedEngines are the columns of the table.
 func triedEngines(f *record.Features) []string {
-	var names []string
-	for _, e := range f.Engines {
-		if e.Missing == "" {
-			names = append(names, e.Name)
-		}
-	}
-	return names
+	return lists.Map(here(f), func(e record.FeatureEngine) string { return e.Name })
 }
 
 // featuresTable has a line for each feature, below its group, and more where
@@ -154,8 +156,7 @@ type note struct {
 // the published one, why it is partial, why nothing was tried.
 func featureNotes(f *record.Features) []note {
 	var differs, partial []string
-	untried := map[string][]string{} // by reason
-	var reasons []string
+	var untried analyze.Grouped[string, string] // by reason
 	for _, r := range f.Rows {
 		for _, n := range triedEngines(f) {
 			c := r.Cells[n]
@@ -166,17 +167,13 @@ func featureNotes(f *record.Features) []note {
 			case c.Value == record.FeaturePartial:
 				partial = append(partial, because(line, c.Why))
 			case c.Value == record.FeatureUntried:
-				why := words.Clean(c.Why)
-				if untried[why] == nil {
-					reasons = append(reasons, why)
-				}
-				untried[why] = append(untried[why], words.Clean(r.ID)+" ("+words.Clean(n)+")")
+				untried.Add(words.Clean(c.Why), words.Clean(r.ID)+" ("+words.Clean(n)+")")
 			}
 		}
 	}
 	var missing, lines []string
-	for _, why := range reasons {
-		lines = append(lines, strings.Join(untried[why], ", ")+": "+words.Sentence(why))
+	for why, cells := range untried.All() {
+		lines = append(lines, strings.Join(cells, ", ")+": "+words.Sentence(why))
 	}
 	for _, e := range f.Engines {
 		if e.Missing != "" {
@@ -229,21 +226,14 @@ func addFeatureDetails(d *document.Document, f *record.Features) {
 }
 
 func versionsOf(f *record.Features) string {
-	var parts []string
-	for _, e := range f.Engines {
-		if e.Missing == "" {
-			parts = append(parts, strings.TrimSpace(words.Clean(e.Name)+" "+words.Clean(e.Version)))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
+	parts := lists.Map(here(f), func(e record.FeatureEngine) string {
+		return strings.TrimSpace(words.Clean(e.Name) + " " + words.Clean(e.Version))
+	})
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
 // featuresCSV has a line for each cell.
 func featuresCSV(w io.Writer, f tried, _ Options) error {
-	out := csv.NewWriter(w)
 	rows := [][]string{{"group", "id", "feature", "engine", "version", "value", "published", "why"}}
 	for _, r := range f.Rows {
 		for _, e := range f.Engines {
@@ -251,5 +241,5 @@ func featuresCSV(w io.Writer, f tried, _ Options) error {
 			rows = append(rows, []string{words.Clean(r.Group), words.Clean(r.ID), words.Clean(r.Feature), words.Clean(e.Name), words.Clean(e.Version), string(c.Value), words.Clean(c.Published), words.Clean(c.Why)})
 		}
 	}
-	return out.WriteAll(rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }

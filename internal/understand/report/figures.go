@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
@@ -87,10 +88,7 @@ func figuresDocument(d *document.Document, o figuresOf, opts Options) {
 
 // figureUnit is one for all values of a panel.
 func figureUnit(p *figure.Panel) words.Unit {
-	var all []float64
-	for _, b := range p.Bars {
-		all = append(all, b.Theirs.Value)
-	}
+	all := lists.Map(p.Bars, func(b figure.Bar) float64 { return b.Theirs.Value })
 	for _, l := range p.Lines {
 		for _, q := range l.Points {
 			if q.Y != nil {
@@ -125,10 +123,7 @@ func figureTable(f *figure.Figure, p *figure.Panel, u words.Unit, d *document.Do
 			break
 		}
 		together := *p
-		together.Lines = nil
-		for _, l := range p.Lines {
-			together.Lines = append(together.Lines, neighbours(l))
-		}
+		together.Lines = lists.Map(p.Lines, neighbours)
 		t, marks = lineTable(&together, u)
 	default:
 		if t, marks = lineTable(p, u); f.Kind == figures.Series {
@@ -220,11 +215,7 @@ func neighbours(l figure.Line) figure.Line {
 	out := l
 	out.Points = nil
 	for some := range slices.Chunk(l.Points, step) {
-		var values []float64
-		for _, q := range some {
-			values = append(values, q.Y.Value)
-		}
-		values = stats.Sorted(values)
+		values := stats.Sorted(lists.Map(some, func(q figure.Point) float64 { return q.Y.Value }))
 		y := sample.Estimate{Value: stats.Median(values)}
 		if i, ok := stats.MedianInterval(values, stats.Level); ok {
 			y.Lo, y.Hi = &i.Lo, &i.Hi
@@ -241,9 +232,7 @@ func neighbours(l figure.Line) figure.Line {
 
 func boxTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 	t := &document.Table{Columns: document.Columns("", "low", "quartile", "median", "quartile", "high", "n")}
-	for i := 1; i < len(t.Columns); i++ {
-		t.Columns[i].Right = true
-	}
+	document.Right(t.Columns[1:])
 	var marks []figureMarks
 	for i := range p.Boxes {
 		b := &p.Boxes[i]

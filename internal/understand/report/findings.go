@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
@@ -59,10 +60,9 @@ func verdictOf(c *analyze.Finding) string {
 
 // findingsTitle counts the verdicts.
 func findingsTitle(f *analyze.Findings) string {
-	var counts, studies []string
-	for _, v := range analyze.ClaimVerdicts {
-		counts = append(counts, fmt.Sprintf("%d %s", f.Count(v), verdictWord(v)))
-	}
+	count := func(v analyze.ClaimVerdict) string { return fmt.Sprintf("%d %s", f.Count(v), verdictWord(v)) }
+	counts := lists.Map(analyze.ClaimVerdicts, count)
+	var studies []string
 	for _, c := range f.Claims {
 		s, _, _ := strings.Cut(c.ID, "/")
 		studies = analyze.Also(studies, words.Clean(s))
@@ -211,11 +211,8 @@ func sourcesOf(list []analyze.PublishedNumber) string {
 
 // without lists what a claim names and what was not measured.
 func without(lacks []analyze.ClaimLack) string {
-	var out []string
-	for _, l := range lacks {
-		out = append(out, words.Clean(l.What)+" ("+words.Clean(l.Brief())+")")
-	}
-	return strings.Join(out, "; ")
+	of := func(l analyze.ClaimLack) string { return words.Clean(l.What) + " (" + words.Clean(l.Brief()) + ")" }
+	return strings.Join(lists.Map(lacks, of), "; ")
 }
 
 // lines are the sentences below a claim's row: what it says, what the verdict

@@ -20,25 +20,21 @@ var (
 )
 
 func findingsCSV(w io.Writer, f found, _ Options) error {
-	out := csv.NewWriter(w)
-	// What csv.Writer meets it keeps, and Error tells it at the end.
+	rows := [][]string{claimHead}
 	if one := f.one; one != nil {
-		_ = out.Write(pairHead)
-		pairRows(out, one.ID, "", one.Pairs)
+		rows = pairRows([][]string{pairHead}, one.ID, "", one.Pairs)
 		if one.Instead != nil {
-			pairRows(out, one.ID, "instead", one.Instead.Pairs)
+			rows = pairRows(rows, one.ID, "instead", one.Instead.Pairs)
 		}
 		for i := range one.Answers {
-			pairRows(out, one.ID, strconv.Itoa(i+1), one.Answers[i].Pairs)
+			rows = pairRows(rows, one.ID, strconv.Itoa(i+1), one.Answers[i].Pairs)
 		}
 	} else {
-		_ = out.Write(claimHead)
 		for i := range f.Claims {
-			_ = out.Write(claimRow(&f.Claims[i]))
+			rows = append(rows, claimRow(&f.Claims[i]))
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 func claimRow(c *analyze.Finding) []string {
@@ -59,7 +55,8 @@ func claimRow(c *analyze.Finding) []string {
 	return append(r, words.Prose(c.Reason), without(c.Without), quoted(c.Published, len(c.Published)), sourcesOf(c.Published))
 }
 
-func pairRows(out *csv.Writer, claim, answer string, pairs []analyze.ClaimPair) {
+// pairRows appends a row for each pair.
+func pairRows(rows [][]string, claim, answer string, pairs []analyze.ClaimPair) [][]string {
 	for i := range pairs {
 		p := &pairs[i]
 		r := []string{words.Clean(claim), answer, strconv.Itoa(p.Test), words.Clean(p.Run), words.Clean(p.A.Env), words.Clean(p.A.Workload), words.Clean(p.A.Metric), "", "", ""}
@@ -67,6 +64,7 @@ func pairRows(out *csv.Writer, claim, answer string, pairs []analyze.ClaimPair) 
 			copy(r[7:], []string{words.Clean(p.B.Env), words.Clean(p.B.Workload), words.Clean(p.B.Metric)})
 		}
 		r = append(r, three(p.Estimate)...)
-		_ = out.Write(append(r, words.Clean(p.Unit), words.Clean(p.Range), strconv.Itoa(p.Blocks), p.Method, plain(p.Holm), string(p.Verdict), words.Clean(p.Reason)))
+		rows = append(rows, append(r, words.Clean(p.Unit), words.Clean(p.Range), strconv.Itoa(p.Blocks), p.Method, plain(p.Holm), string(p.Verdict), words.Clean(p.Reason)))
 	}
+	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -92,9 +93,7 @@ func addFindings(d *document.Document, f *analyze.Findings, level int, brief boo
 	d.Gap(document.Text)
 	d.Add(t)
 	d.Gap(document.Text)
-	for _, l := range findingsLegend(f) {
-		d.Legend(l)
-	}
+	d.Legend(findingsLegend(f)...)
 }
 
 // addClaim is one claim with all of its pairs.
@@ -215,11 +214,7 @@ func pairsLegend(c *analyze.Finding) string {
 	}
 	var also []string
 	for _, p := range c.Pairs {
-		for _, k := range p.Also {
-			if k = words.Clean(k); !slices.Contains(also, k) {
-				also = append(also, k)
-			}
-		}
+		also = analyze.Also(also, lists.Map(p.Also, words.Clean)...)
 	}
 	if len(also) > 0 {
 		s += " Pairs differ in more than they are named for: " + strings.Join(also, ", ") + "."

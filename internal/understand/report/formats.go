@@ -6,7 +6,11 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/internal/common/lists"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // format is one in which a kind of result is written.
@@ -51,13 +55,27 @@ func asJSON[T any](w io.Writer, x T, _ Options) error {
 	return enc.Encode(x)
 }
 
+// numberCell is an estimate divided by a unit's By, with its interval; empty where there is
+// none.
+func numberCell(e *sample.Estimate, by float64, most int) document.Cell {
+	if e == nil {
+		return document.Cell{}
+	}
+	n := words.NumberOf(*e, by, most)
+	return document.Cell{Text: n.Value, Tail: n.Interval}
+}
+
+// arrow marks the title of a metric of which more is better.
+func arrow(better record.Direction) string {
+	if better == record.HigherIsBetter {
+		return " ↑"
+	}
+	return ""
+}
+
 // Formats lists the formats.
 func (k Kind[T]) Formats() []string {
-	names := make([]string, len(k.formats))
-	for i, f := range k.formats {
-		names[i] = f.name
-	}
-	return names
+	return lists.Map(k.formats, func(f format[T]) string { return f.name })
 }
 
 // Write writes a result of this kind in the format of this name.

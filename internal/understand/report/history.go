@@ -21,30 +21,22 @@ var Histories = kindOf("a history", historyDocument,
 // that was skipped. regime counts the levels from 1; change is empty, "better"
 // or "worse" at the first run of a new level, with its ratio to the old one.
 func historyCSV(w io.Writer, all *history.Histories, _ Options) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{"history", "study", "dir", "run", "started", "workload", "environment", "metric", "unit", "better",
-		"over", "over_metric", "value", "lo", "hi", "regime", "change", "confirmed", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}); err != nil {
-		return err
-	}
+	rows := [][]string{{"history", "study", "dir", "run", "started", "workload", "environment", "metric", "unit", "better",
+		"over", "over_metric", "value", "lo", "hi", "regime", "change", "confirmed", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}}
 	for i := range all.Histories {
 		h := &all.Histories[i]
 		for k := range h.Series {
 			for r := range h.Runs {
-				if err := out.Write(historyRow(h, i, k, r)); err != nil {
-					return err
-				}
+				rows = append(rows, historyRow(h, i, k, r))
 			}
 		}
 	}
 	for _, s := range all.Skipped {
 		row := make([]string, 23)
 		row[2], row[22] = words.Clean(s.Dir), words.Clean(s.Reason)
-		if err := out.Write(row); err != nil {
-			return err
-		}
+		rows = append(rows, row)
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 func historyRow(h *history.History, i, k, r int) []string {

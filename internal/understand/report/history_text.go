@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
 	"plimsoll/internal/understand/document"
@@ -155,12 +156,7 @@ func pText(p float64) string {
 }
 
 func noChange(all *history.Histories, h *history.History) string {
-	short := 0
-	for i := range h.Series {
-		if h.Series[i].Short {
-			short++
-		}
-	}
+	short := lists.Count(h.Series, func(s history.Series) bool { return s.Short })
 	if short == len(h.Series) {
 		return "No change can be told yet: there are too few runs."
 	}
@@ -172,11 +168,9 @@ func noChange(all *history.Histories, h *history.History) string {
 }
 
 func skippedLines(all *history.Histories) []string {
-	var out []string
-	for _, s := range all.Skipped {
-		out = append(out, words.Clean(s.Dir)+": "+words.Sentence(words.Clean(s.Reason)))
-	}
-	return out
+	return lists.Map(all.Skipped, func(s history.SkippedRun) string {
+		return words.Clean(s.Dir) + ": " + words.Sentence(words.Clean(s.Reason))
+	})
 }
 
 func historyLegend(all *history.Histories) string {

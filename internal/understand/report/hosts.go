@@ -40,9 +40,7 @@ func hostsDocument(d *document.Document, h *hosts.Hosts, o Options) {
 	}
 	addPlainRemarks(d, h.Remark)
 	d.Gap(document.Text)
-	for _, s := range HostsLegend(h) {
-		d.Legend(s)
-	}
+	d.Legend(HostsLegend(h)...)
 }
 
 // HostsTitle is what the summary is of.
@@ -68,9 +66,7 @@ func HostsTableTitle(t *hosts.Table) string {
 // HostTable has a row for each host.
 func HostTable(h *hosts.Hosts) *document.Table {
 	t := &document.Table{Columns: document.Columns("host", "machine", "runs", "blocks", "trials", "failed"), Parts: true}
-	for i := 2; i < len(t.Columns); i++ {
-		t.Columns[i].Right = true
-	}
+	document.Right(t.Columns[2:])
 	t.Columns[0].Names = true
 	for _, x := range h.Hosts {
 		m := "not known"
@@ -91,9 +87,7 @@ func HostTable(h *hosts.Hosts) *document.Table {
 // PooledTable has a row for each ratio, for machines in general.
 func PooledTable(t *hosts.Table) *document.Table {
 	out := &document.Table{Columns: document.Columns("environment", "ratio", "one more host", "hosts differ by", "I²", "p (Holm)", "holds"), Parts: true}
-	for i := 1; i < 6; i++ {
-		out.Columns[i].Right = true
-	}
+	document.Right(out.Columns[1:6])
 	out.Columns[0].Names = true
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -146,9 +140,7 @@ func rowTable(h *hosts.Hosts, t *hosts.Table, r *hosts.Row, shown []int, left in
 	unit := words.UnitFor(t.Metric.Unit, t.Medians())
 	out := &document.Table{Columns: document.Columns("host", words.Name(r.Env)+", "+unit.Name, words.Name(r.Against)+", "+unit.Name, "ratio", "blocks", "")}
 	out.Columns[0].Names = true
-	for i := 1; i < 5; i++ {
-		out.Columns[i].Right = true
-	}
+	document.Right(out.Columns[1:5])
 	own, base := timesOf(t, r.Env), timesOf(t, r.Against)
 	var cells []*analyze.Cell
 	for _, i := range shown {

@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/advise"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -18,13 +20,7 @@ const mostPlaces = 12
 func hostAdviceDocument(d *document.Document, a *advise.ByHost, _ Options) {
 	p := a.Hosts[0].Advice.Profile
 	d.Heading(1, "Advice for "+words.Clean(p.Name)+" on "+words.Plural(len(a.Hosts), "host")+": "+words.Clean(p.Title))
-	for i, s := range hostAdviceSentences(a) {
-		para := document.Para{Text: document.Say(s)}
-		if i == 0 {
-			para.Text[0].Style, para.Tone = document.Strong, document.Head
-		}
-		d.Add(para)
-	}
+	addSentences(d, hostAdviceSentences(a))
 	shown := min(len(a.Hosts), mostPlaces)
 	names := []string{"environment", "leads"}
 	for _, h := range a.Hosts[:shown] {
@@ -32,9 +28,7 @@ func hostAdviceDocument(d *document.Document, a *advise.ByHost, _ Options) {
 	}
 	t := &document.Table{Columns: document.Columns(names...), Parts: true}
 	t.Columns[0].Names = true
-	for i := 1; i < len(t.Columns); i++ {
-		t.Columns[i].Right = true
-	}
+	document.Right(t.Columns[1:])
 	for _, x := range a.Places {
 		row := []string{words.Name(x.Env), fmt.Sprintf("%d of %d", x.Leads, len(a.Hosts))}
 		for i, n := range x.Hosts[:shown] {
@@ -56,10 +50,8 @@ func hostAdviceDocument(d *document.Document, a *advise.ByHost, _ Options) {
 
 func place(a *advise.Advice, env string, n int) string {
 	if n == 0 {
-		for _, r := range a.Refused {
-			if r.Env == env {
-				return "ruled out"
-			}
+		if slices.ContainsFunc(a.Refused, func(r advise.Refused) bool { return r.Env == env }) {
+			return "ruled out"
 		}
 		return "n/a"
 	}
@@ -68,10 +60,8 @@ func place(a *advise.Advice, env string, n int) string {
 
 // hostAdviceSentences say who leads on all hosts, and what is said on each.
 func hostAdviceSentences(a *advise.ByHost) []string {
-	var out, names []string
-	for _, e := range a.Everywhere {
-		names = append(names, words.Name(e))
-	}
+	var out []string
+	names := lists.Map(a.Everywhere, words.Name)
 	n := len(a.Hosts)
 	switch {
 	case a.Alone:

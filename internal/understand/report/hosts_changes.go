@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/hosts"
@@ -79,12 +80,7 @@ var generalWords = map[compare.Direction]string{compare.Better: "better", compar
 var changeMarks = map[compare.Direction]string{compare.Same: "=", compare.Unclear: "~", compare.Better: "better", compare.Worse: "worse"}
 
 func changeCounts(r *hosts.ChangeRow) string {
-	missing := 0
-	for _, a := range r.Hosts {
-		if a.Ratio == nil {
-			missing++
-		}
-	}
+	missing := lists.Count(r.Hosts, func(a hosts.ChangeAt) bool { return a.Ratio == nil })
 	return hostCounts(len(r.Hosts), missing, hostCount{r.Worse, "worse"}, hostCount{r.Better, "better"}, hostCount{r.Equal, "equal"})
 }
 
@@ -99,9 +95,7 @@ func hostChangesTable(c *hosts.Changes, r *hosts.ChangeRow, draw bool, width int
 	u := words.UnitFor(r.Metric.Unit, values)
 	out := &document.Table{Columns: document.Columns("host", "BASE, "+u.Name, "NEW, "+u.Name, "NEW / BASE", "blocks", "")}
 	out.Columns[0].Names = true
-	for i := 1; i < 5; i++ {
-		out.Columns[i].Right = true
-	}
+	document.Right(out.Columns[1:5])
 	var cells []*analyze.Cell
 	for i := range r.Hosts {
 		a := &r.Hosts[i]

@@ -4,10 +4,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/hosts"
 	"plimsoll/internal/understand/document"
@@ -27,9 +27,7 @@ var whereTones = map[hosts.Where]document.Tone{hosts.FailsOnAll: document.Warn, 
 func hostClaimsDocument(d *document.Document, c *hosts.Claims, _ Options) {
 	d.Heading(1, hostClaimsTitle(c))
 	t := &document.Table{Columns: document.Columns("claim", "verdict", "supported", "contradicted", "inconclusive", "not tested"), Below: "what it says, and what was found where"}
-	for i := 2; i < len(t.Columns); i++ {
-		t.Columns[i].Right = true
-	}
+	document.Right(t.Columns[2:])
 	for i := range c.Claims {
 		x := &c.Claims[i]
 		row := document.Row{Tone: whereTones[x.Where], Cells: document.Cells(words.Clean(x.ID), whereWords[x.Where],
@@ -57,19 +55,12 @@ func hostClaimsDocument(d *document.Document, c *hosts.Claims, _ Options) {
 func hostClaimsTitle(c *hosts.Claims) string {
 	var counts, studies []string
 	for _, w := range hosts.Wheres {
-		n := 0
-		for i := range c.Claims {
-			if c.Claims[i].Where == w {
-				n++
-			}
-		}
+		n := lists.Count(c.Claims, func(x hosts.Claim) bool { return x.Where == w })
 		counts = append(counts, fmt.Sprintf("%d %s", n, whereWords[w]))
 	}
 	for i := range c.Claims {
 		s, _, _ := strings.Cut(c.Claims[i].ID, "/")
-		if s = words.Clean(s); !slices.Contains(studies, s) {
-			studies = append(studies, s)
-		}
+		studies = analyze.Also(studies, words.Clean(s))
 	}
 	return "Findings of " + words.List(studies) + " on " + words.Plural(len(c.Hosts), "host") + ": " + strings.Join(counts, ", ")
 }
@@ -109,7 +100,6 @@ func onHosts(c *hosts.Claims, x *hosts.Claim, v analyze.ClaimVerdict) string {
 // hostClaimsCSV has a row for each claim on each host, and one for each claim over all
 // of them, whose host is empty.
 func hostClaimsCSV(w io.Writer, c *hosts.Claims, _ Options) error {
-	out := csv.NewWriter(w)
 	rows := [][]string{append([]string{"host"}, claimHead...)}
 	for i := range c.Claims {
 		x := &c.Claims[i]
@@ -121,8 +111,5 @@ func hostClaimsCSV(w io.Writer, c *hosts.Claims, _ Options) error {
 		all := claimRow(&analyze.Finding{ID: x.ID, Verdict: analyze.ClaimVerdict(x.Where), Says: x.Says, Published: x.Published})
 		rows = append(rows, append([]string{""}, all...))
 	}
-	if err := out.WriteAll(rows); err != nil {
-		return err
-	}
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(rows)
 }

@@ -3,10 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/factors"
@@ -40,9 +38,7 @@ func hostFactorsDocument(d *document.Document, all []*factors.OverHosts, _ Optio
 			d.Gap(document.Text)
 			d.Add(hostSharesTable(f))
 		}
-		for _, s := range HostFactorsLegend(f) {
-			d.Legend(s)
-		}
+		d.Legend(HostFactorsLegend(f)...)
 	}
 }
 
@@ -102,15 +98,12 @@ func HostFactorSentences(f *factors.OverHosts) []string {
 func HostFactorsTable(f *factors.OverHosts) *document.Table {
 	t := &document.Table{Columns: document.Columns("factor", "share, %", "least", "greatest", "by host, %", "p (Holm)"), Parts: true}
 	t.Columns[0].Names = true
-	for i := 1; i < 6; i++ {
-		t.Columns[i].Right = true
-	}
+	document.Right(t.Columns[1:])
 	for i := range f.Shares {
 		s := &f.Shares[i]
 		row := []string{termName(s), "n/a", "n/a", "n/a", "n/a", "n/a"}
 		if s.Mean != nil {
-			n := words.NumberOf(*s.Mean, 0.01, 1)
-			row[1] = strings.TrimSpace(n.Value + " " + n.Interval)
+			row[1] = words.NumberOf(*s.Mean, 0.01, 1).String()
 		}
 		lo, hi := -1, -1
 		for k, e := range s.Hosts {
@@ -156,8 +149,7 @@ func hostSharesTable(f *factors.OverHosts) *document.Table {
 		for _, e := range s.Hosts[:shown] {
 			text := "n/a"
 			if e != nil {
-				n := words.NumberOf(*e, 0.01, 1)
-				text = strings.TrimSpace(n.Value + " " + n.Interval)
+				text = words.NumberOf(*e, 0.01, 1).String()
 			}
 			cells = append(cells, document.Cell{Text: text})
 		}
@@ -179,13 +171,7 @@ func HostFactorsLegend(f *factors.OverHosts) []string {
 		}
 		out = append(out, fmt.Sprintf("A host's share is ω² of the variance of the logarithm within its own blocks,%s over the %d cells that all hosts have. share: their mean with an interval by hosts, from 5 hosts on; by host: which part of the squares of an effect differs from host to host; p: whether none does (F).", interval, f.Cells))
 	}
-	if len(f.Fixed) > 0 {
-		var fixed []string
-		for _, k := range slices.Sorted(maps.Keys(f.Fixed)) {
-			fixed = append(fixed, words.Clean(k)+" "+words.Clean(f.Fixed[k]))
-		}
-		out = append(out, "The same everywhere, so nothing can be said about it: "+strings.Join(fixed, ", ")+".")
-	}
+	out = append(out, fixedLegend(f.Fixed)...)
 	for i, l := range f.LeftOut {
 		if n := len(f.LeftOut) - mostShown; i == mostShown && n > 1 {
 			out = append(out, fmt.Sprintf("… and %d more are left out: plimsoll factors --format json has all.", n))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/hosts"
@@ -65,12 +66,7 @@ func directions(t *hosts.Table) [2]string {
 }
 
 func countText(t *hosts.Table, r *hosts.Row) string {
-	missing := 0
-	for _, a := range r.Hosts {
-		if a.Missing != "" {
-			missing++
-		}
-	}
+	missing := lists.Count(r.Hosts, func(a hosts.AtHost) bool { return a.Missing != "" })
 	is := directions(t)
 	return hostCounts(len(r.Hosts), missing, hostCount{r.Above, is[0]}, hostCount{r.Below, is[1]}, hostCount{r.Equal, "equal"})
 }
@@ -160,8 +156,7 @@ func verdictMark(a *hosts.AtHost) string {
 }
 
 func ratioText(e *sample.Estimate) string {
-	n := words.NumberOf(*e, 1, 3)
-	return strings.TrimSpace(n.Value + " " + n.Interval)
+	return words.NumberOf(*e, 1, 3).String()
 }
 
 func timesOf(t *hosts.Table, env string) *hosts.Times {

@@ -48,8 +48,7 @@ func moreOrLess(e sample.Estimate, unit string) string {
 	if e.Value < 0 {
 		less := sample.Estimate{Value: -e.Value}
 		if e.Lo != nil {
-			lo, hi := -*e.Hi, -*e.Lo
-			less.Lo, less.Hi = &lo, &hi
+			less.Lo, less.Hi = new(-*e.Hi), new(-*e.Lo)
 		}
 		n = words.NumberOf(less, by.By, 2)
 		return strings.TrimSpace(n.Value+" "+n.Interval) + " " + by.Name + " less"

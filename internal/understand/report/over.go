@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/figure"
 	"plimsoll/internal/understand/analyze/sweep"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -29,20 +31,14 @@ const AnyParameter = "any"
 
 // overWanted finds the curves that the options ask for.
 func overWanted(res *analyze.Result, opts Options) (overOf, error) {
-	works := make([]sweep.Work, len(res.Workloads))
-	for i := range res.Workloads {
-		works[i] = sweep.Work{Name: res.Workloads[i].Group(), Params: res.Workloads[i].Params}
-	}
-	all := sweep.Of(works, "")
+	all := sweep.Of(figure.Works(res), "")
 	if len(all) == 0 {
 		return overOf{}, fmt.Errorf("finding curves in run %s: none of its workloads has two levels of a numeric parameter", words.Clean(res.Run.ID))
 	}
 	o := overOf{res: res, metric: opts.Metric}
-	for _, s := range all {
-		if opts.Over == AnyParameter || s.Parameter == opts.Over {
-			o.sweeps = append(o.sweeps, s)
-		}
-	}
+	o.sweeps = lists.Filter(all, func(s sweep.Sweep) bool {
+		return opts.Over == AnyParameter || s.Parameter == opts.Over
+	})
 	if len(o.sweeps) == 0 {
 		return o, fmt.Errorf("no numeric parameter %q with two levels: this run has %s", opts.Over, strings.Join(sweep.Parameters(all), ", "))
 	}

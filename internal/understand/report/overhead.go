@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
@@ -53,9 +52,7 @@ func overheadDocument(d *document.Document, o overheadOf, _ Options) {
 		d.Heading(2, title)
 	}
 	d.Add(overheadTable(o))
-	for _, s := range overheadLegend(o.res, o.Overhead) {
-		d.Legend(s)
-	}
+	d.Legend(overheadLegend(o.res, o.Overhead)...)
 }
 
 // overheadTable has a row for each environment and a column for each workload,
@@ -70,11 +67,7 @@ func overheadTable(o overheadOf) *document.Table {
 		t.Column(document.Column{Title: title, Points: true}, overheadCells(cells))
 	}
 	for _, r := range o.Rows {
-		arrow := ""
-		if r.Metric.Better == record.HigherIsBetter {
-			arrow = " ↑"
-		}
-		add(words.Cut(words.Clean(cmp.Or(r.Title, r.Workload)), words.MaxName)+"\n"+words.Clean(r.Metric.Title)+arrow+", %", r.Cells)
+		add(words.Cut(words.Clean(cmp.Or(r.Title, r.Workload)), words.MaxName)+"\n"+words.Clean(r.Metric.Title)+arrow(r.Metric.Better)+", %", r.Cells)
 	}
 	for _, s := range o.Suites {
 		add(words.Cut(words.Clean(s.Name), words.MaxName)+"\ngeometric mean, %", s.Cells)
@@ -86,11 +79,7 @@ func overheadTable(o overheadOf) *document.Table {
 func failures(res *analyze.Result, o *analyze.Overhead, env string) int {
 	n := 0
 	for _, r := range o.Rows {
-		for _, c := range res.Workload(r.Workload).Counts {
-			if c.Env == env {
-				n += c.Failed
-			}
-		}
+		n += res.Workload(r.Workload).Count(env).Failed
 	}
 	return n
 }
@@ -131,8 +120,7 @@ func overheadNumber(e sample.Estimate) words.Number {
 	times := func(v float64) float64 { return 1 / (1 - v) }
 	q := sample.Estimate{Value: times(e.Value)}
 	if e.Lo != nil && e.Hi != nil && *e.Hi < 1 {
-		lo, hi := times(*e.Lo), times(*e.Hi)
-		q.Lo, q.Hi = &lo, &hi
+		q.Lo, q.Hi = new(times(*e.Lo)), new(times(*e.Hi))
 	}
 	n := words.NumberOf(q, 1, 2)
 	n.Interval = strings.TrimSpace("× " + cmp.Or(n.Interval, "too few"))

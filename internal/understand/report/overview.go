@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
@@ -46,11 +47,7 @@ func overview(res *analyze.Result, rankings []*ranking) (t *document.Table, base
 		}
 	}
 	for _, r := range first {
-		arrow := ""
-		if r.table.Metric.Better == record.HigherIsBetter {
-			arrow = " ↑"
-		}
-		cells := []string{words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(r.table.Metric.Title) + arrow, baselineMedian(res, r, baseline)}
+		cells := []string{words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(r.table.Metric.Title) + arrow(r.table.Metric.Better), baselineMedian(res, r, baseline)}
 		for _, e := range envs {
 			c := r.table.Cell(e)
 			text := overviewCell(c, baseline, r.table.Metric.Better, corrected(res, r, baseline, e))
@@ -74,13 +71,7 @@ func compact(t *document.Table) bool {
 	const names, enough = 3, 2
 	has := func(c document.Cell) bool { return c.Text != "" && c.Text != "n/a" }
 	for k := len(t.Columns) - 1; k >= names; k-- {
-		n := 0
-		for _, r := range t.Rows {
-			if has(r.Cells[k]) {
-				n++
-			}
-		}
-		if n < enough {
+		if n := lists.Count(t.Rows, func(r document.Row) bool { return has(r.Cells[k]) }); n < enough {
 			t.Drop(k, k+1)
 		}
 	}

@@ -74,23 +74,17 @@ func relative(r *sample.Estimate) string {
 	}
 	if r.Value >= 2 || r.Value <= 0.5 {
 		n := words.NumberOf(*r, 1, 3)
-		return joined(n.Value+" ×", n.Interval)
+		n.Value += " ×"
+		return n.String()
 	}
 	e := sample.Estimate{Value: 100 * (r.Value - 1)}
 	if r.Lo != nil && r.Hi != nil {
-		lo, hi := 100*(*r.Lo-1), 100*(*r.Hi-1)
-		e.Lo, e.Hi = &lo, &hi
+		e.Lo, e.Hi = new(100*(*r.Lo-1)), new(100*(*r.Hi-1))
 	}
 	n := words.NumberOf(e, 1, 2)
 	if e.Value > 0 {
 		n.Value = "+" + n.Value
 	}
-	return joined(n.Value+" %", n.Interval)
-}
-
-func joined(value, interval string) string {
-	if interval == "" {
-		return value
-	}
-	return value + " " + interval
+	n.Value += " %"
+	return n.String()
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -40,9 +41,7 @@ func addPapers(d *document.Document, res *analyze.Result) {
 		if len(t.Rows) > 0 {
 			d.Add(t)
 		}
-		for _, n := range notes {
-			d.Legend(n)
-		}
+		d.Legend(notes...)
 		addPaperRatios(d, p)
 		if last := i+1 == len(res.Papers); d.Medium == document.Text && (last || res.Papers[i+1].Source != p.Source) {
 			d.Legend(paperLegend(p.Source))
@@ -67,25 +66,21 @@ func paperTable(t *analyze.PaperTable, scale string, d *document.Document) (out 
 	same := t.Statistic != "" && slices.ContainsFunc(t.Cells, func(c analyze.PaperCell) bool { return c.Same != nil })
 	out = &document.Table{Columns: paperColumns(t, same)}
 	letters := &footnotes{scale: scale}
-	folded := map[string][]string{} // rows by the reason
-	var reasons []string
-	fold := func(why, row string) {
-		if folded[why] == nil {
-			reasons = append(reasons, why)
-		}
-		folded[why] = append(folded[why], row)
+	var rows analyze.Grouped[string, *analyze.PaperCell]
+	for i := range t.Cells {
+		rows.Add(t.Cells[i].Row, &t.Cells[i])
 	}
-	for _, row := range rowsOf(t) {
-		cells := row.cells
+	var folded analyze.Grouped[string, string] // rows by the reason
+	for row, cells := range rows.All() {
 		if why := sameReason(cells); why != "" {
-			fold(why, row.name)
+			folded.Add(why, row)
 			continue
 		}
 		if len(cells) > mostPaperLines && !slices.ContainsFunc(cells, func(c *analyze.PaperCell) bool { return c.Here != nil }) {
-			fold(noneOfMany, row.name)
+			folded.Add(noneOfMany, row)
 			continue
 		}
-		head, own := words.Clean(row.name), !sameUnit(cells)
+		head, own := words.Clean(row), !sameUnit(cells)
 		if !own {
 			head += ", " + words.Clean(cells[0].Unit)
 		}
@@ -107,8 +102,8 @@ func paperTable(t *analyze.PaperTable, scale string, d *document.Document) (out 
 		out.Columns[2].Title = strings.Replace(out.Columns[2].Title, "\nmean", "\nmean; median", 1)
 		notes = append(notes, medianNote)
 	}
-	for _, why := range reasons {
-		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", words.FirstFew(folded[why]), letters.sentence(why)))
+	for why, left := range folded.All() {
+		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", words.FirstFew(left), letters.sentence(why)))
 	}
 	return out, append(notes, statisticNotes(t, same)...)
 }
@@ -166,26 +161,6 @@ func round(v float64) float64 {
 		return math.Round(v)
 	}
 	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it was a number
-	return out
-}
-
-// paperLines are the cells of one row of the paper.
-type paperLines struct {
-	name  string
-	cells []*analyze.PaperCell
-}
-
-func rowsOf(t *analyze.PaperTable) []*paperLines {
-	var out []*paperLines
-	for i := range t.Cells {
-		c := &t.Cells[i]
-		k := slices.IndexFunc(out, func(r *paperLines) bool { return r.name == c.Row })
-		if k < 0 {
-			k = len(out)
-			out = append(out, &paperLines{name: c.Row})
-		}
-		out[k].cells = append(out[k].cells, c)
-	}
 	return out
 }
 
@@ -280,11 +255,7 @@ func (f *footnotes) of(text string) string {
 }
 
 func (f *footnotes) list() []string {
-	var out []string
-	for _, t := range f.texts {
-		out = append(out, f.of(t)+" "+f.sentence(t))
-	}
-	return out
+	return lists.Map(f.texts, func(t string) string { return f.of(t) + " " + f.sentence(t) })
 }
 
 // paperLegend says whose numbers are whose.

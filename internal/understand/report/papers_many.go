@@ -22,20 +22,16 @@ const medianNote = "Of the two published numbers the first is the authors' stati
 // manyPaperCells are the cells of a row of a data set: those with a number of ours,
 // then a line for each reason why the others have none.
 func manyPaperCells(cells []*analyze.PaperCell, own, same bool, d *document.Document, letters *footnotes) (out []document.Row) {
-	without := map[string]int{}
-	var reasons []string
+	var without analyze.Grouped[string, *analyze.PaperCell]
 	for _, c := range cells {
 		if c.Here != nil {
 			out = append(out, document.Row{Cells: paperCells(c, own, same, d, letters)})
 			continue
 		}
-		if without[c.Missing] == 0 {
-			reasons = append(reasons, c.Missing)
-		}
-		without[c.Missing]++
+		without.Add(c.Missing, c)
 	}
-	for _, why := range reasons {
-		out = append(out, document.Row{Cells: document.Cells(fmt.Sprintf("  %d more", without[why]), "", "", "–", letters.of(why))})
+	for why, more := range without.All() {
+		out = append(out, document.Row{Cells: document.Cells(fmt.Sprintf("  %d more", len(more)), "", "", "–", letters.of(why))})
 	}
 	return out
 }

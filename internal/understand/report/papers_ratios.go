@@ -30,27 +30,22 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 		out.Columns[i].Right = true
 	}
 	out.Columns[2].Slanted, out.Columns[3].Slanted = true, true
-	var heads []ratioHead
-	var reasons []string
-	without := map[string]int{}
+	var ours analyze.Grouped[ratioHead, *analyze.PaperRatio]
+	var without analyze.Grouped[string, *analyze.PaperRatio]
 	ways := map[analyze.Way]int{}
-	for _, r := range t.Ratios {
+	for i := range t.Ratios {
+		r := &t.Ratios[i]
 		if r.Here == nil {
-			if without[r.Missing] == 0 {
-				reasons = append(reasons, r.Missing)
-			}
-			without[r.Missing]++
+			without.Add(r.Missing, r)
 			continue
 		}
 		ways[r.Way]++
-		heads = analyze.Also(heads, (ratioHead{r.Row, r.Pair}))
+		ours.Add(ratioHead{r.Row, r.Pair}, r)
 	}
-	for _, h := range heads {
+	for h, ratios := range ours.All() {
 		out.Rows = append(out.Rows, document.Row{Cells: []document.Cell{{Text: words.Clean(h.row + ": " + h.pair.Of + " over " + h.pair.To), Rest: true}}, Tone: document.Head})
-		for _, r := range t.Ratios {
-			if r.Here != nil && h == (ratioHead{r.Row, r.Pair}) {
-				out.Rows = append(out.Rows, document.Row{Cells: paperRatioCells(&r, d)})
-			}
+		for _, r := range ratios {
+			out.Rows = append(out.Rows, document.Row{Cells: paperRatioCells(r, d)})
 		}
 	}
 	if len(out.Rows) == 0 {
@@ -63,8 +58,8 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 	if slices.ContainsFunc(t.Ratios, func(r analyze.PaperRatio) bool { return r.Theirs.Lo != nil }) {
 		d.Legend("Theirs is estimated from the paper's raw values, as of two independent samples (Hodges and Lehmann, on logarithms); ours within blocks.")
 	}
-	for _, why := range reasons {
-		d.Legend(fmt.Sprintf("%s without one of ours: %s", words.Plural(without[why], "more ratio"), words.Sentence(words.Clean(why))))
+	for why, more := range without.All() {
+		d.Legend(fmt.Sprintf("%s without one of ours: %s", words.Plural(len(more), "more ratio"), words.Sentence(words.Clean(why))))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -37,8 +38,8 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *document.Table {
 		}
 		u := words.UnitFor(t.Metric.Unit, medians(t))
 		title := strings.ReplaceAll(words.Clean(t.Metric.Title), " ", "\n") + "\n" + u.Name
-		if !ofEvents && t.Metric.Better == record.HigherIsBetter {
-			title += " ↑"
+		if !ofEvents {
+			title += arrow(t.Metric.Better)
 		}
 		most := words.Full
 		if !ofEvents && whole(medians(t), u.By) {
@@ -59,32 +60,21 @@ func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *document.Table {
 }
 
 func whole(values []float64, by float64) bool {
-	for _, v := range values {
-		if v/by != math.Trunc(v/by) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v float64) bool { return v/by != math.Trunc(v/by) })
 }
 
 // whyMissing groups the reasons of missing phases.
-func whyMissing(r *ranking) (reasons []string, envs map[string][]string) {
-	envs = map[string][]string{}
+func whyMissing(r *ranking) (envs analyze.Grouped[string, string]) {
 	for _, e := range r.order {
-		seen := map[string]bool{}
 		for i := range r.work.Tables {
 			t := &r.work.Tables[i]
 			if t.Metric.From == "" || len(medians(t)) == 0 {
 				continue
 			}
-			if c := t.Cell(e); c.Median == nil && !seen[c.Missing] {
-				seen[c.Missing] = true
-				if envs[c.Missing] == nil {
-					reasons = append(reasons, c.Missing)
-				}
-				envs[c.Missing] = append(envs[c.Missing], e)
+			if c := t.Cell(e); c.Median == nil && !slices.Contains(envs.Of(c.Missing), e) {
+				envs.Add(c.Missing, e)
 			}
 		}
 	}
-	return reasons, envs
+	return envs
 }

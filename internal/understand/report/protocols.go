@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/density"
@@ -214,10 +215,7 @@ func loads(name string, cells []load.Cell) section {
 		cellsOf{title, unit, values, false}.addTo(t)
 	}
 	count := func(title string, of func(*load.Cell) int) {
-		var out []string
-		for i := range cells {
-			out = append(out, fmt.Sprint(of(&cells[i])))
-		}
+		out := lists.Map(cells, func(c load.Cell) string { return fmt.Sprint(of(&c)) })
 		t.Column(document.Column{Title: title, Right: true}, document.Cells(out...))
 	}
 	number("holds", "1/s", func(c *load.Cell) (float64, bool) { return c.Holds, c.Search })
@@ -230,20 +228,15 @@ func loads(name string, cells []load.Cell) section {
 	count("in\nflight", func(c *load.Cell) int { return c.MaxInFlight })
 	for _, q := range record.LoadQuantiles {
 		number("latency\n"+q.Name, "ns", func(c *load.Cell) (float64, bool) {
-			for _, have := range c.Latency {
-				if have.Name == q.Name {
-					return have.Value, true
-				}
+			if have := analyze.Find(c.Latency, func(x *load.Quantile) bool { return x.Name == q.Name }); have != nil {
+				return have.Value, true
 			}
 			return 0, false
 		})
 	}
 	s.notes = append(s.notes, "Latency counts from the intended start to the payload's first byte, over all arrivals; what failed counts as later than all others, and a quantile is given where there are enough arrivals for it.")
-	for _, c := range cells {
-		if c.Search {
-			s.notes = append(s.notes, "Of a search: the highest rate lies between holds and fails; the latencies are of the rate that held; arrivals are those of all rates tried.")
-			break
-		}
+	if slices.ContainsFunc(cells, func(c load.Cell) bool { return c.Search }) {
+		s.notes = append(s.notes, "Of a search: the highest rate lies between holds and fails; the latencies are of the rate that held; arrivals are those of all rates tried.")
 	}
 	for _, c := range cells {
 		for _, l := range c.Limits {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
@@ -57,20 +58,7 @@ func medians(t *analyze.Table) []float64 {
 }
 
 func (r *ranking) cells() []*analyze.Cell {
-	var out []*analyze.Cell
-	for _, e := range r.order {
-		out = append(out, r.table.Cell(e))
-	}
-	return out
-}
-
-func (r *ranking) count(env string) analyze.Count {
-	for _, c := range r.work.Counts {
-		if c.Env == env {
-			return c
-		}
-	}
-	return analyze.Count{Env: env}
+	return lists.Map(r.order, r.table.Cell)
 }
 
 // layout says what of a ranking is shown; a narrow page shows less.
@@ -91,15 +79,15 @@ const (
 	interval
 )
 
-// baselines are how much is shown of the ratio to each.
-func (l layout) baselines() []struct {
+// ratioDetail is how much is shown of the ratio to a baseline.
+type ratioDetail struct {
 	name string
 	d    detail
-} {
-	return []struct {
-		name string
-		d    detail
-	}{{"native", l.native}, {"floor", l.floor}, {"host", l.host}}
+}
+
+// baselines are how much is shown of the ratio to each.
+func (l layout) baselines() []ratioDetail {
+	return []ratioDetail{{"native", l.native}, {"floor", l.floor}, {"host", l.host}}
 }
 
 // fullLayout is that of a page without end.
@@ -143,10 +131,7 @@ func (r *ranking) layOut(l layout) *document.Table {
 		})
 	}
 	if l.notes && len(r.notes) > 0 {
-		var see []string
-		for _, e := range r.order {
-			see = append(see, noteNumbers(r.notes[e]))
-		}
+		see := lists.Map(r.order, func(e string) string { return noteNumbers(r.notes[e]) })
 		t.Column(document.Column{Title: "see"}, document.Cells(see...))
 	}
 	for i, c := range r.cells() {
@@ -199,7 +184,7 @@ func (r *ranking) base(l layout) *document.Table {
 		t.Columns[1].Title = "env"
 	}
 	for _, c := range r.cells() {
-		n := r.count(c.Env)
+		n := r.work.Count(c.Env)
 		name := words.Name(c.Env)
 		switch {
 		case l.names > 0:
@@ -265,12 +250,7 @@ func ratioNumber(q *analyze.Ratio, d detail) (words.Number, string) {
 }
 
 func (r *ranking) has(baseline string) bool {
-	for i := range r.table.Cells {
-		if r.table.Cells[i].Ratio(baseline) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.table.Cells, func(c analyze.Cell) bool { return c.Ratio(baseline) != nil })
 }
 
 // legend explains the marks that were used.
@@ -338,10 +318,7 @@ func (r *ranking) more(l layout) *document.Table {
 		}
 	}
 	add := func(title string, of func(*analyze.Cell) string) {
-		var cells []string
-		for _, c := range full.cells() {
-			cells = append(cells, of(c))
-		}
+		cells := lists.Map(full.cells(), of)
 		if !slices.ContainsFunc(cells, func(s string) bool { return s != "–" }) {
 			return // the legend says why
 		}
@@ -351,8 +328,7 @@ func (r *ranking) more(l layout) *document.Table {
 		if e == nil {
 			return "–"
 		}
-		n := words.NumberOf(*e, r.unit.By, words.Full)
-		return strings.TrimSpace(n.Value + " " + n.Interval)
+		return words.NumberOf(*e, r.unit.By, words.Full).String()
 	}
 	if baseline, all := r.effects(); baseline != "" && all == "" {
 		add("effect", func(c *analyze.Cell) string {
@@ -413,9 +389,5 @@ func (r *ranking) effects() (baseline, all string) {
 }
 
 func noteNumbers(n []int) string {
-	parts := make([]string, len(n))
-	for i, v := range n {
-		parts[i] = strconv.Itoa(v)
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(lists.Map(n, strconv.Itoa), " ")
 }

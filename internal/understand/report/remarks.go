@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 )
@@ -57,12 +58,7 @@ func groupRemarks(res *analyze.Result, rankings []*ranking) (groups []*remarkGro
 // of all needs no pointer.
 func (r *ranking) forgetCommon(groups []*remarkGroup) {
 	for _, g := range groups {
-		n := 0
-		for _, e := range r.order {
-			if slices.Contains(r.notes[e], g.number) {
-				n++
-			}
-		}
+		n := lists.Count(r.order, func(e string) bool { return slices.Contains(r.notes[e], g.number) })
 		if n < len(r.order) || n < 4 {
 			continue
 		}

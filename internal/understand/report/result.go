@@ -129,9 +129,9 @@ func addFurtherMetrics(d *document.Document, r *ranking, shown []*ranking) {
 	}
 	d.Heading(3, "Phases of "+name+" (medians)")
 	d.Add(t)
-	reasons, envs := whyMissing(r)
-	for _, why := range reasons {
-		d.Legend("n/a for " + words.Clean(strings.Join(envs[why], ", ")) + ": " + words.Sentence(words.Clean(why)))
+	missing := whyMissing(r)
+	for why, envs := range missing.All() {
+		d.Legend("n/a for " + words.Clean(strings.Join(envs, ", ")) + ": " + words.Sentence(words.Clean(why)))
 	}
 }
 
@@ -140,9 +140,7 @@ func addProtocols(d *document.Document, work *analyze.Workload) {
 	for _, s := range sections(work) {
 		d.Heading(3, s.title)
 		d.Add(s.table)
-		for _, n := range s.notes {
-			d.Legend(n)
-		}
+		d.Legend(s.notes...)
 	}
 }
 
@@ -265,9 +263,7 @@ func rankingTable(d *document.Document, r *ranking, delta float64, opts Options,
 		}
 	}
 	d.Gap(document.Text)
-	for _, s := range legend {
-		d.Legend(s)
-	}
+	d.Legend(legend...)
 	if blocks != nil {
 		d.Legend(blocks.legend())
 	}

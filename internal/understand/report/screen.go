@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -216,11 +217,8 @@ func (s *screen) leaders(a *verdict.Answer) {
 }
 
 // byName are the first ones with their medians.
-func (s *screen) byName(a *verdict.Answer) (names []string) {
-	for _, e := range a.First {
-		names = append(names, s.with(a, e, false))
-	}
-	return names
+func (s *screen) byName(a *verdict.Answer) []string {
+	return lists.Map(a.First, func(e string) string { return s.with(a, e, false) })
 }
 
 // byEngine are the engines of the first ones, each with the median of its best.

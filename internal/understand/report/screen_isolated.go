@@ -85,10 +85,8 @@ func (s *screen) withoutNetwork(a *verdict.Answer, envs []string) string {
 	if title == "" || s.networked(worse, better) == "" {
 		return ""
 	}
-	for _, env := range envs {
-		if s.res.Environment(env).Facts["network"] != "none" {
-			return ""
-		}
+	if slices.ContainsFunc(envs, func(env string) bool { return s.res.Environment(env).Facts["network"] != "none" }) {
+		return ""
 	}
 	return " (no network)"
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
@@ -142,12 +144,8 @@ func (s *screen) others(all []line, shown int) {
 }
 
 // engines are the environments that are no baselines.
-func (s *screen) engines() (n int) {
-	for _, e := range s.res.Environments {
-		if e.Baseline == "" {
-			n++
-		}
-	}
+func (s *screen) engines() int {
+	n := lists.Count(s.res.Environments, func(e record.Environment) bool { return e.Baseline == "" })
 	return cmp.Or(n, len(s.res.Environments))
 }
 
@@ -164,10 +162,7 @@ func (s *screen) winners(all []line) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return times[b] - times[a] })
-	var parts []string
-	for _, e := range order {
-		parts = append(parts, fmt.Sprintf("%s in %d", words.Clean(e), times[e]))
-	}
+	parts := lists.Map(order, func(e string) string { return fmt.Sprintf("%s in %d", words.Clean(e), times[e]) })
 	if open > 0 {
 		parts = append(parts, fmt.Sprintf("%d cannot be told", open))
 	}

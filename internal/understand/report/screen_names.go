@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/words"
 )
 
@@ -137,9 +138,6 @@ func alike(a, b string) bool {
 // legendOf says what the abbreviations stand for.
 func legendOf(said []abbreviation) string {
 	slices.SortFunc(said, func(a, b abbreviation) int { return cmp.Compare(a.short, b.short) })
-	var parts []string
-	for _, a := range said {
-		parts = append(parts, a.short+" "+a.part)
-	}
+	parts := lists.Map(said, func(a abbreviation) string { return a.short + " " + a.part })
 	return strings.Join(parts, ", ")
 }

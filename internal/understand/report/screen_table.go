@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
@@ -49,10 +50,7 @@ type laid struct {
 // table is the ranking in the widest form that there is room for.
 func (s *screen) table(a *verdict.Answer) (t laid) {
 	r := newRanking(a.Work, a.Table, s.opts)
-	var whole []string
-	for _, c := range r.cells() {
-		whole = append(whole, words.Clean(c.Env))
-	}
+	whole := lists.Map(r.cells(), func(c *analyze.Cell) string { return words.Clean(c.Env) })
 	for i, l := range screens {
 		names, said := whole, []abbreviation(nil)
 		if l.common {
@@ -103,17 +101,10 @@ func widest(names []string) (most int) {
 // distinct says whether names are still different when each has so many characters;
 // 0: all of them.
 func distinct(names []string, room int) bool {
-	seen := map[string]bool{}
-	for _, n := range names {
-		if room > 0 {
-			n = words.Shorten(n, room)
-		}
-		if seen[n] {
-			return false
-		}
-		seen[n] = true
+	if room > 0 {
+		names = lists.Map(names, func(n string) string { return words.Shorten(n, room) })
 	}
-	return true
+	return len(analyze.Distinct(names)) == len(names)
 }
 
 // rows lays the ranking out: the places that each may hold, its median, and how
@@ -123,7 +114,7 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 	t.Columns[0].Right = true
 	failed, place := false, map[string]bool{}
 	for i, c := range r.cells() {
-		failed = failed || r.count(c.Env).Failed > 0
+		failed = failed || r.work.Count(c.Env).Failed > 0
 		place[c.Env] = c.Places != nil
 		name := names[i]
 		if l.names > 0 {
@@ -139,10 +130,7 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 		t.Columns[1].Title = "env"
 	}
 	add := func(title string, points bool, of func(*analyze.Cell) string) {
-		var cells []document.Cell
-		for _, c := range r.cells() {
-			cells = append(cells, document.Cell{Text: of(c)})
-		}
+		cells := document.Cells(lists.Map(r.cells(), of)...)
 		t.Column(document.Column{Title: title, Points: points, Right: !points}, cells)
 	}
 	number := func(c *analyze.Cell) words.Number {
@@ -189,7 +177,7 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 	}
 	if failed {
 		add("failed", false, func(c *analyze.Cell) string {
-			if n := r.count(c.Env); n.Failed > 0 {
+			if n := r.work.Count(c.Env); n.Failed > 0 {
 				return fmt.Sprintf("%d/%d", n.Failed, n.Trials)
 			}
 			return ""

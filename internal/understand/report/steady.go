@@ -60,13 +60,6 @@ func SteadinessTable(t *steady.Table) *document.Table {
 	}
 	out := &document.Table{Parts: true, Columns: []document.Column{{Title: "state"}, {Title: words.Clean(t.Metric) + unit, Points: true},
 		{Title: "× as it is", Points: true}, {Title: "noise, ± %", Points: true}, {Title: "scatter, ×\nas it is", Points: true}}}
-	number := func(e *sample.Estimate, by float64) document.Cell {
-		if e == nil {
-			return document.Cell{}
-		}
-		n := words.NumberOf(*e, by, 3)
-		return document.Cell{Text: n.Value, Tail: n.Interval}
-	}
 	for _, r := range t.Rows {
 		name := words.Clean(r.State)
 		if r.State == steady.AsItIs {
@@ -81,7 +74,7 @@ func SteadinessTable(t *steady.Table) *document.Table {
 			if r.Noise != nil {
 				noise.Text = fmt.Sprintf("%.2g", 100**r.Noise)
 			}
-			row.Cells = append(row.Cells, number(r.Median, by), number(r.Ratio, 1), noise, number(r.Scatter, 1))
+			row.Cells = append(row.Cells, numberCell(r.Median, by, 3), numberCell(r.Ratio, 1, 3), noise, numberCell(r.Scatter, 1, 3))
 		}
 		out.Rows = append(out.Rows, row)
 	}

@@ -3,6 +3,8 @@ package timeline
 import (
 	"cmp"
 	"slices"
+
+	"plimsoll/internal/common/lists"
 )
 
 // Comparison sets two explanations beside each other.
@@ -29,11 +31,7 @@ type Rate struct {
 // RateOf says what grows from A, one alone, to B, several at once. All has what passed
 // in each round until the last of them had ended, ns.
 func (c *Comparison) RateOf(atOnce int, all []int64) {
-	ns := make([]float64, len(all))
-	for i, v := range all {
-		ns[i] = float64(v)
-	}
-	whole, _ := median(ns)
+	whole, _ := median(lists.Map(all, func(ns int64) float64 { return float64(ns) }))
 	c.Rate = &Rate{AtOnce: atOnce, Alone: 1e9 / c.A.NS, Together: float64(atOnce) * 1e9 / whole}
 	seen := map[string]*Pair{}
 	var walk func(p *Pair)

@@ -246,20 +246,14 @@ func (q *question) leaders() string {
 }
 
 func (q *question) pair(a, b string) *analyze.Pair {
-	for i := range q.table.Pairs {
-		if p := &q.table.Pairs[i]; p.A == a && p.B == b {
-			return p
-		}
-	}
-	return nil
+	return analyze.Find(q.table.Pairs, func(p *analyze.Pair) bool { return p.A == a && p.B == b })
 }
 
 // inverse is b over a where e is a over b.
 func inverse(e sample.Estimate) sample.Estimate {
 	out := sample.Estimate{Value: 1 / e.Value}
 	if e.Lo != nil && e.Hi != nil && *e.Lo > 0 {
-		lo, hi := 1 / *e.Hi, 1 / *e.Lo
-		out.Lo, out.Hi = &lo, &hi
+		out.Lo, out.Hi = new(1 / *e.Hi), new(1 / *e.Lo)
 	}
 	return out
 }
@@ -301,8 +295,7 @@ func (q *question) against() string {
 func inPercent(e sample.Estimate) sample.Estimate {
 	out := sample.Estimate{Value: 100 * e.Value}
 	if e.Lo != nil {
-		lo, hi := 100**e.Lo, 100**e.Hi
-		out.Lo, out.Hi = &lo, &hi
+		out.Lo, out.Hi = new(100**e.Lo), new(100**e.Hi)
 	}
 	return out
 }

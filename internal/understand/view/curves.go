@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 )
@@ -106,10 +107,7 @@ func (c *Curve) draw(traces []trace) bool {
 	end := stats.Median(stats.Sorted(ends))
 	step := max(stats.Median(stats.Sorted(steps)), end/maxGrid)
 	n := int(end / step)
-	var rows [][]float64
-	for _, t := range traces {
-		rows = append(rows, t.resample(step, n))
-	}
+	rows := lists.Map(traces, func(t trace) []float64 { return t.resample(step, n) })
 	seen := false
 	for k := range n {
 		var v []float64

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 )
 
 // phaser gathers the events of one workload, as times after the request.
@@ -76,9 +77,7 @@ func (p *phaser) phases() *Phases {
 		for i := 1; i < len(path); i++ {
 			step := [2]int{path[i-1], path[i]}
 			medians[e][step] = o.median(step[0], step[1])
-			if !slices.Contains(all, step) {
-				all = append(all, step)
-			}
+			all = analyze.Also(all, step)
 		}
 	}
 	if len(all) == 0 {

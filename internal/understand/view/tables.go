@@ -200,10 +200,5 @@ func parts(e *sample.Estimate) (v, lo, hi *float64) {
 // finite says whether all are numbers: between two values that are hardly any
 // there may be none.
 func finite(x []float64) bool {
-	for _, v := range x {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 })
 }

@@ -29,21 +29,17 @@ func trust(res *analyze.Result) []Trust {
 		return []Trust{{Warn, "Warming up", "No trial counts yet, so that there is nothing to judge."}}
 	}
 	out := []Trust{failures(res)}
-	codes := map[string][]record.Remark{}
-	var order []string
+	var codes analyze.Grouped[string, record.Remark]
 	for _, m := range res.Remarks {
 		if m.Level == "info" && !slices.Contains(minor, m.Code) || m.Code == "failures" || !shown(res, m) {
 			continue
 		}
-		if codes[m.Code] == nil {
-			order = append(order, m.Code)
-		}
-		codes[m.Code] = append(codes[m.Code], m)
+		codes.Add(m.Code, m)
 	}
-	for _, c := range order {
-		out = append(out, Trust{levelOf(res, codes[c]), remark.Title(c), textOf(codes[c])})
+	for c, remarks := range codes.All() {
+		out = append(out, Trust{levelOf(res, remarks), remark.Title(c), textOf(remarks)})
 	}
-	out = append(out, goods(res, codes)...)
+	out = append(out, goods(res, &codes)...)
 	slices.SortStableFunc(out, func(x, y Trust) int { return cmp.Compare(place(x.Level), place(y.Level)) })
 	return out
 }
@@ -155,7 +151,7 @@ func failures(res *analyze.Result) Trust {
 }
 
 // goods are what was looked for and not found.
-func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
+func goods(res *analyze.Result, found *analyze.Grouped[string, record.Remark]) []Trust {
 	var out []Trust
 	add := func(ok bool, title, text string) {
 		if ok {
@@ -163,7 +159,7 @@ func goods(res *analyze.Result, found map[string][]record.Remark) []Trust {
 		}
 	}
 	run := res.Run
-	none := func(code string) bool { return found[code] == nil }
+	none := func(code string) bool { return found.Of(code) == nil }
 	ours := run.Imported == nil && run.Trials > 0
 	add(run.Status == "done" && none("incomplete") && run.Trials > 0, "Run", fmt.Sprintf("It ran to its end: %s in %s.", words.Plural(run.Trials-run.Warmup, "trial"), words.Plural(run.Blocks, "block")))
 	add(run.Status == "done" && ours && len(run.Residue) == 0, "Left behind", "Nothing was left behind.")

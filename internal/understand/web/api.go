@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
@@ -153,12 +154,8 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) {
 		}
 		return places, nil
 	}, func(results []analysed, _ []history.SkippedRun) (any, error) {
-		o := compare.Options{}
-		var err error
-		if o.Against, err = against(q); err != nil {
-			return nil, err
-		}
-		if o.Filter, err = filters(q); err != nil {
+		o, err := compareOptions(q)
+		if err != nil {
 			return nil, err
 		}
 		if len(results) == 2 {
@@ -185,14 +182,11 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) {
 			return len(q["dir"]) > 0 && !slices.Contains(q["dir"], p.folder)
 		}), nil
 	}, func(results []analysed, skipped []history.SkippedRun) (any, error) {
-		o := history.Options{Seed: 1}
-		var err error
-		if o.Against, err = against(q); err != nil {
+		asked, err := compareOptions(q)
+		if err != nil {
 			return nil, err
 		}
-		if o.Filter, err = filters(q); err != nil {
-			return nil, err
-		}
+		o := history.Options{Seed: 1, Against: asked.Against, Filter: asked.Filter}
 		if t := q.Get("threshold"); t != "" {
 			v, err := strconv.ParseFloat(strings.TrimSuffix(t, "%"), 64)
 			if err != nil || !(v > 0 && v <= 100) {
@@ -200,10 +194,9 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) {
 			}
 			o.Threshold = v / 100
 		}
-		var past []history.Past
-		for _, r := range results {
-			past = append(past, history.Past{Dir: r.place.name, Result: r.Result})
-		}
+		past := lists.Map(results, func(r analysed) history.Past {
+			return history.Past{Dir: r.place.name, Result: r.Result}
+		})
 		return history.New(past, skipped, o)
 	})
 	s.answer(w, r, doc, err)
@@ -225,15 +218,15 @@ func against(q url.Values) (string, error) {
 	}
 }
 
-func filters(q url.Values) (out []compare.Filter, err error) {
-	for _, text := range q["filter"] {
-		f, err := compare.ParseFilter(text)
-		if err != nil {
-			return nil, &badQuery{err.Error()}
-		}
-		out = append(out, f)
+// compareOptions are what a question says of the baseline and of the cells.
+func compareOptions(q url.Values) (o compare.Options, err error) {
+	if o.Against, err = against(q); err != nil {
+		return o, err
 	}
-	return out, nil
+	if o.Filter, err = lists.Try(q["filter"], compare.ParseFilter); err != nil {
+		return o, &badQuery{err.Error()}
+	}
+	return o, nil
 }
 
 // answered gives an answer that was given before if the runs that it is of are

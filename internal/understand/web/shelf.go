@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,8 @@ type shelf struct {
 }
 
 func (s *shelf) init(server *Server) {
-	s.server, s.work, s.build, s.rest = server, make(chan struct{}, 1), build, restLeast
+	s.server, s.work, s.rest = server, make(chan struct{}, 1), restLeast
+	s.build = func(r *record.Reader) (*view.Data, error) { return view.Build(r, view.Options{}) }
 	s.results.max, s.documents.max, s.answers.max = maxResults, maxDocuments, maxAnswers
 }
 
@@ -231,13 +233,7 @@ func (k *kept[T]) item(key string) *item[T] {
 }
 
 func (k *kept[T]) touch(key string) {
-	for i, o := range k.order {
-		if o == key {
-			k.order = append(k.order[:i], k.order[i+1:]...)
-			break
-		}
-	}
-	k.order = append(k.order, key)
+	k.order = append(slices.DeleteFunc(k.order, func(o string) bool { return o == key }), key)
 }
 
 func (k *kept[T]) put(key string, it *item[T], weight int) {

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,7 +154,7 @@ func (x *summarized) count(path string) {
 		n, err := f.ReadAt(buf, x.offset)
 		x.offset += int64(n)
 		x.lines += bytes.Count(buf[:n], []byte("\n"))
-		if n == 0 || err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.EOF) {
+		if n == 0 || err != nil {
 			return
 		}
 	}

@@ -13,6 +13,9 @@ import (
 // its interval deserves, and "[lo, hi]" where it has one.
 type Number struct{ Value, Interval string }
 
+// String is the value with its interval.
+func (n Number) String() string { return strings.TrimSpace(n.Value + " " + n.Interval) }
+
 // Full is as many decimals as a Number ever has.
 const Full = 6
 

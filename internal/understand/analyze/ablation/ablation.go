@@ -15,6 +15,7 @@ package ablation
 import (
 	"math"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/sample"
@@ -259,11 +260,7 @@ func (m *maker) together(s *Step, before, after, with, without []float64) {
 
 func (m *maker) whole() {
 	d := m.cost(m.base, m.last)
-	for _, v := range d {
-		if !math.IsNaN(v) {
-			m.w.Blocks++
-		}
-	}
+	m.w.Blocks = lists.Count(d, func(v float64) bool { return !math.IsNaN(v) })
 	if m.w.Whole = estimate(d, stats.Level); m.w.Whole == nil {
 		return
 	}

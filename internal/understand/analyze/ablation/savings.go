@@ -3,17 +3,16 @@ package ablation
 import (
 	"cmp"
 	"slices"
+
+	"plimsoll/internal/common/lists"
 )
 
 // Savings are the mechanisms that a user of the engine can do without, at a price,
 // and that surely cost something: the most first.
 func (w *Waterfall) Savings() []Step {
-	var out []Step
-	for _, s := range w.Steps {
-		if s.Kind == Mechanism && s.Of == w.Engine && s.Price != "" && s.Alone != nil && s.Alone.Lo != nil && *s.Alone.Lo > 0 {
-			out = append(out, s)
-		}
-	}
+	out := lists.Filter(w.Steps, func(s Step) bool {
+		return s.Kind == Mechanism && s.Of == w.Engine && s.Price != "" && s.Alone != nil && s.Alone.Lo != nil && *s.Alone.Lo > 0
+	})
 	slices.SortStableFunc(out, func(p, q Step) int { return cmp.Compare(q.Alone.Value, p.Alone.Value) })
 	return out
 }

@@ -113,8 +113,7 @@ func by(c *Change) sample.Estimate {
 	times := func(r float64) float64 { return c.Base.Value * (r - 1) }
 	e := sample.Estimate{Value: times(c.Ratio.Value)}
 	if c.Ratio.Lo != nil && c.Ratio.Hi != nil {
-		lo, hi := times(*c.Ratio.Lo), times(*c.Ratio.Hi)
-		e.Lo, e.Hi = &lo, &hi
+		e.Lo, e.Hi = new(times(*c.Ratio.Lo)), new(times(*c.Ratio.Hi))
 	}
 	return e
 }

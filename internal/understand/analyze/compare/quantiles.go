@@ -69,8 +69,7 @@ func (c *Change) compareQuantile(x, y [][]float64, delta, level float64) {
 		return
 	}
 	c.Method, c.Ratio = "order-statistics", &sample.Estimate{Value: math.Exp(d)}
-	lo, hi := math.Exp(in.Lo), math.Exp(in.Hi)
-	c.Ratio.Lo, c.Ratio.Hi = &lo, &hi
+	c.Ratio.Lo, c.Ratio.Hi = new(math.Exp(in.Lo)), new(math.Exp(in.Hi))
 	if v, _ := analyze.VerdictOf(d, in, 1, delta); v == analyze.Equal {
 		c.Verdict = Same
 		return

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -39,16 +40,10 @@ func (c *Changes) finish(o Options) error {
 
 // Estimate estimates each cell and corrects the family.
 func (c *Changes) Estimate() {
-	family := make([]sample.Sample, len(c.Cells))
-	for i := range c.Cells {
-		family[i] = c.Cells[i].Sample
-	}
+	family := lists.Map(c.Cells, func(ch Change) sample.Sample { return ch.Sample })
 	by := sample.TestOf(family, sample.MinT, sample.Alpha)
 	c.Test = sample.TestName(c.Interleaved, by.Ranks)
-	p := make([]float64, len(c.Cells))
-	for i := range c.Cells {
-		p[i] = family[i].P(0, by)
-	}
+	p := lists.Map(family, func(s sample.Sample) float64 { return s.P(0, by) })
 	holm := stats.Holm(p)
 	c.Tested = sample.Tested(p)
 	for i := range c.Cells {

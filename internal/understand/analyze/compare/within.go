@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"plimsoll/internal/common/lists"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -9,10 +11,7 @@ import (
 func Within(r *analyze.Result, base, next string, o Options) (*Changes, error) {
 	for _, id := range []string{base, next} {
 		if r.Environment(id) == nil {
-			var known []string
-			for _, e := range r.Environments {
-				known = append(known, e.ID)
-			}
+			known := lists.Map(r.Environments, func(e record.Environment) string { return e.ID })
 			return nil, &analyze.ChoiceError{What: "environment", Word: id, Known: known}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/density"
 	"plimsoll/internal/understand/analyze/load"
@@ -73,13 +74,7 @@ func Add(r *record.Reader, t *record.Trial) Series {
 // is one probe; a search that came to anything has at least two, since its first
 // one only finds out where to begin.
 func searched(steps []record.LoadStep) bool {
-	probes := 0
-	for i := range steps {
-		if steps[i].Sum != nil {
-			probes++
-		}
-	}
-	return probes > 1
+	return lists.Count(steps, func(s record.LoadStep) bool { return s.Sum != nil }) > 1
 }
 
 func addValues(t *record.Trial, derived map[string]float64) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -147,12 +148,7 @@ func (s *store) wildMetric(work *analyze.Workload, w int) int {
 
 // fence is Tukey's far one above, and the median; 0 where there are too few.
 func fence(values []float64) (limit, med float64) {
-	var there []float64
-	for _, v := range values {
-		if v > 0 {
-			there = append(there, v)
-		}
-	}
+	there := lists.Filter(values, func(v float64) bool { return v > 0 })
 	if len(there) < wildFrom {
 		return 0, 0
 	}

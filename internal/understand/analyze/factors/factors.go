@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -81,11 +82,7 @@ func Of(r *analyze.Result, opts Options) (*Factors, error) {
 
 // Groups names the workloads of the run, choices of parameters under one name.
 func Groups(r *analyze.Result) []string {
-	var out []string
-	for i := range r.Workloads {
-		out = append(out, r.Workloads[i].Group())
-	}
-	return analyze.Distinct(out)
+	return analyze.Distinct(lists.Map(r.Workloads, func(w analyze.Workload) string { return w.Group() }))
 }
 
 // groupOf finds the choices of a workload's parameters.
@@ -183,10 +180,7 @@ func shareOf(s stats.Share) *sample.Estimate { return sample.NewEstimate(s.Value
 // joint gives confounded factors the share that they have together.
 func (f *Factors) joint(values [][]float64, levels [][]int, lost []int) {
 	for _, group := range confounded(levels, lost) {
-		var names []string
-		for _, k := range group {
-			names = append(names, f.Factors[k].ID)
-		}
+		names := lists.Map(group, func(k int) string { return f.Factors[k].ID })
 		for i := range f.Shares {
 			if s := &f.Shares[i]; s.With == "" && slices.Contains(names, s.Factor) {
 				s.Among = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Factor })

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -133,17 +134,11 @@ func (g *HostGathering) common() {
 			}
 		}
 	}
-	var all []matrixCell
-	for _, c := range g.hosts[0].cells {
-		if !slices.ContainsFunc(g.hosts, func(m *matrix) bool { return m.find(c) < 0 }) {
-			all = append(all, c)
-		}
-	}
+	all := lists.Filter(g.hosts[0].cells, func(c matrixCell) bool {
+		return !slices.ContainsFunc(g.hosts, func(m *matrix) bool { return m.find(c) < 0 })
+	})
 	for i, m := range g.hosts {
-		var kept []matrixCell
-		for _, c := range all {
-			kept = append(kept, m.cells[m.find(c)])
-		}
+		kept := lists.Map(all, func(c matrixCell) matrixCell { return m.cells[m.find(c)] })
 		for _, c := range m.cells {
 			if !slices.ContainsFunc(all, func(x matrixCell) bool { return x.env.ID == c.env.ID && x.work.ID == c.work.ID }) {
 				g.first.LeftOut = append(g.first.LeftOut, LeftOut{Env: c.env.ID, Workload: c.work.ID, Reason: "on " + g.labels[i] + ": not all hosts have it"})

@@ -11,6 +11,7 @@ package figure
 import (
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
@@ -79,11 +80,7 @@ type Box struct {
 
 // Of gathers figures. The result must have its values: evaluate.Options.Values.
 func Of(res *analyze.Result, list []figures.Figure) []Figure {
-	out := make([]Figure, len(list))
-	for i, f := range list {
-		out[i] = of(res, f)
-	}
-	return out
+	return lists.Map(list, func(f figures.Figure) Figure { return of(res, f) })
 }
 
 func of(res *analyze.Result, f figures.Figure) Figure {
@@ -128,8 +125,7 @@ func cells(res *analyze.Result, f figures.Figure) []*analyze.PaperCell {
 func theirs(c *analyze.PaperCell, by float64) sample.Estimate {
 	e := sample.Estimate{Value: c.Published * by}
 	if c.CI95 != nil {
-		lo, hi := (c.Published-*c.CI95)*by, (c.Published+*c.CI95)*by
-		e.Lo, e.Hi = &lo, &hi
+		e.Lo, e.Hi = new((c.Published-*c.CI95)*by), new((c.Published+*c.CI95)*by)
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/density"
@@ -12,18 +13,21 @@ import (
 	"plimsoll/internal/understand/analyze/sweep"
 )
 
+// Works are the workloads of a run, among which there may be curves.
+func Works(res *analyze.Result) []sweep.Work {
+	return lists.Map(res.Workloads, func(w analyze.Workload) sweep.Work {
+		return sweep.Work{Name: w.Group(), Params: w.Params}
+	})
+}
+
 // curves has a panel for each choice of the other parameters. Published is each
 // value that a table sets beside one of these.
 func curves(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 	if f.Over == figures.OverData {
 		return dataCurves(res, f)
 	}
-	works := make([]sweep.Work, len(res.Workloads))
-	for i := range res.Workloads {
-		works[i] = sweep.Work{Name: res.Workloads[i].Group(), Params: res.Workloads[i].Params}
-	}
 	var out []Panel
-	for _, s := range sweep.Of(works, f.Over) {
+	for _, s := range sweep.Of(Works(res), f.Over) {
 		if s.Name != f.Workload {
 			continue
 		}
@@ -175,8 +179,6 @@ func total(c *density.Cell) *density.Points {
 		}
 	}
 	slices.Sort(out.N)
-	for _, n := range out.N {
-		out.Y = append(out.Y, sum[n]-sum[out.N[0]])
-	}
+	out.Y = lists.Map(out.N, func(n float64) float64 { return sum[n] - sum[out.N[0]] })
 	return out
 }

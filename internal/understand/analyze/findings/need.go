@@ -65,13 +65,7 @@ func (n *need) each(take func(*record.Environment, *record.Workload)) {
 func (n *need) others() []*record.Environment {
 	switch {
 	case n.test.Baseline != "":
-		var out []*record.Environment
-		for i := range n.envs {
-			if n.envs[i].Baseline == n.test.Baseline {
-				out = append(out, &n.envs[i])
-			}
-		}
-		return out
+		return n.those(func(e *record.Environment) bool { return e.Baseline == n.test.Baseline })
 	case n.test.To != nil:
 		return n.side(n.test.To)
 	}
@@ -79,9 +73,13 @@ func (n *need) others() []*record.Environment {
 }
 
 func (n *need) side(sel map[string][]string) []*record.Environment {
+	return n.those(func(e *record.Environment) bool { return mayMatch(sel, e) })
+}
+
+func (n *need) those(match func(*record.Environment) bool) []*record.Environment {
 	var out []*record.Environment
 	for i := range n.envs {
-		if mayMatch(sel, &n.envs[i]) {
+		if match(&n.envs[i]) {
 			out = append(out, &n.envs[i])
 		}
 	}

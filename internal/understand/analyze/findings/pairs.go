@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
@@ -42,13 +43,10 @@ type pair struct {
 	room    float64  // and how far from the bounds the true value may well be
 }
 
-// claimPairs are the pairs as they are reported.
+// claimPairs are the pairs as they are reported: where there are none, an empty list.
 func claimPairs(pairs []pair) []analyze.ClaimPair {
-	out := make([]analyze.ClaimPair, len(pairs))
-	for i := range pairs {
-		out[i] = pairs[i].ClaimPair
-	}
-	return out
+	out := []analyze.ClaimPair{}
+	return append(out, lists.Map(pairs, func(p pair) analyze.ClaimPair { return p.ClaimPair })...)
 }
 
 func side(e *record.Environment, w *analyze.Workload, t *analyze.Table) analyze.ClaimSide {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 )
@@ -81,9 +82,8 @@ func lacksOfStandIns(used []record.StandIn) []analyze.ClaimLack {
 
 // neededBy says what a claim needs of which nothing but stand-ins were measured.
 func neededBy(s *analyze.Substitute) string {
-	var need []string
-	for _, x := range s.StandIns {
-		need = append(need, fmt.Sprintf("%s (here another %s: %s)", x.Paper, x.Aspect, x.Here))
-	}
+	need := lists.Map(s.StandIns, func(x record.StandIn) string {
+		return fmt.Sprintf("%s (here another %s: %s)", x.Paper, x.Aspect, x.Here)
+	})
 	return fmt.Sprintf("Needs %s. By what stands in, it would be %s: %s", strings.Join(need, "; "), s.Verdict, s.Reason)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -24,10 +25,7 @@ func judgePairs(pairs []pair) string {
 		family[i], alpha = pairs[i].sample, min(alpha, pairs[i].alpha())
 	}
 	by := sample.TestOf(family, sample.MinT, alpha)
-	p := make([]float64, len(pairs))
-	for i := range pairs {
-		p[i] = pairs[i].inside(by)
-	}
+	p := lists.Map(pairs, func(x pair) float64 { return x.inside(by) })
 	holm := stats.Holm(p)
 	tested := false
 	for i := range pairs {
@@ -152,12 +150,7 @@ func (p *pair) hasInterval() bool { return p.Estimate != nil && p.Estimate.Lo !=
 
 // reasonOf says what a verdict rests on.
 func reasonOf(f *analyze.Finding) string {
-	n := 0
-	for i := range f.Pairs {
-		if f.Pairs[i].Verdict == f.Verdict {
-			n++
-		}
-	}
+	n := lists.Count(f.Pairs, func(p analyze.ClaimPair) bool { return p.Verdict == f.Verdict })
 	of := func(verb, verbs string) string {
 		if len(f.Pairs) == 1 {
 			return "The only pair " + verb

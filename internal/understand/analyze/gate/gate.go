@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/compare"
@@ -63,13 +64,7 @@ var Looks = []int{10, 20, 40}
 
 // decidedBy is the number of the last look, from 1.
 func decidedBy(c *compare.Changes) int {
-	n := 0
-	for _, l := range c.NewRun.Run.Looks {
-		if l.Rule == record.RuleGate {
-			n++
-		}
-	}
-	return n
+	return lists.Count(c.NewRun.Run.Looks, func(l record.Look) bool { return l.Rule == record.RuleGate })
 }
 
 // RefusedError says that a gate would say nothing, whatever the values.
@@ -142,10 +137,7 @@ func onlyYardstick(c *compare.Changes, ch *compare.Change) bool {
 }
 
 func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresholds) {
-	var family []sample.Sample
-	for _, ch := range gated {
-		family = append(family, ch.Sample)
-	}
+	family := lists.Map(gated, func(ch *compare.Change) sample.Sample { return ch.Sample })
 	looks := c.Looks()
 	by := sample.TestOf(family, sample.MinT, sample.Alpha/float64(looks))
 	p := make([]float64, len(gated))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -27,13 +28,7 @@ func (h *History) remarks() {
 		}
 	}
 	h.gaps(add)
-	absolute := 0
-	for i := range h.Series {
-		if h.Series[i].absolute() {
-			absolute++
-		}
-	}
-	if absolute > 0 {
+	if absolute := lists.Count(h.Series, func(s Series) bool { return s.absolute() }); absolute > 0 {
 		add("absolute", "warn", "run native or floor in each", "%d series of absolute values: how fast the machine was on each day is in them", absolute)
 	}
 	for _, c := range h.Changes {

@@ -3,6 +3,7 @@ package hosts
 import (
 	"math"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -32,13 +33,7 @@ func (c *Comparing) correct() {
 
 // known are the groups of the hosts that have one.
 func (c *Comparing) known(row int) []stats.Group {
-	var out []stats.Group
-	for _, g := range c.group[row] {
-		if !math.IsNaN(g.Nu) {
-			out = append(out, g)
-		}
-	}
-	return out
+	return lists.Filter(c.group[row], func(g stats.Group) bool { return !math.IsNaN(g.Nu) })
 }
 
 func (c *Comparing) differ(row int) *Differ {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -145,10 +146,7 @@ func (g *Gathering) hostOf(r *analyze.Result, dir string) (int, error) {
 		}
 	}
 	if at < 0 {
-		var taken []Host
-		for _, h := range g.hosts {
-			taken = append(taken, h.Host)
-		}
+		taken := lists.Map(g.hosts, func(h *gathered) Host { return h.Host })
 		g.hosts = append(g.hosts, &gathered{Host: Host{Label: label(r.Run.Host.Name, taken), Machine: r.Run.Host}})
 		at = len(g.hosts) - 1
 	}
@@ -165,13 +163,7 @@ func (g *Gathering) wanted(w *analyze.Workload) []*analyze.Table {
 	if g.o.Metric != "" {
 		ids = []string{g.o.Metric}
 	}
-	var out []*analyze.Table
-	for _, id := range ids {
-		if t := w.Table(id); t != nil && t.Measured() {
-			out = append(out, t)
-		}
-	}
-	return out
+	return lists.Filter(lists.Map(ids, w.Table), (*analyze.Table).Measured)
 }
 
 func (g *Gathering) table(workload, title string, m record.Metric) *gatheredTable {
@@ -230,12 +222,9 @@ func filled(x []float64, n int) []float64 {
 // base chooses what environments are held against: the name of a baseline, or an
 // environment.
 func (g *Gathering) base() (string, error) {
-	var known []string
-	for _, name := range analyze.Baselines {
-		if slices.ContainsFunc(g.envs, func(e record.Environment) bool { return e.Baseline == name }) {
-			known = append(known, name)
-		}
-	}
+	known := lists.Filter(analyze.Baselines, func(name string) bool {
+		return slices.ContainsFunc(g.envs, func(e record.Environment) bool { return e.Baseline == name })
+	})
 	for _, e := range g.envs {
 		known = append(known, e.ID)
 	}

@@ -3,15 +3,13 @@ package hosts
 import (
 	"fmt"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
 // together remarks on hosts that are one machine under several names.
 func (h *Hosts) together() {
-	var machines []record.Host
-	for _, x := range h.Hosts {
-		machines = append(machines, x.Machine)
-	}
+	machines := lists.Map(h.Hosts, func(x Host) record.Host { return x.Machine })
 	if n := Count(machines, ByMachine); n < len(h.Hosts) {
 		h.Remark = append(h.Remark, record.Remark{Code: "hosts-together", Level: "warn",
 			Text:   fmt.Sprintf("the %d hosts are told apart by their names; by what the records say, the number of machines is %d: how much machines differ is not in this", len(h.Hosts), n),

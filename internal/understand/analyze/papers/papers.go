@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -149,12 +150,8 @@ func (p *pairing) bound(env string, w *analyze.Workload) string {
 	if e := p.res.Environment(env); ran == "" && e != nil {
 		ran = e.Levels["image"]
 	}
-	var of []string
-	for _, from := range slices.Sorted(maps.Keys(p.run.Study.Images)) {
-		if p.run.Study.Images[from] == ran {
-			of = append(of, from)
-		}
-	}
+	images := p.run.Study.Images
+	of := lists.Filter(slices.Sorted(maps.Keys(images)), func(from string) bool { return images[from] == ran })
 	if len(of) == 0 {
 		return ""
 	}

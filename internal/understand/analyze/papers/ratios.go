@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
@@ -76,18 +77,10 @@ func theirRatio(a, b *analyze.PaperCell, rawA, rawB []float64) sample.Estimate {
 	if !positive(rawA) || !positive(rawB) {
 		return sample.Estimate{Value: a.Published / b.Published}
 	}
-	logs := func(x []float64) []float64 {
-		out := make([]float64, len(x))
-		for i, v := range x {
-			out[i] = math.Log(v)
-		}
-		return out
-	}
-	d, i, ok := stats.Shift(logs(rawA), logs(rawB), stats.Level)
+	d, i, ok := stats.Shift(lists.Map(rawA, math.Log), lists.Map(rawB, math.Log), stats.Level)
 	e := sample.Estimate{Value: math.Exp(d)}
 	if ok {
-		lo, hi := math.Exp(i.Lo), math.Exp(i.Hi)
-		e.Lo, e.Hi = &lo, &hi
+		e.Lo, e.Hi = new(math.Exp(i.Lo)), new(math.Exp(i.Hi))
 	}
 	return e
 }

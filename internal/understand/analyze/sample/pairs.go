@@ -3,6 +3,7 @@ package sample
 import (
 	"math"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/stats"
 )
 
@@ -47,13 +48,7 @@ func Identical(a, b []float64) bool {
 
 // Tested is the size of a family that Holm corrects over.
 func Tested(p []float64) int {
-	n := 0
-	for _, v := range p {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
-	return n
+	return lists.Count(p, func(v float64) bool { return !math.IsNaN(v) })
 }
 
 // OneSided is the chance of any false failure in the gate.

@@ -7,6 +7,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -92,8 +93,5 @@ func writeLaTeX(w io.Writer, r *record.Reader, opts Options) error {
 
 // betterOf is the direction of a metric, lower where it names none.
 func betterOf(m *record.Metric) record.Direction {
-	if m.Better == "" {
-		return record.LowerIsBetter
-	}
-	return m.Better
+	return cmp.Or(m.Better, record.LowerIsBetter)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/common/stats"
@@ -140,10 +141,7 @@ func linesPanel(f *figure.Figure, in *figure.Panel, d *view.Data, env map[string
 	}
 	p.draw = func(s surface, p *panel) {
 		for i, l := range in.Lines {
-			var pts []tracePoint
-			for _, q := range l.Points {
-				pts = append(pts, pointAt(p, q))
-			}
+			pts := lists.Map(l.Points, func(q figure.Point) tracePoint { return pointAt(p, q) })
 			s.open(mark{class: class(l.Published), title: words.Clean(l.Label), data: [][2]string{{"env", words.Clean(l.Env)}}})
 			strokes[i].draw(s, pts)
 			s.close()
@@ -192,11 +190,7 @@ func rowsPicture(f *figure.Figure, d *view.Data, o Options) *picture {
 			p.desc = append(p.desc, r.mark.title)
 		}
 	}
-	var titles []string
-	for i := range f.Panels {
-		titles = append(titles, f.Panels[i].Title)
-	}
-	p.stack(titles, charts)
+	p.stack(lists.Map(f.Panels, func(in figure.Panel) string { return in.Title }), charts)
 	return p
 }
 

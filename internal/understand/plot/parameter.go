@@ -139,10 +139,9 @@ func sweepPanel(d *view.Data, s *sweep.Sweep, metric string, g lineGroup, envLoo
 	}
 	p.draw = func(on surface, p *panel) {
 		for _, e := range g.envs {
-			var pts []tracePoint
-			for _, at := range s.At {
-				pts = append(pts, medianAt(p, at.X, d.Works[at.Work].Table(metric), e))
-			}
+			pts := lists.Map(s.At, func(at sweep.Place) tracePoint {
+				return medianAt(p, at.X, d.Works[at.Work].Table(metric), e)
+			})
 			on.open(mark{class: "curve", title: sweepSays(d, s, metric, e), data: [][2]string{{"env", words.Clean(d.Envs[e].ID)}, {"metric", metric}}})
 			trace{envLooks[e], strokes[e], 2.2}.draw(on, pts)
 			on.close()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/common/lists"
 )
 
 // svg writes elements with their looks in attributes, so that a page may embed
@@ -75,11 +77,7 @@ func (s *svg) stroke(l stroke) string {
 	}
 	out := s.colour("stroke", l.ink) + fmt.Sprintf(` stroke-width="%s"`, num(l.width))
 	if len(l.dash) > 0 {
-		var d []string
-		for _, v := range l.dash {
-			d = append(d, num(v))
-		}
-		out += fmt.Sprintf(` stroke-dasharray="%s"`, strings.Join(d, " "))
+		out += fmt.Sprintf(` stroke-dasharray="%s"`, strings.Join(lists.Map(l.dash, num), " "))
 	}
 	return out
 }

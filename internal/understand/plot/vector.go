@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"plimsoll/internal/common/lists"
 )
 
 // vector draws on a canvas of gonum's, whose y grows upwards.
@@ -36,13 +38,9 @@ func (v *vector) paint(path vg.Path, fill ink, l stroke) {
 	if l.none() || l.width == 0 {
 		return
 	}
-	var dash []vg.Length
-	for _, d := range l.dash {
-		dash = append(dash, vg.Points(d))
-	}
 	v.c.SetColor(l.on(v.dark))
 	v.c.SetLineWidth(vg.Points(l.width))
-	v.c.SetLineDash(dash, 0)
+	v.c.SetLineDash(lists.Map(l.dash, vg.Points), 0)
 	v.c.Stroke(path)
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -18,9 +17,7 @@ import (
 
 // Ablations are what each mechanism of an engine costs.
 var Ablations = kindOf("an ablation", ablationsDocument,
-	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
-		return asJSON(w, res.Ablations, opts)
-	}},
+	jsonOf(func(res *analyze.Result) any { return res.Ablations }),
 )
 
 func ablationsDocument(d *document.Document, res *analyze.Result, _ Options) {

@@ -26,7 +26,7 @@ var inTable = []string{"uid", "uid-map", "gid-map", "capabilities", "seccomp-mod
 
 var auditFormats = kindOf("the equivalence audit", auditDocument,
 	format[*analyze.Result]{"csv", auditCSV},
-	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, o Options) error { return asJSON(w, res.Audit, o) }},
+	jsonOf(func(res *analyze.Result) any { return res.Audit }),
 )
 
 func auditDocument(d *document.Document, res *analyze.Result, _ Options) {

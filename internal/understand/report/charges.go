@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"plimsoll/internal/common/lists"
@@ -15,9 +14,7 @@ import (
 
 // Charges are what the kernel charges for each mechanism.
 var Charges = kindOf("what the kernel charges", chargesDocument,
-	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
-		return asJSON(w, res.Charges, opts)
-	}},
+	jsonOf(func(res *analyze.Result) any { return res.Charges }),
 )
 
 func chargesDocument(d *document.Document, res *analyze.Result, _ Options) {

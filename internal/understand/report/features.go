@@ -29,7 +29,7 @@ type tried struct {
 }
 
 var featureFormats = kindOf("features", featuresDocument,
-	format[tried]{"json", func(w io.Writer, f tried, o Options) error { return asJSON(w, f.Features, o) }},
+	jsonOf(func(f tried) any { return f.Features }),
 	format[tried]{"csv", featuresCSV},
 )
 

@@ -27,13 +27,13 @@ type figuresOf struct {
 
 var figuresFormats = kindOf("the figures", figuresDocument,
 	format[figuresOf]{"csv", figuresCSV},
-	format[figuresOf]{"json", func(w io.Writer, o figuresOf, opts Options) error {
-		return asJSON(w, struct {
+	jsonOf(func(o figuresOf) any {
+		return struct {
 			Schema  int             `json:"schema"`
 			Run     string          `json:"run"`
 			Figures []figure.Figure `json:"figures"`
-		}{analyze.Schema, o.res.Run.ID, o.list}, opts)
-	}},
+		}{analyze.Schema, o.res.Run.ID, o.list}
+	}),
 )
 
 // Figures writes published figures with the run's numbers beside theirs.

@@ -20,7 +20,7 @@ type found struct {
 }
 
 var findingFormats = kindOf("findings", findingsDocument,
-	format[found]{"json", func(w io.Writer, f found, o Options) error { return asJSON(w, f.Findings, o) }},
+	jsonOf(func(f found) any { return f.Findings }),
 	format[found]{"csv", findingsCSV},
 )
 
@@ -251,24 +251,23 @@ func lines(c *analyze.Finding, brief bool) []string {
 // once, and what they lack.
 func untested(answers []analyze.Answer) []string {
 	const shown = 2
-	var commands []string
-	lacks := map[string][]analyze.ClaimLack{}
+	var lacks analyze.Grouped[string, analyze.ClaimLack] // by command
 	for i := range answers {
 		a := &answers[i]
 		if a.Command == "" {
 			continue
 		}
-		commands = analyze.Also(commands, a.Command)
+		lacks.Add(a.Command)
 		for _, l := range a.Without {
-			if have := lacks[a.Command]; len(have) < shown && !slices.Contains(have, l) {
-				lacks[a.Command] = append(have, l)
+			if have := lacks.Of(a.Command); len(have) < shown && !slices.Contains(have, l) {
+				lacks.Add(a.Command, l)
 			}
 		}
 	}
 	var out []string
-	for _, command := range commands {
+	for command, some := range lacks.All() {
 		text := "Not asked here"
-		if s := without(lacks[command]); s != "" {
+		if s := without(some); s != "" {
 			text += " without " + s
 		}
 		out = append(out, text+". To ask: "+words.Clean(command))

@@ -73,6 +73,11 @@ func arrow(better record.Direction) string {
 	return ""
 }
 
+// jsonOf is the format json of a part of what is written.
+func jsonOf[T any](part func(T) any) format[T] {
+	return format[T]{"json", func(w io.Writer, x T, o Options) error { return asJSON(w, part(x), o) }}
+}
+
 // Formats lists the formats.
 func (k Kind[T]) Formats() []string {
 	return lists.Map(k.formats, func(f format[T]) string { return f.name })

@@ -42,7 +42,7 @@ type overheadOf struct {
 
 var overheadFormats = kindOf("the overhead", overheadDocument,
 	format[overheadOf]{"csv", overheadCSV},
-	format[overheadOf]{"json", func(w io.Writer, o overheadOf, opts Options) error { return asJSON(w, o.Overhead, opts) }},
+	jsonOf(func(o overheadOf) any { return o.Overhead }),
 )
 
 func overheadDocument(d *document.Document, o overheadOf, _ Options) {

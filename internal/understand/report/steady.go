@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
@@ -14,9 +13,7 @@ import (
 
 // Steadiness says in which states of the machine starts scatter less.
 var Steadiness = kindOf("what makes starts scatter", steadinessDocument,
-	format[*analyze.Result]{"json", func(w io.Writer, res *analyze.Result, opts Options) error {
-		return asJSON(w, res.Steadiness, opts)
-	}},
+	jsonOf(func(res *analyze.Result) any { return res.Steadiness }),
 )
 
 func steadinessDocument(d *document.Document, res *analyze.Result, _ Options) {

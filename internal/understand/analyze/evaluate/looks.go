@@ -46,21 +46,18 @@ func lookText(l record.Look) string {
 	if l.Ended {
 		return fmt.Sprintf("the run ended after %s: %s", count(l.Blocks, "block"), l.Why)
 	}
-	var works []string
-	who := map[string][]string{}
+	var who analyze.Grouped[string, string]
 	for _, c := range l.Cells {
-		if !c.Left {
-			continue
+		if c.Left {
+			who.Add(c.Workload, c.Env)
 		}
-		works = analyze.Also(works, c.Workload)
-		who[c.Workload] = append(who[c.Workload], c.Env)
 	}
-	if len(works) == 0 {
+	if who.Len() == 0 {
 		return ""
 	}
 	var parts []string
-	for _, w := range works {
-		parts = append(parts, strings.Join(who[w], ", ")+" with "+w)
+	for work, envs := range who.All() {
+		parts = append(parts, strings.Join(envs, ", ")+" with "+work)
 	}
 	return fmt.Sprintf("left after %s, their question answered, so their n is smaller by design: %s", count(l.Blocks, "block"), strings.Join(parts, "; "))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/understand/report"
 )
@@ -39,23 +40,25 @@ func (f *betweenFlags) add(c *cobra.Command, w World, budget string) {
 	f.workload, f.budget = lifeCycle, bisectBudget
 	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
 	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
-	fl.StringVar(&f.metric, "metric", "", "decide by this metric (default: the workload's first, else startup)")
+	fl.StringVar(&f.metric, "metric", "", "decide by this metric, or by size, that of the program's file (default: the workload's first, else startup)")
 	fl.DurationVar(&f.budget, "budget", f.budget, budget)
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
 	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
 	f.addTurn(c)
 	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
 	completesEngines(c, w)
+	completesMetric(c)
 }
 
 func bisectCommand(w World) *cobra.Command {
 	f := bisectFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "bisect PROGRAM [GOOD..BAD] [NAME=LEVEL…]",
-		Short: "Find the commit that made an engine or a runtime slower",
+		Short: "Find the commit that made an engine or a runtime slower or larger",
 		Long: `Builds commits of a Git repository between a good and a bad one, measures each with
 both of them in the same blocks, and finds the commit that made PROGRAM slower, or worse
-by another metric. The repository is only read: the work trees are clones of our own.
+by another metric; by --metric size the one that made its file larger, for which nothing
+is measured. The repository is only read: the work trees are clones of our own.
 
 Each step takes as many blocks as it needs to tell on which side of the middle a commit
 lies. The chance that any of the decisions is wrong is bounded by --error. What can't be
@@ -66,6 +69,7 @@ machine could not tell.`,
 		Example: `  plimsoll bisect crun 1.8..HEAD --repo ~/src/crun --program crun --build './autogen.sh && ./configure && make'
   plimsoll bisect runc --good v1.1.0 --bad main --first-parent --program runc --build 'make static'
   plimsoll bisect crun HEAD~20..HEAD client=steps --metric create --program crun --build make
+  plimsoll bisect crun 1.8..HEAD --metric size --program crun --build 'make && strip crun'
   plimsoll bisect --resume plimsoll-bisect-20260102-030405-crun`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && f.resumed == "" {
@@ -85,7 +89,7 @@ machine could not tell.`,
 					return err
 				}
 			}
-			return f.bisect(w, args, c.Flags().Changed("bad"))
+			return f.bisect(w, args, c.Flags())
 		},
 	}
 	f.printing.add(c, report.Bisections.Formats()...)
@@ -105,8 +109,8 @@ machine could not tell.`,
 	return c
 }
 
-// bisect searches, and tells what was found. bad says that --bad is given.
-func (f *bisectFlags) bisect(w World, args []string, bad bool) error {
+// bisect searches, and tells what was found.
+func (f *bisectFlags) bisect(w World, args []string, fl *pflag.FlagSet) error {
 	w, finish, _, stop := w.interrupts()
 	defer stop()
 	s, err := newSetting(w)
@@ -117,7 +121,7 @@ func (f *bisectFlags) bisect(w World, args []string, bad bool) error {
 	if f.resumed != "" {
 		err = b.again()
 	} else {
-		err = b.asked(s, args, bad)
+		err = b.asked(s, args, fl)
 	}
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 // asked takes a new search from the command line.
-func (b *bisectSearch) asked(s *setting, args []string, badGiven bool) error {
+func (b *bisectSearch) asked(s *setting, args []string, fl *pflag.FlagSet) error {
 	f := b.bisectFlags
 	rest := args[1:]
 	if len(rest) > 0 && !strings.Contains(rest[0], "=") {
@@ -27,7 +27,7 @@ func (b *bisectSearch) asked(s *setting, args []string, badGiven bool) error {
 		if f.good != "" {
 			return fail(Usage, "--good and %s are both given", rest[0])
 		}
-		if bad != "" && badGiven {
+		if bad != "" && fl.Changed("bad") {
 			return fail(Usage, "--bad and %s are both given", rest[0])
 		}
 		f.good, rest = good, rest[1:]
@@ -58,7 +58,12 @@ func (b *bisectSearch) asked(s *setting, args []string, badGiven bool) error {
 		return err
 	}
 	x := commitRun{betweenFlags: &f.betweenFlags, program: args[0], rest: rest}
-	if err := x.possible(s); err != nil {
+	if f.bySize() {
+		err = sizeTakes(fl, rest)
+	} else {
+		err = x.possible(s)
+	}
+	if err != nil {
 		return err
 	}
 	repo, err := filepath.Abs(f.repo)
@@ -92,11 +97,7 @@ func keepsSearch(fl *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
 		no = append(no, "program and no range ("+strings.Join(args, " ")+")")
 	}
-	for _, name := range []string{"repo", "good", "bad", "build", "program", "build-limit", "first-parent", "error", "keep", "engine", "workload", "metric", "budget", "seed", "tuned"} {
-		if fl.Lookup(name).Changed {
-			no = append(no, "--"+name)
-		}
-	}
+	no = append(no, changed(fl, "repo", "good", "bad", "build", "program", "build-limit", "first-parent", "error", "keep", "engine", "workload", "metric", "budget", "seed", "tuned")...)
 	if len(no) == 0 {
 		return nil
 	}

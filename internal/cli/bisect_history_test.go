@@ -12,28 +12,35 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/bisection"
 )
 
 // TestBisectHistory: of 200 commits of a Git repository, half of them on side branches, the
-// search names the one that is slower: on the main branch, on a side branch, and the merge of
-// that one where the main branch alone is followed. The times are simulated.
+// search names the one that is slower, or takes more memory, or is larger: on the main
+// branch, on a side branch, and the merge of that one where the main branch alone is
+// followed. What is measured is simulated.
 func TestBisectHistory(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git on this machine: ", err)
 	}
 	for _, c := range []struct {
-		slow        string
+		metric      string
+		worse       string
 		firstParent bool
 		commits     int
 		want        string
 	}{
-		{"main 7.3", false, 200, "main 7.3"},
-		{"side 4.6", false, 200, "side 4.6"},
-		{"side 4.6", true, 110, "merge 4"},
+		{"startup", "main 7.3", false, 200, "main 7.3"},
+		{"startup", "side 4.6", true, 110, "merge 4"},
+		{record.DensityFootprint, "side 4.6", false, 200, "side 4.6"},
+		{"size", "main 7.3", false, 200, "main 7.3"},
+		{"size", "side 4.6", true, 110, "merge 4"},
 	} {
-		b := &bisectSearch{state: &bisectState{Good: "v1", Bad: "main",
-			Asked: bisectAsked{Repo: importedHistory(t, c.slow), Alpha: 0.05, FirstParent: c.firstParent}}}
+		f := &bisectFlags{betweenFlags: betweenFlags{metric: c.metric}}
+		b := &bisectSearch{bisectFlags: f, state: &bisectState{Good: "v1", Bad: "main",
+			Asked: bisectAsked{Repo: importedHistory(t, c.worse), Alpha: 0.05, FirstParent: c.firstParent}}}
 		require.NoError(t, b.begin(t.Context()))
 		if len(b.commits) != c.commits {
 			t.Fatalf("%d commits, not %d", len(b.commits), c.commits)
@@ -41,19 +48,27 @@ func TestBisectHistory(t *testing.T) {
 		r := rand.New(rand.NewPCG(19, 200))
 		asked := 0
 		for q, more := b.search.Next(); more; q, more = b.search.Next() {
-			b.search.Answer(q, simulated(t, b, r, q))
+			if b.bySize() {
+				b.search.Answer(q, builtAs(t, b, q))
+			} else {
+				b.search.Answer(q, simulated(t, b, r, q))
+			}
 			asked++
 		}
 		o := b.search.Outcome()
 		if o.Result != bisection.Found || b.commits[o.Commits[0]].Subject != c.want || asked > 16 {
-			t.Errorf("%s is slower: %s %v after %d questions, not %s", c.slow, o.Result, o.Commits, asked, c.want)
+			t.Errorf("%s of %s: %s %v after %d questions, not %s", c.metric, c.worse, o.Result, o.Commits, asked, c.want)
+			continue
+		}
+		if bytes := o.Pair.Bytes; b.bySize() && (bytes == nil || bytes.Commit-bytes.Before < 900_000 || o.Pair.Blocks != 0) {
+			t.Errorf("%s is larger by 1 MB: %+v", c.worse, o.Pair)
 		}
 	}
 }
 
 // importedHistory makes a repository in which ten times a branch of nine commits lies beside
-// ten of the main one, and is merged. The start of each commit takes 25 ms and a little, and
-// 1 ms more if the slow one is behind it: its file ms says so, or that it can't be built.
+// ten of the main one, and is merged. The file ms of a commit says 25 and a little, and 1
+// more if the slow one is behind it, or that it can't be built.
 func importedHistory(t *testing.T, slow string) string {
 	t.Helper()
 	var stream strings.Builder
@@ -105,48 +120,84 @@ func importedHistory(t *testing.T, slow string) string {
 	return dir
 }
 
-// simulated is what comes of a question where starts take what the commits say, scatter by
+// takes is what the file of a commit says, NaN of one that is broken.
+func takes(t *testing.T, b *bisectSearch, commit int) float64 {
+	t.Helper()
+	out, err := exec.Command("git", "-C", b.repo.Dir, "show", b.at(commit)+":ms").Output()
+	require.NoError(t, err)
+	ms, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return ms
+}
+
+// asks are the commits of a question, by their levels of build.
+func asks(b *bisectSearch, q bisection.Question) map[string]int {
+	of := map[string]int{goodLevel: bisection.GoodEnd, badLevel: len(b.commits) - 1}
+	if q.Kind != bisection.Ends {
+		of[candidateLevel] = q.Commit
+	}
+	if q.Kind == bisection.Pair {
+		of[beforeLevel] = q.Before
+	}
+	return of
+}
+
+// simulated is what comes of a question where a metric is what the commits say, scatters by
 // 3 %, and by 5 % more from block to block.
 func simulated(t *testing.T, b *bisectSearch, r *rand.Rand, q bisection.Question) bisection.Finding {
 	t.Helper()
-	takes := func(commit int) float64 {
-		out, err := exec.Command("git", "-C", b.repo.Dir, "show", b.at(commit)+":ms").Output()
-		require.NoError(t, err)
-		ms, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-		if err != nil {
-			return math.NaN() // it is broken
+	m := knownMetric(b.metric)
+	x := commitRun{betweenFlags: &b.betweenFlags, kind: q.Kind, test: q.Test, envs: map[string]string{}}
+	table := analyze.Table{Metric: m}
+	var is []float64
+	for _, level := range []string{goodLevel, badLevel, candidateLevel, beforeLevel} { // in one order, for one seed
+		commit, asked := asks(b, q)[level]
+		if !asked {
+			continue
 		}
-		return ms
+		v := takes(t, b, commit)
+		if math.IsNaN(v) {
+			return bisection.Finding{Verdict: bisection.Skipped}
+		}
+		x.envs[level], is = "oci/crun/build-"+level, append(is, v)
+		table.Cells = append(table.Cells, analyze.Cell{Env: x.envs[level]})
 	}
-	good, bad, commit, before := takes(bisection.GoodEnd), takes(len(b.commits)-1), 0.0, 0.0
-	if q.Kind != bisection.Ends {
-		commit = takes(q.Commit)
-	}
-	if q.Kind == bisection.Pair {
-		before = takes(q.Before)
-	}
-	if math.IsNaN(commit) {
-		return bisection.Finding{Verdict: bisection.Skipped}
-	}
-	var v bisection.Values
+	res := &analyze.Result{Workloads: []analyze.Workload{{ID: "hello", Tables: []analyze.Table{table}}}}
 	for n := 1; ; n++ {
 		block := 0.05 * r.NormFloat64()
-		add := func(to []float64, ms float64) []float64 {
-			return append(to, 1e6*ms*math.Exp(block+0.03*r.NormFloat64()))
-		}
-		v.Good, v.Bad = add(v.Good, good), add(v.Bad, bad)
-		if q.Kind != bisection.Ends {
-			v.Commit = add(v.Commit, commit)
-		}
-		if q.Kind == bisection.Pair {
-			v.Before = add(v.Before, before)
+		for i := range is {
+			c := &res.Workloads[0].Tables[0].Cells[i]
+			c.ByBlock = append(c.ByBlock, 1e6*is[i]*math.Exp(block+0.03*r.NormFloat64()))
 		}
 		last := n == bisection.MostBlocks
 		if !last && !slices.Contains(bisection.Looks, n) {
 			continue
 		}
-		if f := q.Test.Look(q.Kind, v, last); f.Decided(q.Kind) || last {
-			return f
+		res.Run.Blocks = n
+		require.NoError(t, x.judge(res, last))
+		if x.finding.Decided(q.Kind) || last {
+			return x.finding
 		}
 	}
+}
+
+// builtAs is what comes of a question where the sizes of the programs are a million times
+// what the commits say.
+func builtAs(t *testing.T, b *bisectSearch, q bisection.Question) bisection.Finding {
+	t.Helper()
+	var builds []record.Build
+	for level, commit := range asks(b, q) {
+		v := takes(t, b, commit)
+		if math.IsNaN(v) {
+			return bisection.Finding{Verdict: bisection.Skipped}
+		}
+		builds = append(builds, record.Build{Level: level, Bytes: int64(1e6*v + 0.5)})
+	}
+	f, why := sized(q.Kind, builds)
+	if why != "" {
+		t.Errorf("%+v: %s", q, why)
+	}
+	return f
 }

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/revision"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/bisection"
+	"plimsoll/internal/understand/analyze/releases"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/words"
 )
@@ -107,6 +108,11 @@ func (b *bisectSearch) announce() {
 		fmt.Fprintf(b.world.Stderr, "the good commit %s does not come before the bad one: %s, where their histories part, is taken for the good end\n", revision.Short(b.state.Given), revision.Short(b.state.Good))
 	}
 	steps := b.search.Steps()
+	if b.bySize() {
+		fmt.Fprintf(b.world.Stderr, "%s: %s after %s: about %s to build, and nothing to measure\n", b.state.Asked.Program,
+			words.Plural(len(b.commits), "commit"), revision.Short(b.state.Good), words.Plural(steps+2, "commit"))
+		return
+	}
 	fmt.Fprintf(b.world.Stderr, "%s: %s after %s: about %s to build, at most %s to measure, of %s each at the most\n", b.state.Asked.Program,
 		words.Plural(len(b.commits), "commit"), revision.Short(b.state.Good), words.Plural(steps+2, "commit"), words.Plural(steps+2, "time"), b.state.Asked.Budget)
 }
@@ -200,6 +206,13 @@ func (b *bisectSearch) answer(ctx context.Context, q bisection.Question) (report
 		step.Finding, step.Why = f, why
 		return step, nil
 	}
+	if b.bySize() {
+		if step.Finding, step.Why = sized(q.Kind, x.builds); step.Finding.Verdict == bisection.Unseen {
+			return step, withHint(fail(Failed, "built anew, %s", step.Why), "--build has to give the same program of a commit each time")
+		}
+		b.shown = releases.Size
+		return step, nil
+	}
 	x.dir = b.state.stepDir(b.dir, string(q.Kind)+"-"+revision.Short(step.Commit))
 	if err := x.run(b.world); err != nil {
 		return step, err
@@ -263,7 +276,10 @@ func (b *bisectSearch) result(ctx context.Context) (*report.Bisection, error) {
 		out.Given = &r
 	}
 	if out.Metric.ID == "" {
-		out.Metric = lifeCycleMetric(a.Metric)
+		out.Metric = knownMetric(a.Metric)
+	}
+	if b.bySize() {
+		out.Workload = "" // it is of no workload
 	}
 	for _, c := range b.commits {
 		out.Commits = append(out.Commits, revisionOf(c))
@@ -281,9 +297,10 @@ func revisionOf(c revision.Commit) report.Revision {
 	return report.Revision{Hash: c.Hash, Subject: c.Subject, Author: c.Author, At: c.At}
 }
 
-// lifeCycleMetric is one of the life cycle, or one of which only the name is known.
-func lifeCycleMetric(id string) record.Metric {
-	for _, m := range record.LifeCycle {
+// knownMetric is the size, or one of the life cycle, or one of which only the name is
+// known.
+func knownMetric(id string) record.Metric {
+	for _, m := range append([]record.Metric{releases.Size}, record.LifeCycle...) {
 		if m.ID == id {
 			return m
 		}

@@ -10,9 +10,11 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/understand/analyze/bisection"
+	"plimsoll/internal/understand/analyze/releases"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/words"
 )
@@ -35,7 +37,7 @@ func bisectStepCommand(w World) *cobra.Command {
 		Long: `Measures the file CANDIDATE with the files GOOD and BAD in the same blocks, three builds
 of PROGRAM, and says by the exit status which of them it is like: 0 like GOOD, 1 like
 BAD, 125 if it can't be told or does not run. 128 and above is an error, which ends
-git bisect run.`,
+git bisect run. With --metric size the sizes of the files decide: nothing is measured.`,
 		Example:     `  git bisect run sh -c 'make || exit 125; plimsoll bisect step crun /opt/good/crun /opt/bad/crun ./crun'`,
 		Annotations: map[string]string{usageStatus: strconv.Itoa(int(stepAbort))},
 		Args: func(_ *cobra.Command, args []string) error {
@@ -45,7 +47,7 @@ git bisect run.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			verdict, err := f.step(c.Context(), w, args, alpha, dir)
+			verdict, err := f.step(c.Context(), w, args, alpha, dir, c.Flags())
 			switch {
 			case err != nil:
 				return aborted(err)
@@ -77,7 +79,7 @@ func aborted(err error) error {
 }
 
 // step measures one build between two.
-func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, dir string) (bisection.Verdict, error) {
+func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, dir string, fl *pflag.FlagSet) (bisection.Verdict, error) {
 	alpha, err := chance(level)
 	if err != nil {
 		return "", err
@@ -94,7 +96,12 @@ func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, 
 		return "", fail(Failed, "finding the working directory: %w", err)
 	}
 	x := commitRun{betweenFlags: f, program: args[0], rest: args[4:], kind: bisection.Candidate, test: bisection.Test{Alpha: alpha}}
-	if err := x.possible(s); err != nil {
+	if f.bySize() {
+		err = sizeTakes(fl, x.rest)
+	} else {
+		err = x.possible(s)
+	}
+	if err != nil {
 		return "", err
 	}
 	for i, l := range []string{goodLevel, badLevel, candidateLevel} {
@@ -112,10 +119,12 @@ func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, 
 		}
 		x.builds = append(x.builds, b...)
 	}
-	if x.dir, err = outputDir(dir, "bisect-"+args[0]); err != nil {
+	if f.bySize() {
+		x.metrics = releases.Size
+		x.finding, x.why = sized(x.kind, x.builds)
+	} else if x.dir, err = outputDir(dir, "bisect-"+args[0]); err != nil {
 		return "", err
-	}
-	if err := x.run(w); err != nil {
+	} else if err := x.run(w); err != nil {
 		return "", err
 	}
 	fmt.Fprintln(w.Stdout, report.StepSentence(x.program, x.metrics, x.title, x.finding, x.why))

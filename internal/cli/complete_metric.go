@@ -18,7 +18,7 @@ func completesMetrics(c *cobra.Command) {
 		add := func(m record.Metric) {
 			if !seen[m.ID] {
 				seen[m.ID] = true
-				all = append(all, words.Clean(m.ID)+"\t"+words.Clean(cmp.Or(m.What, m.Title)))
+				all = append(all, metricWord(m))
 			}
 		}
 		for _, dir := range dirs {
@@ -39,4 +39,9 @@ func completesMetrics(c *cobra.Command) {
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}) // it fails only for a flag that is not there
+}
+
+// metricWord is a metric as a shell completes it, with what it is.
+func metricWord(m record.Metric) string {
+	return words.Clean(m.ID) + "\t" + words.Clean(cmp.Or(m.What, m.Title))
 }

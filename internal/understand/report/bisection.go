@@ -14,8 +14,9 @@ const BisectionSchema = 1
 
 // Bisection is what the search for a commit came to, or where it stands.
 type Bisection struct {
-	Schema   int           `json:"schema"`
-	Program  string        `json:"program"`
+	Schema  int    `json:"schema"`
+	Program string `json:"program"`
+	// Workload is empty where the size of the program decides.
 	Workload string        `json:"workload"`
 	Metric   record.Metric `json:"metric"`
 	Good     Revision      `json:"good"`
@@ -81,8 +82,11 @@ func bisectionDocument(d *document.Document, b *Bisection, _ Options) {
 	for i := range b.Steps {
 		t.Rows = append(t.Rows, w.row(&b.Steps[i]))
 	}
+	if w.bySize() {
+		t.Drop(4, 5) // there are no blocks
+	}
 	d.Add(t)
-	d.Legend("Changes: " + w.what() + ", with 95 % intervals, from differences inside blocks. " + w.chance())
+	d.Legend(w.changes() + " " + w.chance())
 	if s := w.parted(); s != "" {
 		d.Para(s)
 	}

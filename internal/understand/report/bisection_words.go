@@ -15,19 +15,28 @@ type bisectionWords struct{ *Bisection }
 
 // what is what was measured.
 func (w bisectionWords) what() string {
+	if w.bySize() {
+		return "size of the program"
+	}
 	return words.Clean(w.Metric.ID) + " of " + words.Clean(w.Workload)
 }
 
 // worse and better are the words for the metric.
 func (w bisectionWords) worse() string {
-	if faster(w.Metric) {
+	switch {
+	case w.bySize():
+		return "larger"
+	case faster(w.Metric):
 		return "slower"
 	}
 	return "worse"
 }
 
 func (w bisectionWords) better() string {
-	if faster(w.Metric) {
+	switch {
+	case w.bySize():
+		return "smaller"
+	case faster(w.Metric):
 		return "faster"
 	}
 	return "better"
@@ -61,6 +70,9 @@ func (w bisectionWords) size() string {
 	if p == nil || p.Change == nil {
 		return "its size could not be measured"
 	}
+	if p.Bytes != nil {
+		return w.bytesBetween(p)
+	}
 	s := fmt.Sprintf("%s %s against %s (%s)", w.what(), relative(p.Change), w.commit(w.Outcome.Before).Short(), words.Plural(p.Blocks, "block"))
 	if p.More {
 		s += "; that is not all of the difference: there is another step"
@@ -73,6 +85,9 @@ func (w bisectionWords) ends() string {
 	e := w.Outcome.Ends
 	if e == nil || e.Ends == nil {
 		return w.what()
+	}
+	if e.Bytes != nil {
+		return w.what() + " " + grown(e.Bytes.Good, e.Bytes.Bad, e.Ends)
 	}
 	return fmt.Sprintf("%s %s, %s", w.what(), relative(e.Ends), words.Plural(e.Blocks, "block"))
 }
@@ -154,6 +169,9 @@ func StepSentence(program string, m record.Metric, workload string, f bisection.
 	if why != "" {
 		return s + ": " + words.Clean(why)
 	}
+	if b := f.Bytes; b != nil {
+		return s + fmt.Sprintf(": %s %s against the good end, the bad end %s", w.what(), grown(b.Good, b.Commit, f.Change), grown(b.Good, b.Bad, f.Ends))
+	}
 	if f.Change != nil && f.Ends != nil {
 		s += fmt.Sprintf(": %s %s against the good end, the bad end %s (%s)", w.what(), relative(f.Change), relative(f.Ends), words.Plural(f.Blocks, "block"))
 	}
@@ -171,7 +189,9 @@ func (w bisectionWords) row(s *BisectionStep) document.Row {
 	case bisection.Pair:
 		c[1] = cut(s.Before)
 	}
-	if change != nil {
+	if s.Finding.Bytes != nil {
+		c[3] = bytesMore(s)
+	} else if change != nil {
 		c[3] = relative(change)
 	}
 	if s.Finding.Blocks > 0 {
@@ -187,8 +207,19 @@ func (w bisectionWords) row(s *BisectionStep) document.Row {
 	return row
 }
 
+// changes says what the table's column of changes holds.
+func (w bisectionWords) changes() string {
+	if w.bySize() {
+		return "Changes: of the program's file, in bytes, as the build leaves it."
+	}
+	return "Changes: " + w.what() + ", with 95 % intervals, from differences inside blocks."
+}
+
 // chance says what the answer is worth.
 func (w bisectionWords) chance() string {
+	if w.bySize() {
+		return "A size is no matter of chance: a commit that lies nearer to an end is like it."
+	}
 	return fmt.Sprintf("The chance that any of the decisions is wrong is at most %s.", words.Percent(w.Alpha))
 }
 

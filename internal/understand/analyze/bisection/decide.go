@@ -48,6 +48,9 @@ type Finding struct {
 	// Change is the commit's value over the good end's; of a pair, over the earlier
 	// one's.
 	Change *sample.Estimate `json:"change,omitempty"`
+	// Bytes are the sizes of the programs, where they decide. Then there are no blocks,
+	// and the ratios have no intervals.
+	Bytes *Sizes `json:"bytes,omitempty"`
 	// Finds is the difference, as a fraction, that would have been found.
 	Finds *float64 `json:"finds,omitempty"`
 	// More: a pair's change is not all of the ends' difference.

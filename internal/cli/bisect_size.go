@@ -1,0 +1,78 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/bisection"
+	"plimsoll/internal/understand/analyze/releases"
+)
+
+// bySize says that the size of the program decides, which is read from its file: then
+// nothing is measured, and no engine is asked.
+func (f *betweenFlags) bySize() bool { return f.metric == releases.Size.ID }
+
+// sizeTakes refuses what only measuring asks.
+func sizeTakes(fl *pflag.FlagSet, rest []string) error {
+	var no []string
+	if len(rest) > 0 {
+		no = append(no, "level ("+strings.Join(rest, " ")+")")
+	}
+	no = append(no, changed(fl, "engine", "workload", "budget", "seed", "tuned", "error", "record")...)
+	if len(no) == 0 {
+		return nil
+	}
+	return withHint(fail(Usage, "--metric %s reads the program's file and measures nothing: it takes no %s", releases.Size.ID, strings.Join(no, " and no ")), "leave it out")
+}
+
+// changed are those of some flags that are on the command line.
+func changed(fl *pflag.FlagSet, names ...string) (out []string) {
+	for _, name := range names {
+		if f := fl.Lookup(name); f != nil && f.Changed {
+			out = append(out, "--"+name)
+		}
+	}
+	return out
+}
+
+// sized answers a question by the sizes of the programs; why says what else is to be
+// said of it.
+func sized(kind bisection.Kind, builds []record.Build) (f bisection.Finding, why string) {
+	var s bisection.Sizes
+	for _, b := range builds {
+		switch b.Level {
+		case goodLevel:
+			s.Good = b.Bytes
+		case badLevel:
+			s.Bad = b.Bytes
+		case beforeLevel:
+			s.Before = b.Bytes
+		case candidateLevel:
+			s.Commit = b.Bytes
+		}
+	}
+	f = s.Look(kind)
+	switch {
+	case f.Verdict == bisection.Unseen:
+		why = fmt.Sprintf("the bad end is no larger than the good one: %d and %d bytes", s.Bad, s.Good)
+	case f.Verdict == bisection.Unclear && kind == bisection.Ends:
+		why = fmt.Sprintf("both ends give a program of %d bytes", s.Good)
+	}
+	return f, why
+}
+
+// completesMetric lets a shell complete the metric that decides.
+func completesMetric(c *cobra.Command) {
+	_ = c.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
+		for _, m := range append([]record.Metric{releases.Size}, record.LifeCycle...) {
+			all = append(all, metricWord(m))
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}) // it fails only for a flag that is not there
+}

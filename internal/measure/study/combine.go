@@ -9,11 +9,12 @@ import (
 	"plimsoll/internal/record"
 )
 
-// maxCombinations bounds environments × workloads of a study, and maxTrials
-// what they come to over all blocks. Both are far above what anybody can wait for.
+// maxCombinations bounds environments × workloads of a study, far above what
+// anybody can wait for, and maxTrials what they come to over all blocks: as many
+// as a record can number.
 const (
 	maxCombinations = 200_000
-	maxTrials       = 100_000_000
+	maxTrials       = record.MaxSeq
 )
 
 // A view is an engine with its factors by number, since a plan asks for them

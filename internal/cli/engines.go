@@ -130,6 +130,8 @@ type levelJSON struct {
 	Usable bool   `json:"usable"`
 	Reason string `json:"reason,omitempty"`
 	Fix    string `json:"fix,omitempty"`
+	// Unverified is true where the level was never run on the real system.
+	Unverified bool `json:"unverified,omitempty"`
 }
 
 func enginesJSON(all []found) []engineJSON {
@@ -147,7 +149,7 @@ func enginesJSON(all []found) []engineJSON {
 				e.Levels = map[string][]levelJSON{}
 			}
 			for _, l := range ls {
-				e.Levels[factor] = append(e.Levels[factor], levelJSON(l))
+				e.Levels[factor] = append(e.Levels[factor], levelJSON{l.Name, l.Usable, l.Reason, l.Fix, slices.Contains(f.Info.Untried[factor], l.Name)})
 			}
 		}
 		out = append(out, e)

@@ -191,6 +191,9 @@ func engineDetails(b *strings.Builder, f found) {
 	case f.Info.ByHand != "":
 		verified = "by hand: the adapter was run against " + f.Info.Title + " " + f.Info.ByHand + "; no package has it, so the tests run against a stand-in"
 	}
+	for _, factor := range slices.Sorted(maps.Keys(f.Info.Untried)) {
+		verified += "; never with " + factor + " " + strings.Join(f.Info.Untried[factor], ", ")
+	}
 	field("verified", verified)
 	detached := "no: a container ends with the program that started it"
 	if f.Info.Detached {

@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -238,7 +239,7 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 			return followed{}, fail(Failed, "%w", err)
 		case t.Env != env:
 		case t.Failure != nil:
-			failed = t.Failure
+			failed = new(*t.Failure)
 		case t.Warmup:
 		case f.atOnce > 1 && run.Accompanied(t.Block):
 			err = of[1].add(r, t)
@@ -283,7 +284,7 @@ func (s *starts) add(r *record.Reader, t *record.Trial) error {
 	i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
 	if i < 0 {
 		s.untraced = append(s.untraced, t.Events[record.Ready]-t.Events[record.Request])
-		s.timed = append(s.timed, t.Events)
+		s.timed = append(s.timed, maps.Clone(t.Events))
 		if last := t.Values[run.LastReady]; last > 0 {
 			s.all = append(s.all, int64(last))
 		}

@@ -196,8 +196,8 @@ func (s *setting) studyCatalogue() *study.Catalogue {
 	for _, e := range s.engines {
 		i := e.Info()
 		info := study.EngineInfo{
-			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withImages(withMachine(i)), Unverified: i.Unverified, Detached: i.Detached, Bare: i.Bare,
-			Below: i.Below,
+			Name: i.Name, Baseline: i.Baseline, Simulated: i.Simulated, Levels: withImages(withMachine(i)), Unverified: i.Unverified, Untried: i.Untried, Detached: i.Detached,
+			Bare: i.Bare, Below: i.Below,
 		}
 		for _, m := range i.Mechanisms {
 			info.Mechanisms = append(info.Mechanisms, study.Mechanism(m))

@@ -204,7 +204,8 @@ type Environment struct {
 	Facts map[string]string `json:"facts,omitempty"`
 	// Baseline is "native", "floor", "host" or empty.
 	Baseline string `json:"baseline,omitempty"`
-	// Unverified is true where the adapter was never run against the real engine.
+	// Unverified is true where the adapter, or one of the levels, was never run on the
+	// real system.
 	Unverified bool `json:"unverified,omitempty"`
 	// Clock was decided by measurement.
 	Clock Clock `json:"clock,omitempty"`

@@ -220,8 +220,9 @@ func read(dir string, ids []string, before map[int]time.Duration) (*Run, error) 
 	ids = append(slices.Clone(ids), "native", "floor")
 	startup := record.LifeCycle[slices.IndexFunc(record.LifeCycle, func(m record.Metric) bool { return m.ID == metric })]
 	r := &Run{}
-	var last *record.Trial
-	var lastEnv int
+	// Of the trial before: a trial is valid until the next one.
+	var begun time.Time
+	var lastBlock, lastEnv int
 	for t, err := range rec.Trials() {
 		if err != nil {
 			return nil, err
@@ -242,14 +243,14 @@ func read(dir string, ids []string, before map[int]time.Duration) (*Run, error) 
 		} else {
 			r.Failed++
 		}
-		if last != nil {
-			d := t.At.Sub(last.At)
-			if last.Block != t.Block {
+		if !begun.IsZero() {
+			d := t.At.Sub(begun)
+			if lastBlock != block {
 				d -= before[block+1]
 			}
-			r.Blocks[last.Block-warmup].Wall[lastEnv] = float64(d)
+			r.Blocks[lastBlock].Wall[lastEnv] = float64(d)
 		}
-		last, lastEnv = t, e
+		begun, lastBlock, lastEnv = t.At, block, e
 	}
 	if len(r.Blocks) > 0 {
 		r.Blocks = r.Blocks[:len(r.Blocks)-1] // how long its last trial took is not known

@@ -139,6 +139,9 @@ type Info struct {
 	Simulated bool
 	// Unverified is true until the adapter was run against the real engine.
 	Unverified bool
+	// Untried are the levels of a factor that were never run on the real system,
+	// where the rest of the adapter was.
+	Untried map[string][]string
 	// ByHand is the version of the real engine that the adapter was last run
 	// against by hand, where the tests can't: no package has the engine, and they
 	// know a stand-in alone. "" where the tests run against the real one.

@@ -55,6 +55,8 @@ type EngineInfo struct {
 	Levels map[string][]string
 	// Unverified is true where the adapter was never run against the real engine.
 	Unverified bool
+	// Untried are the levels of each factor that were never run on the real system.
+	Untried map[string][]string
 	// Detached is true where containers run without a process of ours, so
 	// that the engine can be asked to stop them.
 	Detached bool

@@ -216,7 +216,7 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 		return
 	}
 	env := len(p.Environments)
-	e := record.Environment{ID: id, Engine: c.engine.Name, Levels: levels, Unverified: c.engine.Unverified}
+	e := record.Environment{ID: id, Engine: c.engine.Name, Levels: levels, Unverified: c.engine.Unverified || c.engine.untried(levels)}
 	if c.engine.Baseline {
 		e.Baseline = c.engine.Name
 	}
@@ -236,6 +236,16 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 }
 
 // levels gives the named levels by factor, nil where there are none.
+// untried says whether one of the levels was never run on the real system.
+func (e *EngineInfo) untried(levels map[string]string) bool {
+	for factor, level := range levels {
+		if slices.Contains(e.Untried[factor], level) {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *combination) levels(cat *Catalogue) map[string]string {
 	var out map[string]string
 	for i, l := range c.named {

@@ -99,7 +99,7 @@ func (q *question) doubts() []string {
 	}
 	for _, e := range []string{best, q.next} {
 		if e != "" && q.env(e).Unverified {
-			out = append(out, "the adapter of "+q.name(e)+" was never tried against the real engine")
+			out = append(out, q.name(e)+" was never tried on the real system by the authors")
 		}
 	}
 	if p := q.pair(best, q.next); p != nil && p.Missing == "" {

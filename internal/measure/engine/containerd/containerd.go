@@ -68,6 +68,7 @@ func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "containerd", Detached: true,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
+		Untried:   map[string][]string{engine.Runtime: kata.Levels},
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
 		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, onlyOverlay),
 		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),

@@ -73,6 +73,7 @@ func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "CRI", Detached: true,
 		Typical: 500 * time.Millisecond, Images: engine.ImagesPulled,
+		Untried:   map[string][]string{engine.Runtime: kata.Levels},
 		Processes: engine.Processes{Daemons: []string{"crio", "containerd"}, Helpers: append([]string{"conmon", "containerd-shim"}, kata.Processes...)},
 		Cgroups: []engine.ContainerGroup{
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},

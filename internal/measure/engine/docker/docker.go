@@ -18,6 +18,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/kata"
 )
 
 // Name is the engine's name in studies.
@@ -58,6 +59,7 @@ func (e *Engine) Info() engine.Info {
 	info := engine.Info{
 		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
+		Untried:   map[string][]string{engine.Runtime: kata.Levels},
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
 		Mechanisms: mechanisms, Below: "containerd", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{

@@ -113,7 +113,7 @@ func (s *store) runRemarks() []record.Remark {
 	for _, e := range s.run.Environments {
 		if e.Unverified {
 			out = append(out, record.Remark{Code: "unverified", Level: warn, Env: e.ID,
-				Text:   "this adapter was never tried against the real engine by its authors",
+				Text:   "this engine, or a level of it, was never tried on the real system by the authors",
 				Advice: "compare one start with the engine's own command before you trust it"})
 		}
 	}

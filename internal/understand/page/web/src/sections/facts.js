@@ -5,7 +5,7 @@ import {table} from '../table.js';
 const pairs = o => Object.entries(o ?? {}).sort(([a], [b]) => a < b ? -1 : 1);
 
 function environment(e) {
-  return details(`env-${e.i}`, e.name, () => [h('p', {class: 'note'}, `${e.id}${e.clock === 'foreign' ? ', with a clock of its own' : ''}${e.unverified ? '; its adapter was never run against the real engine' : ''}`),
+  return details(`env-${e.i}`, e.name, () => [h('p', {class: 'note'}, `${e.id}${e.clock === 'foreign' ? ', with a clock of its own' : ''}${e.unverified ? '; it, or a level of it, was never run on the real system' : ''}`),
     table({name: `env-${e.i}-facts`, title: `Facts of ${e.name}`, rows: [['what', 'asked for', 'in force'],
       ...[...new Set([...pairs(e.levels), ...pairs(e.facts)].map(([k]) => k))].map(k => [k, e.levels?.[k] ?? '', e.facts?.[k] ?? ''])]})]);
 }

@@ -323,3 +323,18 @@ func TestOpenNumberOfBlocks(t *testing.T) {
 		}
 	}
 }
+
+// An environment is marked where one of its levels was never run on the real
+// system, and no other of the same engine is.
+func TestUntriedLevels(t *testing.T) {
+	cat := catalogue()
+	i := slices.IndexFunc(cat.Engines, func(e EngineInfo) bool { return e.Name == "docker" })
+	cat.Engines[i].Untried = map[string][]string{"runtime": {"runsc"}}
+	p, err := Expand(mustRead(t, seven("[hello]", "environments: [{engine: docker, runtime: [default, runsc]}]")), cat, Options{})
+	require.NoError(t, err)
+	for _, e := range p.Environments {
+		if want := e.Levels["runtime"] == "runsc"; e.Unverified != want {
+			t.Errorf("%s is unverified: %t", e.ID, e.Unverified)
+		}
+	}
+}

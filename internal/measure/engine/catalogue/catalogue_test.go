@@ -40,6 +40,18 @@ func TestEveryEngineIsComplete(t *testing.T) {
 		for _, script := range scripts(info) {
 			checkScript(t, info.Name, script)
 		}
+		for factor, names := range info.Untried {
+			for _, name := range names {
+				if !slices.Contains(info.Levels[factor], name) {
+					t.Errorf("%s was never tried with %s %s, which it does not have", info.Name, factor, name)
+				}
+			}
+		}
+		for _, name := range info.Levels[engine.Runtime] {
+			if strings.HasPrefix(name, "kata") && !slices.Contains(info.Untried[engine.Runtime], name) {
+				t.Errorf("%s: nobody has run %s, and nothing says so", info.Name, name)
+			}
+		}
 		for factor, names := range info.Levels {
 			if !slices.Contains(engine.Factors, factor) {
 				t.Errorf("%s varies %q, which is no factor", info.Name, factor)

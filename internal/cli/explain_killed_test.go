@@ -1,0 +1,179 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/tune"
+)
+
+// TestExplainKilled kills an explanation while it follows the starts of a real engine:
+// plimsoll clean leaves nothing of it, and nothing that follows stays in the kernel.
+func TestExplainKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real containers: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("following what the kernel does needs root")
+	}
+	p := &subject{t: t, dir: t.TempDir()}
+	s, err := newSetting(p.world())
+	require.NoError(t, err)
+	for _, f := range s.detect(t.Context(), "docker") {
+		if !f.Usable {
+			t.Skip("docker does not run here (lab/up starts it): " + f.Reason)
+		}
+	}
+	before, err := host.Machine{}.Census(t.Context())
+	require.NoError(t, err)
+	p.out = filepath.Join(p.dir, "explained")
+	var follows map[string]bool
+	p.killOnce(func(pid int) bool {
+		if len(p.trials()) < 3 {
+			return false
+		}
+		follows = kernelObjects(pid)
+		return true
+	}, "explain", "docker", "network=none", "--starts", "200", "--keep", p.out, "--wait", "--progress", "none")
+	if len(follows) == 0 {
+		t.Log("this kernel takes no programs: none is looked for")
+	}
+	p.cleaned()
+	p.nothingLeft(before)
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) { // the kernel lets go after a grace period
+		for object := range follows {
+			if released(t, object) {
+				delete(follows, object)
+			}
+		}
+		if len(follows) == 0 {
+			return
+		}
+		if time.Since(begin) > 10*time.Second {
+			t.Fatalf("still in the kernel: %v", follows)
+		}
+	}
+}
+
+// TestTuneKilled kills the measuring of what a state does while the machine is in it:
+// plimsoll clean puts it back.
+func TestTuneKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sets states of the machine: left out with -short")
+	}
+	const state = "rcu-expedited"
+	now := func() tune.State {
+		for _, s := range (tune.Machine{}).Look() {
+			if s.Name == state {
+				return s
+			}
+		}
+		return tune.State{}
+	}
+	was := now()
+	if os.Geteuid() != 0 || len(was.Changes) == 0 {
+		t.Skip("the state " + state + " of this machine can't be set: " + was.Why)
+	}
+	p := &subject{t: t, dir: t.TempDir()}
+	before, err := host.Machine{}.Census(t.Context())
+	require.NoError(t, err)
+	for try := 1; ; try++ {
+		p.out = filepath.Join(p.dir, fmt.Sprintf("measured-%d", try))
+		p.killOnce(func(int) bool { return now().Now != was.Now }, "tune", "--measure", "floor", "--state", state, "--blocks", "500", "-d", p.out, "--wait", "--force", "--progress", "none")
+		tuned := now().Now != was.Now // it may have been put back in the last moment
+		p.cleaned()
+		if s := now(); s.Now != was.Now || s.Already != was.Already {
+			t.Fatalf("%s was %q and is %q", state, was.Now, s.Now)
+		}
+		p.nothingLeft(before)
+		if tuned {
+			return
+		}
+		if try == 5 {
+			t.Fatal("no kill came while the machine was tuned")
+		}
+	}
+}
+
+// killOnce starts the program and kills it by SIGKILL as soon as this holds.
+func (p *subject) killOnce(holds func(pid int) bool, args ...string) {
+	p.t.Helper()
+	var said bytes.Buffer
+	cmd := p.command(args...)
+	cmd.Stderr = &said
+	require.NoError(p.t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	late := time.After(3 * time.Minute) // it may wait for its turn
+	for !holds(cmd.Process.Pid) {
+		select {
+		case err := <-ended:
+			p.t.Fatalf("%v: it ended by itself: %v\n%s", args, err, said.String())
+		case <-late:
+			_ = cmd.Process.Kill()
+			<-ended
+			p.t.Fatalf("%v: it has not come so far in three minutes\n%s", args, said.String())
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+}
+
+// cleaned runs plimsoll clean, which has something to do.
+func (p *subject) cleaned() {
+	p.t.Helper()
+	if code, said := p.run("clean", "--wait"); code != 0 || !strings.Contains(said, "removed") {
+		p.t.Fatalf("clean: status %d\n%s", code, said)
+	}
+}
+
+// kernelObjects are the programs and links that a process holds in the kernel, by their
+// numbers, which are not given again.
+func kernelObjects(pid int) map[string]bool {
+	all := map[string]bool{}
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	for _, f := range files {
+		text, _ := os.ReadFile(f) // one that is closed meanwhile is no more held
+		for line := range strings.Lines(string(text)) {
+			if key, id, ok := strings.Cut(strings.TrimSpace(line), ":\t"); ok && (key == "prog_id" || key == "link_id") {
+				all[key+" "+id] = true
+			}
+		}
+	}
+	return all
+}
+
+// released asks the kernel whether it has such an object no more.
+func released(t *testing.T, object string) bool {
+	t.Helper()
+	var what string
+	var id uint32
+	_, err := fmt.Sscan(object, &what, &id)
+	require.NoError(t, err)
+	if what == "link_id" {
+		l, err := link.NewFromID(link.ID(id))
+		if err == nil {
+			_ = l.Close()
+		}
+		return errors.Is(err, os.ErrNotExist)
+	}
+	x, err := ebpf.NewProgramFromID(ebpf.ProgramID(id))
+	if err == nil {
+		_ = x.Close()
+	}
+	return errors.Is(err, os.ErrNotExist)
+}

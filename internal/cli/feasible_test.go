@@ -27,10 +27,10 @@ func TestFeasible(t *testing.T) {
 	}{
 		{"plenty", "silva2024", plenty, there, "", "docker", ""},
 		{"fewer processors than Docker takes", "silva2024", room{cpus: 2}, there, "docker", "lxd", "Docker refuses more than the 2"},
-		{"no room for 20 GB", "abraham2020", room{disk: 10 << 30, dir: "/var"}, there, "docker sysbench-fileio/size-20g", "docker hello", "20480 MiB on disk, and 10240 are free below /var"},
+		{"no room for 20 GB", "abraham2020", room{disk: 10 << 30, dir: "/var"}, there, "docker/cli sysbench-fileio/size-20g", "docker/cli hello", "20480 MiB on disk, and 10240 are free below /var"},
 		{"a registry that does not answer", "baresi2024", plenty, func(ref string) (bool, string, string) {
 			return !strings.Contains(ref, "centos"), "no registry", ""
-		}, "docker/api pull/centos", "docker/api pull/ubuntu", "no registry"},
+		}, "docker/cli pull/centos", "docker/cli pull/ubuntu", "no registry"},
 	} {
 		st, err := study.Load(c.study, s.studyCatalogue())
 		require.NoError(t, err)

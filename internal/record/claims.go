@@ -19,11 +19,15 @@ type Claim struct {
 	Published []PublishedValue `json:"published,omitempty"`
 	// StandIns are those of what Tests look at that the paper did not have.
 	StandIns []StandIn `json:"stand_ins,omitempty"`
+	// Differs are those in whose place something else does as well: they are
+	// said beside the verdict.
+	Differs []StandIn `json:"differs,omitempty"`
 }
 
 // StandIn says that something which is measured here is not what the paper
-// measured: another program, mechanism or topology. A pair with it neither
-// supports nor contradicts the claim.
+// measured. Of a claim's StandIns (another program, mechanism or topology) a
+// pair neither supports nor contradicts the claim; of its Differs (an engine's
+// successor, another instrument or client) it does.
 type StandIn struct {
 	Aspect string `json:"aspect"`
 	// Workload, Metrics and Of (levels by factor or engine) choose what is

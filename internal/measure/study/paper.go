@@ -15,7 +15,7 @@ import (
 // Aspects are what a paper's protocol speaks of, in the order in which a table
 // shows them.
 var Aspects = []string{
-	"program", "mechanism", "topology", "instrument", "arguments", "sizes", "data",
+	"program", "mechanism", "topology", "engine", "instrument", "arguments", "sizes", "data",
 	"image", "client", "network", "limits", "cache", "repetitions", "pause", "order", "statistic",
 }
 
@@ -23,6 +23,14 @@ var Aspects = []string{
 // another program, another mechanism or in another topology says nothing of
 // what the paper measured.
 var judged = []string{"program", "mechanism", "topology"}
+
+// told are the aspects that are said beside a verdict and decide none: an engine's
+// successor, by what a time was taken, and by what the engine was asked.
+var told = []string{"engine", "instrument", "client"}
+
+// notTold is what a protocol has where the paper is silent: nothing is known to
+// differ from that.
+const notTold = "not told"
 
 // paperFile is what a paper did, in studies/protocols/NAME.yaml.
 type paperFile struct {

@@ -8,27 +8,36 @@ import (
 )
 
 // standIns says of each claim in what its tests differ from what the paper
-// measured, as far as that decides: another program, mechanism or topology.
-// The paper is the one that the claim's id begins with. The error is an
-// *Errors.
+// measured: what decides, another program, mechanism or topology, and what is
+// only told. The paper is the one that the claim's id begins with. The error is
+// an *Errors.
 func standIns(claims []record.Claim, cat *Catalogue) error {
-	known := map[string][]record.StandIn{}
+	known := map[string]*paperFile{}
 	for i := range claims {
-		source, _, _ := strings.Cut(claims[i].ID, "/")
+		c := &claims[i]
+		source, _, _ := strings.Cut(c.ID, "/")
 		if _, ok := known[source]; !ok {
 			p, err := paper(source, cat)
 			if err != nil {
 				return err
 			}
-			known[source] = p.standIns(cat)
+			known[source] = p
 		}
-		for _, s := range known[source] {
-			if slices.ContainsFunc(claims[i].Tests, func(t record.ClaimTest) bool { return touches(&s, &t) }) {
-				claims[i].StandIns = append(claims[i].StandIns, s)
-			}
-		}
+		c.StandIns = touched(known[source].standIns(cat), c.Tests)
+		c.Differs = touched(known[source].differences(cat), c.Tests)
 	}
 	return nil
+}
+
+// touched are those at which any of the tests looks.
+func touched(list []record.StandIn, tests []record.ClaimTest) []record.StandIn {
+	var out []record.StandIn
+	for _, s := range list {
+		if slices.ContainsFunc(tests, func(t record.ClaimTest) bool { return touches(&s, &t) }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // standIns are the facts of a paper that decide and that differ here.
@@ -39,26 +48,30 @@ func (p *paperFile) standIns(cat *Catalogue) []record.StandIn {
 	var out []record.StandIn
 	for i := range p.Facts {
 		f := &p.Facts[i]
-		if !slices.Contains(judged, f.Aspect.Text) || f.own(cat) {
-			continue
+		if slices.Contains(judged, f.Aspect.Text) && !f.own(cat) {
+			out = append(out, f.standIn())
 		}
-		s := record.StandIn{Aspect: f.Aspect.Text, Paper: f.Paper.Text, Here: f.Here.Text, Why: f.Why.Text, Metrics: wordsOf(f.Metrics.List)}
-		s.Workload.Names = wordsOf(f.Workload.names)
-		for _, a := range f.Workload.params {
-			if s.Workload.Params == nil {
-				s.Workload.Params = map[string][]string{}
-			}
-			s.Workload.Params[a.Key.Text] = wordsOf(a.Levels.List)
-		}
-		for _, a := range f.Of {
-			if s.Of == nil {
-				s.Of = map[string][]string{}
-			}
-			s.Of[a.Key.Text] = wordsOf(a.Levels.List)
-		}
-		out = append(out, s)
 	}
 	return out
+}
+
+// standIn is the fact as a claim carries it.
+func (f *paperFact) standIn() record.StandIn {
+	s := record.StandIn{Aspect: f.Aspect.Text, Paper: f.Paper.Text, Here: f.Here.Text, Why: f.Why.Text, Metrics: wordsOf(f.Metrics.List)}
+	s.Workload.Names = wordsOf(f.Workload.names)
+	for _, a := range f.Workload.params {
+		if s.Workload.Params == nil {
+			s.Workload.Params = map[string][]string{}
+		}
+		s.Workload.Params[a.Key.Text] = wordsOf(a.Levels.List)
+	}
+	for _, a := range f.Of {
+		if s.Of == nil {
+			s.Of = map[string][]string{}
+		}
+		s.Of[a.Key.Text] = wordsOf(a.Levels.List)
+	}
+	return s
 }
 
 // own says whether what runs here is the paper's own.

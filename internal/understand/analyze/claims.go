@@ -74,6 +74,9 @@ type Finding struct {
 	// Instead is what was measured by another program, mechanism or topology
 	// than the study's. Nothing of it is in the verdict.
 	Instead *Substitute `json:"instead,omitempty"`
+	// Differs are what else the study had otherwise than Pairs, which count all
+	// the same: an engine's successor, another instrument or client.
+	Differs []record.StandIn `json:"differs,omitempty"`
 	// Answers are to Why.
 	Answers  []Answer      `json:"answers,omitempty"`
 	Features *FeatureClaim `json:"features,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
 )
@@ -215,14 +216,28 @@ func without(lacks []analyze.ClaimLack) string {
 	return strings.Join(lists.Map(lacks, of), "; ")
 }
 
+// notAsInPaper says what is not as in the paper, and is in the verdict all the same.
+func notAsInPaper(list []record.StandIn) string {
+	var out []string
+	for _, s := range list {
+		out = append(out, words.Clean(s.Aspect)+", "+words.Clean(s.Here)+" (the paper: "+words.Clean(s.Paper)+")")
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return words.Sentence("Not as in the paper, and judged all the same: " + strings.Join(out, "; "))
+}
+
 // lines are the sentences below a claim's row: what it says, what the verdict
 // rests on, and why it may be so. In brief the second only where a reader asks.
 func lines(c *analyze.Finding, brief bool) []string {
 	out := []string{words.Prose(c.Says)}
-	if brief && (c.Verdict == analyze.ClaimSupported || c.Verdict == analyze.ClaimNotTested) {
-		return out
+	if !brief || c.Verdict != analyze.ClaimSupported && c.Verdict != analyze.ClaimNotTested {
+		out = append(out, words.Prose(c.Reason))
 	}
-	out = append(out, words.Prose(c.Reason))
+	if s := notAsInPaper(c.Differs); s != "" {
+		out = append(out, s)
+	}
 	if brief {
 		return out
 	}

@@ -14,7 +14,7 @@ import (
 // no unit. What was published stands in columns of its own.
 var (
 	claimHead = []string{"claim", "verdict", "says", "pairs", "supported", "contradicted", "inconclusive",
-		"decides", "value", "lo", "hi", "unit", "stated", "blocks", "reason", "without", "published", "published_source"}
+		"decides", "value", "lo", "hi", "unit", "stated", "blocks", "reason", "without", "published", "published_source", "differs"}
 	pairHead = []string{"claim", "answer", "test", "run", "a_environment", "a_workload", "a_metric", "b_environment", "b_workload", "b_metric",
 		"value", "lo", "hi", "unit", "stated", "blocks", "method", "holm", "verdict", "reason"}
 )
@@ -52,7 +52,7 @@ func claimRow(c *analyze.Finding) []string {
 	} else {
 		r = append(r, "", "", "", "", "", "", "")
 	}
-	return append(r, words.Prose(c.Reason), without(c.Without), quoted(c.Published, len(c.Published)), sourcesOf(c.Published))
+	return append(r, words.Prose(c.Reason), without(c.Without), quoted(c.Published, len(c.Published)), sourcesOf(c.Published), notAsInPaper(c.Differs))
 }
 
 // pairRows appends a row for each pair.

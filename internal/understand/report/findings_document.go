@@ -103,9 +103,11 @@ func addClaim(d *document.Document, c *analyze.Finding) {
 	d.Para(words.Prose(c.Says))
 	d.Gap(document.Text)
 	d.Para(words.Prose(c.Reason))
-	if s := fromRuns(c); s != "" {
-		d.Gap(document.Text)
-		d.Para(s)
+	for _, s := range []string{notAsInPaper(c.Differs), fromRuns(c)} {
+		if s != "" {
+			d.Gap(document.Text)
+			d.Para(s)
+		}
 	}
 	if len(c.Pairs) > 0 {
 		addPairTables(d, c.Pairs)

@@ -53,7 +53,8 @@ func claimed() recordtest.Cells {
 	hello, python := record.WorkloadChoice{Names: []string{"hello"}}, record.WorkloadChoice{Names: []string{"python"}}
 	c.Claims = []record.Claim{
 		{ID: "baresi2024/6a", Says: "Charliecloud starts faster than Docker, Podman and balenaEngine.",
-			Tests: []record.ClaimTest{{Of: engines("charliecloud"), To: engines("docker", "podman", "balena"), Workload: hello, Metric: "startup", Ratio: below("< 1", 1)}},
+			Tests:   []record.ClaimTest{{Of: engines("charliecloud"), To: engines("docker", "podman", "balena"), Workload: hello, Metric: "startup", Ratio: below("< 1", 1)}},
+			Differs: []record.StandIn{{Aspect: "instrument", Workload: hello, Metrics: []string{"startup"}, Paper: "a packet to a server on the host", Here: "a word through a pipe"}},
 			Published: []record.PublishedValue{
 				{Source: "baresi2024", Table: "Table 3", Engine: "docker", Image: "ubuntu:18.04", Metric: "start"},
 				{Source: "baresi2024", Table: "Table 3", Engine: "charliecloud", Image: "ubuntu:18.04", Metric: "start"},
@@ -158,6 +159,7 @@ func TestHostileFindings(t *testing.T) {
 		c := &f.Claims[i]
 		c.Says, c.Why, c.Reason = evil, evil, evil
 		c.Without = append(c.Without, analyze.ClaimLack{What: evil, Reason: evil, Fix: strings.ReplaceAll(evil, "<script>", "")})
+		c.Differs = append(c.Differs, record.StandIn{Aspect: evil, Paper: evil, Here: evil})
 		c.Published = append(c.Published, analyze.PublishedNumber{PublishedValue: record.PublishedValue{Source: evil, Text: evil}})
 		for k := range c.Pairs {
 			c.Pairs[k].A.Env, c.Pairs[k].Range, c.Pairs[k].Unit, c.Pairs[k].Also = evil, evil, evil, []string{evil}

@@ -90,6 +90,7 @@ func judged(runs []*analyze.Result, c *record.Claim, features *record.Features) 
 		f.Runs = runsOf(own)
 	}
 	f.Verdict, f.Decides = verdictOf(own)
+	f.Differs = differing(runs, c, own)
 	f.Instead, f.Partly = substitute(others, used), f.Partly || len(others) > 0
 	f.Partly = f.Partly && f.Verdict != analyze.ClaimNotTested
 	f.Reason = reasonOf(&f)

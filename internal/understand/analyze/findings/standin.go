@@ -15,19 +15,40 @@ import (
 // contradict the claim. used are the stand-ins that occur.
 func split(runs []*analyze.Result, c *record.Claim, pairs []pair) (own, others []pair, used []record.StandIn) {
 	for _, p := range pairs {
-		at := slices.IndexFunc(c.StandIns, func(s record.StandIn) bool {
-			return stands(runs, &s, &p, &p.A) || p.B != nil && stands(runs, &s, &p, p.B)
-		})
+		at := slices.IndexFunc(c.StandIns, func(s record.StandIn) bool { return p.has(runs, &s) })
 		if at < 0 {
 			own = append(own, p)
 			continue
 		}
 		others = append(others, p)
-		if s := c.StandIns[at]; !slices.ContainsFunc(used, func(o record.StandIn) bool { return o.Paper == s.Paper && o.Here == s.Here }) {
-			used = append(used, s)
-		}
+		used = alsoStandIn(used, &c.StandIns[at])
 	}
 	return own, others, used
+}
+
+// differing are what else the paper had otherwise than the pairs that a verdict
+// rests on.
+func differing(runs []*analyze.Result, c *record.Claim, own []pair) []record.StandIn {
+	var out []record.StandIn
+	for i := range c.Differs {
+		if s := &c.Differs[i]; slices.ContainsFunc(own, func(p pair) bool { return p.has(runs, s) }) {
+			out = alsoStandIn(out, s)
+		}
+	}
+	return out
+}
+
+// alsoStandIn adds one that is not in the list.
+func alsoStandIn(list []record.StandIn, s *record.StandIn) []record.StandIn {
+	if slices.ContainsFunc(list, func(o record.StandIn) bool { return o.Paper == s.Paper && o.Here == s.Here }) {
+		return list
+	}
+	return append(list, *s)
+}
+
+// has says whether either side of a pair is of what stands in.
+func (p *pair) has(runs []*analyze.Result, s *record.StandIn) bool {
+	return stands(runs, s, p, &p.A) || p.B != nil && stands(runs, s, p, p.B)
 }
 
 // stands says whether a side of a pair is of what stands in.

@@ -35,7 +35,7 @@ export function findings(m) {
   if (!all.length) return absent('Findings', 'the study makes no claims; the bundled studies of papers do');
   const count = v => all.filter(c => c.verdict === v).length, keys = [...new Set(all.flatMap(c => list(c.published).map(p => p.source)))];
   const rows = all.map(c => [
-    h('div', null, h('code', null, c.id), h('p', null, c.says), list(c.pairs).length > 0 || c.reason ? details(`claim-${c.id.replace(/\W+/g, '-')}`, 'Evidence', () => [h('p', null, c.reason), c.why ? h('p', null, `Why? ${c.why}`) : null,
+    h('div', null, h('code', null, c.id), h('p', null, c.says), list(c.pairs).length > 0 || c.reason ? details(`claim-${c.id.replace(/\W+/g, '-')}`, 'Evidence', () => [h('p', null, c.reason), list(c.differs).length ? h('p', null, `Not as in the paper, and judged all the same: ${c.differs.map(x => `${x.aspect}, ${x.here} (the paper: ${x.paper})`).join('; ')}.`) : null, c.why ? h('p', null, `Why? ${c.why}`) : null,
       ...list(c.answers).filter(a => a.verdict !== 'not-tested').map(a => h('p', null, `→ ${a.text}${a.decides ? ` (${pair(a.decides)})` : ''}`)),
       list(c.without).length ? h('p', null, `Without ${c.without.map(x => `${x.what} (${x.reason})`).join('; ')}.`) : null, list(c.pairs).length ? pairsTable(c) : null]) : null),
     {el: h('span', {class: `badge ${classes[c.verdict] ?? ''}`}, word(c)), v: word(c)},

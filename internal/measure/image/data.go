@@ -24,6 +24,7 @@ const dataPrefix = dataimage.Prefix
 // Where the data lie.
 const (
 	DataFiles    = "/data/files"
+	DataReader   = "/data/read-lines" // reads them, line by line
 	DataArchive  = "/data/archive.tar"
 	DataDatabase = "/data/tpcc.db"
 )
@@ -109,8 +110,11 @@ func dataOf(kind, size string) (made func() ([]tree, error), about string) {
 	}
 	switch kind {
 	case dataimage.Files:
-		return func() ([]tree, error) { return filesIn(n, 1), nil },
-			fmt.Sprintf("%d files of one line of %d letters and digits, in %s", n, fileLine, DataFiles)
+		return func() ([]tree, error) {
+			t := filesIn(n, 1)
+			t[0].add(entry{path: DataReader, kind: kindFile, mode: 0o755, data: readLines})
+			return t, nil
+		}, fmt.Sprintf("%d files of one line of %d letters and digits, in %s, and a program that reads them line by line, %s", n, fileLine, DataFiles, DataReader)
 	case dataimage.Archive:
 		return func() ([]tree, error) {
 			data, err := archiveOf(n)

@@ -87,7 +87,7 @@ func TestSmallFiles(t *testing.T) {
 		}
 		n++
 	}
-	if n != 100 || len(files) != 103 { // with /, /data and /data/files
+	if n != 100 || len(files) != 104 { // with /, /data, /data/files and their reader
 		t.Errorf("%d files in the archive, %d entries in the tree", n, len(files))
 	}
 }

@@ -45,14 +45,10 @@ type credential = syscall.Credential
 
 // as gives the credential of an ordinary user, nil where that is ourselves.
 func as(kit *engine.Kit) *credential {
-	if !kit.Root || kit.User == nil {
+	if !kit.Root {
 		return nil
 	}
-	c := &credential{Uid: uint32(kit.User.UID), Gid: uint32(kit.User.GID)}
-	for _, g := range kit.User.Groups {
-		c.Groups = append(c.Groups, uint32(g))
-	}
-	return c
+	return adapter.Credential(kit.User)
 }
 
 // maxOutput bounds what is read of a command, bytes.

@@ -6,10 +6,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // tool is a program of a user's: with the environment that it gets, as the user
@@ -51,14 +51,7 @@ func (p tool) saying(text string) tool {
 
 // run runs the command. It is an error that it fails, or says something else.
 func (p tool) run(ctx context.Context) error {
-	c := child.Command{Argv: p.Argv, Env: p.Env, Dir: "/", Together: true, Leaves: true}
-	if p.As != nil {
-		c.User = &syscall.Credential{Uid: uint32(p.As.UID), Gid: uint32(p.As.GID)}
-		for _, g := range p.As.Groups {
-			c.User.Groups = append(c.User.Groups, uint32(g))
-		}
-	}
-	out, err := child.Run(ctx, c)
+	out, err := child.Run(ctx, child.Command{Argv: p.Argv, Env: p.Env, Dir: "/", User: adapter.Credential(p.As), Together: true, Leaves: true})
 	text := strings.TrimSpace(string(out.Stdout))
 	if err == nil && !strings.Contains(text, p.Says) {
 		return fmt.Errorf("%s says %q, and not %q", strings.Join(p.Argv, " "), text, p.Says)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"plimsoll/internal/measure/child"
@@ -118,12 +117,9 @@ func (f *failed) Error() string { return fmt.Sprintf("status %d: %s", f.status, 
 
 // output runs podman beside the trials and gives what it printed.
 func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
-	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", Limit: commandLimit}
+	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", User: adapter.Credential(p.as), Limit: commandLimit}
 	// The pause process inherits our standard error where podman starts it.
 	c.Leaves = true
-	if p.as != nil {
-		c.User = p.credential()
-	}
 	out, err := child.Run(ctx, c)
 	var exit *exec.ExitError
 	switch {
@@ -133,15 +129,6 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 		return out.Stdout, &failed{status: exit.ExitCode(), said: adapter.Words(out.Stderr)}
 	}
 	return nil, err
-}
-
-// credential is the user whom podman is run as; only where p.as is given.
-func (p *program) credential() *syscall.Credential {
-	c := &syscall.Credential{Uid: uint32(p.as.UID), Gid: uint32(p.as.GID)}
-	for _, g := range p.as.Groups {
-		c.Groups = append(c.Groups, uint32(g))
-	}
-	return c
 }
 
 // read decodes what podman prints as JSON.

@@ -103,11 +103,8 @@ func (p *program) understood(ctx context.Context) error {
 	if p.given.File(configFile) == nil && p.given.File(storageFile) == nil {
 		return nil
 	}
-	c := child.Command{Argv: p.argv([]string{"--log-level=debug", "version"}), Env: p.env, Dir: "/", Limit: commandLimit, Leaves: true}
-	if p.as != nil {
-		c.User = p.credential()
-	}
-	out, err := child.Run(ctx, c)
+	out, err := child.Run(ctx, child.Command{Argv: p.argv([]string{"--log-level=debug", "version"}), Env: p.env, Dir: "/",
+		User: adapter.Credential(p.as), Limit: commandLimit, Leaves: true})
 	if err != nil {
 		return &engine.Error{Class: record.Unavailable, Text: "podman does not take its configuration: " + adapter.Words(out.Stderr), Err: err}
 	}

@@ -10,10 +10,8 @@ import (
 // Save is documented in engine.Saver: what `podman save` prints.
 func (env *environment) Save(ctx context.Context, ref string) (int64, error) {
 	var n adapter.Count
-	c := child.Command{Argv: env.p.argv([]string{"save", "--quiet", ref}), Env: env.p.env, Dir: "/", Limit: pullLimit, Stdout: &n, Leaves: true}
-	if env.p.as != nil {
-		c.User = env.p.credential()
-	}
+	c := child.Command{Argv: env.p.argv([]string{"save", "--quiet", ref}), Env: env.p.env, Dir: "/",
+		User: adapter.Credential(env.p.as), Limit: pullLimit, Stdout: &n, Leaves: true}
 	if _, err := child.Run(ctx, c); err != nil {
 		return int64(n), wrong("saving the image "+ref, err)
 	}

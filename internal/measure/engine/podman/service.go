@@ -108,10 +108,7 @@ func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*servi
 	s.cmd.Env, s.cmd.Dir = p.env, "/"
 	s.cmd.Stdout, s.cmd.Stderr = s.said, s.said
 	s.cmd.WaitDelay = time.Second // the pause process inherits our standard error
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if p.as != nil {
-		s.cmd.SysProcAttr.Credential = p.credential()
-	}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: adapter.Credential(p.as)}
 	if err := s.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting podman's service: %w", err), adapter.RemoveDir(s.dir, p.as, kit), kit.Ledger.Gone(s.thing()))
 	}

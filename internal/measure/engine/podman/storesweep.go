@@ -218,11 +218,8 @@ func (p *program) deleteOrphan(ctx context.Context, kit *engine.Kit, name, dir s
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	c := child.Command{Argv: []string{path, "delete", "--force", filepath.Base(dir)}, Env: p.env, Dir: "/", Together: true}
-	if p.as != nil {
-		c.User = p.credential()
-	}
-	out, err := child.Run(ctx, c)
+	out, err := child.Run(ctx, child.Command{Argv: []string{path, "delete", "--force", filepath.Base(dir)}, Env: p.env, Dir: "/",
+		User: adapter.Credential(p.as), Together: true})
 	if _, gone := os.Lstat(dir); err != nil && !errors.Is(gone, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: %s", what, err, adapter.Words(out.Stdout))
 	}

@@ -148,12 +148,8 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, "/"
 	// A session of its own: Ctrl-C is for us, not for the daemon.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if u := d.opts.User; u != nil && d.kit.Root {
-		cred := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
-		for _, g := range u.Groups {
-			cred.Groups = append(cred.Groups, uint32(g))
-		}
-		cmd.SysProcAttr.Credential = cred
+	if d.kit.Root {
+		cmd.SysProcAttr.Credential = adapter.Credential(d.opts.User)
 	}
 	begin := cmd.Start
 	if !d.opts.OwnNamespaces {

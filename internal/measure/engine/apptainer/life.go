@@ -67,7 +67,6 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 }
 
 func (e *environment) finish(p clirun.Plan) clirun.Plan {
-	p.OOM = e.Group.OOMWatch()
 	p.EngineStatus = func(n int) bool { return n == 255 }
 	p.Patterns = []adapter.Pattern{{Text: "could not open image", Class: record.Unavailable}, failedConversion}
 	return p

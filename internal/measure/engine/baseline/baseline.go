@@ -101,7 +101,6 @@ func closeAfter(ctx context.Context, e engine.Environment, err error) error {
 func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 	p := clirun.Attached(task, cmd)
 	p.NoClient = true
-	p.OOM = e.Group.OOMWatch()
 	return p
 }
 

@@ -54,9 +54,7 @@ func (n *native) launched(ctx context.Context, ranks engine.Ranks, task engine.T
 		}
 		cmd.Argv = slices.Concat([]string{env}, ranks.Inside, cmd.Argv)
 	}
-	p := clirun.Launched(ranks, task, cmd)
-	p.OOM = n.Group.OOMWatch()
-	return n.Base.Run(ctx, p)
+	return n.Base.Run(ctx, clirun.Launched(ranks, task, cmd))
 }
 
 // rootOnNode makes, in a mount namespace of the rank's own, the root that newRoot

@@ -79,7 +79,6 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 
 func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
-	p.OOM = e.Group.OOMWatch()
 	// bwrap says what went wrong with its own name in front and ends with 1.
 	p.EngineStatus = func(n int) bool { return n == 1 }
 	p.Patterns = []adapter.Pattern{

@@ -64,7 +64,6 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 
 func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 	p := clirun.Attached(task, cmd)
-	p.OOM = e.Group.OOMWatch()
 	p.Patterns = []adapter.Pattern{{Text: "can't stat", Class: record.Unavailable}}
 	return p
 }

@@ -23,7 +23,5 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 	for _, v := range ranks.Inside {
 		options = append(options, "--set-env="+v)
 	}
-	p := clirun.Launched(clirun.Apart(ranks), task, e.command(task, options...))
-	p.OOM = e.Group.OOMWatch()
-	return e.Base.Run(ctx, p)
+	return e.Base.Run(ctx, clirun.Launched(clirun.Apart(ranks), task, e.command(task, options...)))
 }

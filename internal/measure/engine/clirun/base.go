@@ -87,9 +87,7 @@ func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	if p.OOM == nil {
-		p.OOM = wrap.HostOOMWatch()
-	}
+	b.watchOOM(&p)
 	runner := Runner(l)
 	if p.Gentle > 0 {
 		runner = gentle{l, &p}
@@ -104,6 +102,18 @@ func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 		return engine.Result{}, fmt.Errorf("running %s: %w", p.Task.Name, err)
 	}
 	return broken("running "+p.Task.Name, err, b.pool.drop(l)), nil
+}
+
+// watchOOM sees to it that somebody tells of kills for want of memory from now on: our
+// cgroup where there is one around the launcher, else the host.
+func (b *Base) watchOOM(p *Plan) {
+	switch {
+	case p.OOM != nil:
+	case b.Group != nil:
+		p.OOM = b.Group.OOMWatch()
+	default:
+		p.OOM = wrap.HostOOMWatch()
+	}
 }
 
 // broken is the result of a trial whose launcher failed.

@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -80,9 +79,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if err := ctx.Err(); err != nil {
 		return early(fmt.Errorf("holding %s: %w", name, err))
 	}
-	if h.Plan.OOM == nil {
-		h.Plan.OOM = wrap.HostOOMWatch()
-	}
+	b.watchOOM(&h.Plan)
 	if last := len(h.Plan.Steps) - 1; last == h.Plan.Payload && h.Plan.Steps[last].Cmd.PidFile == "" {
 		h.Plan.Steps[last].Cmd.Background = true
 	}

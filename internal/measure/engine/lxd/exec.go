@@ -15,7 +15,6 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -127,15 +126,14 @@ func (x *execution) close() {
 // program is one more program in a container.
 type program struct {
 	apirun.Life
-	d   *daemon
-	in  string
-	x   *execution
-	oom func() bool
+	d  *daemon
+	in string
+	x  *execution
 }
 
 // Program is documented in apirun.Container.
 func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
-	return &program{Life: apirun.NewLife(task), d: l.env.d, in: l.Task.Name, oom: wrap.HostOOMWatch()}, nil
+	return &program{Life: apirun.NewLife(task), d: l.env.d, in: l.Task.Name}, nil
 }
 
 // Up is documented in apirun.Process, as are the others.
@@ -146,9 +144,6 @@ func (p *program) Up(ctx, _ context.Context) (err error) {
 	p.x, err = p.d.exec(ctx, p.in, &p.Life, nil)
 	return err
 }
-
-// OOM is documented in apirun.Process.
-func (p *program) OOM(context.Context) bool { return p.oom() }
 
 // Release is documented in apirun.Process.
 func (p *program) Release(context.Context) *record.Failure {

@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -31,7 +30,6 @@ type life struct {
 	// look, where given, is called when the payload has ended, before the
 	// container is removed: for the proof only.
 	look func(ctx context.Context, name string) error
-	oom  func() bool
 
 	x       *execution
 	address string
@@ -41,7 +39,7 @@ type life struct {
 func (env *environment) life(task engine.Task) *life {
 	env.shifting.Lock()
 	defer env.shifting.Unlock()
-	return &life{Life: apirun.NewLife(task), env: env, shift: env.shift, look: env.look, oom: wrap.HostOOMWatch()}
+	return &life{Life: apirun.NewLife(task), env: env, shift: env.shift, look: env.look}
 }
 
 // step does one thing and stamps before and after it.
@@ -114,9 +112,6 @@ func (l *life) Down(ctx context.Context) error {
 	l.Step("container-removed", stamp.Now())
 	return l.env.d.removeVolumes(ctx, l.env.pool.Name, l.volumes)
 }
-
-// OOM is documented in apirun.Process.
-func (l *life) OOM(context.Context) bool { return l.oom() }
 
 // Release is documented in apirun.Process.
 func (l *life) Release(context.Context) *record.Failure {

@@ -39,7 +39,6 @@ func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
 	p.Steps = termTwice(p.Steps)
 	p.Steps[0].Removes = e.storage != directory // else it takes a file system of the container's own away
-	p.OOM = e.Group.OOMWatch()
 	// nspawn ends with 1 where it failed, and where a signal ended the
 	// payload, of which only its message tells. Exit is asked first.
 	signalled := false

@@ -27,7 +27,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task) (engi
 		create = append(create, "--publish="+p.HostAddress()+":"+strconv.Itoa(p.Inside))
 	}
 	plan := clirun.Plan{
-		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns, OOM: env.oom(),
+		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns,
 		Steps: clirun.Before(task, clirun.Commands(
 			env.p.command(env.settings.args("create", clirun.ShellTask(task), create...)...),
 			env.p.command("start", task.Name),

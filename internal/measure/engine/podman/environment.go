@@ -217,14 +217,7 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 // runCLI carries a life through by commands.
 func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Result, error) {
 	steps, payload := env.steps(task)
-	plan := clirun.Plan{
-		Task: task, Steps: steps, Payload: payload, Patterns: patterns,
-		EngineStatus: engineStatus,
-	}
-	if env.Group != nil {
-		plan.OOM = env.Group.OOMWatch()
-	}
-	res, err := env.Base.Run(ctx, plan)
+	res, err := env.Base.Run(ctx, clirun.Plan{Task: task, Steps: steps, Payload: payload, Patterns: patterns, EngineStatus: engineStatus})
 	res.Stdout = adapter.Plain(res.Stdout, env.settings.adds)
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
@@ -282,14 +275,6 @@ func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, er
 			Text: fmt.Sprintf("the monitor (conmon) of the container %s had not ended %v after its removal", task.Name, monitorLimit)}
 	}
 	return false, nil
-}
-
-// oom watches for kills for want of memory, from now on.
-func (env *environment) oom() func() bool {
-	if env.Group != nil {
-		return env.Group.OOMWatch()
-	}
-	return wrap.HostOOMWatch()
 }
 
 // Calibrate is documented in engine.Calibrator.

@@ -30,7 +30,7 @@ func (l *restLife) Program(task engine.Task, _ engine.Place) (apirun.Process, *r
 	if err != nil {
 		return nil, &record.Failure{Class: record.HarnessError, Text: err.Error()}
 	}
-	return &restExec{Life: apirun.NewLife(task), r: l.env.rest, in: l.Task.Name, body: body, oom: l.env.oom()}, nil
+	return &restExec{Life: apirun.NewLife(task), r: l.env.rest, in: l.Task.Name, body: body, oom: l.env.Group.OOMWatch()}, nil
 }
 
 // Up is documented in apirun.Process, as are the others.

@@ -31,7 +31,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 		steps = steps[:payload+1] // the removal is End's
 	}
 	held, err := env.Base.Hold(ctx, clirun.Holding{
-		Plan:  clirun.Plan{Task: task, Steps: steps, Payload: payload, Patterns: patterns, EngineStatus: engineStatus, OOM: env.oom()},
+		Plan:  clirun.Plan{Task: task, Steps: steps, Payload: payload, Patterns: patterns, EngineStatus: engineStatus},
 		End:   func(stop *engine.Stop) []clirun.Step { return env.endSteps(task, stop) },
 		Place: func(ctx context.Context, _ int) engine.Place { return env.placeOf(ctx, task) },
 		After: func(ctx context.Context, res *engine.Result) { env.api.AfterHeld(ctx, task, res) },

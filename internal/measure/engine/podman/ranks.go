@@ -118,7 +118,7 @@ func (env *environment) runEach(ctx context.Context, ranks engine.Ranks, task en
 	}
 	cmd := env.p.command(env.rankSettings().args("run", each, options...)...)
 	plan := clirun.Launched(ranks, task, clirun.AsRank(cmd))
-	plan.Patterns, plan.OOM = patterns, env.oom()
+	plan.Patterns = patterns
 	res, err := env.Base.Run(ctx, plan)
 	after := context.WithoutCancel(ctx)
 	for _, t := range tasks {
@@ -159,7 +159,7 @@ func (env *environment) runInOne(ctx context.Context, ranks engine.Ranks, task e
 		{Cmd: env.p.command(env.rankSettings().args("run", holder, append([]string{"--detach", "--rm"}, env.rankOptions()...)...)...), Begin: record.Request, End: record.Created},
 		launch, remove,
 	}
-	plan.Payload, plan.Patterns, plan.OOM = 1, patterns, env.oom()
+	plan.Payload, plan.Patterns = 1, patterns
 	res, err := env.Base.Run(ctx, plan)
 	switch after := context.WithoutCancel(ctx); {
 	case err != nil || res.Failure != nil:

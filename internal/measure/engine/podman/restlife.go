@@ -41,7 +41,7 @@ func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Con
 	if err != nil {
 		return nil, &record.Failure{Class: record.HarnessError, Text: err.Error()}
 	}
-	return &restLife{Life: apirun.NewLife(task), env: env, body: body, look: env.look, oom: env.oom()}, nil
+	return &restLife{Life: apirun.NewLife(task), env: env, body: body, look: env.look, oom: env.Group.OOMWatch()}, nil
 }
 
 func (l *restLife) path() string { return "/containers/" + l.Task.Name }

@@ -51,7 +51,7 @@ var patterns = []adapter.Pattern{{Text: "is not available", Class: record.Unavai
 
 func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	p := clirun.Attached(task, e.command(task, options...))
-	p.OOM, p.Gentle, p.Steps[0].Removes = e.Group.OOMWatch(), gentle, true
+	p.Gentle, p.Steps[0].Removes = gentle, true
 	p.Patterns = patterns
 	return p
 }

@@ -31,7 +31,7 @@ func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task eng
 		cmd = clirun.AsRank(cmd)
 	}
 	plan := clirun.Launched(ranks, task, cmd)
-	plan.OOM, plan.Patterns = e.Group.OOMWatch(), patterns
+	plan.Patterns = patterns
 	return e.accountAll(ctx, task.Name, ranks.PerNode*ranks.Nodes, func() (engine.Result, error) { return e.Base.Run(ctx, plan) })
 }
 

@@ -138,28 +138,12 @@ func guarded[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		out T
 		err error
 	}
-	done := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() {
-			if p := recover(); p != nil {
-				a.err = fmt.Errorf("the adapter panicked: %v", p)
-			}
-			done <- a
-		}()
-		a.out, a.err = call()
-	}()
-	select {
-	case a := <-done:
-		return a.out, a.err
-	case <-ctx.Done():
-	}
 	// A call that knows about ctx has something better to say in a moment.
-	select {
-	case a := <-done:
-		return a.out, a.err
-	case <-time.After(time.Second):
-		var none T
-		return none, fmt.Errorf("no answer came within %v", SweepLimit)
-	}
+	a := within(ctx, time.Second, func() answer {
+		out, err := call()
+		return answer{out, err}
+	},
+		func(p any) answer { return answer{err: errors.New(panicked(p))} },
+		func() answer { return answer{err: fmt.Errorf("no answer came within %v", SweepLimit)} })
+	return a.out, a.err
 }

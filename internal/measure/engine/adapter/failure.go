@@ -29,6 +29,18 @@ func OutOfMemory() *record.Failure {
 	return &record.Failure{Class: record.OutOfMemory, Text: "the kernel killed the payload for want of memory"}
 }
 
+// Unclean says in a result that something of a container was left, or could not be
+// looked at; nil is nothing. What has failed before stays what has failed.
+func Unclean(res *engine.Result, err error) {
+	switch {
+	case err == nil:
+	case res.Failure != nil:
+		res.Failure.Text += "; " + err.Error()
+	default:
+		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
+	}
+}
+
 // Refused is the result of a trial that could not begin, of the error's class
 // or else our own fault.
 func Refused(err error) engine.Result {

@@ -114,16 +114,10 @@ func (b *Base) Clear(ctx context.Context, task engine.Task, res *engine.Result) 
 		return
 	}
 	b.Later(task.Name)
-	text := err.Error()
-	var e *engine.Error
-	if errors.As(err, &e) && e.Class == record.Unavailable {
-		text = "the container is removed when the daemon is back"
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Class == record.Unavailable {
+		err = errors.New("the container is removed when the daemon is back")
 	}
-	if res.Failure == nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: text}
-		return
-	}
-	res.Failure.Text += "; " + text
+	adapter.Unclean(res, err)
 }
 
 // After looks whether a container that was removed is gone.

@@ -94,16 +94,6 @@ func (e *environment) after(ctx context.Context, name, dir string, failed bool) 
 	return errors.Join(errs...)
 }
 
-func unclean(res *engine.Result, err error) {
-	switch {
-	case err == nil:
-	case res.Failure != nil:
-		res.Failure.Text += "; " + err.Error()
-	default:
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
-	}
-}
-
 // Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	dir, err := e.bundle(task)
@@ -115,7 +105,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	if err != nil {
 		return res, errors.Join(err, aerr)
 	}
-	unclean(&res, aerr)
+	adapter.Unclean(&res, aerr)
 	return res, nil
 }
 
@@ -137,7 +127,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		},
 		Place: func(ctx context.Context, pid int) engine.Place { return e.place(ctx, task.Name, pid) },
 		After: func(ctx context.Context, res *engine.Result) {
-			unclean(res, e.after(ctx, task.Name, dir, res.Failure != nil || res.Events[record.Removed] == 0))
+			adapter.Unclean(res, e.after(ctx, task.Name, dir, res.Failure != nil || res.Events[record.Removed] == 0))
 		},
 	})
 	if err != nil {

@@ -50,11 +50,11 @@ func (e *environment) settle(ctx context.Context, thing engine.Thing, res *engin
 	// A life that went well has taken its groups away itself.
 	if there || err != nil || res.Failure != nil || len(res.Events) == 0 {
 		if rerr := e.s.clear(ctx, e.Kit, name); rerr != nil {
-			unclean(res, "the container "+name+" was left: "+rerr.Error())
+			adapter.Unclean(res, fmt.Errorf("the container %s was left: %w", name, rerr))
 			return nil // it stays in the ledger
 		}
 		if there {
-			unclean(res, "the container "+name+" was still there when `sarus run` had ended, and was removed")
+			adapter.Unclean(res, fmt.Errorf("the container %s was still there when `sarus run` had ended, and was removed", name))
 		}
 	}
 	return e.Kit.Ledger.Gone(thing)
@@ -69,14 +69,6 @@ func (*environment) late(res *engine.Result) {
 			res.Events[e] = at
 		}
 	}
-}
-
-func unclean(res *engine.Result, text string) {
-	if res.Failure == nil {
-		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: text}
-		return
-	}
-	res.Failure.Text += "; " + text
 }
 
 // dir is where Sarus' runc keeps the user's containers.

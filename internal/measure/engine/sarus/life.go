@@ -78,11 +78,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		if err := e.Kit.Ledger.Made(thing); err != nil {
 			return nil, fmt.Errorf("noting the container in the ledger: %w", err)
 		}
-		how.After = func(ctx context.Context, res *engine.Result) {
-			if err := e.settle(ctx, thing, res); err != nil {
-				unclean(res, err.Error())
-			}
-		}
+		how.After = func(ctx context.Context, res *engine.Result) { adapter.Unclean(res, e.settle(ctx, thing, res)) }
 	}
 	return clirun.AsHeld(e.Base.Hold(ctx, how))
 }

@@ -24,16 +24,24 @@ type Leftover struct {
 // other: look says whether a thing is there and ours, and takeAway removes it. A
 // place that could not be asked once is not asked again: a daemon may hang.
 func LookFor(things []Thing, look func(Thing) (bool, error), takeAway func(context.Context, Thing) error) []Leftover {
-	var left []Leftover
 	problem := map[string]error{} // by place
-	for _, t := range things {
-		there, err := false, problem[t.At]
-		if err == nil {
+	return LookForEach(things, func(t Thing) (there bool, err error) {
+		if err = problem[t.At]; err == nil {
 			there, err = look(t)
+			problem[t.At] = err
 		}
+		return there, err
+	}, takeAway)
+}
+
+// LookForEach is LookFor for an engine without a daemon: what can't be asked of one
+// thing may be asked of the next.
+func LookForEach(things []Thing, look func(Thing) (bool, error), takeAway func(context.Context, Thing) error) []Leftover {
+	var left []Leftover
+	for _, t := range things {
+		there, err := look(t)
 		switch {
 		case err != nil:
-			problem[t.At] = err
 			left = append(left, Leftover{Thing: t, Problem: err})
 		case there:
 			left = append(left, Leftover{Thing: t, Remove: func(ctx context.Context) error { return takeAway(ctx, t) }})

@@ -113,20 +113,16 @@ func homes(kit *engine.Kit, path string, user *engine.User) ([]home, error) {
 // Leftovers is documented in engine.Engine: instances. Mounts are in the
 // containers' own namespaces and go with them.
 func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	var left []engine.Leftover
-	for _, t := range things {
+	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		h, err := holder(ctx, kit, t)
-		switch {
-		case err != nil:
-			left = append(left, engine.Leftover{Thing: t, Problem: err})
-		case h != nil:
-			left = append(left, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error {
-				_, err := h.run(ctx, "instance", "stop", "--force", t.Name)
-				return err
-			}})
+		return h != nil, err
+	}, func(ctx context.Context, t engine.Thing) error {
+		h, err := holder(ctx, kit, t)
+		if err == nil && h != nil {
+			_, err = h.run(ctx, "instance", "stop", "--force", t.Name)
 		}
-	}
-	return left, nil
+		return err
+	}), nil
 }
 
 // holder finds the account that an instance of the ledger's is in; nil where it is

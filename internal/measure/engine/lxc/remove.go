@@ -114,34 +114,28 @@ func (e *environment) lockThing() engine.Thing {
 // Leftovers is documented in engine.Engine. A container that still runs has
 // its cgroups; its mounts go with it.
 func (*Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	var left []engine.Leftover
-	for _, t := range things {
+	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		switch t.Kind {
 		case engine.KindContainer:
 			there, err := groups(t.Name)
-			switch other := monitoredAt(t.Name); {
-			case err != nil:
-				left = append(left, engine.Leftover{Thing: t, Problem: err})
-			case len(there) == 0 || other != "" && other != t.At:
-				// Gone, and at most somebody else's in another directory.
-			default:
-				left = append(left, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return end(ctx, t) }})
-			}
+			other := monitoredAt(t.Name) // then it is gone, and this is at most somebody else's
+			return len(there) > 0 && (other == "" || other == t.At), err
 		case engine.KindFile:
-			dir := strings.TrimPrefix(t.Name, lockDir)
-			if _, err := os.Lstat(t.Name); err == nil && strings.HasPrefix(dir, kit.Dir+"/") {
-				left = append(left, engine.Leftover{Thing: t, Remove: func(context.Context) error {
-					unlock(dir)
-					_, err := os.Lstat(t.Name)
-					if errors.Is(err, os.ErrNotExist) {
-						return nil
-					}
-					return errors.Join(fmt.Errorf("%s is still there", t.Name), err)
-				}})
-			}
+			_, err := os.Lstat(t.Name)
+			return err == nil && strings.HasPrefix(strings.TrimPrefix(t.Name, lockDir), kit.Dir+"/"), nil
 		}
-	}
-	return left, nil
+		return false, nil
+	}, func(ctx context.Context, t engine.Thing) error {
+		if t.Kind == engine.KindContainer {
+			return end(ctx, t)
+		}
+		unlock(strings.TrimPrefix(t.Name, lockDir))
+		_, err := os.Lstat(t.Name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return errors.Join(fmt.Errorf("%s is still there", t.Name), err)
+	}), nil
 }
 
 // end kills a container that is still of our directory, with its monitor.

@@ -71,35 +71,29 @@ func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 // Leftovers is documented in engine.Engine: the run's namespace, with what is
 // in it.
 func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	var left []engine.Leftover
-	for _, t := range things {
-		if t.Kind != engine.KindNamespace {
-			left = append(left, engine.Leftover{Thing: t, Problem: fmt.Errorf("the ledger has a %s of nerdctl's, which is none of its kinds", t.Kind)})
-			continue
-		}
-		there := false
-		look, cancel := context.WithTimeout(ctx, engine.LookLimit)
-		err := inSpace(look, t.At, t.Name, kit.RunID, func(s *ctrd.Space) (err error) {
-			there, err = s.There(look)
-			return err
-		})
-		if err != nil && look.Err() != nil {
-			err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("containerd at %s hangs", t.At), Fix: "systemctl restart containerd", Err: err}
-		}
-		cancel()
-		if err == nil && !there {
-			var groups []string
-			groups, err = wrap.Named(t.Name)
-			there = len(groups) > 0
-		}
-		switch {
-		case err != nil:
-			left = append(left, engine.Leftover{Thing: t, Problem: err})
-		case there:
-			left = append(left, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return takeAway(ctx, kit, t) }})
-		}
+	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
+		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
+}
+
+// look says whether something of a namespace of the ledger's is still there.
+func look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err error) {
+	if t.Kind != engine.KindNamespace {
+		return false, fmt.Errorf("the ledger has a %s of nerdctl's, which is none of its kinds", t.Kind)
 	}
-	return left, nil
+	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
+	defer cancel()
+	err = inSpace(ctx, t.At, t.Name, kit.RunID, func(s *ctrd.Space) (err error) {
+		there, err = s.There(ctx)
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		err = &engine.Error{Class: record.TimeOut, Text: fmt.Sprintf("containerd at %s hangs", t.At), Fix: "systemctl restart containerd", Err: err}
+	}
+	if err != nil || there {
+		return there, err
+	}
+	groups, err := wrap.Named(t.Name)
+	return len(groups) > 0, err
 }
 
 // Bearing is documented in engine.Bearer.

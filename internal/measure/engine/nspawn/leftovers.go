@@ -83,20 +83,18 @@ func tidyPlaces(name string) error {
 // namespaces and go with them; their processes are in cgroups that the ledger
 // names.
 func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	var left []engine.Leftover
-	for _, t := range things {
-		switch t.Kind {
-		case engine.KindContainer:
-			if len(traces(t.Name)) > 0 {
-				left = append(left, engine.Leftover{Thing: t, Remove: func(context.Context) error { return tidyPlaces(t.Name) }})
-			}
-		case engine.KindFile:
-			if _, err := os.Lstat(t.Name); err == nil && filepath.Dir(t.Name) == locks {
-				left = append(left, engine.Leftover{Thing: t, Remove: func(context.Context) error { return unlock(t.Name) }})
-			}
+	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
+		if t.Kind == engine.KindContainer {
+			return len(traces(t.Name)) > 0, nil
 		}
-	}
-	return left, nil
+		_, err := os.Lstat(t.Name)
+		return err == nil && t.Kind == engine.KindFile && filepath.Dir(t.Name) == locks, nil
+	}, func(_ context.Context, t engine.Thing) error {
+		if t.Kind == engine.KindContainer {
+			return tidyPlaces(t.Name)
+		}
+		return unlock(t.Name)
+	}), nil
 }
 
 var _ engine.Bearer = (*Engine)(nil)

@@ -27,20 +27,13 @@ func (e *environment) thing(name string) engine.Thing {
 	return engine.Thing{Kind: engine.KindContainer, Name: name, Engine: "oci", At: e.path}
 }
 
-// containers finds what is left of those of the ledger: a state in the run's
-// directory, or control groups of their names.
-func containers(kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	var found []engine.Leftover
-	for _, t := range engine.OfKind(things, engine.KindContainer) {
+// Leftovers is documented in engine.Engine: containers with a state in the run's
+// directory, or control groups of their names. Processes are in these.
+func (*Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	return engine.LookForEach(engine.OfKind(things, engine.KindContainer), func(t engine.Thing) (bool, error) {
 		groups, err := wrap.Named(t.Name)
-		switch {
-		case err != nil:
-			found = append(found, engine.Leftover{Thing: t, Problem: err})
-		case len(groups) > 0 || len(traces(kit, t.Name)) > 0:
-			found = append(found, engine.Leftover{Thing: t, Remove: func(ctx context.Context) error { return remove(ctx, kit, t) }})
-		}
-	}
-	return found, nil
+		return len(groups) > 0 || len(traces(kit, t.Name)) > 0, err
+	}, func(ctx context.Context, t engine.Thing) error { return remove(ctx, kit, t) }), nil
 }
 
 // root is where a runtime keeps its containers' state.

@@ -204,9 +204,3 @@ func cgroupNamespaces() bool {
 	_, err := os.Stat("/proc/self/ns/cgroup")
 	return err == nil
 }
-
-// Leftovers is documented in engine.Engine. Containers keep their state in the
-// run's own directory; what they can leave elsewhere is cgroups and processes.
-func (e *Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	return containers(kit, things)
-}

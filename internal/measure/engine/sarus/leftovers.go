@@ -27,27 +27,22 @@ func (s *sarus) thing(kind, name string) engine.Thing {
 // and of the ordinary user, and containers whose `sarus run` was killed. Neither
 // can bear a label; both have the run's id in their name.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	var left []engine.Leftover
-	for _, t := range things {
-		l := engine.Leftover{Thing: t}
+	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		s, err := e.of(kit, t)
-		there := false
-		if err == nil {
-			there, err = s.holds(ctx, kit, t)
+		if err != nil {
+			return false, err
 		}
+		return s.holds(ctx, kit, t)
+	}, func(ctx context.Context, t engine.Thing) error {
+		s, err := e.of(kit, t)
 		switch {
 		case err != nil:
-			l.Problem = err
-		case !there:
-			continue
+			return err
 		case t.Kind == engine.KindImage:
-			l.Remove = func(ctx context.Context) error { return s.remove(ctx, kit, t.Name) }
-		default:
-			l.Remove = func(ctx context.Context) error { return s.clear(ctx, kit, t.Name) }
+			return s.remove(ctx, kit, t.Name)
 		}
-		left = append(left, l)
-	}
-	return left, nil
+		return s.clear(ctx, kit, t.Name)
+	}), nil
 }
 
 // of is the program at the place that an entry names, as that one's user.
